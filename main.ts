@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { memoryCounters } from './adapters/counters-memory.ts';
+import { createMemoryCounters } from './adapters/counters-memory.ts';
 import { type DirectoryLock, lockDirectory } from './adapters/directory-lock.ts';
 import type { ExportTarget } from './adapters/own-telemetry/export-target.ts';
 import { createLogProvider } from './adapters/own-telemetry/log.ts';
@@ -29,7 +29,7 @@ setFlagsFromString('--external-memory-accounted-in-global-limit');
 /** Maximum wait for a stopping process that still uses the data directory */
 const lockWaitMs = 10_000;
 
-const exportTarget = ({
+const getExportTarget = ({
   OTLP_EXPORT_ENDPOINT: endpoint,
   OTLP_EXPORT_HEADERS: headers,
 }: Settings): ExportTarget | undefined => {
@@ -50,13 +50,13 @@ const readSettingFile = (setting: SettingName, path: string): string => {
   }
 };
 
-const kafkaTls = ({ KAFKA_SSL, KAFKA_SSL_CERT_FILE: cert, KAFKA_SSL_KEY_FILE: key }: Settings) =>
+const readKafkaTls = ({ KAFKA_SSL, KAFKA_SSL_CERT_FILE: cert, KAFKA_SSL_KEY_FILE: key }: Settings) =>
   cert === undefined || key === undefined
     ? KAFKA_SSL
     : { cert: readSettingFile('KAFKA_SSL_CERT_FILE', cert), key: readSettingFile('KAFKA_SSL_KEY_FILE', key) };
 
-const kafkaSecurity = (settings: Settings) => ({
-  tls: kafkaTls(settings),
+const getKafkaSecurity = (settings: Settings) => ({
+  tls: readKafkaTls(settings),
   ...(settings.KAFKA_SASL_MECHANISM && {
     sasl: {
       mechanism: settings.KAFKA_SASL_MECHANISM,
@@ -67,7 +67,7 @@ const kafkaSecurity = (settings: Settings) => ({
 });
 
 /**
- * Each adapter is loaded only if the settings select it: drivers are most of the code that a start reads and compiles.
+ * Each adapter is loaded only if the settings select it: drivers are most of the code that the process loads and compiles at startup.
  */
 const openBus = async (
   settings: Settings,
@@ -80,53 +80,53 @@ const openBus = async (
       brokers: settings.KAFKA_BROKERS,
       replication: settings.KAFKA_REPLICATION,
       rack: settings.KAFKA_RACK,
-      ...kafkaSecurity(settings),
+      ...getKafkaSecurity(settings),
       log,
     });
   }
-  const { segmentsBus } = await import('./adapters/bus-segments/bus-segments.ts');
+  const { openSegmentsBus } = await import('./adapters/bus-segments/bus-segments.ts');
   const retentionBytes = settings.SEGMENT_RETENTION_BYTES;
-  return segmentsBus({ directory, log, metrics, ...(retentionBytes === undefined ? {} : { retentionBytes }) });
+  return openSegmentsBus({ directory, log, metrics, ...(retentionBytes === undefined ? {} : { retentionBytes }) });
 };
 
 const openColumns = async (settings: Settings, directory: string, log: Log): Promise<Columns> => {
   const { CLICKHOUSE_URL: urls, CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: insertQuorum } = settings;
   const { CLICKHOUSE_STORAGE_POLICY: policy, CLICKHOUSE_COLD_AFTER_DAYS: coldAfterDays } = settings;
   if (urls !== undefined) {
-    const { clickhouseColumns } = await import('./adapters/columns-clickhouse/columns-clickhouse.ts');
+    const { openClickhouseColumns } = await import('./adapters/columns-clickhouse/columns-clickhouse.ts');
     const storage = policy === undefined ? undefined : { policy, coldAfterDays };
-    return clickhouseColumns({ urls, cluster, insertQuorum, storage, log });
+    return openClickhouseColumns({ urls, cluster, insertQuorum, storage, log });
   }
-  const { chdbColumns } = await import('./adapters/columns-chdb/columns-chdb.ts');
-  return chdbColumns({ directory, log });
+  const { openChdbColumns } = await import('./adapters/columns-chdb/columns-chdb.ts');
+  return openChdbColumns({ directory, log });
 };
 
 const openDocuments = async (url: string | undefined, path: string): Promise<Documents> => {
   if (url !== undefined) {
-    const { mongoDocuments } = await import('./adapters/documents-mongodb/documents-mongodb.ts');
-    return mongoDocuments({ url });
+    const { openMongoDocuments } = await import('./adapters/documents-mongodb/documents-mongodb.ts');
+    return openMongoDocuments({ url });
   }
-  const { sqliteDocuments } = await import('./adapters/documents-sqlite/documents-sqlite.ts');
-  return sqliteDocuments({ path });
+  const { openSqliteDocuments } = await import('./adapters/documents-sqlite/documents-sqlite.ts');
+  return openSqliteDocuments({ path });
 };
 
 const openCounters = async (
   url: string | undefined,
   reporting: { readonly log: Log; readonly metrics: Metrics },
 ): Promise<Counters> => {
-  if (url === undefined) return memoryCounters({});
-  const { redisCounters } = await import('./adapters/counters-redis.ts');
-  return redisCounters({ url, ...reporting });
+  if (url === undefined) return createMemoryCounters({});
+  const { createRedisCounters } = await import('./adapters/counters-redis.ts');
+  return createRedisCounters({ url, ...reporting });
 };
 
 const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: string): Promise<Mailer> => {
   if (SMTP_URL === undefined) {
-    const { fileMailer } = await import('./adapters/mail-file.ts');
-    return fileMailer({ path });
+    const { createFileMailer } = await import('./adapters/mail-file.ts');
+    return createFileMailer({ path });
   }
-  const { smtpMailer } = await import('./adapters/mail-smtp.ts');
+  const { createSmtpMailer } = await import('./adapters/mail-smtp.ts');
   const host = PUBLIC_URL === undefined ? hostname() : new URL(PUBLIC_URL).hostname;
-  return smtpMailer({ url: SMTP_URL, from: MAIL_FROM ?? `OIQ <noreply@${host}>` });
+  return createSmtpMailer({ url: SMTP_URL, from: MAIL_FROM ?? `OIQ <noreply@${host}>` });
 };
 
 const ownFilePattern =
@@ -162,11 +162,11 @@ const lockDataDirectory = async (directory: string, log: Log): Promise<Directory
 
 /** Opens every port with the adapter that the settings select. */
 const openPlatform = async (settings: Settings): Promise<Platform> => {
-  const target = exportTarget(settings);
+  const target = getExportTarget(settings);
   const instance = `${hostname()}:${process.pid}`;
   const log = await createLogProvider(settings.LOG_LEVEL, target, instance);
   const metrics = await createMetricsProvider(target, { instance, version });
-  const dataPath = (name: string): string => join(settings.DATA_DIR, name);
+  const getDataPath = (name: string): string => join(settings.DATA_DIR, name);
   const { MONGODB_URL: mongodb, SCHEMA_REGISTRY_URL: registry } = settings;
   const openedPorts: { close(): Promise<void> }[] = [metrics, log];
   const track = <Port extends { close(): Promise<void> }>(port: Port): Port => {
@@ -176,11 +176,11 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   const embedded = isEmbedded(settings);
   try {
     if (embedded) track(await lockDataDirectory(settings.DATA_DIR, log));
-    const bus = track(await openBus(settings, dataPath('bus'), { log, metrics }));
-    const columns = track(await openColumns(settings, dataPath('columns'), log));
-    const documents = track(await openDocuments(mongodb, dataPath('documents.sqlite')));
+    const bus = track(await openBus(settings, getDataPath('bus'), { log, metrics }));
+    const columns = track(await openColumns(settings, getDataPath('columns'), log));
+    const documents = track(await openDocuments(mongodb, getDataPath('documents.sqlite')));
     const counters = track(await openCounters(settings.REDIS_URL, { log, metrics }));
-    const mailer = track(await openMailer(settings, dataPath('outbox.jsonl')));
+    const mailer = track(await openMailer(settings, getDataPath('outbox.jsonl')));
     return {
       settings,
       log,

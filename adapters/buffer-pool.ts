@@ -26,32 +26,32 @@ const maxFreeBytes = 24 * 1024 * 1024;
 const maxSharedBytes = 48 * 1024 * 1024;
 
 /**
- * Values live until their batch is stored, longer than V8's young generation. Without slabs they cost a full garbage
- * collection every hundred megabytes. A slab that is never released is collected like any other object.
+ * Record values live until their batch is stored, longer than V8's young generation. Without reused buffers, they cost
+ * a full garbage collection every hundred megabytes. A slab that is never released is collected like any other object.
  */
 export class BufferPool implements ReusableMemory {
   /** Free buffers, the most recently released ones last. Their sizes are powers of two. */
-  readonly #free: Buffer[] = [];
+  readonly #freeBuffers: Buffer[] = [];
   #freeBytes = 0;
   #shareableBytes: number;
 
   /**
-   * With `areShared`, threads may read pieces in shared memory while there is room for it. The type of a buffer's
+   * With `areShared`, buffers use shared memory, which other threads can read, up to a limit. The type of a buffer's
    * memory shows whether it is shared.
    */
-  constructor({ areShared = false } = {}) {
-    this.#shareableBytes = areShared ? maxSharedBytes : 0;
+  constructor({ areShared: usesSharedMemory = false } = {}) {
+    this.#shareableBytes = usesSharedMemory ? maxSharedBytes : 0;
     releaseWhenIdle(this);
   }
 
   release(): void {
-    for (const buffer of this.#free.splice(0)) if (isShared(buffer)) this.#shareableBytes += buffer.length;
+    for (const buffer of this.#freeBuffers.splice(0)) if (isShared(buffer)) this.#shareableBytes += buffer.length;
     this.#freeBytes = 0;
   }
 
   /**
-   * Returns exactly `bytes` bytes with undefined content. Small pieces get their own memory, because a slab would hold
-   * more bytes than they do.
+   * Returns exactly `bytes` bytes with undefined content. Small buffers get their own memory, because a slab would hold
+   * more bytes than they need.
    */
   acquire(bytes: number): PooledBuffer {
     if (bytes < minPooledBytes || bytes > pooledBufferBytes)
@@ -62,19 +62,19 @@ export class BufferPool implements ReusableMemory {
       bytes: buffer.subarray(0, bytes),
       release: () => {
         this.#returnToPool(buffer);
-        buffer = empty;
+        buffer = emptyBuffer;
       },
     };
   }
 
   #popFreeBuffer(size: number): Buffer | undefined {
-    const exactSizeIndex = this.#free.findLastIndex(({ length }) => length === size);
+    const exactSizeIndex = this.#freeBuffers.findLastIndex(({ length }) => length === size);
     // When no more shared memory may be allocated, reuse a larger shared buffer.
     const freeIndex =
       exactSizeIndex < 0 && size > this.#shareableBytes
-        ? this.#free.findLastIndex((buffer) => buffer.length > size && isShared(buffer))
+        ? this.#freeBuffers.findLastIndex((buffer) => buffer.length > size && isShared(buffer))
         : exactSizeIndex;
-    const [buffer] = freeIndex < 0 ? [] : this.#free.splice(freeIndex, 1);
+    const [buffer] = freeIndex < 0 ? [] : this.#freeBuffers.splice(freeIndex, 1);
     this.#freeBytes -= buffer?.length ?? 0;
     return buffer;
   }
@@ -87,16 +87,16 @@ export class BufferPool implements ReusableMemory {
 
   #returnToPool(buffer: Buffer): void {
     if (buffer.length === 0) return;
-    this.#free.push(buffer);
+    this.#freeBuffers.push(buffer);
     this.#freeBytes += buffer.length;
     // Evict the least recently used buffers.
     while (this.#freeBytes > maxFreeBytes) {
-      const evictedIndex = this.#free.findIndex((each) => !isShared(each));
+      const evictedIndex = this.#freeBuffers.findIndex((each) => !isShared(each));
       if (evictedIndex < 0) return;
-      this.#freeBytes -= this.#free.splice(evictedIndex, 1)[0]?.length ?? 0;
+      this.#freeBytes -= this.#freeBuffers.splice(evictedIndex, 1)[0]?.length ?? 0;
     }
   }
 }
 
-const empty = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 const noop = (): void => undefined;

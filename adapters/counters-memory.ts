@@ -6,7 +6,7 @@ const maxEntries = 100_000;
 const maxCachedCharacters = 64 * 1024 * 1024;
 const dayMs = 86_400_000;
 
-interface Expiring {
+interface ExpiringEntry {
   /** From this time on, the entry is equivalent to a missing entry. */
   readonly expiresAt: number;
 }
@@ -16,29 +16,29 @@ interface Expiring {
  * entries of the old one are dropped. (Removing the oldest key of a Map becomes slower with the number of removed
  * keys.)
  */
-class BoundedMap<Value extends Expiring> {
+class BoundedMap<Value extends ExpiringEntry> {
   readonly #getSize: (value: Value) => number;
   readonly #half: number;
   #youngGeneration = new Map<string, Value>();
   #oldGeneration: ReadonlyMap<string, Value> = new Map();
   #size = 0;
 
-  constructor(maxSize: number, sizeOf: (value: Value) => number) {
+  constructor(maxSize: number, getSize: (value: Value) => number) {
     this.#half = maxSize / 2;
-    this.#getSize = sizeOf;
+    this.#getSize = getSize;
   }
 
   get(key: string, now: number): Value | undefined {
-    const young = this.#youngGeneration.get(key);
-    const value = young ?? this.#oldGeneration.get(key);
+    const youngValue = this.#youngGeneration.get(key);
+    const value = youngValue ?? this.#oldGeneration.get(key);
     if (value === undefined || value.expiresAt <= now) return undefined;
-    if (young === undefined) this.set(key, value);
+    if (youngValue === undefined) this.set(key, value);
     return value;
   }
 
   set(key: string, value: Value): void {
-    const before = this.#youngGeneration.get(key);
-    this.#size += this.#getSize(value) - (before === undefined ? 0 : this.#getSize(before));
+    const previous = this.#youngGeneration.get(key);
+    this.#size += this.#getSize(value) - (previous === undefined ? 0 : this.#getSize(previous));
     this.#youngGeneration.set(key, value);
     if (this.#size <= this.#half) return;
     this.#oldGeneration = this.#youngGeneration;
@@ -47,21 +47,21 @@ class BoundedMap<Value extends Expiring> {
   }
 }
 
-interface BucketLevel extends Expiring {
+interface BucketLevel extends ExpiringEntry {
   readonly tokens: number;
-  readonly at: number;
+  readonly updatedAt: number;
 }
 
-interface Window extends Expiring {
+interface Window extends ExpiringEntry {
   readonly used: number;
 }
 
-interface Cached extends Expiring {
+interface CachedEntry extends ExpiringEntry {
   readonly value: string;
 }
 
 /** Time until an empty bucket has one token. */
-export const msUntilToken = (tokens: number, rate: number): number =>
+export const computeMsUntilToken = (tokens: number, rate: number): number =>
   Math.min(dayMs, Math.max(1, Math.ceil(((1 - tokens) / rate) * 1000)));
 
 /** The part of `amount` that fits below `limit`; a negative amount never makes a counter negative. */
@@ -72,7 +72,7 @@ class MemoryCounters implements Counters {
   readonly #clock: Clock;
   readonly #levels = new BoundedMap<BucketLevel>(maxEntries, () => 1);
   readonly #windows = new BoundedMap<Window>(maxEntries, () => 1);
-  readonly #cache = new BoundedMap<Cached>(maxCachedCharacters, ({ value }) => value.length + 100);
+  readonly #cache = new BoundedMap<CachedEntry>(maxCachedCharacters, ({ value }) => value.length + 100);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -81,17 +81,17 @@ class MemoryCounters implements Counters {
   async consume(key: string, { rate, burst }: Bucket, amount: number) {
     const now = this.#clock.now();
     const level = this.#levels.get(key, now);
-    const elapsedMs = level === undefined ? 0 : Math.max(0, now - level.at);
+    const elapsedMs = level === undefined ? 0 : Math.max(0, now - level.updatedAt);
     const tokens = level === undefined ? burst : Math.min(burst, level.tokens + (elapsedMs * rate) / 1000);
     const granted = Math.max(0, Math.min(Math.floor(tokens), amount));
     const remainingTokens = tokens - granted;
     // A full bucket is equivalent to a missing one.
     this.#levels.set(key, {
       tokens: remainingTokens,
-      at: now,
+      updatedAt: now,
       expiresAt: now + ((burst - remainingTokens) / rate) * 1000,
     });
-    return { granted, retryAfterMs: granted < amount ? msUntilToken(remainingTokens, rate) : 0 };
+    return { granted, retryAfterMs: granted < amount ? computeMsUntilToken(remainingTokens, rate) : 0 };
   }
 
   async spend(key: string, limit: number, windowMs: number, amount: number) {
@@ -125,5 +125,5 @@ class MemoryCounters implements Counters {
  * Returns counters for this process only, with at most 100,000 buckets, as many windows, and 64 M characters of cached
  * text. The most recently used half is always retained.
  */
-export const memoryCounters = ({ clock = systemClock }: { readonly clock?: Clock } = {}): Counters =>
+export const createMemoryCounters = ({ clock = systemClock }: { readonly clock?: Clock } = {}): Counters =>
   new MemoryCounters(clock);

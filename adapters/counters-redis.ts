@@ -1,14 +1,14 @@
 /**
  * Counters shared through Redis. A call is one script, and calls in the same tick of the event loop share a round trip
  * (in a cluster, those for the same server). The scripts use Redis' clock, so instances with different clocks count
- * alike. While Redis does not answer, each instance counts on its own.
+ * alike. While Redis does not respond, each instance counts on its own.
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../schemas/ports/counters.ts';
 import { type Log, silentLog } from '../schemas/ports/log.ts';
 import { type Metrics, silentMetrics } from '../schemas/ports/metrics.ts';
-import { memoryCounters, msUntilToken } from './counters-memory.ts';
+import { computeMsUntilToken, createMemoryCounters } from './counters-memory.ts';
 import { connectRedis, reconnect } from './redis-client.ts';
 
 const probeMs = 250;
@@ -89,9 +89,9 @@ class RedisCounters implements Counters {
   /** Failure of the last connection */
   #failure: string | undefined;
   #runningProbe: Promise<void> | undefined;
-  /** A key on the cluster node of the last failed call, so that a healthy different node does not hide the failure. */
+  /** A key on the cluster node of the last failed call, so that a different, healthy node does not hide the failure. */
   #probeKey: string;
-  #closed = false;
+  #isClosed = false;
 
   constructor(redis: Client, local: Counters, { log, metrics, prefix }: CounterOptions) {
     this.#redis = redis;
@@ -106,12 +106,12 @@ class RedisCounters implements Counters {
     redis.on('error', ({ message }: Error) => {
       this.#failure = message;
     });
-    redis.on('ready', () => this.#check());
+    redis.on('ready', () => this.#probe());
     redis.on('close', () => {
       this.#handleLoss(this.#failure || 'connection closed');
       this.#failure = undefined;
     });
-    this.#probeTimer = setInterval(() => this.#check(), probeMs);
+    this.#probeTimer = setInterval(() => this.#probe(), probeMs);
     this.#probeTimer.unref();
   }
 
@@ -120,15 +120,15 @@ class RedisCounters implements Counters {
   }
 
   #handleLoss(reason: string): void {
-    if (this.#hasReportedLoss || this.#closed) return;
+    if (this.#hasReportedLoss || this.#isClosed) return;
     this.#hasReportedLoss = true;
     this.#isReachable = false;
     this.#report();
     this.#log.warn({ reason }, 'redis does not answer: limits count per instance');
   }
 
-  /** Probes with a write, because a replica or a full Redis still answers a ping. */
-  #check(): void {
+  /** Probes with a write, because a replica or a full Redis still responds to a ping. */
+  #probe(): void {
     if (this.#isReachable || this.#redis.status !== 'ready') return;
     this.#runningProbe ??= this.#redis
       .oiqConsume(this.#probeKey, 1, 1, 1)
@@ -140,15 +140,15 @@ class RedisCounters implements Counters {
       })
       .catch((error: Error) => {
         this.#handleLoss(error.message);
-        if (!this.#closed) reconnect(this.#redis, error);
+        if (!this.#isClosed) reconnect(this.#redis, error);
       })
       .finally(() => {
         this.#runningProbe = undefined;
       });
   }
 
-  /** Calls Redis, or the counters in memory when Redis does not answer. */
-  async #request<Answer>(
+  /** Calls Redis, or the counters in memory when Redis does not respond. */
+  async #callWithFallback<Answer>(
     name: string,
     callRedis: (key: string) => Promise<Answer>,
     callLocal: () => Promise<Answer>,
@@ -166,18 +166,18 @@ class RedisCounters implements Counters {
 
   consume(key: string, bucket: Bucket, amount: number) {
     const { rate, burst } = bucket;
-    return this.#request(
+    return this.#callWithFallback(
       `take:${key}`,
-      async (shared) => {
-        const [granted, left] = await this.#redis.oiqConsume(shared, rate, burst, amount);
-        return { granted, retryAfterMs: granted < amount ? msUntilToken(Number(left), rate) : 0 };
+      async (redisKey) => {
+        const [granted, left] = await this.#redis.oiqConsume(redisKey, rate, burst, amount);
+        return { granted, retryAfterMs: granted < amount ? computeMsUntilToken(Number(left), rate) : 0 };
       },
       () => this.#local.consume(key, bucket, amount),
     );
   }
 
   spend(key: string, limit: number, windowMs: number, amount: number) {
-    return this.#request(
+    return this.#callWithFallback(
       `spend:${key}`,
       async (shared) => {
         const [granted, used, resetMs] = await this.#redis.oiqSpend(shared, limit, windowMs, amount);
@@ -188,7 +188,7 @@ class RedisCounters implements Counters {
   }
 
   getCached(key: string): Promise<string | undefined> {
-    return this.#request(
+    return this.#callWithFallback(
       `cache:${key}`,
       async (shared) => (await this.#redis.get(shared)) ?? undefined,
       () => this.#local.getCached(key),
@@ -196,7 +196,7 @@ class RedisCounters implements Counters {
   }
 
   setCached(key: string, value: string, ttlMs: number): Promise<void> {
-    return this.#request(
+    return this.#callWithFallback(
       `cache:${key}`,
       async (shared) => {
         await this.#redis.set(shared, value, 'PX', Math.max(1, Math.ceil(ttlMs)));
@@ -211,7 +211,7 @@ class RedisCounters implements Counters {
 
   async close(): Promise<void> {
     clearInterval(this.#probeTimer);
-    this.#closed = true;
+    this.#isClosed = true;
     this.#isReachable = false;
     this.#redis.disconnect();
     await this.#runningProbe;
@@ -221,10 +221,10 @@ class RedisCounters implements Counters {
 
 /**
  * Returns counters across all instances that use the same Redis and `prefix`. They work from the start. While Redis
- * does not answer within half a second, limits count per instance (`isDegraded`); when it is back, they count across all
+ * does not respond within half a second, limits apply per instance (`isDegraded`); when it is back, they count across all
  * instances again. `clock` is used by the local counters only.
  */
-export const redisCounters = ({
+export const createRedisCounters = ({
   url,
   clock,
   log = silentLog,
@@ -237,4 +237,4 @@ export const redisCounters = ({
   readonly metrics?: Pick<Metrics, 'set'>;
   readonly prefix?: string;
 }): Counters =>
-  new RedisCounters(connect(url), memoryCounters(clock === undefined ? {} : { clock }), { log, metrics, prefix });
+  new RedisCounters(connect(url), createMemoryCounters(clock === undefined ? {} : { clock }), { log, metrics, prefix });

@@ -12,8 +12,8 @@ export interface DirectoryLock {
 
 /**
  * Locks the directory for this process. Waits up to `waitMs` for a process that is just stopping, then rejects with
- * `DirectoryLockedError`. The lock is an operating system lock, held through an exclusive SQLite transaction, so it
- * ends with the process however the process ends.
+ * `DirectoryLockedError`. The lock is an operating system lock, held through an exclusive SQLite transaction, so it is
+ * released whenever the process ends.
  */
 export const lockDirectory = async (directory: string, waitMs: number): Promise<DirectoryLock> => {
   const deadline = Date.now() + waitMs;

@@ -1,4 +1,4 @@
-/** The form of documents in every store: JSON, an id, and the fields that the store adds. */
+/** Encodes documents for every store: JSON, an id, and the fields that the store adds. */
 import { randomUUID } from 'node:crypto';
 import { PermanentError } from '../schemas/errors.ts';
 import type { StoredMetadata } from '../schemas/ports/documents.ts';
@@ -37,9 +37,9 @@ const toJson = (value: unknown): string => {
   }
 };
 
-/** Returns the stored form of the given fields: JSON, without the names reserved by the store. */
-export const encodeFields = (given: object): EncodedFields => {
-  let text = toJson(given);
+/** Encodes the fields of a document as JSON, without the names reserved by the store. */
+export const encodeFields = (document: object): EncodedFields => {
+  let text = toJson(document);
   if (!text.startsWith('{')) throw new PermanentError('not-a-document', 'document is not an object of fields');
   let fields = JSON.parse(text) as Fields;
   if (Object.keys(fields).some((name) => reservedNames.has(name))) {
@@ -52,13 +52,13 @@ export const encodeFields = (given: object): EncodedFields => {
 };
 
 /** The fields after an update. Built from entries, so that a field named `__proto__` stays a field. */
-export const applyChanges = (before: Fields, changes: object): Fields => {
-  const after = new Map(Object.entries(before));
+export const applyChanges = (fields: Fields, changes: object): Fields => {
+  const changedFields = new Map(Object.entries(fields));
   for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined) after.delete(name);
-    else after.set(name, value);
+    if (value === undefined) changedFields.delete(name);
+    else changedFields.set(name, value);
   }
-  return Object.fromEntries(after);
+  return Object.fromEntries(changedFields);
 };
 
 export const toDocument = ({ id, version, createdAt, updatedAt, fields }: Entry): Fields & StoredMetadata => ({
@@ -72,11 +72,11 @@ export const toDocument = ({ id, version, createdAt, updatedAt, fields }: Entry)
 const isValidId = (text: unknown): boolean =>
   typeof text === 'string' && text.length > 0 && text.length <= 512 && !text.includes('\0') && text.isWellFormed();
 
-/** Returns the given id, or a new one. */
-export const validateOrCreateId = (given: string | undefined): string => {
-  if (given === undefined) return randomUUID();
-  if (!isValidId(given)) throw new PermanentError('bad-id', 'document id must be 1 to 512 characters of text');
-  return given;
+/** Validates an id, or creates one. */
+export const validateOrCreateId = (id: string | undefined): string => {
+  if (id === undefined) return randomUUID();
+  if (!isValidId(id)) throw new PermanentError('bad-id', 'document id must be 1 to 512 characters of text');
+  return id;
 };
 
 export const validateTenantId = (tenantId: string): string => {

@@ -6,12 +6,16 @@ import { UnavailableError } from '../schemas/errors.ts';
 export const transactionLimitMs = 10_000;
 
 /** Rejects with `UnavailableError` when `work` does not settle in time; later results of `work` are ignored. */
-export const withTimeLimit = async <Result>(limitMs: number, what: string, work: Promise<Result>): Promise<Result> => {
+export const withTimeLimit = async <Result>(
+  limitMs: number,
+  action: string,
+  work: Promise<Result>,
+): Promise<Result> => {
   try {
     return await withTimeout(limitMs, work);
   } catch (error) {
     if (!(error instanceof TimeoutError)) throw error;
-    throw new UnavailableError(`${what} took longer than ${limitMs / 1000} seconds`);
+    throw new UnavailableError(`${action} took longer than ${limitMs / 1000} seconds`);
   }
 };
 
@@ -24,11 +28,11 @@ export class TransactionRun {
   #failure: { readonly error: unknown } | undefined;
   #lastOperation: Promise<unknown> = Promise.resolve();
 
-  get open(): boolean {
+  get isActive(): boolean {
     return this.#isOpen;
   }
 
-  operate<Result>(operation: () => Result | Promise<Result>): Promise<Result> {
+  runOperation<Result>(operation: () => Result | Promise<Result>): Promise<Result> {
     const result = this.#lastOperation.then(async () => {
       if (!this.#isOpen) throw new Error('transaction is over: await every operation before its work ends');
       if (this.#failure !== undefined) throw this.#failure.error;
@@ -68,7 +72,7 @@ export class TransactionScope {
    * transaction's failure in MongoDB.
    */
   rejectInside(what: string): void {
-    if (this.#runs.getStore()?.open === true)
+    if (this.#runs.getStore()?.isActive === true)
       throw new Error(`${what} inside a transaction must go through the transaction it is in`);
   }
 }

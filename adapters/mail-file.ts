@@ -5,7 +5,7 @@ import { appendFile, chmod, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Mailer, validateMail } from '../schemas/ports/mail.ts';
 
-export const fileMailer = ({ path }: { readonly path: string }): Mailer => ({
+export const createFileMailer = ({ path }: { readonly path: string }): Mailer => ({
   isDelivering: false,
   async send(mail) {
     const { to, subject, text } = validateMail(mail);

@@ -6,7 +6,7 @@ import { type Mailer, validateMail } from '../schemas/ports/mail.ts';
 const timeoutMs = 10_000;
 
 /**
- * Whether an error of the server is permanent for a message: a 5xx answer, unless it is about the sender's credentials
+ * Whether an error of the server is permanent for a message: a 5xx response, unless it is about the sender's credentials
  * (a wrong password can be corrected).
  */
 const isPermanentFailure = ({ responseCode = 0, code = '' }: { responseCode?: number; code?: string }): boolean =>
@@ -16,7 +16,7 @@ const isPermanentFailure = ({ responseCode = 0, code = '' }: { responseCode?: nu
  * Returns a mailer. `url` is `smtp://user:password@host:port` (TLS if the server offers it) or `smtps://…` (TLS from
  * the first byte).
  */
-export const smtpMailer = ({ url, from }: { readonly url: string; readonly from: string }): Mailer => {
+export const createSmtpMailer = ({ url, from }: { readonly url: string; readonly from: string }): Mailer => {
   const transport = createTransport({
     url,
     connectionTimeout: timeoutMs,

@@ -1,10 +1,10 @@
-/** A Redis client that never blocks: a call is answered in time or fails, and the client reconnects by itself. */
+/** A Redis client that never blocks: a call completes in time or fails, and the client reconnects by itself. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from '../schemas/redis-address.ts';
 
 /** Timeout of a call to one server; in a cluster, a server may redirect the call to another one. */
 const commandTimeoutMs = 500;
-/** A cluster that moves slots names another server; more redirections mean that its state is inconsistent. */
+/** A cluster that moves slots redirects to another server; more redirections mean that its state is inconsistent. */
 const maxRedirections = 3;
 
 const getRetryDelayMs = (times: number): number => Math.min(times * 100, 1000);
@@ -30,10 +30,10 @@ const connectionOptions = {
 
 type Scripts = Readonly<Record<string, { lua: string; numberOfKeys: number }>>;
 
-const getLoginOptions = ({ username, password, tls }: RedisAddress) => ({
+const getLoginOptions = ({ username, password, usesTls }: RedisAddress) => ({
   ...(username !== undefined && { username }),
   ...(password !== undefined && { password }),
-  ...(tls && { tls: {} }),
+  ...(usesTls && { tls: {} }),
 });
 
 const connectServer = (address: RedisAddress, scripts: Scripts): Redis =>
@@ -53,7 +53,7 @@ const connectSentinel = (address: RedisAddress, scripts: Scripts): Redis =>
     name: address.name as string,
     ...(address.sentinelUsername !== undefined && { sentinelUsername: address.sentinelUsername }),
     ...(address.sentinelPassword !== undefined && { sentinelPassword: address.sentinelPassword }),
-    ...(address.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    ...(address.usesTls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinelRetryStrategy: getRetryDelayMs,
     db: address.database,
     scripts: { ...scripts },
@@ -66,7 +66,7 @@ const connectCluster = (address: RedisAddress, scripts: Scripts): Cluster =>
     enableOfflineQueue: false,
     redisOptions: { ...commonOptions, ...getLoginOptions(address) },
     // Certificates contain the names by which servers are reached.
-    ...(address.tls && {
+    ...(address.usesTls && {
       dnsLookup: (host: string, callback: (error: null, host: string) => void) => callback(null, host),
     }),
     clusterRetryStrategy: getRetryDelayMs,
@@ -89,7 +89,7 @@ export const connectRedis = (url: string, scripts: Scripts): Redis | Cluster => 
 };
 
 /**
- * Reconnects after a call without an answer. A hanging server does not close its connection, even when Sentinel or a
+ * Reconnects after a call without a response. A hanging server does not close its connection, even when Sentinel or a
  * shared address already resolves to another server. A cluster finds its servers by itself.
  */
 export const reconnect = (client: Redis | Cluster, { message }: Error): void => {

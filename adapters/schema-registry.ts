@@ -18,7 +18,7 @@ export const toSubject = (topic: string): string => `${topic}-value`;
 export const toJsonSchema = (topic: string, value: z.ZodType): string =>
   JSON.stringify({ title: topic, ...z.toJSONSchema(value, { target: 'draft-7' }) });
 
-/** Timeout for a registry that accepts connections and does not answer; its client would wait forever. */
+/** Timeout for a registry that accepts connections but does not respond; its client would wait forever. */
 const defaultTimeoutMs = 60_000;
 
 /** The client reports a failed connection with status 400, which no registry returns for a schema. */
@@ -30,7 +30,7 @@ const isUnavailable = (error: unknown): boolean => {
 
 /**
  * Registers the schemas of all topics that have one; an existing schema has the same id as before. Returns the ids by
- * subject. Rejects when the registry is unreachable or does not answer in time (`UnavailableError`), or finds a schema
+ * subject. Rejects when the registry is unreachable or does not respond in time (`UnavailableError`), or finds a schema
  * incompatible with the last one.
  */
 export const registerSchemas = async (
@@ -43,18 +43,18 @@ export const registerSchemas = async (
   const agent = new (new URL(url).protocol === 'https:' ? TlsAgent : Agent)();
   const registry = new SchemaRegistry({ host: url, agent, retry: { retries: 2, maxRetryTimeInSecs: 2 } }, json);
   try {
-    return await registerEach(registry, url, topics, timeoutMs);
+    return await registerTopics(registry, url, topics, timeoutMs);
   } finally {
     // Pending requests end with their connection.
     agent.destroy();
   }
 };
 
-const registerEach = async (
+const registerTopics = async (
   registry: SchemaRegistry,
   url: string,
   topics: readonly Topic[],
-  answerMs: number,
+  timeoutMs: number,
 ): Promise<ReadonlyMap<string, number>> => {
   const ids = new Map<string, number>();
   for (const { name, value } of topics) {
@@ -63,7 +63,7 @@ const registerEach = async (
     try {
       const schema = { type: SchemaType.JSON, schema: toJsonSchema(name, value) } as const;
       const { id } = await withTimeout(
-        answerMs,
+        timeoutMs,
         registry.register(schema, { subject, compatibility: COMPATIBILITY.BACKWARD }),
       );
       ids.set(subject, id);

@@ -1,12 +1,12 @@
-/** SQLite files that are damaged or cannot be opened: the file, and the remedy for an operator. */
+/** Errors for SQLite files that are damaged or cannot be opened. They name the file and the remedy. */
 
 /** Malformed, or not a database */
-const damagedCodes: ReadonlySet<number> = new Set([11, 26]);
+const damageErrorCodes: ReadonlySet<number> = new Set([11, 26]);
 
 /** Returns an error with the file and a remedy if the file is damaged. For the operator: it contains the path. */
 export const toDamageError = (path: string, remedy: string, error: unknown): Error | undefined => {
   const { errcode = 0, message } = error as Error & { errcode?: number };
-  return damagedCodes.has(errcode & 0xff)
+  return damageErrorCodes.has(errcode & 0xff)
     ? new Error(`${path} is damaged (${message}). ${remedy}`, { cause: error })
     : undefined;
 };

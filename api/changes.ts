@@ -5,7 +5,7 @@ import type { Clock } from '../schemas/ports/clock.ts';
 import type { Collection, CollectionDefinition, Documents, StoredMetadata } from '../schemas/ports/documents.ts';
 import type { Difference } from '../schemas/resources/audit-record.ts';
 import type { Actor, Caller } from './callers/caller.ts';
-import { fieldErrors } from './errors.ts';
+import { createFieldErrors } from './errors.ts';
 import { appendRecords, type NewAuditRecord } from './groups/audit/chain/chain.ts';
 import { findDifferences } from './groups/audit/chain/difference.ts';
 import { runExclusive } from './groups/audit/chain/keyed-mutex.ts';
@@ -31,13 +31,13 @@ export interface RecordedChange {
 }
 
 export interface AuditedTransaction extends Pick<Documents, 'forTenant'> {
-  record(what: RecordedChange): void;
-  /** Call it when nothing changed, so that nothing is recorded. */
-  unchanged(): void;
+  record(change: RecordedChange): void;
+  /** Must be called when nothing changed, so that no record is required. */
+  markUnchanged(): void;
 }
 
 /** Whether a document already has all of these fields. */
-export const hasAlready = (document: object | undefined, fields: object): boolean =>
+export const hasSameFields = (document: object | undefined, fields: object): boolean =>
   Object.entries(fields).every(([name, value]) =>
     isDeepStrictEqual((document as Record<string, unknown> | undefined)?.[name], value),
   );
@@ -57,7 +57,7 @@ export interface TransactContext {
   readonly actions: readonly string[];
 }
 
-const nobody: Actor = { type: 'anonymous', id: '', name: '' };
+const anonymousActor: Actor = { type: 'anonymous', id: '', name: '' };
 
 /**
  * Rejects new text with a lone surrogate: it cannot be encoded in UTF-8, so other programs could not verify the hash of
@@ -70,7 +70,7 @@ const requireWellFormed = (changes: readonly Difference[]): void => {
       path: path.toWellFormed(),
       message: 'must be well-formed Unicode: it has a lone surrogate',
     }));
-  if (details.length > 0) throw fieldErrors(details);
+  if (details.length > 0) throw createFieldErrors(details);
 };
 
 interface ChangePorts {
@@ -93,20 +93,20 @@ interface DocumentCache {
 
 type DocumentWrite = Parameters<DocumentCache['applyWrite']>;
 
-/** The documents of a transaction; each write is added to `written`. */
+/** Returns the documents of a transaction; each write is added to `written`. */
 const trackWrites = (
   transaction: Pick<Documents, 'forTenant'>,
-  written: DocumentWrite[],
+  writes: DocumentWrite[],
 ): Pick<Documents, 'forTenant'> => ({
   forTenant(tenantId) {
-    const own = transaction.forTenant(tenantId);
+    const tenantDocuments = transaction.forTenant(tenantId);
     return {
       tenantId,
       collection<Fields extends object>(definition: CollectionDefinition<Fields>): Collection<Fields> {
-        const stored = own.collection(definition);
+        const stored = tenantDocuments.collection(definition);
         const trackWrite = async (writing: Promise<Fields & StoredMetadata>): Promise<Fields & StoredMetadata> => {
           const document = await writing;
-          written.push([definition, tenantId, document.id, document]);
+          writes.push([definition, tenantId, document.id, document]);
           return document;
         };
         return {
@@ -118,9 +118,9 @@ const trackWrites = (
           replace: (id, fields, version) => trackWrite(stored.replace(id, fields, version)),
           update: (id, changes, version) => trackWrite(stored.update(id, changes, version)),
           async delete(id, version) {
-            const deleted = await stored.delete(id, version);
-            if (deleted) written.push([definition, tenantId, id, undefined]);
-            return deleted;
+            const isDeleted = await stored.delete(id, version);
+            if (isDeleted) writes.push([definition, tenantId, id, undefined]);
+            return isDeleted;
           },
         };
       },
@@ -129,22 +129,22 @@ const trackWrites = (
 });
 
 export const createTransact = ({ documents, clock, directory }: ChangePorts, context: TransactContext): Transact => {
-  const newRecord = (what: RecordedChange): NewAuditRecord => {
-    const { action = context.actions[0] } = what;
+  const createRecord = (change: RecordedChange): NewAuditRecord => {
+    const { action = context.actions[0] } = change;
     if (action === undefined || !context.actions.includes(action))
       throw new Error(`the operation does not declare the action ${action ?? '(none)'} in "audit"`);
-    const changes = findDifferences(what.before, what.after);
+    const changes = findDifferences(change.before, change.after);
     requireWellFormed(changes);
-    const { type, id, name } = what.actor ?? context.caller?.actor ?? nobody;
+    const { type, id, name } = change.actor ?? context.caller?.actor ?? anonymousActor;
     return {
       at: new Date(clock.now()).toISOString(),
       action,
       actor: { type, id },
-      resource: { type: action.slice(0, action.indexOf('.')), id: what.id },
+      resource: { type: action.slice(0, action.indexOf('.')), id: change.id },
       requestId: context.request.requestId,
       details: {
         actorName: name,
-        resourceName: what.name ?? '',
+        resourceName: change.name ?? '',
         address: context.request.address,
         changes,
       },
@@ -152,20 +152,20 @@ export const createTransact = ({ documents, clock, directory }: ChangePorts, con
   };
 
   const transact = async <Result>(work: (scope: AuditedTransaction) => Promise<Result>): Promise<Result> => {
-    let written: DocumentWrite[] = [];
+    let writes: DocumentWrite[] = [];
     const done = await documents.transaction(async (transaction) => {
-      written = [];
+      writes = [];
       const chains = new Map<string, NewAuditRecord[]>();
       let isUnchanged = false;
       const result = await work({
-        ...trackWrites(transaction, written),
+        ...trackWrites(transaction, writes),
         record(what) {
           const tenantId = what.tenantId ?? context.caller?.tenantId;
           if (tenantId === undefined)
             throw new Error('a change without a session must have the id of its organization');
-          chains.set(tenantId, [...(chains.get(tenantId) ?? []), newRecord(what)]);
+          chains.set(tenantId, [...(chains.get(tenantId) ?? []), createRecord(what)]);
         },
-        unchanged() {
+        markUnchanged() {
           isUnchanged = true;
         },
       });
@@ -173,16 +173,17 @@ export const createTransact = ({ documents, clock, directory }: ChangePorts, con
       for (const [tenantId, entries] of chains) await appendRecords(transaction, tenantId, entries);
       return result;
     });
-    for (const each of written) directory?.applyWrite(...each);
+    for (const each of writes) directory?.applyWrite(...each);
     return done;
   };
 
-  const chain = context.caller?.tenantId;
-  return (work) => (chain === undefined ? transact(work) : runExclusive(documents, chain, () => transact(work)));
+  const chainTenantId = context.caller?.tenantId;
+  return (work) =>
+    chainTenantId === undefined ? transact(work) : runExclusive(documents, chainTenantId, () => transact(work));
 };
 
 /** Returns the actor for changes by the platform itself, for the audit log. */
-export const systemActor = (name: string): Actor => ({ type: 'system', id: '', name });
+export const createSystemActor = (name: string): Actor => ({ type: 'system', id: '', name });
 
 /** Returns a transaction for a change without a request. */
 export const createSystemTransact = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>

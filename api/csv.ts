@@ -10,12 +10,12 @@ const chunkLength = 64 * 1024;
 /** Puts an apostrophe before text that a spreadsheet would evaluate as a formula; numbers stay unchanged. */
 const formatCell = (value: string | number): string => {
   const text = String(value);
-  const safe = typeof value === 'string' && formulaPrefix.test(text) ? `'${text}` : text;
-  return `"${safe.replaceAll('"', '""')}"`;
+  const safeText = typeof value === 'string' && formulaPrefix.test(text) ? `'${text}` : text;
+  return `"${safeText.replaceAll('"', '""')}"`;
 };
 
 /** Returns one line with its line end. */
-export const csvRow = (cells: readonly (string | number)[]): string => `${cells.map(formatCell).join(',')}\r\n`;
+export const formatCsvRow = (cells: readonly (string | number)[]): string => `${cells.map(formatCell).join(',')}\r\n`;
 
 /** Joins lines into larger chunks, because each chunk is a write to the socket. */
 export async function* joinIntoChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {

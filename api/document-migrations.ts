@@ -1,7 +1,7 @@
 /**
  * Changes to stored documents that a new version needs. Each is applied once per installation. A migration is a pure
- * function of a document's fields. If another process changes a document meanwhile, the document is read and migrated
- * again, so several processes can migrate at the same time.
+ * function of a document's fields. If another process changes a document in the meantime, the document is read and
+ * migrated again. Several processes can therefore migrate at the same time.
  */
 
 import { changeNested, type FieldChange, renameFields, type StoredFields } from '../runtime/rename-fields.ts';
@@ -113,14 +113,14 @@ export const migrateDocuments = async (
   documents: Documents,
   clock: { now(): number } = { now: () => Date.now() },
 ): Promise<Readonly<Record<string, number>>> => {
-  const applied = documents.forTenant(platformTenant).collection(documentMigrations);
+  const appliedMigrations = documents.forTenant(platformTenant).collection(documentMigrations);
   const changedCounts: Record<string, number> = {};
   for (const migration of migrations) {
-    if ((await applied.find(migration.id)) !== undefined) continue;
+    if ((await appliedMigrations.find(migration.id)) !== undefined) continue;
     const count = await migrateCollection(documents, migration);
     if (count > 0) changedCounts[migration.id] = count;
     try {
-      await applied.insert({ id: migration.id, appliedAt: new Date(clock.now()).toISOString() });
+      await appliedMigrations.insert({ id: migration.id, appliedAt: new Date(clock.now()).toISOString() });
     } catch (error) {
       // Another process applied the migration at the same time.
       if (!(error instanceof ConflictError)) throw error;

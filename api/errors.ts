@@ -30,7 +30,7 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** A problem of one field. `path` is dotted (`panels.0.title`), a parameter's name, or empty for the whole body. */
+/** An error in one field. `path` is dotted (`panels.0.title`), a parameter's name, or empty for the whole body. */
 export interface FieldError {
   readonly path: string;
   readonly message: string;
@@ -66,7 +66,7 @@ export interface ForeignError {
   readonly body: unknown;
 }
 
-/** Answers to unknown paths below a path that clients of another product use. */
+/** Responses to unknown paths below a path that clients of another product use. */
 export interface UnknownPathErrors {
   readonly under: `/api/${string}/`;
   readonly failure: ForeignError;
@@ -79,7 +79,7 @@ const toErrorCode = (status: number): ErrorCode => {
 };
 
 /** An error of an operation with its own error format. */
-export class FailedOperation extends ApiError {
+export class ForeignApiError extends ApiError {
   readonly failure: ForeignError;
 
   constructor(failure: ForeignError, cause: unknown) {
@@ -94,23 +94,25 @@ export class FailedOperation extends ApiError {
 }
 
 /** Returns `VALIDATION_FAILED` for one field. */
-export const fieldError = (path: string, message: string): ApiError =>
+export const createFieldError = (path: string, message: string): ApiError =>
   new ApiError('VALIDATION_FAILED', message, { details: [{ path, message }] });
 
 /** Returns `VALIDATION_FAILED` for several fields. The message is that of the first field, with the number of others. */
-export const fieldErrors = (details: readonly FieldError[]): ApiError => {
+export const createFieldErrors = (details: readonly FieldError[]): ApiError => {
   const [first] = details;
   const messagePrefix = first === undefined || first.path === '' ? '' : `${first.path}: `;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
-  return new ApiError('VALIDATION_FAILED', `${messagePrefix}${first?.message ?? 'invalid input'}${more}`, { details });
+  const suffix = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  return new ApiError('VALIDATION_FAILED', `${messagePrefix}${first?.message ?? 'invalid input'}${suffix}`, {
+    details,
+  });
 };
 
 /** Returns `NOT_FOUND`. The error is the same for an id of another tenant. */
-export const notFound = (what: string): ApiError =>
-  new ApiError('NOT_FOUND', `the ${what} does not exist in this organization`);
+export const createNotFoundError = (noun: string): ApiError =>
+  new ApiError('NOT_FOUND', `the ${noun} does not exist in this organization`);
 
 /** Returns `RATE_LIMITED` with `Retry-After`. */
-export const rateLimited = (message: string, retryAfterMs: number): ApiError =>
+export const createRateLimitError = (message: string, retryAfterMs: number): ApiError =>
   new ApiError('RATE_LIMITED', message, {
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
   });

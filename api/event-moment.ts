@@ -1,5 +1,5 @@
 import { parseTime } from '../queries/time.ts';
-import { fieldError } from './errors.ts';
+import { createFieldError } from './errors.ts';
 
 const maxPastMs = 30 * 24 * 3_600_000;
 const maxFutureMs = 3_600_000;
@@ -12,9 +12,9 @@ export const parseEventTime = (time: string | undefined, nowMs: number): string 
   if (time === undefined) return new Date(nowMs).toISOString();
   const timeNs = parseTime(time, nowMs);
   if (timeNs === undefined)
-    throw fieldError('time', 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
+    throw createFieldError('time', 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
   const ms = Number(timeNs / 1_000_000n);
-  if (ms < nowMs - maxPastMs) throw fieldError('time', 'is more than 30 days ago');
-  if (ms > nowMs + maxFutureMs) throw fieldError('time', 'is more than an hour from now');
+  if (ms < nowMs - maxPastMs) throw createFieldError('time', 'is more than 30 days ago');
+  if (ms > nowMs + maxFutureMs) throw createFieldError('time', 'is more than an hour from now');
   return new Date(ms).toISOString();
 };

@@ -31,15 +31,14 @@ export const migrateDocuments: typeof import('./document-migrations.ts').migrate
   (await import('./document-migrations.ts')).migrateDocuments(...given);
 
 /** Returns the secrets for a new installation, identical for each attempt of `firstStart`. */
-export const firstSecrets = async (): Promise<GeneratedSecrets> =>
+export const generateFirstSecrets = async (): Promise<GeneratedSecrets> =>
   (await import('./identity/accounts/first-start.ts')).generateSecrets();
 
 /** Sets up a new installation in one transaction; returns `undefined` if another start already did. */
-export const firstStart: typeof import('./identity/accounts/first-start.ts').initializeInstallation = async (
-  ...given
-) => (await import('./identity/accounts/first-start.ts')).initializeInstallation(...given);
+export const initializeInstallation: typeof import('./identity/accounts/first-start.ts').initializeInstallation =
+  async (...given) => (await import('./identity/accounts/first-start.ts')).initializeInstallation(...given);
 
-/** Dead letters of every tenant, for the command line and for the API. */
+/** Opens the dead letters of all tenants, for the command line and the API. */
 export const openDeadLetters = async (options: DeadLettersOptions): Promise<DeadLetters> =>
   (await import('./groups/dead-letter/replay/dead-letters.ts')).createDeadLetters(options);
 
@@ -73,7 +72,7 @@ export const verifyEvidenceFile = async (
 };
 
 /** Returns the public half of the key with which this installation signs its audit log. */
-export const evidencePublicKey = async (
+export const readEvidencePublicKey = async (
   settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>,
 ): Promise<{ readonly id: string; readonly publicKey: string }> => {
   const { deriveEvidenceKey } = await import('./groups/audit/chain/evidence-key.ts');
@@ -87,12 +86,12 @@ export const resignChain: typeof import('./groups/audit/resign-chain.ts').resign
   (await import('./groups/audit/resign-chain.ts')).resignChain(...given);
 
 /** Lists operations with group, role and whether they are implemented; with `missingOnly`, only those that are not implemented. */
-export const operationsReport = async (missingOnly: boolean): Promise<string> => {
+export const formatOperationsReport = async (missingOnly: boolean): Promise<string> => {
   const { operations } = await import('./groups/index.ts');
   const listedOperations = operations.filter(({ built }) => !missingOnly || !built);
   const lines = listedOperations.map(({ method, path, role, group, built }) =>
     [method.padEnd(6), path.padEnd(64), role.padEnd(8), group.padEnd(22), built ? '' : 'not built'].join(' ').trimEnd(),
   );
-  const missing = operations.filter(({ built }) => !built).length;
-  return `${lines.join('\n')}\n${operations.length - missing} of ${operations.length} operations are built, ${missing} are not\n`;
+  const missingCount = operations.filter(({ built }) => !built).length;
+  return `${lines.join('\n')}\n${operations.length - missingCount} of ${operations.length} operations are built, ${missingCount} are not\n`;
 };

@@ -9,8 +9,8 @@ export interface RequestFacts {
   /** Whether cookies are sent over TLS only */
   readonly secure: boolean;
   header(name: string): string;
-  /** Adds a header to the answer; `Set-Cookie` may be added several times. */
+  /** Adds a header to the response; `Set-Cookie` may be added several times. */
   reply(name: string, value: string): void;
-  /** Answers with a redirect. For operations that a browser opens as a page. */
+  /** Responds with a redirect; for operations that a browser opens as a page. */
   redirect(location: string): void;
 }

@@ -22,7 +22,7 @@ import type { Role } from '../schemas/ports/role.ts';
 import type { Settings } from '../schemas/settings.ts';
 import { topics } from '../schemas/topics.ts';
 import { mergeAllIndicatorBlocks } from '../subjects/threat-intel/merging.ts';
-import { type FeedPorts, pollThreatFeeds } from '../subjects/threat-intel/poll-feeds.ts';
+import { type FeedDependencies, pollThreatFeeds } from '../subjects/threat-intel/poll-feeds.ts';
 import { listScopes } from './callers/scopes.ts';
 import { collections } from './collections.ts';
 import { createPublisher, type EventPublisher, type ValuePublisher } from './event-publisher.ts';
@@ -35,7 +35,7 @@ import { type EndedPorts, resolveEndedJob } from './groups/incidents/resolve-end
 import { groups, operations } from './groups/index.ts';
 import { burnMailsJob } from './groups/slos/burn-mails.ts';
 import { checkMailsJob } from './groups/synthetics/check-mails.ts';
-import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts/erasing.ts';
+import { type ErasurePorts, eraseClosedOrganizations } from './identity/accounts/erasing.ts';
 import { deleteExpiredOneTimeTokens } from './identity/accounts/one-time-tokens.ts';
 import { loadMemoryDirectory } from './identity/directory.ts';
 import { createPasswords } from './identity/password.ts';
@@ -44,7 +44,7 @@ import { createSignInFailures } from './identity/sign-in-failures.ts';
 import { type DomainPorts, recheckDomains } from './identity/sso/domains.ts';
 import { createTokenUses, deleteExpiredApiTokens } from './identity/token-uses.ts';
 import { createTokens, type Tokens } from './identity/tokens.ts';
-import { createCall } from './kernel/call.ts';
+import { createOperationCaller } from './kernel/call.ts';
 import type { DeadLetters } from './kernel/ports/dead-letters.ts';
 import { createApiServer } from './kernel/server.ts';
 import type { StreamServer } from './kernel/stream-server.ts';
@@ -76,18 +76,18 @@ export interface ApiOptions {
   readonly groupStatuses?: GroupStatuses;
   /** Outbound requests to user-chosen addresses; tests replace the name service. */
   readonly outbound?: Outbound;
-  /** Tests validate every answer against its declared schema. */
+  /** For tests: validates every response against its declared schema. */
   readonly checkResponses?: boolean;
 }
 
 export interface ApiRole extends Role {
-  /** Answers every request except those for ingest. */
+  /** Handles every request except those for ingest. */
   callback(request: IncomingMessage, response: ServerResponse): void;
   /** The WebSockets. */
   readonly sockets: Pick<StreamServer, 'accepts' | 'upgrade'>;
 }
 
-type MaintenancePorts = ErasingPorts & DomainPorts & FeedPorts & { readonly tokens: Tokens };
+type MaintenancePorts = ErasurePorts & DomainPorts & FeedDependencies & { readonly tokens: Tokens };
 
 const defineHourlyJob = (
   name: string,
@@ -148,7 +148,7 @@ const operationData = {
   scopes: listScopes(operations),
   auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
   configurationActions: listConfigurationActions(operations),
-  call: createCall(operations),
+  call: createOperationCaller(operations),
 };
 
 /** Resolves once permissions are loaded, so that the first request can already be authorized. */
@@ -159,7 +159,7 @@ export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
     ...apiOptions,
     columns: limitColumns(apiOptions.columns, { limits, metrics: apiOptions.metrics }),
   };
-  const { documents, settings, clock, log, deadLetters, jobs, groupStatuses = { groups: () => [] } } = options;
+  const { documents, settings, clock, log, deadLetters, jobs, groupStatuses = { getStatuses: () => [] } } = options;
   await documents.ensureCollections(collections);
   const box = createSecretBox(await loadSecretKey(settings));
   const [directory, tokens, passwords] = await Promise.all([
@@ -167,10 +167,10 @@ export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
     createTokens(documents, box, clock),
     createPasswords(),
   ]);
-  const mail = createMailQueue({ documents, clock, box, configured: options.mailer.isDelivering });
+  const mail = createMailQueue({ documents, clock, box, isConfigured: options.mailer.isDelivering });
   const delivery = await startMailDelivery({ documents, clock, log, box, jobs, mailer: options.mailer });
   const evidence = await openEvidence({ ...options, box });
-  const replays = createReplayJobs({ deadLetters, documents, clock, log, jobs });
+  const replayJobs = createReplayJobs({ deadLetters, documents, clock, log, jobs });
   const tokenUses = createTokenUses({ documents, clock, log });
   const signInFailures = createSignInFailures(options);
   const liveTails = createLiveTails(options);
@@ -194,7 +194,7 @@ export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
       mail,
       evidence,
       deadLetters,
-      replayJobs: replays,
+      replayJobs: replayJobs,
       liveTails,
       groupStatuses,
       ...publishers,
@@ -202,21 +202,26 @@ export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
       ...operationData,
     },
     metrics: options.metrics,
-    checkResponses: options.checkResponses ?? false,
+    shouldCheckResponses: options.checkResponses ?? false,
   });
   const maintenancePorts = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
   for (const job of maintenanceJobs) jobs.start(job, maintenancePorts);
-  const publisher = createTransitionPublisher(alertTransitions, events);
-  startIncidentJobs(jobs, { ...options, ...publisher, mail, configurationActions: operationData.configurationActions });
-  startNotificationJobs(jobs, { ...options, ...publisher, mail });
+  const transitionPublisher = createTransitionPublisher(alertTransitions, events);
+  startIncidentJobs(jobs, {
+    ...options,
+    ...transitionPublisher,
+    mail,
+    configurationActions: operationData.configurationActions,
+  });
+  startNotificationJobs(jobs, { ...options, ...transitionPublisher, mail });
   const watch = new PlatformWatch({
     ...apiOptions,
     groupStatuses,
     operator: createOperatorChannels(options),
-    ...publisher,
+    ...transitionPublisher,
   });
   jobs.start(platformWatchJob, watch);
-  const stopSignal = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
 
   return {
     name: 'api',
@@ -227,16 +232,16 @@ export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
     },
     async stop() {
       server.drain();
-      await Promise.all([replays.stop(), server.sockets.close()]);
+      await Promise.all([replayJobs.stop(), server.sockets.close()]);
       await liveTails.close();
-      while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
-      await Promise.all([...Object.values(publishers), threads].map((each) => each.close()));
+      while (server.getInFlightCount() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
+      await Promise.all([...Object.values(publishers), threads].map((closeable) => closeable.close()));
       await signInFailures.close();
-      // No more audit records are written, so sign the remaining ones.
+      // No more audit records are written, so sign the remaining records now.
       await evidence.close();
       await Promise.all([watch.close(), directory.close(), tokenUses.close(), tokens.close(), delivery.close()]);
-      stopSignal.resolve();
+      stopped.resolve();
     },
-    failure: stopSignal.promise,
+    failure: stopped.promise,
   };
 };

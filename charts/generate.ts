@@ -1,6 +1,6 @@
 /**
- * Generates the parts of the chart that follow from the code: the list of processors and sinks, and the schema of the
- * values. `node bin/node.mjs charts/generate.ts` writes them; a test fails, with the names, while they are outdated.
+ * Generates the parts of the chart that depend on the code: the list of processors and sinks, and the schema of the
+ * values. `node bin/node.mjs charts/generate.ts` writes them; if they are outdated, a test fails with their names.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { processorGroups, scheduleTopics } from '../processors/index.ts';
 import { isSecretSetting, settingDefinitions } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
 import { sinkGroups } from '../sinks/index.ts';
-import { settingText, valuesSchema } from './values-schema.ts';
+import { buildSettingSchema, buildValuesSchema } from './values-schema.ts';
 
-const chart = fileURLToPath(new URL('oiq', import.meta.url));
+const chartDirectory = fileURLToPath(new URL('oiq', import.meta.url));
 
 /** Settings that the chart sets itself, with the chart value that determines each. */
 export const managedSettings: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ interface Component {
   readonly topics: Readonly<Record<string, number>>;
 }
 
-const componentsOf = (
+const buildComponents = (
   role: string,
   groups: readonly { readonly group: string; readonly topics: readonly string[] }[],
 ): Record<string, Component> => {
@@ -43,7 +43,7 @@ const componentsOf = (
 };
 
 /** Minimum lengths of secrets, by name. */
-const minCharacters = (): Record<string, number> =>
+const getMinCharacters = (): Record<string, number> =>
   Object.fromEntries(
     Object.entries(settingDefinitions).flatMap(([name, schema]) => {
       const { minLength } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
@@ -52,39 +52,39 @@ const minCharacters = (): Record<string, number> =>
   );
 
 /** Every consumer, with its consumer group and the partitions of its topics. */
-export const components = () => ({
-  minCharacters: minCharacters(),
+export const buildChartData = () => ({
+  minCharacters: getMinCharacters(),
   shutdownSeconds: settingDefinitions.SHUTDOWN_SECONDS.parse(undefined),
-  processors: componentsOf('processors', processorGroups),
-  sinks: componentsOf('sinks', sinkGroups),
+  processors: buildComponents('processors', processorGroups),
+  sinks: buildComponents('sinks', sinkGroups),
 });
 
-const entries = (names: readonly string[]): string =>
+const buildProcessorEntries = (names: readonly string[]): string =>
   ['processors:', ...names.map((name) => `  ${name}: {}`)].join('\n');
 
 /** Generated files of the chart, by path. */
-export const generatedFiles = (): Readonly<Record<string, string>> => {
-  const { processors, sinks } = components();
+export const generateFiles = (): Readonly<Record<string, string>> => {
+  const { processors, sinks } = buildChartData();
   const names = Object.keys(settingDefinitions).filter((name) => !(name in managedSettings));
-  const texts = Object.fromEntries(
-    names.map((name) => [name, settingText(settingDefinitions[name as keyof typeof settingDefinitions])]),
+  const settingSchemas = Object.fromEntries(
+    names.map((name) => [name, buildSettingSchema(settingDefinitions[name as keyof typeof settingDefinitions])]),
   );
-  const schema = valuesSchema({
-    settings: texts,
+  const schema = buildValuesSchema({
+    settings: settingSchemas,
     isPublic: (name) => !isSecretSetting(name),
     processors: Object.keys(processors),
     sinks: Object.keys(sinks),
   });
-  const values = readFileSync(join(chart, 'values.yaml'), 'utf8');
-  const marked = /(# processors: written by [^\n]*\n)[\s\S]*?(?=# \/processors)/;
+  const values = readFileSync(join(chartDirectory, 'values.yaml'), 'utf8');
+  const processorsSectionPattern = /(# processors: written by [^\n]*\n)[\s\S]*?(?=# \/processors)/;
   return {
-    [join(chart, 'files/components.json')]: `${JSON.stringify(components(), undefined, 2)}\n`,
-    [join(chart, 'values.schema.json')]: `${JSON.stringify(schema, undefined, 1)}\n`,
-    [join(chart, 'values.yaml')]: values.replace(
-      marked,
-      (_, head: string) => `${head}${entries(Object.keys(processors).sort())}\n`,
+    [join(chartDirectory, 'files/components.json')]: `${JSON.stringify(buildChartData(), undefined, 2)}\n`,
+    [join(chartDirectory, 'values.schema.json')]: `${JSON.stringify(schema, undefined, 1)}\n`,
+    [join(chartDirectory, 'values.yaml')]: values.replace(
+      processorsSectionPattern,
+      (_, head: string) => `${head}${buildProcessorEntries(Object.keys(processors).sort())}\n`,
     ),
   };
 };
 
-if (import.meta.main) for (const [path, text] of Object.entries(generatedFiles())) writeFileSync(path, text);
+if (import.meta.main) for (const [path, text] of Object.entries(generateFiles())) writeFileSync(path, text);

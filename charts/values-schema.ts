@@ -3,18 +3,18 @@ import { z } from 'zod';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const text: Schema = { type: 'string' };
-const flag: Schema = { type: 'boolean' };
-const whole = (minimum: number, maximum?: number): Schema => ({
+const stringSchema: Schema = { type: 'string' };
+const booleanSchema: Schema = { type: 'boolean' };
+const integerSchema = (minimum: number, maximum?: number): Schema => ({
   type: 'integer',
   minimum,
   ...(maximum !== undefined && { maximum }),
 });
-const oneOf = (...values: readonly string[]): Schema => ({ type: 'string', enum: values });
-const texts: Schema = { type: 'object', additionalProperties: { type: 'string' } };
+const enumSchema = (...values: readonly string[]): Schema => ({ type: 'string', enum: values });
+const stringMapSchema: Schema = { type: 'object', additionalProperties: { type: 'string' } };
 const list = (items: Schema = { type: 'object' }): Schema => ({ type: 'array', items });
 /** An object of the Kubernetes API, which the API server validates. */
-const kubernetes: Schema = { type: 'object' };
+const kubernetesObjectSchema: Schema = { type: 'object' };
 const object = (properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
   additionalProperties: false,
@@ -32,15 +32,15 @@ const quantities: Schema = {
 const resources = object({ requests: quantities, limits: quantities, claims: list() });
 
 /** A setting in the values: the type of its schema, or its text in the environment. */
-export const settingText = (schema: z.ZodType): Schema => {
+export const buildSettingSchema = (schema: z.ZodType): Schema => {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const description = schema.description ?? json.description ?? '';
-  if (json.type === 'integer' || json.type === 'number') return numberText(json, description);
+  if (json.type === 'integer' || json.type === 'number') return buildNumberSchema(json, description);
   const values = json.enum === undefined ? {} : { enum: json.enum };
   return { type: ['string', 'number', 'boolean'], ...values, description };
 };
 
-const numberText = (json: z.core.JSONSchema.BaseSchema, description: string): Schema => {
+const buildNumberSchema = (json: z.core.JSONSchema.BaseSchema, description: string): Schema => {
   const { type, minimum, exclusiveMinimum, maximum } = json;
   return {
     type: [type, 'string'],
@@ -56,28 +56,28 @@ const kubernetesName: Schema = { type: 'string', maxLength: 253, pattern: '^([a-
 
 /** Properties of every role. */
 const roleProperties = (settings: Schema): Record<string, Schema> => ({
-  replicas: whole(0),
+  replicas: integerSchema(0),
   resources,
   settings,
-  imageTag: text,
+  imageTag: stringSchema,
   autoscaling: object({
-    by: oneOf('none', 'hpa', 'keda'),
-    minReplicas: whole(0),
-    maxReplicas: whole(1),
-    cpuPercent: whole(1, 100),
-    lagMessages: whole(1),
+    by: enumSchema('none', 'hpa', 'keda'),
+    minReplicas: integerSchema(0),
+    maxReplicas: integerSchema(1),
+    cpuPercent: integerSchema(1, 100),
+    lagMessages: integerSchema(1),
   }),
-  podDisruptionBudget: object({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
+  podDisruptionBudget: object({ enabled: booleanSchema, maxUnavailable: { type: ['integer', 'string'] } }),
   terminationGracePeriodSeconds: { type: ['integer', 'null'], minimum: 1 },
-  strategy: kubernetes,
-  minReadySeconds: whole(0),
-  podAnnotations: texts,
-  podLabels: texts,
-  nodeSelector: texts,
+  strategy: kubernetesObjectSchema,
+  minReadySeconds: integerSchema(0),
+  podAnnotations: stringMapSchema,
+  podLabels: stringMapSchema,
+  nodeSelector: stringMapSchema,
   tolerations: list(),
-  affinity: kubernetes,
+  affinity: kubernetesObjectSchema,
   topologySpreadConstraints: list(),
-  priorityClassName: text,
+  priorityClassName: stringSchema,
   extraEnv: list({
     type: 'object',
     required: ['name'],
@@ -88,113 +88,113 @@ const roleProperties = (settings: Schema): Record<string, Schema> => ({
   extraVolumeMounts: list(),
 });
 
-const entries = (names: readonly string[], schema: Schema): Schema =>
+const buildObjectSchema = (names: readonly string[], schema: Schema): Schema =>
   object(Object.fromEntries(names.map((name) => [name, schema])));
 
 const dashboardsAsCode = object({
   configMaps: { ...list({ ...kubernetesName, minLength: 1 }), uniqueItems: true },
-  source: text,
-  prune: flag,
+  source: stringSchema,
+  prune: booleanSchema,
   tokenSecret: object({ name: kubernetesName, key: { type: 'string', minLength: 1 } }),
-  backoffLimit: whole(0),
-  podAnnotations: texts,
+  backoffLimit: integerSchema(0),
+  podAnnotations: stringMapSchema,
   resources,
 });
 
 const probe = object({
   tokenSecret: object({ name: kubernetesName, key: { type: 'string', minLength: 1 } }),
-  url: text,
+  url: stringSchema,
   networks: { ...list({ type: 'string', minLength: 1 }), uniqueItems: true },
-  image: object({ repository: { type: 'string', minLength: 1 }, tag: text }),
-  replicas: whole(1),
+  image: object({ repository: { type: 'string', minLength: 1 }, tag: stringSchema }),
+  replicas: integerSchema(1),
   pingGroupRange: { type: 'string', pattern: '^([0-9]+ [0-9]+)?$' },
   chromiumSandbox: { type: 'boolean' },
-  nodeSelector: texts,
+  nodeSelector: stringMapSchema,
   tolerations: list(),
-  podAnnotations: texts,
+  podAnnotations: stringMapSchema,
   resources,
 });
 
 /** Everything except the roles. */
-const rest = (): Record<string, Schema> => {
+const getGeneralProperties = (): Record<string, Schema> => {
   const service = object({
-    type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
-    annotations: texts,
-    loadBalancerSourceRanges: list(text),
-    externalTrafficPolicy: oneOf('', 'Cluster', 'Local'),
+    type: enumSchema('ClusterIP', 'NodePort', 'LoadBalancer'),
+    annotations: stringMapSchema,
+    loadBalancerSourceRanges: list(stringSchema),
+    externalTrafficPolicy: enumSchema('', 'Cluster', 'Local'),
   });
-  const host = object({ host: text, annotations: texts, tlsSecret: kubernetesName });
-  const route = object({ hostnames: list(text) });
-  const port = whole(1024, 65_535);
+  const host = object({ host: stringSchema, annotations: stringMapSchema, tlsSecret: kubernetesName });
+  const route = object({ hostnames: list(stringSchema) });
+  const port = integerSchema(1024, 65_535);
   return {
-    global: kubernetes,
+    global: kubernetesObjectSchema,
     // The condition of a chart that depends on this one
-    enabled: flag,
-    mode: oneOf('standalone', 'cluster'),
+    enabled: booleanSchema,
+    mode: enumSchema('standalone', 'cluster'),
     image: object({
       repository: { type: 'string', minLength: 1 },
-      tag: text,
+      tag: stringSchema,
       digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
-      pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
+      pullPolicy: enumSchema('Always', 'IfNotPresent', 'Never'),
       pullSecrets: list(),
     }),
     nameOverride: kubernetesName,
     fullnameOverride: kubernetesName,
     existingSecret: kubernetesName,
-    generateSecrets: flag,
-    plans: kubernetes,
+    generateSecrets: booleanSchema,
+    plans: kubernetesObjectSchema,
     ports: object({ http: port, otlpGrpc: port, otlpHttp: port }),
-    listenAddress: text,
+    listenAddress: stringSchema,
     dataDirectory: { type: 'string', pattern: '^/.+/.+' },
-    processorsTogether: flag,
+    processorsTogether: booleanSchema,
     migration: object({
-      enabled: flag,
-      waitSeconds: whole(0),
-      backoffLimit: whole(0),
-      podAnnotations: texts,
+      enabled: booleanSchema,
+      waitSeconds: integerSchema(0),
+      backoffLimit: integerSchema(0),
+      podAnnotations: stringMapSchema,
       resources,
     }),
     dashboards: dashboardsAsCode,
     probe,
     extraObjects: list({ type: ['object', 'string'] }),
-    upgradeOrder: object({ enabled: flag, maxWaitSeconds: whole(0) }),
+    upgradeOrder: object({ enabled: booleanSchema, maxWaitSeconds: integerSchema(0) }),
     services: object({ receivers: service, api: service, standalone: service }),
     ingress: object({
-      enabled: flag,
-      className: text,
-      annotations: texts,
+      enabled: booleanSchema,
+      className: stringSchema,
+      annotations: stringMapSchema,
       api: host,
       otlpHttp: host,
       otlpGrpc: host,
     }),
     gateway: object({
-      enabled: flag,
+      enabled: booleanSchema,
       parentRefs: list(),
-      annotations: texts,
+      annotations: stringMapSchema,
       api: route,
       otlpHttp: route,
       otlpGrpc: route,
     }),
-    serviceAccounts: object({ annotations: texts }),
-    networkPolicy: object({ enabled: flag, ingressFrom: list(), metricsFrom: list(), egress: list() }),
+    serviceAccounts: object({ annotations: stringMapSchema }),
+    networkPolicy: object({ enabled: booleanSchema, ingressFrom: list(), metricsFrom: list(), egress: list() }),
     monitoring: object({
-      serviceMonitor: object({ enabled: flag, interval: text, labels: texts }),
-      prometheusRule: object({ enabled: flag, labels: texts, runbookUrl: text }),
+      serviceMonitor: object({ enabled: booleanSchema, interval: stringSchema, labels: stringMapSchema }),
+      prometheusRule: object({ enabled: booleanSchema, labels: stringMapSchema, runbookUrl: stringSchema }),
     }),
     keda: object({
-      pollingInterval: whole(1),
-      cooldownPeriod: whole(0),
-      bootstrapServers: text,
+      pollingInterval: integerSchema(1),
+      cooldownPeriod: integerSchema(0),
+      bootstrapServers: stringSchema,
       tls: { type: ['boolean', 'null'] },
-      saslMechanism: oneOf('', 'plain', 'scram-sha-256', 'scram-sha-512'),
+      saslMechanism: enumSchema('', 'plain', 'scram-sha-256', 'scram-sha-512'),
       authenticationRef: object({
         name: kubernetesName,
-        kind: oneOf('TriggerAuthentication', 'ClusterTriggerAuthentication'),
+        kind: enumSchema('TriggerAuthentication', 'ClusterTriggerAuthentication'),
       }),
     }),
-    podSecurityContext: kubernetes,
-    containerSecurityContext: kubernetes,
-    test: object({ enabled: flag, existingSecret: kubernetesName, waitSeconds: whole(1) }),
+    podSecurityContext: kubernetesObjectSchema,
+    containerSecurityContext: kubernetesObjectSchema,
+    test: object({ enabled: booleanSchema, existingSecret: kubernetesName, waitSeconds: integerSchema(1) }),
   };
 };
 
@@ -208,39 +208,39 @@ export interface SchemaOptions {
 }
 
 /** Values that a standalone installation does not have: it is one process that owns its volume. */
-const ofDeployments = new Set(['replicas', 'autoscaling', 'strategy', 'minReadySeconds', 'podDisruptionBudget']);
+const deploymentOnlyValues = new Set(['replicas', 'autoscaling', 'strategy', 'minReadySeconds', 'podDisruptionBudget']);
 
-export const valuesSchema = ({ settings, isPublic, processors, sinks }: SchemaOptions): Schema => {
-  const open = object(Object.fromEntries(Object.entries(settings).filter(([name]) => isPublic(name))));
+export const buildValuesSchema = ({ settings, isPublic, processors, sinks }: SchemaOptions): Schema => {
+  const publicSettings = object(Object.fromEntries(Object.entries(settings).filter(([name]) => isPublic(name))));
   const reference: Schema = { $ref: '#/$defs/settings' };
   const properties = roleProperties(reference);
   const role: Schema = { $ref: '#/$defs/role' };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the chart oiq; written by charts/generate.ts',
-    $defs: { settings: open, role: object(properties) },
+    $defs: { settings: publicSettings, role: object(properties) },
     ...object({
-      ...rest(),
+      ...getGeneralProperties(),
       settings: reference,
       secretSettings: object(settings),
-      secretRefs: entries(Object.keys(settings), {
+      secretRefs: buildObjectSchema(Object.keys(settings), {
         ...object({ name: { ...kubernetesName, minLength: 1 }, key: { type: 'string', minLength: 1 } }),
         required: ['name', 'key'],
       }),
       defaults: role,
       receivers: role,
       api: role,
-      processors: entries(processors, role),
-      sinks: entries([...sinks, 'others'], role),
+      processors: buildObjectSchema(processors, role),
+      sinks: buildObjectSchema([...sinks, 'others'], role),
       standalone: object({
-        ...Object.fromEntries(Object.entries(properties).filter(([name]) => !ofDeployments.has(name))),
+        ...Object.fromEntries(Object.entries(properties).filter(([name]) => !deploymentOnlyValues.has(name))),
         persistence: object({
-          enabled: flag,
+          enabled: booleanSchema,
           existingClaim: kubernetesName,
-          size: text,
-          storageClass: text,
-          accessModes: list(text),
-          annotations: texts,
+          size: stringSchema,
+          storageClass: stringSchema,
+          accessModes: list(stringSchema),
+          annotations: stringMapSchema,
         }),
       }),
     }),

@@ -5,7 +5,7 @@ import { UsageError } from './usage-error.ts';
 
 type Environment = CommandContext['environment'];
 
-/** Returns the given address, otherwise that of the installation on this machine. */
+/** Returns the specified address; default: the address of the installation on this machine. */
 export const resolveApiAddress = (api: string | undefined, environment: Environment): string =>
   api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`;
 
@@ -18,7 +18,7 @@ export const requireToken = (environment: Environment, variable: string, help: s
 
 interface RequestOptions {
   readonly token: string;
-  /** Timeout for the answer in milliseconds */
+  /** Timeout of the response in milliseconds */
   readonly timeoutMs: number;
   readonly method?: string;
   /** Sent as JSON */
@@ -26,8 +26,8 @@ interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns the answer, whatever its status; throws an error with the origin if there is none. */
-export const send = (
+/** Returns the response with any status; throws an error with the origin if there is no response. */
+export const sendRequest = (
   url: URL,
   { token, timeoutMs, method = 'GET', body, headers = {} }: RequestOptions,
 ): Promise<Response> =>
@@ -46,7 +46,7 @@ export const send = (
   });
 
 /** The API rejected a request. */
-export class RefusedError extends Error {
+export class RejectedRequestError extends Error {
   readonly status: number;
   /** Error message of the API, if any */
   readonly reason: string;
@@ -54,17 +54,17 @@ export class RefusedError extends Error {
   constructor(description: string, status: number, body: string) {
     super(`${description} returned ${status}: ${body.slice(0, 500)}`);
     this.status = status;
-    this.reason = parseReason(body);
+    this.reason = parseErrorReason(body);
   }
 }
 
-const Refusal = z.looseObject({
+const ErrorBody = z.looseObject({
   message: z.string(),
   details: z.array(z.looseObject({ path: z.string(), message: z.string() })).default([]),
 });
 
-const parseReason = (body: string): string => {
-  const { success, data } = Refusal.safeParse(parseJson(body));
+const parseErrorReason = (body: string): string => {
+  const { success, data } = ErrorBody.safeParse(parseJson(body));
   if (!success) return body.slice(0, 500);
   const [first] = data.details;
   if (first === undefined) return data.message;
@@ -81,9 +81,9 @@ const parseJson = (body: string): unknown => {
 };
 
 /**
- * Returns the JSON of an answer; throws a `RefusedError` with the message of a rejection. `what` describes the request.
+ * Returns the JSON of a response; throws a `RejectedRequestError` with the message of a rejection. `description` describes the request.
  */
-export const readAcceptedJson = async (response: Response, what: string): Promise<unknown> => {
-  if (!response.ok) throw new RefusedError(what, response.status, await response.text());
+export const readAcceptedJson = async (response: Response, description: string): Promise<unknown> => {
+  if (!response.ok) throw new RejectedRequestError(description, response.status, await response.text());
   return response.json();
 };

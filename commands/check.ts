@@ -25,14 +25,15 @@ const requestTimeoutMs = 60_000;
 
 /** Adds the request to its error messages. */
 const request = async (url: string, init: RequestInit = {}): Promise<Response> => {
-  const what = `${init.method ?? 'GET'} ${url}`;
+  const description = `${init.method ?? 'GET'} ${url}`;
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }).catch(
     (error: Error) => {
       const cause = error.cause instanceof Error ? error.cause.message : error.message;
-      throw new Error(`${what}: ${cause}`, { cause: error });
+      throw new Error(`${description}: ${cause}`, { cause: error });
     },
   );
-  if (!response.ok) throw new Error(`${what} returned ${response.status}: ${(await response.text()).slice(0, 500)}`);
+  if (!response.ok)
+    throw new Error(`${description} returned ${response.status}: ${(await response.text()).slice(0, 500)}`);
   return response;
 };
 
@@ -60,7 +61,7 @@ const createCredentials = async (api: string, environment: CommandContext['envir
   const email = settings.BOOTSTRAP_EMAIL ?? 'owner@localhost.localdomain';
   const password = settings.BOOTSTRAP_PASSWORD;
   if (password === undefined)
-    throw new UsageError(`OIQ_BOOTSTRAP_PASSWORD, or CHECK_LICENSE_KEY and CHECK_TOKEN, is needed\n\n${help}`);
+    throw new UsageError(`set OIQ_BOOTSTRAP_PASSWORD, or CHECK_LICENSE_KEY and CHECK_TOKEN\n\n${help}`);
   const session = await post<{ token: string }>(`${api}/auth/login`, { email, password });
   const authorization = { authorization: `Bearer ${session.token}` };
   const key = await post<{ id: string; key: string; version: number }>(
@@ -82,7 +83,7 @@ const createCredentials = async (api: string, environment: CommandContext['envir
   };
 };
 
-const logsRequest = (body: string): object => ({
+const createLogsRequest = (body: string): object => ({
   resourceLogs: [
     {
       resource: { attributes: [{ key: 'service.name', value: { stringValue: 'oiq-check' } }] },
@@ -105,10 +106,10 @@ const logsRequest = (body: string): object => ({
 /**
  * Retries until the deadline: a new license key reaches all receivers within seconds, and they return 401 until then.
  */
-const send = async (otlp: string, licenseKey: string, body: string, deadline: number): Promise<void> => {
+const sendLogRecord = async (otlp: string, licenseKey: string, body: string, deadline: number): Promise<void> => {
   for (;;) {
     try {
-      await post(`${otlp}/v1/logs`, logsRequest(body), { 'x-license-key': licenseKey });
+      await post(`${otlp}/v1/logs`, createLogsRequest(body), { 'x-license-key': licenseKey });
       return;
     } catch (error) {
       if (Date.now() >= deadline) throw error;
@@ -117,12 +118,12 @@ const send = async (otlp: string, licenseKey: string, body: string, deadline: nu
   }
 };
 
-const readBack = async (api: string, token: string, body: string, deadline: number): Promise<void> => {
+const waitForLogRecord = async (api: string, token: string, body: string, deadline: number): Promise<void> => {
   const query = new URLSearchParams({ from: 'now-1h', service: 'oiq-check', search: `"${body}"`, limit: '1' });
   const headers = { authorization: `Bearer ${token}`, 'cache-control': 'no-cache' };
   for (;;) {
-    const answer = (await (await request(`${api}/api/logs?${query}`, { headers })).json()) as { items: unknown[] };
-    if (answer.items.length > 0) return;
+    const response = (await (await request(`${api}/api/logs?${query}`, { headers })).json()) as { items: unknown[] };
+    if (response.items.length > 0) return;
     if (Date.now() >= deadline)
       throw new Error(
         'the record was acknowledged but cannot be read yet: is a sink for logs running, and what is its lag?',
@@ -140,10 +141,10 @@ export const checkCommand = async ({ args, environment }: CommandContext): Promi
   const { licenseKey, token, release } = await createCredentials(api, environment);
   try {
     const body = `check ${randomUUID()}`;
-    await send(otlp, licenseKey, body, deadline);
+    await sendLogRecord(otlp, licenseKey, body, deadline);
     process.stdout.write(`${otlp} acknowledged a log record\n`);
-    await readBack(api, token, body, deadline);
-    process.stdout.write(`${api} answers with it\n`);
+    await waitForLogRecord(api, token, body, deadline);
+    process.stdout.write(`${api} returned it\n`);
   } finally {
     await release();
   }

@@ -1,7 +1,7 @@
 /** `oiq checks`: manages the synthetic checks of an organization as files, through the API, for use in a pipeline. */
 import { z } from 'zod';
-import { lineOfField, readCheckFiles } from '../subjects/synthetics/as-code.ts';
-import { readAcceptedJson, requireToken, resolveApiAddress, send } from './api-request.ts';
+import { findFieldLine, readCheckFiles } from '../subjects/synthetics/as-code.ts';
+import { readAcceptedJson, requireToken, resolveApiAddress, sendRequest } from './api-request.ts';
 import { parseArguments } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -10,7 +10,7 @@ import { readFolder, type YamlFile } from './yaml-files.ts';
 const help = `oiq checks plan  DIR [--label NAME=VALUE [--prune]] [--api URL]
 oiq checks apply DIR [the same]
 
-Manages synthetic checks as code: the YAML and JSON files of a folder and its subfolders. A YAML file has one or more documents, a check each, as
+Manages synthetic checks as code: the YAML and JSON files of a folder and its subfolders. A YAML file contains one or more documents, one check each, as
 GET /api/synthetics/export writes them; a JSON file is a check or a recording of Chrome's Recorder. Other files of the folder are reported.
 plan shows the differences, apply applies them. Checks are identified by name; a second apply changes nothing. Secrets are
 variables, {{variables.NAME}}, and are not stored in files.
@@ -49,10 +49,10 @@ interface Label {
 interface CheckFile extends YamlFile {
   readonly names: readonly string[];
   readonly isEmpty: boolean;
-  readonly refused: readonly Item[];
+  readonly rejectedItems: readonly Item[];
 }
 
-const Imported = z.looseObject({
+const ImportResponse = z.looseObject({
   items: z.array(
     z.looseObject({
       name: z.string().nullable(),
@@ -72,46 +72,52 @@ const createSender =
   (base: string, token: string): SendRequest =>
   async (method, path, body) => {
     const url = new URL(path, base);
-    return readAcceptedJson(await send(url, { token, timeoutMs, method, body }), `${method} ${url}`);
+    return readAcceptedJson(await sendRequest(url, { token, timeoutMs, method, body }), `${method} ${url}`);
   };
 
 /** Duplicate names would overwrite each other; a check without the label would never be pruned. */
 const collectChecks = (files: readonly YamlFile[], label: Label | undefined): readonly CheckFile[] => {
   const locationByName = new Map<string, string>();
   return files.map(({ path, source }) => {
-    const refused: Item[] = [];
+    const rejectedItems: Item[] = [];
     const documents = readCheckFiles(source);
     for (const file of documents) {
       const { name, line, check } = file;
       if (name === null) continue;
       const previousLocation = locationByName.get(name);
       if (previousLocation !== undefined)
-        refused.push({
+        rejectedItems.push({
           outcome: 'refused',
           name,
-          reasons: [`${path}:${line}: name: is that of a check in ${previousLocation}`],
+          reasons: [`${path}:${line}: name: is already the name of a check in ${previousLocation}`],
         });
       locationByName.set(name, `${path}:${line}`);
       if (check === undefined || label === undefined || check.labels[label.name] === label.value) continue;
-      const reason = `${path}:${lineOfField(file, 'labels')}: labels: must have ${label.name}=${label.value}`;
-      refused.push({ outcome: 'refused', name, reasons: [reason] });
+      const reason = `${path}:${findFieldLine(file, 'labels')}: labels: must have ${label.name}=${label.value}`;
+      rejectedItems.push({ outcome: 'refused', name, reasons: [reason] });
     }
     const names = documents.flatMap(({ name }) => name ?? []);
-    return { path, source, names, isEmpty: documents.length === 0, refused };
+    return { path, source, names, isEmpty: documents.length === 0, rejectedItems };
   });
 };
 
-const ignoredItem = (path: string, reason: string): Item => ({ outcome: 'ignored', name: path, reasons: [reason] });
+const createIgnoredItem = (path: string, reason: string): Item => ({
+  outcome: 'ignored',
+  name: path,
+  reasons: [reason],
+});
 
 const importFile = async (
-  { path, source, isEmpty, refused }: CheckFile,
+  { path, source, isEmpty, rejectedItems }: CheckFile,
   sendRequest: SendRequest,
   dryRun: boolean,
 ): Promise<readonly Item[]> => {
-  if (isEmpty) return [ignoredItem(path, 'has no document')];
+  if (isEmpty) return [createIgnoredItem(path, 'has no document')];
   // If a document is rejected here, the API still checks the others, and nothing is written.
-  const isDry = dryRun || refused.length > 0;
-  const { items } = Imported.parse(await sendRequest('POST', '/api/synthetics/import', { source, dryRun: isDry }));
+  const isDryRun = dryRun || rejectedItems.length > 0;
+  const { items } = ImportResponse.parse(
+    await sendRequest('POST', '/api/synthetics/import', { source, dryRun: isDryRun }),
+  );
   const results = items.map(
     ({ name, outcome, problems }): Item => ({
       outcome,
@@ -121,11 +127,13 @@ const importFile = async (
       ),
     }),
   );
-  return refused.length === 0 ? results : [...results.filter(({ outcome }) => outcome === 'refused'), ...refused];
+  return rejectedItems.length === 0
+    ? results
+    : [...results.filter(({ outcome }) => outcome === 'refused'), ...rejectedItems];
 };
 
 /** Checks with the label that are in no file. */
-const checksToPrune = async (sendRequest: SendRequest, label: Label, names: ReadonlySet<string>) => {
+const listChecksToPrune = async (sendRequest: SendRequest, label: Label, names: ReadonlySet<string>) => {
   const checks: { readonly id: string; readonly name: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query = new URLSearchParams({ limit: '500', ...(cursor !== '' && { cursor }) });
@@ -136,7 +144,7 @@ const checksToPrune = async (sendRequest: SendRequest, label: Label, names: Read
   return checks;
 };
 
-const report = (verb: 'plan' | 'apply', items: readonly Item[]): void => {
+const printReport = (verb: 'plan' | 'apply', items: readonly Item[]): void => {
   for (const { outcome, name, reasons } of items) {
     if (outcome === 'unchanged') continue;
     process.stdout.write(`${outcome.padEnd(9)} ${name}\n${reasons.map((reason) => `          ${reason}\n`).join('')}`);
@@ -144,8 +152,8 @@ const report = (verb: 'plan' | 'apply', items: readonly Item[]): void => {
   const count = (outcome: Item['outcome']): number => items.filter((item) => item.outcome === outcome).length;
   const conditionalPrefix = verb === 'plan' ? 'would be ' : '';
   const isDone = (outcome: Item['outcome']): boolean => ['created', 'changed', 'deleted'].includes(outcome);
-  const counted = outcomes.map((outcome) => `${count(outcome)} ${isDone(outcome) ? conditionalPrefix : ''}${outcome}`);
-  process.stdout.write(`${counted.join(', ')}\n`);
+  const counts = outcomes.map((outcome) => `${count(outcome)} ${isDone(outcome) ? conditionalPrefix : ''}${outcome}`);
+  process.stdout.write(`${counts.join(', ')}\n`);
   if (count('refused') > 0) process.exitCode = 1;
   else if (verb === 'plan' && items.some(({ outcome }) => isDone(outcome))) process.exitCode = 2;
 };
@@ -164,17 +172,17 @@ const deploy = async (
     sendRequest,
     label,
     isPlan,
-    prunes: shouldPrune,
-  }: { sendRequest: SendRequest; label: Label | undefined; isPlan: boolean; prunes: boolean },
+    shouldPrune,
+  }: { sendRequest: SendRequest; label: Label | undefined; isPlan: boolean; shouldPrune: boolean },
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
   for (const file of files) items.push(...(await importFile(file, sendRequest, isPlan)));
   if (label === undefined) return items;
-  const isPruned = shouldPrune && items.every(({ outcome }) => outcome !== 'refused');
+  const canPrune = shouldPrune && items.every(({ outcome }) => outcome !== 'refused');
   const names = new Set(files.flatMap((file) => file.names));
-  for (const { id, name } of await checksToPrune(sendRequest, label, names)) {
-    if (isPruned && !isPlan) await sendRequest('DELETE', `/api/synthetics/checks/${encodeURIComponent(id)}`);
-    items.push({ outcome: isPruned ? 'deleted' : 'absent', name, reasons: [] });
+  for (const { id, name } of await listChecksToPrune(sendRequest, label, names)) {
+    if (canPrune && !isPlan) await sendRequest('DELETE', `/api/synthetics/checks/${encodeURIComponent(id)}`);
+    items.push({ outcome: canPrune ? 'deleted' : 'absent', name, reasons: [] });
   }
   return items;
 };
@@ -185,15 +193,15 @@ export const checksCommand = async ({ args, environment }: CommandContext): Prom
   const [verb, folder, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply') || folder === undefined || more.length > 0)
     throw new UsageError(`specify plan or apply, and one folder\n\n${help}`);
-  const { prune: prunes = false, api } = values;
+  const { prune: shouldPrune = false, api } = values;
   const label = parseLabel(values.label);
-  if (prunes && label === undefined)
+  if (shouldPrune && label === undefined)
     throw new UsageError(`--prune needs --label: only checks with that label are deleted\n\n${help}`);
   const sendRequest = createSender(
     resolveApiAddress(api, environment),
     requireToken(environment, 'CHECKS_TOKEN', help),
   );
-  const { files, otherPaths } = await readFolder(folder, { json: true });
-  const items = await deploy(collectChecks(files, label), { sendRequest, label, isPlan: verb === 'plan', prunes });
-  report(verb, [...items, ...otherPaths.map((path) => ignoredItem(path, 'is not a YAML or JSON file'))]);
+  const { files, otherPaths } = await readFolder(folder, { includesJson: true });
+  const items = await deploy(collectChecks(files, label), { sendRequest, label, isPlan: verb === 'plan', shouldPrune });
+  printReport(verb, [...items, ...otherPaths.map((path) => createIgnoredItem(path, 'is not a YAML or JSON file'))]);
 };

@@ -7,7 +7,7 @@ import { quoteString } from '../schemas/tables/literal.ts';
 import { placementsPropagationMs, placementsTable } from '../schemas/tables/placements.ts';
 import { schemaMigrationsTable } from '../schemas/tables/schema-migrations.ts';
 import { buildCreateTable, isMerging, type Table } from '../schemas/tables/table.ts';
-import { markEmptied } from './clickhouse-forgetting.ts';
+import { markShardEmpty } from './clickhouse-forgetting.ts';
 import { reportShards } from './clickhouse-shards.ts';
 
 export interface ShardMove {
@@ -155,11 +155,11 @@ export const emptyShard = async (columns: Columns, shardMove: ShardMove): Promis
   if (problem !== undefined) reject(problem);
   const source = shards.find(({ shard }) => shard === from) ?? reject(`the cluster has no shard ${from}`);
   const target = shards.find(({ shard }) => shard === to) ?? reject(`the cluster has no shard ${to}`);
-  if (source.getsNewRows)
+  if (source.receivesNewRows)
     reject(
       `shard ${from} gets new rows: give it <weight>0</weight> in remote_servers of all servers, run oiq migrate and restart the roles first`,
     );
-  if (!target.getsNewRows) reject(`shard ${to} has weight 0 itself`);
+  if (!target.receivesNewRows) reject(`shard ${to} has weight 0 itself`);
   const findServer = (name: string): ServerColumns =>
     columns.listServers().find((server) => server.name === name)?.columns ?? reject(`${name} is not named`);
   const tableMoves = movedTables.map(
@@ -186,5 +186,5 @@ export const emptyShard = async (columns: Columns, shardMove: ShardMove): Promis
     throw new Error(
       `fewer rows than before in ${incompleteTables.join(', ')}: check whether retention or an erasure removed them`,
     );
-  await markEmptied(columns, from);
+  await markShardEmpty(columns, from);
 };

@@ -6,18 +6,18 @@ import { emptyShardMarker, placementsTable } from '../schemas/tables/placements.
 import { reportShards } from './clickhouse-shards.ts';
 
 /** Marks a shard as empty. The shard number starts at 1. */
-export const markEmptied = (columns: Columns, shard: number): Promise<void> =>
+export const markShardEmpty = (columns: Columns, shard: number): Promise<void> =>
   columns.execute(
     `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${shard - 1}, '', ${quoteString(emptyShardMarker)}`,
   );
 
 /**
- * Abandons the rows of a shard that is permanently lost and has been removed from the cluster. Reads of all shards then
+ * Discards the rows of a shard that is permanently lost and has been removed from the cluster. Reads of all shards then
  * continue without them.
  */
 export const forgetShard = async (
   columns: Columns,
-  { cluster, shard, report }: { cluster: string | undefined; shard: number; report: (line: string) => void },
+  { cluster, shard, printLine }: { cluster: string | undefined; shard: number; printLine: (line: string) => void },
 ): Promise<void> => {
   const { shards } = await reportShards(columns, cluster);
   const unavailableShard = shards.find(({ isReachable }) => !isReachable);
@@ -26,8 +26,8 @@ export const forgetShard = async (
   if (shards.some(({ knownShards }) => knownShards >= shard))
     throw new PermanentError(
       'not-ready',
-      `shard ${shard} is in the cluster: take it out of remote_servers of all servers first, or oiq clickhouse empty ${shard} to keep its rows`,
+      `shard ${shard} is in the cluster: remove it from remote_servers of all servers first, or run oiq clickhouse empty ${shard} to preserve its rows`,
     );
-  await markEmptied(columns, shard);
-  report(`rows of shard ${shard} are discarded: queries of all shards return results without them`);
+  await markShardEmpty(columns, shard);
+  printLine(`the rows of shard ${shard} are discarded: queries over all shards return results without them`);
 };

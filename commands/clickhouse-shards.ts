@@ -1,4 +1,4 @@
-/** The state of each ClickHouse server, and whether it receives new rows. */
+/** Reports the state of each ClickHouse server, and whether it receives new rows. */
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
 import { findBrokenParts } from '../schemas/tables/broken-parts.ts';
 import { allTables, allViews } from '../schemas/tables/index.ts';
@@ -11,7 +11,7 @@ export interface ShardReport {
   readonly shard: number | undefined;
   readonly rows: number;
   readonly bytes: number;
-  readonly getsNewRows: boolean;
+  readonly receivesNewRows: boolean;
   readonly isReachable: boolean;
   /** Number of shards of the cluster that it knows; 1 without a cluster */
   readonly knownShards: number;
@@ -35,14 +35,14 @@ interface ClusterRow {
 const tableNames = [...allTables, ...allViews].map(({ name }) => name);
 const declaredColumns = new Map(allTables.map(({ name, columns }) => [name, Object.keys(columns)]));
 
-const clusterRows = (columns: ServerColumns, cluster: string): Promise<ClusterRow[]> =>
+const readClusterRows = (columns: ServerColumns, cluster: string): Promise<ClusterRow[]> =>
   columns.query<ClusterRow>(
     `SELECT toUInt32(shard_num) AS shard, toUInt32(shard_weight) AS weight, concat(host_name, ':', toString(port)) AS address, is_local AS isLocal
 FROM system.clusters WHERE cluster = {cluster:String} ORDER BY shard_num, replica_num`,
     { cluster },
   );
 
-const replicaProblems = async (columns: ServerColumns): Promise<string[]> => {
+const findReplicaProblems = async (columns: ServerColumns): Promise<string[]> => {
   const rows = await columns.query<{ table: string; readonly: number; delay: string; queue: string }>(
     `SELECT table, is_readonly AS readonly, toString(absolute_delay) AS delay, toString(queue_size) AS queue FROM system.replicas
 WHERE database = currentDatabase() AND (is_readonly OR absolute_delay > 60 OR queue_size > 1000) ORDER BY table`,
@@ -50,34 +50,36 @@ WHERE database = currentDatabase() AND (is_readonly OR absolute_delay > 60 OR qu
   return rows.map(({ table, readonly, delay, queue }) =>
     readonly === 1
       ? `its replica of ${table} is read-only`
-      : `its replica of ${table} lags by ${delay} seconds, with ${queue} steps to do`,
+      : `its replica of ${table} lags by ${delay} seconds, with ${queue} queued operations`,
   );
 };
 
-const summarizeNames = (all: readonly string[]): string =>
-  all.length > 5 ? `${all.slice(0, 5).join(', ')} and ${all.length - 5} more` : all.join(', ');
+const summarizeNames = (names: readonly string[]): string =>
+  names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
 
 /** Checks tables and views, and the columns of existing tables. */
-const tableProblems = async (columns: ServerColumns): Promise<string[]> => {
+const findTableProblems = async (columns: ServerColumns): Promise<string[]> => {
   const tables = await columns.query<{ table: string; has: readonly string[] }>(
     'SELECT table, groupArray(name) AS has FROM system.columns WHERE database = currentDatabase() AND has({names:Array(String)}, table) GROUP BY table',
     { names: tableNames },
   );
-  const has = new Map(tables.map(({ table, has: own }) => [table, new Set(own)]));
-  const missing = tableNames.flatMap((name) => {
-    const own = has.get(name);
-    if (own === undefined) return [name];
-    return (declaredColumns.get(name) ?? []).filter((column) => !own.has(column)).map((column) => `${name}.${column}`);
+  const columnsByTable = new Map(tables.map(({ table, has: own }) => [table, new Set(own)]));
+  const missingNames = tableNames.flatMap((name) => {
+    const existingColumns = columnsByTable.get(name);
+    if (existingColumns === undefined) return [name];
+    return (declaredColumns.get(name) ?? [])
+      .filter((column) => !existingColumns.has(column))
+      .map((column) => `${name}.${column}`);
   });
-  return missing.length === 0 ? [] : [`it has no ${summarizeNames(missing)}: run oiq migrate`];
+  return missingNames.length === 0 ? [] : [`it has no ${summarizeNames(missingNames)}: run oiq migrate`];
 };
 
-const damageProblems = async (columns: ServerColumns): Promise<string[]> => {
+const findDamageProblems = async (columns: ServerColumns): Promise<string[]> => {
   const parts = await findBrokenParts(columns);
   return parts.length === 0
     ? []
     : [
-        `parts of its tables are damaged and were set aside, so that their rows are missing (${summarizeNames(parts)}): restore it from a backup, or remove them (ALTER TABLE … DROP DETACHED PART)`,
+        `parts of its tables are damaged and were detached, so that their rows are missing (${summarizeNames(parts)}): restore it from a backup, or remove them (ALTER TABLE … DROP DETACHED PART)`,
       ];
 };
 
@@ -86,7 +88,7 @@ const createReport = async (
   columns: ServerColumns,
   cluster: string | undefined,
 ): Promise<ShardReport> => {
-  const rows = cluster === undefined ? [] : await clusterRows(columns, cluster);
+  const rows = cluster === undefined ? [] : await readClusterRows(columns, cluster);
   const localRow = rows.find(({ isLocal }) => isLocal === 1);
   const [size] = await columns.query<{ rows: string; bytes: string }>(
     'SELECT toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes FROM system.parts WHERE database = currentDatabase() AND active',
@@ -96,14 +98,14 @@ const createReport = async (
     shard: localRow?.shard,
     rows: Number(size?.rows),
     bytes: Number(size?.bytes),
-    getsNewRows: cluster === undefined || (localRow?.weight ?? 0) > 0,
+    receivesNewRows: cluster === undefined || (localRow?.weight ?? 0) > 0,
     isReachable: true,
     knownShards: Math.max(1, ...rows.map(({ shard }) => shard)),
     problems: [
       ...(cluster !== undefined && localRow === undefined ? [`it is in no shard of the cluster ${cluster}`] : []),
-      ...(await tableProblems(columns)),
-      ...(await replicaProblems(columns)),
-      ...(await damageProblems(columns)),
+      ...(await findTableProblems(columns)),
+      ...(await findReplicaProblems(columns)),
+      ...(await findDamageProblems(columns)),
     ],
   };
 };
@@ -117,17 +119,23 @@ const describeFailure = (error: unknown): string => {
 /** Checks each configured server. An unreachable server is reported and does not stop the check of the others. */
 export const reportShards = async (columns: Columns, cluster: string | undefined): Promise<ClusterReport> => {
   const shardByAddress = new Map<string, number>();
-  const named = columns.listServers();
+  const configuredServers = columns.listServers();
   const shards = await Promise.all(
-    named.map(async ({ name, columns: server }) => {
+    configuredServers.map(async ({ name, columns: server }) => {
       try {
-        for (const { address, shard } of cluster === undefined ? [] : await clusterRows(server, cluster))
+        for (const { address, shard } of cluster === undefined ? [] : await readClusterRows(server, cluster))
           shardByAddress.set(address, shard);
         return await createReport(name, server, cluster);
       } catch (error) {
         const problems = [describeFailure(error)];
-        const unknown = { shard: undefined, rows: Number.NaN, bytes: Number.NaN, getsNewRows: false, knownShards: 0 };
-        return { server: name, ...unknown, isReachable: false, problems };
+        const unknownFields = {
+          shard: undefined,
+          rows: Number.NaN,
+          bytes: Number.NaN,
+          receivesNewRows: false,
+          knownShards: 0,
+        };
+        return { server: name, ...unknownFields, isReachable: false, problems };
       }
     }),
   );
@@ -141,7 +149,7 @@ export const reportShards = async (columns: Columns, cluster: string | undefined
     .filter(({ missing }) => missing > 0)
     .map(
       ({ shard, missing, addresses }) =>
-        `OIQ_CLICKHOUSE_URL names ${missing === addresses.length ? 'no server' : `${addresses.length - missing} of ${addresses.length} servers`} of shard ${shard} (${addresses.join(', ')}) that answers: until it names all, every query goes to all shards`,
+        `OIQ_CLICKHOUSE_URL names ${missing === addresses.length ? 'no server' : `${addresses.length - missing} of ${addresses.length} servers`} of shard ${shard} (${addresses.join(', ')}) that respond: until it contains all of them, every query is sent to all shards`,
     );
   // Servers outside any shard are last.
   return {
@@ -153,15 +161,15 @@ export const reportShards = async (columns: Columns, cluster: string | undefined
 const formatCount = (value: number): string => (Number.isNaN(value) ? '?' : value.toLocaleString('en'));
 
 /** Returns readable text, with a line per server. */
-export const shardsText = ({ shards, problems }: ClusterReport): string => {
+export const formatShards = ({ shards, problems }: ClusterReport): string => {
   const lines = shards.map(
-    ({ server, shard, rows, bytes, getsNewRows }) =>
+    ({ server, shard, rows, bytes, receivesNewRows }) =>
       [
         shard === undefined ? '-' : String(shard),
         server,
         formatCount(rows),
         Number.isNaN(bytes) ? '?' : `${(bytes / 1024 ** 2).toFixed(1)} MiB`,
-        getsNewRows ? 'yes' : 'no',
+        receivesNewRows ? 'yes' : 'no',
       ] as const,
   );
   const table = [['shard', 'server', 'rows', 'size', 'gets new rows'], ...lines];
@@ -173,7 +181,9 @@ export const shardsText = ({ shards, problems }: ClusterReport): string => {
         .join('  ')
         .trimEnd(),
     ),
-    ...shards.flatMap(({ server, problems: own }) => own.map((problem) => `${server}: ${problem}`)),
+    ...shards.flatMap(({ server, problems: serverProblems }) =>
+      serverProblems.map((problem) => `${server}: ${problem}`),
+    ),
     ...problems,
   ].join('\n');
 };

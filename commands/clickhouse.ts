@@ -2,7 +2,7 @@
 import { parseSettings, rejectLocalStores } from '../schemas/settings.ts';
 import { emptyShard } from './clickhouse-emptying.ts';
 import { forgetShard } from './clickhouse-forgetting.ts';
-import { reportShards, shardsText } from './clickhouse-shards.ts';
+import { formatShards, reportShards } from './clickhouse-shards.ts';
 import { parseOptions } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -49,10 +49,10 @@ export const clickhouseCommand = async ({ args, environment, open }: CommandCont
   const { CLICKHOUSE_CLUSTER: cluster } = settings;
   const platform = await open(settings);
   try {
-    if (request.action === 'shards') print(shardsText(await reportShards(platform.columns, cluster)));
+    if (request.action === 'shards') print(formatShards(await reportShards(platform.columns, cluster)));
     else if (request.action === 'forget')
-      await forgetShard(platform.columns, { cluster, shard: request.shard, report: print });
-    else if (cluster === undefined) throw new UsageError('OIQ_CLICKHOUSE_CLUSTER is empty: there is one server');
+      await forgetShard(platform.columns, { cluster, shard: request.shard, printLine: print });
+    else if (cluster === undefined) throw new UsageError('OIQ_CLICKHOUSE_CLUSTER is not set: there is only one server');
     else await emptyShard(platform.columns, { ...request, cluster, report: print });
   } finally {
     await platform.close();

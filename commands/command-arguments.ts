@@ -12,15 +12,25 @@ const withUsageError = <Parsed>(parse: () => Parsed, help: string): Parsed => {
 };
 
 /** Parses options and positionals of a command; throws `UsageError` with the help for an unknown option. */
-export const parseArguments = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
-  withUsageError(() => parseArgs({ args: [...args], options, allowPositionals: true }), help);
+export const parseArguments = <CommandOptions extends Options>(
+  args: readonly string[],
+  options: CommandOptions,
+  help: string,
+) => withUsageError(() => parseArgs({ args: [...args], options, allowPositionals: true }), help);
 
 /** Like `parseArguments`, for a command without positionals. */
-export const parseOptions = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
-  withUsageError(() => parseArgs({ args: [...args], options }).values, help);
+export const parseOptions = <CommandOptions extends Options>(
+  args: readonly string[],
+  options: CommandOptions,
+  help: string,
+) => withUsageError(() => parseArgs({ args: [...args], options }).values, help);
 
 /** Parses options, and positionals that are URLs. */
-export const parseOptionsAndUrls = <Known extends Options>(args: readonly string[], options: Known, help: string) => {
+export const parseOptionsAndUrls = <CommandOptions extends Options>(
+  args: readonly string[],
+  options: CommandOptions,
+  help: string,
+) => {
   const { values, positionals } = parseArguments(args, options, help);
   const invalidUrl = positionals.find((text) => !URL.canParse(text));
   if (invalidUrl !== undefined) throw new UsageError(`${invalidUrl} is not a URL\n\n${help}`);

@@ -3,10 +3,10 @@
 import type { FirstStartSecrets } from '../api/index.ts';
 import { parseSettings, rejectLocalStores, type Settings, SettingsError } from '../schemas/settings.ts';
 import { parseOptions } from './command-arguments.ts';
-import { installationName } from './installation.ts';
+import { formatInstallationName } from './installation.ts';
 import { readPlans } from './plans.ts';
 import type { CommandContext } from './platform.ts';
-import { type RoleName, type Running, roleNames, start } from './start.ts';
+import { type RoleName, type RunningInstance, roleNames, start } from './start.ts';
 import { UsageError } from './usage-error.ts';
 
 const usage = `oiq, an open observability platform
@@ -16,7 +16,7 @@ const usage = `oiq, an open observability platform
   oiq processors [NAME …]       one role, or only its named components
   oiq sinks [NAME …]
   oiq probe                     run the synthetic checks of a location, without any store   (oiq probe --help)
-  oiq migrate [--wait SECONDS]  create or upgrade topics, tables and indexes; --wait retries until stores answer
+  oiq migrate [--wait SECONDS]  create or upgrade topics, tables and indexes; --wait retries until the stores respond
   oiq clickhouse shards | empty SHARD   rows and health of each ClickHouse server   (oiq clickhouse --help)
   oiq check                     send a log record and read it back   (oiq check --help)
   oiq wait-for-version URL …    wait until other processes run this version   (oiq wait-for-version --help)
@@ -101,13 +101,13 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return (await import('./evidence.ts')).evidenceCommand(context);
     case 'operations': {
       const { missing } = parseOptions(context.args, { missing: { type: 'boolean' } }, usage);
-      const { operationsReport } = await import('../api/index.ts');
-      return print(await operationsReport(missing === true));
+      const { formatOperationsReport } = await import('../api/index.ts');
+      return print(await formatOperationsReport(missing === true));
     }
     case 'settings': {
       const { markdown } = parseOptions(context.args, { markdown: { type: 'boolean' } }, usage);
-      const { settingsTable } = await import('./settings.ts');
-      return print(settingsTable(markdown === true));
+      const { formatSettingsTable } = await import('./settings.ts');
+      return print(formatSettingsTable(markdown === true));
     }
     case 'demo':
       return (await import('./demo.ts')).demoCommand(context);
@@ -131,24 +131,24 @@ const serve = async (
   rejectLocalStores(settings, { isPart: names.length > 0 });
   const stopRequest = Promise.withResolvers<string>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopRequest.resolve(signal));
-  // The launcher exited: stop as after a signal.
+  // The parent process exited: stop as after a signal.
   process.on('disconnect', () => stopRequest.resolve('disconnect'));
   const plans = await readPlans(settings);
   const platform = await open(settings);
   let licenseKey: string | undefined;
   const onFirstStart = (firstStart: FirstStartSecrets): void => {
-    announceFirstStart(firstStart);
+    printFirstStart(firstStart);
     licenseKey = firstStart.licenseKey ?? 'KEY';
   };
-  const stopping = new AbortController();
-  void stopRequest.promise.then(() => stopping.abort());
-  const options = { names, components, plans, onFirstStart, stopping: stopping.signal };
-  const running = await start(platform, options).catch((error: Error) => {
-    if (stopping.signal.aborted && error.name === 'AbortError') process.exit();
+  const stopController = new AbortController();
+  void stopRequest.promise.then(() => stopController.abort());
+  const options = { names, components, plans, onFirstStart, stopSignal: stopController.signal };
+  const runningInstance = await start(platform, options).catch((error: Error) => {
+    if (stopController.signal.aborted && error.name === 'AbortError') process.exit();
     throw error;
   });
-  announce(settings, running, licenseKey);
-  const reason = await Promise.race([stopRequest.promise, running.failed.then(() => 'stopped')]).catch(
+  printAddresses(settings, runningInstance, licenseKey);
+  const reason = await Promise.race([stopRequest.promise, runningInstance.failure.then(() => 'stopped')]).catch(
     (error: unknown) => {
       platform.log.error({ error }, 'a role failed');
       process.exitCode = 1;
@@ -157,11 +157,11 @@ const serve = async (
   );
   platform.log.info({ reason }, 'stopping');
   const deadline = setTimeout(() => {
-    platform.log.error({ seconds: settings.SHUTDOWN_SECONDS }, 'not everything finished in time');
+    platform.log.error({ seconds: settings.SHUTDOWN_SECONDS }, 'shutdown did not finish in time');
     process.exit(1);
   }, settings.SHUTDOWN_SECONDS * 1_000);
   deadline.unref();
-  await running.stop();
+  await runningInstance.stop();
   process.exit();
 };
 
@@ -169,9 +169,9 @@ const serve = async (
  * Prints the addresses. With the license key of a first start, also prints how to send telemetry to this process if it
  * accepts any.
  */
-const announce = (settings: Settings, { addresses }: Running, licenseKey: string | undefined): void => {
-  const lines = addresses.map(([what, address]) => `  ${what.padEnd(10)} ${address}`);
-  print(`OIQ is running (${installationName(settings)}):\n${lines.join('\n')}`);
+const printAddresses = (settings: Settings, { addresses }: RunningInstance, licenseKey: string | undefined): void => {
+  const lines = addresses.map(([protocol, address]) => `  ${protocol.padEnd(10)} ${address}`);
+  print(`OIQ is running (${formatInstallationName(settings)}):\n${lines.join('\n')}`);
   const [, otlp] = addresses.find(([what]) => what === 'OTLP/HTTP') ?? [];
   if (licenseKey !== undefined && otlp !== undefined)
     print(
@@ -179,9 +179,9 @@ const announce = (settings: Settings, { addresses }: Running, licenseKey: string
     );
 };
 
-const announceFirstStart = ({ email, password, licenseKey }: FirstStartSecrets): void => {
-  const secret = (value: string | undefined): string => value ?? '(set in the environment)';
+const printFirstStart = ({ email, password, licenseKey }: FirstStartSecrets): void => {
+  const formatSecret = (value: string | undefined): string => value ?? '(set in the environment)';
   print(
-    `\nThis is the first start. These credentials are shown only once:\n  owner        ${email}\n  password     ${secret(password)}\n  license key  ${secret(licenseKey)}\n`,
+    `\nThis is the first start. These credentials are shown only once:\n  owner        ${email}\n  password     ${formatSecret(password)}\n  license key  ${formatSecret(licenseKey)}\n`,
   );
 };

@@ -3,7 +3,7 @@ import { type DeadLetters, listReplays, reopenOrganization, resignChain, setShar
 import { processorGroups } from '../processors/index.ts';
 import { getFormerGroup } from '../runtime/consumer-groups.ts';
 import { openStates } from '../runtime/states.ts';
-import { makeLicenseKey } from '../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../schemas/license-key-format.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
@@ -63,7 +63,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 
 /** Creates a license key for the demo, which expires after a day. */
 const createDemoKey = async ({ documents, clock }: Platform): Promise<string> => {
-  const key = makeLicenseKey();
+  const key = generateLicenseKey();
   await documents
     .forTenant('default')
     .collection(licenseKeys)

@@ -1,7 +1,7 @@
 /**
  * The control socket of a running instance, for commands of the same operating-system user. It is a Unix socket in the
- * data directory that only its owner may open. A request is one JSON line; the answer is lines of text and a last line
- * with the result.
+ * data directory that only its owner may open. A request is one JSON line; the response consists of lines of text
+ * and a last line with the result.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { type ControlPlatform, type ControlRequest, runControlRequest } from './
  * Returns the path of the socket. Socket paths are limited to about 100 bytes: for a deep data directory the socket is
  * in the temporary directory.
  */
-export const socketPath = (dataDirectory: string): string => {
+export const getSocketPath = (dataDirectory: string): string => {
   const path = resolve(dataDirectory, 'control.sock');
   return path.length < 100
     ? path
@@ -28,7 +28,7 @@ interface ResultLine {
 }
 
 export const startControlServer = async (platform: ControlPlatform): Promise<{ close(): Promise<void> }> => {
-  const path = socketPath(platform.settings.DATA_DIR);
+  const path = getSocketPath(platform.settings.DATA_DIR);
   rmSync(path, { force: true });
   const serve = async (socket: Socket): Promise<void> => {
     const send = (line: unknown): void => {
@@ -57,18 +57,18 @@ export const startControlServer = async (platform: ControlPlatform): Promise<{ c
   };
 };
 
-/** Sends a request to a running instance; returns `false` if none answers on the socket. */
+/** Sends a request to a running instance; returns `false` if no instance responds on the socket. */
 export const sendControlRequest = async (
   dataDirectory: string,
   request: ControlRequest,
   print: (line: string) => void,
 ): Promise<boolean> => {
-  const socket = createConnection(socketPath(dataDirectory));
-  const connected = await new Promise<boolean>((resolve) => {
+  const socket = createConnection(getSocketPath(dataDirectory));
+  const isConnected = await new Promise<boolean>((resolve) => {
     socket.once('connect', () => resolve(true));
     socket.once('error', () => resolve(false));
   });
-  if (!connected) return false;
+  if (!isConnected) return false;
   socket.write(`${JSON.stringify(request)}\n`);
   for await (const text of createInterface({ input: socket })) {
     const line = JSON.parse(text) as string | ResultLine;

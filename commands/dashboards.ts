@@ -15,16 +15,16 @@ const help = `oiq dashboards plan   DIR --source NAME [--prune] [--take] [--api 
 oiq dashboards apply  DIR --source NAME [--prune] [--take] [--api URL]
 oiq dashboards export DIR [--source NAME] [--folder PATH] [--api URL]
 
-Manages dashboards as YAML or JSON files, one dashboard per file, with an id of your choice and without fields of the server.
+Manages dashboards as YAML or JSON files, one dashboard per file, with an id of your choice and without the fields that the server sets.
 plan lists the differences, apply makes the changes. Applying twice changes nothing. export writes a file for each dashboard.
---source names the location of the files, such as git:shop/dashboards. Each dashboard shows it, and is changed by hand only with
+--source is the location of the files, such as git:shop/dashboards. Each dashboard shows it, and is changed by hand only with
 force=true. The next plan shows changes made by hand. plan and apply list dashboards of the source that the folder no longer has.
 --prune deletes these, unless something was refused. Other dashboards stay unchanged, except those without a source that a file names.
-A file that names a dashboard of another source is refused. --take takes the dashboard over, for example after the source was renamed.
+A file with the id of a dashboard of another source is refused. --take takes over the dashboard, for example after the source was renamed.
 Changes that conflict with another user's change are refused, and the rest is applied. Hidden files are not read.
 
 DASHBOARDS_TOKEN in the environment is an API token with the scopes dashboards:read and dashboards:write.
-The exit status is 1 if something was refused, else 2 of a plan that finds differences.
+The exit status is 1 if something was refused, else 2 if a plan finds differences.
 `;
 
 const options = {
@@ -54,11 +54,11 @@ const printStep = (step: Step): void => {
 };
 
 const deploy = async (verb: 'plan' | 'apply', directory: string, deployment: Deployment): Promise<void> => {
-  const folder = await readDashboardFolder(directory, deployment.source);
-  if (folder.dashboards.length + folder.refused.length === 0)
-    throw new Error(`${directory} holds no files of YAML or JSON`);
-  const plannedSteps = await createPlan(folder, deployment);
-  for (const line of folder.refused) print(`refused   ${line}`);
+  const dashboardFolder = await readDashboardFolder(directory, deployment.source);
+  if (dashboardFolder.dashboards.length + dashboardFolder.problems.length === 0)
+    throw new Error(`${directory} contains no YAML or JSON files`);
+  const plannedSteps = await createPlan(dashboardFolder, deployment);
+  for (const line of dashboardFolder.problems) print(`refused   ${line}`);
   const steps: Step[] = [];
   for await (const step of verb === 'apply' ? applySteps(plannedSteps, deployment) : plannedSteps) {
     printStep(step);
@@ -67,7 +67,7 @@ const deploy = async (verb: 'plan' | 'apply', directory: string, deployment: Dep
   const count = (outcome: Step['outcome']): number => steps.filter((step) => step.outcome === outcome).length;
   const conditionalPrefix = verb === 'plan' ? 'would be ' : '';
   const [created, changed, deleted] = [count('created'), count('changed'), count('deleted')];
-  const refused = folder.refused.length + count('refused');
+  const refused = dashboardFolder.problems.length + count('refused');
   print(
     `${created} ${conditionalPrefix}created, ${changed} ${conditionalPrefix}changed, ${deleted} ${conditionalPrefix}deleted, ${count('absent')} absent, ${count('unchanged')} unchanged, ${refused} refused`,
   );
@@ -82,7 +82,7 @@ const exportDashboards = async (
 ) => {
   await mkdir(directory, { recursive: true });
   const summaries = await api.list(parameters);
-  let written = 0;
+  let writtenCount = 0;
   for (const { id, name } of summaries) {
     if (!DashboardId.safeParse(id).success) {
       print(`skipped   ${name} (${id}): its id cannot be the name of a file`);
@@ -91,9 +91,9 @@ const exportDashboards = async (
     const dashboard = await api.find(id);
     if (dashboard === undefined) continue;
     await writeFile(join(directory, `${id}.yaml`), toYamlFile(id, dashboard.document, dashboard.source ?? undefined));
-    written++;
+    writtenCount++;
   }
-  print(`${written} of ${summaries.length} dashboards written to ${directory}`);
+  print(`${writtenCount} of ${summaries.length} dashboards written to ${directory}`);
 };
 
 export const dashboardsCommand = async ({ args, environment }: CommandContext): Promise<void> => {
@@ -108,5 +108,5 @@ export const dashboardsCommand = async ({ args, environment }: CommandContext): 
   if (verb === 'export') return exportDashboards(directory, api, { source, folder });
   if (source === undefined || source === '') throw new UsageError(`--source is missing\n\n${help}`);
   if (folder !== undefined) throw new UsageError(`--folder is for export\n\n${help}`);
-  await deploy(verb, directory, { api, source, prunes: prune, takesOver: take });
+  await deploy(verb, directory, { api, source, shouldPrune: prune, shouldTakeOver: take });
 };

@@ -32,7 +32,7 @@ const options = {
 } as const;
 
 export const deadLetterCommand = async (context: CommandContext): Promise<void> => {
-  const request = parse(context.args);
+  const request = parseRequest(context.args);
   if (request === undefined) {
     process.stdout.write(help);
     return;
@@ -40,16 +40,16 @@ export const deadLetterCommand = async (context: CommandContext): Promise<void> 
   await runOnInstance(context, request);
 };
 
-const parse = (args: readonly string[]): DeadLetterRequest | ReplaysRequest | undefined => {
+const parseRequest = (args: readonly string[]): DeadLetterRequest | ReplaysRequest | undefined => {
   const { values, positionals } = parseArguments(args, options, help);
   const [action, ...ids] = positionals;
   if (values.help === true || action === undefined) return undefined;
-  if (action === 'replays') return replaysRequest(values, ids);
+  if (action === 'replays') return createReplaysRequest(values, ids);
   if (action !== 'list' && action !== 'show' && action !== 'replay' && action !== 'discard')
     throw new UsageError(`unknown action: ${action}\n\n${help}`);
   const { tenant, signal, reason, from, to, state } = values;
   const hasFilter = [tenant, signal, reason, from, to].some((value) => value !== undefined);
-  if (action === 'show' && ids.length !== 1) throw new UsageError(`show takes one id\n\n${help}`);
+  if (action === 'show' && ids.length !== 1) throw new UsageError(`show requires exactly one id\n\n${help}`);
   if ((action === 'replay' || action === 'discard') && ids.length === 0 && !hasFilter && values.all !== true) {
     throw new UsageError(`${action} needs ids, a filter, or --all\n\n${help}`);
   }
@@ -70,11 +70,11 @@ const parseLimit = (text: string | undefined): number => {
   return limit;
 };
 
-const replaysRequest = (
+const createReplaysRequest = (
   { tenant, limit, ...otherOptions }: { readonly tenant?: string; readonly limit?: string },
   ids: readonly string[],
 ): ReplaysRequest => {
   if (ids.length > 0 || Object.values(otherOptions).some((value) => value !== undefined))
-    throw new UsageError(`replays takes --tenant and --limit\n\n${help}`);
+    throw new UsageError(`replays accepts only --tenant and --limit\n\n${help}`);
   return { action: 'list-replays', tenant, limit: parseLimit(limit) };
 };

@@ -40,17 +40,17 @@ export const demoCommand = async ({ args, environment }: CommandContext): Promis
   const settings = parseSettings(environment);
   const [key, instance] = values.key === undefined ? await fetchLicenseKey(settings.DATA_DIR) : [values.key];
   const endpoint = values.endpoint ?? instance ?? `http://${settings.OTLP_HTTP_ADDRESS}`;
-  process.stdout.write(`sending ${visits} visits a second to ${endpoint} for ${minutes} minutes (Ctrl-C ends it)\n`);
-  await run(endpoint, key, minutes * 60, visits);
+  process.stdout.write(`sending ${visits} visits a second to ${endpoint} for ${minutes} minutes (Ctrl-C stops it)\n`);
+  await sendShopTelemetry(endpoint, key, minutes * 60, visits);
 };
 
 /** Returns a license key of the running instance, and its OTLP endpoint. */
 const fetchLicenseKey = async (dataDirectory: string): Promise<[key: string, endpoint?: string]> => {
   const lines: string[] = [];
-  const answered = await sendControlRequest(dataDirectory, { action: 'demo-key' }, (line) => {
+  const hasInstance = await sendControlRequest(dataDirectory, { action: 'demo-key' }, (line) => {
     lines.push(line);
   });
-  if (!answered)
+  if (!hasInstance)
     throw new UsageError(
       'no instance is running on this data directory: start one (npm start), or pass --endpoint and --key',
     );
@@ -58,17 +58,17 @@ const fetchLicenseKey = async (dataDirectory: string): Promise<[key: string, end
   return endpoint === undefined ? [key] : [key, endpoint];
 };
 
-const run = async (endpoint: string, key: string, seconds: number, visits: number): Promise<void> => {
+const sendShopTelemetry = async (endpoint: string, key: string, seconds: number, visits: number): Promise<void> => {
   const outboxes = { logs: new Outbox(), metrics: new Outbox(), traces: new Outbox() };
   const shop = new Shop(outboxes);
   const sentCounts = { logs: 0, metrics: 0, traces: 0 };
   for (let second = 0; second < seconds; second++) {
-    for (let visit = 0; visit < visits; visit++) shop.visit();
-    if (second % 10 === 0) shop.measure();
+    for (let visit = 0; visit < visits; visit++) shop.simulateVisit();
+    if (second % 10 === 0) shop.recordMetrics();
     for (const [signal, group, scope, list] of signals) {
       const count = outboxes[signal].count;
       if (count === 0) continue;
-      await send(`${endpoint}/v1/${signal}`, key, outboxes[signal].drain(group, scope, list));
+      await sendExportRequest(`${endpoint}/v1/${signal}`, key, outboxes[signal].drain(group, scope, list));
       sentCounts[signal] += count;
     }
     if (second % 10 === 9)
@@ -82,7 +82,7 @@ const run = async (endpoint: string, key: string, seconds: number, visits: numbe
   );
 };
 
-const send = async (url: string, key: string, body: string): Promise<void> => {
+const sendExportRequest = async (url: string, key: string, body: string): Promise<void> => {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-license-key': key },
@@ -90,6 +90,6 @@ const send = async (url: string, key: string, body: string): Promise<void> => {
   }).catch((cause: unknown) => {
     throw new Error(`${url} is unreachable: is an instance running?`, { cause });
   });
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${url} returned ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
 };

@@ -3,7 +3,7 @@
  * were lost.
  */
 import { existsSync } from 'node:fs';
-import { evidencePublicKey, type FileFindings, verifyEvidenceFile } from '../api/index.ts';
+import { type FileFindings, readEvidencePublicKey, verifyEvidenceFile } from '../api/index.ts';
 import { parseSettings } from '../schemas/settings.ts';
 import { parseArguments } from './command-arguments.ts';
 import { runOnInstance } from './instance.ts';
@@ -21,31 +21,31 @@ key is accepted: compare the printed key id with \`oiq evidence key\` or GET /ap
 
 export const evidenceCommand = async (context: CommandContext): Promise<void> => {
   const { args, environment } = context;
-  const { action, operand: target, keyId } = parse(args);
+  const { action, operand: target, keyId } = parseEvidenceOptions(args);
   if (action === 'help') return print(help);
   if (action === 'key') {
     const settings = parseSettings(environment);
     // Do not create a key here: no installation would use it.
     if (settings.SECRET_KEY === undefined && !existsSync(settings.DATA_DIR))
-      throw new Error(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR or OIQ_SECRET_KEY`);
-    const { id, publicKey } = await evidencePublicKey(settings);
+      throw new Error(`${settings.DATA_DIR} contains no installation: set OIQ_DATA_DIR or OIQ_SECRET_KEY`);
+    const { id, publicKey } = await readEvidencePublicKey(settings);
     return print(`key ${id}\n${publicKey}`);
   }
   if (action === 'sign') return runOnInstance(context, { action: 'sign-chain', tenantId: target });
-  const { verified, text } = await evidenceReport(target, keyId);
+  const { isVerified, text } = await createEvidenceReport(target, keyId);
   print(text);
-  if (!verified) process.exitCode = 1;
+  if (!isVerified) process.exitCode = 1;
 };
 
 /** Returns the report on a file. With `keyId`, the file must be signed with that key. */
-export const evidenceReport = async (
+export const createEvidenceReport = async (
   file: string,
   keyId?: string,
-): Promise<{ readonly verified: boolean; readonly text: string }> => {
+): Promise<{ readonly isVerified: boolean; readonly text: string }> => {
   const findings = await verifyEvidenceFile(file);
-  if ('unreadableReason' in findings) return { verified: false, text: `NOT VERIFIED: ${findings.unreadableReason}` };
+  if ('unreadableReason' in findings) return { isVerified: false, text: `NOT VERIFIED: ${findings.unreadableReason}` };
   const problem = findProblem(findings, keyId);
-  return { verified: problem === undefined, text: formatReport(findings, problem) };
+  return { isVerified: problem === undefined, text: formatReport(findings, problem) };
 };
 
 const print = (text: string): void => {
@@ -59,7 +59,7 @@ interface EvidenceOptions {
   readonly keyId: string | undefined;
 }
 
-const parse = (args: readonly string[]): EvidenceOptions => {
+const parseEvidenceOptions = (args: readonly string[]): EvidenceOptions => {
   const { values, positionals } = parseArguments(args, options, help);
   const [action, operand = '', ...rest] = positionals;
   if (values.help === true || action === undefined) return { action: 'help', operand, keyId: undefined };
@@ -87,29 +87,29 @@ const formatReport = (
   { header, records, erasedDetails, erasures, heads, lastHead }: FileFindings,
   problem: string | undefined,
 ): string => {
-  const erasedNote =
+  const erasureNote =
     erasedDetails === 0 ? '' : `; the details of ${erasedDetails} records were erased, as listed above`;
   const lines = [
     `organization     ${header.organization} (${header.tenantId})`,
     `exported         ${header.exportedAt}`,
     `key              ${header.keyId}`,
     `records          ${records} verified`,
-    ...erasures.map(erasureLine),
+    ...erasures.map(formatErasure),
     `tree heads       ${heads} verified`,
     ...(lastHead === undefined ? [] : [`last signed      ${lastHead.size} records at ${lastHead.signedAt}`]),
     ...(lastHead !== undefined && lastHead.size < records
       ? [`not signed yet   ${records - lastHead.size} records`]
       : []),
     problem === undefined
-      ? `VERIFIED: no record was changed, removed or moved${erasedNote}`
+      ? `VERIFIED: no record was changed, removed or moved${erasureNote}`
       : `NOT VERIFIED: ${problem}`,
   ];
   return lines.join('\n');
 };
 
-const erasureLine = ({ sequence, at, actor, subject, signed, details }: FileFindings['erasures'][number]): string => {
-  const who = actor.type === 'system' ? 'the system' : `${actor.type} ${actor.id}`;
-  const whose = subject ?? 'everybody';
-  const what = signed ? `the details of ${details} records` : 'nothing, since it is unsigned:';
-  return `erased           ${what} by ${who} at ${at}, of ${whose} (record ${sequence})`;
+const formatErasure = ({ sequence, at, actor, subject, signed, details }: FileFindings['erasures'][number]): string => {
+  const actorText = actor.type === 'system' ? 'the system' : `${actor.type} ${actor.id}`;
+  const subjectText = subject ?? 'everybody';
+  const effectText = signed ? `the details of ${details} records` : 'no details, because the erasure is not signed,';
+  return `erased           ${effectText} by ${actorText} at ${at}, of ${subjectText} (record ${sequence})`;
 };

@@ -14,6 +14,6 @@ export const forgetGroupCommand = async (context: CommandContext): Promise<void>
     process.stdout.write(help);
     return;
   }
-  if (rest.length > 0) throw new UsageError(`forget-group takes one group\n\n${help}`);
+  if (rest.length > 0) throw new UsageError(`forget-group requires exactly one group\n\n${help}`);
   await runOnInstance(context, { action: 'forget-group', group });
 };

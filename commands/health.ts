@@ -7,8 +7,8 @@ import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { version } from './version.ts';
 
-/** Longer than a role needs to report which store does not answer. */
-const readyTimeoutMs = 2_500;
+/** Longer than a role needs to report which store does not respond. */
+const readinessTimeoutMs = 2_500;
 
 const respond = (response: ServerResponse, status: number, type: string, body: string): void => {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
@@ -18,16 +18,16 @@ interface Health {
   readonly roles: readonly Role[];
   readonly groupStatuses: GroupStatuses;
   /** Why the process as a whole is currently not ready: it is starting, or stopping. */
-  processProblem(): string | undefined;
+  getProcessProblem(): string | undefined;
 }
 
 /**
  * Handles the health paths and returns true; returns false for other paths. `/healthz` returns 200 with the version
  * while the process runs. `/readyz` returns 503 within three seconds, with the reason for each role that cannot work
- * and for the process as a whole. `getDegradation` lists dependencies that are unavailable although the role still works, and
- * lagging consumer groups of any process.
+ * and for the process as a whole. A ready response lists, as `degraded`, unavailable dependencies of roles that
+ * still work, and lagging consumer groups of any process.
  */
-export const healthHandler =
+export const createHealthHandler =
   ({ metrics, ...health }: Health & { readonly metrics: MetricsProvider }) =>
   (request: IncomingMessage, response: ServerResponse): boolean => {
     const path = (request.url ?? '').split('?', 1)[0];
@@ -43,30 +43,30 @@ export const healthHandler =
         (error: Error) => respond(response, 500, 'text/plain', `${error.message}\n`),
       );
     } else {
-      void readiness(health).then((report) =>
+      void checkReadiness(health).then((report) =>
         respond(response, report.status === 'ready' ? 200 : 503, 'application/json', `${JSON.stringify(report)}\n`),
       );
     }
     return true;
   };
 
-const readiness = async ({ roles, groupStatuses, processProblem: getProcessProblem }: Health) => {
+const checkReadiness = async ({ roles, groupStatuses, getProcessProblem }: Health) => {
   const reasons: Record<string, string> = {};
-  const whole = getProcessProblem();
-  if (whole !== undefined) reasons['process'] = whole;
+  const processProblem = getProcessProblem();
+  if (processProblem !== undefined) reasons['process'] = processProblem;
   await Promise.all(
     roles.map(async (role) => {
       try {
-        await withTimeout(readyTimeoutMs, role.checkReady());
+        await withTimeout(readinessTimeoutMs, role.checkReady());
       } catch (error) {
         reasons[role.name] = error instanceof Error ? error.message : String(error);
       }
     }),
   );
   if (Object.keys(reasons).length > 0) return { status: 'not ready', reasons };
-  const degraded = [
+  const degradations = [
     ...roles.map((role) => [role.name, role.getDegradation?.()] as const),
-    ['consumers', formatProblems(groupStatuses.groups())] as const,
+    ['consumers', formatProblems(groupStatuses.getStatuses())] as const,
   ].filter(([, text]) => text !== undefined);
-  return { status: 'ready', ...(degraded.length > 0 && { degraded: Object.fromEntries(degraded) }) };
+  return { status: 'ready', ...(degradations.length > 0 && { degraded: Object.fromEntries(degradations) }) };
 };

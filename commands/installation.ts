@@ -13,7 +13,7 @@ import type { Platform } from './platform.ts';
 const removeCredentials = (url: string): string => url.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '').replace(/\?.*/, '');
 
 /** Location of an installation, as readable text. */
-export const installationName = (settings: Settings): string => {
+export const formatInstallationName = (settings: Settings): string => {
   const { KAFKA_BROKERS: brokers, CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
   return [
     ...(brokers.length > 0 ? [`Kafka ${brokers.join(',')}`] : []),
@@ -24,12 +24,12 @@ export const installationName = (settings: Settings): string => {
 };
 
 /** Topics that only the senders and audit chains of an installation write */
-const ownTopics = [topics.logs, topics.metrics, topics.traces, topics.remoteWrite, topics.evidenceHeads];
-const tables = ['logs', 'spans', 'samples', 'histograms', 'summaries', 'evidence_heads'];
+const installationTopics = [topics.logs, topics.metrics, topics.traces, topics.remoteWrite, topics.evidenceHeads];
+const installationTables = ['logs', 'spans', 'samples', 'histograms', 'summaries', 'evidence_heads'];
 
 const findExistingData = async (bus: Bus, columns: Columns): Promise<string[]> => {
   const nonEmptyTopics: string[] = [];
-  for (const { name } of ownTopics) {
+  for (const { name } of installationTopics) {
     const partitions = await bus.offsets(name).catch((error: unknown) => {
       // A topic that was never created contains nothing.
       if (error instanceof PermanentError) return [];
@@ -42,7 +42,7 @@ const findExistingData = async (bus: Bus, columns: Columns): Promise<string[]> =
     const rows = await server.columns
       .query<{ name: string }>(
         'SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND has({tables:Array(String)}, name)',
-        { tables },
+        { tables: installationTables },
       )
       .catch((error: Error) => {
         if (error instanceof UnavailableError) throw error;
@@ -53,21 +53,21 @@ const findExistingData = async (bus: Bus, columns: Columns): Promise<string[]> =
   return [...nonEmptyTopics, ...Array.from(nonEmptyTables, (name) => `table ${name}`)];
 };
 
-/** Rejects a first start if there is data already: then the documents are missing. */
+/** Rejects a first start if data already exists, because then the documents are missing. */
 export const rejectExistingData = async ({ bus, columns, documents, settings }: Platform): Promise<void> => {
   const hasInstallation = async () =>
     (await documents.forTenant(platformTenant).collection(installation).find('installation')) !== undefined;
   if (settings.NEW_INSTALLATION || (await hasInstallation())) return;
-  const found = await findExistingData(bus, columns);
+  const existingData = await findExistingData(bus, columns);
   // Another process may just have created it.
-  if (found.length === 0 || (await hasInstallation())) return;
+  if (existingData.length === 0 || (await hasInstallation())) return;
   const { MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
   const [documentsLocation, setting] =
     mongodb === undefined
       ? [resolve(directory, 'documents.sqlite'), 'OIQ_DATA_DIR']
       : [`MongoDB ${removeCredentials(mongodb)}`, 'OIQ_MONGODB_URL'];
   throw new SettingsError([
-    `${documentsLocation} holds no installation, but there is data of one (${found.join(', ')}): accounts, license keys and settings are missing.`,
+    `${documentsLocation} contains no installation, but data of an installation exists (${existingData.join(', ')}): accounts, license keys and settings are missing.`,
     `Restore them from a backup, or correct ${setting}. OIQ_NEW_INSTALLATION=true creates a new installation instead: with a new owner and a new license key,`,
     'every key in use is refused, and the organization `default` reads the data of an earlier organization of that name.',
   ]);

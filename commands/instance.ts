@@ -3,7 +3,7 @@ import { DirectoryLockedError } from '../schemas/errors.ts';
 import { isEmbedded, parseSettings } from '../schemas/settings.ts';
 import { sendControlRequest } from './control.ts';
 import { type ControlRequest, runControlRequest } from './control-request.ts';
-import { installationName } from './installation.ts';
+import { formatInstallationName } from './installation.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -20,7 +20,7 @@ export const runOnInstance = async (
     process.stdout.write(`${line}\n`);
   };
   // Not on standard output, which a program may parse.
-  process.stderr.write(`installation: ${installationName(settings)}\n`);
+  process.stderr.write(`installation: ${formatInstallationName(settings)}\n`);
   const embedded = isEmbedded(settings);
   if (embedded && (await sendControlRequest(settings.DATA_DIR, request, print))) return;
   // Opening the stores would create the directory.

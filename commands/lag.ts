@@ -8,10 +8,10 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 
 const intervalMs = 5_000;
-/** If the bus is unavailable, a read may wait until it is back. */
+/** If the bus is unavailable, a read may wait until the bus is available again. */
 const readTimeoutMs = 5_000;
 
-interface Reporting {
+interface LagMonitorPorts {
   readonly bus: Pick<Bus, 'lag' | 'members' | 'offsets' | 'read'>;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'set'>;
@@ -20,18 +20,18 @@ interface Reporting {
 
 type Group = { readonly group: string; readonly topics: readonly string[] };
 
-/** Share of a topic's lag in the partition with the most lag. 0 if there is no lag, or only one partition. */
-export const largestPartitionShare = (lags: readonly Lag[]): number => {
+/** Returns the share of a topic's lag in the partition with the most lag; 0 without lag or with a single partition. */
+export const computeLargestPartitionShare = (lags: readonly Lag[]): number => {
   const sum = lags.reduce((total, { lag }) => total + lag, 0);
   return lags.length < 2 || sum === 0 ? 0 : Math.max(...lags.map(({ lag }) => lag)) / sum;
 };
 
 /** Time when the bus accepted the first stored message from this offset on; `undefined` if none is readable. */
 const findWriteTime = async (
-  bus: Reporting['bus'],
+  bus: LagMonitorPorts['bus'],
   { topic, partition, committed, end }: Lag,
 ): Promise<number | undefined> => {
-  const bounds = (await bus.offsets(topic)).find((each) => each.partition === partition);
+  const bounds = (await bus.offsets(topic)).find((partitionOffsets) => partitionOffsets.partition === partition);
   for await (const { timestampMs } of bus.read(topic, partition, Math.max(committed, bounds?.earliest ?? 0), end))
     return timestampMs;
   return undefined;
@@ -47,7 +47,7 @@ interface PartitionLag extends Lag {
  * only if the group has moved without passing the end of the last check.
  */
 const findWaitStart = async (
-  { bus, clock }: Pick<Reporting, 'bus' | 'clock'>,
+  { bus, clock }: Pick<LagMonitorPorts, 'bus' | 'clock'>,
   lag: Lag,
   before: PartitionLag | undefined,
   onUnknown: (error: unknown) => void,
@@ -63,16 +63,16 @@ const findWaitStart = async (
 };
 
 /** Interval for checking which groups have members: each check opens a connection to Kafka. */
-const membersMs = 30_000;
+const memberCheckIntervalMs = 30_000;
 
 type ThrottledLog = ReturnType<typeof throttleFailures>;
 
 /** The monitored groups of a process, with their status and reports. */
 export class GroupLagMonitor implements GroupStatuses {
-  readonly #reporting: Reporting;
+  readonly #ports: LagMonitorPorts;
   readonly #groups = new Map<
     string,
-    { readonly topics: readonly string[]; readonly watch: GroupWatch; seen: readonly PartitionLag[] }
+    { readonly topics: readonly string[]; readonly watch: GroupWatch; lastLags: readonly PartitionLag[] }
   >();
   readonly #reportLagging: ThrottledLog;
   readonly #reportUnknownLag: ThrottledLog;
@@ -80,11 +80,11 @@ export class GroupLagMonitor implements GroupStatuses {
   #members: ReadonlyMap<string, number> = new Map();
   #membersAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(reporting: Reporting) {
-    this.#reporting = reporting;
+  constructor(reporting: LagMonitorPorts) {
+    this.#ports = reporting;
     const { log } = reporting;
     this.#reportLagging = throttleFailures((_error, groups) =>
-      log.warn({ groups, problems: formatProblems(this.groups()) }, 'consumer groups are lagging'),
+      log.warn({ groups, problems: formatProblems(this.getStatuses()) }, 'consumer groups are lagging'),
     );
     this.#reportUnknownAge = throttleFailures((error, partitions) =>
       log.warn({ error, partitions }, 'the age of the lag of partitions is unknown'),
@@ -95,11 +95,12 @@ export class GroupLagMonitor implements GroupStatuses {
   }
 
   add(groups: readonly Group[]): void {
-    for (const { group, topics } of groups) this.#groups.set(group, { topics, watch: new GroupWatch(group), seen: [] });
+    for (const { group, topics } of groups)
+      this.#groups.set(group, { topics, watch: new GroupWatch(group), lastLags: [] });
     this.#membersAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  groups(): readonly GroupStatus[] {
+  getStatuses(): readonly GroupStatus[] {
     return [...this.#groups.values()].map(({ watch }) => watch.status);
   }
 
@@ -108,25 +109,25 @@ export class GroupLagMonitor implements GroupStatuses {
    */
   async check(): Promise<void> {
     await this.#checkMembers();
-    for (const [group, known] of this.#groups) {
+    for (const [group, monitoredGroup] of this.#groups) {
       let isKnown = true;
       try {
-        known.seen = await this.#checkGroup(group, known);
+        monitoredGroup.lastLags = await this.#checkGroup(group, monitoredGroup);
       } catch (error) {
         isKnown = false;
         this.#reportUnknownLag(group, error);
-        // An old end would make later messages look new.
-        const unknown = { lag: Number.NaN, end: Number.POSITIVE_INFINITY, sinceMs: undefined };
-        known.seen = known.seen.map((place) => ({ ...place, ...unknown }));
+        // With an old end offset, later messages would appear to be new.
+        const unknownLag = { lag: Number.NaN, end: Number.POSITIVE_INFINITY, sinceMs: undefined };
+        monitoredGroup.lastLags = monitoredGroup.lastLags.map((partitionLag) => ({ ...partitionLag, ...unknownLag }));
       }
-      this.#judge(group, known.watch, isKnown ? known.seen : undefined);
-      this.#measure(group, known.seen);
+      this.#updateStatus(group, monitoredGroup.watch, isKnown ? monitoredGroup.lastLags : undefined);
+      this.#updateMetrics(group, monitoredGroup.lastLags);
     }
   }
 
   async #checkMembers(): Promise<void> {
-    const { bus, clock } = this.#reporting;
-    if (Math.abs(clock.now() - this.#membersAtMs) < membersMs) return;
+    const { bus, clock } = this.#ports;
+    if (Math.abs(clock.now() - this.#membersAtMs) < memberCheckIntervalMs) return;
     this.#membersAtMs = clock.now();
     try {
       this.#members = await bus.members([...this.#groups.keys()]);
@@ -138,41 +139,44 @@ export class GroupLagMonitor implements GroupStatuses {
 
   async #checkGroup(
     group: string,
-    { topics, seen }: { readonly topics: readonly string[]; readonly seen: readonly PartitionLag[] },
+    {
+      topics,
+      lastLags: previousLags,
+    }: { readonly topics: readonly string[]; readonly lastLags: readonly PartitionLag[] },
   ) {
-    const toSeenLag = async (lag: Lag): Promise<PartitionLag> => {
-      const previous = seen.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
-      const isUnknown = (error: unknown): void =>
+    const toPartitionLag = async (lag: Lag): Promise<PartitionLag> => {
+      const previous = previousLags.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
+      const reportUnknownAge = (error: unknown): void =>
         this.#reportUnknownAge(`${group} ${lag.topic}/${lag.partition}`, error);
-      return { ...lag, sinceMs: await findWaitStart(this.#reporting, lag, previous, isUnknown) };
+      return { ...lag, sinceMs: await findWaitStart(this.#ports, lag, previous, reportUnknownAge) };
     };
-    return Promise.all((await this.#reporting.bus.lag(group, topics)).map(toSeenLag));
+    return Promise.all((await this.#ports.bus.lag(group, topics)).map(toPartitionLag));
   }
 
-  #judge(group: string, watch: GroupWatch, seen: readonly PartitionLag[] | undefined): void {
-    const nowMs = this.#reporting.clock.now();
-    const partitions = seen?.map(({ topic, partition, committed, lag, sinceMs = nowMs }) => ({
+  #updateStatus(group: string, watch: GroupWatch, lags: readonly PartitionLag[] | undefined): void {
+    const nowMs = this.#ports.clock.now();
+    const partitions = lags?.map(({ topic, partition, committed, lag, sinceMs = nowMs }) => ({
       topic,
       partition,
       committed,
       lag,
       ageMs: lag > 0 ? Math.max(0, nowMs - sinceMs) : 0,
     }));
-    watch.observe({ nowMs, partitions, members: this.#members.get(group) });
+    watch.update({ nowMs, partitions, members: this.#members.get(group) });
     if (watch.status.problem !== undefined) this.#reportLagging(group, undefined);
   }
 
-  #measure(group: string, seen: readonly PartitionLag[]): void {
-    const { metrics, clock } = this.#reporting;
-    for (const { topic, partition, lag, sinceMs = Number.NaN } of seen) {
+  #updateMetrics(group: string, lags: readonly PartitionLag[]): void {
+    const { metrics, clock } = this.#ports;
+    for (const { topic, partition, lag, sinceMs = Number.NaN } of lags) {
       const labels = { group, topic, partition: String(partition) };
       metrics.set('oiq_consumer_lag_messages', lag, labels);
       metrics.set('oiq_consumer_lag_seconds', Math.max(0, clock.now() - sinceMs) / 1000, labels);
     }
-    for (const [topic, ofTopic] of Map.groupBy(seen, (lag) => lag.topic))
-      metrics.set('oiq_consumer_lag_largest_share', largestPartitionShare(ofTopic), { group, topic });
+    for (const [topic, topicLags] of Map.groupBy(lags, (lag) => lag.topic))
+      metrics.set('oiq_consumer_lag_largest_share', computeLargestPartitionShare(topicLags), { group, topic });
     const { watch } = this.#groups.get(group) ?? {};
-    metrics.set('oiq_consumer_still_seconds', (watch?.noProgressMs(clock.now()) ?? 0) / 1000, { group });
+    metrics.set('oiq_consumer_still_seconds', (watch?.getNoProgressMs(clock.now()) ?? 0) / 1000, { group });
     metrics.set('oiq_consumer_members', this.#members.get(group) ?? Number.NaN, { group });
   }
 }
@@ -181,12 +185,12 @@ export class GroupLagMonitor implements GroupStatuses {
  * Consuming roles, with their groups. In a process that does not run the role, loading its code would take a quarter of
  * a second of CPU time.
  */
-const groupsOf = {
+const groupLoaders = {
   sinks: async () => (await import('../sinks/index.ts')).sinkGroups,
   processors: async () => (await import('../processors/index.ts')).processorGroups,
 } as const;
-type LagRole = keyof typeof groupsOf;
-export const lagRoles = Object.keys(groupsOf) as readonly LagRole[];
+type LagRole = keyof typeof groupLoaders;
+export const lagRoles = Object.keys(groupLoaders) as readonly LagRole[];
 
 /** Delay before a process reports groups of other roles: it only matters if no process runs them any more. */
 const othersAfterMs = 60_000;
@@ -200,30 +204,30 @@ export interface RunningLagMonitor extends GroupStatuses {
  * also monitors them if it needs the status (`isRequired`); otherwise a process without roles does nothing.
  */
 export const watchGroups = (
-  platform: Reporting,
+  platform: LagMonitorPorts,
   roles: readonly LagRole[],
   {
-    othersAfter = othersAfterMs,
+    othersAfter: otherGroupsDelayMs = othersAfterMs,
     isRequired = false,
   }: { readonly othersAfter?: number; readonly isRequired?: boolean } = {},
 ): RunningLagMonitor => {
   const monitor = new GroupLagMonitor(platform);
-  if (roles.length === 0 && !isRequired) return { groups: () => [], stop() {} };
-  let running = false;
+  if (roles.length === 0 && !isRequired) return { getStatuses: () => [], stop() {} };
+  let isRunning = false;
   const tick = (): void => {
-    if (running) return;
-    running = true;
+    if (isRunning) return;
+    isRunning = true;
     void monitor.check().finally(() => {
-      running = false;
+      isRunning = false;
     });
   };
-  const add = async (added: readonly LagRole[]): Promise<void> => {
-    for (const role of added) monitor.add(await groupsOf[role]());
+  const add = async (rolesToAdd: readonly LagRole[]): Promise<void> => {
+    for (const role of rolesToAdd) monitor.add(await groupLoaders[role]());
     tick();
   };
   void add(roles);
-  const others = lagRoles.filter((role) => !roles.includes(role));
-  const timers = [setInterval(tick, intervalMs), setTimeout(() => void add(others), othersAfter)];
+  const otherRoles = lagRoles.filter((role) => !roles.includes(role));
+  const timers = [setInterval(tick, intervalMs), setTimeout(() => void add(otherRoles), otherGroupsDelayMs)];
   for (const timer of timers) timer.unref();
-  return { groups: () => monitor.groups(), stop: () => timers.forEach(clearTimeout) };
+  return { getStatuses: () => monitor.getStatuses(), stop: () => timers.forEach(clearTimeout) };
 };

@@ -5,12 +5,12 @@ import { PermanentError } from '../schemas/errors.ts';
 import { parseSettings, rejectLocalStores, type Settings, SettingsError } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
 import { parseOptions } from './command-arguments.ts';
-import { installationName } from './installation.ts';
+import { formatInstallationName } from './installation.ts';
 import type { CommandContext, OpenPlatform, Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * Brings topics, their registered schemas, tables and indexes to the declared state. Safe to repeat, and to run
+ * Brings topics, their registered schemas, tables and indexes to the declared state. Idempotent, and safe to run
  * concurrently.
  */
 export const migrateAll = async ({ bus, columns, documents, log, registerSchemas }: Platform): Promise<void> => {
@@ -22,8 +22,8 @@ export const migrateAll = async ({ bus, columns, documents, log, registerSchemas
     ...[bus.ensureTopics(topics), registerSchemas(allTopics)],
     ...[migrateTables(columns, log), ensureCollections(documents)],
   ]);
-  const changed = await migrateDocuments(documents);
-  if (Object.keys(changed).length > 0) log.info(changed, 'documents were migrated');
+  const changeCounts = await migrateDocuments(documents);
+  if (Object.keys(changeCounts).length > 0) log.info(changeCounts, 'documents were migrated');
 };
 
 const pauseMs = 2_000;
@@ -42,14 +42,14 @@ const isRetriable = (error: unknown): error is Error =>
   error instanceof Error && !(error instanceof SettingsError) && !(error instanceof PermanentError);
 
 /**
- * `oiq migrate`. With `--wait`, failures are reported and retried until the time is over; the last reason is the error.
+ * `oiq migrate`. With `--wait`, failures are reported and retried until the time limit; the error is the last reason.
  */
 export const migrateCommand = async ({ args, environment, open }: CommandContext, usage: string): Promise<void> => {
   const { wait } = parseOptions(args, { wait: { type: 'string', default: '0' } }, usage);
-  if (!(Number(wait) >= 0)) throw new UsageError(`--wait takes seconds, not ${wait}\n\n${usage}`);
+  if (!(Number(wait) >= 0)) throw new UsageError(`--wait must be a number of seconds, not ${wait}\n\n${usage}`);
   const settings = parseSettings(environment);
   rejectLocalStores(settings, { isPart: true });
-  process.stderr.write(`installation: ${installationName(settings)}\n`);
+  process.stderr.write(`installation: ${formatInstallationName(settings)}\n`);
   const deadline = Date.now() + Number(wait) * 1_000;
   for (let lastMessage = ''; ; await delay(pauseMs)) {
     try {

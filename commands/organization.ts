@@ -16,7 +16,7 @@ const parseRequest = ([action, id, ...rest]: readonly string[]): ControlRequest 
   if (action === 'reopen' && id !== undefined && rest.length === 0) return { action: 'reopen-organization', id };
   if (action === 'shards' && id !== undefined && rest.length === 1 && /^\d+$/.test(rest[0] ?? ''))
     return { action: 'shard-organization', id, shards: Number(rest[0]) };
-  throw new UsageError(`no such action\n\n${help}`);
+  throw new UsageError(`unknown action\n\n${help}`);
 };
 
 export const organizationCommand = async (context: CommandContext): Promise<void> => {

@@ -13,23 +13,25 @@ export type Plans = z.output<typeof PlansFile>;
 /** Reads the plans in the file of the settings, if there is one. */
 export const readPlans = async ({ PLANS_FILE: path }: Settings): Promise<Plans> => {
   if (path === undefined) return {};
-  const refuse = (problem: string): never => {
+  const throwSettingsError = (problem: string): never => {
     throw new SettingsError([`OIQ_PLANS_FILE: ${path} ${problem}`]);
   };
-  const text = await readFile(path, 'utf8').catch((error: Error) => refuse(`cannot be read: ${error.message}`));
+  const text = await readFile(path, 'utf8').catch((error: Error) =>
+    throwSettingsError(`cannot be read: ${error.message}`),
+  );
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (error) {
-    return refuse(`is not JSON: ${error instanceof Error ? error.message : ''}`);
+    return throwSettingsError(`is not JSON: ${error instanceof Error ? error.message : ''}`);
   }
   const result = PlansFile.safeParse(json);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  return refuse(`is not a file of plans: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+  return throwSettingsError(`is not a file of plans: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
 };
 
-/** Writes plans that differ from the stored ones. Plans missing in the file stay: organizations may use them. */
+/** Writes plans that differ from the stored ones. Plans that are missing in the file remain stored, because organizations may use them. */
 export const applyPlans = async (documents: Documents, targetPlans: Plans): Promise<void> => {
   if (Object.keys(targetPlans).length === 0) return;
   await documents.transaction(async (transaction) => {

@@ -9,7 +9,7 @@ import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Settings } from '../schemas/settings.ts';
 import type { Topic } from '../schemas/topic.ts';
 
-/** Dependencies of roles and commands, with the chosen adapters. `main.ts` creates it; the caller closes it. */
+/** Dependencies of roles and commands, with the configured adapters. `main.ts` creates it; the caller closes it. */
 export interface Platform {
   readonly settings: Settings;
   readonly log: LogProvider;

@@ -1,4 +1,4 @@
-/** `oiq probe`: runs the checks of a location, anywhere. It opens no store and no port. */
+/** `oiq probe`: runs the checks of a location, anywhere. It needs no store and opens no port. */
 import { z } from 'zod';
 import { startRemote } from '../probes/index.ts';
 import type { Log } from '../schemas/ports/log.ts';
@@ -15,7 +15,7 @@ Runs the synthetic checks of a location. It fetches checks from the platform and
 OIQ_URL             URL of the platform, such as https://oiq.example.com
 OIQ_PROBE_TOKEN     the token of the location, which POST /api/synthetics/locations returns once
 OIQ_PROBE_NETWORKS  private networks (CIDR) that checks may reach, comma-separated; none by default
-OIQ_CHROMIUM        Chromium in which checks run pages; by default the first in the path
+OIQ_CHROMIUM        Chromium executable for browser checks; by default the first one in PATH
 OIQ_CHROMIUM_SANDBOX  false disables the sandbox of Chromium, which needs user namespaces and does not start for root
 `;
 

@@ -14,7 +14,7 @@ const parseRequest = ([action, key, ...rest]: readonly string[]): ControlRequest
   if (action === undefined || action === '--help' || action === '-h') return undefined;
   if (action === 'list' && key === undefined) return { action: 'list-processor-states' };
   if (action === 'remove' && key !== undefined && rest.length === 0) return { action: 'remove-processor-state', key };
-  throw new UsageError(`no such action\n\n${help}`);
+  throw new UsageError(`unknown action\n\n${help}`);
 };
 
 export const processorStateCommand = async (context: CommandContext): Promise<void> => {

@@ -1,5 +1,5 @@
 /** `oiq rules`: deploys a folder of detection rules through the API, for use in a pipeline. */
-import { readAcceptedJson, requireToken, resolveApiAddress, send } from './api-request.ts';
+import { readAcceptedJson, requireToken, resolveApiAddress, sendRequest } from './api-request.ts';
 import { parseArguments } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -11,7 +11,7 @@ oiq rules apply DIR [the same]
 Reads the Sigma documents in the YAML files of a folder and its subfolders, and deploys them. plan lists the changes, apply makes
 them. Applying twice changes nothing. Settings of a rule made by a team (enabled, risk, exceptions, tests) stay.
 --min-level, --status and --disabled select the new rules that are enabled.
---scope names the folder: its rules are marked with the name, and rules of the scope that the folder no longer has are listed.
+--scope is a name for the folder: its rules are marked with it, and rules of the scope that are no longer in the folder are listed.
 --prune deletes these, unless a document was refused. Rules without a scope, or of another scope, stay unchanged.
 
 RULES_TOKEN in the environment is an API token with the scope siem:write. The exit status is 1 if a document was refused.
@@ -38,19 +38,19 @@ interface Item {
 }
 
 const deploy = async (url: URL, token: string, files: readonly object[]): Promise<readonly Item[]> => {
-  const answer = await readAcceptedJson(
-    await send(url, { token, timeoutMs: requestTimeoutMs, method: 'POST', body: { files } }),
+  const responseBody = await readAcceptedJson(
+    await sendRequest(url, { token, timeoutMs: requestTimeoutMs, method: 'POST', body: { files } }),
     String(url),
   );
-  return (answer as { items: Item[] }).items;
+  return (responseBody as { items: Item[] }).items;
 };
 
 const formatItem = ({ ruleId, title, outcome, message }: Item): string =>
   `${outcome.padEnd(9)} ${title === '' ? '(no title)' : title}${ruleId === '' ? '' : ` (${ruleId})`}${message === '' ? '' : `: ${message}`}\n`;
 
-const importUrl = (
+const buildImportUrl = (
   verb: string,
-  { api, disabled, status, scope, prune, ...values }: Values,
+  { api, disabled, status, scope, prune, ...values }: OptionValues,
   environment: CommandContext['environment'],
 ): URL => {
   const url = new URL('/api/siem/rules/import', resolveApiAddress(api, environment));
@@ -63,9 +63,9 @@ const importUrl = (
   if (minLevel !== undefined) url.searchParams.set('minLevel', minLevel);
   return url;
 };
-type Values = ReturnType<typeof parseArguments<typeof options>>['values'];
+type OptionValues = ReturnType<typeof parseArguments<typeof options>>['values'];
 
-const report = (verb: string, items: readonly Item[]): void => {
+const printReport = (verb: string, items: readonly Item[]): void => {
   for (const item of items) if (item.outcome !== 'unchanged') process.stdout.write(formatItem(item));
   const count = (outcome: Item['outcome']): number => items.filter((item) => item.outcome === outcome).length;
   const conditionalPrefix = verb === 'plan' ? 'would be ' : '';
@@ -93,5 +93,5 @@ export const rulesCommand = async ({ args, environment }: CommandContext): Promi
     throw new UsageError(`--prune needs --scope: only rules of that scope are deleted\n\n${help}`);
   const token = requireToken(environment, 'RULES_TOKEN', help);
   const files = (await readFolder(folder)).files.map(({ path, source }) => ({ name: path, source }));
-  report(verb, await deploy(importUrl(verb, values, environment), token, files));
+  printReport(verb, await deploy(buildImportUrl(verb, values, environment), token, files));
 };

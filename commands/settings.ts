@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { settingDefinitions } from '../schemas/settings.ts';
 
 /** Returns the table of settings as text, one paragraph each; with `markdown`, as the table of the README. */
-export const settingsTable = (markdown = false): string => {
+export const formatSettingsTable = (markdown = false): string => {
   const rows = Object.entries(settingDefinitions).map(([name, schema]) => {
-    const json = z.toJSONSchema(schema as z.ZodType, { io: 'input', unrepresentable: 'any' }) as {
+    const jsonSchema = z.toJSONSchema(schema as z.ZodType, { io: 'input', unrepresentable: 'any' }) as {
       default?: unknown;
       description?: string;
     };
-    const defaultText = json.default === undefined || json.default === '' ? '' : String(json.default);
-    return { name: `OIQ_${name}`, fallback: defaultText, meaning: schema.description ?? json.description ?? '' };
+    const defaultText = jsonSchema.default === undefined || jsonSchema.default === '' ? '' : String(jsonSchema.default);
+    return { name: `OIQ_${name}`, fallback: defaultText, meaning: schema.description ?? jsonSchema.description ?? '' };
   });
   if (!markdown)
     return rows

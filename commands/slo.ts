@@ -1,13 +1,12 @@
 /** `oiq slo gate`: reports to a pipeline whether the error-budget policy of an SLO allows a deployment. */
-import { readAcceptedJson, requireToken, resolveApiAddress, send } from './api-request.ts';
+import { readAcceptedJson, requireToken, resolveApiAddress, sendRequest } from './api-request.ts';
 import { parseArguments } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq slo gate ID… [--api URL]
 
-Checks the error-budget policies of SLOs. The exit status is 0 if no policy freezes deployments, 3 if one does, and 1 if this cannot be
-determined. An SLO without a policy freezes nothing, and a step without data does not either.
+Checks the error-budget policies of SLOs. The exit status is 0 if no policy freezes deployments, 3 if a policy does, and 1 if this cannot be determined. An SLO without a policy never freezes deployments, and neither does a policy step without data.
 
 SLO_TOKEN in the environment is an API token with the scope slos:read.
 `;
@@ -15,7 +14,7 @@ SLO_TOKEN in the environment is an API token with the scope slos:read.
 const options = { api: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
 const requestTimeoutMs = 60_000;
 /** Distinguishes a freeze from a failure. */
-const frozenStatus = 3;
+const frozenExitStatus = 3;
 
 interface Step {
   readonly name: string;
@@ -30,13 +29,16 @@ interface Status {
 
 const fetchStatus = async (api: string, id: string, token: string): Promise<Status> => {
   const url = new URL(`/api/slos/${encodeURIComponent(id)}/status`, api);
-  return (await readAcceptedJson(await send(url, { token, timeoutMs: requestTimeoutMs }), String(url))) as Status;
+  return (await readAcceptedJson(
+    await sendRequest(url, { token, timeoutMs: requestTimeoutMs }),
+    String(url),
+  )) as Status;
 };
 
 const formatStatus = (id: string, { budget: { remainingPct }, policy }: Status): string => {
   const budgetText =
     remainingPct === null ? 'the remaining budget is unknown' : `${remainingPct} % of the budget is left`;
-  const activeFreezes = (policy?.steps ?? []).filter(({ freeze, isMet: holds }) => freeze && holds === true);
+  const activeFreezes = (policy?.steps ?? []).filter(({ freeze, isMet: isActive }) => freeze && isActive === true);
   const reasonText = activeFreezes.length === 0 ? '' : ` (${activeFreezes.map(({ name }) => name).join(', ')})`;
   return `${policy?.frozen === true ? 'frozen' : 'open  '} ${id}: ${budgetText}${reasonText}\n`;
 };
@@ -51,6 +53,6 @@ export const sloCommand = async ({ args, environment }: CommandContext): Promise
   for (const id of ids) {
     const status = await fetchStatus(api, id, token);
     process.stdout.write(formatStatus(id, status));
-    if (status.policy?.frozen === true) process.exitCode = frozenStatus;
+    if (status.policy?.frozen === true) process.exitCode = frozenExitStatus;
   }
 };

@@ -4,14 +4,14 @@ import type { Duplex } from 'node:stream';
 import {
   type DeadLetters,
   type FirstStartSecrets,
-  firstSecrets,
-  firstStart,
+  generateFirstSecrets,
+  initializeInstallation,
   openLocalWork,
   startApi,
 } from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
 import { type LoopWatch, watchLoop } from '../runtime/event-loop-watchdog.ts';
-import { withStandardRequests } from '../runtime/http-requests.ts';
+import { enforceRequestRules } from '../runtime/http-requests.ts';
 import { collectWhenIdle } from '../runtime/idle-memory.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
 import { drainConnections } from '../runtime/shutdown.ts';
@@ -19,37 +19,37 @@ import { withTimeout } from '../runtime/timeout.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { openPlatformDeadLetters } from './dead-letter-request.ts';
-import { healthHandler } from './health.ts';
+import { createHealthHandler } from './health.ts';
 import { rejectExistingData } from './installation.ts';
 import { lagRoles, type RunningLagMonitor, watchGroups } from './lag.ts';
 import { migrateAll } from './migrate.ts';
 import { applyPlans, type Plans } from './plans.ts';
 import type { Platform } from './platform.ts';
-import { closingOnFailure, createPatientStart, type PatientStart } from './wait-for-stores.ts';
+import { createRetryingStart, type RetryingStart, runAndCloseOnFailure } from './wait-for-stores.ts';
 
 export const roleNames = ['receivers', 'processors', 'sinks', 'api'] as const;
 export type RoleName = (typeof roleNames)[number];
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** The handler of WebSockets. Other upgrade requests are answered like normal requests, as HTTP specifies. */
-interface Sockets {
+/** The handler of WebSockets. Other upgrade requests are handled like normal requests, as HTTP specifies. */
+interface WebSocketHandler {
   accepts(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-export interface Running {
+export interface RunningInstance {
   /** Addresses at which the process listens, as `[what, address]`. */
   readonly addresses: readonly (readonly [string, string])[];
   readonly roles: readonly Role[];
-  /** Answers open requests, stores received batches and commits offsets; then closes the stores. */
+  /** Completes open requests, stores received batches and commits offsets; then closes the stores. */
   stop(): Promise<void>;
   /** Rejects when a role cannot continue. */
-  readonly failed: Promise<void>;
+  readonly failure: Promise<void>;
 }
 
 export interface StartOptions {
-  /** Empty starts all roles, and sets up and migrates the stores first: a single process without other dependencies. */
+  /** If empty, all roles start, after the stores have been set up and migrated: a single process without other dependencies. */
   readonly names: readonly RoleName[];
   readonly components: readonly string[];
   readonly plans: Plans;
@@ -59,29 +59,29 @@ export interface StartOptions {
    */
   onFirstStart(firstStart: FirstStartSecrets): void;
   /** Ends a start that waits for a store. */
-  readonly stopping?: AbortSignal;
+  readonly stopSignal?: AbortSignal;
 }
 
 const setUpDocuments = async (
   platform: Platform,
   { plans, onFirstStart }: StartOptions,
-  secrets: Awaited<ReturnType<typeof firstSecrets>>,
+  secrets: Awaited<ReturnType<typeof generateFirstSecrets>>,
 ): Promise<void> => {
   const { documents, settings } = platform;
   await rejectExistingData(platform);
-  const firstStartResult = await firstStart(documents, settings, secrets);
+  const firstStartResult = await initializeInstallation(documents, settings, secrets);
   if (firstStartResult !== undefined) onFirstStart(firstStartResult);
   await applyPlans(documents, plans);
 };
 
 interface RoleDependencies {
   /** All roles run in this process. */
-  readonly runsAllRoles: boolean;
+  readonly shouldRunAllRoles: boolean;
   readonly hasRole: (name: RoleName) => boolean;
   readonly components: readonly string[];
   readonly deadLetters: DeadLetters;
   readonly jobs: Jobs;
-  readonly patientStart: PatientStart;
+  readonly patientStart: RetryingStart;
   readonly groupStatuses: GroupStatuses;
   onStarted(role: Role): void;
 }
@@ -90,7 +90,7 @@ interface RoleDependencies {
 interface RequestHandlers {
   readonly listeners: readonly Listener[];
   readonly ingest: Listener | undefined;
-  readonly sockets: Sockets | undefined;
+  readonly sockets: WebSocketHandler | undefined;
 }
 
 /**
@@ -98,22 +98,31 @@ interface RequestHandlers {
  */
 const startRoles = async (
   platform: Platform,
-  { runsAllRoles, hasRole, components, deadLetters, jobs, patientStart, groupStatuses, onStarted }: RoleDependencies,
+  {
+    shouldRunAllRoles,
+    hasRole,
+    components,
+    deadLetters,
+    jobs,
+    patientStart,
+    groupStatuses,
+    onStarted,
+  }: RoleDependencies,
 ) => {
   const { documents } = platform;
   const startRole = <Started extends Role>(
-    work: (openers: Pick<RoleDependencies, 'jobs'> & Platform) => Promise<Started>,
+    startWith: (ports: Pick<RoleDependencies, 'jobs'> & Platform) => Promise<Started>,
   ) =>
-    patientStart.step([documents], () =>
-      closingOnFailure({ documents, jobs }, (openers) => work({ ...platform, ...openers })),
+    patientStart.runStep([documents], () =>
+      runAndCloseOnFailure({ documents, jobs }, (openers) => startWith({ ...platform, ...openers })),
     );
   const listeners: Listener[] = [];
   const addresses: [string, string][] = [];
   let ingest: Listener | undefined;
-  let sockets: Sockets | undefined;
+  let sockets: WebSocketHandler | undefined;
   if (hasRole('sinks')) {
     const { sinkJobs, startSinks } = await import('../sinks/index.ts');
-    onStarted(await startSinks({ ...platform, only: components }));
+    onStarted(await startSinks({ ...platform, selectedNames: components }));
     for (const job of sinkJobs) jobs.start(job, platform);
   }
   if (hasRole('processors')) {
@@ -139,16 +148,16 @@ const startRoles = async (
       return true;
     });
   }
-  if (runsAllRoles) {
-    const work = await openLocalWork(platform);
+  if (shouldRunAllRoles) {
+    const localWork = await openLocalWork(platform);
     const { startLocal } = await import('../probes/index.ts');
     const { OUTBOUND_NETWORKS: networks, CHROMIUM: program, CHROMIUM_SANDBOX: hasSandbox } = platform.settings;
-    onStarted(await startLocal(work, { networks, chromium: { program, hasSandbox }, log: platform.log }));
+    onStarted(await startLocal(localWork, { networks, chromium: { program, hasSandbox }, log: platform.log }));
   }
   return { listeners, ingest, sockets, addresses };
 };
 
-const answerStarting: Listener = (_, response) => {
+const respondStarting: Listener = (_, response) => {
   response
     .writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' })
     .end('{"error":"UNAVAILABLE","message":"this process is starting"}\n');
@@ -159,29 +168,29 @@ const answerStarting: Listener = (_, response) => {
  * Waits for unavailable stores, and serves the health paths from the beginning. Rejects when a role cannot start, fails
  * during the start, or was stopped while it waited. Then the started roles are stopped and the platform is closed.
  */
-export const start = async (platform: Platform, options: StartOptions): Promise<Running> => {
-  const { names, components, stopping = new AbortController().signal } = options;
+export const start = async (platform: Platform, options: StartOptions): Promise<RunningInstance> => {
+  const { names, components, stopSignal = new AbortController().signal } = options;
   const { settings, metrics, log } = platform;
-  const runsAllRoles = names.length === 0;
-  const hasRole = (name: RoleName): boolean => runsAllRoles || names.includes(name);
+  const shouldRunAllRoles = names.length === 0;
+  const hasRole = (name: RoleName): boolean => shouldRunAllRoles || names.includes(name);
   const deadLetters = await openPlatformDeadLetters(platform);
-  let watch: LoopWatch | undefined;
+  let loopWatch: LoopWatch | undefined;
   let releaseGarbage: (() => void) | undefined;
   const jobs = openJobs(platform);
   const roles: Role[] = [];
   const failures: unknown[] = [];
-  const patientStart = createPatientStart(log, stopping);
+  const patientStart = createRetryingStart(log, stopSignal);
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let lagMonitor: RunningLagMonitor | undefined;
-  const groupStatuses: GroupStatuses = { groups: () => lagMonitor?.groups() ?? [] };
-  const processProblem = (): string | undefined => {
-    if (phase === 'starting') return patientStart.reason() ?? 'starting';
+  const groupStatuses: GroupStatuses = { getStatuses: () => lagMonitor?.getStatuses() ?? [] };
+  const getProcessProblem = (): string | undefined => {
+    if (phase === 'starting') return patientStart.getReason() ?? 'starting';
     return phase === 'stopping' ? 'shutting down' : undefined;
   };
-  const health = healthHandler({ roles, metrics, groupStatuses, processProblem });
-  let served: RequestHandlers = { listeners: [health, answerStarting], ingest: answerStarting, sockets: undefined };
-  const server = serve(() => served);
-  let control: { close(): Promise<void> } | undefined;
+  const health = createHealthHandler({ roles, metrics, groupStatuses, getProcessProblem });
+  let handlers: RequestHandlers = { listeners: [health, respondStarting], ingest: respondStarting, sockets: undefined };
+  const server = createMainServer(() => handlers);
+  let controlServer: { close(): Promise<void> } | undefined;
 
   const stop = async (): Promise<void> => {
     phase = 'stopping';
@@ -197,9 +206,9 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     server.closeAllConnections();
     await closed;
     lagMonitor?.stop();
-    await control?.close();
+    await controlServer?.close();
     await deadLetters.close();
-    await watch?.stop();
+    await loopWatch?.stop();
     releaseGarbage?.();
     log.info({}, 'stopped');
     await platform.close();
@@ -212,13 +221,13 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   try {
     const address = await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS);
     const { bus, documents } = platform;
-    if (runsAllRoles) await patientStart.step([documents, bus], () => migrateAll(platform));
+    if (shouldRunAllRoles) await patientStart.runStep([documents, bus], () => migrateAll(platform));
     if (hasRole('api')) {
-      const secrets = await firstSecrets();
-      await patientStart.step([documents], () => setUpDocuments(platform, options, secrets));
+      const secrets = await generateFirstSecrets();
+      await patientStart.runStep([documents], () => setUpDocuments(platform, options, secrets));
     }
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
-      runsAllRoles,
+      shouldRunAllRoles,
       hasRole,
       components,
       deadLetters,
@@ -229,16 +238,16 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     });
     // Commands can use it as soon as `/readyz` reports ready.
     if (platform.embedded)
-      control = await (await import('./control.ts')).startControlServer({ ...platform, deadLetters });
-    served = { listeners: [health, ...listeners], ingest, sockets };
+      controlServer = await (await import('./control.ts')).startControlServer({ ...platform, deadLetters });
+    handlers = { listeners: [health, ...listeners], ingest, sockets };
     addresses.unshift(['HTTP', `http://${address}`]);
     lagMonitor = watchGroups(platform, lagRoles.filter(hasRole), { isRequired: hasRole('api') });
     if (failures.length > 0) throw failures[0];
-    // A start blocks the event loop while it loads code, which is not worth a report.
-    watch = watchLoop(platform);
+    // A start blocks the event loop while it loads code, which should not be reported.
+    loopWatch = watchLoop(platform);
     releaseGarbage = collectWhenIdle();
     phase = 'running';
-    return { addresses, roles, failed: Promise.all(roles.map(({ failure }) => failure)).then(() => undefined), stop };
+    return { addresses, roles, failure: Promise.all(roles.map(({ failure }) => failure)).then(() => undefined), stop };
   } catch (error) {
     await withTimeout(settings.SHUTDOWN_SECONDS * 1_000, stop()).catch((cause: unknown) =>
       log.error({ error: cause }, 'some started components could not be stopped'),
@@ -249,9 +258,9 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
 
 /**
  * Time limits for clients; bodies of the API have their own, shorter limit. Node checks at an interval, 30 seconds by
- * default. Headers can contain the longest allowed query, even if each of its characters is written with twelve.
+ * default. Headers can contain the longest allowed query, even if each of its characters is encoded with twelve characters.
  */
-const limits = {
+const serverLimits = {
   maxHeaderSize: 64 * 1024,
   requestTimeout: 120_000,
   headersTimeout: 10_000,
@@ -259,23 +268,23 @@ const limits = {
   connectionsCheckingInterval: 2_000,
 } as const;
 
-const serve = (served: () => RequestHandlers): Server => {
-  const answer = withStandardRequests((request, response) => {
-    for (const listener of served().listeners) if (listener(request, response)) return;
+const createMainServer = (getHandlers: () => RequestHandlers): Server => {
+  const handleRequest = enforceRequestRules((request, response) => {
+    for (const listener of getHandlers().listeners) if (listener(request, response)) return;
     response
       .writeHead(404, { 'content-type': 'application/json' })
       .end('{"error":"NOT_FOUND","message":"this process does not serve that path"}\n');
   });
-  const shouldUpgradeCallback = (request: IncomingMessage): boolean => served().sockets?.accepts(request) ?? false;
-  const server = createServer({ ...limits, shouldUpgradeCallback }, answer);
-  server.on('upgrade', (request, socket, head) => served().sockets?.upgrade(request, socket, head));
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => getHandlers().sockets?.accepts(request) ?? false;
+  const server = createServer({ ...serverLimits, shouldUpgradeCallback }, handleRequest);
+  server.on('upgrade', (request, socket, head) => getHandlers().sockets?.upgrade(request, socket, head));
   // Ingest rejects a request before its body is sent; everything else reads the body.
   server.on(
     'checkContinue',
-    withStandardRequests((request, response) => {
-      if (served().ingest?.(request, response)) return;
+    enforceRequestRules((request, response) => {
+      if (getHandlers().ingest?.(request, response)) return;
       response.writeContinue();
-      answer(request, response);
+      handleRequest(request, response);
     }),
   );
   return server;

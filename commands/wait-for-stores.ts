@@ -1,4 +1,4 @@
-/** A start while a store is unavailable: it waits, like a running process. */
+/** Starts while a store is unavailable: the start waits, like a running process. */
 import type { Jobs } from '../runtime/jobs.ts';
 import { throttleFailures } from '../runtime/log-throttle.ts';
 import { retryUntilAvailable, waitForAll } from '../runtime/retry.ts';
@@ -10,30 +10,30 @@ interface Store {
   check(): Promise<void>;
 }
 
-/** The steps of a start, each repeated while a store that it needs does not answer. */
-export interface PatientStart {
+/** Runs the steps of a start, and repeats each step while a store that it needs does not respond. */
+export interface RetryingStart {
   /** Why the start waits; undefined while it does not wait. */
-  reason(): string | undefined;
-  /** Checks the stores before each attempt: a stop then need not wait for their answer, unlike for the work. */
-  step<Result>(stores: readonly Store[], work: () => Promise<Result>): Promise<Result>;
+  getReason(): string | undefined;
+  /** Checks the stores before each attempt: then a stop need not wait for their response, unlike for the work. */
+  runStep<Result>(stores: readonly Store[], work: () => Promise<Result>): Promise<Result>;
 }
 
-export const createPatientStart = (log: Log, stopping: AbortSignal): PatientStart => {
+export const createRetryingStart = (log: Log, stopSignal: AbortSignal): RetryingStart => {
   let reason: string | undefined;
   const logThrottled = throttleFailures((error) => {
     // The store may have become available in the meantime.
     if (reason !== undefined) log.warn({ error }, 'waiting for a store before the start');
   });
   return {
-    reason: () => reason,
-    async step(stores, work) {
+    getReason: () => reason,
+    async runStep(stores, work) {
       const result = await retryUntilAvailable(
         async () => {
-          await rejectOnAbort(waitForAll(stores.map((store) => store.check())), stopping);
+          await rejectOnAbort(waitForAll(stores.map((store) => store.check())), stopSignal);
           return work();
         },
         {
-          signal: stopping,
+          signal: stopSignal,
           onUnavailable(error) {
             reason = error.message;
             logThrottled('start', error);
@@ -52,30 +52,30 @@ interface Openers {
 }
 
 /** Runs the work. If it fails, closes the change feeds and jobs that it opened, because the work may be retried. */
-export const closingOnFailure = async <Result>(
+export const runAndCloseOnFailure = async <Result>(
   { documents, jobs }: Openers,
   work: (openers: Openers) => Promise<Result>,
 ): Promise<Result> => {
   const closeCallbacks: (() => Promise<void>)[] = [];
-  let failed = false;
+  let hasFailed = false;
   const follow: Documents['follow'] = async (definition, onChange) => {
     const feed = await documents.follow(definition, onChange);
     // Several feeds are opened concurrently, and some of them after another has failed.
-    if (failed) void feed.close().catch(() => undefined);
+    if (hasFailed) void feed.close().catch(() => undefined);
     closeCallbacks.push(() => feed.close());
     return feed;
   };
   const start: Jobs['start'] = (job, ports) => {
-    const running = jobs.start(job, ports);
-    closeCallbacks.push(() => running.stop());
-    return running;
+    const runningJob = jobs.start(job, ports);
+    closeCallbacks.push(() => runningJob.stop());
+    return runningJob;
   };
   const openers: Openers = {
     documents: {
       forTenant: (tenantId) => documents.forTenant(tenantId),
       ensureCollections: (definitions) => documents.ensureCollections(definitions),
       findInAllTenants: (definition, filter) => documents.findInAllTenants(definition, filter),
-      transaction: (transacted) => documents.transaction(transacted),
+      transaction: (work) => documents.transaction(work),
       check: () => documents.check(),
       close: () => documents.close(),
       follow,
@@ -85,8 +85,8 @@ export const closingOnFailure = async <Result>(
   try {
     return await work(openers);
   } catch (error) {
-    failed = true;
-    await Promise.allSettled(closeCallbacks.map((end) => end()));
+    hasFailed = true;
+    await Promise.allSettled(closeCallbacks.map((close) => close()));
     throw error;
   }
 };

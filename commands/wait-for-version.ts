@@ -9,7 +9,7 @@ import { version } from './version.ts';
 const help = `oiq wait-for-version URL … [--seconds 300]
 
 Waits until every process at the URLs runs the version of this command (${version}), for ordered rollouts. A name with
-several addresses means one process at each; a URL that does not answer is ignored. After --seconds the command ends
+several addresses means one process at each; a URL that does not respond is ignored. After --seconds the command ends
 anyway, because processes may be replaced in any order.
 `;
 
@@ -19,8 +19,8 @@ const options = {
 } as const;
 
 const pauseMs = 1_000;
-/** A hanging process is not waited for; a process on a busy machine may take seconds to answer. */
-const answerMs = 10_000;
+/** A hanging process is ignored; a process on a busy machine may take seconds to respond. */
+const responseTimeoutMs = 10_000;
 
 /** Returns one URL for each address of a URL's host, none if it has no address. */
 const resolveAddresses = async (url: URL): Promise<readonly URL[]> => {
@@ -32,10 +32,10 @@ const resolveAddresses = async (url: URL): Promise<readonly URL[]> => {
   });
 };
 
-/** The version that a process reports, `older` if it reports none, `undefined` if nothing answers. */
+/** The version that a process reports, `older` if it reports none, `undefined` if there is no response. */
 const fetchVersion = async (url: URL): Promise<string | undefined> => {
   try {
-    const response = await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(answerMs) });
+    const response = await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(responseTimeoutMs) });
     const body = (await response.json()) as { version?: string };
     return body.version ?? 'older';
   } catch {
@@ -43,11 +43,13 @@ const fetchVersion = async (url: URL): Promise<string | undefined> => {
   }
 };
 
-/** Other versions that answer at the URLs */
+/** Returns the other versions that respond at the URLs. */
 const findOtherVersions = async (urls: readonly URL[]): Promise<readonly string[]> => {
   const addresses = (await Promise.all(urls.map(resolveAddresses))).flat();
   const versions = await Promise.all(addresses.map(fetchVersion));
-  return [...new Set(versions.filter((each) => each !== undefined && each !== version))] as string[];
+  return [
+    ...new Set(versions.filter((reportedVersion) => reportedVersion !== undefined && reportedVersion !== version)),
+  ] as string[];
 };
 
 export const waitForVersionCommand = async ({ args }: CommandContext): Promise<void> => {

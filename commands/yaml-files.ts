@@ -21,18 +21,18 @@ export const isHidden = (path: string): boolean => path.split(sep).some((name) =
 /** Reads YAML files, and JSON files, which are also YAML, if requested; throws if there are none. */
 export const readFolder = async (
   folder: string,
-  { json = false }: { readonly json?: boolean } = {},
+  { includesJson = false }: { readonly includesJson?: boolean } = {},
 ): Promise<Folder> => {
-  const filePattern = json ? /\.(?:ya?ml|json)$/i : /\.ya?ml$/i;
+  const filePattern = includesJson ? /\.(?:ya?ml|json)$/i : /\.ya?ml$/i;
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => !entry.isDirectory())
     .map((entry) => ({ path: relative(folder, join(entry.parentPath, entry.name)), isFile: entry.isFile() }))
-    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
-  const isRead = ({ path, isFile }: (typeof entries)[number]): boolean => isFile && filePattern.test(path);
-  const paths = entries.filter(isRead).map(({ path }) => path);
-  if (paths.length === 0) throw new Error(`${folder} holds no files of YAML${json ? ' or JSON' : ''}`);
+    .toSorted((first, second) => (first.path < second.path ? -1 : 1));
+  const isReadable = ({ path, isFile }: (typeof entries)[number]): boolean => isFile && filePattern.test(path);
+  const paths = entries.filter(isReadable).map(({ path }) => path);
+  if (paths.length === 0) throw new Error(`${folder} contains no YAML${includesJson ? ' or JSON' : ''} files`);
   return {
     files: await Promise.all(paths.map(async (path) => ({ path, source: await readFile(join(folder, path), 'utf8') }))),
-    otherPaths: entries.filter((entry) => !isRead(entry) && !isHidden(entry.path)).map(({ path }) => path),
+    otherPaths: entries.filter((entry) => !isReadable(entry) && !isHidden(entry.path)).map(({ path }) => path),
   };
 };

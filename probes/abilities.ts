@@ -2,7 +2,7 @@
 import type { UnsupportedType } from '../schemas/synthetic-work.ts';
 import { findChromium } from './browser/program.ts';
 import type { ChromiumOptions } from './runner.ts';
-import { findPingProblem } from './runners/icmp.ts';
+import { describePingProblem } from './runners/icmp.ts';
 
 /** Returns the check types that this location cannot run; all others can be run. */
 export const findUnsupportedTypes = async ({ program }: ChromiumOptions): Promise<readonly UnsupportedType[]> => {
@@ -10,7 +10,7 @@ export const findUnsupportedTypes = async ({ program }: ChromiumOptions): Promis
     findChromium(program) === undefined
       ? `Chromium was not found${program === undefined ? '' : ` at ${program}`}`
       : undefined;
-  return Object.entries({ browser: browserProblem, icmp: await findPingProblem() }).flatMap(([type, reason]) =>
+  return Object.entries({ browser: browserProblem, icmp: await describePingProblem() }).flatMap(([type, reason]) =>
     reason === undefined ? [] : [{ type, reason: reason.slice(0, 1024) }],
   );
 };

@@ -1,6 +1,6 @@
 /** Cookies of a run, as a browser stores and sends them (RFC 6265). */
 import { isIP } from 'node:net';
-import { bareHost } from './reach.ts';
+import { removeBrackets } from './reach.ts';
 
 interface Cookie {
   readonly name: string;
@@ -46,7 +46,7 @@ const parseCookie = (header: string, url: URL, nowMs: number): Cookie | undefine
       return [key.trim().toLowerCase(), parts.join('=').trim()];
     }),
   );
-  const host = bareHost(url.hostname);
+  const host = removeBrackets(url.hostname);
   const domain = (attributes.get('domain') ?? '').toLowerCase().replace(/^\./, '');
   const isHostOnly = domain === '' || domain === host;
   // Without a dot it is a top-level domain, with hosts of anybody.
@@ -83,7 +83,7 @@ export class Cookies {
 
   /** Returns the value of the header `cookie` of a request, after the cookies in `own`; empty for none. */
   header(url: URL, own = '', nowMs = Date.now()): string {
-    const host = bareHost(url.hostname);
+    const host = removeBrackets(url.hostname);
     const ownNames = namesOf(own);
     const sent = [...this.#cookies.values()]
       .filter(

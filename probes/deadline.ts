@@ -1,9 +1,9 @@
-/** Time limit of an attempt. Waits that the probe's own location causes do not count. */
+/** Time limit of an attempt. Waits that the location of the probe causes do not count. */
 export class Deadline {
   readonly #timeout = new AbortController();
   readonly signal: AbortSignal;
   #remainingMs: number;
-  #sinceMs = performance.now();
+  #startedMs = performance.now();
   #timer: NodeJS.Timeout;
   /** Number of waits in progress that do not count: connections of a browser wait concurrently. */
   #uncountedWaits = 0;
@@ -20,13 +20,13 @@ export class Deadline {
   async runUncounted<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.#uncountedWaits++ === 0) {
       clearTimeout(this.#timer);
-      this.#remainingMs -= performance.now() - this.#sinceMs;
+      this.#remainingMs -= performance.now() - this.#startedMs;
     }
     try {
       return await work();
     } finally {
       if (--this.#uncountedWaits === 0 && !this.#isEnded) {
-        this.#sinceMs = performance.now();
+        this.#startedMs = performance.now();
         this.#timer = this.#start();
       }
     }

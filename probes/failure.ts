@@ -6,7 +6,7 @@ import { StepFailure } from './runner.ts';
 
 const messageByCode: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is not a known name',
-  EAI_AGAIN: 'cannot be resolved: the DNS server does not answer',
+  EAI_AGAIN: 'cannot be resolved: the DNS server does not respond',
   ECONNREFUSED: 'refused the connection',
   ECONNRESET: 'reset the connection',
   EPIPE: 'closed the connection',
@@ -51,7 +51,7 @@ const tlsMessage = ({ message }: Error): string | undefined => {
 const unwrapError = (error: Error): Error =>
   error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
 
-/** Why a step has no answer, as readable text. */
+/** Returns why a step has no response, as readable text. */
 export const toStepFailure = (
   thrown: unknown,
   { host, phase, signal }: { readonly host: string; readonly phase: string; readonly signal: AbortSignal },

@@ -8,7 +8,7 @@ import { truncate } from '../subjects/synthetics/cut.ts';
 import { type Content, decodeText, findCharset, readContent } from './answer-text.ts';
 import { readCertificate } from './certificate.ts';
 import type { PhaseClock } from './phases.ts';
-import { bareHost } from './reach.ts';
+import { removeBrackets } from './reach.ts';
 import { type Attempt, maxExcerptBytes, maxResponseBytes, StepFailure } from './runner.ts';
 
 export interface HopRequest {
@@ -21,7 +21,7 @@ export interface HopRequest {
   readonly clientCertificate: { readonly certificate: string; readonly key: string } | null;
 }
 
-export interface HopAnswer {
+export interface HopResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, readonly string[]>>;
   /** Decoded content */
@@ -35,7 +35,7 @@ export interface HopAnswer {
   readonly certificate: Observation['certificate'];
 }
 
-export const urlHost = ({ hostname }: URL): string => bareHost(hostname);
+export const getUrlHost = ({ hostname }: URL): string => removeBrackets(hostname);
 
 /** Parses the address of a request. Throws a `StepFailure` for an invalid one. */
 export const parseHttpUrl = (text: string): URL => {
@@ -57,12 +57,12 @@ export const requireBoundSecrets = (
   { boundSecrets }: Pick<Attempt, 'boundSecrets'>,
 ): void => {
   const rendered = [url.href, ...Object.values(headers), body ?? ''];
-  if (boundSecrets.isUnbound({ rendered, values }, urlHost(url)))
+  if (boundSecrets.isUnbound({ rendered, values }, getUrlHost(url)))
     throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
 };
 
 /** Returns the beginning of a failed answer, cut at a complete character, as it is stored. */
-export const toBodyExcerpt = ({ body, charset }: Pick<HopAnswer, 'body' | 'charset'>): string =>
+export const toBodyExcerpt = ({ body, charset }: Pick<HopResponse, 'body' | 'charset'>): string =>
   decodeText(body.subarray(0, maxExcerptBytes), charset, { isCut: true });
 
 /** Returns headers in the form that Node.js sends: without spaces around, and beyond ISO 8859-1 as bytes of UTF-8. */
@@ -88,7 +88,7 @@ const declaredLength = ({ headers }: IncomingMessage): number | undefined => {
   return length === undefined || headers['content-encoding'] !== undefined ? undefined : Number(length);
 };
 
-const toSize = ({ bytes, isCut }: Content, declaredBytes: number | undefined): Pick<HopAnswer, 'cut' | 'size'> => ({
+const toSize = ({ bytes, isCut }: Content, declaredBytes: number | undefined): Pick<HopResponse, 'cut' | 'size'> => ({
   cut: isCut ? { readBytes: bytes.length, isSizeKnown: declaredBytes !== undefined } : undefined,
   size: declaredBytes ?? bytes.length,
 });
@@ -109,11 +109,11 @@ export const reportPhases = (request: ClientRequest, clock: PhaseClock, isSecure
 export const sendOnce = async (
   { url, method, headers, body, verifyCertificate, clientCertificate }: HopRequest,
   { resolveAddress, clock, signal }: Pick<Attempt, 'resolveAddress' | 'signal'> & { readonly clock: PhaseClock },
-): Promise<HopAnswer> => {
+): Promise<HopResponse> => {
   const isSecure = url.protocol === 'https:';
-  const { lookup } = await resolveAddress(urlHost(url), clock);
+  const { lookup } = await resolveAddress(getUrlHost(url), clock);
   clock.enter('connect');
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const createRequest = isSecure ? requestHttps : requestHttp;
     const clientCredentials =
       clientCertificate === null ? {} : { cert: clientCertificate.certificate, key: clientCertificate.key };
@@ -125,15 +125,16 @@ export const sendOnce = async (
     request.end(body ?? undefined);
   });
   clock.enter('receive');
-  const certificate = answer.socket instanceof TLSSocket ? readCertificate(answer.socket, urlHost(url)) : undefined;
-  const content = await readContent(answer, answer.headers['content-encoding'], maxResponseBytes);
+  const certificate =
+    response.socket instanceof TLSSocket ? readCertificate(response.socket, getUrlHost(url)) : undefined;
+  const content = await readContent(response, response.headers['content-encoding'], maxResponseBytes);
   return {
-    status: answer.statusCode ?? 0,
-    headers: Object.fromEntries(Object.entries(answer.headersDistinct).map(([name, values]) => [name, values ?? []])),
+    status: response.statusCode ?? 0,
+    headers: Object.fromEntries(Object.entries(response.headersDistinct).map(([name, values]) => [name, values ?? []])),
     body: content.bytes,
-    charset: findCharset(content.bytes, answer.headers['content-type']),
-    ...toSize(content, content.isCut ? declaredLength(answer) : undefined),
-    protocol: `HTTP/${answer.httpVersion}`,
+    charset: findCharset(content.bytes, response.headers['content-type']),
+    ...toSize(content, content.isCut ? declaredLength(response) : undefined),
+    protocol: `HTTP/${response.httpVersion}`,
     certificate,
   };
 };

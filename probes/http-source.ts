@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Work } from '../schemas/synthetic-work.ts';
 import type { WorkSource } from './probe.ts';
 
-const Answer = z.object({ refused: z.array(z.object({ reason: z.string() })) });
+const ResultsResponse = z.object({ refused: z.array(z.object({ reason: z.string() })) });
 const requestTimeoutMs = 30_000;
 
 /** Rejects with the platform's message if it rejects a request. */
@@ -39,7 +39,7 @@ export const createHttpSource = ({
       await post('/api/synthetics/probe/pictures', picture, signal);
     },
     async send(results, signal) {
-      const { refused } = Answer.parse(await post('/api/synthetics/probe/results', { results }, signal));
+      const { refused } = ResultsResponse.parse(await post('/api/synthetics/probe/results', { results }, signal));
       if (refused.length > 0) onRefused(refused.map(({ reason }) => reason));
     },
   };

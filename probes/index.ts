@@ -43,6 +43,6 @@ export const startRemote = async ({
     probe: claimProbeName(`${url} ${token}`),
     onRefused: (reasons) => log.warn({ refused: reasons.length, reason: reasons[0] }, 'results were refused'),
   });
-  const { Pace } = await import('./pace.ts');
-  return (await import('./probe.ts')).startProbe({ source, egressPolicy, pace: new Pace(), chromium, log });
+  const { RateLimiter } = await import('./pace.ts');
+  return (await import('./probe.ts')).startProbe({ source, egressPolicy, pace: new RateLimiter(), chromium, log });
 };

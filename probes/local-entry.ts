@@ -10,7 +10,7 @@ import type { FromProbes, LocalOptions, ProbeRequest, ToProbes } from './local-m
 
 const send = (message: FromProbes): void => void process.send?.(message);
 
-const logAt =
+const createLogMethod =
   (level: keyof Log) =>
   (fields: Readonly<Record<string, unknown>>, message: string): void =>
     send({
@@ -18,16 +18,16 @@ const logAt =
       fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
       message,
     });
-const log: Log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
+const log: Log = { info: createLogMethod('info'), warn: createLogMethod('warn'), error: createLogMethod('error') };
 
 const pendingRequests = new Map<number, PromiseWithResolvers<unknown>>();
 let lastRequestId = 0;
 
-const request = (what: ProbeRequest): Promise<unknown> => {
-  const answer = Promise.withResolvers<unknown>();
-  pendingRequests.set(++lastRequestId, answer);
-  send({ id: lastRequestId, request: what });
-  return answer.promise;
+const request = (probeRequest: ProbeRequest): Promise<unknown> => {
+  const response = Promise.withResolvers<unknown>();
+  pendingRequests.set(++lastRequestId, response);
+  send({ id: lastRequestId, request: probeRequest });
+  return response.promise;
 };
 
 const [optionsText = '{}'] = process.argv.slice(2);
@@ -57,10 +57,10 @@ process.on('message', (message: ToProbes) => {
     void role.stop().finally(() => process.exit());
     return;
   }
-  const pending = pendingRequests.get(message.id);
+  const pendingRequest = pendingRequests.get(message.id);
   pendingRequests.delete(message.id);
-  if ('error' in message) pending?.reject(new Error(message.error));
-  else pending?.resolve(message.answer);
+  if ('error' in message) pendingRequest?.reject(new Error(message.error));
+  else pendingRequest?.resolve(message.answer);
 });
 process.on('disconnect', () => process.exit());
 // A signal to all processes of a terminal is handled by the parent, which decides when to stop.

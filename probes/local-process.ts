@@ -1,5 +1,5 @@
 /**
- * Runs the process of the probes of `local` while it has checks, so that they use no time of the process with the
+ * Runs the process of the probes of `local` while it has checks, so that they take no time from the process with the
  * stores.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -10,7 +10,7 @@ import type { Role } from '../schemas/ports/role.ts';
 import type { LocalWork } from './local.ts';
 import type { FromProbes, LocalOptions, ProbeRequest, ToProbes } from './local-messages.ts';
 
-const entry = fileURLToPath(new URL('./local-entry.ts', import.meta.url));
+const entryPath = fileURLToPath(new URL('./local-entry.ts', import.meta.url));
 const checkIntervalMs = 2000;
 /** Time limit for sending the remaining results */
 const stopTimeoutMs = 10_000;
@@ -75,7 +75,7 @@ class LocalProcess {
   #start(): ChildProcess {
     const { networks, chromium, log } = this.#options;
     const execArgv = [...process.execArgv, ...memoryFlags];
-    const child = fork(entry, [JSON.stringify({ networks, chromium } satisfies LocalOptions)], {
+    const child = fork(entryPath, [JSON.stringify({ networks, chromium } satisfies LocalOptions)], {
       execArgv,
       serialization: 'advanced',
     });
@@ -95,8 +95,8 @@ class LocalProcess {
   async #handleMessage(child: ChildProcess, message: FromProbes): Promise<void> {
     if ('level' in message) return this.#options.log[message.level](message.fields, message.message);
     const { id, request } = message;
-    const reply = (answer: ToProbes): void => {
-      if (child.connected) child.send(answer, () => undefined);
+    const reply = (message: ToProbes): void => {
+      if (child.connected) child.send(message, () => undefined);
     };
     try {
       reply({ id, answer: (await handleRequest(request, this.#work, this.#stopping.signal)) as undefined });
@@ -109,10 +109,10 @@ class LocalProcess {
     const child = this.#child;
     this.#child = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
+    const exited = once(child, 'exit');
     const killTimer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
     child.send({ stop: true } satisfies ToProbes, () => undefined);
-    await ended;
+    await exited;
     clearTimeout(killTimer);
   }
 

@@ -2,7 +2,7 @@
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import { Pace } from './pace.ts';
+import { RateLimiter } from './pace.ts';
 import { type RunningProbe, startProbe, type WorkSource } from './probe.ts';
 import type { ChromiumOptions } from './runner.ts';
 
@@ -24,7 +24,7 @@ export const startLocalProbes = (
     log,
   }: { readonly egressPolicy: EgressPolicy; readonly chromium: ChromiumOptions; readonly log: Log },
 ): Role => {
-  const pace = new Pace();
+  const pace = new RateLimiter();
   const probes = new Map<string, RunningProbe>();
   const stopped = Promise.withResolvers<void>();
   let checking: Promise<void> | undefined;

@@ -23,7 +23,7 @@ interface AddressQueue {
 }
 
 /** Assigns slots to addresses. A process has a single instance, so the limit applies to all organizations. */
-export class Pace {
+export class RateLimiter {
   readonly #maxWaitMs: number;
   readonly #queues = new Map<string, AddressQueue>();
   #requestsPerSecond = maxPerSecond;
@@ -43,7 +43,7 @@ export class Pace {
    */
   async waitForSlot(address: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const queue = this.#queueFor(address);
+    const queue = this.#getQueue(address);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(
       () => reject(new PaceError(`this location sends at most ${maxPerSecond} requests a second to ${address}`)),
@@ -62,25 +62,25 @@ export class Pace {
     }
   }
 
-  #queueFor(address: string): AddressQueue {
+  #getQueue(address: string): AddressQueue {
     const existing = this.#queues.get(address);
     if (existing !== undefined) return existing;
     const nowMs = performance.now();
     if (this.#queues.size >= cleanupThreshold)
-      for (const [one, { sentAtMs, waiting }] of this.#queues)
-        if (waiting.size === 0 && nowMs - (sentAtMs.at(-1) ?? 0) > secondMs) this.#queues.delete(one);
-    const line: AddressQueue = { sentAtMs: [], waiting: new Set() };
-    this.#queues.set(address, line);
-    return line;
+      for (const [queuedAddress, { sentAtMs, waiting }] of this.#queues)
+        if (waiting.size === 0 && nowMs - (sentAtMs.at(-1) ?? 0) > secondMs) this.#queues.delete(queuedAddress);
+    const queue: AddressQueue = { sentAtMs: [], waiting: new Set() };
+    this.#queues.set(address, queue);
+    return queue;
   }
 
   #grantSlots(line: AddressQueue): void {
     clearTimeout(line.timer);
     for (const grantSlot of line.waiting) {
       const nowMs = performance.now();
-      const oldestMs = line.sentAtMs.at(-this.#requestsPerSecond);
-      if (oldestMs !== undefined && nowMs - oldestMs < secondMs) {
-        line.timer = setTimeout(() => this.#grantSlots(line), Math.ceil(oldestMs + secondMs - nowMs));
+      const windowStartMs = line.sentAtMs.at(-this.#requestsPerSecond);
+      if (windowStartMs !== undefined && nowMs - windowStartMs < secondMs) {
+        line.timer = setTimeout(() => this.#grantSlots(line), Math.ceil(windowStartMs + secondMs - nowMs));
         return;
       }
       line.waiting.delete(grantSlot);

@@ -5,14 +5,14 @@ export type Phases = Readonly<Record<string, number>>;
 
 const roundToMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
 
-export const totalDuration = (phases: Phases): number =>
+export const sumDurations = (phases: Phases): number =>
   roundToMicroseconds(Object.values(phases).reduce((sum, ms) => sum + ms, 0));
 
 /** Clock of the phases. A repeated phase, for example after a redirect, is added up. */
 export class PhaseClock {
   readonly #times: Record<string, number> = {};
   #current: string;
-  #sinceMs = performance.now();
+  #phaseStartMs = performance.now();
 
   constructor(first: string) {
     this.#current = first;
@@ -24,9 +24,9 @@ export class PhaseClock {
 
   enter(phase: string): void {
     const nowMs = performance.now();
-    this.#times[this.#current] = (this.#times[this.#current] ?? 0) + nowMs - this.#sinceMs;
+    this.#times[this.#current] = (this.#times[this.#current] ?? 0) + nowMs - this.#phaseStartMs;
     this.#current = phase;
-    this.#sinceMs = nowMs;
+    this.#phaseStartMs = nowMs;
   }
 
   /** Runs work whose time belongs to no phase. */
@@ -35,7 +35,7 @@ export class PhaseClock {
     try {
       return await work();
     } finally {
-      this.#sinceMs = performance.now();
+      this.#phaseStartMs = performance.now();
     }
   }
 
@@ -47,9 +47,9 @@ export class PhaseClock {
 }
 
 /** Sum of the phases of several steps */
-export const sumPhases = (phasesOfSteps: readonly Phases[]): Phases => {
+export const sumPhases = (stepPhases: readonly Phases[]): Phases => {
   const sums: Record<string, number> = {};
-  for (const phases of phasesOfSteps)
-    for (const [phase, ms] of Object.entries(phases)) sums[phase] = roundToMicroseconds((sums[phase] ?? 0) + ms);
+  for (const getPhases of stepPhases)
+    for (const [phase, ms] of Object.entries(getPhases)) sums[phase] = roundToMicroseconds((sums[phase] ?? 0) + ms);
   return sums;
 };

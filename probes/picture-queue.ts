@@ -1,8 +1,8 @@
-/** Pictures that wait to be sent. Those of a later run replace unsent ones; unsent pictures at the end are lost. */
+/** Screenshots that wait to be sent. Those of a later run replace unsent ones; screenshots that are unsent at shutdown are lost. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ProbePicture } from '../schemas/synthetic-work.ts';
 
-/** About twenty megabytes of pictures */
+/** About twenty megabytes of screenshots */
 const maxQueued = 100;
 const idleMs = 500;
 const maxPauseMs = 60_000;
@@ -19,8 +19,8 @@ export class PictureQueue {
     const key = `${picture.checkId} ${picture.outcome === 'failed'}`;
     this.#pictures.delete(key);
     this.#pictures.set(key, picture);
-    const [oldest] = this.#pictures.keys();
-    if (this.#pictures.size > maxQueued && oldest !== undefined) this.#pictures.delete(oldest);
+    const [oldestKey] = this.#pictures.keys();
+    if (this.#pictures.size > maxQueued && oldestKey !== undefined) this.#pictures.delete(oldestKey);
   }
 
   /** Sends until the signal aborts. */

@@ -10,11 +10,11 @@ import type {
   Work,
   WorkItem,
 } from '../schemas/synthetic-work.ts';
-import { dueStepMs, lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
-import { type KnownCheck, parseCheck } from '../subjects/synthetics/known.ts';
+import { dueStepMs, findLastDueMs, findNextDueMs } from '../subjects/synthetics/due-times.ts';
+import { type IdentifiedCheck, parseCheck } from '../subjects/synthetics/known.ts';
 import { findUnsupportedTypes } from './abilities.ts';
 import { removeAbandoned } from './browser/run-directory.ts';
-import type { Pace } from './pace.ts';
+import type { RateLimiter } from './pace.ts';
 import { PictureQueue } from './picture-queue.ts';
 import { ResultQueue } from './result-queue.ts';
 import { runCheck } from './run-check.ts';
@@ -36,7 +36,7 @@ export interface ProbeOptions {
   readonly source: WorkSource;
   readonly egressPolicy: EgressPolicy;
   /** Shared by the process */
-  readonly pace: Pace;
+  readonly pace: RateLimiter;
   readonly chromium: ChromiumOptions;
   readonly log: Log;
   /** Interval between requests for work */
@@ -53,7 +53,7 @@ const maxOfflineMs = 3_600_000;
 
 interface ScheduledCheck {
   readonly item: WorkItem;
-  readonly check: KnownCheck;
+  readonly check: IdentifiedCheck;
   nextMs: number;
 }
 
@@ -156,7 +156,7 @@ class Probe {
       if (check === undefined) continue;
       const previous = previousChecks.get(check.id);
       const isSame = previous?.check.every === check.every;
-      const nextMs = isSame ? previous.nextMs : nextDueAfter(check, this.#location, this.#now());
+      const nextMs = isSame ? previous.nextMs : findNextDueMs(check, this.#location, this.#now());
       this.#scheduledChecks.set(check.id, { item, check, nextMs });
     }
   }
@@ -167,8 +167,8 @@ class Probe {
     for (const scheduled of this.#scheduledChecks.values()) {
       if (scheduled.nextMs > nowMs) continue;
       // Due times that passed while this process slept are skipped: the past cannot be observed.
-      const dueMs = lastDueAt(scheduled.check, this.#location, nowMs);
-      scheduled.nextMs = nextDueAfter(scheduled.check, this.#location, nowMs);
+      const dueMs = findLastDueMs(scheduled.check, this.#location, nowMs);
+      scheduled.nextMs = findNextDueMs(scheduled.check, this.#location, nowMs);
       // No second run starts while a run takes longer than its interval.
       if (!this.#activeRuns.has(scheduled.check.id)) this.#startRun(scheduled.check.id, scheduled, dueMs);
     }

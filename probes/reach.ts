@@ -4,7 +4,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Deadline } from './deadline.ts';
-import type { Pace } from './pace.ts';
+import type { RateLimiter } from './pace.ts';
 import type { PhaseClock } from './phases.ts';
 
 /** An address to connect to. */
@@ -20,8 +20,8 @@ interface Address {
   readonly family: number;
 }
 
-/** A host in an address, without its brackets. */
-export const bareHost = (host: string): string => host.replace(/^\[|\]$/g, '');
+/** Removes the brackets of an IPv6 host. */
+export const removeBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
 
 const lookUpAddresses = async (
   host: string,
@@ -38,8 +38,8 @@ const lookUpAddresses = async (
   return promise.finally(() => signal.removeEventListener('abort', stop));
 };
 
-/** Rejects with `AddressRefusal` for a forbidden address, and with `PaceError` if it gets no slot. */
-export const reach = async (
+/** Rejects with `AddressForbiddenError` for a forbidden address, and with `PaceError` if no slot becomes free in time. */
+export const resolveTarget = async (
   hostText: string,
   {
     egressPolicy,
@@ -48,25 +48,25 @@ export const reach = async (
     clock,
   }: {
     readonly egressPolicy: EgressPolicy;
-    readonly pace: Pace;
+    readonly pace: RateLimiter;
     readonly deadline: Deadline;
     readonly clock: PhaseClock;
   },
 ): Promise<ResolvedAddress> => {
-  const host = bareHost(hostText);
+  const host = removeBrackets(hostText);
   const { signal } = deadline;
-  egressPolicy.require(host);
+  egressPolicy.requireAllowed(host);
   const family = isIP(host);
   if (family === 0) clock.enter('lookup');
   const addresses = family === 0 ? await lookUpAddresses(host, egressPolicy, signal) : [{ address: host, family }];
-  const [first = { address: host, family }] = addresses;
+  const [firstAddress = { address: host, family }] = addresses;
   // The wait is caused by the location: it does not count as time of the target.
-  await clock.runUncounted(() => deadline.runUncounted(() => pace.waitForSlot(first.address, signal)));
+  await clock.runUncounted(() => deadline.runUncounted(() => pace.waitForSlot(firstAddress.address, signal)));
   return {
-    address: first.address,
+    address: firstAddress.address,
     lookup: (_, options, callback) => {
       if (options.all) callback(null, [...addresses]);
-      else callback(null, first.address, first.family);
+      else callback(null, firstAddress.address, firstAddress.family);
     },
   };
 };

@@ -54,8 +54,8 @@ export class ResultQueue {
     if (results.length === 0) return true;
     try {
       await this.#send(results, signal);
-      const sent = new Set(results);
-      this.#results = this.#results.filter((result) => !sent.has(result));
+      const sentResults = new Set(results);
+      this.#results = this.#results.filter((result) => !sentResults.has(result));
       return true;
     } catch {
       // The platform accepts repeated results only once.

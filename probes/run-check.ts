@@ -6,7 +6,7 @@ import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { StepCertificate } from '../schemas/synthetic-runs.ts';
 import type { ProbeVariable } from '../schemas/synthetic-work.ts';
 import { parseDurationMs } from '../subjects/alerts/durations.ts';
-import { type CheckFields, typedSettings } from '../subjects/synthetics/check.ts';
+import { type CheckFields, getTypedSettings } from '../subjects/synthetics/check.ts';
 import { isBoundTo } from '../subjects/synthetics/problems.ts';
 import type { declaredTypes } from '../subjects/synthetics/registry.ts';
 import { getFinalOutcome, getRetryDelayMs, type Outcome } from '../subjects/synthetics/state.ts';
@@ -15,9 +15,9 @@ import { BoundSecrets } from './bound-secrets.ts';
 import { redactPage } from './browser/page-events.ts';
 import { toStepCertificate } from './certificate.ts';
 import { Deadline } from './deadline.ts';
-import type { Pace } from './pace.ts';
-import { type Phases, sumPhases, totalDuration } from './phases.ts';
-import { reach } from './reach.ts';
+import type { RateLimiter } from './pace.ts';
+import { type Phases, sumDurations, sumPhases } from './phases.ts';
+import { resolveTarget } from './reach.ts';
 import { SecretFinder } from './redact-secrets.ts';
 import type { ChromiumOptions, Runner, StepResult } from './runner.ts';
 import { runBrowser } from './runners/browser.ts';
@@ -47,7 +47,7 @@ const runners: Runners = {
 };
 
 /** The work of a location */
-export interface Work {
+export interface CheckRun {
   readonly check: CheckFields & { readonly id: string };
   readonly variables: Readonly<Record<string, ProbeVariable>>;
   readonly location: string;
@@ -60,7 +60,7 @@ export interface RunResult {
   readonly startedAtMs: number;
   readonly outcome: Outcome;
   readonly attempts: number;
-  /** Of the last attempt, like all following fields */
+  /** Duration of the last attempt. All following fields are also those of the last attempt. */
   readonly durationMs: number;
   readonly phases: Phases;
   readonly steps: readonly RunStep[];
@@ -72,8 +72,8 @@ export interface RunResult {
 
 const outcomesByPriority: readonly Outcome[] = ['unknown', 'failed', 'degraded', 'passed'];
 
-const worstOutcome = (steps: readonly Pick<StepResult, 'outcome'>[]): Outcome =>
-  outcomesByPriority.find((one) => steps.some(({ outcome }) => outcome === one)) ?? 'unknown';
+const findWorstOutcome = (steps: readonly Pick<StepResult, 'outcome'>[]): Outcome =>
+  outcomesByPriority.find((candidate) => steps.some(({ outcome }) => outcome === candidate)) ?? 'unknown';
 
 const joinMessages = (steps: readonly Pick<StepResult, 'name' | 'message'>[]): string =>
   steps
@@ -85,7 +85,7 @@ const joinMessages = (steps: readonly Pick<StepResult, 'name' | 'message'>[]): s
 
 /** Runs a check once, with its retries. Rejects early when the signal aborts. */
 export const runCheck = async (
-  { check, variables, location }: Work,
+  { check, variables, location }: CheckRun,
   {
     egressPolicy,
     pace,
@@ -94,7 +94,7 @@ export const runCheck = async (
     onFailure = () => undefined,
   }: {
     readonly egressPolicy: EgressPolicy;
-    readonly pace: Pace;
+    readonly pace: RateLimiter;
     readonly signal: AbortSignal;
     readonly chromium: ChromiumOptions;
     /** Called as soon as the first attempt failed, before the retries. */
@@ -104,7 +104,7 @@ export const runCheck = async (
   const values = Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]));
   const secrets = Object.values(variables).flatMap(({ value, hosts }) => (hosts === undefined ? [] : [value]));
   const boundSecrets = new BoundSecrets(Object.values(variables));
-  const { settings } = typedSettings(check);
+  const { settings } = getTypedSettings(check);
   const run = runners[check.type as ActiveType['type']] as Runner<object>;
   const attempts: RunResult[] = [];
   const retries = { count: check.retries.count, waitMs: parseDurationMs(check.retries.wait) };
@@ -132,7 +132,7 @@ export const runCheck = async (
       },
       runUncounted: (work) => deadline.runUncounted(work),
       chromium,
-      resolveAddress: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
+      resolveAddress: (host, clock) => resolveTarget(host, { egressPolicy, pace, deadline, clock }),
       findBoundHosts,
       canSendTo: (texts, host) => findBoundHosts(texts).every((hosts) => isBoundTo(hosts, host)),
       secrets: Object.values(variables).filter(({ hosts }) => hosts !== undefined),
@@ -156,15 +156,16 @@ export const runCheck = async (
       phases,
       steps: redactedSteps,
       attempts: attempts.length + 1,
-      outcome: worstOutcome(redactedSteps),
-      durationMs: totalDuration(phases),
+      outcome: findWorstOutcome(redactedSteps),
+      durationMs: sumDurations(phases),
       message: joinMessages(redactedSteps),
       ...(picture !== undefined && { picture }),
     });
     if (attempts.length === 1 && getFinalOutcome(attempts) === 'failed') onFailure();
     const waitMs = getRetryDelayMs(attempts, retries);
-    const last = attempts.at(-1);
-    if (waitMs === undefined && last !== undefined) return { ...last, outcome: getFinalOutcome(attempts) };
+    const lastAttempt = attempts.at(-1);
+    if (waitMs === undefined && lastAttempt !== undefined)
+      return { ...lastAttempt, outcome: getFinalOutcome(attempts) };
     await pause(waitMs, undefined, { signal });
   }
 };

@@ -1,6 +1,6 @@
 /** The interface of check types: input and output of a runner. */
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
-import type { SteppedPage } from '../schemas/synthetic-runs.ts';
+import type { StepPage } from '../schemas/synthetic-runs.ts';
 import type { ProbeVariable } from '../schemas/synthetic-work.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
 import type { TemplateValues } from '../subjects/synthetics/templates.ts';
@@ -58,7 +58,7 @@ export interface StepResult {
   readonly body?: string;
   /** Certificate of an encrypted connection */
   readonly certificate?: NonNullable<Observation['certificate']>;
-  readonly page?: SteppedPage;
+  readonly page?: StepPage;
 }
 
 /** Maximum bytes of an answer that are read */

@@ -24,7 +24,7 @@ import { followConfiguration } from './engine/configuration.ts';
 import type { Processor } from './engine/definition.ts';
 import { TaskPool, type TaskPoolOptions } from './engine/pool.ts';
 import { runProcessor } from './engine/run.ts';
-import { defaultPace, type ProcessorIntervals } from './engine/runtime.ts';
+import { defaultIntervals, type ProcessorIntervals } from './engine/runtime.ts';
 import { type Schedule, scheduleTopic } from './engine/schedule.ts';
 import { type RunningSchedule, runSchedule } from './engine/schedule-run.ts';
 import { processors } from './registry.ts';
@@ -32,12 +32,12 @@ import { schedules } from './schedules.ts';
 
 /** Returns consumer groups of these processors and schedules, with their topics. */
 export const listConsumerGroups = (
-  all: readonly Pick<Processor, 'name' | 'reads'>[],
-  timedSchedules: readonly Pick<Schedule, 'name'>[],
+  allProcessors: readonly Pick<Processor, 'name' | 'reads'>[],
+  allTimed: readonly Pick<Schedule, 'name'>[],
 ): readonly { readonly group: string; readonly topics: readonly string[] }[] =>
   [
-    ...all.map(({ name, reads }) => ({ name, topics: reads.topics })),
-    ...timedSchedules.map(({ name }) => ({ name, topics: [scheduleTopic(name)] })),
+    ...allProcessors.map(({ name, reads }) => ({ name, topics: reads.topics })),
+    ...allTimed.map(({ name }) => ({ name, topics: [scheduleTopic(name)] })),
   ].map(({ name, topics }) => ({
     group: toConsumerGroup('processors', name),
     topics: topics.map((topic) => topic.name),
@@ -103,12 +103,17 @@ const startOptionalDeliveries = async (options: ProcessorsOptions, producer: Pro
 /** Starts consuming. Topics and collections must exist. */
 export const startProcessors = async (options: ProcessorsOptions): Promise<Role> => {
   const { bus, documents, columns, settings, metrics, log, clock, registered } = options;
-  const { processors: all, schedules: timed = [] } = registered ?? { processors, schedules };
+  const { processors: allProcessors, schedules: allSchedules = [] } = registered ?? { processors, schedules };
   // Processors and schedules share one namespace, because each has its own consumer group.
-  const selectedComponents = selectComponents('processor', [...all, ...timed, { name: deliveriesName }], options.only);
-  const chosen = all.filter((processor) => selectedComponents.includes(processor));
-  const chosenSchedules = timed.filter((schedule) => selectedComponents.includes(schedule));
-  if (columns === undefined && chosenSchedules.length > 0) throw new TypeError('schedules cannot run without columns');
+  const selectedComponents = selectComponents(
+    'processor',
+    [...allProcessors, ...allSchedules, { name: deliveriesName }],
+    options.only,
+  );
+  const selectedProcessors = allProcessors.filter((processor) => selectedComponents.includes(processor));
+  const selectedSchedules = allSchedules.filter((schedule) => selectedComponents.includes(schedule));
+  if (columns === undefined && selectedSchedules.length > 0)
+    throw new TypeError('schedules cannot run without columns');
   const pool = new TaskPool({
     ...options.pool,
     definitions: registered?.module ?? new URL('./registry.ts', import.meta.url),
@@ -116,20 +121,20 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const producer = await bus.producer();
   const runsDeliveries = registered === undefined && selectedComponents.some(({ name }) => name === deliveriesName);
   // Everything that can fail runs before consumption starts.
-  const open = async () => ({
-    configuration: await followConfiguration(chosen, documents, (change) => pool.change(change)),
+  const openDependencies = async () => ({
+    configuration: await followConfiguration(selectedProcessors, documents, (change) => pool.change(change)),
     deliveries: runsDeliveries
       ? await trackWork(`processor ${deliveriesName}`, () => startOptionalDeliveries(options, producer))
       : [],
   });
-  const { configuration, deliveries } = await open().catch(async (error: unknown) => {
+  const { configuration, deliveries } = await openDependencies().catch(async (error: unknown) => {
     await Promise.all([pool.close(), producer.close()]);
     throw error;
   });
   const states = openStates({ documents, clock });
-  const pace = { ...defaultPace, ...options.pace };
-  const runtime = { bus, producer, states, pool, configuration, clock, metrics, log, pace };
-  const consumers = chosen.map((processor) => {
+  const intervals = { ...defaultIntervals, ...options.pace };
+  const runtime = { bus, producer, states, pool, configuration, clock, metrics, log, intervals };
+  const consumers = selectedProcessors.map((processor) => {
     const consumer = bus.createConsumer({ group: toConsumerGroup('processors', processor.name) });
     return {
       consumer,
@@ -139,31 +144,34 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   // PromQL threads start with the first query.
   const threads = openPromql({ features: settings && readFeatures(settings) });
   const promql = settings && { threads, translation: readTranslation(settings) };
-  const scheduled = columns
-    ? chosenSchedules.map((schedule) =>
+  const runningSchedules = columns
+    ? selectedSchedules.map((schedule) =>
         trackWork(`schedule ${schedule.name}`, () =>
           runSchedule(schedule, { ...runtime, ports: { columns, documents, promql } }),
         ),
       )
     : [];
-  const running: Pick<RunningSchedule, 'done' | 'stop'>[] = [...scheduled, ...deliveries];
+  const runningParts: Pick<RunningSchedule, 'done' | 'stop'>[] = [...runningSchedules, ...deliveries];
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',
     checkReady: () => checkStores({ 'the bus': () => bus.check(), 'the documents store': () => documents.check() }),
     getDegradation() {
-      const reasons = scheduled.flatMap((schedule) => schedule.degraded() ?? []);
+      const reasons = runningSchedules.flatMap((schedule) => schedule.degraded() ?? []);
       return reasons.length === 0 ? undefined : reasons.join('; ');
     },
     async stop() {
-      await Promise.all([...consumers.map(({ consumer }) => consumer.stop()), ...running.map((each) => each.stop())]);
+      await Promise.all([
+        ...consumers.map(({ consumer }) => consumer.stop()),
+        ...runningParts.map((component) => component.stop()),
+      ]);
       await Promise.allSettled(consumers.map(({ done }) => done));
       await configuration.close();
       await Promise.all([pool.close(), threads.close()]);
       await producer.close();
       stopped.resolve();
     },
-    failure: Promise.all([stopped.promise, ...[...consumers, ...running].map(({ done }) => done)]).then(
+    failure: Promise.all([stopped.promise, ...[...consumers, ...runningParts].map(({ done }) => done)]).then(
       () => undefined,
     ),
   };

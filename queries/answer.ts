@@ -1,14 +1,14 @@
-/** Answers of each kind of query; `run` adds the range, the cost and the freshness. */
+/** Results of queries without the range, the cost and the freshness, which `run` adds. */
 import type { Range } from './range.ts';
 import type { Incompleteness, Result, Series, TableColumn } from './result.ts';
 
-export type Answer = Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'partial' | 'partialSteps'>;
+export type ResultData = Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'partial' | 'partialSteps'>;
 
 /** Parameters of a query run, besides the reader. */
 export interface QueryContext {
   /** Includes both ends. */
   readonly range: Range;
-  /** With a step the answer is series, without one a table. */
+  /** With a step, the result consists of series; without a step, it is a table. */
   readonly stepMs?: number | undefined;
   /** Alignment of steps: to multiples of the step since the epoch, or to the start of the range. */
   readonly stepsFrom?: 'epoch' | 'range' | undefined;
@@ -16,11 +16,11 @@ export interface QueryContext {
   readonly isNewestWithin?: boolean | undefined;
 }
 
-export const buildTableAnswer = (
+export const buildTableResult = (
   columns: readonly TableColumn[],
   rows: readonly unknown[][],
   partial: readonly Incompleteness[] = [],
-): Answer => ({
+): ResultData => ({
   form: 'table',
   series: [],
   columns: [...columns],
@@ -29,11 +29,11 @@ export const buildTableAnswer = (
   partial: [...partial],
 });
 
-export const buildSeriesAnswer = (
+export const buildSeriesResult = (
   series: readonly Series[],
   partialSteps: readonly number[],
   partial: readonly Incompleteness[] = [],
-): Answer => ({
+): ResultData => ({
   form: 'series',
   series: [...series],
   columns: [],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Attributes in answers. 64-bit integers beyond 2^53 and numbers that JSON lacks are strings. */
+/** Attributes in results. 64-bit integers beyond 2^53 and numbers that JSON cannot represent are strings. */
 export const Attributes = z.record(z.string(), z.unknown());
 export type Attributes = Record<string, unknown>;
 
@@ -8,7 +8,7 @@ export type Attributes = Record<string, unknown>;
 export const decodeAttributes = (keys: readonly string[], values: readonly string[], types: string): Attributes => {
   // Without a prototype: a key may be `__proto__`.
   const attributes = Object.create(null) as Attributes;
-  // Among several attributes with one key the first wins, as in searches.
+  // If several attributes have the same key, the first one is used, as in searches.
   for (const [index, key] of keys.entries())
     if (!(key in attributes)) attributes[key] = decodeValue(values[index] ?? '', types[index] ?? 's');
   return attributes;

@@ -1,10 +1,10 @@
-/** Complete steps for scores and forecasts: the context of the query, and its values by step. */
-import type { Answer, QueryContext } from './answer.ts';
+/** Queries over complete steps, for scores and forecasts: builds the query context, and returns the values by step. */
+import type { QueryContext, ResultData } from './answer.ts';
 import { listSignals } from './freshness.ts';
 import type { Query } from './query.ts';
 import { getQueryKind, isAtStepEnds } from './query-kind.ts';
 import { getRetentionDays } from './range.ts';
-import type { Reading } from './reading.ts';
+import type { TenantReader } from './reading.ts';
 
 /** Steps from the start of the first to the end of the last. */
 export interface StepRange {
@@ -28,10 +28,10 @@ const parseFiniteValue = (value: number | string | null): number | null => {
   return number !== null && Number.isFinite(number) ? number : null;
 };
 
-/** Returns the values of one series by step; null for none. */
-export const stepValues = (
+/** Returns the values of one series by step; null for a step without a value. */
+export const toValuesByStep = (
   query: Query,
-  points: Answer['series'][number]['points'],
+  points: ResultData['series'][number]['points'],
   { fromMs, toMs, stepMs }: StepRange,
 ): (number | null)[] => {
   const shiftMs = isAtStepEnds(query) ? stepMs : 0;
@@ -45,14 +45,15 @@ export const stepValues = (
 
 const hourMs = 3_600_000;
 
-/** Returns the earliest start of steps for a query now, with a margin of an hour; older data is not retained. */
-export const retentionStartMs = (query: Query, { plan, nowMs }: Pick<Reading, 'plan' | 'nowMs'>): number =>
+/** Returns the earliest possible start of steps: one hour after the start of the retention. */
+export const getRetentionStartMs = (query: Query, { plan, nowMs }: Pick<TenantReader, 'plan' | 'nowMs'>): number =>
   Math.trunc(nowMs) -
   Math.min(...listSignals(query).map((signal) => getRetentionDays(plan, signal))) * 24 * hourMs +
   hourMs;
 
 /** Replaces the zeros before the first record with null: a new group did not exist then. */
-export const clearBeforeFirst = (query: Query, values: readonly (number | null)[]): (number | null)[] => {
-  const first = getQueryKind(query).hasZeros === true ? values.findIndex((value) => value !== null && value !== 0) : 0;
-  return values.map((value, index) => (index < first ? null : value));
+export const clearLeadingZeros = (query: Query, values: readonly (number | null)[]): (number | null)[] => {
+  const firstIndex =
+    getQueryKind(query).hasZeros === true ? values.findIndex((value) => value !== null && value !== 0) : 0;
+  return values.map((value, index) => (index < firstIndex ? null : value));
 };

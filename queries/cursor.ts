@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid } from './errors.ts';
+import { createValidationError } from './errors.ts';
 
 /** Parameter that requests the next page of a list. */
 export const cursorParameter = z
@@ -27,11 +27,11 @@ export const decodeCursor = (kind: string, cursor: string, patterns: readonly Re
   return parts;
 };
 
-const invalidCursorError = () => invalid('cursor', 'is not a cursor of this list');
+const invalidCursorError = () => createValidationError('cursor', 'is not a cursor of this list');
 
 /** Encodes any text as one part of a cursor. */
 export const encodeText = (text: string): string => Buffer.from(text).toString('base64url');
-/** Patterns of an encoded text part, possibly empty or not empty, and its decoder. */
+/** Patterns of an encoded text part (the first also accepts an empty text), and its decoder. */
 export const textPattern = /^[\w-]*$/;
 export const nonEmptyTextPattern = /^[\w-]+$/;
 export const decodeText = (part: string): string => Buffer.from(part, 'base64url').toString('utf8');

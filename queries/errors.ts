@@ -23,13 +23,14 @@ export class QueryError extends Error {
 }
 
 /**
- * Awaits an answer. If the query fails because of one of its parts, the error uses the caller's name for that part.
+ * Awaits the result of a query. If the query fails because of one of its parts, the error uses the caller's name for
+ * that part.
  */
-export const renamePathOnError = async <Answer>(
+export const renamePathOnError = async <Result>(
   names: Readonly<Record<string, string>>,
-  answer: Promise<Answer>,
-): Promise<Answer> =>
-  answer.catch((error: unknown) => {
+  result: Promise<Result>,
+): Promise<Result> =>
+  result.catch((error: unknown) => {
     const name = error instanceof QueryError && error.path !== undefined ? names[error.path] : undefined;
     throw name === undefined || !(error instanceof QueryError)
       ? error
@@ -37,5 +38,5 @@ export const renamePathOnError = async <Answer>(
   });
 
 /** Returns a `VALIDATION_FAILED` error about one part of the query. */
-export const invalid = (path: string, message: string): QueryError =>
+export const createValidationError = (path: string, message: string): QueryError =>
   new QueryError('VALIDATION_FAILED', message, path);

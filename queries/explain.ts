@@ -1,7 +1,7 @@
-/** Explains which tables and indexes answer a query. */
+/** Explains which tables and indexes a query uses. */
 import { z } from 'zod';
 import { explainPrefix, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
-import type { QueryReading } from './promql/reading.ts';
+import type { QueryReader } from './promql/reading.ts';
 import type { QueryRequest } from './query.ts';
 import type { RunContext } from './query-kind.ts';
 import { run } from './run.ts';
@@ -25,7 +25,7 @@ export const ReadTable = z.strictObject({
         granules: Selection.describe('Remaining granules of about 8,192 rows'),
       }),
     )
-    .describe('Indexes in order of use, each applied to the rest of the previous one'),
+    .describe('Indexes in order of use, each applied to the rows that the previous one selected'),
 });
 
 export const ExplainedStatement = z.strictObject({
@@ -88,19 +88,19 @@ const explainStatement = async (
  */
 export const explain = async (
   query: QueryRequest,
-  reading: QueryReading,
+  reading: QueryReader,
   options: RunContext,
 ): Promise<ExplainedStatement[]> => {
   const statements = new Map<string, { times: number; tables: z.output<typeof ReadTable>[] }>();
   const { columns } = reading;
   const recordStatement = async (sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<void> => {
-    const recorded = statements.get(sql);
-    if (recorded !== undefined) recorded.times++;
+    const recordedStatement = statements.get(sql);
+    if (recordedStatement !== undefined) recordedStatement.times++;
     else {
       const statement = { times: 1, tables: [] as z.output<typeof ReadTable>[] };
       statements.set(sql, statement);
-      const { onCost: _, onEachServer: __, ...others } = limits ?? {};
-      statement.tables = await explainStatement(columns, sql, parameters, others);
+      const { onCost: _, runsOnEachServer: __, ...explainLimits } = limits ?? {};
+      statement.tables = await explainStatement(columns, sql, parameters, explainLimits);
     }
   };
   const recordingColumns: TenantColumns = {
@@ -109,11 +109,11 @@ export const explain = async (
       await recordStatement(sql, parameters, limits);
       return columns.query(sql, parameters, limits);
     },
-    async native(sql, parameters, limits) {
+    async queryNative(sql, parameters, limits) {
       await recordStatement(sql, parameters, limits);
-      return columns.native(sql, parameters, limits);
+      return columns.queryNative(sql, parameters, limits);
     },
-    landedUpTo: (table) => columns.landedUpTo(table),
+    getStoredUpToMs: (table) => columns.getStoredUpToMs(table),
   };
   await run(query, { ...reading, columns: recordingColumns }, options);
   return [...statements].map(([sql, { times, tables }]) => ({

@@ -9,7 +9,7 @@ const maxDigits = 15;
  * Removes floating point noise from a computed number: 6.999999999998056 becomes 7. Integers are unchanged. Not for
  * stored values.
  */
-export const withoutNoise = (value: number): number => {
+export const roundNoise = (value: number): number => {
   if (!Number.isFinite(value) || Number.isInteger(value)) return value;
   return Number(value.toPrecision(Math.abs(value) < 10 ** computedDigits ? computedDigits : maxDigits));
 };

@@ -1,7 +1,7 @@
-/** Freshness of a query's data. */
+/** Determines the freshness of a query's data. */
 import type { Query } from './query.ts';
 import { getQueryKind, listPartQueries } from './query-kind.ts';
-import type { Reading } from './reading.ts';
+import type { TenantReader } from './reading.ts';
 import type { Result } from './result.ts';
 import { signalDefinitions as definitions, type ReadSignal } from './signals/index.ts';
 import { formatTime } from './time.ts';
@@ -10,8 +10,8 @@ const freshnessMinutes = 20;
 
 /** Returns the data sources that a query reads, including those of its parts. */
 export const listSignals = (query: Query): readonly ReadSignal[] => {
-  const inParts = listPartQueries(query).flatMap(([, part]) => listSignals(part));
-  return [...new Set([...getQueryKind(query).signals(query), ...inParts])];
+  const partSignals = listPartQueries(query).flatMap(([, part]) => listSignals(part));
+  return [...new Set([...getQueryKind(query).signals(query), ...partSignals])];
 };
 
 interface Row {
@@ -20,39 +20,39 @@ interface Row {
 }
 
 /**
- * Returns the freshness that sinks report, without reading records. Stored data is not removed again, so the value is
- * still valid for an answer that is read later.
+ * Returns the freshness that sinks report, without reading records. Stored data stays stored, so the value also
+ * holds for a result that is read later.
  */
-const readNewest = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
-  const watermarkMs = await reading.columns.landedUpTo(definitions[signal].newest.table);
-  if (watermarkMs === undefined) return readNewestStored(reading, signal);
-  return watermarkMs < earliestNewestMs(reading) ? undefined : BigInt(watermarkMs) * 1_000_000n;
+const readWatermark = async (reading: TenantReader, signal: ReadSignal): Promise<bigint | undefined> => {
+  const watermarkMs = await reading.columns.getStoredUpToMs(definitions[signal].newest.table);
+  if (watermarkMs === undefined) return readStoredWatermark(reading, signal);
+  return watermarkMs < getOldestReportedMs(reading) ? undefined : BigInt(watermarkMs) * 1_000_000n;
 };
 
-const earliestNewestMs = ({ nowMs }: Reading): number => Math.trunc(nowMs) - freshnessMinutes * 60_000;
+const getOldestReportedMs = ({ nowMs }: TenantReader): number => Math.trunc(nowMs) - freshnessMinutes * 60_000;
 
 /**
  * Reads the freshness from the table if no sink reported it: nothing was stored since the start of the process, or the
  * sink does not report. Recently received rows are in few parts, near the end of each, so little of the table is read.
  */
-const readNewestStored = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
+const readStoredWatermark = async (reading: TenantReader, signal: ReadSignal): Promise<bigint | undefined> => {
   const { table, time, upTo } = definitions[signal].newest;
   const rows = await reading.columns.query<Row>(
     `SELECT count() AS records, toString(toUnixTimestamp64Milli(${upTo ?? 'max(received_at)'})) AS newest FROM ${table}
     WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND ${time} >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
-    { since: String(earliestNewestMs(reading)) },
+    { since: String(getOldestReportedMs(reading)) },
     // Only a maximum can be combined from the parts.
-    { onEachServer: upTo === undefined },
+    { runsOnEachServer: upTo === undefined },
   );
   const newest = rows.filter(({ records }) => records !== '0').map((row) => Number(row.newest));
   return newest.length === 0 ? undefined : BigInt(Math.max(...newest)) * 1_000_000n;
 };
 
 /** Returns the earliest watermark of a query's data sources: the answer is complete up to that time. */
-export const getFreshness = async (query: Query, reading: Reading): Promise<Result['freshness']> => {
+export const getFreshness = async (query: Query, reading: TenantReader): Promise<Result['freshness']> => {
   const signals = listSignals(query);
-  const newest = await Promise.all(signals.map((signal) => readNewest(reading, signal)));
+  const newest = await Promise.all(signals.map((signal) => readWatermark(reading, signal)));
   if (signals.length === 0) return { value: null, reason: 'measurements and results are read, not records' };
   const signalsWithoutRecords = signals.filter((_signal, index) => newest[index] === undefined);
   if (signalsWithoutRecords.length > 0)

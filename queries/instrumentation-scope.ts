@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Attributes, decodeValue } from './attributes.ts';
 
-/** Instrumentation scope of a record, as in answers. */
+/** Instrumentation scope of a record, as returned in results. */
 export const InstrumentationScope = z.strictObject({
   name: z.string(),
   version: z.string(),

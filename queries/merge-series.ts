@@ -18,11 +18,14 @@ const comparePositions = (one: RowPosition, other: RowPosition): number => {
   return BigInt(one[part]) < BigInt(other[part]) ? -1 : 1;
 };
 
-/** Merges the concatenated answers to a statement with order and limit (`QueryLimits.ofEachServer`). */
+/**
+ * Merges the concatenated results of a statement with order and limit that ran on each server
+ * (`QueryLimits.onEachServer`).
+ */
 export const mergeServerRows = <Row>(
   rows: readonly Row[],
-  { order, limit, positionOf }: { order: RowOrder; limit: number; positionOf: (row: Row) => RowPosition },
+  { order, limit, getPosition }: { order: RowOrder; limit: number; getPosition: (row: Row) => RowPosition },
 ): readonly Row[] => {
   const sign = order === 'newest' ? -1 : 1;
-  return rows.toSorted((one, other) => sign * comparePositions(positionOf(one), positionOf(other))).slice(0, limit);
+  return rows.toSorted((one, other) => sign * comparePositions(getPosition(one), getPosition(other))).slice(0, limit);
 };

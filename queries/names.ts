@@ -1,5 +1,5 @@
 /** Parses lists of names and measures in query parameters. Errors state the column and the expected token. */
-import { invalid, type QueryError } from './errors.ts';
+import { createValidationError, type QueryError } from './errors.ts';
 import type { Measure } from './query.ts';
 
 const functions = ['count', 'rate', 'distinct', 'sum', 'avg', 'min', 'max'] as const;
@@ -17,10 +17,10 @@ class ParameterParser {
   }
 
   error(message: string, at = this.offset): QueryError {
-    return invalid(this.#path, `column ${at + 1}: ${message}`);
+    return createValidationError(this.#path, `column ${at + 1}: ${message}`);
   }
 
-  get isDone(): boolean {
+  get isAtEnd(): boolean {
     return this.offset >= this.#text.length;
   }
 
@@ -30,9 +30,9 @@ class ParameterParser {
    */
   consume(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.offset;
-    const [found] = pattern.exec(this.#text) ?? [];
-    this.offset += found?.length ?? 0;
-    return found;
+    const [match] = pattern.exec(this.#text) ?? [];
+    this.offset += match?.length ?? 0;
+    return match;
   }
 
   /** Returns an unquoted name up to `end`, or a quoted name. */
@@ -53,7 +53,7 @@ class ParameterParser {
   /** Returns comma-separated items up to the end. */
   readList<Item>(readItem: () => Item): Item[] {
     const items = [readItem()];
-    while (!this.isDone) {
+    while (!this.isAtEnd) {
       if (this.consume(/,/y) === undefined) throw this.error('expected a comma or the end');
       items.push(readItem());
     }
@@ -123,9 +123,9 @@ const readSearch = (reader: ParameterParser): string | undefined => {
 };
 
 const readAlias = (reader: ParameterParser): string | undefined => {
-  const isNamed = reader.consume(/\s+as\b\s*/y) !== undefined;
-  const name = isNamed ? reader.consume(/[A-Za-z_]\w{0,63}/y) : undefined;
-  if (isNamed && name === undefined) throw reader.error('expected a name of letters, digits and _ after "as"');
+  const hasAlias = reader.consume(/\s+as\b\s*/y) !== undefined;
+  const name = hasAlias ? reader.consume(/[A-Za-z_]\w{0,63}/y) : undefined;
+  if (hasAlias && name === undefined) throw reader.error('expected a name of letters, digits and _ after "as"');
   reader.consume(/\s*/y);
   return name;
 };

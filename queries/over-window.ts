@@ -1,5 +1,5 @@
 /** Runs a query for a half-open window, in total or by steps: the input of alert rules and SLOs. */
-import type { Answer, QueryContext } from './answer.ts';
+import type { QueryContext, ResultData } from './answer.ts';
 import type { Query } from './query.ts';
 import { getQueryKind, type RunPartQuery } from './query-kind.ts';
 
@@ -18,17 +18,17 @@ const msToNs = (ms: number): bigint => BigInt(ms) * 1_000_000n;
  * window, or of each step.
  */
 export const buildWindowContext = (query: Query, { fromMs, toMs, stepMs }: QueryWindow): QueryContext => {
-  const bySteps = { stepMs, stepsFrom: 'range' } as const;
+  const stepContext = { stepMs, stepsFrom: 'range' } as const;
   if (getQueryKind(query).isAtStepEnds === true)
-    return { range: { from: msToNs(fromMs + (stepMs ?? 0)), to: msToNs(toMs) }, ...bySteps };
-  return { range: { from: msToNs(fromMs), to: msToNs(toMs) - 1n }, ...bySteps, isNewestWithin: true };
+    return { range: { from: msToNs(fromMs + (stepMs ?? 0)), to: msToNs(toMs) }, ...stepContext };
+  return { range: { from: msToNs(fromMs), to: msToNs(toMs) - 1n }, ...stepContext, isNewestWithin: true };
 };
 
 /**
  * Runs a query over a window. Points are at the starts of steps for every kind of query. Parts of a formula run
  * separately, because PromQL evaluates a step at its end, unlike counts.
  */
-export const runOverWindow = async (query: Query, window: QueryWindow, runPart: RunPartQuery): Promise<Answer> => {
+export const runOverWindow = async (query: Query, window: QueryWindow, runPart: RunPartQuery): Promise<ResultData> => {
   const { combine, isAtStepEnds = false } = getQueryKind(query);
   if (combine !== undefined) return combine(query, (part) => runOverWindow(part, window, runPart));
   const answer = await runPart(query, buildWindowContext(query, window));

@@ -1,6 +1,6 @@
-/** Regular expressions of users, with groups. They use RE2, which matches in linear time. */
+/** User-defined regular expressions with groups. They use RE2, which matches in linear time. */
 import { RE2JS } from 're2js';
-import { invalid } from './errors.ts';
+import { createValidationError } from './errors.ts';
 import { compileRegex } from './search/regex.ts';
 
 /** First match of a pattern. */
@@ -21,7 +21,7 @@ export interface Pattern {
 /** Compiles a pattern. Throws a `QueryError` about `path` if it is invalid. */
 export const compilePattern = (source: string, path: string): Pattern => {
   const regex = compileRegex(source);
-  if (typeof regex === 'string') throw invalid(path, `must be a regular expression of RE2: ${regex}`);
+  if (typeof regex === 'string') throw createValidationError(path, `must be a regular expression of RE2: ${regex}`);
   const compiled = RE2JS.compile(source, RE2JS.DOTALL);
   return {
     test: (text) => compiled.test(text),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid } from './errors.ts';
+import { createValidationError } from './errors.ts';
 
 /** Query parameters that state the project scope. */
 export const projectScopeParameters = {
@@ -20,11 +20,14 @@ export interface ProjectScope {
 /** Throws if a request states no scope where one is required. */
 export const requireProjectScope = ({ projectId, scope }: ProjectScope): void => {
   if (projectId === undefined && scope === undefined)
-    throw invalid('projectId', 'is required: projectId=<id> for one project, or scope=account for all');
+    throw createValidationError('projectId', 'is required: projectId=<id> for one project, or scope=account for all');
 };
 
-/** Returns SQL of the scope: with ` AND` before it, or empty. Among several columns, a match in one is sufficient. */
-export const projectScopeCondition = (
+/**
+ * Returns the SQL condition of the scope with a leading ` AND`, or an empty text. If there are several columns, a
+ * match in one of them is sufficient.
+ */
+export const buildProjectScopeCondition = (
   { projectId, scope }: ProjectScope,
   columns: readonly string[] = ['project_id'],
 ): string => {
@@ -33,6 +36,6 @@ export const projectScopeCondition = (
   return ` AND ${columns.length > 1 ? `(${conditions})` : conditions}`;
 };
 
-/** Returns the parameters of that SQL. */
-export const projectScopeParameterValues = ({ projectId, scope }: ProjectScope): Record<string, string> =>
+/** Returns the parameters of `buildProjectScopeCondition`. */
+export const toProjectScopeParameters = ({ projectId, scope }: ProjectScope): Record<string, string> =>
   projectId === undefined || scope === 'account' ? {} : { project: projectId };

@@ -3,7 +3,7 @@ import { findExpressionProblem } from './promql/index.ts';
 import type { Query } from './query.ts';
 import { getPromql } from './query-kind.ts';
 
-/** Returns what is wrong with the PromQL expression of a query; undefined for a valid one, and for other kinds. */
+/** Returns the problem of a query's PromQL expression; undefined if it is valid, and for other kinds of queries. */
 export const findPromqlProblem = (query: Query): string | undefined => {
   const expression = getPromql(query);
   return expression === undefined ? undefined : findExpressionProblem(expression);

@@ -1,7 +1,7 @@
 /** Definition of a kind of query, and the definitions of all kinds. `README.md` describes how to add one. */
-import type { Answer, QueryContext } from './answer.ts';
+import type { QueryContext, ResultData } from './answer.ts';
 import type { QueryOutcome, ReportOutcome } from './outcome.ts';
-import type { QueryReading } from './promql/reading.ts';
+import type { QueryReader } from './promql/reading.ts';
 import {
   type AggregateQuery,
   type Measure,
@@ -15,7 +15,7 @@ import type { Range } from './range.ts';
 import type { QuerySignal, ReadSignal } from './signals/index.ts';
 
 /** Runs a query that is part of another one. */
-export type RunPartQuery = (part: Query, context: QueryContext) => Promise<Answer>;
+export type RunPartQuery = (part: Query, context: QueryContext) => Promise<ResultData>;
 
 /** Context of a run whose statements and evaluations end with the signal. */
 export interface RunContext extends QueryContext {
@@ -23,11 +23,11 @@ export interface RunContext extends QueryContext {
 }
 
 /** Queries within a query. */
-export interface QueryParts<Of> {
+export interface QueryParts<KindQuery> {
   /** Returns the parts with their paths, such as `queries.errors`. */
-  list(query: Of): readonly (readonly [path: string, part: Query])[];
+  list(query: KindQuery): readonly (readonly [path: string, part: Query])[];
   /** Returns the query with changed parts. */
-  change(query: Of, change: (part: Query) => Query): Query;
+  change(query: KindQuery, change: (part: Query) => Query): Query;
 }
 
 /** Statements that answer several queries of a kind. */
@@ -39,7 +39,7 @@ export interface QueryBatch<Of> {
   /** Runs queries, each with its context. May report the outcome of a query before all outcomes are known. */
   run(
     queries: readonly Of[],
-    reading: QueryReading,
+    reading: QueryReader,
     contexts: readonly [QueryContext, ...QueryContext[]],
     report: ReportOutcome,
   ): Promise<QueryOutcome[]>;
@@ -92,44 +92,44 @@ export interface StateGroup {
 }
 
 /** Parts of a definition that only some kinds have. */
-interface OptionalParts<Of> {
-  readonly parts?: QueryParts<Of>;
+interface OptionalParts<KindQuery> {
+  readonly parts?: QueryParts<KindQuery>;
   /**
    * For kinds whose values at a time depend only on the values of their parts at that time: runs the query, with the
    * answers that `answerPart` returns.
    */
-  combine?(query: Of, answerPart: (part: Query) => Promise<Answer>): Promise<Answer>;
-  readonly batch?: QueryBatch<Of>;
+  combine?(query: KindQuery, answerPart: (part: Query) => Promise<ResultData>): Promise<ResultData>;
+  readonly batch?: QueryBatch<KindQuery>;
   /** Minimum step in milliseconds, besides the resolution of the signals. */
-  minStepMs?(query: Of): number;
+  minStepMs?(query: KindQuery): number;
   /** Returns the hint for an answer without the requested values. */
-  hint?(query: Of, answer: Answer, range: Range, reading: QueryReading): Promise<string | undefined>;
+  hint?(query: KindQuery, answer: ResultData, range: Range, reading: QueryReader): Promise<string | undefined>;
   /** Inspects the query without its parts. */
-  inspect?(query: Of, inspection: QueryInspection): void;
+  inspect?(query: KindQuery, inspection: QueryInspection): void;
   /** Returns why a formula cannot use the query as a part, with the path in the query. */
-  formulaProblem?(query: Of): readonly [path: readonly string[], message: string] | undefined;
+  formulaProblem?(query: KindQuery): readonly [path: readonly string[], message: string] | undefined;
   /** Returns the query with this maximum number of groups. */
-  limitGroups?(query: Of, maxGroups: number): Query;
+  limitGroups?(query: KindQuery, maxGroups: number): Query;
   /** Returns the query with its texts changed, except those of its parts. */
-  changeTexts?(query: Of, changes: TextChanges): Query;
+  changeTexts?(query: KindQuery, changes: TextChanges): Query;
   /** Returns the query with additional conditions, except those of its parts. */
-  addFilters?(query: Of, changes: FilterChanges): Query;
+  addFilters?(query: KindQuery, changes: FilterChanges): Query;
   /** Returns the grouping labels of the answer; undefined if only the answer determines them. */
-  groupBy?(query: Of): readonly string[] | undefined;
+  groupBy?(query: KindQuery): readonly string[] | undefined;
   /** Returns the aggregates over records. */
-  measures?(query: Of): readonly Measure[];
+  measures?(query: KindQuery): readonly Measure[];
   /** Returns the metrics that the query reads, without those of its parts. */
-  metrics?(query: Of): readonly string[];
+  metrics?(query: KindQuery): readonly string[];
   /** Returns the PromQL expression of the query. */
-  promql?(query: Of): string;
+  promql?(query: KindQuery): string;
   /** Returns a query without other conditions than this search, which shows whether any records match. */
-  countMatches?(query: Of, search: string | undefined): Query;
+  countMatches?(query: KindQuery, search: string | undefined): Query;
   /** Returns a query that counts values, to show whether there are any. */
-  countValues?(query: Of): Query;
+  countValues?(query: KindQuery): Query;
   /** Returns a query of one measure whose groups add up to the total, or the reason why there is none. */
-  splittable?(query: Of, figure: string, maxGroups: number): AggregateQuery | MetricQuery | string;
+  splittable?(query: KindQuery, columnName: string, maxGroups: number): AggregateQuery | MetricQuery | string;
   /** Returns the groups of a table with their states, for kinds whose values are states. */
-  states?(query: Of, table: Answer, minimumEvents: number | undefined): StateGroup[];
+  states?(query: KindQuery, table: ResultData, minimumEvents: number | undefined): StateGroup[];
   /** For kinds with only one value at a time: the reason, as a sentence without a period. */
   readonly singleValue?: string;
   /** Whether only the current value exists, and none of the past. */
@@ -144,16 +144,16 @@ interface OptionalParts<Of> {
   readonly isPrediction?: true;
 }
 
-export interface QueryKindDefinition<Of extends Query> extends OptionalParts<Of> {
-  readonly schema: QuerySchemas[Of['kind']];
+export interface QueryKindDefinition<KindQuery extends Query> extends OptionalParts<KindQuery> {
+  readonly schema: QuerySchemas[KindQuery['kind']];
   /** Whether a formula accepts such queries as parts. */
-  readonly isFormulaPart: Of['kind'] extends keyof PartQuerySchemas ? true : false;
+  readonly isFormulaPart: KindQuery['kind'] extends keyof PartQuerySchemas ? true : false;
   /** Returns the signals that the query reads, without those of its parts. */
-  signals(query: Of): readonly ReadSignal[];
+  signals(query: KindQuery): readonly ReadSignal[];
   /** Runs a query: series with a step, a table without one. */
-  run(query: Of, reading: QueryReading, context: RunContext, runPart: RunPartQuery): Promise<Answer>;
+  run(query: KindQuery, reading: QueryReader, context: RunContext, runPart: RunPartQuery): Promise<ResultData>;
   /** Describes the answer in words, as part of a sentence. */
-  sentence(query: Of, parts: SentenceParts): string;
+  sentence(query: KindQuery, parts: SentenceParts): string;
 }
 
 /** Declares a kind of query. */

@@ -192,11 +192,11 @@ export const registerQuerySchemas = (
   };
 };
 
-/** Version of this declaration. `readSaved` upgrades queries that an older version saved. */
+/** Version of this declaration. `parseSavedQuery` upgrades queries that an older version saved. */
 export const queryVersion = 1;
 
 /** Returns a saved query in the current form; undefined if it is from a later version or damaged. */
-export const readSaved = (saved: unknown, version: number): Query | undefined => {
+export const parseSavedQuery = (saved: unknown, version: number): Query | undefined => {
   if (version > queryVersion) return undefined;
   const parsed = Query.safeParse(saved);
   return parsed.success ? parsed.data : undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursorParameter } from './cursor.ts';
 import { type PlanReader, requireEntitlement } from './entitlement.ts';
-import { invalid, QueryError } from './errors.ts';
+import { createValidationError, QueryError } from './errors.ts';
 import { type ReadSignal, signalDefinitions } from './signals/index.ts';
 import { formatTime, parseTime } from './time.ts';
 import { timeParameter } from './time-parameters.ts';
@@ -25,7 +25,7 @@ export interface Range {
 
 /** Tolerance for a client clock that differs from the server's, when a range is checked against the retention. */
 const clockToleranceNs = 60_000_000_000n;
-const hour = 3_600_000_000_000n;
+const hourNs = 3_600_000_000_000n;
 
 /** Returns the retention days of a plan. */
 export const getRetentionDays = ({ retentionDays }: PlanReader['plan'], signal: ReadSignal): number =>
@@ -36,9 +36,9 @@ export const parseRetainedRange = (
   { from, to }: { from?: string | undefined; to?: string | undefined },
   { caller, signal, nowMs }: { caller: PlanReader; signal: ReadSignal; nowMs: number },
 ): Range => {
-  const end = to === undefined ? BigInt(Math.trunc(nowMs)) * 1_000_000n : parsePoint('to', to, nowMs);
-  const start = from === undefined ? end - hour : parsePoint('from', from, nowMs);
-  if (start > end) throw invalid('from', 'is after to');
+  const end = to === undefined ? BigInt(Math.trunc(nowMs)) * 1_000_000n : parseTimeNs('to', to, nowMs);
+  const start = from === undefined ? end - hourNs : parseTimeNs('from', from, nowMs);
+  if (start > end) throw createValidationError('from', 'is after to');
   const range = { from: start, to: end };
   requireRetained(range, { caller, signal, nowMs });
   return range;
@@ -46,25 +46,25 @@ export const parseRetainedRange = (
 
 /** Returns the range of a request; `run` checks it against the plan for each data source. */
 export const parseRange = ({ from, to }: { from: string; to: string }, nowMs: number): Range => {
-  const range = { from: parsePoint('from', from, nowMs), to: parsePoint('to', to, nowMs) };
-  if (range.from > range.to) throw invalid('from', 'is after to');
+  const range = { from: parseTimeNs('from', from, nowMs), to: parseTimeNs('to', to, nowMs) };
+  if (range.from > range.to) throw createValidationError('from', 'is after to');
   return range;
 };
 
 /** Matches seconds of the years 2001 to 2286, which as milliseconds would be the first months of 1970. */
 const secondsPattern = /^[1-9]\d{9}$/;
 
-const parsePoint = (path: string, text: string, nowMs: number): bigint => {
+const parseTimeNs = (path: string, text: string, nowMs: number): bigint => {
   if (secondsPattern.test(text))
-    throw invalid(path, `${text} is in 1970, as epoch milliseconds: for seconds write ${text}000`);
-  const point = parseTime(text, nowMs);
-  if (point === undefined)
-    throw invalid(path, 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
-  return point;
+    throw createValidationError(path, `${text} is in 1970, as epoch milliseconds: for seconds write ${text}000`);
+  const timeNs = parseTime(text, nowMs);
+  if (timeNs === undefined)
+    throw createValidationError(path, 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
+  return timeNs;
 };
 
 /** Reader, data source and time of a read. Data whose cursor or id was listed before can be read for another hour. */
-interface ReadContext {
+interface RangeCheck {
   readonly caller: PlanReader;
   readonly signal: ReadSignal;
   readonly nowMs: number;
@@ -75,25 +75,22 @@ interface ReadContext {
  * Throws `RETENTION_EXCEEDED` if the range begins before the plan's retention, `UPGRADE_REQUIRED` if the plan excludes
  * the data source.
  */
-export const requireRetained = (
-  { from }: Range,
-  { caller, signal, nowMs, isFromCursor = false }: ReadContext,
-): void => {
+export const requireRetained = ({ from }: Range, { caller, signal, nowMs, isFromCursor = false }: RangeCheck): void => {
   requireEntitlement(caller, signalDefinitions[signal].entitlement);
-  const days = getRetentionDays(caller.plan, signal);
-  const retainedFrom = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(days) * 24n * hour;
-  if (from >= retainedFrom - clockToleranceNs - (isFromCursor ? hour : 0n)) return;
+  const retentionDays = getRetentionDays(caller.plan, signal);
+  const retainedFromNs = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(retentionDays) * 24n * hourNs;
+  if (from >= retainedFromNs - clockToleranceNs - (isFromCursor ? hourNs : 0n)) return;
   throw new QueryError(
     'RETENTION_EXCEEDED',
-    `the plan ${caller.plan.name} retains ${signal} for ${days} days: nothing before ${formatTime(retainedFrom)} can be read`,
+    `the plan ${caller.plan.name} retains ${signal} for ${retentionDays} days: nothing before ${formatTime(retainedFromNs)} can be read`,
   );
 };
 
 /**
- * Returns why a range of a data source cannot be read, for people; undefined if it can. For answers over several data
- * sources.
+ * Returns why a range of a data source cannot be read, as a text for users; undefined if it can. For results over
+ * several data sources.
  */
-export const findRangeProblem = (range: Range, options: ReadContext): string | undefined => {
+export const findRangeProblem = (range: Range, options: RangeCheck): string | undefined => {
   try {
     requireRetained(range, options);
     return undefined;
@@ -105,4 +102,4 @@ export const findRangeProblem = (range: Range, options: ReadContext): string | u
 
 /** Parses a time to epoch milliseconds; undefined without a text. */
 export const parseMilliseconds = (path: string, text: string | undefined, nowMs: number): number | undefined =>
-  text === undefined ? undefined : Number(parsePoint(path, text, nowMs) / 1_000_000n);
+  text === undefined ? undefined : Number(parseTimeNs(path, text, nowMs) / 1_000_000n);

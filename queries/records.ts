@@ -1,7 +1,7 @@
 /** Selects the records of a query: one data source, time range, project and search. */
 import type { QueryParameters } from '../schemas/ports/columns.ts';
 import type { Range } from './range.ts';
-import { searchCondition } from './search/condition.ts';
+import { buildSearchCondition } from './search/condition.ts';
 import { parseSearch } from './search/parse.ts';
 import { getSignalRecords, type QuerySignal } from './signals/index.ts';
 
@@ -87,7 +87,7 @@ export const buildRecordsCondition = ({ signal, search, projectId }: Omit<Record
     conditions.push('project_id = {project:String}');
     parameters['project'] = projectId;
   }
-  const searchSql = search === undefined ? undefined : searchCondition(parseSearch(search, signal), signal);
+  const searchSql = search === undefined ? undefined : buildSearchCondition(parseSearch(search, signal), signal);
   if (searchSql !== undefined) {
     conditions.push(searchSql.sql);
     Object.assign(parameters, searchSql.parameters);

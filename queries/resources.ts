@@ -12,7 +12,7 @@ interface Row {
   readonly url: string;
 }
 
-/** Description of a sender. */
+/** The sender of records, as described by its resource attributes. */
 export interface Resource {
   readonly attributes: Attributes;
   /** Number of attributes that the sender dropped. */
@@ -46,14 +46,14 @@ export const getResources = async (
 ): Promise<ReadonlyMap<string, Resource>> => {
   const cache = resourceCache.forTenant(columns);
   const resources = new Map<string, Resource>();
-  const missing: string[] = [];
+  const missingIds: string[] = [];
   for (const id of new Set(resourceIds)) {
     const resource = cache.get(id);
     if (resource !== undefined) resources.set(id, resource);
     // Ids are digits from stored rows, so they can be inlined in the statement, which the key's index requires.
-    else if (/^\d{1,20}$/.test(id) && id !== '0') missing.push(id);
+    else if (/^\d{1,20}$/.test(id) && id !== '0') missingIds.push(id);
   }
-  for (const [id, resource] of await readResources(columns, missing)) {
+  for (const [id, resource] of await readResources(columns, missingIds)) {
     cache.set(id, resource);
     resources.set(id, resource);
   }
@@ -70,7 +70,7 @@ const readResources = async (
       any(attribute_types) AS types, max(dropped_attributes) AS dropped, max(schema_url) AS url
     FROM resources WHERE tenant_id = {tenant:String} AND resource_id IN (${ids.join(', ')}) GROUP BY resource_id`,
     {},
-    { onEachServer: true },
+    { runsOnEachServer: true },
   );
   return Array.from(
     Map.groupBy(rows, ({ id }) => id),

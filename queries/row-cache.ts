@@ -18,16 +18,16 @@ interface SourceCache<Value> {
 
 /**
  * A cache of one kind of values. The limit applies per source of columns, to all tenants together; it is a number of
- * values, or the sum of their sizes by `sizeOf`.
+ * values, or the sum of their sizes by `getSize`.
  */
 export class RowCache<Value> {
   readonly #sources = new WeakMap<WeakKey, SourceCache<Value>>();
   readonly #maxSize: number;
-  readonly #sizeOf: (value: Value) => number;
+  readonly #getSize: (value: Value) => number;
 
-  constructor(maxSize: number, sizeOf: (value: Value) => number = () => 1) {
+  constructor(maxSize: number, getSize: (value: Value) => number = () => 1) {
     this.#maxSize = maxSize;
-    this.#sizeOf = sizeOf;
+    this.#getSize = getSize;
   }
 
   forTenant({ source, tenantId }: TenantColumns): Cache<Value> {
@@ -35,26 +35,26 @@ export class RowCache<Value> {
     const sourceCache = this.#sources.get(source) ?? { values: new Map<string, Value>(), size: 0 };
     this.#sources.set(source, sourceCache);
     const { values } = sourceCache;
-    const remove = (at: string, value: Value): void => {
-      values.delete(at);
-      sourceCache.size -= this.#sizeOf(value);
+    const remove = (fullKey: string, value: Value): void => {
+      values.delete(fullKey);
+      sourceCache.size -= this.#getSize(value);
     };
-    const tenantKey = (key: string): string => `${tenantId.length} ${tenantId}${key}`;
+    const toTenantKey = (key: string): string => `${tenantId.length} ${tenantId}${key}`;
     return {
       get(key) {
-        const at = tenantKey(key);
-        const value = values.get(at);
+        const fullKey = toTenantKey(key);
+        const value = values.get(fullKey);
         if (value === undefined) return undefined;
-        values.delete(at);
-        values.set(at, value);
+        values.delete(fullKey);
+        values.set(fullKey, value);
         return value;
       },
       set: (key, value) => {
-        const at = tenantKey(key);
-        const before = values.get(at);
-        if (before !== undefined) remove(at, before);
-        values.set(at, value);
-        sourceCache.size += this.#sizeOf(value);
+        const fullKey = toTenantKey(key);
+        const previousValue = values.get(fullKey);
+        if (previousValue !== undefined) remove(fullKey, previousValue);
+        values.set(fullKey, value);
+        sourceCache.size += this.#getSize(value);
         for (const [oldest, oldestValue] of values) {
           if (sourceCache.size <= this.#maxSize) break;
           remove(oldest, oldestValue);

@@ -4,7 +4,7 @@
  */
 import { QueryError } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
-import type { QueryReading } from './promql/reading.ts';
+import type { QueryReader } from './promql/reading.ts';
 import type { FormulaQuery, MetricQuery, PromqlQuery, Query } from './query.ts';
 import type { RunContext } from './query-kind.ts';
 import type { Result } from './result.ts';
@@ -22,7 +22,7 @@ export interface BatchQueries {
  */
 export const runBatch = async (
   { queries, formulas }: BatchQueries,
-  reading: QueryReading,
+  reading: QueryReader,
   { signal, ...options }: RunContext,
 ): Promise<Record<string, Result>> => {
   const failureController = new AbortController();
@@ -60,18 +60,18 @@ export const evaluateFormula = async (
   const usedResults: Result[] = [];
   // The type excludes formulas as parts, but a formula can also read the values of another formula.
   const parts = queries as FormulaQuery['queries'];
-  const answer = await runFormula({ kind: 'formula', expression, queries: parts }, async (part) => {
+  const formulaData = await runFormula({ kind: 'formula', expression, queries: parts }, async (part) => {
     const result = await getResult(names.get(part) as string);
     usedResults.push(result);
     return result;
   });
-  return toFormulaResult(answer, usedResults);
+  return toFormulaResult(formulaData, usedResults);
 };
 
 /**
  * Returns the result of a formula: its answer, the total cost of its parts, and the freshness of the least fresh part.
  */
-const toFormulaResult = (answer: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
+const toFormulaResult = (formulaData: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
   const [first] = parts;
   if (first === undefined) throw new Error('a formula names at least one query');
   const sum = (readCost: (cost: Result['cost']) => number): number =>
@@ -80,7 +80,7 @@ const toFormulaResult = (answer: Awaited<ReturnType<typeof runFormula>>, parts: 
     from: first.from,
     to: first.to,
     stepMs: first.stepMs,
-    ...answer,
+    ...formulaData,
     cost: {
       rowsRead: sum(({ rowsRead }) => rowsRead),
       bytesRead: sum(({ bytesRead }) => bytesRead),
@@ -89,9 +89,9 @@ const toFormulaResult = (answer: Awaited<ReturnType<typeof runFormula>>, parts: 
     },
     freshness: parts
       .map(({ freshness }) => freshness)
-      .reduce((one, other) => {
-        if (!('landedUpTo' in one) || !('landedUpTo' in other)) return 'landedUpTo' in one ? other : one;
-        return one.landedUpTo < other.landedUpTo ? one : other;
+      .reduce((earliest, other) => {
+        if (!('landedUpTo' in earliest) || !('landedUpTo' in other)) return 'landedUpTo' in earliest ? other : earliest;
+        return earliest.landedUpTo < other.landedUpTo ? earliest : other;
       }),
   };
 };

@@ -1,9 +1,9 @@
 /** Runs any query and returns the common result format. */
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
-import type { Answer } from './answer.ts';
-import { invalid } from './errors.ts';
+import type { ResultData } from './answer.ts';
+import { createValidationError } from './errors.ts';
 import { getFreshness, listSignals } from './freshness.ts';
-import type { QueryReading } from './promql/reading.ts';
+import type { QueryReader } from './promql/reading.ts';
 import { Query, type QueryRequest } from './query.ts';
 import { getQueryKind, type RunContext } from './query-kind.ts';
 import { requireRetained } from './range.ts';
@@ -18,32 +18,32 @@ import { formatTime } from './time.ts';
  */
 export const run = async (
   request: QueryRequest,
-  reading: QueryReading,
+  reading: QueryReader,
   { signal, ...options }: RunContext,
 ): Promise<Result> => {
   const query = parseQuery(request);
-  if (options.range.from > options.range.to) throw invalid('from', 'is after to');
-  for (const each of listSignals(query))
-    requireRetained(options.range, { caller: reading, signal: each, nowMs: reading.nowMs });
-  const started = performance.now();
+  if (options.range.from > options.range.to) throw createValidationError('from', 'is after to');
+  for (const readSignal of listSignals(query))
+    requireRetained(options.range, { caller: reading, signal: readSignal, nowMs: reading.nowMs });
+  const startedMs = performance.now();
   const cost = { rowsRead: 0, bytesRead: 0 };
   // If one statement fails, concurrent ones are aborted.
   const failureController = new AbortController();
   const endSignal =
     signal === undefined ? failureController.signal : AbortSignal.any([signal, failureController.signal]);
-  const countingReading = { ...reading, columns: countColumnReads(reading.columns, cost, endSignal) };
+  const countingReader = { ...reading, columns: countColumnReads(reading.columns, cost, endSignal) };
   try {
-    const [answer, freshness] = await Promise.all([
-      runKind(query, countingReading, { ...options, signal: endSignal }),
-      getFreshness(query, countingReading),
+    const [data, freshness] = await Promise.all([
+      runByKind(query, countingReader, { ...options, signal: endSignal }),
+      getFreshness(query, countingReader),
     ]);
-    const hint = await getHint(query, answer, countingReading, options.range);
+    const hint = await getHint(query, data, countingReader, options.range);
     return {
-      ...answer,
+      ...data,
       from: formatTime(options.range.from),
       to: formatTime(options.range.to),
       stepMs: options.stepMs ?? null,
-      cost: { ...cost, elapsedMs: performance.now() - started, isCached: false },
+      cost: { ...cost, elapsedMs: performance.now() - startedMs, isCached: false },
       freshness,
       ...(hint === undefined ? {} : { hint }),
     };
@@ -54,15 +54,15 @@ export const run = async (
 };
 
 /** Runs a query like `run`, without cost and freshness: for recurring queries, such as those of rules. */
-export const runForAnswer = (
+export const runWithoutCost = (
   query: Query,
-  reading: QueryReading,
+  reading: QueryReader,
   { signal, ...context }: RunContext,
-): Promise<Answer> => {
-  for (const each of listSignals(query))
-    requireRetained(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
+): Promise<ResultData> => {
+  for (const readSignal of listSignals(query))
+    requireRetained(context.range, { caller: reading, signal: readSignal, nowMs: reading.nowMs });
   const columns = signal === undefined ? reading.columns : extendColumns(reading.columns, signal);
-  return runKind(query, { ...reading, columns }, { ...context, signal });
+  return runByKind(query, { ...reading, columns }, { ...context, signal });
 };
 
 /** Returns columns whose statements are canceled by the abort signal, and report their costs. */
@@ -84,29 +84,29 @@ export const extendColumns = (
   return {
     ...columns,
     query: (sql, parameters, limits) => columns.query(sql, parameters, extendLimits(limits)),
-    native: (sql, parameters, limits) => columns.native(sql, parameters, extendLimits(limits)),
+    queryNative: (sql, parameters, limits) => columns.queryNative(sql, parameters, extendLimits(limits)),
   };
 };
 
-const runKind = (query: Query, reading: QueryReading, context: RunContext): Promise<Answer> =>
-  getQueryKind(query).run(query, reading, context, (part, ofPart) =>
-    runKind(part, reading, { ...ofPart, signal: context.signal }),
+const runByKind = (query: Query, reading: QueryReader, context: RunContext): Promise<ResultData> =>
+  getQueryKind(query).run(query, reading, context, (part, partContext) =>
+    runByKind(part, reading, { ...partContext, signal: context.signal }),
   );
 
 /** Returns the hint for an answer without the requested values. */
 export const getHint = async (
   query: Query,
-  answer: Answer,
-  reading: QueryReading,
+  data: ResultData,
+  reading: QueryReader,
   range: RunContext['range'],
-): Promise<string | undefined> => getQueryKind(query).hint?.(query, answer, range, reading);
+): Promise<string | undefined> => getQueryKind(query).hint?.(query, data, range, reading);
 
 /** Returns the query with its defaults. Throws `VALIDATION_FAILED` about the first error. */
 export const parseQuery = (input: unknown): Query => {
   const parsed = Query.safeParse(input);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw invalid(['query', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not a query');
+  throw createValidationError(['query', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not a query');
 };
 
 /** Rows and bytes read by statements. */

@@ -7,7 +7,7 @@ type Sort<Name extends string> = Name | `-${Name}`;
 export const listSortValues = <Name extends string>(names: readonly Name[]): [Sort<Name>, ...Sort<Name>[]] =>
   names.flatMap((name): Sort<Name>[] => [name, `-${name}`]) as [Sort<Name>, ...Sort<Name>[]];
 
-type SortName<Written extends string> = Written extends `-${infer Name}` ? Name : Written;
+type SortName<SortValue extends string> = SortValue extends `-${infer Name}` ? Name : SortValue;
 
 /** Returns the name and the direction of a `sort` value. */
 export const parseSort = <Written extends string>(

@@ -26,12 +26,12 @@ const comparePositions =
 export const getSortedPage = <Item>(
   items: readonly Item[],
   {
-    nameOf: getName,
-    sortedBy: getSortValue,
+    getName,
+    getSortValue,
     direction,
   }: {
-    readonly nameOf: (item: Item) => string;
-    readonly sortedBy: (item: Item) => string | number | undefined;
+    readonly getName: (item: Item) => string;
+    readonly getSortValue: (item: Item) => string | number | undefined;
     readonly direction: Direction;
   },
   { limit, after }: { readonly limit: number; readonly after?: Position | undefined },
@@ -41,13 +41,13 @@ export const getSortedPage = <Item>(
     .map((item) => ({ item, position: { name: getName(item), value: getSortValue(item) ?? null } }))
     .filter(({ position }) => after === undefined || compare(position, after) > 0)
     .sort((one, other) => compare(one.position, other.position));
-  const shown = positionedItems.slice(0, limit);
+  const pageEntries = positionedItems.slice(0, limit);
   return {
-    pageItems: shown.map(({ item }) => item),
-    last: positionedItems.length > limit ? shown.at(-1)?.position : undefined,
+    pageItems: pageEntries.map(({ item }) => item),
+    last: positionedItems.length > limit ? pageEntries.at(-1)?.position : undefined,
   };
 };
 
-/** Encodes a position as one part of a cursor, and decodes it. */
+/** Encodes a position as one part of a cursor. */
 export const encodePosition = (position: Position): string => encodeJson(position);
 export const decodePosition = (part: string): Position => decodeJson(Position, part);

@@ -3,7 +3,7 @@
  * queries align. Optionally the first step begins at the start of the range, so that it is not partial.
  */
 import { z } from 'zod';
-import { invalid } from './errors.ts';
+import { createValidationError } from './errors.ts';
 import type { Range } from './range.ts';
 import { parseDuration } from './time.ts';
 
@@ -33,22 +33,23 @@ export const resolveStepMs = (
   { minMs: minStepMs = 1 }: { minMs?: number } = {},
 ): number => {
   if (text === undefined) {
-    const targetMs = (rangeSeconds(range) * 1000) / defaultStepCount;
+    const targetMs = (getRangeSeconds(range) * 1000) / defaultStepCount;
     return (
       roundStepsMs.find((step) => step >= targetMs && step % minStepMs === 0) ??
       Math.ceil(targetMs / 604_800_000) * 604_800_000
     );
   }
   const ns = parseDuration(text);
-  if (ns === undefined || ns < msNs) throw invalid('step', 'must be a duration such as 30s, 5m or 1h');
+  if (ns === undefined || ns < msNs) throw createValidationError('step', 'must be a duration such as 30s, 5m or 1h');
   const step = Number(ns / msNs);
-  if (step % minStepMs !== 0) throw invalid('step', `must be a multiple of ${minStepMs / 1000} seconds here`);
+  if (step % minStepMs !== 0)
+    throw createValidationError('step', `must be a multiple of ${minStepMs / 1000} seconds here`);
   return step;
 };
 
 /** Returns a round step with at most this many steps in a range, and at least two. */
-export const roundStepForPoints = (range: Range, maxPoints: number): number => {
-  const shortestMs = (rangeSeconds(range) * 1000) / Math.max(1, maxPoints - 1);
+export const chooseStepForPoints = (range: Range, maxPoints: number): number => {
+  const shortestMs = (getRangeSeconds(range) * 1000) / Math.max(1, maxPoints - 1);
   return roundStepsMs.find((step) => step >= shortestMs) ?? Math.ceil(shortestMs / 604_800_000) * 604_800_000;
 };
 
@@ -66,32 +67,36 @@ export interface SeriesSteps {
 }
 
 /** Returns the length of a range in seconds. Both ends are included, so a single instant has one nanosecond. */
-export const rangeSeconds = ({ from, to }: Range): number => Number(to - from + 1n) / 1e9;
+export const getRangeSeconds = ({ from, to }: Range): number => Number(to - from + 1n) / 1e9;
 
 /** Returns the steps of a range. Throws `VALIDATION_FAILED` if there are too many. */
 export const buildSteps = (range: Range, stepMs: number, begin: 'epoch' | 'range' = 'epoch'): SeriesSteps => {
-  if (!Number.isSafeInteger(stepMs) || stepMs < 1) throw invalid('step', 'must be at least a millisecond');
+  if (!Number.isSafeInteger(stepMs) || stepMs < 1)
+    throw createValidationError('step', 'must be at least a millisecond');
   const stepNs = BigInt(stepMs) * msNs;
   const originNs = begin === 'range' ? range.from : 0n;
-  const floor = (point: bigint): bigint => point - ((((point - originNs) % stepNs) + stepNs) % stepNs);
-  const beginNs = floor(range.from);
-  const count = Number((floor(range.to) - beginNs) / stepNs) + 1;
+  const floorToStep = (point: bigint): bigint => point - ((((point - originNs) % stepNs) + stepNs) % stepNs);
+  const beginNs = floorToStep(range.from);
+  const count = Number((floorToStep(range.to) - beginNs) / stepNs) + 1;
   if (count > maxSteps)
-    throw invalid('step', `gives ${count} steps in this range, the maximum is ${maxSteps}: use a larger step`);
-  const coveredNs = (index: number): bigint => {
+    throw createValidationError(
+      'step',
+      `gives ${count} steps in this range, the maximum is ${maxSteps}: use a larger step`,
+    );
+  const getCoveredNs = (index: number): bigint => {
     const begin = beginNs + BigInt(index) * stepNs;
     const first = begin < range.from ? range.from : begin;
     const last = begin + stepNs - 1n > range.to ? range.to : begin + stepNs - 1n;
     return last - first + 1n;
   };
   const starts = Array.from({ length: count }, (_, index) => Number(beginNs / msNs) + index * stepMs);
-  const partial = [...new Set([0, count - 1])].filter((index) => coveredNs(index) < stepNs);
+  const partialIndexes = [...new Set([0, count - 1])].filter((index) => getCoveredNs(index) < stepNs);
   return {
     stepNs,
     beginNs,
     count,
     starts,
-    partial: partial.map((index) => starts[index] as number),
-    getSeconds: (index) => Number(coveredNs(index)) / 1e9,
+    partial: partialIndexes.map((index) => starts[index] as number),
+    getSeconds: (index) => Number(getCoveredNs(index)) / 1e9,
   };
 };

@@ -13,19 +13,19 @@ export interface QueryTemplate {
 
 const count = { function: 'count' } as const;
 const failedCount = { function: 'count', search: 'status:error', as: 'failed' } as const;
-const percentileOfDuration = (value: number) =>
+const durationPercentile = (value: number) =>
   ({ function: 'percentile', field: 'duration', percentile: value }) as const;
-const latencyPercentiles = [percentileOfDuration(50), percentileOfDuration(95), percentileOfDuration(99)];
+const latencyPercentiles = [durationPercentile(50), durationPercentile(95), durationPercentile(99)];
 /** Requests received by a service, excluding its outgoing calls. */
 const entrySpanSearch = 'kind:server OR kind:consumer';
 
-const rateQuery = (metric: string, groupBy: readonly string[]): QueryRequest => ({
+const buildRateQuery = (metric: string, groupBy: readonly string[]): QueryRequest => ({
   kind: 'metric',
   metric,
   overTime: 'rate',
   groupBy: [...groupBy],
 });
-const averageQuery = (metric: string, groupBy: readonly string[]): QueryRequest => ({
+const buildAverageQuery = (metric: string, groupBy: readonly string[]): QueryRequest => ({
   kind: 'metric',
   metric,
   overTime: 'avg',
@@ -166,7 +166,7 @@ export const templates: readonly QueryTemplate[] = [
       search: entrySpanSearch,
       groupBy: ['service', 'name'],
       limit: 50,
-      measures: [percentileOfDuration(95), count],
+      measures: [durationPercentile(95), count],
     },
   },
   {
@@ -190,7 +190,7 @@ export const templates: readonly QueryTemplate[] = [
       kind: 'aggregate',
       signal: 'traces',
       search: 'kind:server http.route:*',
-      measures: [count, failedCount, percentileOfDuration(95)],
+      measures: [count, failedCount, durationPercentile(95)],
       groupBy: ['service', 'http.route'],
     },
   },
@@ -217,7 +217,7 @@ export const templates: readonly QueryTemplate[] = [
       kind: 'aggregate',
       signal: 'traces',
       search: 'kind:client db.system.name:*',
-      measures: [count, failedCount, percentileOfDuration(95)],
+      measures: [count, failedCount, durationPercentile(95)],
       groupBy: ['db.system.name', 'service'],
     },
   },
@@ -230,7 +230,7 @@ export const templates: readonly QueryTemplate[] = [
       kind: 'aggregate',
       signal: 'traces',
       search: 'kind:consumer messaging.destination.name:*',
-      measures: [count, failedCount, percentileOfDuration(95)],
+      measures: [count, failedCount, durationPercentile(95)],
       groupBy: ['messaging.destination.name', 'service'],
     },
   },
@@ -253,7 +253,7 @@ export const templates: readonly QueryTemplate[] = [
     tags: ['metrics', 'http'],
     step: '1m',
     description: 'Requests measured by servers, by route',
-    query: rateQuery('http.server.request.duration', ['http.route']),
+    query: buildRateQuery('http.server.request.duration', ['http.route']),
   },
   {
     id: 'latency-by-metric',
@@ -269,7 +269,7 @@ export const templates: readonly QueryTemplate[] = [
     tags: ['metrics', 'infrastructure'],
     step: '1m',
     description: 'CPU seconds per second, by host and state',
-    query: rateQuery('system.cpu.time', ['host.name', 'state']),
+    query: buildRateQuery('system.cpu.time', ['host.name', 'state']),
   },
   {
     id: 'memory-by-host',
@@ -277,7 +277,7 @@ export const templates: readonly QueryTemplate[] = [
     tags: ['metrics', 'infrastructure'],
     step: '1m',
     description: 'Memory in bytes by host and state',
-    query: averageQuery('system.memory.usage', ['host.name', 'state']),
+    query: buildAverageQuery('system.memory.usage', ['host.name', 'state']),
   },
   {
     id: 'cpu-by-pod',
@@ -285,6 +285,6 @@ export const templates: readonly QueryTemplate[] = [
     tags: ['metrics', 'kubernetes'],
     step: '1m',
     description: 'CPUs used by each pod',
-    query: averageQuery('k8s.pod.cpu.usage', ['k8s.namespace.name', 'k8s.pod.name']),
+    query: buildAverageQuery('k8s.pod.cpu.usage', ['k8s.namespace.name', 'k8s.pod.name']),
   },
 ];

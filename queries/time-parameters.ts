@@ -5,7 +5,7 @@ import { parseDuration, parseTime } from './time.ts';
 /** Parameter with a point in time. */
 export const timeParameter = z.string().min(1).max(64).describe('ISO 8601, now-15m or epoch milliseconds');
 
-/** A point in time stored as written, so that `now-1h` stays relative. */
+/** A point in time. It is stored as the text that was sent, so that `now-1h` stays relative. */
 export const TimeText = z
   .string()
   .max(64)
@@ -13,7 +13,7 @@ export const TimeText = z
     (text) => parseTime(text, 0) !== undefined,
     'must be ISO-8601, an expression such as now-15m, or epoch milliseconds',
   );
-/** A duration stored as written. */
+/** A duration. It is stored as the text that was sent. */
 export const DurationText = z
   .string()
   .max(32)

@@ -9,7 +9,7 @@ const tokenPattern = /\[[^[\]]{0,128}\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H
 const padTwo = (number: number): string => String(number).padStart(2, '0');
 
 /** Returns the time in a zone as a date whose UTC parts are the local ones. */
-const toZone = (ms: number, zone: string): { local: Date; offsetMinutes: number } => {
+const toLocalTime = (ms: number, zone: string): { local: Date; offsetMinutes: number } => {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
@@ -85,7 +85,7 @@ export const formatTimeText = (ms: number, format = '', zone = 'UTC'): string =>
   if (!Number.isFinite(ms) || Math.abs(ms) > 8.64e15) return '';
   if (format === '' || format === 'iso') return new Date(ms).toISOString();
   if (format === 'seconds') return String(Math.trunc(ms / 1000));
-  const { local, offsetMinutes } = zone === 'UTC' ? { local: new Date(ms), offsetMinutes: 0 } : toZone(ms, zone);
+  const { local, offsetMinutes } = zone === 'UTC' ? { local: new Date(ms), offsetMinutes: 0 } : toLocalTime(ms, zone);
   const parts = formatParts(ms, local, offsetMinutes);
   return format.replaceAll(tokenPattern, (token) =>
     token.startsWith('[') ? token.slice(1, -1) : (parts[token] ?? token),

@@ -51,26 +51,26 @@ const parseIso = (text: string): bigint | undefined => {
   const ms = Date.parse(`${date}T${minutes}:${seconds}Z`);
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== date) return undefined;
   if (Number(zoneHours) > 23 || Number(zoneMinutes) > 59) return undefined;
-  const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1);
-  return BigInt(ms - zone * 60_000) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
+  const zoneOffsetMinutes = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1);
+  return BigInt(ms - zoneOffsetMinutes * 60_000) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
 };
 
 /** Parses `90s`, `5m`, `2h`, `30d`, `250ms` … to nanoseconds; `undefined` for any other text. */
 export const parseDuration = (text: string): bigint | undefined => {
   const match = /^(\d{1,15})(?:\.(\d{1,9}))?(ns|us|ms|s|m|h|d|w)$/.exec(text);
   if (match === null) return undefined;
-  const [, whole = '0', fraction = '', unit = 's'] = match;
+  const [, integerDigits = '0', fraction = '', unit = 's'] = match;
   const size = unitNanoseconds[unit] ?? 0n;
-  const nanoseconds = BigInt(whole) * size + (BigInt(fraction.padEnd(9, '0')) * size) / 1_000_000_000n;
+  const nanoseconds = BigInt(integerDigits) * size + (BigInt(fraction.padEnd(9, '0')) * size) / 1_000_000_000n;
   return nanoseconds > latestNs ? undefined : nanoseconds;
 };
 
-/** Cache of ISO 8601 texts of seconds with a trailing point: times formatted in a row are mostly within a minute. */
+/** Cache of ISO 8601 texts of seconds with a trailing point. Times that are formatted one after another mostly fall within a minute. */
 const secondTexts: { readonly second: number; readonly text: string }[] = [];
 const formatSecond = (second: number): string => {
   const slot = second & 63;
-  const known = secondTexts[slot];
-  if (known?.second === second) return known.text;
+  const cached = secondTexts[slot];
+  if (cached?.second === second) return cached.text;
   const text = new Date(second * 1_000).toISOString().slice(0, -4);
   secondTexts[slot] = { second, text };
   return text;
@@ -88,7 +88,7 @@ export const formatTime = (nanoseconds: bigint): string => {
 };
 
 /** Returns 64-bit nanoseconds as a number if that is exact, otherwise as text. */
-export const exactNumberOrText = (text: string): number | string => {
+export const toExactNumberOrText = (text: string): number | string => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : text;
 };

@@ -7,11 +7,11 @@ export const NumberOrReason = z.strictObject({
 });
 export type NumberOrReason = z.output<typeof NumberOrReason>;
 
-export const knownNumber = (value: number): NumberOrReason => ({ value, reason: null });
-export const unknownNumber = (reason: string): NumberOrReason => ({ value: null, reason });
+export const toKnownNumber = (value: number): NumberOrReason => ({ value, reason: null });
+export const toUnknownNumber = (reason: string): NumberOrReason => ({ value: null, reason });
 
 /** Returns the sum if all parts are known. */
 export const addNumbers = (parts: readonly NumberOrReason[]): NumberOrReason => {
   const firstUnknown = parts.find(({ value }) => value === null);
-  return firstUnknown ?? knownNumber(parts.reduce((sum, { value }) => sum + (value ?? 0), 0));
+  return firstUnknown ?? toKnownNumber(parts.reduce((sum, { value }) => sum + (value ?? 0), 0));
 };

@@ -6,7 +6,7 @@ import { anyRowClause } from '../schemas/tables/any-row.ts';
 import { QueryError } from './errors.ts';
 import type { Query } from './query.ts';
 import { getQueryKind, listPartQueries, type QueryInspection } from './query-kind.ts';
-import type { Reading } from './reading.ts';
+import type { TenantReader } from './reading.ts';
 import { parseSearch } from './search/parse.ts';
 import type { Search, SearchReference } from './search/tree.ts';
 import { type QuerySignal, signalDefinitions } from './signals/index.ts';
@@ -32,7 +32,7 @@ type NameReference =
     }
   | { readonly what: 'metric'; readonly metric: string; readonly path: string };
 
-const storedKinds = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
+const toStoredKinds = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
   kind === 'any' ? ['attribute', 'resource'] : [kind];
 
 /**
@@ -43,7 +43,7 @@ const collectAttribute = (reference: SearchReference, signal: QuerySignal, path:
   const topic = signalDefinitions[signal].countedBy?.name;
   return reference.kind === 'field' || reference.kind === 'events' || reference.kind === 'links' || topic === undefined
     ? []
-    : [{ what: 'attribute', signal, topic, kinds: storedKinds(reference.kind), key: reference.key, path }];
+    : [{ what: 'attribute', signal, topic, kinds: toStoredKinds(reference.kind), key: reference.key, path }];
 };
 
 const collectSearchNames = (search: Search, signal: QuerySignal, path: string): NameReference[] => {
@@ -65,9 +65,9 @@ class QueryInspector {
   readonly references: NameReference[] = [];
   readonly problems: Problem[] = [];
 
-  inspectQuery(inspectQuery: Query, path = 'query'): this {
-    getQueryKind(inspectQuery).inspect?.(inspectQuery, this.#createInspection(path));
-    for (const [at, part] of listPartQueries(inspectQuery)) this.inspectQuery(part, `${path}.${at}`);
+  query(query: Query, path = 'query'): this {
+    getQueryKind(query).inspect?.(query, this.#createInspection(path));
+    for (const [subpath, part] of listPartQueries(query)) this.query(part, `${path}.${subpath}`);
     return this;
   }
 
@@ -108,10 +108,10 @@ class QueryInspector {
 
 /** Returns the errors of a query that do not depend on stored data. */
 export const listStaticErrors = (query: Query, path?: string): readonly Problem[] =>
-  new QueryInspector().inspectQuery(query, path).problems;
+  new QueryInspector().query(query, path).problems;
 
 /**
- * The checked names that are stored: attributes as `topic kind key`, and metrics; and whether there is any data at all.
+ * Checked names that are stored: attributes as `topic kind key`, and metrics. Also states whether any data is stored.
  */
 interface StoredNames {
   readonly attributes: ReadonlySet<string>;
@@ -120,10 +120,10 @@ interface StoredNames {
   readonly hasMetrics: boolean;
 }
 
-const readStoredNames = async ({ columns }: Reading, named: readonly NameReference[]): Promise<StoredNames> => {
-  const keys = [...new Set(named.flatMap((each) => (each.what === 'attribute' ? [each.key] : [])))];
+const readStoredNames = async ({ columns }: TenantReader, name: readonly NameReference[]): Promise<StoredNames> => {
+  const keys = [...new Set(name.flatMap((each) => (each.what === 'attribute' ? [each.key] : [])))];
   const metrics = [
-    ...new Set(named.flatMap((each) => (each.what === 'metric' ? [each.metric, `${each.metric}_bucket`] : []))),
+    ...new Set(name.flatMap((each) => (each.what === 'metric' ? [each.metric, `${each.metric}_bucket`] : []))),
   ];
   const [fields, signals, series] = await Promise.all([
     keys.length === 0
@@ -156,30 +156,32 @@ const readStoredNames = async ({ columns }: Reading, named: readonly NameReferen
 
 type Finding = { readonly problem: Problem } | { readonly unknown: string } | undefined;
 
-const checkName = (named: NameReference, landed: StoredNames): Finding => {
-  const { path } = named;
-  if (named.what === 'metric') {
-    if (landed.metrics.has(named.metric) || landed.metrics.has(`${named.metric}_bucket`)) return undefined;
+const checkName = (name: NameReference, landed: StoredNames): Finding => {
+  const { path } = name;
+  if (name.what === 'metric') {
+    if (landed.metrics.has(name.metric) || landed.metrics.has(`${name.metric}_bucket`)) return undefined;
     if (!landed.hasMetrics) return { unknown: 'no metrics are stored yet' };
-    return { problem: { path, message: `metric ${named.metric} does not exist` } };
+    return { problem: { path, message: `metric ${name.metric} does not exist` } };
   }
-  if (named.kinds.some((kind) => landed.attributes.has(`${named.topic} ${kind} ${named.key}`))) return undefined;
-  if (!landed.topics.has(named.topic)) return { unknown: `no ${named.signal} are stored yet` };
-  const where = named.kinds.join(' or ');
-  return { problem: { path, message: `no ${named.signal} have the ${where} ${named.key}, or they no longer have it` } };
+  if (name.kinds.some((kind) => landed.attributes.has(`${name.topic} ${kind} ${name.key}`))) return undefined;
+  if (!landed.topics.has(name.topic)) return { unknown: `no ${name.signal} are stored yet` };
+  const kindNames = name.kinds.join(' or ');
+  return {
+    problem: { path, message: `no ${name.signal} have the ${kindNames} ${name.key}, or they no longer have it` },
+  };
 };
 
-/** Checks several queries against the data within the retention. Returns their validity in the same order. */
-export const checkValidity = async (queries: readonly Query[], reading: Reading): Promise<Validity[]> => {
-  const inspectors = queries.map((query) => new QueryInspector().inspectQuery(query));
-  const landed = await readStoredNames(
+/** Checks several queries against the stored data. Returns their validity in the same order. */
+export const checkValidity = async (queries: readonly Query[], reading: TenantReader): Promise<Validity[]> => {
+  const inspectors = queries.map((query) => new QueryInspector().query(query));
+  const storedNames = await readStoredNames(
     reading,
     inspectors.flatMap(({ references }) => references),
   );
-  return inspectors.map(({ references, problems: own }) => {
-    const findings = references.map((each) => checkName(each, landed));
+  return inspectors.map(({ references, problems: staticProblems }) => {
+    const findings = references.map((each) => checkName(each, storedNames));
     const problems = [
-      ...own,
+      ...staticProblems,
       ...findings.flatMap((each) => (each !== undefined && 'problem' in each ? [each.problem] : [])),
     ];
     const unknown = new Set(

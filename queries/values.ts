@@ -4,11 +4,11 @@
  * attributes.
  */
 import {
-  attributeExpressions,
+  buildAttributeExpressions,
+  buildScopeExpressions,
   type Field,
   type Reference,
   resolveReference,
-  scopeExpressions,
 } from '../schemas/fields.ts';
 import { quoteString } from '../schemas/tables/literal.ts';
 import { buildRangeCondition } from './records.ts';
@@ -49,16 +49,16 @@ export class ValueReader {
 
   /** Returns the name of a subquery column for an expression over the record's own columns. */
   addColumn(expression: string): string {
-    const known = this.#columns.get(expression) ?? `v${this.#columns.size + 1}`;
-    this.#columns.set(expression, known);
-    return known;
+    const name = this.#columns.get(expression) ?? `v${this.#columns.size + 1}`;
+    this.#columns.set(expression, name);
+    return name;
   }
 
   /** Returns the value of a name of the search language. */
   getValue(name: string): Value {
-    const known = this.#values.get(name) ?? this.#resolve(name);
-    this.#values.set(name, known);
-    return known;
+    const value = this.#values.get(name) ?? this.#resolve(name);
+    this.#values.set(name, value);
+    return value;
   }
 
   /** As `value`, with one row for each of a record's values, for grouping. */
@@ -79,7 +79,7 @@ export class ValueReader {
       case 'field':
         return this.#resolveField(reference, reference.field);
       case 'scope': {
-        const { exists, text, type } = scopeExpressions(reference.key);
+        const { exists, text, type } = buildScopeExpressions(reference.key);
         return this.#createAttributeValue(
           reference,
           this.addColumn(exists),
@@ -88,7 +88,7 @@ export class ValueReader {
         );
       }
       case 'attribute': {
-        const { exists, text, type } = attributeExpressions(reference.key);
+        const { exists, text, type } = buildAttributeExpressions(reference.key);
         return this.#createAttributeValue(
           reference,
           this.addColumn(exists),
@@ -101,14 +101,14 @@ export class ValueReader {
         return this.#createAttributeValue(reference, exists, text, type);
       }
       default: {
-        const own = attributeExpressions(reference.key);
-        const ownExists = this.addColumn(own.exists);
+        const recordAttribute = buildAttributeExpressions(reference.key);
+        const ownExists = this.addColumn(recordAttribute.exists);
         const { exists, text, type } = this.#addResourceValue(reference.key);
         return this.#createAttributeValue(
           reference,
           `(${ownExists} OR ${exists})`,
-          `if(${ownExists}, ${this.addColumn(own.text)}, ${text})`,
-          `if(${ownExists}, ${this.addColumn(own.type)}, ${type})`,
+          `if(${ownExists}, ${this.addColumn(recordAttribute.text)}, ${text})`,
+          `if(${ownExists}, ${this.addColumn(recordAttribute.type)}, ${type})`,
         );
       }
     }
@@ -118,7 +118,13 @@ export class ValueReader {
     const value = this.addColumn(field.expression);
     const isText = !['number', 'time', 'duration'].includes(field.type);
     if (isText)
-      return { reference, exists: `${value} != ''`, text: `toString(${value})`, number: numberSql(value), type: "''" };
+      return {
+        reference,
+        exists: `${value} != ''`,
+        text: `toString(${value})`,
+        number: buildNumberSql(value),
+        type: "''",
+      };
     const names = field.names?.map(quoteString) ?? [];
     return {
       reference,
@@ -133,7 +139,7 @@ export class ValueReader {
   }
 
   #createAttributeValue(reference: Reference, exists: string, text: string, type: string): Value {
-    return { reference, exists, text: `toString(${text})`, number: numberSql(text), type };
+    return { reference, exists, text: `toString(${text})`, number: buildNumberSql(text), type };
   }
 
   #addResourceValue(key: string): ResourceValue {
@@ -149,12 +155,15 @@ export class ValueReader {
    */
   buildSource(condition: string, maxRecords?: number): string {
     const { table, from = table } = getSignalRecords(this.#signal);
-    const own = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
-    const columns = this.#resourceKeys.size === 0 ? own : [...own, 'resource_id'];
+    const recordColumns = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
+    const columns = this.#resourceKeys.size === 0 ? recordColumns : [...recordColumns, 'resource_id'];
     const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${from}
       WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(this.#signal)} AND ${condition}${maxRecords === undefined ? '' : ` LIMIT ${maxRecords}`})`;
     if (this.#resourceKeys.size === 0) return records;
-    const keys = [...this.#resourceKeys].map(([key, names]) => ({ names, expressions: attributeExpressions(key) }));
+    const keys = [...this.#resourceKeys].map(([key, names]) => ({
+      names,
+      expressions: buildAttributeExpressions(key),
+    }));
     return `${records} AS records LEFT ANY JOIN (
       SELECT resource_id, ${keys
         .map(
@@ -167,5 +176,5 @@ export class ValueReader {
   }
 }
 
-const numberSql = (text: string): string =>
+const buildNumberSql = (text: string): string =>
   `if(match(${text}, ${numberPattern}) AND isFinite(toFloat64OrZero(${text})), toFloat64OrNull(${text}), NULL)`;

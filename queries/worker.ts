@@ -25,7 +25,7 @@ const threads = new BudgetThreads<CallReply>({
 const workerSetup: { module?: string } = {};
 
 /** Sets the URL of a module that workers import first, such as one that registers definitions. */
-export const importInWorkers = (module: string): void => {
+export const setWorkerSetupModule = (module: string): void => {
   workerSetup.module = module;
 };
 
@@ -55,14 +55,14 @@ const listBuffers = (args: readonly unknown[]): ArrayBuffer[] =>
 export const runInWorker =
   <Args extends readonly unknown[], Result>(
     module: string,
-    read: (...args: Args) => Result,
+    parse: (...args: Args) => Result,
     { transfersBytes = false }: { readonly transfersBytes?: boolean } = {},
   ) =>
-  async (reader: WorkerRequester, ...args: Args): Promise<Result> => {
-    if (args.reduce<number>((sum, value) => sum + getLength(value), 0) <= maxDirectCharacters) return read(...args);
-    const reply = await threads.run({ ...reader, budgetMs }, limitErrors, (sendRequest) =>
+  async (requester: WorkerRequester, ...args: Args): Promise<Result> => {
+    if (args.reduce<number>((sum, value) => sum + getLength(value), 0) <= maxDirectCharacters) return parse(...args);
+    const reply = await threads.run({ ...requester, budgetMs }, limitErrors, (sendRequest) =>
       sendRequest(
-        (id): CallRequest => ({ id, setup: workerSetup.module, module, name: read.name, args }),
+        (id): CallRequest => ({ id, setup: workerSetup.module, module, name: parse.name, args }),
         transfersBytes ? listBuffers(args) : [],
       ),
     );

@@ -1,6 +1,6 @@
 /** Splits a text into its YAML documents. */
 
-/** A document of a text, as text. */
+/** The text of one document. */
 export interface DocumentText {
   readonly text: string;
   /** Line of its first character, starting at 1. */
@@ -13,9 +13,9 @@ const separatorPattern = /(?<![^\n])(?:---|\.\.\.)(?!\S)/g;
 /** Returns whether a line is neither empty nor a comment. */
 const hasContent = (text: string): boolean => {
   const contentPattern = /\S/g;
-  for (let found = contentPattern.exec(text); found !== null; found = contentPattern.exec(text)) {
-    if (found[0] !== '#') return true;
-    const lineEnd = text.indexOf('\n', found.index);
+  for (let match = contentPattern.exec(text); match !== null; match = contentPattern.exec(text)) {
+    if (match[0] !== '#') return true;
+    const lineEnd = text.indexOf('\n', match.index);
     if (lineEnd < 0) return false;
     contentPattern.lastIndex = lineEnd;
   }
@@ -39,21 +39,21 @@ const maxSeparators = 5 * maxDocuments;
 export const splitDocuments = (input: string): DocumentText[] => {
   const text = input.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const documents: DocumentText[] = [];
-  let from = 0;
+  let documentStart = 0;
   let line = 1;
   const addDocument = (at: number): void => {
-    const document = text.slice(from, at);
+    const document = text.slice(documentStart, at);
     if (hasContent(document)) documents.push({ text: document, line });
   };
   let separators = 0;
   for (const { index } of text.matchAll(separatorPattern)) {
     separators++;
     if (separators > maxSeparators || documents.length === maxDocuments) break;
-    addDocument(Math.max(from, index - 1));
+    addDocument(Math.max(documentStart, index - 1));
     const lineEnd = text.indexOf('\n', index);
     const next = lineEnd < 0 ? text.length : lineEnd + 1;
-    line += countLineBreaks(text, from, next);
-    from = next;
+    line += countLineBreaks(text, documentStart, next);
+    documentStart = next;
   }
   addDocument(text.length);
   return documents;

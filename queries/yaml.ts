@@ -52,7 +52,7 @@ export interface YamlText {
   /** Returns the line of an offset in the text, starting at 1. */
   line(offset: number): number;
   /** Returns the line of the innermost part of a path that exists; for an entry of a map, the line of its key. */
-  lineAt(path: readonly PropertyKey[]): number;
+  getPathLine(path: readonly PropertyKey[]): number;
   /** Returns the target of an alias; undefined if no earlier node has the name. */
   target(alias: Alias): Node | undefined;
   /** Returns maps as objects, lists as arrays. Throws `YamlError` for an alias without a target. */
@@ -114,7 +114,10 @@ class Aliases {
   resolveAlias(alias: Alias): void {
     const target = this.#anchors.get(alias.source);
     alias.resolve = () => target as ReturnType<Alias['resolve']>;
-    const resolvedAlias = { at: getOffset(alias), length: target === undefined ? 0 : this.#lengthOf(target, alias) };
+    const resolvedAlias = {
+      at: getOffset(alias),
+      length: target === undefined ? 0 : this.#getExpandedLength(target, alias),
+    };
     this.#resolvedAliases.push(resolvedAlias);
     this.#length += resolvedAlias.length;
     if (this.#resolvedAliases.length > maxAliases) this.#refuse(`there are more than ${maxAliases} aliases`, alias);
@@ -123,7 +126,7 @@ class Aliases {
   }
 
   /** Returns the length of a node, including the repetition of nested aliases. */
-  #lengthOf({ range }: Node, alias: Alias): number {
+  #getExpandedLength({ range }: Node, alias: Alias): number {
     const [start = 0, end = start] = range ?? [];
     const isWithin = (at: number): boolean => start <= at && at < end;
     if (isWithin(getOffset(alias))) this.#refuse('an alias refers to a node that contains it', alias);
@@ -151,12 +154,12 @@ const visitNodes = (contents: Node | null, refuse: RejectNode): void => {
 const findOffset = (
   contents: Node | null,
   path: readonly PropertyKey[],
-  targetOf: (alias: Alias) => unknown,
+  resolveTarget: (alias: Alias) => unknown,
 ): number => {
   let at: unknown = contents;
   let offset = getOffset(contents);
   for (const name of path) {
-    if (isAlias(at)) at = targetOf(at);
+    if (isAlias(at)) at = resolveTarget(at);
     if (isMap(at)) {
       const pair = at.items.find(({ key }) => isScalar(key) && String(key.value) === String(name));
       if (pair === undefined) break;
@@ -189,7 +192,7 @@ export const parseYaml = (text: string): YamlText => {
       code === 'TAG_RESOLVE_FAILED' ? [{ tag: message.replace(/^Unresolved tag: /, ''), line: line(offset) }] : [],
     ),
     line,
-    lineAt: (path) => line(findOffset(document.contents, path, (alias) => alias.resolve(document))),
+    getPathLine: (path) => line(findOffset(document.contents, path, (alias) => alias.resolve(document))),
     target: (alias) => alias.resolve(document),
     // Alias repetition is already limited; the library's count happens during its own resolution, which is not used.
     value: () => withYamlErrors(() => document.toJS({ maxAliasCount: -1 })),

@@ -6,7 +6,7 @@ import type { Message } from '../schemas/ports/bus.ts';
 import { republishRefused as republish } from './engine/refuse.ts';
 import { type Receivers, type ReceiversOptions, start } from './engine/start.ts';
 import { openHeartbeats } from './heartbeats/heartbeats.ts';
-import { deadLetterFormat, receivers } from './registry.ts';
+import { getDeadLetterFormat, receivers } from './registry.ts';
 
 /** Starts all receivers. They listen once all license keys are loaded; rejects if an address is in use. */
 export const startReceivers = (options: ReceiversOptions): Promise<Receivers> =>
@@ -21,5 +21,5 @@ export const republishRefused = (headers: DeadLetterHeaders, body: Buffer, shard
   const receiver = receivers.find(({ name }) => name === headers.origin);
   if (receiver === undefined)
     throw new PermanentError('bad-headers', `the dead letter's origin ${headers.origin} is not a receiver`);
-  return republish(headers, body, shards, { format: deadLetterFormat(headers), capBytes: receiver.maxBodyBytes });
+  return republish(headers, body, shards, { format: getDeadLetterFormat(headers), capBytes: receiver.maxBodyBytes });
 };

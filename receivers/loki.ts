@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { PermanentError } from '../schemas/errors.ts';
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
 import {
+  createObjectReader,
   maxEntries,
-  objectReader,
   readElements,
   readJsonText,
   readString,
@@ -13,18 +13,18 @@ import {
 } from '../schemas/otlp/json-text.ts';
 import { toTextAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
 import { createMalformedError, WireReader } from '../schemas/protobuf/reader.ts';
-import { findUtf8Fault } from '../schemas/protobuf/utf8.ts';
+import { findInvalidUtf8 } from '../schemas/protobuf/utf8.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
 import type { BodyFormat } from './engine/body-format.ts';
-import { toRefusedAnswer } from './engine/http-ingest.ts';
+import { toRefusalResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import { createRefusal } from './engine/refusal.ts';
 import { parseEncoding } from './engine/refuse.ts';
 
-type Texts = ReadonlyMap<string, string>;
+type Labels = ReadonlyMap<string, string>;
 
 /** Resource attributes that Loki converts to labels on OTLP ingestion; this is the reverse mapping. */
-const attributeOfLabel = new Map(
+const attributesByLabel = new Map(
   [
     'cloud.availability_zone',
     'cloud.region',
@@ -81,11 +81,11 @@ const severityNumbers = new Map([
   ['emergency', 21],
 ]);
 
-const noTexts: Texts = new Map();
-const findSeverity = (texts: Texts): string | undefined => texts.get('level') ?? texts.get('detected_level');
+const noLabels: Labels = new Map();
+const findSeverity = (texts: Labels): string | undefined => texts.get('level') ?? texts.get('detected_level');
 
-const toResourceAttributes = (labels: Texts): [string, string][] => {
-  const pairs = [...labels].map(([name, value]): [string, string] => [attributeOfLabel.get(name) ?? name, value]);
+const toResourceAttributes = (labels: Labels): [string, string][] => {
+  const pairs = [...labels].map(([name, value]): [string, string] => [attributesByLabel.get(name) ?? name, value]);
   const serviceLabel = labels.has('service_name') ? undefined : serviceLabels.find((label) => labels.get(label));
   return serviceLabel === undefined ? pairs : [['service.name', labels.get(serviceLabel) ?? ''], ...pairs];
 };
@@ -93,11 +93,11 @@ const toResourceAttributes = (labels: Texts): [string, string][] => {
 const parseId = (text: string | undefined, bytes: number): Buffer | undefined =>
   text?.length === bytes * 2 && /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : undefined;
 
-/** Writes the entries of one stream; `read` passes each of them to its argument. */
+/** Writes the entries of one stream; `read` calls its argument with each entry. */
 const writeStream = (
   writer: WireWriter,
-  labels: Texts,
-  read: (write: (timeUnixNano: bigint, line: string, metadata: Texts) => void) => void,
+  labels: Labels,
+  read: (write: (timeUnixNano: bigint, line: string, metadata: Labels) => void) => void,
 ): void => {
   const streamSeverity = findSeverity(labels);
   writeField(writer, 1, () => {
@@ -124,32 +124,32 @@ const writeStream = (
 };
 
 /** Latest time in nanoseconds that Loki's int64 can represent. */
-const maxTime = 2n ** 63n - 1n;
+const maxTimeNs = 2n ** 63n - 1n;
 
 const readTime = (reader: JsonReader): bigint => {
   reader.peek();
   const at = reader.position;
   const text = readString(reader);
   const time = /^[0-9]{1,19}$/.test(text) ? BigInt(text) : -1n;
-  if (time < 0n || time > maxTime)
-    throw reader.createFault(`expected a time in nanoseconds from 0 to ${maxTime}, as digits in a string`, at);
+  if (time < 0n || time > maxTimeNs)
+    throw reader.createFault(`expected a time in nanoseconds from 0 to ${maxTimeNs}, as digits in a string`, at);
   return time;
 };
 
 /** Parses `["time", "line"]` or `["time", "line", {"name": "value"}]`. */
-const readEntry = (reader: JsonReader): [bigint, string, Texts] => {
-  const incomplete = 'an entry is a time, a line and, optionally, structured metadata';
-  if (!reader.beginArray()) throw reader.createFault(incomplete);
+const readEntry = (reader: JsonReader): [bigint, string, Labels] => {
+  const entryFormat = 'an entry is a time, a line and, optionally, structured metadata';
+  if (!reader.beginArray()) throw reader.createFault(entryFormat);
   const time = readTime(reader);
-  if (!reader.hasMoreElements()) throw reader.createFault(incomplete);
+  if (!reader.hasMoreElements()) throw reader.createFault(entryFormat);
   const line = readString(reader);
   const metadata = reader.hasMoreElements() ? readStrings(reader) : undefined;
-  if (metadata !== undefined && reader.hasMoreElements()) throw reader.createFault(incomplete);
-  return [time, line, metadata ?? noTexts];
+  if (metadata !== undefined && reader.hasMoreElements()) throw reader.createFault(entryFormat);
+  return [time, line, metadata ?? noLabels];
 };
 
-/** Entries may precede the labels, so their position is remembered until the stream is known. */
-const readStreamObject = objectReader<{ stream: Texts; values: number }>({
+/** Entries may precede the labels, so their position is stored until the labels are known. */
+const readStreamObject = createObjectReader<{ stream: Labels; values: number }>({
   stream: readStrings,
   values(reader) {
     const at = reader.position;
@@ -159,7 +159,7 @@ const readStreamObject = objectReader<{ stream: Texts; values: number }>({
 });
 
 const readJsonStream = (reader: JsonReader, writer: WireWriter): void => {
-  const { stream = noTexts, values } = readStreamObject(reader);
+  const { stream = noLabels, values } = readStreamObject(reader);
   if (values === undefined) return;
   const end = reader.position;
   reader.position = values;
@@ -174,23 +174,31 @@ const lokiJson: BodyFormat = {
   translate(body) {
     const writer = new WireWriter(body.length);
     const streams = (reader: JsonReader): void => readElements(reader, () => readJsonStream(reader, writer));
-    readJsonText(body, objectReader({ streams }));
+    readJsonText(body, createObjectReader({ streams }));
     return writer.finish();
   },
 };
 
 /** Loki's own limits are far below. */
 const maxLabelsLength = 64 * 1024;
-const label = /\s*([a-zA-Z_][\w.:]*)\s*=\s*("(?:[^"\\\n]|\\.)*"|`[^`]*`)\s*(,|(?=\}))/y;
+const labelPattern = /\s*([a-zA-Z_][\w.:]*)\s*=\s*("(?:[^"\\\n]|\\.)*"|`[^`]*`)\s*(,|(?=\}))/y;
 const escapes = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([abfnrtv\\"']))/g;
-const escaped: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+const escapedCharacters: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
 
 /** Parses a Go string literal. Invalid bytes become U+FFFD. */
 const unquote = (quoted: string): string => {
   const inner = quoted.slice(1, -1);
   if (quoted.startsWith('`')) return inner;
   return inner.replace(escapes, (_all, byte, short, long, octal, character: string | undefined) => {
-    if (character !== undefined) return escaped[character] ?? character;
+    if (character !== undefined) return escapedCharacters[character] ?? character;
     const code = octal === undefined ? Number.parseInt(byte ?? short ?? long, 16) : Number.parseInt(octal, 8);
     const isByte = byte !== undefined || octal !== undefined;
     return code > 0x10ffff || (isByte && code > 0x7f) ? '\ufffd' : String.fromCodePoint(code);
@@ -198,20 +206,22 @@ const unquote = (quoted: string): string => {
 };
 
 /** Parses `{name="value", other="value"}`, as Promtail and Loki write it. */
-const parseLabels = (text: string, position: number): Texts => {
-  const labelError = (what: string): PermanentError => createMalformedError(`the labels of a stream ${what}`, position);
-  if (text.length > maxLabelsLength) throw labelError(`are longer than ${maxLabelsLength} characters`);
+const parseLabels = (text: string, position: number): Labels => {
+  const createLabelError = (problem: string): PermanentError =>
+    createMalformedError(`the labels of a stream ${problem}`, position);
+  if (text.length > maxLabelsLength) throw createLabelError(`are longer than ${maxLabelsLength} characters`);
   const trimmed = text.trim();
-  if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) throw labelError('are not in braces, as in {job="shop"}');
+  if (!trimmed.startsWith('{') || !trimmed.endsWith('}'))
+    throw createLabelError('are not in braces, as in {job="shop"}');
   const labels = new Map<string, string>();
-  label.lastIndex = 1;
+  labelPattern.lastIndex = 1;
   let at = 1;
-  for (let found = label.exec(trimmed); found !== null; found = label.exec(trimmed)) {
-    at = label.lastIndex;
-    labels.set(found[1] ?? '', unquote(found[2] ?? ''));
+  for (let match = labelPattern.exec(trimmed); match !== null; match = labelPattern.exec(trimmed)) {
+    at = labelPattern.lastIndex;
+    labels.set(match[1] ?? '', unquote(match[2] ?? ''));
   }
   if (trimmed.slice(at).trim() !== '}')
-    throw labelError(`are not name="value", separated by commas: ${trimmed.slice(at, at + 40)}`);
+    throw createLabelError(`are not name="value", separated by commas: ${trimmed.slice(at, at + 40)}`);
   return labels;
 };
 
@@ -220,13 +230,13 @@ const parseLabels = (text: string, position: number): Texts => {
  * length.
  */
 const readFields = (reader: WireReader, end: number, fields: Readonly<Record<number, (end: number) => void>>): void => {
-  const known = new Set(Object.keys(fields).map((tag) => Number(tag) >> 3));
+  const knownFields = new Set(Object.keys(fields).map((tag) => Number(tag) >> 3));
   while (reader.position < end) {
     const at = reader.position;
     const tag = reader.readTag(end);
     const read = fields[tag];
     if (read === undefined) {
-      if (known.has(tag >> 3)) throw createMalformedError(`field ${tag >> 3} has the wire type ${tag % 8}`, at);
+      if (knownFields.has(tag >> 3)) throw createMalformedError(`field ${tag >> 3} has the wire type ${tag % 8}`, at);
       reader.skip(tag, end);
     } else if (tag % 8 === 2) {
       const fieldEnd = reader.readLengthEnd(end);
@@ -239,7 +249,7 @@ const readFields = (reader: WireReader, end: number, fields: Readonly<Record<num
 const readTextTo = (reader: WireReader, end: number): string => {
   const bytes = reader.bytes.subarray(reader.position, end);
   if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
-  const position = findUtf8Fault(reader.bytes, reader.position, end);
+  const position = findInvalidUtf8(reader.bytes, reader.position, end);
   throw new PermanentError('bad-utf8', 'a text is not UTF-8', { position });
 };
 
@@ -255,7 +265,7 @@ const readWireTime = (reader: WireReader, end: number): bigint => {
       nanos = reader.readVarint(limit);
     },
   });
-  // A number above 2⁵³ is not exact, and far above this limit.
+  // A number above 2⁵³ is not exact, but it is also far above this limit.
   if (seconds > 9_223_372_035 || nanos > 999_999_999)
     throw createMalformedError('the time of an entry is out of range', at);
   return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
@@ -274,7 +284,7 @@ const readWirePair = (reader: WireReader, end: number): [string, string] => {
   return pair;
 };
 
-const readWireEntry = (reader: WireReader, end: number): [bigint, string, Texts] => {
+const readWireEntry = (reader: WireReader, end: number): [bigint, string, Labels] => {
   const metadata = new Map<string, string>();
   let time = 0n;
   let line = '';
@@ -298,7 +308,7 @@ const readWireEntry = (reader: WireReader, end: number): [bigint, string, Texts]
 const readWireStream = (reader: WireReader, end: number, writer: WireWriter): void => {
   const start = reader.position;
   const skip = (): void => undefined;
-  let labels = noTexts;
+  let labels = noLabels;
   readFields(reader, end, {
     10: (labelsEnd) => {
       labels = parseLabels(readTextTo(reader, labelsEnd), reader.position);
@@ -323,23 +333,23 @@ const lokiProtobuf: BodyFormat = {
   },
 };
 
-const mediaType = (headers: IncomingHttpHeaders): string =>
+const getMediaType = (headers: IncomingHttpHeaders): string =>
   (headers['content-type']?.split(';')[0] ?? '').trim().toLowerCase();
 
-const path = '/loki/api/v1/push';
+const pushPath = '/loki/api/v1/push';
 
 export const loki = defineHttpReceiver({
   name: 'loki',
-  summary: `Loki's push API (${path}), JSON and protobuf, on port 4318 and on the main address`,
+  summary: `Loki's push API (${pushPath}), JSON and protobuf, on port 4318 and on the main address`,
   signals: ['logs'],
   listens: [
-    { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths: { logs: path } },
-    { setting: 'HTTP_ADDRESS', protocol: 'http', paths: { logs: path } },
+    { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths: { logs: pushPath } },
+    { setting: 'HTTP_ADDRESS', protocol: 'http', paths: { logs: pushPath } },
   ],
   maxBodyBytes: 10 * 1024 * 1024,
   formats: [lokiJson, lokiProtobuf],
   shape(signal, headers) {
-    const type = mediaType(headers);
+    const type = getMediaType(headers);
     const encoding = parseEncoding(headers['content-encoding'] ?? '');
     if (type === 'application/json') {
       if (encoding !== undefined && encoding !== 'snappy') return { signal, format: lokiJson, encoding };
@@ -352,5 +362,5 @@ export const loki = defineHttpReceiver({
     return createRefusal('unsupported-encoding', 'protobuf must be one snappy block, without another Content-Encoding');
   },
   accepted: () => ({ status: 204, headers: {}, body: undefined }),
-  refused: (_headers, refused) => toRefusedAnswer(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
+  refused: (_headers, refused) => toRefusalResponse(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
 });

@@ -7,13 +7,13 @@ import { convertJsonRequest } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/telemetry-signals.ts';
 import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
 import { createCors } from './engine/cors.ts';
-import { type Answer, createHttpIngest, type HttpProtocol, toRefusedAnswer } from './engine/http-ingest.ts';
-import { respondRefused } from './engine/http-receiver.ts';
+import { createHttpIngest, type HttpProtocol, type HttpResponse, toRefusalResponse } from './engine/http-ingest.ts';
+import { respondWithRefusal } from './engine/http-receiver.ts';
 import { listenHttp } from './engine/listen-http.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
 import { createRefusal, type Refusal, refusalKinds } from './engine/refusal.ts';
 import { parseEncoding } from './engine/refuse.ts';
-import { badRequestJson, encodeBadRequest, encodeStatus } from './engine/status.ts';
+import { encodeBadRequest, encodeStatus, formatBadRequest } from './engine/status.ts';
 
 const maxBodyBytes = 50 * 1024 * 1024;
 const barePaths = { logs: '/v1/logs', metrics: '/v1/metrics', traces: '/v1/traces' } as const;
@@ -33,14 +33,14 @@ const formatByType = new Map<string, BodyFormat>([
   ['application/octet-stream', otlpProtobuf],
 ]);
 
-const mediaType = (headers: IncomingHttpHeaders): string => {
+const getMediaType = (headers: IncomingHttpHeaders): string => {
   const header = headers['content-type'] ?? '';
   if (formatByType.has(header)) return header;
   return (header.split(';')[0] ?? '').trim().toLowerCase();
 };
 
 /** Success responses never change, so one per media type is enough. */
-const successes: Readonly<Record<string, Answer>> = {
+const successResponses: Readonly<Record<string, HttpResponse>> = {
   'application/json': {
     status: 200,
     headers: { 'content-type': 'application/json', 'content-length': 2 },
@@ -57,13 +57,13 @@ const successes: Readonly<Record<string, Answer>> = {
     body: undefined,
   },
 };
-const emptySuccess: Answer = { status: 200, headers: { 'content-length': 0 }, body: undefined };
+const emptySuccess: HttpResponse = { status: 200, headers: { 'content-length': 0 }, body: undefined };
 
 const protocol: HttpProtocol = {
   receiver: 'otlp-http',
   maxBodyBytes,
   shape(signal, headers) {
-    const format = formatByType.get(mediaType(headers));
+    const format = formatByType.get(getMediaType(headers));
     if (format === undefined)
       return createRefusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
     const encoding = parseEncoding(headers['content-encoding'] ?? '');
@@ -71,22 +71,22 @@ const protocol: HttpProtocol = {
       return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
     return { signal, format, encoding };
   },
-  accepted: (headers) => successes[mediaType(headers)] ?? emptySuccess,
+  accepted: (headers) => successResponses[getMediaType(headers)] ?? emptySuccess,
   refused(headers, refused) {
     const { message } = refused;
     const code = refusalKinds[refused.kind].grpc;
     const isBadData = refused.kind === 'malformed';
-    if (formatByType.get(mediaType(headers)) === otlpProtobuf) {
+    if (formatByType.get(getMediaType(headers)) === otlpProtobuf) {
       const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
-      return toRefusedAnswer(refused, 'application/x-protobuf', body);
+      return toRefusalResponse(refused, 'application/x-protobuf', body);
     }
-    const body = isBadData ? badRequestJson(code, message) : JSON.stringify({ code, message });
-    return toRefusedAnswer(refused, 'application/json', body);
+    const body = isBadData ? formatBadRequest(code, message) : JSON.stringify({ code, message });
+    return toRefusalResponse(refused, 'application/json', body);
   },
 };
 
 /** Returns the path after a prefix, without its query string; `undefined` if the path has another prefix. */
-const pathAfterPrefix = (url: string, prefix: string): string | undefined => {
+const getPathAfterPrefix = (url: string, prefix: string): string | undefined => {
   if (!url.startsWith(prefix)) return undefined;
   const query = url.indexOf('?', prefix.length);
   return query < 0 ? url.slice(prefix.length) : url.slice(prefix.length, query);
@@ -109,12 +109,12 @@ export const otlpHttp = defineReceiver({
   open(engine) {
     const ingest = createHttpIngest(engine, protocol);
     const refuse = (request: IncomingMessage, response: ServerResponse, refused: Refusal): void =>
-      respondRefused(protocol, request, response, refused);
+      respondWithRefusal(protocol, request, response, refused);
     const cors = createCors(engine.settings.CORS_ORIGINS);
     const handlePrefix =
       (prefix: string): HttpHandler =>
       (request, response) => {
-        const path = pathAfterPrefix(request.url ?? '', prefix);
+        const path = getPathAfterPrefix(request.url ?? '', prefix);
         if (path === undefined) return false;
         if (cors(request, response)) return true;
         const signal = signalByPath.get(path);
@@ -127,12 +127,12 @@ export const otlpHttp = defineReceiver({
         }
         return true;
       };
-    const bareHandler = handlePrefix('/v1/');
+    const handleBarePath = handlePrefix('/v1/');
     return {
       handlers: { HTTP_ADDRESS: handlePrefix('/otlp/v1/') },
-      listen: (others) =>
+      listen: (handleOthers) =>
         listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, (request, response) => {
-          if (!bareHandler(request, response) && !others(request, response))
+          if (!handleBarePath(request, response) && !handleOthers(request, response))
             refuse(request, response, createRefusal('not-found', 'the OTLP path does not exist'));
         }),
     };

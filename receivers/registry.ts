@@ -25,7 +25,12 @@ export const requireFormat = (name: string): BodyFormat => {
  * Returns the format of a refused body. For dead letters that predate format names, derives it from their origin and
  * headers.
  */
-export const deadLetterFormat = ({ format, origin, contentType, originalHeaders }: DeadLetterHeaders): BodyFormat => {
+export const getDeadLetterFormat = ({
+  format,
+  origin,
+  contentType,
+  originalHeaders,
+}: DeadLetterHeaders): BodyFormat => {
   if (format !== undefined) return requireFormat(format);
   if (origin === remoteWrite.name) return requireFormat(originalHeaders['format'] ?? 'remote-write-1');
   return requireFormat(contentType.startsWith('application/json') ? 'otlp-json' : 'otlp-protobuf');

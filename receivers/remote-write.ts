@@ -1,9 +1,9 @@
 /** Prometheus remote-write 1.0 and 2.0. The Snappy body is published to the bus unchanged. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { BodyFormat } from './engine/body-format.ts';
-import { toRefusedAnswer } from './engine/http-ingest.ts';
+import { toRefusalResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
-import type { Written } from './engine/prepare.ts';
+import type { WriteCounts } from './engine/prepare.ts';
 import { createRefusal } from './engine/refusal.ts';
 
 const acceptedBody = '{"status":"accepted"}';
@@ -32,13 +32,13 @@ const parseFormat = (contentType: string | undefined): BodyFormat | undefined =>
 };
 
 /** Remote-write 2.0 requires counts of the written items, even if nothing was written. */
-const writtenHeaders = (written: Written): OutgoingHttpHeaders => ({
+const toWrittenHeaders = (written: WriteCounts): OutgoingHttpHeaders => ({
   'x-prometheus-remote-write-samples-written': String(written.samples),
   'x-prometheus-remote-write-histograms-written': String(written.histograms),
   'x-prometheus-remote-write-exemplars-written': String(written.exemplars),
 });
 
-const nothingWritten: Written = { samples: 0, histograms: 0, exemplars: 0 };
+const emptyCounts: WriteCounts = { samples: 0, histograms: 0, exemplars: 0 };
 
 export const remoteWrite = defineHttpReceiver({
   name: 'remote-write',
@@ -62,14 +62,14 @@ export const remoteWrite = defineHttpReceiver({
     const headers = { 'content-type': 'application/json', 'content-length': acceptedBody.length };
     return {
       status: 202,
-      headers: format === version2 ? { ...headers, ...writtenHeaders(written ?? nothingWritten) } : headers,
+      headers: format === version2 ? { ...headers, ...toWrittenHeaders(written ?? emptyCounts) } : headers,
       body: acceptedBody,
     };
   },
   refused(headers, refused) {
     const body = JSON.stringify({ status: 'error', error: refused.message });
-    const answer = toRefusedAnswer(refused, 'application/json', body);
-    if (parseFormat(headers['content-type']) !== version2) return answer;
-    return { ...answer, headers: { ...answer.headers, ...writtenHeaders(nothingWritten) } };
+    const response = toRefusalResponse(refused, 'application/json', body);
+    if (parseFormat(headers['content-type']) !== version2) return response;
+    return { ...response, headers: { ...response.headers, ...toWrittenHeaders(emptyCounts) } };
   },
 });

@@ -3,12 +3,12 @@ import { isMarkedAsUntransferable, parentPort } from 'node:worker_threads';
 import { TooLargeError } from '../schemas/compression.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Failure, Job, JobResult } from './engine/offload.ts';
-import { prepare } from './engine/prepare.ts';
+import { prepareBody } from './engine/prepare.ts';
 import { joinParts } from './engine/request-body.ts';
 import { requireFormat } from './registry.ts';
 
 const toFailure = (error: unknown): Failure => {
-  if (error instanceof TooLargeError) return { kind: 'too-large', capBytes: error.capBytes };
+  if (error instanceof TooLargeError) return { kind: 'too-large', capBytes: error.maxBytes };
   if (error instanceof PermanentError) {
     const { reason, message, position, decompressedBytes } = error;
     return { kind: 'permanent', reason, message, position, decompressedBytes };
@@ -28,9 +28,9 @@ parentPort?.on('message', ({ format, parts, capBytes, ...options }: Job) => {
   const body = joinParts(parts);
   try {
     const shape = { ...options, format: requireFormat(format) };
-    const prepared = prepare(shape, body, capBytes);
+    const prepared = prepareBody(shape, body, capBytes);
     const result: JobResult = { prepared, body };
-    parentPort?.postMessage(result, listTransferables([body, ...prepared.pieces.map(({ bytes }) => bytes)]));
+    parentPort?.postMessage(result, listTransferables([body, ...prepared.messageParts.map(({ bytes }) => bytes)]));
   } catch (error) {
     const result: JobResult = { failure: toFailure(error), body };
     parentPort?.postMessage(result, listTransferables([body]));

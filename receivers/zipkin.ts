@@ -1,19 +1,19 @@
 /** Zipkin v2 JSON, with OpenTelemetry's mapping of Zipkin to OTLP. */
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
 import {
+  createObjectReader,
   maxEntries,
-  objectReader,
   readBoolean,
   readElements,
   readJsonText,
-  readNatural,
+  readNonNegativeInteger,
   readString,
   readStrings,
 } from '../schemas/otlp/json-text.ts';
 import { type OtlpMessage, toTextAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
 import type { BodyFormat } from './engine/body-format.ts';
-import { toRefusedAnswer } from './engine/http-ingest.ts';
+import { toRefusalResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import { createRefusal } from './engine/refusal.ts';
 import { parseEncoding } from './engine/refuse.ts';
@@ -78,23 +78,23 @@ const readKind = (reader: JsonReader): number => {
   return kind;
 };
 
-const readEndpoint = objectReader<Endpoint>({
+const readEndpoint = createObjectReader<Endpoint>({
   serviceName: readString,
   ipv4: readString,
   ipv6: readString,
-  port: readNatural,
+  port: readNonNegativeInteger,
 });
 
-const readAnnotation = objectReader<Annotation>({ timestamp: readNatural, value: readString });
+const readAnnotation = createObjectReader<Annotation>({ timestamp: readNonNegativeInteger, value: readString });
 
-const readSpan = objectReader<ZipkinSpan>({
+const readSpan = createObjectReader<ZipkinSpan>({
   traceId: createIdReader(16),
   id: createIdReader(8),
   parentId: createIdReader(8),
   name: readString,
   kind: readKind,
-  timestamp: readNatural,
-  duration: readNatural,
+  timestamp: readNonNegativeInteger,
+  duration: readNonNegativeInteger,
   debug: readBoolean,
   shared: readBoolean,
   localEndpoint: readEndpoint,
@@ -113,7 +113,7 @@ const readSpan = objectReader<ZipkinSpan>({
 
 type Attribute = OtlpMessage<'KeyValue'>;
 
-const nanoseconds = (microseconds: number): bigint => BigInt(microseconds) * 1000n;
+const toNanoseconds = (microseconds: number): bigint => BigInt(microseconds) * 1000n;
 
 /** Removes and returns a tag that has its own field in OTLP. */
 const extractTag = (tags: Map<string, string>, ...names: readonly string[]): string | undefined => {
@@ -133,10 +133,10 @@ const extractStatus = (tags: Map<string, string>): OtlpMessage<'Status'> | undef
   const code = statusCodes.get(extractTag(tags, 'otel.status_code') ?? '');
   const description = extractTag(tags, 'otel.status_description');
   const error = extractTag(tags, 'error');
-  const failed = error !== undefined && error !== 'false';
-  if (!failed && code === undefined) return undefined;
-  const message = description ?? (failed && error !== 'true' ? error : '');
-  return { code: failed ? 2 : code, message };
+  const hasFailed = error !== undefined && error !== 'false';
+  if (!hasFailed && code === undefined) return undefined;
+  const message = description ?? (hasFailed && error !== 'true' ? error : '');
+  return { code: hasFailed ? 2 : code, message };
 };
 
 /** Attributes that OpenTelemetry's own exporters flatten into tags: they describe the process, not the span. */
@@ -150,7 +150,7 @@ const extractResourceTags = ({ localEndpoint }: Partial<ZipkinSpan>, tags: Map<s
   return service ? [[source, service], ...pairs.filter(([name]) => name !== source)] : pairs;
 };
 
-const endpointAttributes = (
+const toEndpointAttributes = (
   { ipv4, ipv6, port }: Partial<Endpoint> = {},
   names: 'network.local' | 'network.peer',
 ): Attribute[] => {
@@ -161,17 +161,17 @@ const endpointAttributes = (
   ];
 };
 
-const flagAttribute = (key: string, set: boolean | undefined): Attribute[] =>
+const toFlagAttributes = (key: string, set: boolean | undefined): Attribute[] =>
   set ? [{ key, value: { boolValue: true } }] : [];
 
 const toAttributes = (span: Partial<ZipkinSpan>, tags: Map<string, string>): Attribute[] => [
   ...toTextAttributes(tags),
-  ...endpointAttributes(span.localEndpoint, 'network.local'),
+  ...toEndpointAttributes(span.localEndpoint, 'network.local'),
   ...toTextAttributes(span.remoteEndpoint?.serviceName ? [['peer.service', span.remoteEndpoint.serviceName]] : []),
-  ...endpointAttributes(span.remoteEndpoint, 'network.peer'),
-  ...flagAttribute('zipkin.debug', span.debug),
-  ...flagAttribute('zipkin.shared', span.shared),
-  ...flagAttribute('otel.zipkin.absentField.startTime', !span.timestamp),
+  ...toEndpointAttributes(span.remoteEndpoint, 'network.peer'),
+  ...toFlagAttributes('zipkin.debug', span.debug),
+  ...toFlagAttributes('zipkin.shared', span.shared),
+  ...toFlagAttributes('otel.zipkin.absentField.startTime', !span.timestamp),
 ];
 
 const writeSpan = (writer: WireWriter, span: Partial<ZipkinSpan>, tags: Map<string, string>): void => {
@@ -186,11 +186,11 @@ const writeSpan = (writer: WireWriter, span: Partial<ZipkinSpan>, tags: Map<stri
     traceState: extractTag(tags, 'w3c.tracestate'),
     name,
     kind: span.kind ?? internal,
-    startTimeUnixNano: nanoseconds(timestamp),
-    endTimeUnixNano: nanoseconds(timestamp) + nanoseconds(duration),
+    startTimeUnixNano: toNanoseconds(timestamp),
+    endTimeUnixNano: toNanoseconds(timestamp) + toNanoseconds(duration),
     status: extractStatus(tags),
     attributes: toAttributes(span, tags),
-    events: annotations.map((event) => ({ timeUnixNano: nanoseconds(event.timestamp ?? 0), name: event.value })),
+    events: annotations.map((event) => ({ timeUnixNano: toNanoseconds(event.timestamp ?? 0), name: event.value })),
   });
 };
 
@@ -237,7 +237,7 @@ class SpanGroups {
         writeField(writer, 1, () => writeMessage(writer, 'Resource', { attributes: toTextAttributes(resource) }));
         writeField(writer, 2, () => {
           writeField(writer, 1, () => writeMessage(writer, 'InstrumentationScope', scope));
-          writer.copy(bytes, 0, bytes.length);
+          writer.copyBytes(bytes, 0, bytes.length);
         });
       });
     }
@@ -286,5 +286,5 @@ export const zipkin = defineHttpReceiver({
     return { signal, format: zipkinJson, encoding };
   },
   accepted: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
-  refused: (_headers, refused) => toRefusedAnswer(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
+  refused: (_headers, refused) => toRefusalResponse(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
 });

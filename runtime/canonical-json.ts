@@ -9,7 +9,7 @@ export const toCanonicalJson = (value: unknown): string => writeCanonical(value,
  * Like `toCanonicalJson`, but writes an unpaired surrogate as its escape: earlier versions recorded it in this form, and
  * it still verifies.
  */
-export const legacyCanonicalJson = (value: unknown): string => writeCanonical(value, JSON.stringify);
+export const toLegacyCanonicalJson = (value: unknown): string => writeCanonical(value, JSON.stringify);
 
 const writeCanonical = (value: unknown, quoteText: (text: string) => string): string => {
   if (Array.isArray(value)) return `[${value.map((element) => writeCanonical(element, quoteText)).join(',')}]`;

@@ -1,4 +1,4 @@
-/** Names the work that the current code belongs to: an API operation, a job or a batch of a sink. */
+/** Tracks the work to which the current code belongs: an API operation, a job or a batch of a sink. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 const workStorage = new AsyncLocalStorage<string>();

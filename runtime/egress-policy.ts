@@ -20,10 +20,10 @@ export interface EgressPolicy {
   /** Returns whether the policy allows connections to an address. Returns `false` for a text that is not an address. */
   isAllowed(address: string): boolean;
   /** Throws `AddressForbiddenError` for a forbidden address. Names are checked when they are resolved. */
-  require(host: string): void;
+  requireAllowed(host: string): void;
   /**
-   * Lookup function for sockets. Resolves a name once, and refuses it with `AddressForbiddenError` if any of its addresses is
-   * forbidden.
+   * Lookup function for sockets. Resolves a name once, and rejects with `AddressForbiddenError` if any of its
+   * addresses is forbidden.
    */
   readonly lookup: LookupFunction;
 }
@@ -58,8 +58,8 @@ const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
 const parseSingleAddress = (network: string): string | undefined => {
   const [address = '', bits] = network.split('/');
   if (!ipaddr.isValid(address)) return undefined;
-  const parsed = ipaddr.parse(address);
-  const addressBits = parsed.kind() === 'ipv4' ? 32 : 128;
+  const parsedAddress = ipaddr.parse(address);
+  const addressBits = parsedAddress.kind() === 'ipv4' ? 32 : 128;
   return bits === undefined || Number(bits) === addressBits ? ipaddr.process(address).toString() : undefined;
 };
 
@@ -72,20 +72,20 @@ export const createEgressPolicy = ({ allowedNetworks = [], setting, resolve }: E
     if (metadataAddresses.has(address.toString())) return allowedAddresses.has(address.toString());
     return isPublic(address) || allowedRanges.contains(text);
   };
-  const createRefusal = (host: string): AddressForbiddenError =>
+  const createForbiddenError = (host: string): AddressForbiddenError =>
     new AddressForbiddenError(`${host} is in a private network that ${setting} does not allow`);
   return {
     isAllowed,
-    require(host) {
+    requireAllowed(host) {
       const address = host.replace(/^\[|\]$/g, '');
-      if (isIP(address) !== 0 && !isAllowed(address)) throw createRefusal(host);
+      if (isIP(address) !== 0 && !isAllowed(address)) throw createForbiddenError(host);
     },
     lookup(hostname, options, done) {
       resolve(hostname, { ...options, all: true }, (error, addresses) => {
         if (error !== null) return done(error, []);
         const [first] = addresses;
         if (first === undefined || !addresses.every(({ address }) => isAllowed(address)))
-          return done(createRefusal(hostname), []);
+          return done(createForbiddenError(hostname), []);
         if (options.all) return done(null, addresses);
         done(null, first.address, first.family);
       });

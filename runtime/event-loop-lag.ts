@@ -1,5 +1,5 @@
 /** Computes how long an event loop has been blocked and when to check it next. */
-import type { WatchStart } from './event-loop-watchdog-messages.ts';
+import type { WatchdogOptions } from './event-loop-watchdog-messages.ts';
 
 interface CheckResult {
   /** How long the loop has been blocked, in milliseconds; absent if there is nothing to report. */
@@ -9,11 +9,11 @@ interface CheckResult {
 }
 
 export class LoopBlockageDetector {
-  readonly #limits: Pick<WatchStart, 'blockedMs' | 'reportBeforeEndMs'>;
+  readonly #limits: Pick<WatchdogOptions, 'blockedMs' | 'reportBeforeEndMs'>;
   #heartbeatMs = Number.NEGATIVE_INFINITY;
   #reportAfterMs = 0;
 
-  constructor(limits: Pick<WatchStart, 'blockedMs' | 'reportBeforeEndMs'>) {
+  constructor(limits: Pick<WatchdogOptions, 'blockedMs' | 'reportBeforeEndMs'>) {
     this.#limits = limits;
   }
 
@@ -25,7 +25,7 @@ export class LoopBlockageDetector {
     const blockedForMs = nowMs - heartbeatMs;
     const shouldReport = blockedForMs >= this.#reportAfterMs;
     if (shouldReport) this.#reportAfterMs = Math.max(repeatAfterMs, 2 * this.#reportAfterMs);
-    // Check again within `blockedMs`: the loop may continue meanwhile and be blocked anew.
+    // Check again within `blockedMs`: the loop may continue in the meantime and be blocked again.
     const waitMs = Math.min(this.#reportAfterMs - blockedForMs, blockedMs);
     return { ...(shouldReport && { blockedForMs }), waitMs: Math.max(1, waitMs) };
   }

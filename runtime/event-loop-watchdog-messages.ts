@@ -1,15 +1,14 @@
 /** Data that the event loop and the thread that watches it share. */
 
 /**
- * Name of the global function of the main thread that the watchdog thread calls while the loop is blocked. Expressions
- * of an inspector see only global names.
+ * Name of the global function of the main thread that the watchdog thread calls while the loop is blocked. * Expressions of an inspector can only access global names.
  */
-export const probeName = 'oiq.loop-watch';
+export const inspectionFunctionName = 'oiq.loop-watch';
 
 /** Called with the last heartbeat that the thread read and the milliseconds since then. */
-export type Probe = (heartbeat: bigint, silentMs: number) => void;
+export type InspectLoop = (heartbeat: bigint, silentMs: number) => void;
 
-export interface WatchStart {
+export interface WatchdogOptions {
   /** Time of the last heartbeat of the loop, in nanoseconds of `process.hrtime`. */
   readonly heartbeats: BigInt64Array;
   /** How long the loop must be blocked before the thread inspects it, and the interval of further inspections. */

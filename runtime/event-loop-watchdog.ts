@@ -1,17 +1,17 @@
 /**
- * Reports which work blocks the event loop. While synchronous work runs, the process receives and answers nothing.
+ * Reports which work blocks the event loop. While synchronous work runs, the process cannot receive requests or respond.
  *
  * The loop writes a heartbeat 20 times a second. When heartbeats stop, a thread uses an inspector to call a function
- * within the running work. The function reads the name of the work (`current-work.ts`) and its stack. So the log names
- * the work while it still runs, however long it takes. Without a blockage this costs two timers, and the thread's timer
+ * within the running work. The function reads the name of the work (`current-work.ts`) and its stack. Thus the log
+ * contains the work while it is still running, however long it takes. Without a blockage this costs two timers, and the thread's timer
  * fires six times a second. The inspector connects only for an inspection. The thread does not belong to a
- * `WorkerPool`, because it answers no requests.
+ * `WorkerPool`, because it processes no requests.
  */
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import { getCurrentWork } from './current-work.ts';
-import { type Probe, probeName, type WatchStart } from './event-loop-watchdog-messages.ts';
+import { type InspectLoop, inspectionFunctionName, type WatchdogOptions } from './event-loop-watchdog-messages.ts';
 
 export interface LoopWatch {
   /** Work that blocked the loop since its last heartbeat. */
@@ -40,17 +40,17 @@ const defaultReportBeforeEndMs = 5_000;
 const minReportIntervalMs = 60_000;
 const maxFrames = 8;
 /** Stack frames of the inspection itself: its title, the function and the inspector's expression. */
-const probeFrames = 3;
+const inspectionFrames = 3;
 
 const captureStack = (): string => {
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = probeFrames + maxFrames;
-  const { stack = '' } = new Error('look');
+  Error.stackTraceLimit = inspectionFrames + maxFrames;
+  const { stack = '' } = new Error('inspection');
   Error.stackTraceLimit = stackTraceLimit;
-  const probeFrame = stack.split('\n').findIndex((line) => line.includes('<anonymous>:1:'));
+  const inspectionFrameIndex = stack.split('\n').findIndex((line) => line.includes('<anonymous>:1:'));
   return stack
     .split('\n')
-    .slice(probeFrame + 1)
+    .slice(inspectionFrameIndex + 1)
     .map((line) => line.trim().replace(/^at (?:async )?/, ''))
     .slice(0, maxFrames)
     .join(' < ');
@@ -64,43 +64,43 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
   const heartbeatIntervalMs = blockedMs / 2;
   const heartbeats = new BigInt64Array(new SharedArrayBuffer(8));
   heartbeats[0] = process.hrtime.bigint();
-  const reportedAt = new Map<string, number>();
+  const lastReportMs = new Map<string, number>();
   let inspectedWork: InspectedWork | undefined;
-  let heartbeatAt = performance.now();
-  let cpu = process.threadCpuUsage();
+  let lastHeartbeatMs = performance.now();
+  let cpuUsage = process.threadCpuUsage();
 
-  const probe: Probe = (heartbeat, silentMs) => {
+  const inspectLoop: InspectLoop = (heartbeat, silentMs) => {
     // The blockage that the thread detected has already ended.
     if (heartbeat !== Atomics.load(heartbeats, 0)) return;
     inspectedWork = { work: getCurrentWork() ?? 'unknown', stack: captureStack() };
     if (silentMs < reportBeforeEndMs) return;
-    reportedAt.delete(inspectedWork.work);
+    lastReportMs.delete(inspectedWork.work);
     log.warn(
       { ...inspectedWork, blockedMs: silentMs },
-      'the event loop is blocked: this process answers no requests until the block ends',
+      'the event loop is blocked: this process handles no requests until the blockage ends',
     );
   };
 
-  const reportEnd = (forMs: number): void => {
+  const reportBlockage = (blockageMs: number): void => {
     const { work, stack } = inspectedWork ?? { work: 'unknown', stack: '' };
-    metrics.observe('oiq_event_loop_blocked_seconds', forMs / 1000, { work });
-    if (heartbeatAt - (reportedAt.get(work) ?? Number.NEGATIVE_INFINITY) < minReportIntervalMs) return;
-    reportedAt.set(work, heartbeatAt);
-    const cpuMs = Math.round(toCpuMs(process.threadCpuUsage(cpu)));
-    log.warn({ work, blockedMs: Math.round(forMs), cpuMs, stack }, 'the event loop was blocked');
+    metrics.observe('oiq_event_loop_blocked_seconds', blockageMs / 1000, { work });
+    if (lastHeartbeatMs - (lastReportMs.get(work) ?? Number.NEGATIVE_INFINITY) < minReportIntervalMs) return;
+    lastReportMs.set(work, lastHeartbeatMs);
+    const cpuMs = Math.round(toCpuMs(process.threadCpuUsage(cpuUsage)));
+    log.warn({ work, blockedMs: Math.round(blockageMs), cpuMs, stack }, 'the event loop was blocked');
   };
 
   const timer = setInterval(() => {
     const now = performance.now();
-    const delayMs = now - heartbeatAt - heartbeatIntervalMs;
-    heartbeatAt = now;
-    if (delayMs >= blockedMs) reportEnd(delayMs);
+    const delayMs = now - lastHeartbeatMs - heartbeatIntervalMs;
+    lastHeartbeatMs = now;
+    if (delayMs >= blockedMs) reportBlockage(delayMs);
     inspectedWork = undefined;
-    cpu = process.threadCpuUsage();
+    cpuUsage = process.threadCpuUsage();
     Atomics.store(heartbeats, 0, process.hrtime.bigint());
   }, heartbeatIntervalMs).unref();
 
-  Reflect.set(globalThis, Symbol.for(probeName), probe);
+  Reflect.set(globalThis, Symbol.for(inspectionFunctionName), inspectLoop);
   const thread = new Worker(new URL('./event-loop-watchdog-worker.ts', import.meta.url), {
     name: 'loop-watch',
     // The thread inspects slightly early, so that every reported blockage has been inspected.
@@ -108,11 +108,11 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
       heartbeats,
       blockedMs: heartbeatIntervalMs + blockedMs * 0.75,
       reportBeforeEndMs,
-    } satisfies WatchStart,
+    } satisfies WatchdogOptions,
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
   });
   thread.on('error', (error) =>
-    log.warn({ error }, 'blocks of the event loop are counted, but their cause cannot be determined'),
+    log.warn({ error }, 'blockages of the event loop are counted, but their cause cannot be determined'),
   );
   thread.unref();
 
@@ -122,7 +122,7 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
     },
     async stop() {
       clearInterval(timer);
-      Reflect.deleteProperty(globalThis, Symbol.for(probeName));
+      Reflect.deleteProperty(globalThis, Symbol.for(inspectionFunctionName));
       await thread.terminate();
     },
   };

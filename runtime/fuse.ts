@@ -1,8 +1,8 @@
 /**
- * Trips when a consumer sends too many messages to the dead-letter topic. Then the consumer is at fault, not the
- * messages.
+ * Trips when a consumer sends too many messages to the dead-letter topic. Then the consumer is probably the cause,
+ * not the messages.
  */
-export class DeadLetterFuse {
+export class DeadLetterCircuitBreaker {
   readonly #group: string;
   readonly #ratio: number;
   readonly #minMessages: number;
@@ -10,8 +10,8 @@ export class DeadLetterFuse {
   #recentDeadLetters = 0;
 
   /**
-   * `check` throws if more than `ratio` of the recent messages became dead letters. At least `least` messages are
-   * required.
+   * `check` throws if more than `ratio` of the recent messages became dead letters. At least `minMessages` messages
+   * are required.
    */
   constructor(group: string, { ratio = 0.1, least: minMessages = 20 } = {}) {
     this.#group = group;
@@ -20,12 +20,12 @@ export class DeadLetterFuse {
   }
 
   /** Counts one batch. Call it before the batch publishes anything. */
-  check(messages: number, dead: number): void {
+  check(messages: number, deadLetters: number): void {
     const recentMessages = this.#recentMessages + messages;
-    const recentDeadLetters = this.#recentDeadLetters + dead;
-    if (dead > 0 && recentMessages >= this.#minMessages && recentDeadLetters / recentMessages > this.#ratio) {
+    const recentDeadLetters = this.#recentDeadLetters + deadLetters;
+    if (deadLetters > 0 && recentMessages >= this.#minMessages && recentDeadLetters / recentMessages > this.#ratio) {
       throw new Error(
-        `${this.#group} could not process ${recentDeadLetters} of the last ${recentMessages} messages and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
+        `${this.#group} could not process ${recentDeadLetters} of the last ${recentMessages} messages and stopped instead of sending all of them to the dead-letter topic: fix the cause, then start it again`,
       );
     }
     // Halves both counts after every 1,000 messages, so that an old incident does not trip the fuse again.

@@ -2,14 +2,14 @@
 import type { GroupStatus, PartitionStatus } from '../schemas/ports/group-status.ts';
 
 /** Observation of a group in one partition */
-interface SeenPartition extends PartitionStatus {
+interface ObservedPartition extends PartitionStatus {
   readonly committed: number;
 }
 
 /** One observation of a group. A value is `undefined` if the request for it failed. */
 export interface GroupObservation {
   readonly nowMs: number;
-  readonly partitions: readonly SeenPartition[] | undefined;
+  readonly partitions: readonly ObservedPartition[] | undefined;
   /** Number of processes that run the group. */
   readonly members: number | undefined;
 }
@@ -43,7 +43,7 @@ class MinuteMinimums {
     const last = completeMinutes.at(-1);
     if (first === undefined || last === undefined || completeMinutes.length <= growingMinutes) return undefined;
     const hasGrown = completeMinutes.every(
-      ({ ageMs }, at) => at === 0 || ageMs > (completeMinutes[at - 1]?.ageMs ?? 0),
+      ({ ageMs }, index) => index === 0 || ageMs > (completeMinutes[index - 1]?.ageMs ?? 0),
     );
     return hasGrown && last.ageMs - first.ageMs >= minGrowthMs ? first.minute * minuteMs : undefined;
   }
@@ -53,9 +53,9 @@ class MinuteMinimums {
 class PersistentCondition {
   #sinceMs: number | undefined;
 
-  /** Returns the time since when the condition holds; `undefined` if it does not hold, or only recently. */
-  update(isSo: boolean, nowMs: number): number | undefined {
-    if (!isSo) this.#sinceMs = undefined;
+  /** Returns the time since which the condition is true; `undefined` if it is false, or has become true only recently. */
+  update(isTrue: boolean, nowMs: number): number | undefined {
+    if (!isTrue) this.#sinceMs = undefined;
     else if (this.#sinceMs === undefined || this.#sinceMs > nowMs) this.#sinceMs = nowMs;
     return this.#sinceMs !== undefined && nowMs - this.#sinceMs >= reportAfterMs ? this.#sinceMs : undefined;
   }
@@ -64,20 +64,20 @@ class PersistentCondition {
 const toSeconds = (ms: number): number => Math.round(ms / 1000);
 
 type Problem = Pick<GroupStatus, 'problem' | 'sinceMs'>;
-const noProblem: Problem = { problem: undefined, sinceMs: undefined };
+const emptyProblem: Problem = { problem: undefined, sinceMs: undefined };
 
 /** Tracks one group over time. */
 export class GroupWatch {
   readonly #group: string;
   readonly #pendingPartitions = new Map<string, { readonly committed: number; readonly sinceMs: number }>();
   readonly #ages = new MinuteMinimums();
-  readonly #withoutMembers = new PersistentCondition();
-  readonly #unknown = new PersistentCondition();
+  readonly #memberlessCondition = new PersistentCondition();
+  readonly #unknownCondition = new PersistentCondition();
   #status: GroupStatus;
 
   constructor(group: string) {
     this.#group = group;
-    this.#status = { group, partitions: [], members: undefined, ...noProblem };
+    this.#status = { group, partitions: [], members: undefined, ...emptyProblem };
   }
 
   get status(): GroupStatus {
@@ -85,58 +85,64 @@ export class GroupWatch {
   }
 
   /** Returns how long messages have waited in a partition that had no commits since. */
-  noProgressMs(nowMs: number): number {
-    const sinces = [...this.#pendingPartitions.values()].map(({ sinceMs }) => sinceMs);
-    return sinces.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...sinces));
+  getNoProgressMs(nowMs: number): number {
+    const startTimes = [...this.#pendingPartitions.values()].map(({ sinceMs }) => sinceMs);
+    return startTimes.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...startTimes));
   }
 
-  observe(observation: GroupObservation): void {
+  update(observation: GroupObservation): void {
     const { nowMs, partitions = [], members } = observation;
     if (observation.partitions !== undefined) this.#updatePartitions(nowMs, observation.partitions);
     const partitionStatuses = partitions.map(({ topic, partition, lag, ageMs }) => ({ topic, partition, lag, ageMs }));
-    this.#status = { group: this.#group, partitions: partitionStatuses, members, ...this.#problem(observation) };
+    this.#status = { group: this.#group, partitions: partitionStatuses, members, ...this.#findProblem(observation) };
   }
 
-  #updatePartitions(nowMs: number, partitions: readonly SeenPartition[]): void {
+  #updatePartitions(nowMs: number, partitions: readonly ObservedPartition[]): void {
     for (const { topic, partition, lag, committed } of partitions) {
-      const place = `${topic}/${partition}`;
-      const before = this.#pendingPartitions.get(place);
-      if (lag <= 0) this.#pendingPartitions.delete(place);
+      const partitionKey = `${topic}/${partition}`;
+      const before = this.#pendingPartitions.get(partitionKey);
+      if (lag <= 0) this.#pendingPartitions.delete(partitionKey);
       else if (before?.committed !== committed || before.sinceMs > nowMs)
-        this.#pendingPartitions.set(place, { committed, sinceMs: nowMs });
+        this.#pendingPartitions.set(partitionKey, { committed, sinceMs: nowMs });
     }
     this.#ages.add(nowMs, Math.max(0, ...partitions.map(({ ageMs }) => ageMs)));
   }
 
-  #problem({ nowMs, partitions, members }: GroupObservation): Problem {
-    const aloneSinceMs = this.#withoutMembers.update(members === 0, nowMs);
-    const unknownSinceMs = this.#unknown.update(partitions === undefined, nowMs);
+  #findProblem({ nowMs, partitions, members }: GroupObservation): Problem {
+    const memberlessSinceMs = this.#memberlessCondition.update(members === 0, nowMs);
+    const unknownSinceMs = this.#unknownCondition.update(partitions === undefined, nowMs);
     const lag = (partitions ?? []).reduce((sum, each) => sum + each.lag, 0);
     const ageMs = Math.max(0, ...(partitions ?? []).map((each) => each.ageMs));
-    const waiting = `${lag} messages wait, the oldest for ${toSeconds(ageMs)} seconds`;
-    if (aloneSinceMs !== undefined)
-      return { problem: `has no member: no process runs it${lag > 0 ? `; ${waiting}` : ''}`, sinceMs: aloneSinceMs };
-    if (unknownSinceMs !== undefined)
-      return { problem: 'has unknown progress: the bus does not answer', sinceMs: unknownSinceMs };
-    const stillMs = this.noProgressMs(nowMs);
-    if (stillMs >= reportAfterMs)
+    const waitingText = `${lag} messages wait, the oldest for ${toSeconds(ageMs)} seconds`;
+    if (memberlessSinceMs !== undefined)
       return {
-        problem: `has made no progress for ${toSeconds(stillMs)} seconds: ${waiting}`,
-        sinceMs: nowMs - stillMs,
+        problem: `has no member: no process runs it${lag > 0 ? `; ${waitingText}` : ''}`,
+        sinceMs: memberlessSinceMs,
+      };
+    if (unknownSinceMs !== undefined)
+      return { problem: 'has unknown progress: the bus does not respond', sinceMs: unknownSinceMs };
+    const noProgressMs = this.getNoProgressMs(nowMs);
+    if (noProgressMs >= reportAfterMs)
+      return {
+        problem: `has made no progress for ${toSeconds(noProgressMs)} seconds: ${waitingText}`,
+        sinceMs: nowMs - noProgressMs,
       };
     const growsSinceMs = this.#ages.growsSinceMs;
     return growsSinceMs === undefined
-      ? noProblem
-      : { problem: `falls behind, more each minute: ${waiting}`, sinceMs: growsSinceMs };
+      ? emptyProblem
+      : { problem: `has growing lag: ${waitingText}`, sinceMs: growsSinceMs };
   }
 }
 
-const maxNamed = 10;
+const maxListedProblems = 10;
 
 /** Returns the problems of the groups in one line; `undefined` if there are none. */
 export const formatProblems = (groups: readonly GroupStatus[]): string | undefined => {
   const problems = groups.flatMap(({ group, problem }) => (problem === undefined ? [] : `${group} ${problem}`));
   if (problems.length === 0) return undefined;
-  const more = problems.length - maxNamed;
-  return [...problems.slice(0, maxNamed), ...(more > 0 ? [`and ${more} more groups`] : [])].join('; ');
+  const omittedCount = problems.length - maxListedProblems;
+  return [
+    ...problems.slice(0, maxListedProblems),
+    ...(omittedCount > 0 ? [`and ${omittedCount} more groups`] : []),
+  ].join('; ');
 };

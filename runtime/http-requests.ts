@@ -13,11 +13,11 @@ const countHostHeaders = (rawHeaders: readonly string[]): number => {
   return hosts;
 };
 
-const absoluteForm = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]+)/i;
+const absoluteFormPattern = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]+)/i;
 
 /** Rewrites a target in absolute form to its path, and replaces the `Host` header with the host of the target. */
-const useOriginForm = (request: IncomingMessage): void => {
-  const [origin = '', host] = absoluteForm.exec(request.url ?? '') ?? [];
+const rewriteToOriginForm = (request: IncomingMessage): void => {
+  const [origin = '', host] = absoluteFormPattern.exec(request.url ?? '') ?? [];
   if (host === undefined) return;
   const path = request.url?.slice(origin.length) ?? '';
   request.headers.host = host;
@@ -25,10 +25,10 @@ const useOriginForm = (request: IncomingMessage): void => {
 };
 
 /**
- * Refuses requests with two `Host` headers (section 3.2), and rewrites targets in absolute form to paths (section
+ * Rejects requests with two `Host` headers (section 3.2), and rewrites targets in absolute form to paths (section
  * 3.2.2).
  */
-export const withStandardRequests =
+export const enforceRequestRules =
   (listener: RequestListener): RequestListener =>
   (request, response) => {
     if (countHostHeaders(request.rawHeaders) > 1) {
@@ -41,6 +41,6 @@ export const withStandardRequests =
         .end(multipleHostsError);
       return;
     }
-    if (request.url?.startsWith('/') !== true) useOriginForm(request);
+    if (request.url?.startsWith('/') !== true) rewriteToOriginForm(request);
     listener(request, response);
   };

@@ -20,7 +20,7 @@ const startInterval = (ms: number): SharedInterval => {
 
 /**
  * Calls `work` every `ms` milliseconds, for the first time within `ms`. Returns a function that stops it. The work runs
- * under the name of the caller's work (`workNow`), does not prevent the process from exiting, and must not throw.
+ * under the name of the caller's work (`getCurrentWork`), does not prevent the process from exiting, and must not throw.
  */
 export const runEvery = (ms: number, work: () => void): (() => void) => {
   const { timer, callbacks } = intervals.get(ms) ?? startInterval(ms);

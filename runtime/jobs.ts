@@ -69,7 +69,7 @@ interface Alarm {
   stop(): void;
 }
 
-/** A timer holds 24.8 days at most, and the clock may be set forward, so the time is checked again after an hour. */
+/** A timer is limited to 24.8 days, and the clock may be set forward, so the time is checked again after an hour. */
 const maxTimerMs = 3_600_000;
 
 const createAlarm = (clock: Clock, onDue: () => void): Alarm => {
@@ -80,7 +80,7 @@ const createAlarm = (clock: Clock, onDue: () => void): Alarm => {
     const remainingMs = Math.max(0, dueMs - clock.now());
     timer = setTimeout(
       () => {
-        // Fires once the complete delay has passed, even if the clock was set back meanwhile.
+        // Fires once the complete delay has passed, even if the clock was set back in the meantime.
         if (remainingMs > maxTimerMs && dueMs > clock.now()) return start();
         dueMs = Number.POSITIVE_INFINITY;
         onDue();
@@ -101,58 +101,58 @@ const createAlarm = (clock: Clock, onDue: () => void): Alarm => {
 /** Runs jobs until `stop`. Every run is counted in `oiq_job_*`, and failures are logged with the job's name. */
 export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
   const { clock, log, metrics } = runtime;
-  const stopping = new AbortController();
+  const stopController = new AbortController();
   const runningJobs: RunningJob[] = [];
   const lease = {
     ...runtime,
     holder: `${hostname()}:${process.pid}`,
-    ...(leaseMs !== undefined && { forMs: leaseMs }),
+    ...(leaseMs !== undefined && { durationMs: leaseMs }),
   };
 
   /** Runs the job, and returns whether it succeeded. */
   const runJob = async <Ports>({ name, run }: Job<Ports>, ports: Ports, signal: AbortSignal): Promise<boolean> => {
     const startedMs = clock.now();
-    let succeeded = true;
+    let hasSucceeded = true;
     try {
       await trackWork(`job ${name}`, () => run(ports, signal));
       metrics.set('oiq_job_last_success_timestamp_seconds', clock.now() / 1_000, { job: name });
     } catch (error) {
-      succeeded = false;
-      if (!stopping.signal.aborted) log.error({ error, job: name }, 'a job failed; it is tried again');
+      hasSucceeded = false;
+      if (!stopController.signal.aborted) log.error({ error, job: name }, 'a job failed; it is tried again');
     }
-    metrics.add('oiq_job_runs_total', 1, { job: name, outcome: succeeded ? 'success' : 'failure' });
+    metrics.add('oiq_job_runs_total', 1, { job: name, outcome: hasSucceeded ? 'success' : 'failure' });
     metrics.observe('oiq_job_duration_seconds', (clock.now() - startedMs) / 1_000, { job: name });
-    return succeeded;
+    return hasSucceeded;
   };
 
   /** Runs the job if it is due, and returns the time of the next check. */
   const runOnce = async <Ports>(job: Job<Ports>, ports: Ports, isEarlyRun: boolean): Promise<number> => {
     const nextMs = clock.now() + job.everyMs;
     if (job.scope === 'process') {
-      await runJob(job, ports, stopping.signal);
+      await runJob(job, ports, stopController.signal);
       return nextMs;
     }
     const acquiredLease = await acquireLease(job.name, lease, {
-      early: isEarlyRun,
+      ignoresNotBefore: isEarlyRun,
       everyMs: job.everyMs + clockSkewMs,
     });
     if ('freeAtMs' in acquiredLease) return Math.min(nextMs, acquiredLease.freeAtMs);
-    const succeeded = await runJob(job, ports, AbortSignal.any([stopping.signal, acquiredLease.lost]));
-    // Another process may continue at once the work that the stop interrupted.
-    await acquiredLease.release(succeeded && !stopping.signal.aborted ? nextMs : 0);
+    const hasSucceeded = await runJob(job, ports, AbortSignal.any([stopController.signal, acquiredLease.lost]));
+    // Another process may immediately continue the work that the stop interrupted.
+    await acquiredLease.release(hasSucceeded && !stopController.signal.aborted ? nextMs : 0);
     return nextMs;
   };
 
   const start = <Ports>(job: Job<Ports>, ports: Ports): RunningJob => {
     let run: Promise<void> | undefined;
-    let early = false;
+    let isNextRunEarly = false;
     let isStopped = false;
     const startAlarm = (): void => {
       if (run === undefined && !isStopped) alarm.start();
     };
     const alarm = createAlarm(clock, () => {
-      const isEarly = early;
-      early = false;
+      const isEarly = isNextRunEarly;
+      isNextRunEarly = false;
       run = runOnce(job, ports, isEarly)
         .catch((error: unknown) => {
           log.warn({ error, job: job.name }, 'the lease of a job could not be acquired; this is retried');
@@ -166,9 +166,9 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
     });
     alarm.set(clock.now() + (job.firstMs ?? Math.min(job.everyMs, defaultFirstMs)));
     alarm.start();
-    const running: RunningJob = {
+    const runningJob: RunningJob = {
       wake(atMs = clock.now()) {
-        early = true;
+        isNextRunEarly = true;
         alarm.set(atMs);
         startAlarm();
       },
@@ -178,14 +178,14 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
         await run;
       },
     };
-    runningJobs.push(running);
-    return running;
+    runningJobs.push(runningJob);
+    return runningJob;
   };
 
   return {
     start,
     async stop() {
-      stopping.abort();
+      stopController.abort();
       await waitUpTo(stopTimeoutMs, Promise.all(runningJobs.map((job) => job.stop())));
     },
   };

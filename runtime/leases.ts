@@ -34,55 +34,56 @@ export interface LeaseOptions {
   readonly clock: Clock;
   /** Unique name of this process. */
   readonly holder: string;
-  /** How long a crashed holder blocks others. Default: 30 seconds. */
-  readonly forMs?: number;
+  /** How long the lease of a crashed holder remains. Default: 30 seconds. */
+  readonly durationMs?: number;
 }
 
 /** Options of a request for a lease. */
 export interface LeaseRequest {
   /** Whether to grant the lease before `notBefore`. */
-  readonly early?: boolean;
-  /** How far ahead `notBefore` may be (`parseSavedDueMs`). Unlimited by default. */
+  readonly ignoresNotBefore?: boolean;
+  /** Maximum time from now until `notBefore` (`parseSavedDueMs`). Unlimited by default. */
   readonly everyMs?: number;
 }
 
 /**
  * Acquires the lease of that name, or returns when it may be available. Compare-and-set on the document's version
  * decides between concurrent requests. Clocks of processes may differ, and a paused holder may continue briefly after
- * it lost the lease. So leased work must be idempotent.
+ * it lost the lease. Therefore leased work must be idempotent.
  */
 export const acquireLease = async (
   name: string,
-  { documents, clock, holder, forMs = 30_000 }: LeaseOptions,
-  { early = false, everyMs = Number.POSITIVE_INFINITY }: LeaseRequest = {},
+  { documents, clock, holder, durationMs = 30_000 }: LeaseOptions,
+  { ignoresNotBefore = false, everyMs = Number.POSITIVE_INFINITY }: LeaseRequest = {},
 ): Promise<Lease | UnavailableLease> => {
   const collection = documents.forTenant(platformTenant).collection(leases);
   const toIsoTime = (ms: number): string => new Date(ms).toISOString();
-  const fields = () => ({ holder, until: toIsoTime(clock.now() + forMs), notBefore: toIsoTime(0) });
+  const buildFields = () => ({ holder, until: toIsoTime(clock.now() + durationMs), notBefore: toIsoTime(0) });
   let heldDocument: { version: number };
   try {
-    const existing = await collection.find(name);
+    const leaseDocument = await collection.find(name);
     const nowMs = clock.now();
     // Twice the duration: another process may have a longer lease, and clocks differ slightly.
-    const freeAtMs = existing === undefined ? 0 : parseSavedDueMs(existing.until, nowMs, 2 * forMs);
-    const notBeforeMs = existing === undefined || early ? 0 : parseSavedDueMs(existing.notBefore, nowMs, everyMs);
+    const freeAtMs = leaseDocument === undefined ? 0 : parseSavedDueMs(leaseDocument.until, nowMs, 2 * durationMs);
+    const notBeforeMs =
+      leaseDocument === undefined || ignoresNotBefore ? 0 : parseSavedDueMs(leaseDocument.notBefore, nowMs, everyMs);
     if (Math.max(freeAtMs, notBeforeMs) > nowMs) return { freeAtMs: Math.max(freeAtMs, notBeforeMs) };
     heldDocument =
-      existing === undefined
-        ? await collection.insert({ id: name, ...fields() })
-        : await collection.update(name, fields(), existing.version);
+      leaseDocument === undefined
+        ? await collection.insert({ id: name, ...buildFields() })
+        : await collection.update(name, buildFields(), leaseDocument.version);
   } catch (error) {
-    if (error instanceof ConflictError) return { freeAtMs: clock.now() + forMs };
+    if (error instanceof ConflictError) return { freeAtMs: clock.now() + durationMs };
     throw error;
   }
 
   const lost = new AbortController();
-  let untilMs = clock.now() + forMs;
+  let untilMs = clock.now() + durationMs;
   let renewal: Promise<void> = Promise.resolve();
   const renew = async (): Promise<void> => {
-    const nextMs = clock.now() + forMs;
+    const nextMs = clock.now() + durationMs;
     try {
-      heldDocument = await collection.update(name, fields(), heldDocument.version);
+      heldDocument = await collection.update(name, buildFields(), heldDocument.version);
       untilMs = nextMs;
     } catch (error) {
       if (error instanceof ConflictError || clock.now() >= untilMs) lost.abort();
@@ -91,7 +92,7 @@ export const acquireLease = async (
   };
   const timer = setInterval(() => {
     renewal = renewal.then(renew);
-  }, forMs / 3);
+  }, durationMs / 3);
   timer.unref();
 
   return {

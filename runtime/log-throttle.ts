@@ -1,4 +1,4 @@
-/** Throttles logs of failures. A store outage fails many parts at once, which are logged in one line. */
+/** Throttles logs of failures. In a store outage, many parts fail at once; they are logged in one line. */
 
 const firstDelayMs = 500;
 const maxDelayMs = 60_000;

@@ -4,8 +4,14 @@ import { type ReusableMemory, releaseWhenIdle } from './idle-memory.ts';
 const { copy } = Buffer.prototype;
 
 /** Copies a range with one native call. It is as fast with shared memory, for which `set` copies byte by byte. */
-export const copyRange = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void => {
-  copy.call(source as Buffer, target, at, start, end);
+export const copyRange = (
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  targetOffset: number,
+): void => {
+  copy.call(source as Buffer, target, targetOffset, start, end);
 };
 
 /** Returns whether the bytes are in shared memory. */
@@ -16,9 +22,9 @@ const maxSharedBytes = 64 * 1024 * 1024;
 const maxSharedBuffers = 8;
 
 /**
- * Pool of memory that threads pass to each other and reuse: a fresh page costs more than the copy into it. V8 counts a
- * buffer that moves to a thread as newly allocated, and collected all garbage for every batch. So the pool uses shared
- * memory, which V8 does not count. It contains few shared buffers, which it keeps until its thread is idle. Beyond
+ * Pool of memory that threads pass to each other and reuse: a new page costs more than the copy into it. V8 counts a
+ * buffer that moves to a thread as newly allocated, and would run a full garbage collection for every batch.
+ * Therefore the pool uses shared memory, which V8 does not count. It contains few shared buffers, which it keeps until its thread is idle. Beyond
  * them, it allocates ordinary buffers, which are moved to the other thread.
  */
 export class TransferMemoryPool implements ReusableMemory {
@@ -62,6 +68,8 @@ export class TransferMemoryPool implements ReusableMemory {
  */
 export const transferableBuffers = (buffers: readonly ArrayBufferLike[]): ArrayBuffer[] => [
   ...new Set(
-    buffers.filter((piece): piece is ArrayBuffer => piece instanceof ArrayBuffer && !isMarkedAsUntransferable(piece)),
+    buffers.filter(
+      (buffer): buffer is ArrayBuffer => buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer),
+    ),
   ),
 ];

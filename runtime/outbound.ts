@@ -40,8 +40,8 @@ export interface Outbound {
    * `OutboundError`.
    */
   fetch(url: string, request?: OutboundRequest): Promise<Response>;
-  /** Returns the TXT records of a name; `undefined` if the name server does not answer. */
-  txt(name: string): Promise<readonly string[] | undefined>;
+  /** Returns the TXT records of a name; `undefined` if the name server does not respond. */
+  resolveTxt(name: string): Promise<readonly string[] | undefined>;
 }
 
 export interface OutboundOptions {
@@ -63,9 +63,9 @@ export const openOutbound = ({
   nameServers,
 }: OutboundOptions = {}): Outbound => {
   const egressPolicy = createEgressPolicy({ allowedNetworks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve });
-  const lookup: LookupFunction = (hostname, options, done) =>
+  const lookup: LookupFunction = (hostname, options, callback) =>
     egressPolicy.lookup(hostname, options, (error, address, family) =>
-      error === null ? done(null, address, family) : done(unknownNameError(hostname), []),
+      error === null ? callback(null, address, family) : callback(createUnknownNameError(hostname), []),
     );
   const resolver = new Resolver({ timeout: Math.min(3000, timeoutMs), tries: 2 });
   if (nameServers !== undefined) resolver.setServers(nameServers);
@@ -74,16 +74,19 @@ export const openOutbound = ({
       const target = parseTarget(url, egressPolicy);
       const timeout = AbortSignal.timeout(overrides.timeoutMs ?? timeoutMs);
       const signal = overrides.signal === undefined ? timeout : AbortSignal.any([timeout, overrides.signal]);
-      const answer = await new Promise<IncomingMessage>((onResponse, onError) => {
+      const response = await new Promise<IncomingMessage>((onResponse, onError) => {
         const sendRequest = target.protocol === 'https:' ? requestHttps : requestHttp;
         // A new connection, because a reused one may lead to an address that was checked for another request.
         const request = sendRequest(target, { method, headers, lookup, agent: false, signal }, onResponse);
         request.once('error', (error) => onError(toOutboundError(error, target, signal)));
         request.end(body ?? undefined);
       });
-      return toResponse(answer, await readBody(answer, { maxBytes: overrides.maxBytes ?? maxBytes, target, signal }));
+      return toResponse(
+        response,
+        await readBody(response, { maxBytes: overrides.maxBytes ?? maxBytes, target, signal }),
+      );
     },
-    async txt(name) {
+    async resolveTxt(name) {
       try {
         return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
       } catch (error) {
@@ -95,7 +98,7 @@ export const openOutbound = ({
 };
 
 /** Unknown names give the same error, so that it does not reveal the names of a private network. */
-const unknownNameError = (host: string): OutboundError =>
+const createUnknownNameError = (host: string): OutboundError =>
   new OutboundError(
     `${host} is not known, or is in a private network that OIQ_OUTBOUND_NETWORKS does not allow: check the name and its DNS record`,
   );
@@ -107,7 +110,7 @@ const parseTarget = (url: string, egressPolicy: EgressPolicy): URL => {
   if (target.username !== '' || target.password !== '')
     throw new OutboundError('the address must not contain a user name', { isRefusal: true });
   try {
-    egressPolicy.require(target.hostname.replace(/^\[|\]$/g, ''));
+    egressPolicy.requireAllowed(target.hostname.replace(/^\[|\]$/g, ''));
   } catch (error) {
     throw new OutboundError((error as Error).message, { isRefusal: true });
   }
@@ -116,25 +119,25 @@ const parseTarget = (url: string, egressPolicy: EgressPolicy): URL => {
 
 const toOutboundError = (error: Error, { host }: URL, signal: AbortSignal): OutboundError => {
   if (error instanceof OutboundError) return error;
-  const message = signal.aborted ? `${host} took too long to answer` : `${host} cannot be reached: ${error.message}`;
+  const message = signal.aborted ? `${host} took too long to respond` : `${host} cannot be reached: ${error.message}`;
   return new OutboundError(message, { cause: error });
 };
 
 /** Reads the complete response as chunks. Copying 60 MB would block all other work. */
 const readBody = async (
-  answer: IncomingMessage,
+  response: IncomingMessage,
   { maxBytes, target, signal }: { readonly maxBytes: number; readonly target: URL; readonly signal: AbortSignal },
 ): Promise<readonly Buffer[]> => {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > maxBytes) throw new OutboundError(`${target.host} answered with more than ${maxBytes} bytes`);
       chunks.push(chunk);
     }
   } catch (error) {
-    answer.destroy();
+    response.destroy();
     throw toOutboundError(error as Error, target, signal);
   }
   return chunks;

@@ -5,8 +5,8 @@ import { TimeoutError, withTimeout } from './timeout.ts';
 const checkTimeoutMs = 2_000;
 
 /**
- * Checks several stores concurrently. Rejects within two seconds with all problems, including the names of stores that
- * do not answer.
+ * Checks several stores concurrently. Rejects within two seconds with all problems, including the names of stores
+ * that do not respond.
  */
 export const checkStores = async (checks: Readonly<Record<string, () => Promise<void>>>): Promise<void> => {
   const problemsByStore = await Promise.all(
@@ -15,7 +15,7 @@ export const checkStores = async (checks: Readonly<Record<string, () => Promise<
         await withTimeout(checkTimeoutMs, check());
         return [];
       } catch (error) {
-        if (error instanceof TimeoutError) return [`${name} does not answer`];
+        if (error instanceof TimeoutError) return [`${name} does not respond`];
         return [error instanceof Error ? error.message : String(error)];
       }
     }),

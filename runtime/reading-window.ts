@@ -16,11 +16,11 @@ export interface WindowBatch {
 /** The part of a window that its budget uses. */
 interface BudgetedWindow {
   /** Distance in bytes from a reader to the piece that is needed last, among those not in use; -1 without a piece. */
-  readonly farthest: number;
+  readonly farthestDistanceBytes: number;
   releaseFarthest(): void;
 }
 
-/** Maximum bytes that all windows of a process hold. They exceed it only while more is in use. */
+/** Maximum total bytes of all windows of a process. They exceed it only while more bytes are in use. */
 export class Budget {
   heldBytes = 0;
   readonly maxBytes: number;
@@ -36,7 +36,7 @@ export class Budget {
       let farthestWindow: BudgetedWindow | undefined;
       let farthest = -1;
       for (const holder of this.holders) {
-        const distanceBytes = holder.farthest;
+        const distanceBytes = holder.farthestDistanceBytes;
         if (distanceBytes > farthest) [farthestWindow, farthest] = [holder, distanceBytes];
       }
       if (farthestWindow === undefined) return;
@@ -45,7 +45,7 @@ export class Budget {
   }
 }
 
-interface HeldPiece<Piece> {
+interface StoredBatch<Piece> {
   readonly piece: Piece;
   users: number;
 }
@@ -63,111 +63,116 @@ export class ReadingWindow<Piece extends WindowBatch> {
   readonly #budget: Budget;
   readonly #onReleased: (pieces: readonly Piece[]) => void;
   /** Sorted by offset, without overlaps */
-  #held: HeldPiece<Piece>[] = [];
+  #storedBatches: StoredBatch<Piece>[] = [];
 
-  /** `giveBack` receives the pieces that the window no longer holds. */
-  constructor(budget: Budget, giveBack: (pieces: readonly Piece[]) => void) {
+  /** `onReleased` receives the pieces that the window no longer contains. */
+  constructor(budget: Budget, onReleased: (pieces: readonly Piece[]) => void) {
     this.#budget = budget;
-    this.#onReleased = giveBack;
+    this.#onReleased = onReleased;
   }
 
   /** Returns the piece that contains an offset. */
   find(offset: number): Piece | undefined {
-    const held = this.#held[this.#findIndex(offset)];
+    const held = this.#storedBatches[this.#findIndex(offset)];
     return held !== undefined && offset < held.piece.next ? held.piece : undefined;
   }
 
   /** Returns the first offset of the next piece after an offset; `Infinity` if there is none. */
-  nextFrom(offset: number): number {
-    return this.#held[this.#findIndex(offset) + 1]?.piece.first ?? Number.POSITIVE_INFINITY;
+  findNextOffset(offset: number): number {
+    return this.#storedBatches[this.#findIndex(offset) + 1]?.piece.first ?? Number.POSITIVE_INFINITY;
   }
 
   add(piece: Piece): void {
     this.#budget.heldBytes += piece.bytes;
     this.#budget.holders.add(this);
-    this.#held.splice(this.#findIndex(piece.first) + 1, 0, { piece, users: 0 });
+    this.#storedBatches.splice(this.#findIndex(piece.first) + 1, 0, { piece, users: 0 });
   }
 
   /** Retains a piece until `leave`, whatever readers need. */
-  use({ first }: Piece): void {
-    const held = this.#held[this.#findIndex(first)];
+  retain({ first }: Piece): void {
+    const held = this.#storedBatches[this.#findIndex(first)];
     if (held !== undefined) held.users++;
   }
 
-  leave({ first }: Piece): void {
-    const held = this.#held[this.#findIndex(first)];
+  stopUsing({ first }: Piece): void {
+    const held = this.#storedBatches[this.#findIndex(first)];
     if (held !== undefined) held.users--;
   }
 
-  /** Gives back the pieces that no reader needs, and enforces the budget. */
+  /** Releases the pieces that no reader needs, and enforces the budget. */
   releaseUnneeded(): void {
-    const distances = this.#distances();
+    const distances = this.#computeDistances();
     this.#releaseWhere((index) => distances[index] === Number.POSITIVE_INFINITY);
     this.#budget.evict();
   }
 
-  get farthest(): number {
-    return this.#distances().reduce(
+  get farthestDistanceBytes(): number {
+    return this.#computeDistances().reduce(
       (farthest, distance, index) => (this.#isIdle(index) ? Math.max(farthest, distance) : farthest),
       -1,
     );
   }
 
   releaseFarthest(): void {
-    const { farthest } = this;
-    const last = this.#distances().findLastIndex((distance, index) => distance === farthest && this.#isIdle(index));
+    const { farthestDistanceBytes } = this;
+    const last = this.#computeDistances().findLastIndex(
+      (distance, index) => distance === farthestDistanceBytes && this.#isIdle(index),
+    );
     this.#releaseWhere((index) => index === last);
   }
 
-  /** Gives back all pieces, including those in use. */
+  /** Releases all pieces, including those in use. */
   releaseAll(): void {
-    const released = this.#held.splice(0).map(({ piece }) => piece);
+    const released = this.#storedBatches.splice(0).map(({ piece }) => piece);
     for (const { bytes } of released) this.#budget.heldBytes -= bytes;
     this.#budget.holders.delete(this);
     if (released.length > 0) this.#onReleased(released);
   }
 
   #isIdle(index: number): boolean {
-    return this.#held[index]?.users === 0;
+    return this.#storedBatches[index]?.users === 0;
   }
 
   /**
    * Distance in bytes of each piece from the nearest reader before it. Infinite if no reader can reach it through held
    * pieces.
    */
-  #distances(): number[] {
+  #computeDistances(): number[] {
     const positions = Array.from(this.readers, ({ next }) => next).sort((one, other) => one - other);
-    let at = 0;
+    let readerIndex = 0;
     let end = Number.NEGATIVE_INFINITY;
     let distance = Number.POSITIVE_INFINITY;
-    return this.#held.map(({ piece: { first, next, bytes } }) => {
+    return this.#storedBatches.map(({ piece: { first, next, bytes } }) => {
       if (first - end > maxGap) distance = Number.POSITIVE_INFINITY;
-      for (; at < positions.length && (positions[at] as number) < next; at++)
-        if ((positions[at] as number) >= first - maxGap) distance = 0;
-      const own = distance;
+      for (; readerIndex < positions.length && (positions[readerIndex] as number) < next; readerIndex++)
+        if ((positions[readerIndex] as number) >= first - maxGap) distance = 0;
+      const pieceDistance = distance;
       distance += bytes;
       end = next;
-      return own;
+      return pieceDistance;
     });
   }
 
-  /** Gives back the unused pieces for which `isGiven` returns `true`. */
-  #releaseWhere(isGiven: (index: number) => boolean): void {
+  /** Releases the unused pieces for which `shouldRelease` returns `true`. */
+  #releaseWhere(shouldRelease: (index: number) => boolean): void {
     const released: Piece[] = [];
-    this.#held = this.#held.filter(({ piece, users }, index) => {
-      if (users > 0 || !isGiven(index)) return true;
+    this.#storedBatches = this.#storedBatches.filter(({ piece, users }, index) => {
+      if (users > 0 || !shouldRelease(index)) return true;
       released.push(piece);
       this.#budget.heldBytes -= piece.bytes;
       return false;
     });
-    if (this.#held.length === 0) this.#budget.holders.delete(this);
+    if (this.#storedBatches.length === 0) this.#budget.holders.delete(this);
     if (released.length > 0) this.#onReleased(released);
   }
 
   /** Returns the index of the last piece that begins at or before the offset; -1 if there is none. */
   #findIndex(offset: number): number {
     return (
-      findFirstIndex(this.#held.length, (index) => (this.#held[index] as HeldPiece<Piece>).piece.first > offset) - 1
+      findFirstIndex(
+        this.#storedBatches.length,
+        (index) => (this.#storedBatches[index] as StoredBatch<Piece>).piece.first > offset,
+      ) - 1
     );
   }
 }

@@ -4,7 +4,7 @@ import { isFields } from './fields.ts';
 export type StoredFields = Readonly<Record<string, unknown>>;
 export type FieldChange = (fields: StoredFields) => StoredFields;
 
-/** Renames fields. A new name that already exists wins, so applying it twice changes nothing. */
+/** Renames fields. If the new name already exists, its value is retained, so a second application changes nothing. */
 export const renameFields =
   (names: Readonly<Record<string, string>>): FieldChange =>
   (fields) => {
@@ -21,8 +21,8 @@ export const renameFields =
 const changeValue = (change: FieldChange, value: unknown): unknown => {
   if (isFields(value)) return change(value);
   if (!Array.isArray(value)) return value;
-  const changedValues = value.map((one) => changeValue(change, one));
-  return changedValues.some((one, index) => one !== value[index]) ? changedValues : value;
+  const changedValues = value.map((element) => changeValue(change, element));
+  return changedValues.some((element, index) => element !== value[index]) ? changedValues : value;
 };
 
 /** Applies changes to the objects in fields, and to each object of the lists in them. */

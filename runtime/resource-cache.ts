@@ -30,7 +30,7 @@ export interface DocumentsById<Document> extends ReadonlyMap<string, Document> {
 
 class MutableDocuments<Document> extends Map<string, Document> implements DocumentsById<Document> {
   revision = 0;
-  /** A caller holds this map, so the next change is applied to a copy */
+  /** A caller has a reference to this map, so the next change is applied to a copy */
   hasSnapshot = false;
 
   static copyOf<Document>(other: MutableDocuments<Document>): MutableDocuments<Document> {
@@ -47,15 +47,15 @@ export class TenantDocumentCache<Fields extends object> {
   readonly #tenants = new Map<string, MutableDocuments<Fields & StoredMetadata>>();
 
   /** Sets or deletes a document, and returns the previous one. */
-  change(
+  setDocument(
     tenantId: string,
     id: string,
     document: (Fields & StoredMetadata) | undefined,
   ): (Fields & StoredMetadata) | undefined {
-    const existingDocuments = this.#tenants.get(tenantId) ?? new MutableDocuments<Fields & StoredMetadata>();
-    const writableDocuments = existingDocuments.hasSnapshot
-      ? MutableDocuments.copyOf(existingDocuments)
-      : existingDocuments;
+    const currentDocuments = this.#tenants.get(tenantId) ?? new MutableDocuments<Fields & StoredMetadata>();
+    const writableDocuments = currentDocuments.hasSnapshot
+      ? MutableDocuments.copyOf(currentDocuments)
+      : currentDocuments;
     const previousDocument = writableDocuments.get(id);
     writableDocuments.revision++;
     if (document === undefined) writableDocuments.delete(id);
@@ -65,11 +65,11 @@ export class TenantDocumentCache<Fields extends object> {
     return previousDocument;
   }
 
-  of(tenantId: string): DocumentsById<Fields & StoredMetadata> {
+  getByTenant(tenantId: string): DocumentsById<Fields & StoredMetadata> {
     return this.#tenants.get(tenantId) ?? noDocuments;
   }
 
-  /** Returns a snapshot like `of`, which later changes do not affect. */
+  /** Returns a snapshot like `getByTenant`, which later changes do not affect. */
   getSnapshot(tenantId: string): DocumentsById<Fields & StoredMetadata> {
     const documents = this.#tenants.get(tenantId);
     if (documents !== undefined) documents.hasSnapshot = true;
@@ -88,12 +88,12 @@ export const watchCollection = async <Fields extends object>(
 ): Promise<ResourceCache<Fields>> => {
   const cache = new TenantDocumentCache<Fields>();
   const feed = await documents.follow(definition, ({ tenantId, id, document }) => {
-    onChange({ tenantId, id, before: cache.change(tenantId, id, document), after: document });
+    onChange({ tenantId, id, before: cache.setDocument(tenantId, id, document), after: document });
   });
   return {
-    find: (tenantId, id) => cache.of(tenantId).get(id),
-    getByTenant: (tenantId) => cache.of(tenantId),
-    staleMs: () => feed.staleMs(),
+    find: (tenantId, id) => cache.getByTenant(tenantId).get(id),
+    getByTenant: (tenantId) => cache.getByTenant(tenantId),
+    staleMs: () => feed.getStaleMs(),
     close: () => feed.close(),
   };
 };

@@ -1,4 +1,4 @@
-/** Retries work while the store that it needs does not answer. */
+/** Retries work while the store that it needs is unavailable. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../schemas/errors.ts';
 
@@ -25,12 +25,12 @@ export const retryUntilAvailable = async <Result>(
 };
 
 /**
- * Waits until all have settled. Rejects with an error that is not transient, or else with all stores that do not
- * answer.
+ * Waits until all have settled. Rejects with an error that is not transient, or else with the messages of all
+ * unavailable stores.
  */
 export const waitForAll = async (promises: readonly Promise<unknown>[]): Promise<void> => {
   const results = await Promise.allSettled(promises);
-  const failures = results.flatMap((end): Error[] => (end.status === 'rejected' ? [end.reason] : []));
+  const failures = results.flatMap((result): Error[] => (result.status === 'rejected' ? [result.reason] : []));
   const permanentFailure = failures.find((failure) => !(failure instanceof UnavailableError));
   if (permanentFailure !== undefined) throw permanentFailure;
   if (failures.length > 0)

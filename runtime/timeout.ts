@@ -3,7 +3,7 @@
 /** An operation exceeded its timeout. */
 export class TimeoutError extends Error {
   constructor(ms: number) {
-    super(`no answer within ${ms} ms`);
+    super(`no response within ${ms} ms`);
   }
 }
 

@@ -10,16 +10,16 @@ const yearMs = 365.25 * dayMs;
  */
 export interface WallClock {
   /** Returns the wall time of an instant. */
-  wallAt(atMs: number): number;
+  getWallTime(atMs: number): number;
   /**
    * Returns the instant of a wall time, as RFC 5545 (3.3.5) specifies: an ambiguous time is its first occurrence, and a
    * skipped time uses the offset before the change.
    */
-  instantOf(wallMs: number): number;
+  getInstant(wallMs: number): number;
   /** Returns every instant with that wall time: zero, one or two. */
-  instantsOf(wallMs: number): readonly number[];
+  getInstants(wallMs: number): readonly number[];
   /** Returns the offset changes after `fromMs`, up to and including `toMs`. */
-  changes(fromMs: number, toMs: number): readonly number[];
+  listOffsetChanges(fromMs: number, toMs: number): readonly number[];
 }
 
 interface OffsetPeriod {
@@ -31,16 +31,17 @@ interface OffsetPeriod {
 const listOffsetPeriods = (timeZone: string, year: number): readonly OffsetPeriod[] => {
   const fromMs = Math.floor(year * yearMs);
   const endMs = Math.floor((year + 1) * yearMs);
-  let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(fromMs).toZonedDateTimeISO(timeZone);
-  const spans = [{ fromMs, offsetMs: at.offsetNanoseconds / 1e6 }];
+  let zonedDateTime: Temporal.ZonedDateTime | null =
+    Temporal.Instant.fromEpochMilliseconds(fromMs).toZonedDateTimeISO(timeZone);
+  const periods = [{ fromMs, offsetMs: zonedDateTime.offsetNanoseconds / 1e6 }];
   for (;;) {
-    at = at.getTimeZoneTransition('next');
-    if (at === null || at.epochMilliseconds >= endMs) return spans;
-    spans.push({ fromMs: at.epochMilliseconds, offsetMs: at.offsetNanoseconds / 1e6 });
+    zonedDateTime = zonedDateTime.getTimeZoneTransition('next');
+    if (zonedDateTime === null || zonedDateTime.epochMilliseconds >= endMs) return periods;
+    periods.push({ fromMs: zonedDateTime.epochMilliseconds, offsetMs: zonedDateTime.offsetNanoseconds / 1e6 });
   }
 };
 
-class Zone implements WallClock {
+class ZoneWallClock implements WallClock {
   readonly #timeZone: string;
   readonly #years = new Map<number, readonly OffsetPeriod[]>();
 
@@ -49,17 +50,17 @@ class Zone implements WallClock {
   }
 
   #getOffsetPeriods(year: number): readonly OffsetPeriod[] {
-    const known = this.#years.get(year);
-    if (known !== undefined) return known;
+    const cachedPeriods = this.#years.get(year);
+    if (cachedPeriods !== undefined) return cachedPeriods;
     const periods = listOffsetPeriods(this.#timeZone, year);
     this.#years.set(year, periods);
     return periods;
   }
 
-  #offsetAt(atMs: number): number {
-    const spans = this.#getOffsetPeriods(Math.floor(atMs / yearMs));
+  #getOffset(atMs: number): number {
+    const periods = this.#getOffsetPeriods(Math.floor(atMs / yearMs));
     let offsetMs = 0;
-    for (const span of spans) {
+    for (const span of periods) {
       if (span.fromMs > atMs) break;
       offsetMs = span.offsetMs;
     }
@@ -67,36 +68,36 @@ class Zone implements WallClock {
   }
 
   /**
-   * Returns the instants of a wall time with the offsets of a day before and a day after. No offset reaches a day, so
+   * Returns the instants of a wall time with the offsets of a day before and a day after. Every offset is less than a day, so
    * any offset change that affects the wall time is between them.
    */
-  #candidateInstants(wallMs: number): readonly [before: number, after: number] {
-    return [wallMs - this.#offsetAt(wallMs - dayMs), wallMs - this.#offsetAt(wallMs + dayMs)];
+  #getCandidateInstants(wallMs: number): readonly [before: number, after: number] {
+    return [wallMs - this.#getOffset(wallMs - dayMs), wallMs - this.#getOffset(wallMs + dayMs)];
   }
 
-  wallAt(atMs: number): number {
-    return atMs + this.#offsetAt(atMs);
+  getWallTime(atMs: number): number {
+    return atMs + this.#getOffset(atMs);
   }
 
-  instantOf(wallMs: number): number {
-    const [before, after] = this.#candidateInstants(wallMs);
-    return this.wallAt(before) !== wallMs && this.wallAt(after) === wallMs ? after : before;
+  getInstant(wallMs: number): number {
+    const [before, after] = this.#getCandidateInstants(wallMs);
+    return this.getWallTime(before) !== wallMs && this.getWallTime(after) === wallMs ? after : before;
   }
 
-  instantsOf(wallMs: number): readonly number[] {
-    const [before, after] = this.#candidateInstants(wallMs);
+  getInstants(wallMs: number): readonly number[] {
+    const [before, after] = this.#getCandidateInstants(wallMs);
     const candidates = before === after ? [before] : [Math.min(before, after), Math.max(before, after)];
-    return candidates.filter((atMs) => this.wallAt(atMs) === wallMs);
+    return candidates.filter((atMs) => this.getWallTime(atMs) === wallMs);
   }
 
-  changes(fromMs: number, toMs: number): readonly number[] {
-    const found: number[] = [];
+  listOffsetChanges(fromMs: number, toMs: number): readonly number[] {
+    const changeTimes: number[] = [];
     for (let year = Math.floor(fromMs / yearMs); year <= Math.floor(toMs / yearMs); year += 1) {
       for (const span of this.#getOffsetPeriods(year).slice(1)) {
-        if (span.fromMs > fromMs && span.fromMs <= toMs) found.push(span.fromMs);
+        if (span.fromMs > fromMs && span.fromMs <= toMs) changeTimes.push(span.fromMs);
       }
     }
-    return found;
+    return changeTimes;
   }
 }
 
@@ -104,18 +105,18 @@ const zones = new Map<string, WallClock>();
 
 /** Returns the clock of an IANA time zone. Its offsets are cached by year. */
 export const getWallClock = (timeZone: string): WallClock => {
-  const known = zones.get(timeZone);
-  if (known !== undefined) return known;
-  const zone = new Zone(timeZone);
+  const cachedZone = zones.get(timeZone);
+  if (cachedZone !== undefined) return cachedZone;
+  const zone = new ZoneWallClock(timeZone);
   zones.set(timeZone, zone);
   return zone;
 };
 
-const wallText = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d))?$/;
+const wallTimePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d))?$/;
 
 /** Parses `2026-03-23T09:00` as a wall time; `undefined` for an invalid text. */
 export const parseWallTime = (text: string): number | undefined => {
-  const match = wallText.exec(text);
+  const match = wallTimePattern.exec(text);
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
     .slice(1)
@@ -128,8 +129,12 @@ export const parseWallTime = (text: string): number | undefined => {
 /** Adds months at the same time of the day. A month without that day gives its last day. */
 export const addMonths = (wallMs: number, months: number): number => {
   const from = new Date(wallMs);
-  const first = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1);
-  const day = new Date(first);
+  const firstOfMonthMs = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1);
+  const day = new Date(firstOfMonthMs);
   const daysInMonth = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0)).getUTCDate();
-  return first + (Math.min(from.getUTCDate(), daysInMonth) - 1) * dayMs + (wallMs - Math.floor(wallMs / dayMs) * dayMs);
+  return (
+    firstOfMonthMs +
+    (Math.min(from.getUTCDate(), daysInMonth) - 1) * dayMs +
+    (wallMs - Math.floor(wallMs / dayMs) * dayMs)
+  );
 };

@@ -88,7 +88,7 @@ export const watchDocuments = async <Fields extends object>(
       if (!removedKeys.has(key)) pendingDeletions.add(key);
       removeDocument(tenantId, key);
     },
-    staleMs: () => feed.staleMs(),
+    staleMs: () => feed.getStaleMs(),
     close: () => feed.close(),
   };
 };

@@ -1,4 +1,4 @@
-/** Worker threads that answer requests. */
+/** Worker threads that process requests. */
 import { type ResourceLimits, type TransferListItem, Worker, type WorkerOptions } from 'node:worker_threads';
 
 export interface WorkerPoolOptions {
@@ -6,7 +6,7 @@ export interface WorkerPoolOptions {
   readonly name: string;
   /** Owner of the threads, for requests after the end: `the sinks are stopping`. */
   readonly owner: string;
-  /** Module that runs in the threads. It answers each message that has an `id` with one reply of the same `id`. */
+  /** Module that runs in the threads. It sends one reply with the same `id` for each message that has an `id`. */
   readonly module: URL;
   readonly size: number;
   /** Returns the data for a new thread. */
@@ -25,7 +25,7 @@ export interface ThreadOptions {
   /** Module that runs in the thread, as in `WorkerPoolOptions`. */
   readonly module: URL;
   readonly options: WorkerOptions;
-  /** Whether an idle thread does not keep the process running. Requests always do until they are answered. */
+  /** Whether an idle thread does not keep the process running. Pending requests always keep it running. */
   readonly endsWithProcess?: boolean;
 }
 
@@ -58,12 +58,12 @@ export class PoolThread<Reply extends { readonly id: number }> {
     if (endsWithProcess) worker.unref();
   }
 
-  /** Number of unanswered requests. */
+  /** Number of pending requests. */
   get pendingCount(): number {
     return this.#pending.size;
   }
 
-  /** Whether the thread has ended and answers no more requests. */
+  /** Whether the thread has ended and processes no more requests. */
   get isDead(): boolean {
     return this.#failure !== undefined;
   }
@@ -79,11 +79,11 @@ export class PoolThread<Reply extends { readonly id: number }> {
   }
 
   /** Sends a message that needs no reply. */
-  post(message: unknown, moved: readonly TransferListItem[] = []): void {
-    this.#worker.postMessage(message, moved);
+  post(message: unknown, transferList: readonly TransferListItem[] = []): void {
+    this.#worker.postMessage(message, transferList);
   }
 
-  /** Terminates the thread at once. */
+  /** Terminates the thread immediately. */
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }
@@ -111,9 +111,9 @@ export class WorkerPool<Reply extends { readonly id: number }> {
   getThread(name: string, index: number): PoolThread<Reply> {
     if (this.#closed) throw new Error(`${this.#options.owner} are stopping`);
     let hash = index;
-    for (let at = 0; at < name.length; at++) hash = Math.imul(hash, 31) + name.charCodeAt(at);
+    for (let index = 0; index < name.length; index++) hash = Math.imul(hash, 31) + name.charCodeAt(index);
     const slot = (hash >>> 0) % this.#threads.length;
-    const thread = this.#threads[slot] ?? this.#start(slot);
+    const thread = this.#threads[slot] ?? this.#startThread(slot);
     this.#threads[slot] = thread;
     return thread;
   }
@@ -123,7 +123,7 @@ export class WorkerPool<Reply extends { readonly id: number }> {
     await Promise.all(this.runningThreads.map((thread) => thread.terminate()));
   }
 
-  #start(slot: number): PoolThread<Reply> {
+  #startThread(slot: number): PoolThread<Reply> {
     const { name, module, resourceLimits } = this.#options;
     const options = {
       name: `${name}-${slot}`,

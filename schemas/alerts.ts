@@ -2,8 +2,8 @@
 import { z } from 'zod';
 
 /**
- * States of one alert. `pending` waits for the rule's `for`. `firing`: the condition holds. `recovering` is no longer
- * breached and waits for `keepFiringFor`. `unknown`: the rule's query failed or had no data, and the rule reports that.
+ * States of one alert. `pending`: the condition holds, and the alert waits for the rule's `for`. `firing`: the condition holds. `recovering`: the
+ * condition no longer holds, and the alert waits for `keepFiringFor`. `unknown`: the rule's query failed or had no data, and the rule reports that.
  * `inactive`: none of these.
  */
 export const alertStates = ['inactive', 'pending', 'firing', 'recovering', 'unknown'] as const;
@@ -72,8 +72,8 @@ export const AlertEvaluation = z.strictObject({
       severity: z.enum(alertSeverities).nullable().describe('Severity; `null` if the alert is inactive'),
       value: z.number().nullable(),
       reason: z.string().max(4096),
-      sinceMs: z.int().nullable().describe('Time since when the condition holds'),
-      startedAtMs: z.int().nullable().describe('Time since when the alert fires'),
+      sinceMs: z.int().nullable().describe('Time since which the condition holds'),
+      startedAtMs: z.int().nullable().describe('Time since which the alert fires'),
     }),
   ),
 });

@@ -10,8 +10,8 @@ export const detectorDirections = ['both', 'up', 'down'] as const;
 export const maxSeries = 10_000;
 export const maxSeriesTotal = 30_000;
 
-const value = z.number().nullable();
-const label = z.record(z.string().max(256), z.string().max(1024));
+const nullableNumber = z.number().nullable();
+const labelsSchema = z.record(z.string().max(256), z.string().max(1024));
 
 /**
  * Steps of some series of a detector. The values of one evaluation are split into parts, of which the last is marked.
@@ -23,7 +23,7 @@ export const AnomalyPoints = z.strictObject({
   detector: z.strictObject({
     name: z.string(),
     projectId: z.string().describe('Project ID; empty for the entire organization'),
-    labels: label,
+    labels: labelsSchema,
     direction: z.enum(detectorDirections),
     leastChange: z.number().nonnegative(),
     falseAlarmsPerWeek: z
@@ -40,12 +40,12 @@ export const AnomalyPoints = z.strictObject({
   mode: z
     .enum(['learning', 'late', 'now', 'over'])
     .describe(
-      '`learning`: history, without anomalies; `late`: caught up after a gap, where no anomaly begins; `over`: the detector is disabled or deleted',
+      '`learning`: history, without anomalies; `late`: evaluated late after a gap, without new anomalies; `over`: the detector is disabled or deleted',
     ),
   part: z.int().nonnegative(),
   isLast: z.boolean(),
   counts: z.array(z.string()).describe('Measures whose value is 0 for a step of a known series without records'),
-  gaps: z.array(z.int()).describe('Starts of steps without any records, of which nothing is known'),
+  gaps: z.array(z.int()).describe('Starts of steps without any records, whose values are unknown'),
   learntFromMs: z.int().describe('Start of the learned history'),
   learnsUntilMs: z.int().nullable().describe('End of the history learned so far; `null` once learning is complete'),
   seriesCount: z.int().nonnegative().describe('Number of series in the result'),
@@ -54,7 +54,12 @@ export const AnomalyPoints = z.strictObject({
     .max(4096)
     .describe('Reason why the query failed, completely or for some series; empty if it succeeded'),
   series: z.array(
-    z.strictObject({ name: z.string().max(1024), unit: z.string().max(64), labels: label, values: z.array(value) }),
+    z.strictObject({
+      name: z.string().max(1024),
+      unit: z.string().max(64),
+      labels: labelsSchema,
+      values: z.array(nullableNumber),
+    }),
   ),
 });
 export type AnomalyPoints = z.output<typeof AnomalyPoints>;
@@ -68,7 +73,7 @@ export const AnomalyScores = z.strictObject({
       key: z.string(),
       points: z.array(
         z
-          .tuple([z.int(), z.number(), value, value, value, z.number(), z.boolean()])
+          .tuple([z.int(), z.number(), nullableNumber, nullableNumber, nullableNumber, z.number(), z.boolean()])
           .describe(
             'Start of the step, value, expected value, lower bound, upper bound, score, and whether the value is anomalous',
           ),
@@ -90,13 +95,13 @@ export const AnomalyChange = z.strictObject({
   number: z.int().positive().describe('Sequence number of the change of the anomaly'),
   detectorId: z.string(),
   detectorName: z.string(),
-  detectorLabels: label,
+  detectorLabels: labelsSchema,
   signals: z.array(z.string()),
   stepMs: z.int().positive(),
   key: z.string().describe('Key of the series'),
   name: z.string(),
   unit: z.string(),
-  labels: label,
+  labels: labelsSchema,
   sign: z.enum(anomalySigns).describe('The rarest sign of the anomaly'),
   direction: z.enum(['up', 'down', 'other']),
   atMs: z.int().describe('Time of the change'),
@@ -106,10 +111,10 @@ export const AnomalyChange = z.strictObject({
   score: z.number().describe('Highest score'),
   peakMs: z.int().describe('Time of the greatest deviation from the value expected at the start'),
   value: z.number(),
-  expected: value,
-  low: value,
-  high: value,
-  before: value.describe('Value expected at the start'),
+  expected: nullableNumber,
+  low: nullableNumber,
+  high: nullableNumber,
+  before: nullableNumber.describe('Value expected at the start'),
 });
 export type AnomalyChange = z.output<typeof AnomalyChange>;
 

@@ -21,14 +21,14 @@ import type { Encoding } from './telemetry-message.ts';
  */
 export type BodyEncoding = Encoding | 'deflate';
 
-/** The decompressed body would exceed the limit. Receivers answer 413 or RESOURCE_EXHAUSTED. */
+/** The decompressed body would exceed the limit. Receivers return 413 or RESOURCE_EXHAUSTED. */
 export class TooLargeError extends PermanentError {
-  readonly capBytes: number;
+  readonly maxBytes: number;
 
-  constructor(capBytes: number) {
-    super('too-large', `the body is larger than ${capBytes} bytes once decompressed`);
+  constructor(maxBytes: number) {
+    super('too-large', `the body is larger than ${maxBytes} bytes once decompressed`);
     this.name = 'TooLargeError';
-    this.capBytes = capBytes;
+    this.maxBytes = maxBytes;
   }
 }
 
@@ -52,9 +52,9 @@ const maxChunkBytes = 1024 * 1024;
 /** RFC 9659: a receiver of the zstd content coding need not support a window above 8 MB. */
 const zstdWindowLog = 23;
 
-const buildInflateOptions = (encoding: InflateFormat, bytes: Uint8Array, capBytes: number): Options => ({
+const buildInflateOptions = (encoding: InflateFormat, bytes: Uint8Array, maxBytes: number): Options => ({
   info: true,
-  maxOutputLength: capBytes,
+  maxOutputLength: maxBytes,
   // If one chunk fits the result, no copy is needed to join several. Telemetry shrinks four to eight times.
   chunkSize: Math.min(maxChunkBytes, Math.max(minChunkBytes, bytes.length * 8)),
   ...(encoding === 'zstd' ? { params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } } : {}),
@@ -70,37 +70,37 @@ const detectFormat = (encoding: 'gzip' | 'deflate', bytes: Uint8Array): InflateF
   encoding === 'deflate' && !isZlib(bytes) ? 'deflate-raw' : encoding;
 
 /** Decompresses the first stream or frame of `bytes`. */
-const inflate = (format: InflateFormat, bytes: Uint8Array, capBytes: number): InflateResult =>
-  inflaters[format](bytes, buildInflateOptions(format, bytes, capBytes)) as InflateResult;
+const inflate = (format: InflateFormat, bytes: Uint8Array, maxBytes: number): InflateResult =>
+  inflaters[format](bytes, buildInflateOptions(format, bytes, maxBytes)) as InflateResult;
 
 /** Each frame costs a call. A body of many tiny frames would block the thread. */
 const maxFrames = 256;
 
 /** Returns the end of the skippable frame (RFC 8878, 3.1.2) that begins at `at`; `undefined` if there is none. */
-const skippableEnd = (bytes: Buffer, at: number): number | undefined => {
-  if (bytes.length - at < 8 || (bytes.readUInt32LE(at) & 0xfffffff0) !== 0x184d2a50) return undefined;
-  return at + 8 + bytes.readUInt32LE(at + 4);
+const findSkippableEnd = (bytes: Buffer, start: number): number | undefined => {
+  if (bytes.length - start < 8 || (bytes.readUInt32LE(start) & 0xfffffff0) !== 0x184d2a50) return undefined;
+  return start + 8 + bytes.readUInt32LE(start + 4);
 };
 
 /** Decompresses all frames, each separately. The limit applies to their sum. */
-const decompressZstd = (bytes: Buffer, capBytes: number): Buffer => {
+const decompressZstd = (bytes: Buffer, maxBytes: number): Buffer => {
   const parts: Buffer[] = [];
   let size = 0;
-  let at = 0;
-  for (let frames = 0; at < bytes.length || frames === 0; frames++) {
+  let position = 0;
+  for (let frames = 0; position < bytes.length || frames === 0; frames++) {
     if (frames === maxFrames)
       throw new PermanentError('bad-encoding', `the body has more than ${maxFrames} zstd frames`);
-    const end = skippableEnd(bytes, at);
+    const end = findSkippableEnd(bytes, position);
     if (end !== undefined) {
       if (end > bytes.length) throw new PermanentError('bad-encoding', 'the last zstd frame is cut off');
-      at = end;
+      position = end;
       continue;
     }
     // zlib treats zero as no limit. The excess byte is detected here.
-    const { buffer, engine } = inflate('zstd', bytes.subarray(at), Math.max(1, capBytes - size));
-    at += engine.bytesWritten;
+    const { buffer, engine } = inflate('zstd', bytes.subarray(position), Math.max(1, maxBytes - size));
+    position += engine.bytesWritten;
     size += buffer.length;
-    if (size > capBytes) throw new TooLargeError(capBytes);
+    if (size > maxBytes) throw new TooLargeError(maxBytes);
     parts.push(buffer);
   }
   const [first] = parts;
@@ -109,21 +109,21 @@ const decompressZstd = (bytes: Buffer, capBytes: number): Buffer => {
 
 const requireCompleteInput = (encoding: BodyEncoding, bytes: Uint8Array, { buffer, engine }: InflateResult): Buffer => {
   if (engine.bytesWritten === bytes.length) return buffer;
-  const extra = bytes.length - engine.bytesWritten;
-  throw new PermanentError('bad-encoding', `${extra} bytes follow the end of the ${encoding} stream`);
+  const extraBytes = bytes.length - engine.bytesWritten;
+  throw new PermanentError('bad-encoding', `${extraBytes} bytes follow the end of the ${encoding} stream`);
 };
 
-const toInflateError = (encoding: BodyEncoding, capBytes: number, cause: unknown): Error => {
+const toInflateError = (encoding: BodyEncoding, maxBytes: number, cause: unknown): Error => {
   if (cause instanceof PermanentError) return cause;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (code === 'ERR_BUFFER_TOO_LARGE') return new TooLargeError(capBytes);
-  // Lack of memory is not a fault of the body: a retry may succeed.
+  if (code === 'ERR_BUFFER_TOO_LARGE') return new TooLargeError(maxBytes);
+  // Lack of memory is not an error in the body: a retry may succeed.
   if (code === 'Z_MEM_ERROR' || code === 'ZSTD_error_memory_allocation') return cause as Error;
   return new PermanentError('bad-encoding', `the body is not a complete ${encoding} stream`, { cause });
 };
 
 /**
- * No Snappy element expands 3 bytes to more than 64, so a declared size above that ratio is false and is not allocated.
+ * No Snappy element expands 3 bytes to more than 64, so a declared size above that ratio must be wrong and is not allocated.
  */
 const snappyRatio = 22;
 
@@ -133,7 +133,7 @@ const snappyRatio = 22;
  */
 const snappyOptions = { asBuffer: true, copyOutputData: true } as const;
 
-const checkSnappyLength = (bytes: Uint8Array, capBytes: number): void => {
+const checkSnappyLength = (bytes: Uint8Array, maxBytes: number): void => {
   let length = 0;
   for (let index = 0; ; index++) {
     const byte = bytes[index];
@@ -141,9 +141,9 @@ const checkSnappyLength = (bytes: Uint8Array, capBytes: number): void => {
     length += (byte & 0x7f) * 2 ** (7 * index);
     if (byte < 0x80) break;
   }
-  if (length > capBytes) throw new TooLargeError(capBytes);
+  if (length > maxBytes) throw new TooLargeError(maxBytes);
   if (length > bytes.length * snappyRatio) {
-    throw new PermanentError('bad-encoding', `the snappy block claims ${length} bytes, more than it can hold`);
+    throw new PermanentError('bad-encoding', `the snappy block declares ${length} bytes, more than it can contain`);
   }
 };
 
@@ -152,23 +152,23 @@ const toBuffer = (bytes: Uint8Array): Buffer =>
 
 /**
  * Returns the decompressed body. Throws `PermanentError` (`bad-encoding`) for damaged, truncated or trailing bytes.
- * Throws `TooLargeError` above `capBytes`, before much more than that is allocated. `identity` is not copied.
+ * Throws `TooLargeError` above `maxBytes`, before much more than that is allocated. `identity` is not copied.
  */
-export const decompress = (encoding: BodyEncoding, bytes: Uint8Array, capBytes: number): Buffer => {
+export const decompress = (encoding: BodyEncoding, bytes: Uint8Array, maxBytes: number): Buffer => {
   if (encoding === 'identity') {
-    if (bytes.length > capBytes) throw new TooLargeError(capBytes);
+    if (bytes.length > maxBytes) throw new TooLargeError(maxBytes);
     return toBuffer(bytes);
   }
   try {
-    if (encoding === 'zstd') return decompressZstd(toBuffer(bytes), capBytes);
+    if (encoding === 'zstd') return decompressZstd(toBuffer(bytes), maxBytes);
     if (encoding === 'snappy') {
-      checkSnappyLength(bytes, capBytes);
+      checkSnappyLength(bytes, maxBytes);
       return uncompressSync(bytes, snappyOptions) as Buffer;
     }
     const format = detectFormat(encoding, bytes);
-    return requireCompleteInput(encoding, bytes, inflate(format, bytes, capBytes));
+    return requireCompleteInput(encoding, bytes, inflate(format, bytes, maxBytes));
   } catch (cause) {
-    throw toInflateError(encoding, capBytes, cause);
+    throw toInflateError(encoding, maxBytes, cause);
   }
 };
 

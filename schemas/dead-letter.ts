@@ -24,9 +24,9 @@ export interface DeadLetterHeaders {
   readonly kind: 'refused' | 'unprocessable';
   /** Short stable code, as in `PermanentError.reason`. */
   readonly reason: string;
-  /** For people. */
+  /** Message for people */
   readonly message: string;
-  /** Byte position of the fault in the decompressed body, if known. */
+  /** Byte position of the error in the decompressed body, if known. */
   readonly position: number | undefined;
   readonly receivedAtMs: number;
   /** Source address of a refused request. */
@@ -67,11 +67,11 @@ export const decodeDeadLetter = (headers: Readonly<Record<string, string>>): Dea
   JSON.parse(headers['dead-letter'] ?? '{}') as DeadLetterHeaders;
 
 /** Maximum chunk size, so that a chunk with its headers stays below the message size of the dead-letter topic. */
-const deadLetterChunkBytes = 900 * 1024;
+const maxChunkBytes = 900 * 1024;
 
-const splitIntoChunks = (part: Uint8Array): Uint8Array[] =>
-  Array.from({ length: Math.max(1, Math.ceil(part.length / deadLetterChunkBytes)) }, (_, chunk) =>
-    part.subarray(chunk * deadLetterChunkBytes, (chunk + 1) * deadLetterChunkBytes),
+const splitIntoChunks = (payloadPart: Uint8Array): Uint8Array[] =>
+  Array.from({ length: Math.max(1, Math.ceil(payloadPart.length / maxChunkBytes)) }, (_, chunk) =>
+    payloadPart.subarray(chunk * maxChunkBytes, (chunk + 1) * maxChunkBytes),
   );
 
 /** Splits a payload into the messages of one dead letter. An empty payload gives one empty chunk. */

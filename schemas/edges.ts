@@ -20,24 +20,24 @@ export type Connection = (typeof connections)[number];
 
 /**
  * Reasons why the other side of a span is missing: it did not arrive in time, the span itself arrived late, or the
- * store of waiting spans was full.
+ * store of unpaired spans was full.
  */
 export const unpairedReasons = ['expired', 'late', 'evicted'] as const;
 export type UnpairedReason = (typeof unpairedReasons)[number];
 
-const name = z.string().max(512);
+const nameSchema = z.string().max(512);
 /** Description of the other side, from the attributes of a span. */
 export const Peer = z.strictObject({
   kind: z.enum(nodeKinds),
-  name,
-  system: name.describe('Product, such as postgresql or kafka'),
-  address: name.describe('Host and port, if the name does not contain them'),
+  name: nameSchema,
+  system: nameSchema.describe('Product, such as postgresql or kafka'),
+  address: nameSchema.describe('Host and port, if the name does not contain them'),
 });
 export type Peer = z.output<typeof Peer>;
 
 /**
- * One side of a call. Both sides of a call name the same calling span. Fields that are false or empty are omitted to
- * save space.
+ * One side of a call. Both sides of a call name the same calling span. Fields that are false or empty are omitted,
+ * to save space.
  */
 export const CallEnd = z.strictObject({
   tenantId: z.string(),
@@ -46,8 +46,8 @@ export const CallEnd = z.strictObject({
   callerId: z.string().describe('ID of the calling span'),
   calleeId: z.string().optional().describe('ID of the called span; absent on the calling side'),
   isMessage: z.boolean().optional().describe('Whether the call is a message instead of a request'),
-  service: name,
-  environment: name.optional(),
+  service: nameSchema,
+  environment: nameSchema.optional(),
   startMs: z.number().describe('Start time in epoch milliseconds, with microsecond precision'),
   durationNs: z.int(),
   failed: z.boolean().optional(),
@@ -62,7 +62,7 @@ export type CallEnd = z.output<typeof CallEnd>;
 export const getEndMs = ({ startMs, durationNs }: Pick<CallEnd, 'startMs' | 'durationNs'>): number =>
   startMs + Math.floor(durationNs / 1_000_000);
 
-const count = z.int().min(0);
+const countSchema = z.int().min(0);
 
 /**
  * Calls over one edge that began in one minute. Values of the same edge and minute add up, and never replace each
@@ -74,24 +74,24 @@ export const ServiceEdge = z.strictObject({
   serverProjectId: z.string().describe('Project of the server, or of the client if there is no server span'),
   minute: z.int().describe('Start of the minute, in epoch milliseconds'),
   connection: z.enum(connections),
-  client: name,
+  client: nameSchema,
   clientKind: z.enum(nodeKinds),
-  clientEnvironment: name,
-  server: name,
+  clientEnvironment: nameSchema,
+  server: nameSchema,
   serverKind: z.enum(nodeKinds),
-  serverEnvironment: name,
-  system: name,
-  address: name,
-  via: name.describe('Queue that delivered the message'),
-  requests: count,
-  errors: count,
-  timed: count.describe('Number of requests with a known duration'),
-  durationSum: count.describe('Sum of durations, in nanoseconds'),
-  durationMax: count,
+  serverEnvironment: nameSchema,
+  system: nameSchema,
+  address: nameSchema,
+  via: nameSchema.describe('Queue that delivered the message'),
+  requests: countSchema,
+  errors: countSchema,
+  timed: countSchema.describe('Number of requests with a known duration'),
+  durationSum: countSchema.describe('Sum of durations, in nanoseconds'),
+  durationMax: countSchema,
   durationBuckets: z
-    .record(z.string(), count)
+    .record(z.string(), countSchema)
     .describe('Number of requests by bucket: floor(8 · log2(nanoseconds + 1))'),
-  serverDurationSum: count.describe('Sum of durations of the called spans, in nanoseconds'),
-  unpaired: z.partialRecord(z.enum(unpairedReasons), count),
+  serverDurationSum: countSchema.describe('Sum of durations of the called spans, in nanoseconds'),
+  unpaired: z.partialRecord(z.enum(unpairedReasons), countSchema),
 });
 export type ServiceEdge = z.output<typeof ServiceEdge>;

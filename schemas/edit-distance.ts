@@ -1,7 +1,7 @@
 /** Edit distance between two texts. */
 
 /** Returns the Levenshtein distance. Stores one row of numbers. */
-export const editDistance = (left: string, right: string): number => {
+export const computeEditDistance = (left: string, right: string): number => {
   const row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
     const character = left.charCodeAt(i - 1);

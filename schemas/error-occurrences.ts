@@ -1,4 +1,4 @@
-/** Output of the processors of errors. */
+/** Output of the error processors. */
 import { z } from 'zod';
 
 /** Kinds of records that contain an occurrence */

@@ -10,7 +10,7 @@
 export class PermanentError extends Error {
   /** Short stable code for counting and filtering, for example `malformed` or `too-deep`. */
   readonly reason: string;
-  /** Position of the fault in the decompressed body, in bytes (in JSON, possibly in characters). */
+  /** Position of the error in the decompressed body, in bytes (in JSON, possibly in characters). */
   readonly position: number | undefined;
   /**
    * Size of the decompressed body that contains the fault. The decompressing code sets it; `undefined` if decompression
@@ -41,7 +41,7 @@ export class UnavailableError extends Error {
 export class DirectoryLockedError extends Error {
   constructor(directory: string, holder: string, cause: unknown) {
     super(
-      `the data directory ${directory} is in use by another running oiq (${holder}): stop that one first, or give this one a directory of its own (OIQ_DATA_DIR)`,
+      `the data directory ${directory} is in use by another running oiq (${holder}): stop that process first, or use another data directory for this one (OIQ_DATA_DIR)`,
       { cause },
     );
     this.name = 'DirectoryLockedError';

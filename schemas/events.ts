@@ -7,7 +7,7 @@ import { Actor } from './resources/audit-record.ts';
 
 /**
  * Kinds of events on the topic. `deployment`: a version was deployed. `custom`: a user or a program added the event.
- * The processors of the same names publish the others: alert transitions, the begin or end of an anomaly, incidents,
+ * The processors of the same names publish the others: alert transitions, the beginning or end of an anomaly, incidents,
  * security signals, and state changes of synthetic checks.
  */
 export const eventKinds = ['deployment', 'custom', 'alert', 'anomaly', 'incident', 'signal', 'check'] as const;
@@ -29,7 +29,7 @@ export const PlatformEvent = z.strictObject({
   severity: z.enum(eventSeverities),
   title: z.string().min(1).max(256),
   text: z.string().max(8192),
-  service: z.string().max(512).describe('Service name; empty if the event is about none'),
+  service: z.string().max(512).describe('Service name; empty if the event concerns no service'),
   environment: z.string().max(512),
   tags: z.record(z.string().min(1).max(128), z.string().max(512)),
   link: EventLink,
@@ -42,5 +42,5 @@ export const PlatformEvent = z.strictObject({
 export type PlatformEvent = z.output<typeof PlatformEvent>;
 
 /** Returns labels as the tags of an event. */
-export const eventTags = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+export const toEventTags = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name.slice(0, 128), value.slice(0, 512)]));

@@ -1,4 +1,4 @@
-/** Signed tree heads of the audit chains: evidence outside the document store of its contents. */
+/** Signed tree heads of the audit chains: evidence that is stored outside the document store. */
 import { z } from 'zod';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);

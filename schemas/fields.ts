@@ -1,5 +1,5 @@
 /**
- * Names of the parts of a record, for users and programs. The search language (as SQL and as a predicate over views),
+ * Names of the fields of a record, for users and programs. The search language (as SQL and as a predicate over views),
  * live tail, detections and reads share this table, so that they agree.
  *
  * A name is resolved in this order, and the first match applies:
@@ -7,7 +7,7 @@
  * 2. after one of the prefixes `attribute.`, `resource.` and `scope.`: only that kind of attribute;
  * 3. otherwise the record's attribute with that key or, without one, its resource's attribute.
  *
- * So a field takes precedence over an attribute with its name (use `attribute.name` for the attribute). A prefix takes
+ * Thus a field takes precedence over an attribute with its name (use `attribute.name` for the attribute). A prefix takes
  * precedence over an attribute that begins with it (`attribute.resource.x` is the attribute `resource.x`). Names are
  * case-sensitive, as in OpenTelemetry.
  */
@@ -21,7 +21,7 @@ import type { Span } from './records/span.ts';
 import { quoteString } from './tables/literal.ts';
 import type { logsTable } from './tables/logs.ts';
 import type { samplesTable, seriesTable } from './tables/metrics.ts';
-import { attributeText } from './tables/search.ts';
+import { buildAttributeTextSql } from './tables/search.ts';
 import type { spansTable } from './tables/spans.ts';
 
 /** `time`: nanoseconds since the epoch. `duration`: nanoseconds. `traceId` and `spanId`: hexadecimal, empty for none. */
@@ -48,7 +48,7 @@ export interface Field<View extends RecordView = RecordView> {
 }
 
 type Column<Table extends { readonly columns: object }> = keyof Table['columns'] & string;
-type Row<View extends RecordView, Name extends string> = readonly [
+type FieldDefinition<View extends RecordView, Name extends string> = readonly [
   type: FieldType,
   column: Name,
   summary: string,
@@ -56,17 +56,17 @@ type Row<View extends RecordView, Name extends string> = readonly [
   more?: { readonly aliases?: readonly string[]; readonly names?: readonly string[]; readonly expression?: string },
 ];
 
-const idExpression = (column: string, bytes: number): string =>
+const buildIdExpression = (column: string, bytes: number): string =>
   `if(${column} = toFixedString('', ${bytes}), '', lower(hex(${column})))`;
 
 const toExpression = (type: FieldType, column: string): string => {
   if (type === 'time') return `toUnixTimestamp64Nano(${column})`;
-  if (type === 'traceId') return idExpression(column, 16);
-  return type === 'spanId' ? idExpression(column, 8) : column;
+  if (type === 'traceId') return buildIdExpression(column, 16);
+  return type === 'spanId' ? buildIdExpression(column, 8) : column;
 };
 
 const buildFields = <View extends RecordView, Name extends string>(
-  rows: Readonly<Record<string, Row<View, Name>>>,
+  rows: Readonly<Record<string, FieldDefinition<View, Name>>>,
 ): readonly Field<View>[] =>
   Object.entries(rows).map(([name, [type, column, summary, read, { aliases = [], ...details } = {}]]) => ({
     name,
@@ -127,11 +127,11 @@ export const logFields = buildFields<LogRecord, Column<typeof logsTable>>({
   severityText: [
     'text',
     'severity_text',
-    'Severity as the sender gave it',
+    'Severity text as sent',
     (log) => log.severityText,
     { aliases: ['severity_text'] },
   ],
-  body: ['text', 'body', 'Body; JSON where it is an array or a map', (log) => log.body, { aliases: ['message'] }],
+  body: ['text', 'body', 'Body; JSON if it is an array or a map', (log) => log.body, { aliases: ['message'] }],
   eventName: ['text', 'event_name', 'Name of the event', (log) => log.eventName, { aliases: ['event_name'] }],
   traceId: ['traceId', 'trace_id', 'Trace', (log) => log.traceId, traceIdAliases],
   spanId: ['spanId', 'span_id', 'Span', (log) => log.spanId, spanIdAliases],
@@ -145,16 +145,16 @@ export const spanFields = buildFields<Span, Column<typeof spansTable>>({
     'time',
     'timestamp',
     'Start time; if absent, when the span was received',
-    (one) => one.timeNs,
+    (span) => span.timeNs,
     { aliases: ['startTime'] },
   ],
-  duration: ['duration', 'duration', 'Time from start to end', (one) => one.durationNs],
-  name: ['text', 'name', 'Name of the span', (one) => one.name],
+  duration: ['duration', 'duration', 'Time from start to end', (span) => span.durationNs],
+  name: ['text', 'name', 'Name of the span', (span) => span.name],
   kind: [
     'number',
     'kind',
     'Kind of the span',
-    (one) => one.kind,
+    (span) => span.kind,
     { names: ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] },
   ],
   status: [
@@ -168,20 +168,20 @@ export const spanFields = buildFields<Span, Column<typeof spansTable>>({
     'text',
     'status_message',
     'Status message',
-    (one) => one.statusMessage,
+    (span) => span.statusMessage,
     { aliases: ['status_message'] },
   ],
-  traceId: ['traceId', 'trace_id', 'Trace', (one) => one.traceId, traceIdAliases],
-  spanId: ['spanId', 'span_id', 'Span', (one) => one.spanId, spanIdAliases],
+  traceId: ['traceId', 'trace_id', 'Trace', (span) => span.traceId, traceIdAliases],
+  spanId: ['spanId', 'span_id', 'Span', (span) => span.spanId, spanIdAliases],
   parentSpanId: [
     'spanId',
     'parent_span_id',
     'Id of the parent span, empty for the root of a trace',
-    (one) => one.parentSpanId,
+    (span) => span.parentSpanId,
     { aliases: ['parent_span_id'] },
   ],
-  traceState: ['text', 'trace_state', 'W3C trace state', (one) => one.traceState, { aliases: ['trace_state'] }],
-  flags: ['number', 'flags', 'Trace flags', (one) => one.flags],
+  traceState: ['text', 'trace_state', 'W3C trace state', (span) => span.traceState, { aliases: ['trace_state'] }],
+  flags: ['number', 'flags', 'Trace flags', (span) => span.flags],
   ...sharedFields,
 });
 
@@ -222,7 +222,7 @@ export const resolveReference = <View extends RecordView>(
   fields: readonly Field<View>[],
   name: string,
 ): Reference<View> => {
-  const field = fields.find((each) => each.name === name || each.aliases.includes(name));
+  const field = fields.find((candidate) => candidate.name === name || candidate.aliases.includes(name));
   if (field !== undefined) return { kind: 'field', field };
   for (const kind of prefixes) if (name.startsWith(`${kind}.`)) return { kind, key: name.slice(kind.length + 1) };
   return { kind: 'any', key: name };
@@ -237,13 +237,13 @@ export const readReference = <View extends RecordView>(
     case 'field':
       return reference.field.read(record);
     case 'attribute':
-      return record.attribute(reference.key);
+      return record.getAttribute(reference.key);
     case 'resource':
-      return record.resource(reference.key);
+      return record.getResourceAttribute(reference.key);
     case 'scope':
       return record.scope.get(reference.key);
     default:
-      return record.attribute(reference.key) ?? record.resource(reference.key);
+      return record.getAttribute(reference.key) ?? record.getResourceAttribute(reference.key);
   }
 };
 
@@ -256,13 +256,13 @@ export const getReferenceType = <View extends RecordView>(
     case 'field':
       return undefined;
     case 'attribute':
-      return record.attributeType(reference.key);
+      return record.getAttributeType(reference.key);
     case 'resource':
-      return record.resourceType(reference.key);
+      return record.getResourceAttributeType(reference.key);
     case 'scope':
       return record.scope.attributes.get(reference.key)?.type;
     default:
-      return record.attributeType(reference.key) ?? record.resourceType(reference.key);
+      return record.getAttributeType(reference.key) ?? record.getResourceAttributeType(reference.key);
   }
 };
 
@@ -280,11 +280,11 @@ export interface AttributeExpressions {
  * Returns the expressions for tables with the columns `attributes` and `attribute_types`: those of records, and
  * `resources`. Any key is allowed.
  */
-export const attributeExpressions = (key: string): AttributeExpressions => {
+export const buildAttributeExpressions = (key: string): AttributeExpressions => {
   const name = quoteString(key);
   return {
     exists: `mapContains(attributes, ${name})`,
-    text: attributeText(name),
+    text: buildAttributeTextSql(name),
     type: `if(mapContains(attributes, ${name}), substring(attribute_types, indexOf(mapKeys(attributes), ${name}), 1), '')`,
   };
 };
@@ -293,7 +293,7 @@ export const attributeExpressions = (key: string): AttributeExpressions => {
  * Returns the expressions for a scope attribute, which tables store as JSON. Numbers, lists and maps are JSON texts,
  * and the type is that of JSON.
  */
-export const scopeExpressions = (key: string): AttributeExpressions => {
+export const buildScopeExpressions = (key: string): AttributeExpressions => {
   const name = quoteString(key);
   const type = `JSONType(scope_attributes, ${name})`;
   return {

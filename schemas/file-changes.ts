@@ -32,13 +32,13 @@ export const FileChange = z.strictObject({
   action: z.enum(fileActions),
   path: z.string(),
   pathBefore: z.string().describe('Former path of a renamed file; empty if unknown'),
-  host: z.string().describe('Host name; empty if the record names none'),
+  host: z.string().describe('Host name; empty if the record contains none'),
   user: z.string(),
   process: z.string().describe('Path or name of the program'),
   processId: z.string(),
   before: FileState,
   after: FileState,
-  changed: z.array(z.string()).describe('Changed attributes, as the source names them'),
+  changed: z.array(z.string()).describe('Changed attributes, with the names of the source'),
   rule: z.string().describe('Falco rule, auditd key, osquery category or Wazuh rule'),
 });
 export type FileChange = z.output<typeof FileChange>;

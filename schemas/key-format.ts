@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 30;
 const checksumLength = 6;
-const displayedLength = 6;
+const displayedRandomLength = 6;
 
 export interface KeyFormat {
   /** Prefix of all secrets of this kind. */
@@ -46,6 +46,6 @@ export const createKeyFormat = (prefix: string): KeyFormat => {
       text.length === length &&
       pattern.test(text) &&
       computeChecksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength),
-    displayPrefix: (secret) => secret.slice(0, prefix.length + displayedLength),
+    displayPrefix: (secret) => secret.slice(0, prefix.length + displayedRandomLength),
   };
 };

@@ -4,10 +4,10 @@ import { createKeyFormat } from './key-format.ts';
 const licenseKeyFormat = createKeyFormat('oiq_lk_');
 
 /** Creates a secret. Only its SHA-256 may be stored. */
-export const makeLicenseKey = licenseKeyFormat.generate;
+export const generateLicenseKey = licenseKeyFormat.generate;
 
 /** Returns whether the text has the format of a license key. */
-export const isWellFormed = licenseKeyFormat.isWellFormed;
+export const isWellFormedLicenseKey = licenseKeyFormat.isWellFormed;
 
 /** Returns the beginning of a key, which may be displayed. */
 export const displayPrefix = licenseKeyFormat.displayPrefix;

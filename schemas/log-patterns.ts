@@ -27,12 +27,12 @@ export type ParameterValues = z.output<typeof ParameterValues>;
  * A pattern. It is emitted when it is discovered, when other patterns are merged into it, when its count doubles, and
  * once a day.
  */
-export const FoundPattern = z.strictObject({
+export const LogPattern = z.strictObject({
   tenantId: z.string(),
   service: z.string(),
   patternId: z.string(),
   template: z.string(),
-  structure: z.int().describe('Hash of the punctuation: patterns of different structure match no common body'),
+  structure: z.int().describe('Hash of the punctuation: patterns with different structures never match the same body'),
   places: z
     .array(z.int())
     .describe('For each word and variable: the hash of the word, 0 for a variable, 1 for a wildcard'),
@@ -44,7 +44,7 @@ export const FoundPattern = z.strictObject({
   merged: z.array(z.string()).describe('IDs that became aliases of this pattern'),
   parameters: z.array(ParameterValues),
 });
-export type FoundPattern = z.output<typeof FoundPattern>;
+export type LogPattern = z.output<typeof LogPattern>;
 
 /** Number of records per minute. Several messages for the same minute add up. */
 export const PatternCount = z.strictObject({

@@ -21,8 +21,8 @@ export const NotifiedAlert = z.strictObject({
 export type NotifiedAlert = z.output<typeof NotifiedAlert>;
 
 /**
- * Reasons for a notification: the group is new, the severity of an alert rose, alerts started firing, alerts ended, the
- * severity of an alert fell, or nothing changed for the repeat interval. For a page: somebody acknowledged the
+ * Reasons for a notification: the group is new, the severity of an alert rose, alerts started firing, alerts were
+ * resolved, the severity of an alert fell, or nothing changed during the repeat interval. For a page: somebody acknowledged the
  * incident.
  */
 export const notificationReasons = [

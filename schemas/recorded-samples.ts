@@ -71,23 +71,23 @@ const writeMessage = (writer: WireWriter, tag: number, write: () => void): void 
 };
 
 const writeText = (writer: WireWriter, tag: number, text: string): void =>
-  writeMessage(writer, tag, () => writer.utf8(text));
+  writeMessage(writer, tag, () => writer.writeUtf8(text));
 
 const writeDouble = (writer: WireWriter, tag: number, value: number): void => {
-  writer.byte(tag);
-  writer.double(value);
+  writer.writeByte(tag);
+  writer.writeDouble(value);
 };
 
 const writeDoubles = (writer: WireWriter, tag: number, values: readonly number[]): void => {
-  if (values.length > 0) writeMessage(writer, tag, () => values.forEach((value) => void writer.double(value)));
+  if (values.length > 0) writeMessage(writer, tag, () => values.forEach((value) => void writer.writeDouble(value)));
 };
 
 const writeSpans = (writer: WireWriter, tag: number, spans: RecordedHistogram['positiveSpans']): void => {
   for (const { offset, length } of spans)
     writeMessage(writer, tag, () => {
-      writer.byte(0x08);
+      writer.writeByte(0x08);
       writer.writeVarint(encodeZigzag(offset));
-      writer.byte(0x10);
+      writer.writeByte(0x10);
       writer.writeVarint(length);
     });
 };
@@ -97,7 +97,7 @@ const writeHistogram = (writer: WireWriter, histogram: RecordedHistogram, atMs: 
   const { count, sum, schema, zeroThreshold, zeroCount, customValues = [] } = histogram;
   writeDouble(writer, 0x11, count);
   writeDouble(writer, 0x19, typeof sum === 'number' ? sum : (specialNumbers[sum] as number));
-  writer.byte(0x20);
+  writer.writeByte(0x20);
   writer.writeVarint(encodeZigzag(schema));
   writeDouble(writer, 0x29, zeroThreshold);
   writeDouble(writer, 0x39, zeroCount);
@@ -106,18 +106,18 @@ const writeHistogram = (writer: WireWriter, histogram: RecordedHistogram, atMs: 
   writeSpans(writer, 0x5a, histogram.positiveSpans);
   writeDoubles(writer, 0x6a, histogram.positiveBuckets);
   // Results of a rule are gauges, as in Prometheus.
-  writer.byte(0x70);
+  writer.writeByte(0x70);
   writer.writeVarint(3);
-  writer.byte(0x78);
+  writer.writeByte(0x78);
   writer.writeVarint(atMs);
   writeDoubles(writer, 0x82, customValues);
 };
 
 const writeSample = (writer: WireWriter, value: number | string, atMs: number): void => {
-  writer.byte(0x09);
-  if (value === 'stale') writer.fixed64(staleBits);
-  else writer.double(typeof value === 'number' ? value : (specialNumbers[value] as number));
-  writer.byte(0x10);
+  writer.writeByte(0x09);
+  if (value === 'stale') writer.writeFixed64(staleBits);
+  else writer.writeDouble(typeof value === 'number' ? value : (specialNumbers[value] as number));
+  writer.writeByte(0x10);
   writer.writeVarint(atMs);
 };
 

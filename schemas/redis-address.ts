@@ -2,7 +2,7 @@
 
 export interface RedisAddress {
   readonly kind: 'server' | 'sentinel' | 'cluster';
-  readonly tls: boolean;
+  readonly usesTls: boolean;
   /** Credentials of Redis itself; none by default. */
   readonly username: string | undefined;
   readonly password: string | undefined;
@@ -16,7 +16,7 @@ export interface RedisAddress {
   readonly sentinelPassword: string | undefined;
 }
 
-const scheme = /^redis(s?)(?:-(sentinel|cluster))?:\/\//;
+const schemePattern = /^redis(s?)(?:-(sentinel|cluster))?:\/\//;
 const defaultPorts = { server: 6379, sentinel: 26_379, cluster: 6379 };
 const expectedFormat =
   'must be redis://HOST:PORT, redis-sentinel://HOST:PORT,HOST:PORT/NAME or redis-cluster://HOST:PORT,HOST:PORT (rediss for TLS)';
@@ -33,22 +33,22 @@ const decodeCredential = (text: string | undefined): string | undefined =>
 
 const parseDatabase = (text: string): number => {
   if (text === '') return 0;
-  if (!/^\d{1,5}$/.test(text)) throw new Error('the database in its path must be a number');
+  if (!/^\d{1,5}$/.test(text)) throw new Error('the database in the path must be a number');
   return Number(text);
 };
 
 /** Parses an address of the setting `OIQ_REDIS_URL`. Throws an `Error` with the expected format. */
 export const parseRedisAddress = (text: string): RedisAddress => {
-  const [prefix, secure, form] = scheme.exec(text) ?? [];
+  const [prefix, tlsSuffix, kindText] = schemePattern.exec(text) ?? [];
   if (prefix === undefined) throw new Error(expectedFormat);
-  const kind = (form ?? 'server') as RedisAddress['kind'];
+  const kind = (kindText ?? 'server') as RedisAddress['kind'];
   const [beforeQuery = '', query = ''] = splitOnce(text.slice(prefix.length), '?');
   const [authority = '', path = ''] = splitOnce(beforeQuery, '/');
-  const at = authority.lastIndexOf('@');
-  const [username, password] = splitOnce(authority.slice(0, Math.max(0, at)), ':');
+  const credentialsEnd = authority.lastIndexOf('@');
+  const [username, password] = splitOnce(authority.slice(0, Math.max(0, credentialsEnd)), ':');
   const parameters = new URLSearchParams(query);
   const nodes = authority
-    .slice(at + 1)
+    .slice(credentialsEnd + 1)
     .split(',')
     .map((node) => parseNode(node.trim(), defaultPorts[kind]));
   const [name = '', database = ''] = kind === 'sentinel' ? splitOnce(path, '/') : ['', path];
@@ -59,7 +59,7 @@ export const parseRedisAddress = (text: string): RedisAddress => {
   if (kind === 'cluster' && database !== '') throw new Error('a cluster has no databases: omit the path');
   return {
     kind,
-    tls: secure === 's',
+    usesTls: tlsSuffix === 's',
     username: decodeCredential(username),
     password: decodeCredential(password),
     nodes,

@@ -1,19 +1,19 @@
-/** All settings, declared once: environment variable, default, meaning. `oiq settings` prints this table. */
+/** All settings, declared once: environment variable, default and description. `oiq settings` prints this table. */
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { editDistance } from './edit-distance.ts';
-import { isWellFormed } from './license-key-format.ts';
+import { computeEditDistance } from './edit-distance.ts';
+import { isWellFormedLicenseKey } from './license-key-format.ts';
 import { parseRedisAddress } from './redis-address.ts';
 
 const maxPort = 65_535;
-const address = z
+const addressSchema = z
   .string()
   .regex(/^(?:\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port')
   .refine((text) => !(Number(/:(\d{1,5})$/.exec(text)?.[1]) > maxPort), `the port is above ${maxPort}`)
   .describe('host:port');
-const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+const urlSchema = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 const optionalSetting = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
-const positiveCount = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const createCountSchema = (defaultValue: number) => z.coerce.number().int().positive().default(defaultValue);
 /** Feature names of Prometheus; the first three are syntax, and enabled. */
 const promqlFeatures = [
   'promql-experimental-functions',
@@ -29,14 +29,14 @@ const splitList = (text: string): string[] =>
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
-const listWithDefault = (fallback: string) => z.string().default(fallback).transform(splitList);
-const emptyList = listWithDefault('');
-const networks = emptyList.refine(
+const createListSchema = (defaultValue: string) => z.string().default(defaultValue).transform(splitList);
+const emptyListSchema = createListSchema('');
+const networksSchema = emptyListSchema.refine(
   (items) => items.every((item) => ipaddr.isValid(item) || ipaddr.isValidCIDR(item)),
   'must be addresses or networks (CIDR), comma-separated',
 );
 
-const isRedisAddress = (text: string, context: z.RefinementCtx): void => {
+const checkRedisAddress = (text: string, context: z.RefinementCtx): void => {
   try {
     parseRedisAddress(text);
   } catch (error) {
@@ -50,19 +50,19 @@ export const settingDefinitions = {
   CLUSTER: optionalSetting(z.stringbool()).describe(
     'Whether Kafka, ClickHouse and MongoDB are required; by default, a single role and oiq migrate require all three if one of them is set',
   ),
-  HTTP_ADDRESS: address
+  HTTP_ADDRESS: addressSchema
     .default('127.0.0.1:8080')
     .describe('Address of the management API, the dashboard and ingest under /otlp'),
-  OTLP_GRPC_ADDRESS: address.default('127.0.0.1:4317').describe('Address of OTLP over gRPC'),
+  OTLP_GRPC_ADDRESS: addressSchema.default('127.0.0.1:4317').describe('Address of OTLP over gRPC'),
   GRPC_SERVER: z
     .enum(['own', 'node'])
     .default('own')
     .describe('HTTP/2 server for gRPC: that of OIQ, or that of Node, which uses more CPU per request'),
-  OTLP_HTTP_ADDRESS: address
+  OTLP_HTTP_ADDRESS: addressSchema
     .default('127.0.0.1:4318')
     .describe('Address of OTLP over HTTP, with the default paths (/v1/logs)'),
-  PUBLIC_URL: optionalSetting(url).describe('Public URL of the installation, with which links in emails start'),
-  KAFKA_BROKERS: emptyList.describe(
+  PUBLIC_URL: optionalSetting(urlSchema).describe('Public URL of the installation, used for links in emails'),
+  KAFKA_BROKERS: emptyListSchema.describe(
     'Kafka bootstrap servers, comma-separated; if empty, the bus is segment files in the data directory',
   ),
   KAFKA_REPLICATION: optionalSetting(z.coerce.number().int().positive()).describe(
@@ -72,7 +72,7 @@ export const settingDefinitions = {
     .stringbool()
     .default(false)
     .describe(
-      'Whether to connect to Kafka over TLS; NODE_EXTRA_CA_CERTS names a file with your own certificate authority',
+      'Whether to connect to Kafka over TLS; NODE_EXTRA_CA_CERTS is the path of a file with your own certificate authority',
     ),
   KAFKA_SSL_CERT_FILE: optionalSetting(z.string()).describe(
     'Certificate file (PEM, with the intermediate certificates) for client authentication with the brokers; requires OIQ_KAFKA_SSL and the key below',
@@ -86,8 +86,8 @@ export const settingDefinitions = {
   ),
   KAFKA_SASL_USERNAME: z.string().default('').describe('SASL user name for Kafka'),
   KAFKA_SASL_PASSWORD: z.string().default('').describe('SASL password for Kafka'),
-  SCHEMA_REGISTRY_URL: optionalSetting(url).describe('Schema registry (Confluent API) for derived topics'),
-  CLICKHOUSE_URL: optionalSetting(z.string().transform(splitList).pipe(z.array(url))).describe(
+  SCHEMA_REGISTRY_URL: optionalSetting(urlSchema).describe('Schema registry (Confluent API) for derived topics'),
+  CLICKHOUSE_URL: optionalSetting(z.string().transform(splitList).pipe(z.array(urlSchema))).describe(
     'ClickHouse over HTTP, for example http://user:password@host:8123/oiq; several servers of a cluster comma-separated, at least one of each shard; if empty, chDB in the data directory',
   ),
   CLICKHOUSE_CLUSTER: optionalSetting(z.string()).describe(
@@ -96,7 +96,7 @@ export const settingDefinitions = {
   CLICKHOUSE_INSERT_QUORUM: optionalSetting(
     z.union([z.literal('auto'), z.coerce.number().int().min(2)], { error: 'must be auto or at least 2' }),
   ).describe(
-    'Number of replicas that must store a batch before it counts as landed, or auto for more than half; if empty, one',
+    'Number of replicas that must store a batch before it counts as stored, or auto for more than half; if empty, one',
   ),
   CLICKHOUSE_STORAGE_POLICY: optionalSetting(
     z.string().regex(/^\w+$/, 'must be a name of system.storage_policies'),
@@ -112,7 +112,7 @@ export const settingDefinitions = {
   MONGODB_URL: optionalSetting(z.string().startsWith('mongodb')).describe(
     'MongoDB replica set; if empty, SQLite in the data directory',
   ),
-  REDIS_URL: optionalSetting(z.string().superRefine(isRedisAddress)).describe(
+  REDIS_URL: optionalSetting(z.string().superRefine(checkRedisAddress)).describe(
     'Redis for rate limits and caches: redis://user:password@host:6379, redis-sentinel://user:password@host:26379,host:26379/NAME (credentials of the sentinels: ?sentinelUsername=&sentinelPassword=) or redis-cluster://user:password@host:6379,host:6379; rediss… for TLS; if empty, they are stored in memory',
   ),
   SMTP_URL: optionalSetting(z.string().regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')).describe(
@@ -127,8 +127,10 @@ export const settingDefinitions = {
     .default(false)
     .describe('Whether signed-in users may create further organizations'),
   NEW_ORGANIZATION_PLAN: z.string().default('free').describe('Plan of organizations that users create themselves'),
-  TRUSTED_PROXIES: networks.describe('Networks (CIDR) of proxies whose X-Forwarded-For is trusted, comma-separated'),
-  OUTBOUND_NETWORKS: networks.describe(
+  TRUSTED_PROXIES: networksSchema.describe(
+    'Networks (CIDR) of proxies whose X-Forwarded-For is trusted, comma-separated',
+  ),
+  OUTBOUND_NETWORKS: networksSchema.describe(
     'Private networks (CIDR) that requests to user-supplied addresses (such as identity providers) may reach, comma-separated; none by default',
   ),
   CHROMIUM: optionalSetting(z.string().min(1)).describe(
@@ -140,15 +142,15 @@ export const settingDefinitions = {
     .describe(
       'Whether Chromium runs pages in its sandbox, the default; the sandbox needs user namespaces, and does not start for root',
     ),
-  MODEL_URL: optionalSetting(url).describe(
+  MODEL_URL: optionalSetting(urlSchema).describe(
     'Base URL of a language model with OpenAI’s chat completions API (https://host/v1), which improves the wording and coverage of questions and answers; if empty, no model is used. OIQ_OUTBOUND_NETWORKS must allow an address in a private network',
   ),
   MODEL_NAME: z.string().min(1).default('default').describe('Model name at that URL'),
   MODEL_KEY: optionalSetting(z.string().min(1)).describe('API key, sent as a bearer token'),
-  MODEL_ORGANIZATIONS: emptyList.describe(
+  MODEL_ORGANIZATIONS: emptyListSchema.describe(
     'IDs of the organizations whose questions and sources may be sent to the model, comma-separated; * for all, none by default',
   ),
-  MODEL_TOKENS_PER_DAY: positiveCount(200_000).describe(
+  MODEL_TOKENS_PER_DAY: createCountSchema(200_000).describe(
     'Model tokens per organization and day, in UTC; tokens of embeddings are counted separately',
   ),
   EMBEDDING_MODEL: optionalSetting(z.string().min(1)).describe(
@@ -164,7 +166,7 @@ export const settingDefinitions = {
     z
       .string()
       .refine(
-        isWellFormed,
+        isWellFormedLicenseKey,
         'not a license key (oiq_lk_, 30 or more base62 characters and a checksum); omit it to generate one',
       ),
   ).describe('License key of the first organization; by default a random one is printed once'),
@@ -180,7 +182,7 @@ export const settingDefinitions = {
     .stringbool()
     .default(false)
     .describe('Whether administrators may change their organization’s plan'),
-  KEY_REQUESTS_PER_SECOND: positiveCount(1000).describe(
+  KEY_REQUESTS_PER_SECOND: createCountSchema(1000).describe(
     'Ingest requests per second for each license key, across all receivers',
   ),
   KEY_GRACE_SECONDS: z.coerce
@@ -191,10 +193,10 @@ export const settingDefinitions = {
     .describe(
       'Seconds that receivers continue with the cached license keys, plans and limits while the configuration store is unreachable; at least 5',
     ),
-  API_REQUESTS_PER_SECOND: positiveCount(200).describe(
+  API_REQUESTS_PER_SECOND: createCountSchema(200).describe(
     'Management API requests per second for each user or service account; bursts may be five times as large',
   ),
-  API_ANONYMOUS_REQUESTS_PER_SECOND: positiveCount(20).describe(
+  API_ANONYMOUS_REQUESTS_PER_SECOND: createCountSchema(20).describe(
     'Management API requests per second for each address without a session: sign-ins, password resets, refused requests',
   ),
   SNAPSHOT_DAYS: z.coerce
@@ -210,17 +212,17 @@ export const settingDefinitions = {
   QUERY_SLOTS_PER_ORGANIZATION: optionalSetting(z.coerce.number().int().positive()).describe(
     'Maximum concurrent queries of one organization; by default three quarters of all',
   ),
-  QUERY_QUEUE_PER_ORGANIZATION: positiveCount(200).describe(
-    'Maximum waiting queries of one organization; more are answered with 429',
+  QUERY_QUEUE_PER_ORGANIZATION: createCountSchema(200).describe(
+    'Maximum waiting queries of one organization; more are rejected with 429',
   ),
-  QUERY_WAIT_SECONDS: positiveCount(10).describe(
-    'Maximum seconds that a query waits for a slot before it is answered with 503',
+  QUERY_WAIT_SECONDS: createCountSchema(10).describe(
+    'Maximum seconds that a query waits for a slot before it is rejected with 503',
   ),
-  QUERY_SECONDS: positiveCount(30).describe('Maximum seconds that a query runs'),
+  QUERY_SECONDS: createCountSchema(30).describe('Maximum seconds that a query runs'),
   QUERY_MEMORY_BYTES: optionalSetting(z.coerce.number().int().positive()).describe(
     'Maximum bytes of memory of a query; by default 2 GiB, embedded at most half of the engine’s memory',
   ),
-  QUERY_ROWS_READ: positiveCount(2_000_000_000).describe(
+  QUERY_ROWS_READ: createCountSchema(2_000_000_000).describe(
     'Maximum table rows that a query may read; a query that would read more is refused',
   ),
   PROMQL_TRANSLATION: z
@@ -232,22 +234,22 @@ export const settingDefinitions = {
     ])
     .default('UnderscoreEscapingWithSuffixes')
     .describe('Names of OTLP metrics and attributes in PromQL, as in Prometheus’ translation_strategy'),
-  PROMQL_FEATURES: listWithDefault(promqlFeatures.slice(0, 3).join(','))
+  PROMQL_FEATURES: createListSchema(promqlFeatures.slice(0, 3).join(','))
     .pipe(z.array(z.enum(promqlFeatures)))
     .describe(
       `Enabled experimental features of PromQL, comma-separated, as in Prometheus’ --enable-feature: ${promqlFeatures.join(', ')}`,
     ),
-  PROMQL_RESOURCE_ATTRIBUTES: emptyList.describe(
+  PROMQL_RESOURCE_ATTRIBUTES: emptyListSchema.describe(
     'Resource attributes that become labels of each OTLP series in PromQL, comma-separated; the others are labels of target_info',
   ),
   PROMQL_SCOPE_LABELS: z
     .stringbool()
     .default(true)
     .describe('Whether OTLP series have their instrumentation scope as labels in PromQL (otel_scope_name and others)'),
-  API_TOKEN_MAX_DAYS: positiveCount(366).describe(
+  API_TOKEN_MAX_DAYS: createCountSchema(366).describe(
     'Maximum lifetime of a new API token, in days; existing tokens are unaffected',
   ),
-  SHUTDOWN_SECONDS: positiveCount(25).describe('Seconds after SIGTERM to finish requests, batches and commits'),
+  SHUTDOWN_SECONDS: createCountSchema(25).describe('Seconds after SIGTERM to finish requests, batches and commits'),
   BUS_PUBLISH_DELAY_MS: z.coerce
     .number()
     .min(0)
@@ -257,19 +259,21 @@ export const settingDefinitions = {
   SEGMENT_RETENTION_BYTES: optionalSetting(z.coerce.number().int().positive()).describe(
     'Bytes that the embedded log retains per partition, instead of each topic’s default',
   ),
-  CORS_ORIGINS: emptyList.describe('Browser origins that may send OTLP (CORS), comma-separated; * allows all'),
+  CORS_ORIGINS: emptyListSchema.describe('Browser origins that may send OTLP (CORS), comma-separated; * allows all'),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Minimum severity of log lines'),
-  OPERATOR_WEBHOOK_URL: optionalSetting(url).describe(
+  OPERATOR_WEBHOOK_URL: optionalSetting(urlSchema).describe(
     'URL that is notified, in the format of Alertmanager’s webhooks, when a consumer group or the evaluation of rules stalls, and when it resumes',
   ),
-  OPERATOR_MAIL: emptyList
+  OPERATOR_MAIL: emptyListSchema
     .pipe(z.array(z.email()))
     .describe('Email addresses for the same notifications, comma-separated; requires OIQ_SMTP_URL'),
-  OTLP_EXPORT_ENDPOINT: optionalSetting(url).describe('Endpoint for the platform’s own telemetry (OTLP over gRPC)'),
-  OTLP_EXPORT_HEADERS: emptyList
+  OTLP_EXPORT_ENDPOINT: optionalSetting(urlSchema).describe(
+    'Endpoint for the platform’s own telemetry (OTLP over gRPC)',
+  ),
+  OTLP_EXPORT_HEADERS: emptyListSchema
     .refine((items) => items.every((item) => /^[\w.-]+=/.test(item)), 'must be name=value, comma-separated')
     .describe('Headers for that endpoint, as name=value, comma-separated'),
 } as const satisfies Record<string, z.ZodType>;
@@ -281,11 +285,11 @@ export type Settings = { readonly [name in SettingName]: z.output<Definitions[na
 const storeSettings = ['KAFKA_BROKERS', 'CLICKHOUSE_URL', 'MONGODB_URL'] as const;
 
 /** Settings of stores that are not configured: their data is stored in the data directory. */
-const embeddedStores = (settings: Settings): readonly (typeof storeSettings)[number][] =>
+const getEmbeddedStores = (settings: Settings): readonly (typeof storeSettings)[number][] =>
   storeSettings.filter((name) => settings[name] === undefined || settings[name].length === 0);
 
 /** Returns whether the data directory stores any data. Only one process at a time may own it. */
-export const isEmbedded = (settings: Settings): boolean => embeddedStores(settings).length > 0;
+export const isEmbedded = (settings: Settings): boolean => getEmbeddedStores(settings).length > 0;
 
 /** Problems of the environment, one per line. */
 export class SettingsError extends Error {
@@ -296,11 +300,11 @@ export class SettingsError extends Error {
 }
 
 /**
- * Refuses embedded stores if other processes would not find their data: in a cluster. `OIQ_CLUSTER` declares a cluster.
+ * Rejects embedded stores in a cluster, where other processes would not find their data. `OIQ_CLUSTER` declares a cluster.
  * For a process that is part of an installation, one configured store also implies it.
  */
 export const rejectLocalStores = (settings: Settings, { isPart }: { readonly isPart: boolean }): void => {
-  const missing = embeddedStores(settings);
+  const missing = getEmbeddedStores(settings);
   const isCluster = settings.CLUSTER ?? (isPart && missing.length < storeSettings.length);
   if (!isCluster || missing.length === 0) return;
   throw new SettingsError(
@@ -309,8 +313,8 @@ export const rejectLocalStores = (settings: Settings, { isPart }: { readonly isP
 };
 
 /**
- * Parses the `OIQ_*` variables. Refuses unknown variables with the nearest known name, and invalid values with the
- * expected format.
+ * Parses the `OIQ_*` variables. Rejects unknown variables with the most similar known name, and invalid values with
+ * the expected format.
  */
 export const parseSettings = (environment: Readonly<Record<string, string | undefined>>): Settings => {
   const problems = Object.keys(environment)
@@ -331,10 +335,10 @@ export const parseSettings = (environment: Readonly<Record<string, string | unde
   const servers = settings.CLICKHOUSE_URL ?? [];
   if (servers.length > 1 && settings.CLICKHOUSE_CLUSTER === undefined)
     throw new SettingsError([
-      'OIQ_CLICKHOUSE_URL names several servers: name their cluster in OIQ_CLICKHOUSE_CLUSTER, as in system.clusters',
+      'OIQ_CLICKHOUSE_URL contains several servers: set OIQ_CLICKHOUSE_CLUSTER to the name of their cluster in system.clusters',
     ]);
   if (new Set(servers.map((server) => new URL(server).pathname)).size > 1)
-    throw new SettingsError(['OIQ_CLICKHOUSE_URL names several databases: it must be one']);
+    throw new SettingsError(['OIQ_CLICKHOUSE_URL contains several databases: all URLs must use the same one']);
   if ((settings.KAFKA_SSL_CERT_FILE === undefined) !== (settings.KAFKA_SSL_KEY_FILE === undefined))
     throw new SettingsError([
       'OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE require each other: set both, or neither',
@@ -345,7 +349,7 @@ export const parseSettings = (environment: Readonly<Record<string, string | unde
 };
 
 const formatProblem = (name: string, message: string, text: string | undefined): string =>
-  `OIQ_${name}: ${message}${secret.test(name) ? '' : ` (got ${JSON.stringify(text)})`}`;
+  `OIQ_${name}: ${message}${secretNamePattern.test(name) ? '' : ` (got ${JSON.stringify(text)})`}`;
 
 /** Expected format of a value, if its schema has no message of its own. */
 const describeFormat = (issue: z.core.$ZodRawIssue): string => {
@@ -366,19 +370,19 @@ const describeFormat = (issue: z.core.$ZodRawIssue): string => {
 const formats: Readonly<Record<string, string>> = { email: 'an e-mail address' };
 
 /** Names whose values are never displayed. URLs may contain a password; the public URL is not secret. */
-const secret = /PASSWORD|SECRET|LICENSE_KEY|MODEL_KEY|HEADERS|(?<!PUBLIC_)URL/;
+const secretNamePattern = /PASSWORD|SECRET|LICENSE_KEY|MODEL_KEY|HEADERS|(?<!PUBLIC_)URL/;
 
 /** Returns whether the value of a setting (name without `OIQ_`) is secret. */
-export const isSecretSetting = (name: string): boolean => secret.test(name);
+export const isSecretSetting = (name: string): boolean => secretNamePattern.test(name);
 
 const findNearestName = (name: string): string => {
   let best = '';
   let distance = Number.POSITIVE_INFINITY;
-  for (const known of Object.keys(settingDefinitions)) {
-    const steps = editDistance(name, known);
-    if (steps >= distance) continue;
-    best = known;
-    distance = steps;
+  for (const settingName of Object.keys(settingDefinitions)) {
+    const settingDistance = computeEditDistance(name, settingName);
+    if (settingDistance >= distance) continue;
+    best = settingName;
+    distance = settingDistance;
   }
   return best;
 };

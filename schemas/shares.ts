@@ -6,12 +6,12 @@ export const distributeByWeight = (amount: number, weights: readonly number[]): 
   let totalWeight = 0;
   for (const weight of weights) totalWeight += weight;
   let cumulativeWeight = 0;
-  let distributed = 0;
+  let distributedAmount = 0;
   return weights.map((weight) => {
     cumulativeWeight += weight;
     const cumulativeShare = totalWeight === 0 ? amount : Math.round(amount * (cumulativeWeight / totalWeight));
-    const share = cumulativeShare - distributed;
-    distributed = cumulativeShare;
+    const share = cumulativeShare - distributedAmount;
+    distributedAmount = cumulativeShare;
     return share;
   });
 };

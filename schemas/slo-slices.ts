@@ -2,13 +2,13 @@
 import { z } from 'zod';
 
 /** Budgeting methods: good events among all events, good slices among all slices, or the mean of the slices' ratios. */
-export const budgetings = ['occurrences', 'timeslices', 'ratio-timeslices'] as const;
+export const budgetingMethods = ['occurrences', 'timeslices', 'ratio-timeslices'] as const;
 export const calendarPeriods = ['day', 'week', 'month', 'quarter', 'year'] as const;
 
 /** Parameters of an SLO at the time of the measurement. */
 export const SloObjective = z.strictObject({
   targetPct: z.number(),
-  budgeting: z.enum(budgetings),
+  budgeting: z.enum(budgetingMethods),
   sliceTarget: z.number().optional(),
   sliceMs: z.int(),
   windowDays: z.int(),

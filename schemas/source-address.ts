@@ -1,4 +1,4 @@
-/** Source address of a request: the peer's address, or the one that trusted proxies report. */
+/** Source address of a request: the peer's address, or the address that trusted proxies report. */
 import ipaddr from 'ipaddr.js';
 
 /** A set of networks. IPv4-mapped IPv6 addresses count as IPv4, in networks and in addresses. */
@@ -7,9 +7,9 @@ export interface Networks {
   contains(address: string): boolean;
 }
 
-type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
+type NetworkRange = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-const parseRange = (text: string): Range => {
+const parseRange = (text: string): NetworkRange => {
   const [address, bits] = text.includes('/')
     ? ipaddr.parseCIDR(text)
     : [ipaddr.parse(text), ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128];
@@ -33,19 +33,19 @@ export const parseNetworks = (entries: readonly string[]): Networks => {
 
 /** Returns an address without port, brackets, zone and IPv4 mapping; `undefined` for an invalid address. */
 const normalizeAddress = (text: string): string | undefined => {
-  const trimmed = text.trim();
-  const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1];
-  const withPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmed)?.[1];
-  const candidate = bracketed ?? withPort ?? trimmed;
+  const trimmedText = text.trim();
+  const bracketedAddress = /^\[([^\]]+)\](?::\d+)?$/.exec(trimmedText)?.[1];
+  const ipv4Address = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmedText)?.[1];
+  const candidate = bracketedAddress ?? ipv4Address ?? trimmedText;
   return ipaddr.isValid(candidate) ? ipaddr.process(candidate).toString() : undefined;
 };
 
 /** Returns the address range of one subscriber: an IPv4 address, or the IPv6 network with 2^64 addresses. */
 export const getSubscriberRange = (address: string): string => {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
-  return `${parsed.parts
+  const parsedAddress = ipaddr.process(address);
+  if (!(parsedAddress instanceof ipaddr.IPv6)) return parsedAddress.toString();
+  return `${parsedAddress.parts
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(':')}::/64`;

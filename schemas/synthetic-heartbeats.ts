@@ -22,7 +22,7 @@ export type HeartbeatPing = z.output<typeof HeartbeatPing>;
 
 /**
  * Confirms that the organization's heartbeats are accepted at this time: earlier heartbeats precede this message. Only
- * these times determine missed heartbeats. While none were accepted, or accepted ones are unread, nothing is late.
+ * these times determine missed heartbeats. While no heartbeats are accepted, or accepted heartbeats are unread, no heartbeat is late.
  */
 const HeartbeatTick = z.strictObject({ tenantId: z.string(), kind: z.literal('pulse'), receivedMs: z.int().min(0) });
 
@@ -31,5 +31,5 @@ export type SyntheticHeartbeat = z.output<typeof SyntheticHeartbeat>;
 
 /** Interval in which receivers confirm that they accept heartbeats. */
 export const heartbeatTickMs = 5000;
-/** After this time without confirmation, heartbeats may have been refused. */
+/** After this time without confirmation, heartbeats may have been rejected. */
 export const maxSilenceMs = 12_000;

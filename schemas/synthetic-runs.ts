@@ -32,7 +32,7 @@ const PageRequest = z.strictObject({
 });
 
 /** The page at the end of a browser step. */
-export const SteppedPage = z.strictObject({
+export const StepPage = z.strictObject({
   url: z.string().max(2048),
   vitals: z.partialRecord(z.enum(webVitals), z.number().min(0)),
   requests: z.array(PageRequest).max(100).describe('Requests that started in the step'),
@@ -42,7 +42,7 @@ export const SteppedPage = z.strictObject({
     .max(20)
     .describe('Errors that scripts of the page threw or wrote to the console'),
 });
-export type SteppedPage = z.output<typeof SteppedPage>;
+export type StepPage = z.output<typeof StepPage>;
 
 /** Certificate of a server */
 const StepCertificate = z.strictObject({
@@ -63,7 +63,7 @@ export const SyntheticStep = z.strictObject({
   status: z.int().min(0).max(999).optional(),
   body: z.string().max(8192).optional().describe('Beginning of a failed response'),
   certificate: StepCertificate.optional().describe('Certificate of an encrypted connection'),
-  page: SteppedPage.optional().describe('Page of a browser step'),
+  page: StepPage.optional().describe('Page of a browser step'),
 });
 
 /** Names of the phases of a run, in order. */

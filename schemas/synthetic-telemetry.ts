@@ -1,6 +1,6 @@
 /**
- * Runs of synthetic checks as OTLP, published to the bus in an exporter's format, so that they are stored like exported
- * telemetry.
+ * Converts runs of synthetic checks to OTLP and publishes them to the bus in an exporter's format, so that they are
+ * stored like exported telemetry.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -21,9 +21,9 @@ const scope = { name: 'oiq.synthetics' };
 type Attribute = OtlpMessage<'KeyValue'>;
 type Step = SyntheticRun['steps'][number];
 
-const textAttribute = (key: string, stringValue: string): Attribute => ({ key, value: { stringValue } });
-const integerAttribute = (key: string, value: number): Attribute => ({ key, value: { intValue: BigInt(value) } });
-const doubleAttribute = (key: string, doubleValue: number): Attribute => ({ key, value: { doubleValue } });
+const createTextAttribute = (key: string, stringValue: string): Attribute => ({ key, value: { stringValue } });
+const createIntegerAttribute = (key: string, value: number): Attribute => ({ key, value: { intValue: BigInt(value) } });
+const createDoubleAttribute = (key: string, doubleValue: number): Attribute => ({ key, value: { doubleValue } });
 
 /** Converts to nanoseconds without loss: times of phases are fractions of milliseconds. */
 const toNanoseconds = (ms: number): bigint => BigInt(Math.floor(ms)) * 1_000_000n + BigInt(Math.round((ms % 1) * 1e6));
@@ -32,7 +32,7 @@ const toNanoseconds = (ms: number): bigint => BigInt(Math.floor(ms)) * 1_000_000
 export const computeRunSpanId = (traceId: string): string =>
   createHash('sha256').update(traceId).digest('hex').slice(0, 16);
 
-const stepSpanId = (traceId: string, index: number): Buffer =>
+const computeStepSpanId = (traceId: string, index: number): Buffer =>
   createHash('sha256').update(`${traceId}\0${index}`).digest().subarray(0, 8);
 
 const parseHex = (hexadecimal: string): Buffer => Buffer.from(hexadecimal, 'hex');
@@ -40,27 +40,27 @@ const parseHex = (hexadecimal: string): Buffer => Buffer.from(hexadecimal, 'hex'
 /** Attributes that identify a check and its run. Labels of the check are attributes below `oiq.check.label.`. */
 const buildRunAttributes = ({ checkId, checkName, checkType, location, outcome, isManual, labels }: SyntheticRun) => [
   ...[
-    textAttribute('oiq.check.id', checkId),
-    textAttribute('oiq.check.name', checkName),
-    textAttribute('oiq.check.type', checkType),
+    createTextAttribute('oiq.check.id', checkId),
+    createTextAttribute('oiq.check.name', checkName),
+    createTextAttribute('oiq.check.type', checkType),
   ],
-  ...[textAttribute('oiq.location', location), textAttribute('oiq.run.outcome', outcome)],
+  ...[createTextAttribute('oiq.location', location), createTextAttribute('oiq.run.outcome', outcome)],
   { key: 'oiq.run.manual', value: { boolValue: isManual } },
-  ...Object.entries(labels).map(([name, value]) => textAttribute(`oiq.check.label.${name}`, value)),
+  ...Object.entries(labels).map(([name, value]) => createTextAttribute(`oiq.check.label.${name}`, value)),
 ];
 
-const ok = 1;
-const failed = 2;
-const internal = 1;
-const client = 3;
+const okStatusCode = 1;
+const errorStatusCode = 2;
+const internalSpanKind = 1;
+const clientSpanKind = 3;
 
 const toSpanStatus = ({ outcome, message }: Pick<Step, 'outcome' | 'message'>): OtlpMessage<'Status'> => {
   if (outcome === 'unknown') return {};
-  return outcome === 'failed' ? { code: failed, message } : { code: ok };
+  return outcome === 'failed' ? { code: errorStatusCode, message } : { code: okStatusCode };
 };
 
 const toPhaseAttributes = (phases: Step['phases']): Attribute[] =>
-  Object.entries(phases).map(([phase, ms]) => doubleAttribute(`oiq.phase.${phase}`, ms));
+  Object.entries(phases).map(([phase, ms]) => createDoubleAttribute(`oiq.phase.${phase}`, ms));
 
 const sumPhaseMs = ({ phases }: Step): number => Object.values(phases).reduce((sum, ms) => sum + ms, 0);
 
@@ -78,16 +78,16 @@ const buildSpans = (run: SyntheticRun): OtlpMessage<'Span'>[] => {
     atMs += sumPhaseMs(step);
     return {
       traceId,
-      spanId: stepSpanId(run.traceId, index),
+      spanId: computeStepSpanId(run.traceId, index),
       parentSpanId: parent,
-      kind: client,
+      kind: clientSpanKind,
       name: step.name === '' ? `step ${index + 1}` : step.name,
       startTimeUnixNano: toNanoseconds(fromMs),
       endTimeUnixNano: toNanoseconds(atMs),
       status: toSpanStatus(step),
       attributes: [
         ...toPhaseAttributes(step.phases),
-        ...(step.status === undefined ? [] : [integerAttribute('http.response.status_code', step.status)]),
+        ...(step.status === undefined ? [] : [createIntegerAttribute('http.response.status_code', step.status)]),
       ],
     };
   });
@@ -95,13 +95,13 @@ const buildSpans = (run: SyntheticRun): OtlpMessage<'Span'>[] => {
     traceId,
     spanId: parent,
     name: run.checkName,
-    kind: internal,
+    kind: internalSpanKind,
     status: toSpanStatus(run),
     startTimeUnixNano: toNanoseconds(run.startedAtMs),
     endTimeUnixNano: toNanoseconds(run.startedAtMs + run.durationMs),
     attributes: [
       ...buildRunAttributes(run),
-      integerAttribute('oiq.run.attempts', run.attempts),
+      createIntegerAttribute('oiq.run.attempts', run.attempts),
       ...toPhaseAttributes(run.phases),
     ],
   };
@@ -123,7 +123,7 @@ type Measurement = readonly [name: string, unit: string, value: number | bigint,
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'];
 
 const toStepAttribute = (step: Step, index: number): Attribute =>
-  textAttribute('oiq.step', step.name === '' ? String(index + 1) : step.name);
+  createTextAttribute('oiq.step', step.name === '' ? String(index + 1) : step.name);
 
 /** In the format of the collector's receiver `tlscheck`. */
 const measureTimeLeft = (step: Step, index: number, atMs: number): Measurement[] => {
@@ -133,75 +133,81 @@ const measureTimeLeft = (step: Step, index: number, atMs: number): Measurement[]
   const attributes = [
     ...[
       toStepAttribute(step, index),
-      textAttribute('tlscheck.target', target),
-      textAttribute('tlscheck.x509.issuer', issuer),
+      createTextAttribute('tlscheck.target', target),
+      createTextAttribute('tlscheck.x509.issuer', issuer),
     ],
-    ...[textAttribute('tlscheck.x509.cn', commonName), { key: 'tlscheck.x509.san', value: { arrayValue: { values } } }],
+    ...[
+      createTextAttribute('tlscheck.x509.cn', commonName),
+      { key: 'tlscheck.x509.san', value: { arrayValue: { values } } },
+    ],
   ];
   return [['tlscheck.time_left', 's', BigInt(Math.trunc((expiresAtMs - atMs) / 1000)), attributes]];
 };
 
 const measureStep = (step: Step, index: number): Measurement[] => {
-  const named = [toStepAttribute(step, index)];
+  const stepAttributes = [toStepAttribute(step, index)];
   const durations = Object.entries(step.phases).flatMap(([phase, ms]): Measurement[] => {
     const name = phaseMetrics[phase];
-    return name === undefined ? [] : [[name, 'ms', ms, named]];
+    return name === undefined ? [] : [[name, 'ms', ms, stepAttributes]];
   });
   const { status } = step;
   if (status === undefined)
     return step.outcome === 'failed'
-      ? [...durations, ['httpcheck.error', '{error}', 1, [...named, textAttribute('error.message', step.message)]]]
+      ? [
+          ...durations,
+          ['httpcheck.error', '{error}', 1, [...stepAttributes, createTextAttribute('error.message', step.message)]],
+        ]
       : durations;
-  const classes = statusClasses.map((one, at): Measurement => {
-    const isMatchingClass = Math.floor(status / 100) === at + 1;
+  const classes = statusClasses.map((statusClass, classIndex): Measurement => {
+    const isMatchingClass = Math.floor(status / 100) === classIndex + 1;
     const attributes = [
-      ...named,
-      integerAttribute('http.status_code', status),
-      textAttribute('http.status_class', one),
+      ...stepAttributes,
+      createIntegerAttribute('http.status_code', status),
+      createTextAttribute('http.status_class', statusClass),
     ];
     return ['httpcheck.status', '1', isMatchingClass ? 1 : 0, attributes];
   });
-  return [...durations, ['httpcheck.duration', 'ms', sumPhaseMs(step), named], ...classes];
+  return [...durations, ['httpcheck.duration', 'ms', sumPhaseMs(step), stepAttributes], ...classes];
 };
 
 /** No measurements for a run that was started manually, or whose result does not describe the target. */
 const buildMeasurements = (run: SyntheticRun): Measurement[] => {
   if (run.isManual || run.outcome === 'unknown') return [];
-  const all: Measurement[] = [
+  const measurements: Measurement[] = [
     ['synthetics.run.passed', '1', run.outcome === 'failed' ? 0 : 1],
     ['synthetics.run.duration', 'ms', run.durationMs],
     ...run.steps.flatMap((step, index) => measureTimeLeft(step, index, run.startedAtMs)),
   ];
-  return run.checkType === 'http' ? [...all, ...run.steps.flatMap(measureStep)] : all;
+  return run.checkType === 'http' ? [...measurements, ...run.steps.flatMap(measureStep)] : measurements;
 };
 
 const buildMetrics = (run: SyntheticRun): OtlpMessage<'Metric'>[] => {
   const { checkId, checkName, checkType, location, labels } = run;
   // A series belongs to a check and a location; the outcome of a run is a value.
-  const series = [
+  const seriesAttributes = [
     ...[
-      textAttribute('oiq.check.id', checkId),
-      textAttribute('oiq.check.name', checkName),
-      textAttribute('oiq.check.type', checkType),
+      createTextAttribute('oiq.check.id', checkId),
+      createTextAttribute('oiq.check.name', checkName),
+      createTextAttribute('oiq.check.type', checkType),
     ],
-    ...[textAttribute('oiq.location', location)],
-    ...Object.entries(labels).map(([name, value]) => textAttribute(`oiq.check.label.${name}`, value)),
+    ...[createTextAttribute('oiq.location', location)],
+    ...Object.entries(labels).map(([name, value]) => createTextAttribute(`oiq.check.label.${name}`, value)),
   ];
   const timeUnixNano = toNanoseconds(run.startedAtMs);
   return [...Map.groupBy(buildMeasurements(run), ([name]) => name)].map(([name, points]) => ({
     name,
     unit: points[0]?.[1] ?? '',
     gauge: {
-      dataPoints: points.map(([, , value, own = []]) => ({
+      dataPoints: points.map(([, , value, pointAttributes = []]) => ({
         timeUnixNano,
         ...(typeof value === 'bigint' ? { asInt: value } : { asDouble: value }),
-        attributes: [...series, ...own],
+        attributes: [...seriesAttributes, ...pointAttributes],
       })),
     },
   }));
 };
 
-const error = 17;
+const errorSeverityNumber = 17;
 
 /** A log record of a failed run. */
 const buildLogRecords = (run: SyntheticRun): OtlpMessage<'LogRecord'>[] =>
@@ -210,7 +216,7 @@ const buildLogRecords = (run: SyntheticRun): OtlpMessage<'LogRecord'>[] =>
     : [
         {
           timeUnixNano: toNanoseconds(run.startedAtMs),
-          severityNumber: error,
+          severityNumber: errorSeverityNumber,
           severityText: 'ERROR',
           attributes: buildRunAttributes(run),
           body: { stringValue: `${run.checkName} failed at ${run.location}: ${run.message}` },
@@ -221,7 +227,7 @@ const buildLogRecords = (run: SyntheticRun): OtlpMessage<'LogRecord'>[] =>
         },
       ];
 
-const resource = { attributes: [textAttribute('service.name', serviceName)] };
+const resource = { attributes: [createTextAttribute('service.name', serviceName)] };
 
 /** A request of a telemetry signal: message name, content, and number of records */
 interface Request {
@@ -268,13 +274,13 @@ const requestEncoders: Readonly<Record<Signal, (runs: readonly SyntheticRun[]) =
  * One message per project, because a telemetry message belongs to one project. The same runs give the same messages.
  */
 const buildMessages = (signal: Signal) => (values: readonly SyntheticRun[]) =>
-  [...Map.groupBy(values, ({ projectId }) => projectId)].flatMap(([projectId, own]) => {
-    const { value, records } = requestEncoders[signal](own);
+  [...Map.groupBy(values, ({ projectId }) => projectId)].flatMap(([projectId, projectRuns]) => {
+    const { value, records } = requestEncoders[signal](projectRuns);
     if (records === 0) return [];
-    const receivedAtMs = Math.max(...own.map(({ acceptedMs }) => acceptedMs));
+    const receivedAtMs = Math.max(...projectRuns.map(({ acceptedMs }) => acceptedMs));
     const member = { length: value.length, size: value.length, records, receivedAtMs, source: '', traceparent: '' };
     const headers = encodeHeaders({
-      tenantId: own[0]?.tenantId ?? '',
+      tenantId: projectRuns[0]?.tenantId ?? '',
       projectId,
       keyId: checksKeyId,
       signal,

@@ -50,7 +50,7 @@ export const Work = z.strictObject({
 });
 export type Work = z.output<typeof Work>;
 
-/** A run whose first attempt failed, reported before the retry, so that the other locations run the check at once. */
+/** A run whose first attempt failed, reported before the retry, so that the other locations run the check immediately. */
 export const ProbeAlarm = z.strictObject({
   checkId: z.string().min(1).max(128),
   dueMs: z.int().min(0).describe('Due time of the run'),

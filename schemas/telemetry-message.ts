@@ -11,7 +11,7 @@ export type Encoding = 'identity' | 'gzip' | 'zstd' | 'snappy';
 /** Format of a decompressed member. */
 export type Format = 'otlp' | 'remote-write-1' | 'remote-write-2';
 
-/** One request (or a piece of a split request), as a range of the message's value. */
+/** One request (or a part of a split request), as a range of the message's value. */
 export interface Member {
   /** Length in the value, in bytes. */
   readonly length: number;
@@ -83,14 +83,14 @@ type MemberTuple = [number, number, number, number, string, string, number?];
 export const getNewestReceivedMs = (
   messages: readonly { readonly headers: Readonly<Record<string, string>> }[],
 ): ReadonlyMap<string, number> => {
-  const newest = new Map<string, number>();
+  const newestMs = new Map<string, number>();
   for (const { headers } of messages) {
-    const decoded = tryDecodeHeaders(headers);
-    if (decoded === undefined) continue;
-    const { tenantId, members } = decoded;
-    newest.set(tenantId, Math.max(newest.get(tenantId) ?? 0, ...members.map(({ receivedAtMs }) => receivedAtMs)));
+    const decodedHeaders = tryDecodeHeaders(headers);
+    if (decodedHeaders === undefined) continue;
+    const { tenantId, members } = decodedHeaders;
+    newestMs.set(tenantId, Math.max(newestMs.get(tenantId) ?? 0, ...members.map(({ receivedAtMs }) => receivedAtMs)));
   }
-  return newest;
+  return newestMs;
 };
 
 const tryDecodeHeaders = (headers: Readonly<Record<string, string>>): TelemetryHeaders | undefined => {
@@ -102,16 +102,16 @@ const tryDecodeHeaders = (headers: Readonly<Record<string, string>>): TelemetryH
   }
 };
 
-/** Parses the headers of a message. Throws a `PermanentError` that names missing headers. */
+/** Parses the headers of a message. Throws a `PermanentError` with the name of a missing header. */
 export const decodeHeaders = (headers: Readonly<Record<string, string>>): TelemetryHeaders => {
   const getRequiredHeader = (name: string): string => {
     const value = headers[name];
     if (value === undefined) throw new PermanentError('bad-headers', `the message has no header ${name}`);
     return value;
   };
-  let tuples: MemberTuple[];
+  let memberTuples: MemberTuple[];
   try {
-    tuples = JSON.parse(getRequiredHeader('members')) as MemberTuple[];
+    memberTuples = JSON.parse(getRequiredHeader('members')) as MemberTuple[];
   } catch (cause) {
     throw new PermanentError('bad-headers', 'the header members is not JSON', { cause });
   }
@@ -122,7 +122,7 @@ export const decodeHeaders = (headers: Readonly<Record<string, string>>): Teleme
     signal: getRequiredHeader('signal') as Signal,
     format: getRequiredHeader('format') as Format,
     encoding: getRequiredHeader('encoding') as Encoding,
-    members: tuples.map(([length, size, records, receivedAtMs, source, traceparent, sentBytes = size]) => ({
+    members: memberTuples.map(([length, size, records, receivedAtMs, source, traceparent, sentBytes = size]) => ({
       length,
       size,
       records,

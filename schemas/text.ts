@@ -1,4 +1,4 @@
-/** Trims texts in linear time: an expression such as `/\/+$/` scans from each slash to the end. */
+/** Trims texts in linear time: a regular expression such as `/\/+$/` would scan from each slash to the end. */
 
 /** Returns a text without the characters of `ending` at its end. */
 export const trimTrailing = (text: string, ending: string): string => {
@@ -9,6 +9,6 @@ export const trimTrailing = (text: string, ending: string): string => {
 
 /** Returns the text before the first `mark`, or the complete text without one. */
 export const getTextBefore = (text: string, mark: string): string => {
-  const at = text.indexOf(mark);
-  return at < 0 ? text : text.slice(0, at);
+  const index = text.indexOf(mark);
+  return index < 0 ? text : text.slice(0, index);
 };

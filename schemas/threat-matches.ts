@@ -15,7 +15,7 @@ export const ThreatMatch = z.strictObject({
   source: z.string().describe('Name of the feed, or the source specified for an import'),
   score: z.int().describe('Confidence in the indicator at the time of the record, 1 to 100'),
   field: z.string().describe('Field of the first record that contains the indicator'),
-  observed: z.string().describe('Value as the first record writes it, possibly truncated'),
+  observed: z.string().describe('Value as in the first record, possibly truncated'),
   recordId: z.string().describe('ID of the first record for `GET /api/logs/{id}`'),
   timeMs: z.number().describe('Time of the first record'),
   lastMs: z.number().describe('Time of the latest record'),

@@ -11,7 +11,7 @@ import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
 import { GrowingHead } from './evidence.ts';
 import { FileChange, PackageChange } from './file-changes.ts';
-import { FoundPattern, PatternCount } from './log-patterns.ts';
+import { LogPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 import { SloSlices } from './slo-slices.ts';
@@ -39,7 +39,7 @@ export const UsageReport = z.strictObject({
       projectId: z.string(),
       keyId: z.string(),
       signal: z.string(),
-      reason: z.string().describe('Reason of the refusal'),
+      reason: z.string().describe('Reason for the rejection'),
       hour: z.int().describe('Hour of reception, in hours since the epoch'),
       requests: z.int(),
       records: z.int().describe('0 if the body was not read'),
@@ -97,7 +97,7 @@ export const topics = {
   logPatterns: defineDerivedTopic({
     name: 'log-patterns',
     summary: 'Patterns of log bodies, when they are discovered, merged or seen more often',
-    item: FoundPattern,
+    item: LogPattern,
     keyOf: ({ service }) => service,
     partitions: 3,
   }),
@@ -168,7 +168,7 @@ export const topics = {
   }),
   syntheticHeartbeats: defineDerivedTopic({
     name: 'synthetic-beats',
-    summary: 'Heartbeats of jobs, as receivers accepted them, and confirmations that receivers accept them',
+    summary: 'Heartbeats of jobs that receivers accepted, and confirmations that receivers accept heartbeats',
     item: SyntheticHeartbeat,
     timeOf: ({ receivedMs }) => receivedMs,
     partitions: 3,

@@ -34,16 +34,16 @@ export const alertTransitions = landValues({
  * Returns the rows of an evaluation: one for the rule itself, only in the first part, and one for each of the rule's
  * groups.
  */
-const toGroupRows = ({ groups, ...of }: AlertEvaluation) => [
-  ...(of.part > 0
+const toGroupRows = ({ groups, ...evaluation }: AlertEvaluation) => [
+  ...(evaluation.part > 0
     ? []
     : [
         {
           alertId: '',
           labels: {},
-          state: of.state,
+          state: evaluation.state,
           severity: null,
-          value: of.value,
+          value: evaluation.value,
           reason: '',
           sinceMs: null,
           startedAtMs: null,

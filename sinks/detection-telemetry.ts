@@ -5,8 +5,8 @@ import { landValues } from './engine/land-values.ts';
 export const detectionTelemetry = landValues({
   topic: topics.detectionTelemetry,
   table: detectionTelemetryTable,
-  row: ({ tenantId, knowsCategories, ...seen }) => ({
-    ...seen,
+  row: ({ tenantId, knowsCategories, ...fields }) => ({
+    ...fields,
     tenant_id: tenantId,
     project_id: '',
     knows_categories: knowsCategories,

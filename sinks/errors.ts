@@ -2,7 +2,7 @@ import { errorGroupsTable, errorOccurrencesTable } from '../schemas/tables/error
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
-/** Lands each occurrence, and merged rows of the error groups. */
+/** Stores each error occurrence, and the merged rows of the error groups. */
 export const errorOccurrences = landValues({
   topic: topics.errorOccurrences,
   table: errorOccurrencesTable,
@@ -43,9 +43,9 @@ export const errorOccurrences = landValues({
       last_seen: occurrence.at,
     }),
     extremes: {
-      keyOf: ({ tenantId, projectId, fingerprint, source, service, environment, release }) =>
+      getKey: ({ tenantId, projectId, fingerprint, source, service, environment, release }) =>
         [tenantId, projectId, fingerprint, source, service, environment, release].join('\n'),
-      timeOf: ({ at }) => at,
+      getTime: ({ at }) => at,
     },
   },
 });

@@ -2,7 +2,7 @@ import { evidenceHeadsTable } from '../schemas/tables/evidence-heads.ts';
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
-/** Signed heads of the audit chains, stored beyond the reach of access to the document store. */
+/** Signed heads of the audit chains, stored where access to the document store cannot change them. */
 export const evidenceHeads = landValues({
   topic: topics.evidenceHeads,
   table: evidenceHeadsTable,

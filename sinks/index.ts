@@ -15,21 +15,21 @@ import { ScanPool } from './engine/scan-pool.ts';
 import type { Sink } from './engine/sink.ts';
 import { sinks } from './registry.ts';
 import { applyRetentionHourly } from './retention.ts';
-import { sumUpSloDays } from './slo-days.ts';
+import { sumSloDaysJob } from './slo-days.ts';
 
 /**
  * Larger than the default of the bus: each insert creates a part with its own dictionary of words, and few large parts
  * cost half as much to write and merge as many small ones. The limit is the memory of a batch in transit, which is
  * scarcer if the engine is in the same process.
  */
-const batchLimits = (embedded: boolean) => ({ maxRecords: 100_000, maxBytes: (embedded ? 16 : 48) * 1024 * 1024 });
+const getBatchLimits = (embedded: boolean) => ({ maxRecords: 100_000, maxBytes: (embedded ? 16 : 48) * 1024 * 1024 });
 
-const topicNames = ({ inputs }: Sink): string[] => inputs.map(({ topic }) => topic.name);
+const getTopicNames = ({ inputs }: Sink): string[] => inputs.map(({ topic }) => topic.name);
 
 /** Consumer groups of the sinks, for measuring lag. */
 export const sinkGroups = sinks.map((sink) => ({
   group: toConsumerGroup('sinks', sink.name),
-  topics: topicNames(sink),
+  topics: getTopicNames(sink),
 }));
 
 export interface SinksOptions {
@@ -41,7 +41,7 @@ export interface SinksOptions {
   /** Whether the stores are in this process. */
   readonly embedded: boolean;
   /** Names of the sinks to run; empty to run all. */
-  readonly only?: readonly string[];
+  readonly selectedNames?: readonly string[];
   /** Number of scan threads; by default one less than the number of cores, at most four. */
   readonly threads?: number;
 }
@@ -53,21 +53,21 @@ export const migrateTables = async (columns: Columns, log: Log): Promise<void> =
 };
 
 /** Scheduled jobs of the sinks. */
-export const sinkJobs = [applyRetentionHourly, sumUpSloDays];
+export const sinkJobs = [applyRetentionHourly, sumSloDaysJob];
 
 /** Starts consuming. The tables and topics must exist. */
 export const startSinks = async (options: SinksOptions): Promise<Role> => {
   const { bus, columns } = options;
-  const selectedSinks = selectComponents('sink', sinks, options.only);
+  const selectedSinks = selectComponents('sink', sinks, options.selectedNames);
   const producer = await bus.producer();
   const pool = new ScanPool(new URL('./registry.ts', import.meta.url), options.threads);
-  const running = selectedSinks.map((sink) => {
+  const runningSinks = selectedSinks.map((sink) => {
     const consumer = bus.createConsumer({
       group: toConsumerGroup('sinks', sink.name),
-      ...batchLimits(options.embedded),
+      ...getBatchLimits(options.embedded),
     });
     const handler = createBatchHandler(sink, { ...options, producer, pool });
-    return { consumer, done: trackWork(`sink ${sink.name}`, () => consumer.run(topicNames(sink), handler)) };
+    return { consumer, done: trackWork(`sink ${sink.name}`, () => consumer.run(getTopicNames(sink), handler)) };
   });
   return {
     name: 'sinks',
@@ -75,11 +75,11 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
       await checkStores({ 'the bus': () => bus.check(), columns: () => columns.check() });
     },
     async stop() {
-      await Promise.all(running.map(({ consumer }) => consumer.stop()));
-      await Promise.allSettled(running.map(({ done }) => done));
+      await Promise.all(runningSinks.map(({ consumer }) => consumer.stop()));
+      await Promise.allSettled(runningSinks.map(({ done: completion }) => completion));
       await pool.close();
       await producer.close();
     },
-    failure: Promise.all(running.map(({ done }) => done)).then(() => undefined),
+    failure: Promise.all(runningSinks.map(({ done: completion }) => completion)).then(() => undefined),
   };
 };

@@ -5,26 +5,26 @@ import { landValues } from './engine/land-values.ts';
 export const logPatterns = landValues({
   topic: topics.logPatterns,
   table: logPatternsTable,
-  row: (found) => ({
-    tenant_id: found.tenantId,
-    service: found.service,
-    structure: found.structure,
-    pattern_id: found.patternId,
-    places: found.places,
-    shard: found.shard,
-    template: found.template,
-    sample: found.sample,
-    parameters: JSON.stringify(found.parameters),
-    first_seen: found.firstSeen,
-    last_seen: found.seenAt,
+  row: (pattern) => ({
+    tenant_id: pattern.tenantId,
+    service: pattern.service,
+    structure: pattern.structure,
+    pattern_id: pattern.patternId,
+    places: pattern.places,
+    shard: pattern.shard,
+    template: pattern.template,
+    sample: pattern.sample,
+    parameters: JSON.stringify(pattern.parameters),
+    first_seen: pattern.firstSeen,
+    last_seen: pattern.seenAt,
   }),
 });
 
 export const logPatternCounts = landValues({
   topic: topics.logPatternCounts,
   table: logPatternCountsTable,
-  row: ({ tenantId, projectId, patternId, ...counted }) => ({
-    ...counted,
+  row: ({ tenantId, projectId, patternId, ...counts }) => ({
+    ...counts,
     tenant_id: tenantId,
     project_id: projectId,
     pattern_id: patternId,

@@ -8,16 +8,20 @@ import { plans } from '../schemas/resources/plan.ts';
 import { applyRetention, type RetentionPolicy } from './engine/retention.ts';
 
 /** Yields the plan's retention in days, limited by that of the organization. */
-export async function* retentionPolicies(
+export async function* readRetentionPolicies(
   documents: Pick<Documents, 'findInAllTenants'>,
 ): AsyncGenerator<RetentionPolicy> {
-  const byPlan = new Map<string, RetentionPolicy['days']>();
-  for await (const plan of documents.findInAllTenants(plans)) byPlan.set(plan.id, plan.retentionDays);
+  const daysByPlan = new Map<string, RetentionPolicy['days']>();
+  for await (const plan of documents.findInAllTenants(plans)) daysByPlan.set(plan.id, plan.retentionDays);
   for await (const { id, planId, retentionDays } of documents.findInAllTenants(organizations)) {
-    const plan = byPlan.get(planId);
+    const plan = daysByPlan.get(planId);
     if (plan === undefined) continue;
-    const days = (signal: keyof typeof plan): number => Math.min(plan[signal], retentionDays[signal] ?? plan[signal]);
-    yield { tenantId: id, days: { logs: days('logs'), metrics: days('metrics'), traces: days('traces') } };
+    const limitDays = (signal: keyof typeof plan): number =>
+      Math.min(plan[signal], retentionDays[signal] ?? plan[signal]);
+    yield {
+      tenantId: id,
+      days: { logs: limitDays('logs'), metrics: limitDays('metrics'), traces: limitDays('traces') },
+    };
   }
 }
 
@@ -35,7 +39,7 @@ export const applyRetentionHourly = defineJob<RetentionOptions>({
   everyMs: 3_600_000,
   scope: 'installation',
   async run({ columns, documents, clock, log }) {
-    const result = await applyRetention(columns, retentionPolicies(documents), clock);
+    const result = await applyRetention(columns, readRetentionPolicies(documents), clock);
     log.info({ ...result }, 'retention applied');
   },
 });

@@ -1,4 +1,4 @@
-/** Sums time slices of SLOs by day. Windows of many days then read these sums, and slices only at their ends. */
+/** Sums time slices of SLOs by day. Queries over many days then read these sums, and read slices only at both ends of the window. */
 
 import { defineJob } from '../runtime/jobs.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -6,12 +6,12 @@ import type { Columns } from '../schemas/ports/columns.ts';
 import { quoteString } from '../schemas/tables/literal.ts';
 import { countedForSql, parseDailySumKey, sliceCountSql } from '../subjects/slos/slices/tallies.ts';
 
-const everyMs = 5 * 60_000;
+const intervalMs = 5 * 60_000;
 /** Recently written days are skipped: their rows and their count become visible one after the other, within seconds. */
 const minAgeMs = 2 * 60_000;
 /** Maximum number of days per statement and per query. */
 const maxDaysPerQuery = 500;
-const maxDaysAtOnce = 20_000;
+const maxDaysPerRun = 20_000;
 
 interface Day {
   readonly tenant: string;
@@ -37,16 +37,16 @@ const findStaleDays = (columns: Columns, changedBeforeMs: number): Promise<Day[]
     ) AS looks USING (tenant_id, slo_id, series)
     WHERE summed != changes_now OR (counted_for != required AND required NOT IN ('', 'occurrences'))
     ORDER BY tenant_id, slo_id, series, day LIMIT {most:UInt32}`,
-    { rested: Math.floor(changedBeforeMs / 1000), most: maxDaysAtOnce },
+    { rested: Math.floor(changedBeforeMs / 1000), most: maxDaysPerRun },
   );
 
-const dayKeyColumns = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');
+const dayKeyColumnList = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');
 
 /**
- * Uses a change count from before the slices are read: if more slices are written meanwhile, the sums count as
- * outdated. With several shards, each server sums its own slices, and the parts of a day add up.
+ * Stores the change count from before the slices are read: if more slices are written in the meantime, the sums
+ * count as outdated. With several shards, each server sums its own slices, and the parts of a day add up.
  */
-const sumDays = (columns: Columns, days: readonly Day[], budgeting: string): Promise<void> => {
+const insertDaySums = (columns: Columns, days: readonly Day[], budgeting: string): Promise<void> => {
   const { own, every, known, enough, parts, by_total } = sliceCountSql(parseDailySumKey(budgeting));
   const keys = days.map(
     ({ tenant, slo, series, day }) =>
@@ -54,8 +54,8 @@ const sumDays = (columns: Columns, days: readonly Day[], budgeting: string): Pro
   );
   const daysWithChanges = keys.map((key, index) => `(${key}, toUInt64(${days[index]?.written ?? 0}))`);
   return columns.execute(
-    `INSERT INTO slo_days (${dayKeyColumns}, changes, summed_at, good, total, slices, counted_for, reached, shares, good_by_total)
-    SELECT ${dayKeyColumns}, changes, now64(3, 'UTC'), own, every, known, ${quoteString(budgeting)}, enough, parts, by_total
+    `INSERT INTO slo_days (${dayKeyColumnList}, changes, summed_at, good, total, slices, counted_for, reached, shares, good_by_total)
+    SELECT ${dayKeyColumnList}, changes, now64(3, 'UTC'), own, every, known, ${quoteString(budgeting)}, enough, parts, by_total
     FROM (
       SELECT named.1 AS tenant_id, named.2 AS slo_id, named.3 AS series, named.4 AS day, named.5 AS changes
       FROM (SELECT arrayJoin([${daysWithChanges.join(', ')}]) AS named)
@@ -65,28 +65,32 @@ const sumDays = (columns: Columns, days: readonly Day[], budgeting: string): Pro
         ${own} AS own, ${every} AS every, ${known} AS known, ${enough} AS enough, ${parts} AS parts, ${by_total} AS by_total
       FROM slo_slices FINAL
       WHERE (tenant_id, slo_id, series, toDate(begin)) IN (${keys.map((key) => `(${key})`).join(', ')}) AND total > 0
-      GROUP BY ${dayKeyColumns}
-    ) AS counted USING (${dayKeyColumns})`,
+      GROUP BY ${dayKeyColumnList}
+    ) AS counted USING (${dayKeyColumnList})`,
   );
 };
 
 /** Updates the outdated day sums of all organizations. Returns the number of updated days. */
-export const sumUpDays = async (columns: Columns, restedMs: number, signal?: AbortSignal): Promise<number> => {
-  const days = await findStaleDays(columns, restedMs);
+export const updateDaySums = async (
+  columns: Columns,
+  changedBeforeMs: number,
+  signal?: AbortSignal,
+): Promise<number> => {
+  const days = await findStaleDays(columns, changedBeforeMs);
   for (const [budgeting, daysOfBudgeting] of Map.groupBy(days, (day) => day.required || 'occurrences'))
     for (let from = 0; from < daysOfBudgeting.length; from += maxDaysPerQuery) {
       signal?.throwIfAborted();
-      await sumDays(columns, daysOfBudgeting.slice(from, from + maxDaysPerQuery), budgeting);
+      await insertDaySums(columns, daysOfBudgeting.slice(from, from + maxDaysPerQuery), budgeting);
     }
   return days.length;
 };
 
-export const sumUpSloDays = defineJob<{ readonly columns: Columns; readonly clock: Clock }>({
+export const sumSloDaysJob = defineJob<{ readonly columns: Columns; readonly clock: Clock }>({
   name: 'slo-days',
   summary: 'Sums the changed days of SLO time slices',
-  everyMs,
+  everyMs: intervalMs,
   scope: 'installation',
   async run({ columns, clock }, signal) {
-    await sumUpDays(columns, clock.now() - minAgeMs, signal);
+    await updateDaySums(columns, clock.now() - minAgeMs, signal);
   },
 });

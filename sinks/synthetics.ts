@@ -10,7 +10,7 @@ import { landValues } from './engine/land-values.ts';
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Maximum number of characters of a message in the table of latest results. Alerts contain this message. */
-const messageChars = 300;
+const maxMessageCharacters = 300;
 
 /**
  * Latest time that a date can represent. The engine retains the row with the highest `earliness` of a key, which is the
@@ -54,7 +54,7 @@ export const syntheticRuns = landValues({
             last_seen: toIsoTime(dueMs),
             started_ms: reportedAtMs ?? startedAtMs,
             outcome,
-            message: message.slice(0, messageChars),
+            message: message.slice(0, maxMessageCharacters),
           },
   },
 });

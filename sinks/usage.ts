@@ -1,7 +1,7 @@
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
 
-/** Volume that receivers rejected. The sinks of the landed data write all other ledger rows. */
+/** Volume that receivers rejected. The sinks of the stored data write all other ledger rows. */
 export const usage = defineSink({
   name: 'usage',
   summary: 'Lands rejected requests, for the ledger.',

@@ -27,7 +27,7 @@ const requestTimeoutMs = 5000;
 const retryMs = 200;
 
 /** Small enough that retention, which deletes whole segments, stays close to the declared limit. */
-const segmentBytes = ({ retentionBytes }: Topic): number =>
+const computeSegmentBytes = ({ retentionBytes }: Topic): number =>
   Math.min(512 * mebibyte, Math.max(mebibyte, Math.floor(retentionBytes / 16)));
 
 /** The size and retention limits of a topic, by the name of the Kafka setting. */
@@ -44,7 +44,7 @@ const buildTopicConfig = (topic: Topic, copies: number) => ({
   replicationFactor: copies,
   configEntries: [
     ...[...buildTopicLimits(topic)].map(([name, value]) => ({ name, value: String(value) })),
-    { name: 'segment.bytes', value: String(segmentBytes(topic)) },
+    { name: 'segment.bytes', value: String(computeSegmentBytes(topic)) },
     ...(copies >= defaultReplicationFactor ? [{ name: 'min.insync.replicas', value: '2' }] : []),
   ],
 });
@@ -52,14 +52,14 @@ const buildTopicConfig = (topic: Topic, copies: number) => ({
 const getDefaultReplicationFactor = async (admin: Admin): Promise<number> =>
   Math.min(defaultReplicationFactor, (await admin.describeCluster()).brokers.length);
 
-const partitionKey = (topic: string, partition: number): string => `${topic}/${partition}`;
+const toPartitionKey = (topic: string, partition: number): string => `${topic}/${partition}`;
 
 /** The last position of each partition; positions without an offset are omitted. */
-export const positionsByPartition = (positions: readonly Position[]): Map<string, Position> =>
+export const indexPositions = (positions: readonly Position[]): Map<string, Position> =>
   new Map(
     positions
       .filter(({ offset }) => offset !== undefined)
-      .map((position) => [partitionKey(position.topic, position.partition), position]),
+      .map((position) => [toPartitionKey(position.topic, position.partition), position]),
   );
 
 export interface AdministrationOptions {
@@ -84,7 +84,7 @@ export class Administration {
     this.#options = options;
   }
 
-  /** Retries while Kafka cannot answer yet, for example during a leader election or while a coordinator loads. */
+  /** Retries while Kafka cannot complete the request yet, for example during a leader election or while a coordinator loads. */
   async #request<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
     clearTimeout(this.#idle);
     this.#activeRequests++;
@@ -127,15 +127,20 @@ export class Administration {
   }
 
   async ensureTopics(topics: readonly Topic[]): Promise<void> {
-    const existing = new Set(await this.#request((admin) => admin.listTopics()));
-    const copies = this.#options.replication ?? (await this.#request(getDefaultReplicationFactor));
-    const missing = topics.filter(({ name }) => !existing.has(name)).map((topic) => buildTopicConfig(topic, copies));
+    const existingNames = new Set(await this.#request((admin) => admin.listTopics()));
+    const replicationFactor = this.#options.replication ?? (await this.#request(getDefaultReplicationFactor));
+    const missingTopics = topics
+      .filter(({ name }) => !existingNames.has(name))
+      .map((topic) => buildTopicConfig(topic, replicationFactor));
     // Another process may create the same topics at this moment; that is not an error.
-    if (missing.length > 0)
-      await this.#request((admin) => admin.createTopics({ waitForLeaders: false, topics: missing }));
-    const present = topics.filter(({ name }) => existing.has(name));
-    const raised = present.length > 0 ? await this.#request((admin) => this.#raiseLimits(admin, present, copies)) : [];
-    const changed = new Set([...missing, ...raised].map(({ topic }) => topic));
+    if (missingTopics.length > 0)
+      await this.#request((admin) => admin.createTopics({ waitForLeaders: false, topics: missingTopics }));
+    const existingTopics = topics.filter(({ name }) => existingNames.has(name));
+    const topicsWithNewPartitions =
+      existingTopics.length > 0
+        ? await this.#request((admin) => this.#raiseLimits(admin, existingTopics, replicationFactor))
+        : [];
+    const changed = new Set([...missingTopics, ...topicsWithNewPartitions].map(({ topic }) => topic));
     await this.#awaitLeaders(topics.filter(({ name }) => changed.has(name)));
   }
 
@@ -147,19 +152,19 @@ export class Administration {
     const names = changedTopics.map(({ name }) => name);
     const counts = new Map(changedTopics.map(({ name, partitions }) => [name, partitions]));
     const deadline = Date.now() + 3 * timeoutMs;
-    for (let waiting = names.length > 0; waiting; ) {
+    for (let isWaiting = names.length > 0; isWaiting; ) {
       const { topics } = await this.#request((admin) => admin.fetchTopicMetadata({ topics: names })).catch((error) => {
         if (error instanceof MissingTopicError) return { topics: [] };
         throw error;
       });
-      const usable = topics.filter(
+      const usableTopics = topics.filter(
         ({ name, partitions }) =>
           partitions.length >= (counts.get(name) ?? 0) && partitions.every(({ leader }) => leader >= 0),
       );
-      waiting = usable.length < names.length;
-      if (waiting && Date.now() > deadline)
+      isWaiting = usableTopics.length < names.length;
+      if (isWaiting && Date.now() > deadline)
         throw new UnavailableError(`Kafka elected no leader for some partitions of ${names.join(', ')}`);
-      if (waiting) await sleep(retryMs);
+      if (isWaiting) await sleep(retryMs);
     }
   }
 
@@ -170,10 +175,10 @@ export class Administration {
   async #raiseLimits(admin: Admin, topics: readonly Topic[], copies: number): Promise<{ topic: string }[]> {
     const { topics: found } = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
     for (const { name, partitions } of found) {
-      const fewest = Math.min(...partitions.map(({ replicas }) => replicas.length));
-      if (fewest < copies)
+      const minReplicas = Math.min(...partitions.map(({ replicas }) => replicas.length));
+      if (minReplicas < copies)
         this.#options.log.warn(
-          { topic: name, replicas: fewest, required: copies },
+          { topic: name, replicas: minReplicas, required: copies },
           'a topic has fewer replicas than new topics get; reassign its partitions to add replicas',
         );
     }
@@ -183,15 +188,15 @@ export class Administration {
       .map(({ name, partitions }) => ({ topic: name, count: partitions }));
     if (topicPartitions.length > 0) await admin.createPartitions({ topicPartitions });
 
-    const settings = await this.#settings(
+    const settings = await this.#fetchSettings(
       admin,
       topics.map(({ name }) => name),
     );
     for (const topic of topics) {
       const current = settings.get(topic.name) ?? new Map<string, string>();
-      const raised = [...buildTopicLimits(topic)].filter(([name, value]) => isLower(current.get(name), value));
-      if (raised.length === 0) continue;
-      for (const [name, value] of raised) current.set(name, String(value));
+      const raisedLimits = [...buildTopicLimits(topic)].filter(([name, value]) => isLower(current.get(name), value));
+      if (raisedLimits.length === 0) continue;
+      for (const [name, value] of raisedLimits) current.set(name, String(value));
       // This request replaces all settings of a topic, so it repeats the unchanged ones.
       const configEntries = [...current].map(([name, value]) => ({ name, value }));
       await admin.alterConfigs({
@@ -203,7 +208,7 @@ export class Administration {
   }
 
   /** Settings that are set on the topics themselves. */
-  async #settings(admin: Admin, topics: readonly string[]): Promise<Map<string, Map<string, string>>> {
+  async #fetchSettings(admin: Admin, topics: readonly string[]): Promise<Map<string, Map<string, string>>> {
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
       resources: topics.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
@@ -263,13 +268,16 @@ export class Administration {
    * former group.
    */
   async lag(group: string, topics: readonly string[]): Promise<Lag[]> {
-    const own = await this.positions(group, topics);
-    const former = own.some(({ offset }) => offset === undefined) ? getFormerGroup(group) : undefined;
-    const next = positionsByPartition([...(former === undefined ? [] : await this.positions(former, topics)), ...own]);
+    const groupPositions = await this.positions(group, topics);
+    const formerGroup = groupPositions.some(({ offset }) => offset === undefined) ? getFormerGroup(group) : undefined;
+    const nextPositions = indexPositions([
+      ...(formerGroup === undefined ? [] : await this.positions(formerGroup, topics)),
+      ...groupPositions,
+    ]);
     const lags: Lag[] = [];
     for (const topic of topics)
       for (const { partition, earliest, end } of await this.offsets(topic)) {
-        const committed = next.get(partitionKey(topic, partition))?.offset ?? earliest;
+        const committed = nextPositions.get(toPartitionKey(topic, partition))?.offset ?? earliest;
         lags.push({ topic, partition, committed, end, lag: Math.max(0, end - committed) });
       }
     return lags;

@@ -8,10 +8,10 @@ import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import { pooledBufferBytes } from '../buffer-pool.ts';
 import { Administration } from './administration.ts';
-import { Cluster, type DriverOptions, driverOptions, type KafkaSecurity } from './cluster.ts';
+import { buildDriverOptions, Cluster, type DriverOptions, type KafkaSecurity } from './cluster.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { toFailure } from './failures.ts';
-import { Fetcher, gapError } from './fetcher.ts';
+import { createGapError, Fetcher } from './fetcher.ts';
 import { KafkaFollower } from './follower.ts';
 import { Takeover } from './group-migration.ts';
 import { KafkaProducer } from './producer.ts';
@@ -62,7 +62,7 @@ const openWorkerFetcher = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetc
 export const openKafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const { brokers, replication, clientId = 'oiq', log = silentLog, tls = false, sasl } = options;
   const { sessionTimeoutMs = 10_000, rebalanceTimeoutMs = 300_000 } = options;
-  const driver = driverOptions(brokers, clientId, options);
+  const driver = buildDriverOptions(brokers, clientId, options);
   const kafka = new Kafka({
     ...silentLogging,
     clientId,
@@ -170,7 +170,7 @@ async function* readRange(
 ): AsyncGenerator<BusRecord> {
   const partitionOffsets = (await administration.offsets(topic)).find((entry) => entry.partition === partition);
   if (partitionOffsets === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
-  if (from < partitionOffsets.earliest) throw gapError(topic, partition, from, partitionOffsets.earliest);
+  if (from < partitionOffsets.earliest) throw createGapError(topic, partition, from, partitionOffsets.earliest);
   const end = Math.min(to, await cluster.stableEnd(topic, partition));
   const fetcher = new Fetcher(cluster, log);
   try {

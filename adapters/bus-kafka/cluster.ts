@@ -43,7 +43,7 @@ export interface DriverOptions extends BaseOptions {
   readonly rack?: string;
 }
 
-export const driverOptions = (
+export const buildDriverOptions = (
   brokers: readonly string[],
   clientId: string,
   { tls = false, sasl, rack = '' }: KafkaSecurity & { readonly rack?: string | undefined } = {},
@@ -85,9 +85,9 @@ export interface Bounds {
   readonly end: number;
 }
 
-type MetadataAnswer = Awaited<ReturnType<typeof metadataV12.api.async>>;
+type MetadataResponse = Awaited<ReturnType<typeof metadataV12.api.async>>;
 
-/** Time limit for a broker to answer a request that any broker can answer. Then the request goes to another broker. */
+/** Timeout for a request that any broker can handle. After it, the request goes to another broker. */
 const requestTimeoutMs = 2000;
 const metadataMaxAgeMs = 60_000;
 const unknownTopic = 3;
@@ -97,8 +97,8 @@ const formatAddress = ({ host, port }: Node): string => `${host}:${port}`;
 /** One client's view of the cluster, with its own connections: a blocking request delays only this client. */
 export class Cluster {
   readonly #pool: ConnectionPool;
-  readonly #direct: DirectConnections;
-  readonly #bootstrap: readonly Node[];
+  readonly #directConnections: DirectConnections;
+  readonly #bootstrapNodes: readonly Node[];
   #metadataCache: Metadata = { brokers: new Map(), topics: new Map() };
   readonly #refreshedAt = new Map<string, number>();
   /** Time of a broker's last failure to answer, by address. Brokers that failed are tried last. */
@@ -110,18 +110,18 @@ export class Cluster {
   constructor(options: DriverOptions) {
     this.rack = options.rack ?? '';
     this.#pool = new ConnectionPool(options.clientId, options);
-    this.#direct = new DirectConnections(options);
-    this.#bootstrap = options.bootstrapBrokers.map((broker) => parseBroker(broker));
+    this.#directConnections = new DirectConnections(options);
+    this.#bootstrapNodes = options.bootstrapBrokers.map((broker) => parseBroker(broker));
   }
 
   /**
-   * Sends a request that any broker can answer to one broker after the other, until one answers. A broker that is dead
-   * or hangs does not block the request, even if it is the first in the configuration. An error in an answer is final,
-   * except an unknown topic, which other brokers may already know.
+   * Sends a request that any broker can handle to one broker after another, until one responds. A broker that is dead
+   * or hangs does not block the request, even if it is the first in the configuration. An error in a response is final,
+   * except for an unknown topic, which other brokers may already know.
    */
   async requestAny<Answer>(request: (connection: Connection) => Promise<Answer>): Promise<Answer> {
     let failure: unknown;
-    for (const node of this.#candidates()) {
+    for (const node of this.#listCandidates()) {
       try {
         const answer = await withTimeout(
           requestTimeoutMs,
@@ -142,13 +142,15 @@ export class Cluster {
   /**
    * Brokers in the order in which to try them. The first one rotates, since one broker may be cut off from the others.
    */
-  #candidates(): Node[] {
-    const nodes = [...this.#metadataCache.brokers.values(), ...this.#bootstrap];
-    const distinct = [...new Map(nodes.map((node) => [formatAddress(node), node])).values()];
-    const from = this.#nextBroker++ % distinct.length;
-    const rotated = [...distinct.slice(from), ...distinct.slice(0, from)];
-    const failedAt = (node: Node): number => this.#failedAt.get(formatAddress(node)) ?? Number.NEGATIVE_INFINITY;
-    return rotated.sort((a, b) => (failedAt(a) < failedAt(b) ? -1 : Number(failedAt(a) > failedAt(b))));
+  #listCandidates(): Node[] {
+    const nodes = [...this.#metadataCache.brokers.values(), ...this.#bootstrapNodes];
+    const distinctNodes = [...new Map(nodes.map((node) => [formatAddress(node), node])).values()];
+    const from = this.#nextBroker++ % distinctNodes.length;
+    const rotatedNodes = [...distinctNodes.slice(from), ...distinctNodes.slice(0, from)];
+    const getFailureTime = (node: Node): number => this.#failedAt.get(formatAddress(node)) ?? Number.NEGATIVE_INFINITY;
+    return rotatedNodes.sort((a, b) =>
+      getFailureTime(a) < getFailureTime(b) ? -1 : Number(getFailureTime(a) > getFailureTime(b)),
+    );
   }
 
   /**
@@ -156,13 +158,15 @@ export class Cluster {
    * topic.
    */
   async metadata(topics: readonly string[], forceUpdate = false): Promise<Metadata> {
-    const oldest = performance.now() - metadataMaxAgeMs;
-    const isFresh = topics.every((topic) => (this.#refreshedAt.get(topic) ?? Number.NEGATIVE_INFINITY) > oldest);
+    const minRefreshTime = performance.now() - metadataMaxAgeMs;
+    const isFresh = topics.every(
+      (topic) => (this.#refreshedAt.get(topic) ?? Number.NEGATIVE_INFINITY) > minRefreshTime,
+    );
     if (isFresh && !forceUpdate && this.#metadataCache.brokers.size > 0) return this.#metadataCache;
     return this.#updateMetadata(await this.requestAny((connection) => fetchMetadata(connection, topics)));
   }
 
-  #updateMetadata({ brokers, topics }: MetadataAnswer): Metadata {
+  #updateMetadata({ brokers, topics }: MetadataResponse): Metadata {
     const updatedTopics = new Map(this.#metadataCache.topics);
     for (const { errorCode, name, topicId, partitions } of topics) {
       if (name == null) continue;
@@ -184,9 +188,9 @@ export class Cluster {
     return this.#pool.get(getBroker(metadata, node));
   }
 
-  /** Like `connection`, for large answers. */
+  /** Like `connection`, for large responses. */
   async directConnection(metadata: Metadata, node: number): Promise<DirectConnection> {
-    return this.#direct.get(getBroker(metadata, node));
+    return this.#directConnections.get(getBroker(metadata, node));
   }
 
   /** Returns the first retained offset and the next offset of each partition, in order. */
@@ -212,15 +216,15 @@ export class Cluster {
 
   /** Returns the first retained offset. */
   earliest(topic: string, partition: number): Promise<number> {
-    return this.#offset(topic, partition, -2n);
+    return this.#fetchOffset(topic, partition, -2n);
   }
 
   /** Returns the next offset that consumers can see: before the first open transaction. */
   stableEnd(topic: string, partition: number): Promise<number> {
-    return this.#offset(topic, partition, -1n);
+    return this.#fetchOffset(topic, partition, -1n);
   }
 
-  async #offset(topic: string, partition: number, timestamp: bigint): Promise<number> {
+  async #fetchOffset(topic: string, partition: number, timestamp: bigint): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
         const metadata = await this.metadata([topic], attempt > 1);
@@ -233,13 +237,13 @@ export class Cluster {
     }
   }
 
-  connectionTo(node: Node): Promise<Connection> {
+  connectToNode(node: Node): Promise<Connection> {
     return this.#pool.get(node);
   }
 
-  /** Closes the connections without waiting for pending answers. */
+  /** Closes the connections without waiting for pending responses. */
   async close(): Promise<void> {
-    this.#direct.close();
+    this.#directConnections.close();
     await this.#pool.close();
   }
 }
@@ -266,14 +270,14 @@ const getBroker = (metadata: Metadata, node: number): Node => {
   return broker;
 };
 
-const fetchMetadata = async (connection: Connection, topics: readonly string[]): Promise<MetadataAnswer> => {
+const fetchMetadata = async (connection: Connection, topics: readonly string[]): Promise<MetadataResponse> => {
   const answer = await metadataV12.api.async(connection, [...topics], false, false).catch((error: unknown) => {
-    // The driver treats a partition without a leader as a failure of the whole answer.
-    if (error instanceof ResponseError) return error['response'] as MetadataAnswer;
+    // The driver treats a partition without a leader as a failure of the entire response.
+    if (error instanceof ResponseError) return error['response'] as MetadataResponse;
     throw error;
   });
-  const missing = answer.topics.find(({ errorCode }) => errorCode === unknownTopic);
-  if (missing !== undefined)
-    throw new MissingTopicError(`Kafka has no topic ${missing.name}: create the topics first (oiq migrate)`);
+  const missingTopic = answer.topics.find(({ errorCode }) => errorCode === unknownTopic);
+  if (missingTopic !== undefined)
+    throw new MissingTopicError(`Kafka has no topic ${missingTopic.name}: create the topics first (oiq migrate)`);
   return answer;
 };

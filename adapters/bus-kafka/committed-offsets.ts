@@ -1,11 +1,11 @@
 /** Filters fetched records to those that consumers may see: no control records, and no records of aborted transactions. */
 import type { KafkaRecord, RecordsBatch } from '@platformatic/kafka';
-import type { PartitionAnswer } from './fetch-answer.ts';
+import type { PartitionResponse } from './fetch-answer.ts';
 
 const transactionalFlag = 0x10;
 const controlFlag = 0x20;
 
-/** A record with its offset and time */
+/** A record with its offset and time. */
 export interface FetchedRecord {
   readonly offset: number;
   readonly timestampMs: number;
@@ -21,22 +21,22 @@ const isAbortMarker = (batch: RecordsBatch): boolean => batch.records[0]?.key?.r
  * marker, even if the marker is beyond this response. (The driver's own filter returns them in that case, and stores
  * only one range per producer.)
  */
-export const committedRecords = (
-  { records, abortedTransactions }: Pick<PartitionAnswer, 'records' | 'abortedTransactions'>,
+export const filterCommittedRecords = (
+  { records, abortedTransactions }: Pick<PartitionResponse, 'records' | 'abortedTransactions'>,
   from: number,
 ): { records: FetchedRecord[]; next: number } => {
-  const aborted = [...(abortedTransactions ?? [])].sort((a, b) => Number(a.firstOffset - b.firstOffset));
+  const abortedRanges = [...(abortedTransactions ?? [])].sort((a, b) => Number(a.firstOffset - b.firstOffset));
   const abortingProducers = new Set<bigint>();
-  const visible: FetchedRecord[] = [];
+  const visibleRecords: FetchedRecord[] = [];
   let nextAborted = 0;
   let next = from;
   for (const batch of records) {
     const first = Number(batch.firstOffset);
     const last = first + batch.lastOffsetDelta;
     for (
-      let range = aborted[nextAborted];
+      let range = abortedRanges[nextAborted];
       range !== undefined && Number(range.firstOffset) <= last;
-      range = aborted[nextAborted]
+      range = abortedRanges[nextAborted]
     ) {
       abortingProducers.add(range.producerId);
       nextAborted++;
@@ -45,13 +45,13 @@ export const committedRecords = (
     if ((batch.attributes & controlFlag) !== 0) {
       if (isAbortMarker(batch)) abortingProducers.delete(batch.producerId);
     } else if ((batch.attributes & transactionalFlag) === 0 || !abortingProducers.has(batch.producerId)) {
-      appendVisible(batch, first, from, visible);
+      appendVisibleRecords(batch, first, from, visibleRecords);
     }
   }
-  return { records: visible, next };
+  return { records: visibleRecords, next };
 };
 
-const appendVisible = (batch: RecordsBatch, first: number, from: number, visible: FetchedRecord[]): void => {
+const appendVisibleRecords = (batch: RecordsBatch, first: number, from: number, visible: FetchedRecord[]): void => {
   const base = Number(batch.firstTimestamp);
   for (const record of batch.records) {
     const offset = first + record.offsetDelta;

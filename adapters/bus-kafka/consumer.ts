@@ -91,7 +91,7 @@ export class KafkaConsumer implements Consumer {
   /** Emits no events after abandonment, like a crash. */
   #suppressAfterAbandon(events: PartitionEvents): PartitionEvents {
     return {
-      assigned: (partition) => events.assigned?.(partition),
+      onAssigned: (partition) => events.onAssigned?.(partition),
       onRevoked: (partition) => (this.#abandonController.signal.aborted ? undefined : events.onRevoked?.(partition)),
     };
   }
@@ -130,7 +130,7 @@ export class KafkaConsumer implements Consumer {
   async #runMembership(topics: readonly string[], handlers: Handlers): Promise<void> {
     const assignment = await this.#join(topics);
     const { shared, log } = this.#options;
-    const fetcher = shared.reader(new Fetcher(this.#fetchCluster, log));
+    const fetcher = shared.createReader(new Fetcher(this.#fetchCluster, log));
     const membershipEnd = new AbortController();
     const signal = AbortSignal.any([membershipEnd.signal, this.#stopController.signal]);
     // Every partition that waits for a retry listens to this signal, so Node's warning about many listeners is disabled.

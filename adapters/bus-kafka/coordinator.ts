@@ -2,7 +2,7 @@
 import { type Connection, findCoordinatorV4, offsetFetchV8, ResponseError } from '@platformatic/kafka';
 import { withTimeout } from '../../runtime/timeout.ts';
 import type { Cluster, Node } from './cluster.ts';
-import { unlessAborted, unlessMoved } from './deadline.ts';
+import { rejectIfAborted, rejectIfMoved } from './deadline.ts';
 import { isProtocolError } from './failures.ts';
 
 /** Partitions by topic. */
@@ -18,7 +18,7 @@ export interface Position {
 }
 
 const groupKey = 0;
-export const answerTimeoutMs = 10_000;
+export const responseTimeoutMs = 10_000;
 /** How often a waiting request checks whether the coordinator has changed. */
 const checkIntervalMs = 3000;
 
@@ -28,7 +28,7 @@ export class Coordinator {
   readonly #group: string;
   #node: Node | undefined;
 
-  /** Requests of the group, which may wait long, use `cluster`; requests that any broker can answer use `directory`. */
+  /** Requests of the group may wait long, so they use `cluster`. Requests that any broker can handle use `directory`. */
   constructor(cluster: Cluster, directory: Cluster, group: string) {
     this.#cluster = cluster;
     this.#anyBroker = directory;
@@ -40,29 +40,29 @@ export class Coordinator {
    */
   async request<Answer>(
     request: (connection: Connection) => Promise<Answer>,
-    timeoutMs = answerTimeoutMs,
+    timeoutMs = responseTimeoutMs,
     stopping?: AbortSignal,
   ): Promise<Answer> {
     let connection: Connection | undefined;
     try {
       this.#node ??= await this.#findCoordinator();
       const node = this.#node;
-      connection = await this.#cluster.connectionTo(node);
-      const answer = withTimeout(timeoutMs, request(connection));
-      const watchedAnswer = unlessMoved(answer, checkIntervalMs, async () => {
+      connection = await this.#cluster.connectToNode(node);
+      const response = withTimeout(timeoutMs, request(connection));
+      const watchedResponse = rejectIfMoved(response, checkIntervalMs, async () => {
         const { host, port } = await this.#findCoordinator();
         return host !== node.host || port !== node.port;
       });
-      return await (stopping === undefined ? watchedAnswer : unlessAborted(watchedAnswer, stopping));
+      return await (stopping === undefined ? watchedResponse : rejectIfAborted(watchedResponse, stopping));
     } catch (error) {
-      const isCoordinatorAnswer = isProtocolError(
+      const isCoordinatorResponse = isProtocolError(
         error,
         'REBALANCE_IN_PROGRESS',
         'UNKNOWN_MEMBER_ID',
         'ILLEGAL_GENERATION',
         'MEMBER_ID_REQUIRED',
       );
-      if (!isCoordinatorAnswer) {
+      if (!isCoordinatorResponse) {
         this.#node = undefined;
         // A broker that hangs would block every later request on this connection.
         if (connection !== undefined && !(error instanceof ResponseError)) connection.socket.destroy();

@@ -5,7 +5,7 @@ import { TimeoutError } from '../../runtime/timeout.ts';
  * While a request waits, checks every `everyMs` whether another broker has taken over, and rejects if so. Failed checks
  * are ignored.
  */
-export const unlessMoved = async <Value>(
+export const rejectIfMoved = async <Value>(
   request: Promise<Value>,
   everyMs: number,
   hasMoved: () => Promise<boolean>,
@@ -32,7 +32,7 @@ export const unlessMoved = async <Value>(
 };
 
 /** Rejects as soon as the signal aborts; the promise itself continues. */
-export const unlessAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
+export const rejectIfAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
   promise.catch(() => undefined);
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(new Error('stopped'));
@@ -49,7 +49,7 @@ export const unlessAborted = async <Value>(promise: Promise<Value>, signal: Abor
  * Calls `onDue` whenever work has begun and not ended for `ms`. The timer keeps running when work ends and is reset
  * only when it fires, because a timer for each of many small requests would cost CPU.
  */
-export const watchdog = (ms: number, onDue: () => void): { begin(): void; end(): void } => {
+export const createWatchdog = (ms: number, onDue: () => void): { begin(): void; end(): void } => {
   let isSet = false;
   let startedAt: number | undefined;
   const startTimer = (delayMs: number): void => {
@@ -80,13 +80,13 @@ export const watchdog = (ms: number, onDue: () => void): { begin(): void; end():
 };
 
 /** Returns a function that rejects with a `TimeoutError` if its promise takes longer than `ms`, without a timer per call. */
-export const deadline = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
-  let giveUp = (_: Error): void => undefined;
-  const { begin, end } = watchdog(ms, () => giveUp(new TimeoutError(ms)));
+export const createDeadline = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
+  let rejectCurrent = (_: Error): void => undefined;
+  const { begin, end } = createWatchdog(ms, () => rejectCurrent(new TimeoutError(ms)));
   return async (promise) => {
     promise.catch(() => undefined);
     const { promise: timedOut, reject } = Promise.withResolvers<never>();
-    giveUp = reject;
+    rejectCurrent = reject;
     begin();
     try {
       return await Promise.race([promise, timedOut]);

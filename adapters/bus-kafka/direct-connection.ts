@@ -1,4 +1,4 @@
-/** A connection to a broker that reads answers directly into the buffers of their parsers. */
+/** A connection to a broker that reads responses directly into the buffers of their parsers. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -11,7 +11,7 @@ export interface DirectRequest<Answer> {
   /** Whether the request's header ends in tagged fields. */
   readonly hasTaggedFields: boolean;
   readonly payload: Writer;
-  /** Parses an answer of this length, starting after its correlation id. */
+  /** Parses a response of this length, starting after its correlation id. */
   parser(bytes: number): Parser<Answer>;
 }
 
@@ -22,24 +22,24 @@ interface PendingRequest {
 }
 
 /** A longer declared length means that the peer is not Kafka. */
-const maxAnswerBytes = 256 * 1024 * 1024;
+const maxResponseBytes = 256 * 1024 * 1024;
 
 /**
  * A connection without intermediate buffers. The driver reads 64 KiB at a time into its own memory and copies it from
- * there, which is most of the cost of consuming. Answers arrive in the order of the requests.
+ * there, which is most of the cost of consuming. Responses arrive in the order of the requests.
  */
 export class DirectConnection {
   /** Resolves when the connection accepts requests. */
   readonly connected: Promise<unknown>;
   readonly #socket: Socket;
   readonly #clientId: string;
-  readonly #pending: PendingRequest[] = [];
+  readonly #pendingRequests: PendingRequest[] = [];
   #lastId = 0;
   #failure: Error | undefined;
 
   constructor(host: string, port: number, { clientId, tls, requestTimeout = 10_000 }: BaseOptions) {
     this.#clientId = clientId;
-    const buffer = new FetchBuffer(() => this.#nextParser());
+    const buffer = new FetchBuffer(() => this.#createNextParser());
     const failOnError = (receive: () => void): true => {
       try {
         receive();
@@ -61,7 +61,7 @@ export class DirectConnection {
     this.#socket.setNoDelay(true);
     this.#socket.setTimeout(requestTimeout);
     this.#socket.on('timeout', () => {
-      if (this.#pending.length > 0) this.#fail(new Error(`Kafka did not answer within ${requestTimeout} ms`));
+      if (this.#pendingRequests.length > 0) this.#fail(new Error(`Kafka did not answer within ${requestTimeout} ms`));
     });
     this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.on('close', () => this.#fail(new Error('the connection to Kafka was closed')));
@@ -79,10 +79,10 @@ export class DirectConnection {
     writer.appendString(this.#clientId, false);
     if (hasTaggedFields) writer.appendTaggedFields();
     return new Promise((resolve, reject) => {
-      const settle = function* (bytes: number): Parser<void> {
+      const parseAndResolve = function* (bytes: number): Parser<void> {
         resolve(yield* parser(bytes));
       };
-      this.#pending.push({ id, parser: settle, reject });
+      this.#pendingRequests.push({ id, parser: parseAndResolve, reject });
       this.#socket.write(writer.appendFrom(payload).prependLength().buffer);
     });
   }
@@ -91,23 +91,23 @@ export class DirectConnection {
     this.#fail(new Error('the connection to Kafka was closed'));
   }
 
-  #nextParser(): Parser<void> | undefined {
-    const [pending] = this.#pending;
-    return pending === undefined ? undefined : this.#parseAnswer(pending);
+  #createNextParser(): Parser<void> | undefined {
+    const [pendingRequest] = this.#pendingRequests;
+    return pendingRequest === undefined ? undefined : this.#parseResponse(pendingRequest);
   }
 
-  *#parseAnswer({ id, parser }: PendingRequest): Parser<void> {
+  *#parseResponse({ id, parser }: PendingRequest): Parser<void> {
     const head = yield 8;
     const bytes = head.readInt32BE(0) - 4;
-    if (bytes < 0 || bytes > maxAnswerBytes || head.readInt32BE(4) !== id)
+    if (bytes < 0 || bytes > maxResponseBytes || head.readInt32BE(4) !== id)
       throw new Error('the server is not Kafka, or it requires TLS');
     yield* parser(bytes);
-    this.#pending.shift();
+    this.#pendingRequests.shift();
   }
 
   #fail(error: Error): void {
     this.#failure ??= error;
     this.#socket.destroy();
-    for (const { reject } of this.#pending.splice(0)) reject(this.#failure);
+    for (const { reject } of this.#pendingRequests.splice(0)) reject(this.#failure);
   }
 }

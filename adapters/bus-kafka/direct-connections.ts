@@ -10,8 +10,8 @@ interface OpenConnection {
   readonly expiresAt: number;
 }
 
-/** Fraction of a session's lifetime that is used: a request at its very end would be cut off. */
-const usedSessionFraction = 0.8;
+/** Fraction of a session's lifetime that is used, because a request at its very end would be cut off. */
+const maxSessionFraction = 0.8;
 
 export class DirectConnections {
   readonly #options: BaseOptions;
@@ -24,10 +24,14 @@ export class DirectConnections {
 
   async get({ host, port }: { readonly host: string; readonly port: number }): Promise<DirectConnection> {
     const key = `${host}:${port}`;
-    for (let opening = this.#connections.get(key); opening !== undefined; opening = this.#connections.get(key)) {
-      const { connection, expiresAt } = await opening;
+    for (
+      let openConnection = this.#connections.get(key);
+      openConnection !== undefined;
+      openConnection = this.#connections.get(key)
+    ) {
+      const { connection, expiresAt } = await openConnection;
       if (connection.isOpen && performance.now() < expiresAt) return connection;
-      if (this.#connections.get(key) === opening) this.#connections.delete(key);
+      if (this.#connections.get(key) === openConnection) this.#connections.delete(key);
       connection.close();
     }
     if (this.#isClosed) throw new Error('connections to Kafka are closed');
@@ -38,7 +42,7 @@ export class DirectConnections {
     return (await opening).connection;
   }
 
-  /** Closes the connections without waiting for pending answers. */
+  /** Closes the connections without waiting for pending responses. */
   close(): void {
     this.#isClosed = true;
     for (const opening of this.#connections.values())
@@ -58,7 +62,7 @@ export class DirectConnections {
         connection.connected.then(async () => {
           const lifetimeMs = sasl === undefined ? 0 : await authenticate(connection, sasl as Credentials);
           const expiresAt =
-            lifetimeMs > 0 ? performance.now() + usedSessionFraction * lifetimeMs : Number.POSITIVE_INFINITY;
+            lifetimeMs > 0 ? performance.now() + maxSessionFraction * lifetimeMs : Number.POSITIVE_INFINITY;
           return { connection, expiresAt };
         }),
       );

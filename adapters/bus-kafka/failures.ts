@@ -11,24 +11,24 @@ export const isProtocolError = (error: unknown, ...ids: readonly string[]): bool
   error instanceof Error && ids.some((id) => findErrorBy(error, 'apiId', id) !== null);
 
 /** An error and the errors it wraps, the outermost first. */
-function* errorChain(error: unknown): Generator<Error> {
+function* iterateErrors(error: unknown): Generator<Error> {
   if (!(error instanceof Error)) return;
   yield error;
-  if (error instanceof AggregateError) for (const each of error.errors) yield* errorChain(each);
-  yield* errorChain(error.cause);
+  if (error instanceof AggregateError) for (const each of error.errors) yield* iterateErrors(each);
+  yield* iterateErrors(error.cause);
 }
 
 /** Like `isProtocolError`, but also for causes and for errors of `kafkajs`. */
-const isAny = (error: unknown, id: string): boolean =>
-  [...errorChain(error)].some((each) => isProtocolError(each, id) || ('type' in each && each.type === id));
+const hasErrorId = (error: unknown, id: string): boolean =>
+  [...iterateErrors(error)].some((each) => isProtocolError(each, id) || ('type' in each && each.type === id));
 
-const isUnknownMechanism = (error: unknown): boolean => isAny(error, 'UNSUPPORTED_SASL_MECHANISM');
+const isUnknownMechanism = (error: unknown): boolean => hasErrorId(error, 'UNSUPPORTED_SASL_MECHANISM');
 
 /** Whether brokers reject our credentials. A connection that breaks during authentication is not a rejection. */
-export const isAuthenticationRejected = (error: unknown): boolean =>
+export const isAuthenticationError = (error: unknown): boolean =>
   isUnknownMechanism(error) ||
-  isAny(error, 'SASL_AUTHENTICATION_FAILED') ||
-  [...errorChain(error)].some(({ name }) => name === 'KafkaJSSASLAuthenticationError');
+  hasErrorId(error, 'SASL_AUTHENTICATION_FAILED') ||
+  [...iterateErrors(error)].some(({ name }) => name === 'KafkaJSSASLAuthenticationError');
 
 const certificateCodes = [
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -38,11 +38,11 @@ const certificateCodes = [
   'UNABLE_TO_GET_ISSUER_CERT',
 ];
 
-/** The setting that an operator checks first, for failures that a setting can fix. */
+/** Returns the setting that an operator should check first, for failures that a setting can fix. */
 const getAdvice = (error: unknown): string => {
-  const chain = [...errorChain(error)];
+  const chain = [...iterateErrors(error)];
   if (isUnknownMechanism(error)) return ' (set OIQ_KAFKA_SASL_MECHANISM to a mechanism that the brokers offer)';
-  if (isAuthenticationRejected(error)) return ' (check OIQ_KAFKA_SASL_USERNAME and OIQ_KAFKA_SASL_PASSWORD)';
+  if (isAuthenticationError(error)) return ' (check OIQ_KAFKA_SASL_USERNAME and OIQ_KAFKA_SASL_PASSWORD)';
   if (chain.some(({ message }) => /alert (?:bad certificate|certificate required)/.test(message)))
     return ' (set OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE to the certificate that the brokers require)';
   if (chain.some((each) => certificateCodes.includes((each as NodeJS.ErrnoException).code ?? '')))
@@ -65,7 +65,7 @@ const getInnermostMessage = (error: unknown): string => {
 export const describeFailure = (error: unknown): string => `${getInnermostMessage(error)}${getAdvice(error)}`;
 
 /** Returns the error for a failed request: retriable, unless Kafka rejects our credentials. */
-export const toFailure = (what: string, cause: unknown): Error => {
-  const message = `${what}: ${describeFailure(cause)}`;
-  return isAuthenticationRejected(cause) ? new Error(message, { cause }) : new UnavailableError(message, { cause });
+export const toFailure = (summary: string, cause: unknown): Error => {
+  const message = `${summary}: ${describeFailure(cause)}`;
+  return isAuthenticationError(cause) ? new Error(message, { cause }) : new UnavailableError(message, { cause });
 };

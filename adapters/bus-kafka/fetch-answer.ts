@@ -1,10 +1,10 @@
-/** The answer to a Fetch request of version 15. The driver's own parser copies every value into separate memory. */
+/** The response to a Fetch request of version 15. The driver's own parser copies every value into separate memory. */
 import { Reader, type RecordsBatch, readRecordsBatches } from '@platformatic/kafka';
 import type { BufferPool, PooledBuffer } from '../buffer-pool.ts';
 import { maxReadBytes, type Parser } from './fetch-buffer.ts';
 
-/** A broker's answer for one partition. */
-export interface PartitionAnswer {
+/** A broker's response for one partition. */
+export interface PartitionResponse {
   readonly partitionIndex: number;
   readonly errorCode: number;
   /** Replica that the leader prefers for reads instead of itself; -1 for none. */
@@ -15,27 +15,27 @@ export interface PartitionAnswer {
   readonly pooledBuffer: PooledBuffer | undefined;
 }
 
-interface TopicAnswer {
+interface TopicResponse {
   readonly topicId: string;
-  readonly partitions: readonly PartitionAnswer[];
+  readonly partitions: readonly PartitionResponse[];
 }
 
-export interface FetchAnswer {
+export interface FetchResponse {
   readonly errorCode: number;
-  readonly responses: readonly TopicAnswer[];
+  readonly responses: readonly TopicResponse[];
 }
 
-/** Parses a fetch answer, starting after its correlation id. Records are read into buffers of `bufferPool`. */
-export function* parseFetchAnswer(bufferPool: BufferPool): Parser<FetchAnswer> {
+/** Parses a fetch response, starting after its correlation id. Records are read into buffers of `bufferPool`. */
+export function* parseFetchResponse(bufferPool: BufferPool): Parser<FetchResponse> {
   yield* skipTaggedFields();
   const head = yield 10; // Throttle time, error, session
   const errorCode = head.readInt16BE(4);
-  const responses: TopicAnswer[] = [];
+  const responses: TopicResponse[] = [];
   for (let remainingTopics = yield* readArrayLength(); remainingTopics > 0; remainingTopics--) {
     const topicId = (yield 16).toString('hex');
-    const partitions: PartitionAnswer[] = [];
+    const partitions: PartitionResponse[] = [];
     for (let remainingPartitions = yield* readArrayLength(); remainingPartitions > 0; remainingPartitions--) {
-      partitions.push(yield* parsePartitionAnswer(bufferPool));
+      partitions.push(yield* parsePartitionResponse(bufferPool));
       yield* skipTaggedFields();
     }
     yield* skipTaggedFields();
@@ -45,12 +45,12 @@ export function* parseFetchAnswer(bufferPool: BufferPool): Parser<FetchAnswer> {
   return { errorCode, responses };
 }
 
-function* parsePartitionAnswer(bufferPool: BufferPool): Parser<PartitionAnswer> {
+function* parsePartitionResponse(bufferPool: BufferPool): Parser<PartitionResponse> {
   const head = yield 30; // …, high watermark, last stable offset, first offset
   const partitionIndex = head.readInt32BE(0);
   const errorCode = head.readInt16BE(4);
   const abortedTransactions: { producerId: bigint; firstOffset: bigint }[] = [];
-  for (let left = yield* readArrayLength(); left > 0; left--) {
+  for (let remainingTransactions = yield* readArrayLength(); remainingTransactions > 0; remainingTransactions--) {
     const entry = yield 16;
     abortedTransactions.push({ producerId: entry.readBigInt64BE(0), firstOffset: entry.readBigInt64BE(8) });
     yield* skipTaggedFields();
@@ -75,7 +75,7 @@ function* readVarint(): Parser<number> {
     value += (byte & 127) * 2 ** shift;
     if (byte < 128) return value;
   }
-  throw new Error('a number in Kafka’s answer is too long');
+  throw new Error('a number in Kafka’s response is too long');
 }
 
 /** Skips fields that a later version may add. */

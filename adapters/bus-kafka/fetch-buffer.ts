@@ -1,10 +1,10 @@
-/** Reads answers from a socket. Large parts of an answer are read directly into the buffer in which they stay. */
+/** Reads responses from a socket. Large parts of a response are read directly into their final buffer. */
 
 /** The next read of a parser: a number of bytes, at most `maxReadBytes`, or a buffer to fill. */
 type ReadRequest = number | Buffer;
 
 /**
- * Parses one answer: yields each read request, and is resumed with the data. Bytes that it requested by number must be
+ * Parses one response: yields each read request, and is resumed with the data. Bytes that it requested by number must be
  * read before it yields again.
  */
 export type Parser<Answer> = Generator<ReadRequest, Answer, Buffer>;
@@ -18,32 +18,32 @@ const scratchBytes = 64 * 1024;
  * all bytes that have arrived.
  */
 export class FetchBuffer {
-  readonly #parsers: () => Parser<void> | undefined;
+  readonly #createParser: () => Parser<void> | undefined;
   readonly #scratch = Buffer.allocUnsafeSlow(scratchBytes);
   /** The part of the scratch memory that no parser has read yet. */
   #scratchStart = 0;
   #scratchEnd = 0;
   #parser: Parser<void> | undefined;
   #pendingRead: ReadRequest = 0;
-  #filled = 0;
+  #filledBytes = 0;
 
-  /** `parsers` returns the parser of the next answer, or `undefined` when no answer is expected. */
-  constructor(parsers: () => Parser<void> | undefined) {
-    this.#parsers = parsers;
+  /** `parsers` returns the parser of the next response, or `undefined` when no response is expected. */
+  constructor(createParser: () => Parser<void> | undefined) {
+    this.#createParser = createParser;
   }
 
   /** The buffer for the next bytes; never empty. */
   get writeBuffer(): Buffer {
-    if (typeof this.#pendingRead === 'object') return this.#pendingRead.subarray(this.#filled);
+    if (typeof this.#pendingRead === 'object') return this.#pendingRead.subarray(this.#filledBytes);
     return this.#scratch.subarray(this.#scratchEnd);
   }
 
   /**
-   * Call it after writing this many bytes to `writeBuffer`. Throws errors of the parser, and an error when no answer was
-   * expected; the rest of the stream is then unreadable.
+   * Must be called after `bytes` bytes are written to `writeBuffer`. Throws errors of the parser, and an error when no
+   * response was expected; the rest of the stream is then unreadable.
    */
   advance(bytes: number): void {
-    if (typeof this.#pendingRead === 'object') this.#filled += bytes;
+    if (typeof this.#pendingRead === 'object') this.#filledBytes += bytes;
     else this.#scratchEnd += bytes;
     for (let data = this.#completeRead(); data !== undefined; data = this.#completeRead()) this.#resumeParser(data);
   }
@@ -61,13 +61,13 @@ export class FetchBuffer {
   #completeRead(): Buffer | undefined {
     const pendingRead = this.#pendingRead;
     if (typeof pendingRead === 'object') {
-      const copied = this.#scratch.copy(pendingRead, this.#filled, this.#scratchStart, this.#scratchEnd);
+      const copied = this.#scratch.copy(pendingRead, this.#filledBytes, this.#scratchStart, this.#scratchEnd);
       this.#scratchStart += copied;
-      this.#filled += copied;
+      this.#filledBytes += copied;
       this.#rewind();
-      return this.#filled === pendingRead.length ? pendingRead : undefined;
+      return this.#filledBytes === pendingRead.length ? pendingRead : undefined;
     }
-    // The first step of an answer waits for its first byte.
+    // The first step of a response waits for its first byte.
     const minBytes = Math.max(1, pendingRead);
     if (this.#scratchEnd - this.#scratchStart >= minBytes) {
       this.#scratchStart += pendingRead;
@@ -88,11 +88,11 @@ export class FetchBuffer {
     this.#scratchEnd = 0;
   }
 
-  #resumeParser(given: Buffer): void {
-    this.#parser ??= this.#parsers();
+  #resumeParser(data: Buffer): void {
+    this.#parser ??= this.#createParser();
     if (this.#parser === undefined) throw new Error('Kafka sent data that was not requested');
-    this.#filled = 0;
-    const { done, value } = this.#parser.next(given);
+    this.#filledBytes = 0;
+    const { done, value } = this.#parser.next(data);
     if (done === true) this.#parser = undefined;
     this.#pendingRead = done === true ? 0 : value;
   }

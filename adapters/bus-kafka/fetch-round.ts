@@ -11,25 +11,25 @@ const maxBytes = 32 * 1024 * 1024;
  */
 export const selectForRequest = <Entry extends OutgoingMessage>(
   queue: readonly Entry[],
-  limitOf: (topic: string) => number,
+  getMaxBytes: (topic: string) => number,
 ): { round: Entry[]; remaining: Entry[] } => {
   const bytesByPartition = new Map<string, number>();
   const fullPartitions = new Set<string>();
-  const round: Entry[] = [];
+  const selected: Entry[] = [];
   const remaining: Entry[] = [];
-  let total = 0;
+  let totalBytes = 0;
   for (const entry of queue) {
     const key = `${entry.topic}:${entry.partition}`;
     const partitionBytes = bytesByPartition.get(key) ?? batchOverhead;
-    const fits = partitionBytes === batchOverhead || partitionBytes + entry.bytes <= limitOf(entry.topic);
-    if (fullPartitions.has(key) || !fits || (round.length > 0 && total + entry.bytes > maxBytes)) {
+    const isWithinLimit = partitionBytes === batchOverhead || partitionBytes + entry.bytes <= getMaxBytes(entry.topic);
+    if (fullPartitions.has(key) || !isWithinLimit || (selected.length > 0 && totalBytes + entry.bytes > maxBytes)) {
       fullPartitions.add(key);
       remaining.push(entry);
       continue;
     }
     bytesByPartition.set(key, partitionBytes + entry.bytes);
-    total += entry.bytes;
-    round.push(entry);
+    totalBytes += entry.bytes;
+    selected.push(entry);
   }
-  return { round, remaining };
+  return { round: selected, remaining };
 };

@@ -7,10 +7,10 @@ import { fetchV15, ProtocolError } from '@platformatic/kafka';
 import type { Log } from '../../schemas/ports/log.ts';
 import { BufferPool, pooledBufferBytes } from '../buffer-pool.ts';
 import type { Cluster, Metadata } from './cluster.ts';
-import { committedRecords, type FetchedRecord } from './committed-offsets.ts';
-import { unlessMoved } from './deadline.ts';
+import { type FetchedRecord, filterCommittedRecords } from './committed-offsets.ts';
+import { rejectIfMoved } from './deadline.ts';
 import { describeFailure } from './failures.ts';
-import { type PartitionAnswer, parseFetchAnswer } from './fetch-answer.ts';
+import { type PartitionResponse, parseFetchResponse } from './fetch-answer.ts';
 import { PreferredReplicas } from './rack-aware-fetch.ts';
 import { FatalBusError } from './wire.ts';
 
@@ -19,7 +19,7 @@ export interface FetchedBatch {
   readonly records: readonly FetchedRecord[];
   /** Offset of the next fetch; beyond the last record when control records follow. */
   readonly next: number;
-  /** Frees the memory of all records of the piece. Do not call it while the records are in use. */
+  /** Frees the memory of all records of the batch. Do not call it while the records are in use. */
   release(): void;
 }
 
@@ -30,7 +30,7 @@ interface PartitionRequest {
   readonly maxBytes: number;
   /** Consecutive failures to find a broker that serves the partition. */
   failures: number;
-  resolve(piece: FetchedBatch | undefined): void;
+  resolve(batch: FetchedBatch | undefined): void;
   reject(error: Error): void;
 }
 
@@ -40,15 +40,15 @@ const requestBytes = 32 * 1024 * 1024;
 /** How long a broker waits for the first byte, and how long a partition may wait to join the next request. */
 const waitMs = 100;
 const retryMs = 300;
-/** After this time without an answer, the fetcher checks whether another broker leads the partitions. */
+/** After this time without a response, the fetcher checks whether another broker leads the partitions. */
 const checkIntervalMs = 1000;
 /** Leader changes are normal operation; only lasting failures are logged. */
-const failuresToReport = 10;
+const minLoggedFailures = 10;
 
-const keyOf = (topic: string, partition: number): string => `${topic}:${partition}`;
+const toKey = (topic: string, partition: number): string => `${topic}:${partition}`;
 
 /** Returns the error for deleted records, with their offsets. */
-export const gapError = (topic: string, partition: number, offset: number, earliest: number): FatalBusError =>
+export const createGapError = (topic: string, partition: number, offset: number, earliest: number): FatalBusError =>
   new FatalBusError(
     `offset ${offset} of partition ${partition} of topic ${topic} does not exist: the topic retains offsets from ${earliest}. ` +
       'Records in between were deleted (retention, or a recreated topic); to continue without them, move the group’s offset',
@@ -60,12 +60,12 @@ export class Fetcher {
   readonly #requests = new Map<string, PartitionRequest>();
   /** Partitions whose last request failed, or that have no leader; they are retried after a delay. */
   #delayedRequests: PartitionRequest[] = [];
-  /** Brokers with a running loop */
+  /** Brokers with a running loop. */
   readonly #servedNodes = new Set<number>();
   readonly #closing = new AbortController();
   readonly #bufferPool = new BufferPool();
-  readonly #nearerReplicas = new PreferredReplicas();
-  #routing = false;
+  readonly #preferredReplicas = new PreferredReplicas();
+  #isRouting = false;
   #mustRouteAgain = false;
   #failures = 0;
 
@@ -87,7 +87,7 @@ export class Fetcher {
   ): Promise<FetchedBatch | undefined> {
     if (this.#closing.signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
-      this.#requests.set(keyOf(topic, partition), { topic, partition, offset, maxBytes, failures: 0, resolve, reject });
+      this.#requests.set(toKey(topic, partition), { topic, partition, offset, maxBytes, failures: 0, resolve, reject });
       void this.#route();
     });
   }
@@ -103,14 +103,14 @@ export class Fetcher {
   /** Starts a loop for every broker with partitions that have a waiting call. */
   async #route(forceUpdate = false): Promise<void> {
     this.#mustRouteAgain = true;
-    if (this.#routing) return;
-    this.#routing = true;
+    if (this.#isRouting) return;
+    this.#isRouting = true;
     let failure: unknown;
     try {
       // Calls that arrive while this waits for metadata must be routed as well.
       while (this.#mustRouteAgain && !this.#closing.signal.aborted) {
         this.#mustRouteAgain = false;
-        for (const node of (await this.#requestsByNode(forceUpdate)).keys())
+        for (const node of (await this.#groupRequestsByNode(forceUpdate)).keys())
           if (!this.#servedNodes.has(node)) {
             this.#servedNodes.add(node);
             void this.#serveNode(node);
@@ -119,11 +119,11 @@ export class Fetcher {
     } catch (error) {
       failure = error;
     }
-    this.#routing = false;
+    this.#isRouting = false;
     if (failure !== undefined) await this.#recover(failure);
   }
 
-  async #requestsByNode(forceUpdate = false): Promise<Map<number, PartitionRequest[]>> {
+  async #groupRequestsByNode(forceUpdate = false): Promise<Map<number, PartitionRequest[]>> {
     const byNode = new Map<number, PartitionRequest[]>();
     // New calls may arrive after an await; the running loop of their broker, or the end of that loop, handles them.
     for (;;) {
@@ -133,7 +133,7 @@ export class Fetcher {
       const requests = [...this.#requests.values()];
       if (requests.some(({ topic }) => !metadata.topics.has(topic))) continue;
       for (const request of requests) {
-        const node = this.#nodeFor(request, metadata);
+        const node = this.#selectNode(request, metadata);
         if (node < 0) this.#delayRetry(request, 'it has no leader');
         else byNode.set(node, [...(byNode.get(node) ?? []), request]);
       }
@@ -142,9 +142,9 @@ export class Fetcher {
   }
 
   /** Returns the node from which to read a partition; -1 while it has no leader. */
-  #nodeFor({ topic, partition }: PartitionRequest, metadata: Metadata): number {
+  #selectNode({ topic, partition }: PartitionRequest, metadata: Metadata): number {
     const leader = metadata.topics.get(topic)?.leaders[partition] ?? -1;
-    return this.#nearerReplicas.nodeFor(keyOf(topic, partition), leader, metadata);
+    return this.#preferredReplicas.selectNode(toKey(topic, partition), leader, metadata);
   }
 
   /** Fetches from one broker until no call waits for one of its partitions. */
@@ -152,17 +152,17 @@ export class Fetcher {
     let failure: unknown;
     try {
       for (;;) {
-        const requests = (await this.#requestsByNode()).get(node);
+        const requests = (await this.#groupRequestsByNode()).get(node);
         if (requests === undefined || this.#closing.signal.aborted) break;
-        await this.#request(node, requests);
+        await this.#sendRequest(node, requests);
         this.#failures = 0;
-        // Partitions that just received a piece request the next one immediately. A request without them would first
+        // Partitions that just received a batch request the next one immediately. A request without them would first
         // wait for the idle partitions.
         await yieldToEventLoop();
       }
     } catch (error) {
       failure = error;
-      this.#nearerReplicas.forgetNode(node);
+      this.#preferredReplicas.forgetNode(node);
     }
     this.#servedNodes.delete(node);
     if (failure !== undefined) await this.#recover(failure);
@@ -186,12 +186,12 @@ export class Fetcher {
     await this.#route(true);
   }
 
-  /** Parks a partition until its leader may have changed, so that it blocks no other partition. */
+  /** Delays the requests of a partition until its leader may have changed, so that it blocks no other partition. */
   #delayRetry(request: PartitionRequest, reason: string): void {
     const { topic, partition } = request;
-    this.#requests.delete(keyOf(topic, partition));
+    this.#requests.delete(toKey(topic, partition));
     request.failures++;
-    if (request.failures === failuresToReport)
+    if (request.failures === minLoggedFailures)
       this.#log.warn({ topic, partition, reason }, 'cannot fetch a partition from Kafka; trying again');
     this.#delayedRequests.push(request);
     if (this.#delayedRequests.length === 1) void this.#retryDelayed();
@@ -200,12 +200,12 @@ export class Fetcher {
   async #retryDelayed(): Promise<void> {
     await sleep(retryMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
     if (this.#closing.signal.aborted) return;
-    for (const request of this.#delayedRequests) this.#requests.set(keyOf(request.topic, request.partition), request);
+    for (const request of this.#delayedRequests) this.#requests.set(toKey(request.topic, request.partition), request);
     this.#delayedRequests = [];
     await this.#route(true);
   }
 
-  async #request(node: number, requests: readonly PartitionRequest[]): Promise<void> {
+  async #sendRequest(node: number, requests: readonly PartitionRequest[]): Promise<void> {
     const metadata = await this.#cluster.metadata([...new Set(requests.map(({ topic }) => topic))]);
     const partitions = new Map<string, Parameters<typeof fetchV15.createRequest>[6][number]['partitions']>();
     const names = new Map<string, string>();
@@ -224,45 +224,45 @@ export class Fetcher {
     }
     const topics = [...partitions].map(([topicId, list]) => ({ topicId, partitions: list }));
     const connection = await this.#cluster.directConnection(metadata, node);
-    const pendingAnswer = connection.request({
+    const pendingResponse = connection.request({
       key: fetchV15.api.key,
       version: fetchV15.api.version,
       hasTaggedFields: true,
       payload: fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], this.#cluster.rack),
-      parser: () => parseFetchAnswer(this.#bufferPool),
+      parser: () => parseFetchResponse(this.#bufferPool),
     });
-    const { errorCode, responses } = await unlessMoved(pendingAnswer, checkIntervalMs, () =>
+    const { errorCode, responses } = await rejectIfMoved(pendingResponse, checkIntervalMs, () =>
       this.#hasMoved(node, requests),
     ).catch((error) => {
       connection.close();
       throw error;
     });
     if (errorCode !== 0) throw new ProtocolError(errorCode);
-    for (const { topicId, partitions: answers } of responses) {
+    for (const { topicId, partitions: partitionResponses } of responses) {
       const topic = names.get(topicId);
       if (topic === undefined) continue;
-      for (const answer of answers) await this.#deliver(topic, answer);
+      for (const response of partitionResponses) await this.#deliver(topic, response);
     }
   }
 
   /**
-   * A broker that hangs or shuts down may leave requests unanswered while other brokers already lead its partitions.
+   * A broker that hangs or shuts down may not respond while other brokers already lead its partitions.
    */
   async #hasMoved(node: number, requests: readonly PartitionRequest[]): Promise<boolean> {
     const metadata = await this.#cluster.metadata([...new Set(requests.map(({ topic }) => topic))], true);
     return requests.some((request) => {
-      const currentNode = this.#nodeFor(request, metadata);
+      const currentNode = this.#selectNode(request, metadata);
       return currentNode >= 0 && currentNode !== node;
     });
   }
 
-  /** Delivers the answer for a partition to its caller. */
-  async #deliver(topic: string, answer: PartitionAnswer): Promise<void> {
-    const key = keyOf(topic, answer.partitionIndex);
+  /** Delivers the response for a partition to its caller. */
+  async #deliver(topic: string, answer: PartitionResponse): Promise<void> {
+    const key = toKey(topic, answer.partitionIndex);
     const request = this.#requests.get(key);
     if (request === undefined) return;
-    if (answer.errorCode !== 0 && this.#nearerReplicas.clearPreferred(key)) {
-      // A replica may be behind the leader, which is read next.
+    if (answer.errorCode !== 0 && this.#preferredReplicas.clearPreferred(key)) {
+      // A replica may lag behind the leader, so the leader is read next.
       answer.pooledBuffer?.release();
       this.#delayRetry(request, new ProtocolError(answer.errorCode).message);
       return;
@@ -270,7 +270,7 @@ export class Fetcher {
     if (answer.errorCode === offsetOutOfRange) {
       const earliest = await this.#cluster.earliest(topic, request.partition);
       this.#requests.delete(key);
-      request.reject(gapError(topic, request.partition, request.offset, earliest));
+      request.reject(createGapError(topic, request.partition, request.offset, earliest));
       return;
     }
     if (answer.errorCode !== 0) {
@@ -281,11 +281,11 @@ export class Fetcher {
     request.failures = 0;
     if (answer.preferredReplica >= 0) {
       answer.pooledBuffer?.release();
-      this.#nearerReplicas.setPreferred(key, answer.preferredReplica);
+      this.#preferredReplicas.setPreferred(key, answer.preferredReplica);
       void this.#route();
       return;
     }
-    const { records, next } = committedRecords(answer, request.offset);
+    const { records, next } = filterCommittedRecords(answer, request.offset);
     const release = (): void => answer.pooledBuffer?.release();
     if (next > request.offset) {
       this.#requests.delete(key);

@@ -1,16 +1,16 @@
-/** Reads partitions outside any group, as they grow. */
-import type { BusRecord, Fetched, Follower } from '../../schemas/ports/bus.ts';
+/** Reads new records of partitions without a consumer group. */
+import type { BusRecord, FetchedRecords, PartitionFollower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Cluster } from './cluster.ts';
 import { Fetcher } from './fetcher.ts';
 import { FatalBusError, toBusRecord } from './wire.ts';
 
 /** A follower that sends one request to each broker for all partitions that it follows there. */
-export class KafkaFollower implements Follower {
+export class KafkaFollower implements PartitionFollower {
   readonly #cluster: Cluster;
   readonly #fetcher: Fetcher;
   readonly #log: Log;
-  #closed: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
 
   /** The follower owns the cluster and closes it. */
   constructor(cluster: Cluster, log: Log) {
@@ -19,7 +19,7 @@ export class KafkaFollower implements Follower {
     this.#log = log;
   }
 
-  async next(topic: string, partition: number, offset: number): Promise<Fetched | undefined> {
+  async next(topic: string, partition: number, offset: number): Promise<FetchedRecords | undefined> {
     const batch = await this.#fetcher.fetch(topic, partition, offset);
     if (batch === undefined) return undefined;
     const records: BusRecord[] = [];
@@ -39,7 +39,7 @@ export class KafkaFollower implements Follower {
 
   close(): Promise<void> {
     this.#fetcher.close();
-    this.#closed ??= this.#cluster.close();
-    return this.#closed;
+    this.#closing ??= this.#cluster.close();
+    return this.#closing;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A group with a new name continues from the positions of the former group, including ranges that were delivered and
- * not acknowledged. A member does this for partitions that it owns and for which its group has no offset, so no other
+ * A group with a new name continues from the positions of the former group. These include ranges that were delivered
+ * but not acknowledged. A member does this for partitions that it owns and for which its group has no offset, so no other
  * member writes to them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -49,16 +49,16 @@ export class Takeover {
     if (topics.length === 0) return positions;
     const formerPositions = await administration.positions(formerGroup, topics);
     let copiedCount = 0;
-    const inherited: Position[] = [];
+    const resultPositions: Position[] = [];
     for (const position of positions) {
       const { topic, partition } = position;
       const formerPosition = formerPositions.find((each) => each.topic === topic && each.partition === partition);
       if (position.offset !== undefined || formerPosition?.offset === undefined) {
-        inherited.push(position);
+        resultPositions.push(position);
         continue;
       }
       await commit({ ...formerPosition, offset: formerPosition.offset });
-      inherited.push(formerPosition);
+      resultPositions.push(formerPosition);
       copiedCount++;
     }
     if (copiedCount > 0)
@@ -66,6 +66,6 @@ export class Takeover {
         { group, former: formerGroup, partitions: copiedCount },
         'the group continues at the offsets of the former group',
       );
-    return inherited;
+    return resultPositions;
   }
 }

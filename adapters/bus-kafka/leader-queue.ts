@@ -5,7 +5,7 @@
 import type { BaseOptions } from '@platformatic/kafka';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import { deadline } from './deadline.ts';
+import { createDeadline } from './deadline.ts';
 import { describeFailure, isProtocolError } from './failures.ts';
 import { selectForRequest } from './fetch-round.ts';
 import { Sender } from './sender.ts';
@@ -14,7 +14,7 @@ import type { OutgoingMessage } from './wire.ts';
 /** A call of `publish` that is not acknowledged yet. */
 export interface PublishCall {
   /** Number of its messages that are not acknowledged yet. */
-  unacknowledged: number;
+  unacknowledgedCount: number;
   resolve(): void;
   reject(error: Error): void;
 }
@@ -26,9 +26,9 @@ export interface Entry extends OutgoingMessage {
 export interface LeaderQueueOptions {
   readonly driver: BaseOptions;
   /** Returns the maximum bytes of one partition's messages in a request, per topic. */
-  limitOf(topic: string): number;
+  getMaxBytes(topic: string): number;
   onAcknowledged(): void;
-  /** Called when a round failed and its calls reject with `reason`; the metadata of its topics may be out of date. */
+  /** Called when a request failed and its calls reject with `reason`; the metadata of its topics may be out of date. */
   onFailure(reason: Error): void;
 }
 
@@ -37,10 +37,10 @@ export const acknowledgementTimeoutMs = 8000;
 
 export class LeaderQueue {
   readonly #options: LeaderQueueOptions;
-  readonly #withinDeadline = deadline(acknowledgementTimeoutMs);
+  readonly #withinDeadline = createDeadline(acknowledgementTimeoutMs);
   #sender: Sender;
   #queue: Entry[] = [];
-  #flushing = false;
+  #isFlushing = false;
 
   constructor(options: LeaderQueueOptions) {
     this.#options = options;
@@ -49,33 +49,33 @@ export class LeaderQueue {
 
   /** Whether no request is in progress. */
   get isIdle(): boolean {
-    return !this.#flushing;
+    return !this.#isFlushing;
   }
 
   push(entry: Entry): void {
     this.#queue.push(entry);
-    if (!this.#flushing) void this.#flush();
+    if (!this.#isFlushing) void this.#flush();
   }
 
   async #flush(): Promise<void> {
-    this.#flushing = true;
+    this.#isFlushing = true;
     // Calls in the same tick of the event loop share the request.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const { round, remaining } = selectForRequest(this.#queue, this.#options.limitOf);
+      const { round, remaining } = selectForRequest(this.#queue, this.#options.getMaxBytes);
       this.#queue = remaining;
       try {
         await this.#withinDeadline(this.#sender.send(round));
         this.#options.onAcknowledged();
-        for (const { call } of round) if (--call.unacknowledged === 0) call.resolve();
+        for (const { call } of round) if (--call.unacknowledgedCount === 0) call.resolve();
       } catch (error) {
         this.#fail(round, error);
       }
     }
-    this.#flushing = false;
+    this.#isFlushing = false;
   }
 
-  /** Rejects the calls of a round and all calls that wait behind it, which would only wait as long again. */
+  /** Rejects the calls of a failed request and all calls that wait behind it, because they would only wait as long again. */
   #fail(round: readonly Entry[], error: unknown): void {
     const failedCalls = new Set([...round, ...this.#queue].map(({ call }) => call));
     this.#queue = [];
@@ -100,7 +100,7 @@ export class LeaderQueue {
 
   /** Waits until all entries are settled, and closes the connections. */
   async close(): Promise<void> {
-    while (this.#flushing) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (this.#isFlushing) await new Promise((resolve) => setTimeout(resolve, 5));
     await this.#sender.close();
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '@platformatic/kafka';
 import kafkajs from 'kafkajs';
 import type { Cluster } from './cluster.ts';
-import { type Assignment, answerTimeoutMs, Coordinator, type Position } from './coordinator.ts';
+import { type Assignment, Coordinator, type Position, responseTimeoutMs } from './coordinator.ts';
 import { isProtocolError } from './failures.ts';
 
 const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
@@ -31,17 +31,17 @@ export const assignPartitions = (
   topics: ReadonlyMap<string, number>,
   members: readonly { readonly memberId: string; readonly topics: readonly string[] }[],
 ): Map<string, Record<string, number[]>> => {
-  const sorted = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1));
-  const assigned = new Map<string, Record<string, number[]>>(sorted.map(({ memberId }) => [memberId, {}]));
+  const sortedMembers = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1));
+  const assignments = new Map<string, Record<string, number[]>>(sortedMembers.map(({ memberId }) => [memberId, {}]));
   let nextSubscriber = 0;
   for (const topic of [...topics.keys()].sort()) {
-    const subscribers = sorted.filter((member) => member.topics.includes(topic));
+    const subscribers = sortedMembers.filter((member) => member.topics.includes(topic));
     for (let partition = 0; subscribers.length > 0 && partition < (topics.get(topic) ?? 0); partition++) {
-      const assignment = assigned.get(subscribers[nextSubscriber++ % subscribers.length]?.memberId ?? '') ?? {};
+      const assignment = assignments.get(subscribers[nextSubscriber++ % subscribers.length]?.memberId ?? '') ?? {};
       assignment[topic] = [...(assignment[topic] ?? []), partition];
     }
   }
-  return assigned;
+  return assignments;
 };
 
 export class Membership {
@@ -52,7 +52,7 @@ export class Membership {
   #memberId = '';
   #generation = -1;
 
-  /** Requests of the group, which may wait long, use `cluster`; requests that any broker can answer use `directory`. */
+  /** Requests of the group may wait long, so they use `cluster`. Requests that any broker can handle use `directory`. */
   constructor(cluster: Cluster, directory: Cluster, group: string, timing: GroupTiming) {
     this.#coordinator = new Coordinator(cluster, directory, group);
     this.#anyBroker = directory;
@@ -65,11 +65,11 @@ export class Membership {
    * takes as long as their batches in progress. Rejects when `stopping` aborts.
    */
   async join(topics: readonly string[], stopping: AbortSignal): Promise<Assignment> {
-    const joined = await this.#joinGroup(topics, stopping);
-    this.#memberId = joined.memberId;
-    this.#generation = joined.generationId;
-    const isLeader = joined.leader === joined.memberId;
-    const assignments = isLeader ? await this.#assignMembers(joined.members) : [];
+    const joinResponse = await this.#joinGroup(topics, stopping);
+    this.#memberId = joinResponse.memberId;
+    this.#generation = joinResponse.generationId;
+    const isLeader = joinResponse.leader === joinResponse.memberId;
+    const assignments = isLeader ? await this.#assignMembers(joinResponse.members) : [];
     const { assignment } = await this.#coordinator.request(
       (connection) =>
         syncGroupV5.api.async(
@@ -82,7 +82,7 @@ export class Membership {
           protocolName,
           assignments,
         ),
-      this.#timing.rebalanceTimeoutMs + answerTimeoutMs,
+      this.#timing.rebalanceTimeoutMs + responseTimeoutMs,
       stopping,
     );
     return MemberAssignment.decode(assignment)?.assignment ?? {};
@@ -104,7 +104,7 @@ export class Membership {
             protocolType,
             protocols,
           ),
-        rebalanceTimeoutMs + answerTimeoutMs,
+        rebalanceTimeoutMs + responseTimeoutMs,
         stopping,
       );
     try {

@@ -117,7 +117,7 @@ export class PartitionLoop {
     const { topic, partition, offset: committed, claimedOffset } = this.#start;
     const { events, onAssignmentRejected } = this.#ports;
     return retryUntilAcknowledged(
-      async () => events.assigned?.({ topic, partition, committed, claimed: claimedOffset !== undefined }),
+      async () => events.onAssigned?.({ topic, partition, committed, isClaimed: claimedOffset !== undefined }),
       (error) => onAssignmentRejected(`${topic}/${partition}`, error),
       signal,
     );

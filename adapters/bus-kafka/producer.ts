@@ -6,9 +6,9 @@ import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Cluster } from './cluster.ts';
 import { describeFailure } from './failures.ts';
 import { selectForRequest } from './fetch-round.ts';
-import { largestValue } from './largest-value.ts';
+import { fetchMaxValueBytes } from './largest-value.ts';
 import { acknowledgementTimeoutMs, LeaderQueue, type PublishCall } from './leader-queue.ts';
-import { FatalBusError, headerAllowance, type OutgoingMessage, toOutgoing } from './wire.ts';
+import { FatalBusError, headerAllowance, type OutgoingMessage, toOutgoingMessage } from './wire.ts';
 
 export interface KafkaProducerOptions {
   readonly driver: BaseOptions;
@@ -28,7 +28,7 @@ const maxPendingBytes = 256 * 1024 * 1024;
  */
 const failureMemoryMs = 10_000;
 
-interface KnownTopic {
+interface CachedTopic {
   readonly partitions: number;
   readonly maxValueBytes: number;
   /** The queue of each partition */
@@ -43,11 +43,11 @@ export class KafkaProducer implements Producer {
    */
   readonly #queues = new Map<number, LeaderQueue>();
   /** Metadata of topics, and the names of topics whose metadata is current. A failure makes all metadata stale. */
-  readonly #topics = new Map<string, KnownTopic>();
+  readonly #topics = new Map<string, CachedTopic>();
   readonly #freshTopics = new Set<string>();
   #pendingBytes = 0;
   #lastFailure: { readonly at: number; readonly reason: string } | undefined;
-  #closed = false;
+  #isClosed = false;
 
   constructor(options: KafkaProducerOptions) {
     this.#options = options;
@@ -55,9 +55,9 @@ export class KafkaProducer implements Producer {
 
   async publish(messages: readonly Message[]): Promise<void> {
     if (messages.length === 0) return;
-    const prepared = this.#prepare(messages);
-    const entries = prepared ?? (await this.#refreshAndPrepare(messages));
-    if (this.#closed) throw new UnavailableError('the producer is closed');
+    const preparedEntries = this.#prepare(messages);
+    const entries = preparedEntries ?? (await this.#refreshAndPrepare(messages));
+    if (this.#isClosed) throw new UnavailableError('the producer is closed');
     let bytes = 0;
     for (const entry of entries) bytes += entry.bytes;
     if (this.#pendingBytes + bytes > maxPendingBytes)
@@ -65,8 +65,8 @@ export class KafkaProducer implements Producer {
     this.#pendingBytes += bytes;
     try {
       await new Promise<void>((resolve, reject) => {
-        const call: PublishCall = { unacknowledged: entries.length, resolve, reject };
-        for (const entry of entries) this.#queueFor(entry).push({ ...entry, call });
+        const call: PublishCall = { unacknowledgedCount: entries.length, resolve, reject };
+        for (const entry of entries) this.#getQueue(entry).push({ ...entry, call });
       });
     } finally {
       this.#pendingBytes -= bytes;
@@ -86,7 +86,7 @@ export class KafkaProducer implements Producer {
           'too-large',
           `a message of ${message.value.byteLength} bytes exceeds the maximum of ${topic.maxValueBytes} bytes of topic ${message.topic}`,
         );
-      const entry = toOutgoing(message, topic.partitions);
+      const entry = toOutgoingMessage(message, topic.partitions);
       if (entry.bytes > topic.maxValueBytes + headerAllowance)
         throw new PermanentError(
           'too-large',
@@ -97,13 +97,13 @@ export class KafkaProducer implements Producer {
     return entries;
   }
 
-  #refreshing: Promise<void> = Promise.resolve();
+  #currentRefresh: Promise<void> = Promise.resolve();
 
   /** Refreshes metadata, one call after the other, in order. */
   async #refreshAndPrepare(messages: readonly Message[]): Promise<OutgoingMessage[]> {
-    const refreshed = this.#refreshing.then(() => this.#refreshTopics(messages.map(({ topic }) => topic)));
-    this.#refreshing = refreshed.catch(() => undefined);
-    await refreshed;
+    const refresh = this.#currentRefresh.then(() => this.#refreshTopics(messages.map(({ topic }) => topic)));
+    this.#currentRefresh = refresh.catch(() => undefined);
+    await refresh;
     return this.#prepare(messages) ?? [];
   }
 
@@ -113,8 +113,11 @@ export class KafkaProducer implements Producer {
     try {
       const metadata = await withTimeout(acknowledgementTimeoutMs, this.#options.cluster.metadata(staleTopics, true));
       for (const topic of staleTopics) {
-        const maxValueBytes = await withTimeout(acknowledgementTimeoutMs, largestValue(this.#options.cluster, topic));
-        const queues = this.#queuesFor(topic, metadata.topics.get(topic)?.leaders ?? []);
+        const maxValueBytes = await withTimeout(
+          acknowledgementTimeoutMs,
+          fetchMaxValueBytes(this.#options.cluster, topic),
+        );
+        const queues = this.#selectQueues(topic, metadata.topics.get(topic)?.leaders ?? []);
         this.#topics.set(topic, { partitions: queues.length, maxValueBytes, queues });
         this.#freshTopics.add(topic);
       }
@@ -124,17 +127,17 @@ export class KafkaProducer implements Producer {
     }
   }
 
-  #queueFor({ topic, partition }: OutgoingMessage): LeaderQueue {
+  #getQueue({ topic, partition }: OutgoingMessage): LeaderQueue {
     const queue = this.#topics.get(topic)?.queues[partition];
     if (queue === undefined) throw new UnavailableError(`topic ${topic} has no partition ${partition} any more`);
     return queue;
   }
 
   /** A partition stays in its queue while messages are in flight there; otherwise their order would be lost. */
-  #queuesFor(topic: string, leaders: readonly number[]): LeaderQueue[] {
-    const before = this.#topics.get(topic)?.queues ?? [];
+  #selectQueues(topic: string, leaders: readonly number[]): LeaderQueue[] {
+    const currentQueues = this.#topics.get(topic)?.queues ?? [];
     return leaders.map((leader, partition) => {
-      const queue = before[partition];
+      const queue = currentQueues[partition];
       return queue === undefined || queue.isIdle ? this.#getOrCreateQueue(leader) : queue;
     });
   }
@@ -144,7 +147,7 @@ export class KafkaProducer implements Producer {
     if (existing !== undefined) return existing;
     const queue = new LeaderQueue({
       driver: this.#options.driver,
-      limitOf: this.#roundLimit,
+      getMaxBytes: this.#getMaxRequestBytes,
       onAcknowledged: () => {
         this.#lastFailure = undefined;
       },
@@ -157,17 +160,19 @@ export class KafkaProducer implements Producer {
     return queue;
   }
 
-  readonly #roundLimit = (topic: string): number => (this.#topics.get(topic)?.maxValueBytes ?? 0) + headerAllowance;
+  readonly #getMaxRequestBytes = (topic: string): number =>
+    (this.#topics.get(topic)?.maxValueBytes ?? 0) + headerAllowance;
 
   async transaction<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result> {
     return this.#options.transaction(name, (send) =>
       work(async (messages) => {
         if (messages.length === 0) return;
-        let rest: readonly OutgoingMessage[] = this.#prepare(messages) ?? (await this.#refreshAndPrepare(messages));
-        while (rest.length > 0) {
-          const next = selectForRequest(rest, this.#roundLimit);
+        let remaining: readonly OutgoingMessage[] =
+          this.#prepare(messages) ?? (await this.#refreshAndPrepare(messages));
+        while (remaining.length > 0) {
+          const next = selectForRequest(remaining, this.#getMaxRequestBytes);
           await send(next.round);
-          rest = next.remaining;
+          remaining = next.remaining;
         }
       }),
     );
@@ -182,7 +187,7 @@ export class KafkaProducer implements Producer {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Replicas that leaders prefer for reads because they are in the rack of this process (KIP-392). The leader is queried
- * again after five minutes, and immediately when the replica does not answer or returns an error.
+ * again after five minutes, and immediately when the replica does not respond or returns an error.
  */
 import type { Metadata } from './cluster.ts';
 
@@ -9,31 +9,31 @@ const maxAgeMs = 5 * 60_000;
 
 /** The read replica of each partition. Callers name partitions by their own key. */
 export class PreferredReplicas {
-  readonly #preferred = new Map<string, { readonly node: number; readonly until: number }>();
+  readonly #replicas = new Map<string, { readonly node: number; readonly expiresAt: number }>();
 
   /**
    * Returns the node from which to read a partition: the preferred replica if available, otherwise the leader (-1 for
    * none).
    */
-  nodeFor(partition: string, leader: number, { brokers }: Pick<Metadata, 'brokers'>): number {
-    const replica = this.#preferred.get(partition);
+  selectNode(partition: string, leader: number, { brokers }: Pick<Metadata, 'brokers'>): number {
+    const replica = this.#replicas.get(partition);
     if (replica === undefined || leader < 0) return leader;
-    if (replica.until > performance.now() && brokers.has(replica.node)) return replica.node;
-    this.#preferred.delete(partition);
+    if (replica.expiresAt > performance.now() && brokers.has(replica.node)) return replica.node;
+    this.#replicas.delete(partition);
     return leader;
   }
 
   setPreferred(partition: string, node: number): void {
-    this.#preferred.set(partition, { node, until: performance.now() + maxAgeMs });
+    this.#replicas.set(partition, { node, expiresAt: performance.now() + maxAgeMs });
   }
 
   /** Switches the partition back to its leader. Returns false if the leader was already in use. */
   clearPreferred(partition: string): boolean {
-    return this.#preferred.delete(partition);
+    return this.#replicas.delete(partition);
   }
 
   /** Switches all partitions that are read from this node back to their leaders. */
   forgetNode(node: number): void {
-    for (const [partition, named] of this.#preferred) if (named.node === node) this.#preferred.delete(partition);
+    for (const [partition, replica] of this.#replicas) if (replica.node === node) this.#replicas.delete(partition);
   }
 }

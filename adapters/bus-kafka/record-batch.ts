@@ -15,18 +15,18 @@ export interface Sequence {
 const headerBytes = 61;
 /** The batch length counts the bytes after itself; the checksum covers the bytes after itself. */
 const lengthEnd = 12;
-const checksumAt = 17;
+const checksumOffset = 17;
 const magic = 2;
 
 /** Size of an unsigned varint in bytes. */
-const varintSize = (value: number): number => {
+const getVarintSize = (value: number): number => {
   let size = 1;
-  for (let rest = value >>> 7; rest !== 0; rest >>>= 7) size++;
+  for (let remainingBits = value >>> 7; remainingBits !== 0; remainingBits >>>= 7) size++;
   return size;
 };
 
 /** Numbers of a record are zigzag-encoded; our numbers are never negative. */
-const numberSize = (value: number): number => varintSize(value * 2);
+const getNumberSize = (value: number): number => getVarintSize(value * 2);
 
 const writeVarint = (target: Buffer, at: number, value: number): number => {
   let position = at;
@@ -48,20 +48,21 @@ const writeText = (into: Buffer, at: number, text: string): number => {
   return textStart + length;
 };
 
-const textSize = (text: string): number => {
+const getTextSize = (text: string): number => {
   const length = Buffer.byteLength(text);
-  return numberSize(length) + length;
+  return getNumberSize(length) + length;
 };
 
 /** Size of a record without its own length. Attributes and the time difference, always 0, use one byte each. */
-const recordSize = ({ key, value, headers }: OutgoingMessage, index: number): number => {
-  let size = 2 + numberSize(index) + numberSize(key.length) + key.length + numberSize(value.length) + value.length;
+const computeRecordSize = ({ key, value, headers }: OutgoingMessage, index: number): number => {
+  let size =
+    2 + getNumberSize(index) + getNumberSize(key.length) + key.length + getNumberSize(value.length) + value.length;
   let count = 0;
   for (const name in headers) {
     count++;
-    size += textSize(name) + textSize(headers[name] ?? '');
+    size += getTextSize(name) + getTextSize(headers[name] ?? '');
   }
-  return size + numberSize(count);
+  return size + getNumberSize(count);
 };
 
 const writeRecord = (into: Buffer, at: number, { key, value, headers }: OutgoingMessage, index: number): number => {
@@ -84,11 +85,11 @@ const writeRecord = (into: Buffer, at: number, { key, value, headers }: Outgoing
 
 /** Encodes the messages of one partition, in their order, as the broker stores them. */
 export const encodeRecordBatch = (messages: readonly OutgoingMessage[], nowMs: number, sequence: Sequence): Buffer => {
-  const sizes = messages.map(recordSize);
+  const sizes = messages.map(computeRecordSize);
   let total = headerBytes;
-  for (const size of sizes) total += numberSize(size) + size;
+  for (const size of sizes) total += getNumberSize(size) + size;
   const batch = Buffer.allocUnsafe(total);
-  batch.fill(0, 0, checksumAt + 6);
+  batch.fill(0, 0, checksumOffset + 6);
   batch.writeInt32BE(total - lengthEnd, 8);
   batch[16] = magic;
   batch.writeInt32BE(messages.length - 1, 23);
@@ -103,6 +104,6 @@ export const encodeRecordBatch = (messages: readonly OutgoingMessage[], nowMs: n
     position = writeNumber(batch, position, sizes[index] ?? 0);
     position = writeRecord(batch, position, message, index);
   }
-  batch.writeUInt32BE(crc32c(batch.subarray(checksumAt + 4)), checksumAt);
+  batch.writeUInt32BE(crc32c(batch.subarray(checksumOffset + 4)), checksumOffset);
   return batch;
 };

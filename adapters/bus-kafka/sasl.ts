@@ -2,7 +2,7 @@
 import { Reader, saslAuthenticateV2, saslHandshakeV1, saslScramSha, type Writer } from '@platformatic/kafka';
 import type { DirectConnection } from './direct-connection.ts';
 
-/** As the protocol spells them. */
+/** Credentials, with the mechanism's name in the protocol. */
 export interface Credentials {
   readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
   readonly username: string;
@@ -14,7 +14,7 @@ interface Api<Answer> {
   parseResponse(correlation: number, key: number, version: number, reader: Reader): Answer;
 }
 
-const request = <Answer>(
+const sendRequest = <Answer>(
   connection: DirectConnection,
   { api: { key, version }, parseResponse }: Api<Answer>,
   payload: Writer,
@@ -38,8 +38,8 @@ export const authenticate = async (
   { mechanism, username, password }: Credentials,
 ): Promise<number> => {
   const sendToken = (bytes: Buffer) =>
-    request(connection, saslAuthenticateV2, saslAuthenticateV2.createRequest(bytes), true);
-  await request(connection, saslHandshakeV1, saslHandshakeV1.createRequest(mechanism), false);
+    sendRequest(connection, saslAuthenticateV2, saslAuthenticateV2.createRequest(bytes), true);
+  await sendRequest(connection, saslHandshakeV1, saslHandshakeV1.createRequest(mechanism), false);
   const { sessionLifetimeMs } =
     mechanism === 'PLAIN'
       ? await sendToken(Buffer.from(['', username, password].join('\0')))
@@ -50,19 +50,24 @@ export const authenticate = async (
 type SendToken = (bytes: Buffer) => Promise<saslAuthenticateV2.SaslAuthenticateResponse>;
 
 /** The driver's SCRAM exchange over our own connection. */
-const authenticateScram = (step: SendToken, algorithm: 'SHA-256' | 'SHA-512', username: string, password: string) => {
+const authenticateScram = (
+  sendToken: SendToken,
+  algorithm: 'SHA-256' | 'SHA-512',
+  username: string,
+  password: string,
+) => {
   const send: typeof saslAuthenticateV2.api = Object.assign(
     (
       _connection: unknown,
       bytes: Buffer,
-      callback?: (error: Error | null, answer?: Awaited<ReturnType<SendToken>>) => void,
+      callback?: (error: Error | null, response?: Awaited<ReturnType<SendToken>>) => void,
     ) => {
-      step(bytes).then(
+      sendToken(bytes).then(
         (answer) => callback?.(null, answer),
         (error: Error) => callback?.(error),
       );
     },
-    { ...saslAuthenticateV2.api, async: (_connection: unknown, bytes: Buffer) => step(bytes) },
+    { ...saslAuthenticateV2.api, async: (_connection: unknown, bytes: Buffer) => sendToken(bytes) },
   );
   return saslScramSha.authenticate(send, undefined as never, algorithm, username, password);
 };

@@ -8,8 +8,8 @@ import {
   Writer,
 } from '@platformatic/kafka';
 import { Cluster, type Metadata } from './cluster.ts';
-import { watchdog } from './deadline.ts';
-import { isAuthenticationRejected, isProtocolError } from './failures.ts';
+import { createWatchdog } from './deadline.ts';
+import { isAuthenticationError, isProtocolError } from './failures.ts';
 import { encodeRecordBatch } from './record-batch.ts';
 import { FatalBusError, type OutgoingMessage } from './wire.ts';
 
@@ -25,21 +25,21 @@ interface Batch {
   readonly bytes: Buffer;
 }
 
-/** A request that waits for its answer. */
-interface InFlight {
+/** A request that waits for its response. */
+interface InFlightRequest {
   readonly leader: number;
   readonly batches: readonly Batch[];
   readonly connection: Connection;
 }
 
-const firstRetryDelayMs = 20;
+const minRetryDelayMs = 20;
 const maxRetryDelayMs = 250;
 /**
- * A hanging broker breaks no connection. After this time without an answer, the sender checks whether another broker
- * has become the leader.
+ * A broker that hangs does not close its connections. After this time without a response, the sender checks whether
+ * another broker has become the leader.
  */
 const checkAfterMs = 1000;
-const acknowledgedByAll = -1;
+const allReplicasAcks = -1;
 const largestSequence = 2 ** 31;
 /** The broker's error for a batch that it stored already, too long ago to report its offset. */
 const duplicateError = 'DUPLICATE_SEQUENCE_NUMBER';
@@ -47,9 +47,9 @@ const duplicateError = 'DUPLICATE_SEQUENCE_NUMBER';
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Returns the protocol errors in an error of the driver. */
-const protocolErrors = (error: unknown): ProtocolError[] => {
+const listProtocolErrors = (error: unknown): ProtocolError[] => {
   if (error instanceof ProtocolError) return [error];
-  return error instanceof AggregateError ? error.errors.flatMap(protocolErrors) : [];
+  return error instanceof AggregateError ? error.errors.flatMap(listProtocolErrors) : [];
 };
 
 const isDuplicate = (error: ProtocolError): boolean => isProtocolError(error, duplicateError);
@@ -57,8 +57,8 @@ const isDuplicate = (error: ProtocolError): boolean => isProtocolError(error, du
 /** Whether resending the same bytes can help: the connection broke, a leader is missing, or the error is retriable. */
 const canRetry = (error: unknown): boolean => {
   if (error instanceof FatalBusError || error instanceof TypeError || error instanceof RangeError) return false;
-  if (isAuthenticationRejected(error)) return false;
-  const errors = protocolErrors(error);
+  if (isAuthenticationError(error)) return false;
+  const errors = listProtocolErrors(error);
   return errors.every((each) => isDuplicate(each) || each['canRetry'] === true);
 };
 
@@ -70,7 +70,7 @@ const encodeProduceRequest = (batches: readonly Batch[], timeoutMs: number): Wri
     if (topicBatches === undefined) topics.set(batch.topic, [batch]);
     else topicBatches.push(batch);
   }
-  const request = Writer.create().appendString(undefined).appendInt16(acknowledgedByAll).appendInt32(timeoutMs);
+  const request = Writer.create().appendString(undefined).appendInt16(allReplicasAcks).appendInt32(timeoutMs);
   return request
     .appendArray([...topics], (topic, [name, partitions]) => {
       topic.appendString(name).appendArray(partitions, (into, { partition, bytes }) => {
@@ -88,13 +88,13 @@ export class Sender {
   readonly #cluster: Cluster;
   readonly #timeoutMs: number;
   readonly #sequences = new Map<string, number>();
-  /** Leaders at the time of the last successful round; a broker that no longer leads answers with an error. */
+  /** Leaders at the time of the last successful request; a broker that no longer leads returns an error. */
   #metadata: Metadata | undefined;
   #producer: Producer | undefined;
-  readonly #inFlight = new Set<InFlight>();
-  readonly #watchdog = watchdog(checkAfterMs, () => void this.#disconnectFormerLeaders().catch(() => undefined));
+  readonly #inFlight = new Set<InFlightRequest>();
+  readonly #watchdog = createWatchdog(checkAfterMs, () => void this.#disconnectFormerLeaders().catch(() => undefined));
   #pendingFailure: unknown;
-  #closed = false;
+  #isClosed = false;
 
   constructor(driver: BaseOptions) {
     this.#cluster = new Cluster(driver);
@@ -116,10 +116,10 @@ export class Sender {
     this.#pendingFailure = undefined;
     for (let attempt = 0; ; attempt++) {
       try {
-        const metadata = this.#cachedMetadata(topics) ?? (await this.#cluster.metadata(topics, attempt > 0));
+        const metadata = this.#getCachedMetadata(topics) ?? (await this.#cluster.metadata(topics, attempt > 0));
         this.#metadata = undefined;
-        this.#producer ??= await this.#newProducer();
-        batches ??= this.#batches(messages, this.#producer);
+        this.#producer ??= await this.#createProducer();
+        batches ??= this.#encodeBatches(messages, this.#producer);
         batches = await this.#sendAll(metadata, batches);
         if (batches.length === 0) {
           this.#metadata = metadata;
@@ -129,32 +129,32 @@ export class Sender {
         this.#pendingFailure = error;
         if (!canRetry(error)) throw error;
       }
-      if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
+      if (this.#isClosed) throw new Error('the producer was closed before Kafka acknowledged');
       // After a clean shutdown a leader has a successor immediately; after a crash it takes seconds.
-      await pause(Math.min(firstRetryDelayMs * 2 ** attempt, maxRetryDelayMs));
-      if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
+      await pause(Math.min(minRetryDelayMs * 2 ** attempt, maxRetryDelayMs));
+      if (this.#isClosed) throw new Error('the producer was closed before Kafka acknowledged');
     }
   }
 
   /** Closes the connections and stops resending. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await this.#cluster.close();
   }
 
-  #cachedMetadata(topics: readonly string[]): Metadata | undefined {
-    const known = this.#metadata;
-    return known !== undefined && topics.every((topic) => known.topics.has(topic)) ? known : undefined;
+  #getCachedMetadata(topics: readonly string[]): Metadata | undefined {
+    const metadata = this.#metadata;
+    return metadata !== undefined && topics.every((topic) => metadata.topics.has(topic)) ? metadata : undefined;
   }
 
-  async #newProducer(): Promise<Producer> {
+  async #createProducer(): Promise<Producer> {
     const { producerId, producerEpoch } = await this.#cluster.requestAny((connection) =>
       initProducerIdV4.api.async(connection, null, this.#timeoutMs),
     );
     return { id: producerId, epoch: producerEpoch };
   }
 
-  #batches(messages: readonly OutgoingMessage[], { id, epoch }: Producer): Batch[] {
+  #encodeBatches(messages: readonly OutgoingMessage[], { id, epoch }: Producer): Batch[] {
     const partitions = new Map<string, OutgoingMessage[]>();
     for (const message of messages) {
       const partitionKey = `${message.topic}:${message.partition}`;
@@ -164,13 +164,13 @@ export class Sender {
     }
     const now = Date.now();
     const batches: Batch[] = [];
-    for (const [place, group] of partitions) {
-      const [head] = group;
-      if (head === undefined) continue;
-      const first = this.#sequences.get(place) ?? 0;
-      this.#sequences.set(place, (first + group.length) % largestSequence);
-      const bytes = encodeRecordBatch(group, now, { producerId: id, epoch, first });
-      batches.push({ topic: head.topic, partition: head.partition, bytes });
+    for (const [partitionKey, group] of partitions) {
+      const [firstMessage] = group;
+      if (firstMessage === undefined) continue;
+      const firstSequence = this.#sequences.get(partitionKey) ?? 0;
+      this.#sequences.set(partitionKey, (firstSequence + group.length) % largestSequence);
+      const bytes = encodeRecordBatch(group, now, { producerId: id, epoch, first: firstSequence });
+      batches.push({ topic: firstMessage.topic, partition: firstMessage.partition, bytes });
     }
     return batches;
   }
@@ -184,12 +184,14 @@ export class Sender {
       if (leaderBatches === undefined) leaders.set(leader, [batch]);
       else leaderBatches.push(batch);
     }
-    if (leaders.size === 1) for (const [leader, group] of leaders) return this.#sendTo(metadata, leader, group);
-    const unsent = await Promise.all([...leaders].map(([leader, group]) => this.#sendTo(metadata, leader, group)));
+    if (leaders.size === 1) for (const [leader, group] of leaders) return this.#sendToLeader(metadata, leader, group);
+    const unsent = await Promise.all(
+      [...leaders].map(([leader, group]) => this.#sendToLeader(metadata, leader, group)),
+    );
     return unsent.flat();
   }
 
-  async #sendTo(metadata: Metadata, leader: number, batches: Batch[]): Promise<Batch[]> {
+  async #sendToLeader(metadata: Metadata, leader: number, batches: Batch[]): Promise<Batch[]> {
     if (leader < 0) {
       this.#pendingFailure = new Error(
         `partition ${batches[0]?.partition} of topic ${batches[0]?.topic} has no leader`,
@@ -201,7 +203,7 @@ export class Sender {
       await this.#request({ leader, batches, connection });
       return [];
     } catch (error) {
-      const errors = protocolErrors(error);
+      const errors = listProtocolErrors(error);
       if (errors.length > 0 && errors.every(isDuplicate)) return [];
       if (!canRetry(error)) throw error;
       this.#pendingFailure = error;
@@ -209,7 +211,7 @@ export class Sender {
     }
   }
 
-  async #request(request: InFlight): Promise<void> {
+  async #request(request: InFlightRequest): Promise<void> {
     this.#inFlight.add(request);
     this.#watchdog.begin();
     try {
@@ -234,10 +236,10 @@ export class Sender {
    * Breaks connections to brokers that no longer lead the waiting partitions; the batches then go to the new leaders.
    */
   async #disconnectFormerLeaders(): Promise<void> {
-    const waiting = [...this.#inFlight];
-    const names = waiting.flatMap(({ batches }) => batches.map(({ topic }) => topic));
+    const pendingRequests = [...this.#inFlight];
+    const names = pendingRequests.flatMap(({ batches }) => batches.map(({ topic }) => topic));
     const { topics } = await this.#cluster.metadata([...new Set(names)], true);
-    for (const { leader, batches, connection } of waiting) {
+    for (const { leader, batches, connection } of pendingRequests) {
       const leaders = batches.map(({ topic, partition }) => topics.get(topic)?.leaders[partition] ?? -1);
       if (leaders.some((currentLeader) => currentLeader >= 0 && currentLeader !== leader)) connection.socket.destroy();
     }

@@ -17,11 +17,11 @@ const countBytes = ({ records }: FetchedBatch): number =>
 class PartitionFront {
   readonly window: ReadingWindow<HeldBatch>;
   next = 0;
-  fetching: Promise<void> | undefined;
+  pendingFetch: Promise<void> | undefined;
 
   constructor(budget: Budget) {
-    this.window = new ReadingWindow<HeldBatch>(budget, (pieces) => {
-      for (const { release } of pieces) release();
+    this.window = new ReadingWindow<HeldBatch>(budget, (batches) => {
+      for (const { release } of batches) release();
     });
   }
 }
@@ -29,15 +29,15 @@ class PartitionFront {
 /** Fetches of one topic. It has open connections while at least one consumer reads. */
 class TopicFetcher {
   readonly fronts = new Map<number, PartitionFront>();
-  readonly #open: () => FetchSource;
+  readonly #createFetcher: () => FetchSource;
   #fetcher: FetchSource | undefined;
 
   constructor(open: () => FetchSource) {
-    this.#open = open;
+    this.#createFetcher = open;
   }
 
   get fetcher(): FetchSource {
-    this.#fetcher ??= this.#open();
+    this.#fetcher ??= this.#createFetcher();
     return this.#fetcher;
   }
 
@@ -60,10 +60,10 @@ export class SharedFetcher {
   }
 
   /**
-   * Returns a reader for one membership of a consumer. `ownFetcher` fetches records that are behind the shared front; it is
+   * Returns a reader for one membership of a consumer. `ownFetcher` fetches records older than the shared ones; it is
    * closed with the reader.
    */
-  reader(ownFetcher: FetchSource): FetchSource {
+  createReader(ownFetcher: FetchSource): FetchSource {
     const positions = new Map<PartitionFront, Position>();
     const closed = Promise.withResolvers<undefined>();
     let isClosed = false;
@@ -76,11 +76,12 @@ export class SharedFetcher {
         front.window.readers.add(position);
         while (!isClosed) {
           const heldBatch = front.window.find(offset);
-          if (heldBatch !== undefined) return sliceFrom(front, heldBatch, offset);
+          if (heldBatch !== undefined) return sliceBatch(front, heldBatch, offset);
           const isBehindFront = front.window.readers.size > 1 && offset < front.next;
-          if (front.fetching === undefined && isBehindFront) return await ownFetcher.fetch(topic, partition, offset);
-          front.fetching ??= this.#advance(front, topic, partition, offset);
-          await Promise.race([front.fetching, closed.promise]);
+          if (front.pendingFetch === undefined && isBehindFront)
+            return await ownFetcher.fetch(topic, partition, offset);
+          front.pendingFetch ??= this.#advance(front, topic, partition, offset);
+          await Promise.race([front.pendingFetch, closed.promise]);
         }
         return undefined;
       },
@@ -102,26 +103,26 @@ export class SharedFetcher {
   }
 
   #getTopic(topic: string): TopicFetcher {
-    const known = this.#topics.get(topic) ?? new TopicFetcher(this.#open);
-    this.#topics.set(topic, known);
-    return known;
+    const topicFetcher = this.#topics.get(topic) ?? new TopicFetcher(this.#open);
+    this.#topics.set(topic, topicFetcher);
+    return topicFetcher;
   }
 
   #getFront(topic: string, partition: number): PartitionFront {
     const { fronts } = this.#getTopic(topic);
-    const known = fronts.get(partition) ?? new PartitionFront(this.#budget);
-    fronts.set(partition, known);
-    return known;
+    const front = fronts.get(partition) ?? new PartitionFront(this.#budget);
+    fronts.set(partition, front);
+    return front;
   }
 
   async #advance(front: PartitionFront, topic: string, partition: number, offset: number): Promise<void> {
     try {
-      const piece = await this.#getTopic(topic).fetcher.fetch(topic, partition, offset);
-      if (piece === undefined) return;
-      front.next = piece.next;
-      front.window.add({ ...piece, first: offset, bytes: countBytes(piece) });
+      const batch = await this.#getTopic(topic).fetcher.fetch(topic, partition, offset);
+      if (batch === undefined) return;
+      front.next = batch.next;
+      front.window.add({ ...batch, first: offset, bytes: countBytes(batch) });
     } finally {
-      front.fetching = undefined;
+      front.pendingFetch = undefined;
     }
   }
 
@@ -135,17 +136,18 @@ export class SharedFetcher {
   }
 }
 
-/** The part of a piece from an offset on. */
-const sliceFrom = ({ window }: PartitionFront, held: HeldBatch, offset: number): FetchedBatch => {
-  window.use(held);
+/** Returns the part of a batch that starts at an offset. */
+const sliceBatch = ({ window }: PartitionFront, heldBatch: HeldBatch, offset: number): FetchedBatch => {
+  window.retain(heldBatch);
   let isHeld = true;
   return {
-    records: held.first === offset ? held.records : held.records.filter((record) => record.offset >= offset),
-    next: held.next,
+    records:
+      heldBatch.first === offset ? heldBatch.records : heldBatch.records.filter((record) => record.offset >= offset),
+    next: heldBatch.next,
     release: () => {
       if (!isHeld) return;
       isHeld = false;
-      window.leave(held);
+      window.stopUsing(heldBatch);
       window.releaseUnneeded();
     },
   };

@@ -7,10 +7,10 @@ import type { OutgoingMessage } from './wire.ts';
 type Send = (messages: readonly OutgoingMessage[]) => Promise<void>;
 
 /**
- * Covers a coordinator that moves to another broker, and the creation of the transaction topic by the first transaction
- * of a cluster.
+ * Long enough for a coordinator to move to another broker, and for the first transaction of a cluster to create the
+ * transaction topic.
  */
-const retry = { retries: 10, initialRetryTime: 200, maxRetryTime: 2000 };
+const retryOptions = { retries: 10, initialRetryTime: 200, maxRetryTime: 2000 };
 
 const fencedTypes = ['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_TXN_STATE'];
 
@@ -20,7 +20,7 @@ const isFenced = (error: unknown): boolean => {
   return (type !== undefined && fencedTypes.includes(type)) || isFenced(error.cause);
 };
 
-const toUnavailable = (name: string, error: unknown): Error =>
+const toUnavailableError = (name: string, error: unknown): Error =>
   isFenced(error)
     ? new UnavailableError(`transaction ${name} was taken over by a newer producer of the same name`, { cause: error })
     : new UnavailableError(`Kafka did not complete transaction ${name}: ${describeFailure(error)}`, { cause: error });
@@ -37,13 +37,13 @@ export const runTransaction = async <Result>(
     maxInFlightRequests: 1,
     createPartitioner: Partitioners.DefaultPartitioner,
     allowAutoTopicCreation: false,
-    retry,
+    retry: retryOptions,
   });
   const withTranslatedErrors = async <Value>(promise: Promise<Value>): Promise<Value> => {
     try {
       return await promise;
     } catch (error) {
-      throw toUnavailable(name, error);
+      throw toUnavailableError(name, error);
     }
   };
   try {
@@ -76,9 +76,9 @@ export const runTransaction = async <Result>(
 
 const groupByTopic = (messages: readonly OutgoingMessage[]) => {
   const byTopic = Map.groupBy(messages, ({ topic }) => topic);
-  return [...byTopic].map(([topic, messagesOfTopic]) => ({
+  return [...byTopic].map(([topic, topicMessages]) => ({
     topic,
-    messages: messagesOfTopic.map(({ partition, key, value, headers }) => ({
+    messages: topicMessages.map(({ partition, key, value, headers }) => ({
       partition,
       key,
       value,

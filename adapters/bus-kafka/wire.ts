@@ -26,9 +26,9 @@ export interface OutgoingMessage {
   readonly bytes: number;
 }
 
-const checksum = 'crc32';
+const checksumHeader = 'crc32';
 /** Maximum size of the lengths, offsets and times of one record. */
-const recordOverhead = 64;
+const maxRecordOverhead = 64;
 const headerOverhead = 10;
 /** Size of the header of a record batch. */
 export const batchOverhead = 61;
@@ -36,24 +36,24 @@ export const batchOverhead = 61;
 export const headerAllowance = 128 * 1024;
 
 /** Chooses the partition and adds the checksum. The value is not copied. */
-export const toOutgoing = ({ topic, key, value, headers }: Message, partitions: number): OutgoingMessage => {
+export const toOutgoingMessage = ({ topic, key, value, headers }: Message, partitions: number): OutgoingMessage => {
   const keyBytes = Buffer.from(key);
   const valueBytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  const withChecksum = { ...headers, [checksum]: crc32(valueBytes).toString(16) };
-  let bytes = recordOverhead + keyBytes.length + valueBytes.length;
-  for (const [name, text] of Object.entries(withChecksum))
+  const headersWithChecksum = { ...headers, [checksumHeader]: crc32(valueBytes).toString(16) };
+  let bytes = maxRecordOverhead + keyBytes.length + valueBytes.length;
+  for (const [name, text] of Object.entries(headersWithChecksum))
     bytes += headerOverhead + Buffer.byteLength(name) + Buffer.byteLength(text);
   return {
     topic,
     partition: computePartition(key, partitions),
     key: keyBytes,
     value: valueBytes,
-    headers: withChecksum,
+    headers: headersWithChecksum,
     bytes,
   };
 };
 
-const empty = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 
 /** Converts a Kafka record to a message, without the checksum. Throws a `FatalBusError` that names a damaged record. */
 export const toBusRecord = (
@@ -67,16 +67,16 @@ export const toBusRecord = (
   let expectedChecksum: string | undefined;
   for (const [name, text] of headers) {
     const header = name?.toString() ?? '';
-    if (header === checksum) expectedChecksum = text?.toString();
+    if (header === checksumHeader) expectedChecksum = text?.toString();
     else headerTexts[header] = text?.toString() ?? '';
   }
-  const bytes = value ?? empty;
+  const bytes = value ?? emptyBuffer;
   const actualChecksum = crc32(bytes).toString(16);
   if (expectedChecksum !== actualChecksum)
     throw new FatalBusError(
       `record ${offset} of partition ${partition} of topic ${topic} is damaged: ` +
         `${expectedChecksum === undefined ? 'it carries no checksum' : `its checksum is ${actualChecksum}, not ${expectedChecksum}`}. ` +
-        'Compare the replicas of that partition; to go on without the record, move the group’s offset past it',
+        'Compare the replicas of that partition; to continue without the record, move the group’s offset past it',
     );
   return { offset, timestampMs, key: key?.toString() ?? '', value: bytes, headers: headerTexts };
 };

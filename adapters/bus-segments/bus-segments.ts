@@ -5,7 +5,15 @@ import { getFormerGroup } from '../../runtime/consumer-groups.ts';
 import { Budget } from '../../runtime/reading-window.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { computePartition } from '../../schemas/partition.ts';
-import type { Bus, BusRecord, ConsumerOptions, Follower, Lag, Message, Producer } from '../../schemas/ports/bus.ts';
+import type {
+  Bus,
+  BusRecord,
+  ConsumerOptions,
+  Lag,
+  Message,
+  PartitionFollower,
+  Producer,
+} from '../../schemas/ports/bus.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
@@ -15,19 +23,19 @@ import { BufferPool } from '../buffer-pool.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { type Disk, disk as realDisk } from './disk.ts';
 import { SegmentsFollower } from './follower.ts';
-import { Group, segmentsConsumer } from './group.ts';
-import { createDeadLetters, describeLost, type LostRange } from './lost-messages.ts';
+import { createSegmentsConsumer, Group } from './group.ts';
+import { createDeadLetters, describeLostRange, type LostRange } from './lost-messages.ts';
 import { type OffsetStore, openOffsetStore, type StoredTopic } from './offset-store.ts';
-import { PartitionLog, partitionDirectory } from './partition.ts';
+import { getPartitionDirectory, PartitionLog } from './partition.ts';
 import { PartitionConsumer } from './partition-consumer.ts';
 import { BatchBuilder, PartitionReader } from './reader.ts';
-import { type Encoded, encode } from './record.ts';
+import { type EncodedRecord, encodeRecord } from './record.ts';
 import { GroupReader, SharedReading } from './shared-reading.ts';
 import { Transactions } from './transactions.ts';
 
 const mebibyte = 1024 * 1024;
-/** Decompressed bytes held for groups that have not reached them yet. */
-const maxHeldBytes = 64 * mebibyte;
+/** Maximum decompressed bytes in memory for groups that have not read them yet. */
+const maxBufferedBytes = 64 * mebibyte;
 
 export interface SegmentsOptions {
   /** Directory of all files; created if missing. Only one process at a time can use it. */
@@ -55,7 +63,7 @@ export interface SegmentsBus extends Bus {
 }
 
 interface OpenTopic {
-  readonly stored: StoredTopic;
+  readonly definition: StoredTopic;
   readonly partitions: PartitionLog[];
 }
 
@@ -63,7 +71,7 @@ interface OpenTopic {
  * Opens the log in a directory; rejects when another process uses it. `close` abandons batches in progress: stop
  * consumers first.
  */
-export const segmentsBus = async (options: SegmentsOptions): Promise<SegmentsBus> => {
+export const openSegmentsBus = async (options: SegmentsOptions): Promise<SegmentsBus> => {
   await mkdir(options.directory, { recursive: true });
   const lock = await lockDirectory(options.directory, options.lockWaitMs ?? 1000);
   let store: OffsetStore;
@@ -95,11 +103,11 @@ class EmbeddedBus implements SegmentsBus {
   readonly #consumers = new Map<string, PartitionConsumer[]>();
   readonly #followers = new Set<SegmentsFollower>();
   readonly #bufferPool = new BufferPool({ areShared: true });
-  readonly #shared = new WeakMap<PartitionLog, SharedReading>();
-  readonly #budget = new Budget(maxHeldBytes);
+  readonly #sharedReadings = new WeakMap<PartitionLog, SharedReading>();
+  readonly #budget = new Budget(maxBufferedBytes);
   #timer: NodeJS.Timeout | undefined;
   #pendingBytes = 0;
-  #closed: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
   #retention: Promise<void> = Promise.resolve();
   #runningProbe: Promise<void> | undefined;
 
@@ -131,13 +139,13 @@ class EmbeddedBus implements SegmentsBus {
     for (const topic of topics) {
       if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/.test(topic.name))
         throw new PermanentError('bad-topic', `${topic.name} is not a valid topic name`);
-      const before = this.#topics.get(topic.name)?.stored;
+      const currentTopic = this.#topics.get(topic.name)?.definition;
       const storedTopic: StoredTopic = {
         name: topic.name,
-        partitions: Math.max(topic.embeddedPartitions, before?.partitions ?? 1),
-        retentionMs: Math.max(Math.round(topic.retentionHours * 3_600_000), before?.retentionMs ?? 0),
-        retentionBytes: Math.max(topic.retentionBytes, before?.retentionBytes ?? 0),
-        maxMessageBytes: Math.max(topic.maxMessageBytes, before?.maxMessageBytes ?? 0),
+        partitions: Math.max(topic.embeddedPartitions, currentTopic?.partitions ?? 1),
+        retentionMs: Math.max(Math.round(topic.retentionHours * 3_600_000), currentTopic?.retentionMs ?? 0),
+        retentionBytes: Math.max(topic.retentionBytes, currentTopic?.retentionBytes ?? 0),
+        maxMessageBytes: Math.max(topic.maxMessageBytes, currentTopic?.maxMessageBytes ?? 0),
       };
       await this.#openTopic(storedTopic);
       this.#store.saveTopic(storedTopic);
@@ -146,7 +154,7 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   async producer(): Promise<Producer> {
-    let closed = false;
+    let isClosed = false;
     const publishing = new Set<Promise<unknown>>();
     const track = <Result>(promise: Promise<Result>): Promise<Result> => {
       publishing.add(promise);
@@ -154,13 +162,13 @@ class EmbeddedBus implements SegmentsBus {
       promise.then(done, done);
       return promise;
     };
-    const whileOpen = <Result>(work: () => Promise<Result>): Promise<Result> =>
-      closed ? Promise.reject(new UnavailableError('the producer is closed')) : track(work());
+    const runWhileOpen = <Result>(work: () => Promise<Result>): Promise<Result> =>
+      isClosed ? Promise.reject(new UnavailableError('the producer is closed')) : track(work());
     return {
-      publish: (messages) => whileOpen(() => this.#publish(messages, 0)),
-      transaction: (name, work) => whileOpen(() => this.#transactions.run(name, work)),
+      publish: (messages) => runWhileOpen(() => this.#publish(messages, 0)),
+      transaction: (name, work) => runWhileOpen(() => this.#transactions.run(name, work)),
       close: async () => {
-        closed = true;
+        isClosed = true;
         await Promise.allSettled(publishing);
       },
     };
@@ -168,15 +176,15 @@ class EmbeddedBus implements SegmentsBus {
 
   createConsumer(options: ConsumerOptions) {
     const { group: name } = options;
-    const former = getFormerGroup(name);
-    if (former !== undefined) this.#store.rename(former, name);
-    const group = this.#groups.get(name) ?? new Group((topic) => this.#consumersOf(name, topic));
+    const formerGroup = getFormerGroup(name);
+    if (formerGroup !== undefined) this.#store.rename(formerGroup, name);
+    const group = this.#groups.get(name) ?? new Group((topic) => this.#getOrCreateConsumers(name, topic));
     this.#groups.set(name, group);
-    return segmentsConsumer(options, group);
+    return createSegmentsConsumer(options, group);
   }
 
   async *read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord> {
-    const log = this.#partition(topic, partition);
+    const log = this.#getPartition(topic, partition);
     if (from < log.earliest)
       throw new Error(`${log.title}: offset ${from} is no longer stored; the earliest is ${log.earliest}`);
     const reader = new PartitionReader(log, from, new BufferPool());
@@ -186,7 +194,7 @@ class EmbeddedBus implements SegmentsBus {
         const lostRange = await reader.readInto(batch);
         yield* batch.records;
         if (lostRange === undefined) continue;
-        this.#log.warn({}, describeLost(log.title, lostRange));
+        this.#log.warn({}, describeLostRange(log.title, lostRange));
         await reader.seek(lostRange.to);
       }
     } finally {
@@ -194,21 +202,21 @@ class EmbeddedBus implements SegmentsBus {
     }
   }
 
-  createFollower(): Follower {
-    const follower = new SegmentsFollower((topic, partition) => this.#partition(topic, partition), this.#log);
+  createFollower(): PartitionFollower {
+    const follower = new SegmentsFollower((topic, partition) => this.#getPartition(topic, partition), this.#log);
     this.#followers.add(follower);
     return follower;
   }
 
   async offsets(topic: string) {
-    const { partitions } = this.#topic(topic);
+    const { partitions } = this.#getTopic(topic);
     return partitions.map(({ earliest, stableEnd: end }, partition) => ({ partition, earliest, end }));
   }
 
   async lag(group: string, topics: readonly string[]): Promise<readonly Lag[]> {
     return topics.flatMap((topic) =>
-      this.#topic(topic).partitions.map(({ earliest, end }, partition) => {
-        const committed = this.#position(group, topic, partition)?.committed ?? earliest;
+      this.#getTopic(topic).partitions.map(({ earliest, end }, partition) => {
+        const committed = this.#getPosition(group, topic, partition)?.committed ?? earliest;
         return { topic, partition, committed, end, lag: end - committed };
       }),
     );
@@ -219,11 +227,11 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   /** Returns the position of a group, or of its former name. */
-  #position(group: string, topic: string, partition: number) {
-    const former = getFormerGroup(group);
+  #getPosition(group: string, topic: string, partition: number) {
+    const formerGroup = getFormerGroup(group);
     return (
       this.#store.position(group, topic, partition) ??
-      (former === undefined ? undefined : this.#store.position(former, topic, partition))
+      (formerGroup === undefined ? undefined : this.#store.position(formerGroup, topic, partition))
     );
   }
 
@@ -237,15 +245,15 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   /**
-   * After a failed write, attempts a write of its own. An unready process receives no requests, so it would otherwise
+   * After a failed write, attempts a test write. An unready process receives no requests, so without the test it would
    * stay unready.
    */
   async check(): Promise<void> {
-    if (this.#closed !== undefined) throw new UnavailableError('the bus is closed');
+    if (this.#closing !== undefined) throw new UnavailableError('the bus is closed');
     for (const { partitions } of this.#topics.values())
       for (const { fault } of partitions) {
         if (fault === undefined) continue;
-        // Several roles of a process call `check` at the same time; one probe answers all of them.
+        // Several roles of a process call `check` at the same time; they share one probe.
         this.#runningProbe ??= this.#probe(fault).finally(() => {
           this.#runningProbe = undefined;
         });
@@ -278,23 +286,27 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   async #retain(): Promise<void> {
-    for (const { stored, partitions } of this.#topics.values())
+    for (const { definition, partitions } of this.#topics.values())
       for (const [partition, log] of partitions.entries()) {
-        const groupPositions = this.#groupPositions(stored.name, partition);
-        const needed = Math.min(Number.POSITIVE_INFINITY, ...groupPositions.map(({ committed }) => committed));
-        const bytes = this.#options.retentionBytes ?? stored.retentionBytes;
-        const { held } = await log.retain({ milliseconds: stored.retentionMs, bytes, needed });
-        const slowest = groupPositions.find(({ committed }) => committed === needed);
-        if (held)
+        const groupPositions = this.#listGroupPositions(definition.name, partition);
+        const minCommitted = Math.min(Number.POSITIVE_INFINITY, ...groupPositions.map(({ committed }) => committed));
+        const bytes = this.#options.retentionBytes ?? definition.retentionBytes;
+        const { hasRetainedSegments } = await log.retain({
+          milliseconds: definition.retentionMs,
+          bytes,
+          minNeededOffset: minCommitted,
+        });
+        const slowest = groupPositions.find(({ committed }) => committed === minCommitted);
+        if (hasRetainedSegments)
           this.#log.warn(
-            { log: log.title, group: slowest?.group, committed: needed, end: log.end },
+            { log: log.title, group: slowest?.group, committed: minCommitted, end: log.end },
             'records past their retention are still stored because a group has not consumed them',
           );
       }
   }
 
-  /** The next offset of each group that ever ran on the topic; for a partition added later, its beginning. */
-  #groupPositions(topic: string, partition: number) {
+  /** Returns the next offset of each group that ever ran on the topic; 0 for a partition that was added later. */
+  #listGroupPositions(topic: string, partition: number) {
     return this.#store.listGroups(topic).map((group) => ({
       group,
       committed: this.#store.position(group, topic, partition)?.committed ?? 0,
@@ -302,8 +314,8 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
   async #close(): Promise<void> {
@@ -317,13 +329,13 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   /** Opens partitions that are not open yet and applies the limits. */
-  async #openTopic(stored: StoredTopic): Promise<void> {
-    const partitions = this.#topics.get(stored.name)?.partitions ?? [];
-    for (let partition = partitions.length; partition < stored.partitions; partition++)
-      partitions.push(await this.#openPartition(stored.name, partition));
-    this.#topics.set(stored.name, { stored, partitions });
+  async #openTopic(definition: StoredTopic): Promise<void> {
+    const partitions = this.#topics.get(definition.name)?.partitions ?? [];
+    for (let partition = partitions.length; partition < definition.partitions; partition++)
+      partitions.push(await this.#openPartition(definition.name, partition));
+    this.#topics.set(definition.name, { definition, partitions });
     await this.#disk.syncDirectory(this.#options.directory);
-    await this.#disk.syncDirectory(join(this.#options.directory, stored.name));
+    await this.#disk.syncDirectory(join(this.#options.directory, definition.name));
   }
 
   #openPartition(topic: string, partition: number): Promise<PartitionLog> {
@@ -334,35 +346,35 @@ class EmbeddedBus implements SegmentsBus {
     return PartitionLog.open({
       topic,
       partition,
-      directory: partitionDirectory(this.#options.directory, topic, partition),
+      directory: getPartitionDirectory(this.#options.directory, topic, partition),
       disk: this.#disk,
       clock: this.#options.clock ?? systemClock,
       log: this.#log,
       segmentBytes: this.#options.segmentBytes ?? 128 * mebibyte,
-      acknowledged: Math.max(0, ...nextOffsets),
-      aborted: (transaction) => this.#transactions.isAborted(transaction),
+      acknowledgedOffset: Math.max(0, ...nextOffsets),
+      isAborted: (transaction) => this.#transactions.isAborted(transaction),
     });
   }
 
-  #topic(name: string): OpenTopic {
+  #getTopic(name: string): OpenTopic {
     const topic = this.#topics.get(name);
     if (topic === undefined)
       throw new PermanentError('unknown-topic', `topic ${name} does not exist: it was never created`);
     return topic;
   }
 
-  #partition(topic: string, partition: number): PartitionLog {
-    const log = this.#topic(topic).partitions[partition];
+  #getPartition(topic: string, partition: number): PartitionLog {
+    const log = this.#getTopic(topic).partitions[partition];
     if (log === undefined)
       throw new PermanentError('unknown-partition', `topic ${topic} has no partition ${partition}`);
     return log;
   }
 
-  #consumersOf(group: string, topic: string): readonly PartitionConsumer[] {
+  #getOrCreateConsumers(group: string, topic: string): readonly PartitionConsumer[] {
     const key = JSON.stringify([group, topic]);
     const consumers = this.#consumers.get(key) ?? [];
     this.#consumers.set(key, consumers);
-    for (const [partition, partitionLog] of this.#topic(topic).partitions.entries())
+    for (const [partition, partitionLog] of this.#getTopic(topic).partitions.entries())
       consumers[partition] ??= new PartitionConsumer({
         group,
         topic,
@@ -378,8 +390,8 @@ class EmbeddedBus implements SegmentsBus {
 
   /** A reader for a group, which shares reads with the other groups of the partition. */
   #createGroupReader(log: PartitionLog, from: number): GroupReader {
-    const shared = this.#shared.get(log) ?? new SharedReading(log, this.#bufferPool, this.#budget);
-    this.#shared.set(log, shared);
+    const shared = this.#sharedReadings.get(log) ?? new SharedReading(log, this.#bufferPool, this.#budget);
+    this.#sharedReadings.set(log, shared);
     return new GroupReader(log, from, shared);
   }
 
@@ -387,7 +399,7 @@ class EmbeddedBus implements SegmentsBus {
    * Lost records of the dead-letter topic itself are only logged, because they contain bytes that are already damaged.
    */
   async #deadLetterLost(lost: LostRange, { group, topic, partition }: PartitionConsumer): Promise<void> {
-    const message = describeLost(`${topic}/${partition}`, lost);
+    const message = describeLostRange(`${topic}/${partition}`, lost);
     if (topic !== topics.deadLetter.name) {
       await this.#publish(await createDeadLetters(this.#disk, lost, { group, topic, partition }, message), 0);
       this.#options.metrics?.add('oiq_dead_letters_total', 1, { origin: group, reason: 'damaged' });
@@ -396,18 +408,18 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   async #publish(messages: readonly Message[], transaction: number): Promise<void> {
-    if (this.#closed !== undefined) throw new UnavailableError('the bus is closed');
-    const entriesByPartition = new Map<PartitionLog, Encoded[]>();
+    if (this.#closing !== undefined) throw new UnavailableError('the bus is closed');
+    const entriesByPartition = new Map<PartitionLog, EncodedRecord[]>();
     let bytes = 0;
     for (const message of messages) {
-      const { stored, partitions } = this.#topic(message.topic);
-      if (message.value.length > stored.maxMessageBytes)
+      const { definition, partitions } = this.#getTopic(message.topic);
+      if (message.value.length > definition.maxMessageBytes)
         throw new PermanentError(
           'message-too-large',
-          `a message of ${message.value.length} bytes exceeds the maximum of ${stored.maxMessageBytes} bytes of topic ${message.topic}`,
+          `a message of ${message.value.length} bytes exceeds the maximum of ${definition.maxMessageBytes} bytes of topic ${message.topic}`,
         );
-      const partition = this.#partition(message.topic, computePartition(message.key, partitions.length));
-      const entry = encode(message);
+      const partition = this.#getPartition(message.topic, computePartition(message.key, partitions.length));
+      const entry = encodeRecord(message);
       const entries = entriesByPartition.get(partition) ?? [];
       if (entries.length === 0) entriesByPartition.set(partition, entries);
       entries.push(entry);
@@ -416,7 +428,7 @@ class EmbeddedBus implements SegmentsBus {
     await this.#append(entriesByPartition, bytes, transaction);
   }
 
-  async #append(parts: ReadonlyMap<PartitionLog, Encoded[]>, bytes: number, transaction: number): Promise<void> {
+  async #append(parts: ReadonlyMap<PartitionLog, EncodedRecord[]>, bytes: number, transaction: number): Promise<void> {
     const limit = this.#options.maxPendingBytes ?? 256 * mebibyte;
     if (this.#pendingBytes + bytes > limit && this.#pendingBytes > 0)
       throw new UnavailableError(`more than ${limit} bytes wait to be written`, { retryAfterSeconds: 1 });

@@ -32,26 +32,26 @@ const countBytes = (buffers: readonly Uint8Array[]): number => {
 /** The remaining buffers after their first bytes were written. */
 const skipWritten = (buffers: readonly Uint8Array[], written: number): Uint8Array[] => {
   const remaining: Uint8Array[] = [];
-  let skip = written;
+  let bytesToSkip = written;
   for (const buffer of buffers) {
-    if (skip < buffer.length) remaining.push(skip === 0 ? buffer : buffer.subarray(skip));
-    skip = Math.max(0, skip - buffer.length);
+    if (bytesToSkip < buffer.length) remaining.push(bytesToSkip === 0 ? buffer : buffer.subarray(bytesToSkip));
+    bytesToSkip = Math.max(0, bytesToSkip - buffer.length);
   }
   return remaining;
 };
 
-const segmentFile = (handle: FileHandle): SegmentFile => ({
+const toSegmentFile = (handle: FileHandle): SegmentFile => ({
   async write(buffers, position) {
     let unwritten = buffers;
-    let to = position;
+    let writePosition = position;
     let bytes = countBytes(buffers);
     // A full disk first accepts a part and fails only at the next attempt.
     while (bytes > 0) {
-      const { bytesWritten } = await handle.writev(unwritten, to);
+      const { bytesWritten } = await handle.writev(unwritten, writePosition);
       if (bytesWritten === bytes) return;
       if (bytesWritten === 0) throw new Error('the file system wrote nothing');
       unwritten = skipWritten(unwritten, bytesWritten);
-      to += bytesWritten;
+      writePosition += bytesWritten;
       bytes -= bytesWritten;
     }
   },
@@ -74,7 +74,7 @@ const flags = { read: 'r', write: 'r+', create: 'wx+' } as const;
 
 /** The file system of the operating system. All calls run on the thread pool. */
 export const disk: Disk = {
-  open: async (path, mode) => segmentFile(await open(path, flags[mode])),
+  open: async (path, mode) => toSegmentFile(await open(path, flags[mode])),
   async syncDirectory(path) {
     const handle = await open(path, 'r');
     try {

@@ -1,64 +1,64 @@
-/** Reads partitions outside any group, as they grow. */
-import type { Fetched, Follower } from '../../schemas/ports/bus.ts';
+/** Reads new records of partitions without a consumer group. */
+import type { FetchedRecords, PartitionFollower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { BufferPool } from '../buffer-pool.ts';
-import { describeLost } from './lost-messages.ts';
+import { describeLostRange } from './lost-messages.ts';
 import type { PartitionLog } from './partition.ts';
 import { BatchBuilder, PartitionReader } from './reader.ts';
 
-/** Maximum bytes of a piece, unless a single record is larger. */
-const pieceBytes = 4 * 1024 * 1024;
+/** Maximum bytes of a batch, unless a single record is larger. */
+const maxBatchBytes = 4 * 1024 * 1024;
 
-export class SegmentsFollower implements Follower {
+export class SegmentsFollower implements PartitionFollower {
   readonly #getPartition: (topic: string, partition: number) => PartitionLog;
   readonly #log: Log;
   readonly #readers = new Map<PartitionLog, PartitionReader>();
   readonly #bufferPool = new BufferPool();
   readonly #pendingReads = new Set<Promise<unknown>>();
   readonly #wakeCallbacks = new Set<() => void>();
-  #closed = false;
+  #isClosed = false;
 
-  constructor(partitionOf: (topic: string, partition: number) => PartitionLog, log: Log) {
-    this.#getPartition = partitionOf;
+  constructor(getPartition: (topic: string, partition: number) => PartitionLog, log: Log) {
+    this.#getPartition = getPartition;
     this.#log = log;
   }
 
-  async next(topic: string, partition: number, offset: number): Promise<Fetched | undefined> {
-    if (this.#closed) return undefined;
+  async next(topic: string, partition: number, offset: number): Promise<FetchedRecords | undefined> {
+    if (this.#isClosed) return undefined;
     const log = this.#getPartition(topic, partition);
-    const reading = this.#next(log, offset);
+    const reading = this.#readNext(log, offset);
     this.#pendingReads.add(reading);
     return reading.finally(() => this.#pendingReads.delete(reading));
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     for (const wake of this.#wakeCallbacks) wake();
     await Promise.allSettled(this.#pendingReads);
     await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
     this.#readers.clear();
   }
 
-  async #next(log: PartitionLog, offset: number): Promise<Fetched | undefined> {
+  async #readNext(log: PartitionLog, offset: number): Promise<FetchedRecords | undefined> {
     if (offset < log.earliest || offset > log.end)
       throw new Error(`${log.title}: offset ${offset} is not stored; offsets ${log.earliest} to ${log.end} are`);
     const reader = this.#readers.get(log) ?? new PartitionReader(log, offset, this.#bufferPool);
     this.#readers.set(log, reader);
     await reader.seek(offset);
-    while (!this.#closed) {
+    while (!this.#isClosed) {
       const batch = new BatchBuilder({
         maxRecords: Number.POSITIVE_INFINITY,
-        maxBytes: pieceBytes,
+        maxBytes: maxBatchBytes,
         endOffset: Number.POSITIVE_INFINITY,
       });
-      const lost = await reader.readInto(batch).catch((error: unknown) => {
+      const lostRange = await reader.readInto(batch).catch((error: unknown) => {
         // The next call opens a new reader after any failure.
         this.#readers.delete(log);
         throw error;
       });
-      if (lost !== undefined) {
-        this.#log.warn({}, describeLost(log.title, lost));
-        await reader.seek(lost.to);
+      if (lostRange !== undefined) {
+        this.#log.warn({}, describeLostRange(log.title, lostRange));
+        await reader.seek(lostRange.to);
       }
       const { nextOffset } = reader;
       if (nextOffset > offset) return { records: batch.records, next: nextOffset, release: () => reader.release() };
@@ -71,7 +71,7 @@ export class SegmentsFollower implements Follower {
   async #waitForMore(log: PartitionLog, offset: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const check = (): void => {
-      if (this.#closed || log.stableEnd > offset) resolve();
+      if (this.#isClosed || log.stableEnd > offset) resolve();
     };
     log.listeners.add(check);
     this.#wakeCallbacks.add(check);

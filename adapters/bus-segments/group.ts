@@ -14,8 +14,8 @@ export class Group {
   readonly #getConsumers: (topic: string) => readonly PartitionConsumer[];
   #members: readonly Member[] = [];
 
-  constructor(consumersOf: (topic: string) => readonly PartitionConsumer[]) {
-    this.#getConsumers = consumersOf;
+  constructor(getConsumers: (topic: string) => readonly PartitionConsumer[]) {
+    this.#getConsumers = getConsumers;
   }
 
   get size(): number {
@@ -49,35 +49,35 @@ export class Group {
   }
 }
 
-export const segmentsConsumer = (
+export const createSegmentsConsumer = (
   { maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions,
   group: Group,
 ): Consumer => {
   const assignments = new Set<Promise<void>>();
   const stopEvent = Promise.withResolvers<void>();
   let member: Member | undefined;
-  let stopped: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
 
   const leaveGroup = async () => {
     if (member !== undefined) group.leave(member);
     await Promise.all(assignments);
   };
-  const trackAssignment = (tenure: Promise<void>) => {
-    assignments.add(tenure);
-    void tenure.then(() => assignments.delete(tenure));
+  const trackAssignment = (assignment: Promise<void>) => {
+    assignments.add(assignment);
+    void assignment.then(() => assignments.delete(assignment));
   };
 
   return {
     async run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>, events: PartitionEvents = {}) {
       if (member !== undefined) throw new Error('a consumer can run only once');
-      if (stopped !== undefined) return;
+      if (stopping !== undefined) return;
       member = { topics, maxRecords, maxBytes, maxWaitMs, onBatch, events, trackAssignment };
       group.join(member);
       await stopEvent.promise;
     },
     stop() {
-      stopped ??= leaveGroup().then(() => stopEvent.resolve());
-      return stopped;
+      stopping ??= leaveGroup().then(() => stopEvent.resolve());
+      return stopping;
     },
   };
 };

@@ -1,4 +1,4 @@
-/** Records that are no longer readable: what is known about them, and what is stored in the dead letter. */
+/** Describes records that are no longer readable, and creates their dead letters. */
 import { buildUnprocessable } from '../../schemas/dead-letter.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Disk } from './disk.ts';
@@ -7,14 +7,14 @@ import type { Disk } from './disk.ts';
 const maxDeadLetterBytes = 50 * 1024 * 1024;
 
 export interface LostRange {
-  /** First unreadable offset, … */
+  /** First unreadable offset. */
   readonly from: number;
-  /** … and the next readable offset, which may not be written yet. */
+  /** Next readable offset, which may not be written yet. */
   readonly to: number;
   readonly file: string;
-  /** Position in the file where the damage begins, … */
+  /** Position in the file where the damage begins. */
   readonly position: number;
-  /** … and its length; 0 if no bytes of the records remain. */
+  /** Length of the damage; 0 if no bytes of the records remain. */
   readonly bytes: number;
   readonly reason: string;
   /** Time of the next record, or otherwise of the file: identical whenever the same damage is found. */
@@ -22,7 +22,7 @@ export interface LostRange {
 }
 
 /** Describes the lost records and their position in readable text. */
-export const describeLost = (title: string, { from, to, file, position, bytes, reason }: LostRange): string => {
+export const describeLostRange = (title: string, { from, to, file, position, bytes, reason }: LostRange): string => {
   const moreRecords = to - from - 1;
   if (bytes === 0) {
     const offsets = moreRecords === 0 ? `offset ${from}` : `offsets ${from} to ${to - 1}`;
@@ -40,20 +40,20 @@ export const describeLost = (title: string, { from, to, file, position, bytes, r
  */
 export const createDeadLetters = async (
   disk: Disk,
-  lost: LostRange,
+  lostRange: LostRange,
   { group, topic, partition }: { readonly group: string; readonly topic: string; readonly partition: number },
   message: string,
 ): Promise<Message[]> => {
-  const value = Buffer.allocUnsafeSlow(Math.min(lost.bytes, maxDeadLetterBytes));
+  const value = Buffer.allocUnsafeSlow(Math.min(lostRange.bytes, maxDeadLetterBytes));
   if (value.length > 0) {
-    const file = await disk.open(lost.file, 'read');
+    const file = await disk.open(lostRange.file, 'read');
     try {
-      await file.read(value, lost.position);
+      await file.read(value, lostRange.position);
     } finally {
       await file.close();
     }
   }
-  const { from: offset, timestampMs } = lost;
+  const { from: offset, timestampMs } = lostRange;
   const record = { offset, timestampMs, key: '', headers: {}, value };
   // The id is the same for all groups, so lists show one dead letter per damage.
   return buildUnprocessable({

@@ -1,4 +1,4 @@
-/** State of the log besides its records: topics, positions of groups, unfinished transactions. */
+/** Stores the state of the log besides its records: topics, positions of groups, unfinished transactions. */
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { openSqlite } from '../sqlite-opening.ts';
@@ -38,7 +38,7 @@ const schema = `
   ) STRICT;
 `;
 
-const keyOf = (group: string, topic: string, partition: number): string => JSON.stringify([group, topic, partition]);
+const toKey = (group: string, topic: string, partition: number): string => JSON.stringify([group, topic, partition]);
 
 const toRowValues = ({ group, topic, partition, committed, claimed }: Position) =>
   [group, topic, partition, committed, claimed ?? null] as const;
@@ -59,7 +59,7 @@ interface PendingSave {
 }
 
 /** How long positions wait for others, to share one sync. */
-const batchMs = 2;
+const maxBatchDelayMs = 2;
 
 /**
  * Every write is durable when the call returns, or when its promise resolves. Reads are served from memory, since no
@@ -72,10 +72,10 @@ export class OffsetStore {
   readonly #beginTransaction: StatementSync;
   readonly #endTransaction: StatementSync;
   readonly #positions = new Map<string, Position>();
-  #pending: PendingSave[] = [];
+  #pendingSaves: PendingSave[] = [];
   #saveTimer: NodeJS.Timeout | undefined;
   #saveAt = Number.POSITIVE_INFINITY;
-  #closed = false;
+  #isClosed = false;
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path);
@@ -99,7 +99,7 @@ export class OffsetStore {
         committed: Number(row['committed']),
         claimed: row['claimed'] === null ? undefined : Number(row['claimed']),
       };
-      this.#positions.set(keyOf(position.group, position.topic, position.partition), position);
+      this.#positions.set(toKey(position.group, position.topic, position.partition), position);
     }
   }
 
@@ -121,7 +121,7 @@ export class OffsetStore {
   }
 
   position(group: string, topic: string, partition: number): Position | undefined {
-    return this.#positions.get(keyOf(group, topic, partition));
+    return this.#positions.get(toKey(group, topic, partition));
   }
 
   /** Groups that ever ran on a topic. */
@@ -141,39 +141,39 @@ export class OffsetStore {
 
   /** Renames a group, atomically. Existing positions of the new name stay. */
   rename(from: string, to: string): void {
-    if (this.#closed) throw new Error('the bus is closed');
-    const moved = [...this.#positions.values()].filter(({ group }) => group === from);
-    if (moved.length === 0) return;
+    if (this.#isClosed) throw new Error('the bus is closed');
+    const movedPositions = [...this.#positions.values()].filter(({ group }) => group === from);
+    if (movedPositions.length === 0) return;
     this.#database.exec('BEGIN IMMEDIATE');
     this.#database.prepare('UPDATE OR IGNORE positions SET consumer_group = ? WHERE consumer_group = ?').run(to, from);
     this.#database.prepare('DELETE FROM positions WHERE consumer_group = ?').run(from);
     this.#database.exec('COMMIT');
-    for (const position of moved) {
-      const key = keyOf(to, position.topic, position.partition);
-      this.#positions.delete(keyOf(from, position.topic, position.partition));
+    for (const position of movedPositions) {
+      const key = toKey(to, position.topic, position.partition);
+      this.#positions.delete(toKey(from, position.topic, position.partition));
       if (!this.#positions.has(key)) this.#positions.set(key, { ...position, group: to });
     }
   }
 
   save(position: Position): void {
     // After a close, nothing is acknowledged; the records are delivered again after the next opening.
-    if (this.#closed) throw new Error('the bus is closed');
+    if (this.#isClosed) throw new Error('the bus is closed');
     this.#savePosition.run(...toRowValues(position));
-    this.#positions.set(keyOf(position.group, position.topic, position.partition), position);
+    this.#positions.set(toKey(position.group, position.topic, position.partition), position);
   }
 
   /**
    * Like `save`, but shares one sync with the positions that other calls save within `withinMs`. Resolves when the
    * position is durable; until then, `position` returns the previous one.
    */
-  saveBatched(position: Position, withinMs = batchMs): Promise<void> {
-    if (this.#closed) return Promise.reject(new Error('the bus is closed'));
+  saveBatched(position: Position, withinMs = maxBatchDelayMs): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error('the bus is closed'));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#pending.push({ position, onSaved: resolve, onFailed: reject });
-    const at = performance.now() + withinMs;
-    if (at < this.#saveAt) {
+    this.#pendingSaves.push({ position, onSaved: resolve, onFailed: reject });
+    const saveAt = performance.now() + withinMs;
+    if (saveAt < this.#saveAt) {
       clearTimeout(this.#saveTimer);
-      this.#saveAt = at;
+      this.#saveAt = saveAt;
       this.#saveTimer = setTimeout(() => this.#savePending(), withinMs);
     }
     return promise;
@@ -183,7 +183,7 @@ export class OffsetStore {
     clearTimeout(this.#saveTimer);
     this.#saveTimer = undefined;
     this.#saveAt = Number.POSITIVE_INFINITY;
-    const pendingSaves = this.#pending.splice(0);
+    const pendingSaves = this.#pendingSaves.splice(0);
     try {
       if (pendingSaves.length > 1) this.#database.exec('BEGIN IMMEDIATE');
       for (const { position } of pendingSaves) this.#savePosition.run(...toRowValues(position));
@@ -194,7 +194,7 @@ export class OffsetStore {
       return;
     }
     for (const { position, onSaved } of pendingSaves) {
-      this.#positions.set(keyOf(position.group, position.topic, position.partition), position);
+      this.#positions.set(toKey(position.group, position.topic, position.partition), position);
       onSaved();
     }
   }
@@ -216,7 +216,7 @@ export class OffsetStore {
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#savePending();
     this.#database.close();
   }

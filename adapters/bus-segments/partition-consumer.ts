@@ -10,7 +10,7 @@ import type { PartitionLog } from './partition.ts';
 import { BatchBuilder } from './reader.ts';
 import type { GroupReader } from './shared-reading.ts';
 
-const firstBackOffMs = 300;
+const minBackOffMs = 300;
 const maxBackOffMs = 30_000;
 /** How long an acknowledged range waits to be saved with others. */
 const acknowledgedSaveDelayMs = 20;
@@ -23,7 +23,7 @@ export interface Owner {
   readonly events: PartitionEvents;
   onBatch(batch: Batch): Promise<void>;
   /** Registers that the member owns a partition until the promise resolves. */
-  trackAssignment(tenure: Promise<void>): void;
+  trackAssignment(assignment: Promise<void>): void;
 }
 
 /** An assignment of the partition that its owner has been notified of. */
@@ -54,16 +54,16 @@ export class PartitionConsumer {
   readonly #log: PartitionLog;
   /** The assigned owner of the partition, and the owner that was notified. */
   #owner: Owner | undefined;
-  #announced: Assignment | undefined;
-  #abandoned = false;
-  #running = false;
+  #announcedAssignment: Assignment | undefined;
+  #isAbandoned = false;
+  #isRunning = false;
   #reader: GroupReader | undefined;
   /** Totals of the log when the reader had read everything; `undefined` while the remaining amount is unknown. */
   #totalsWhenRead: { readonly bytes: number; readonly weight: number } | undefined;
   #failures = 0;
   #wake: (() => void) | undefined;
   /** The group's position while it is not saved: it is saved with the next claimed range, or soon after. */
-  #acknowledged: number | undefined;
+  #acknowledgedOffset: number | undefined;
   #saving: Promise<void> = Promise.resolve();
   #saveError: unknown;
 
@@ -77,7 +77,7 @@ export class PartitionConsumer {
   }
 
   get #position(): Pick<Position, 'committed' | 'claimed'> | undefined {
-    if (this.#acknowledged !== undefined) return { committed: this.#acknowledged, claimed: undefined };
+    if (this.#acknowledgedOffset !== undefined) return { committed: this.#acknowledgedOffset, claimed: undefined };
     const { store, group, topic, partition } = this.#options;
     return store.position(group, topic, partition);
   }
@@ -91,26 +91,27 @@ export class PartitionConsumer {
     this.#owner = owner;
     this.#failures = 0;
     this.#wake?.();
-    if (owner !== undefined && !this.#running) void this.#run();
+    if (owner !== undefined && !this.#isRunning) void this.#run();
   }
 
   /** Revokes the partition without notifying its owner, like a crash. */
   abandon(): void {
-    this.#abandoned = true;
+    this.#isAbandoned = true;
     this.assign(undefined);
   }
 
   async #run(): Promise<void> {
-    this.#running = true;
-    while (this.#owner !== undefined || this.#announced !== undefined) {
-      if (this.#announced !== undefined && this.#announced.owner !== this.#owner) await this.#revoke(this.#announced);
+    this.#isRunning = true;
+    while (this.#owner !== undefined || this.#announcedAssignment !== undefined) {
+      if (this.#announcedAssignment !== undefined && this.#announcedAssignment.owner !== this.#owner)
+        await this.#revoke(this.#announcedAssignment);
       else if (this.#owner !== undefined) await this.#runOnce(this.#owner);
     }
-    const reader = this.#reader;
+    const createReader = this.#reader;
     this.#reader = undefined;
     this.#totalsWhenRead = undefined;
-    await reader?.close().catch(() => undefined);
-    this.#running = false;
+    await createReader?.close().catch(() => undefined);
+    this.#isRunning = false;
     // A new owner may have been assigned in the meantime.
     if (this.#owner !== undefined) void this.#run();
   }
@@ -120,15 +121,15 @@ export class PartitionConsumer {
    * another owner in the meantime.
    */
   async #announceOwner(owner: Owner): Promise<boolean> {
-    if (this.#announced?.owner === owner) return true;
+    if (this.#announcedAssignment?.owner === owner) return true;
     const { promise, resolve } = Promise.withResolvers<void>();
     owner.trackAssignment(promise);
-    this.#announced = { owner, end: resolve };
+    this.#announcedAssignment = { owner, end: resolve };
     const { topic, partition } = this;
     while (this.#owner === owner) {
       const { committed = 0, claimed } = this.#position ?? {};
       try {
-        await owner.events.assigned?.({ topic, partition, committed, claimed: claimed !== undefined });
+        await owner.events.onAssigned?.({ topic, partition, committed, isClaimed: claimed !== undefined });
         this.#failures = 0;
         break;
       } catch (error) {
@@ -142,12 +143,12 @@ export class PartitionConsumer {
     const { group, topic, partition } = this.#options;
     await this.#awaitSave();
     try {
-      if (!this.#abandoned) await owner.events.onRevoked?.({ topic, partition });
+      if (!this.#isAbandoned) await owner.events.onRevoked?.({ topic, partition });
     } catch (error) {
       const cause = (error as Error).message;
       this.#options.log.warn({ group, topic, partition, cause }, 'the handler of a revoked partition failed');
     }
-    this.#announced = undefined;
+    this.#announcedAssignment = undefined;
     end();
   }
 
@@ -182,7 +183,7 @@ export class PartitionConsumer {
 
   /** Continues immediately: the position is saved with the next range, before that range is delivered. */
   #acknowledge(committed: number): void {
-    this.#acknowledged = committed;
+    this.#acknowledgedOffset = committed;
     this.#saving = this.#options.store
       .saveBatched(this.#createPosition(committed, undefined), acknowledgedSaveDelayMs)
       .catch((error) => {
@@ -194,7 +195,7 @@ export class PartitionConsumer {
   /** Waits until the acknowledged position is saved, or resets the group to the last saved position. */
   async #awaitSave(): Promise<void> {
     await this.#saving;
-    this.#acknowledged = undefined;
+    this.#acknowledgedOffset = undefined;
     this.#saveError = undefined;
   }
 
@@ -212,7 +213,7 @@ export class PartitionConsumer {
     // The next attempt reads again from the saved beginning of the range.
     this.#totalsWhenRead = undefined;
     await this.#awaitSave();
-    const waitMs = Math.min(maxBackOffMs, firstBackOffMs * 2 ** this.#failures++);
+    const waitMs = Math.min(maxBackOffMs, minBackOffMs * 2 ** this.#failures++);
     const { group, topic, partition } = this.#options;
     const { committed, claimed } = this.#position ?? {};
     this.#options.log.warn(
@@ -236,42 +237,42 @@ export class PartitionConsumer {
     const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, endOffset: claimed + 1 };
     const claimedBatch = new BatchBuilder(limits);
     for (let lost = await reader.readInto(claimedBatch); lost !== undefined; lost = await reader.readInto(claimedBatch))
-      await this.#skipLost(reader, lost);
+      await this.#skipLostRange(reader, lost);
     return claimedBatch.records;
   }
 
   /** Moves the group past unreadable bytes once they are in the dead letter. */
-  async #skipLost(reader: GroupReader, lost: LostRange): Promise<void> {
+  async #skipLostRange(reader: GroupReader, lost: LostRange): Promise<void> {
     await this.#options.putDeadLetter(lost, this);
     reader.seek(lost.to);
   }
 
   async #collectBatch(reader: GroupReader, owner: Owner): Promise<BusRecord[] | undefined> {
     const { maxRecords, maxBytes, maxWaitMs } = owner;
-    const gathered = new BatchBuilder({ maxRecords, maxBytes, endOffset: Number.POSITIVE_INFINITY });
+    const batch = new BatchBuilder({ maxRecords, maxBytes, endOffset: Number.POSITIVE_INFINITY });
     let deadline = Number.POSITIVE_INFINITY;
     while (this.#owner === owner) {
-      const readable = reader.next < this.#log.stableEnd;
-      const hasRecords = readable || gathered.records.length > 0;
+      const isReadable = reader.next < this.#log.stableEnd;
+      const hasRecords = isReadable || batch.records.length > 0;
       deadline = hasRecords ? Math.min(deadline, performance.now() + maxWaitMs) : Number.POSITIVE_INFINITY;
-      const due = performance.now() >= deadline;
-      if (readable && (due || this.#hasEnough(gathered))) await this.#readInto(reader, gathered);
-      else if (!due) await this.#waitForMore(reader, gathered, deadline);
-      if (gathered.isClosed || (due && gathered.records.length > 0)) return gathered.records;
+      const isDue = performance.now() >= deadline;
+      if (isReadable && (isDue || this.#hasEnough(batch))) await this.#readInto(reader, batch);
+      else if (!isDue) await this.#waitForMore(reader, batch, deadline);
+      if (batch.isClosed || (isDue && batch.records.length > 0)) return batch.records;
     }
     return undefined;
   }
 
-  async #readInto(reader: GroupReader, gathered: BatchBuilder): Promise<void> {
-    const lost = await reader.readInto(gathered);
-    const empty = gathered.records.length === 0;
-    if (lost !== undefined && empty) await this.#skipLost(reader, lost);
+  async #readInto(reader: GroupReader, batch: BatchBuilder): Promise<void> {
+    const lost = await reader.readInto(batch);
+    const isEmpty = batch.records.length === 0;
+    if (lost !== undefined && isEmpty) await this.#skipLostRange(reader, lost);
     // Readable records form their own batch first.
-    else if (lost !== undefined) gathered.isClosed = true;
+    else if (lost !== undefined) batch.isClosed = true;
     const { writtenBytes, writtenWeight, end } = this.#log;
     this.#totalsWhenRead = reader.next === end ? { bytes: writtenBytes, weight: writtenWeight } : undefined;
-    // Only records that belong to no batch were read: the group moves past them.
-    if (empty && reader.next > (this.#position?.committed ?? 0)) await this.#save(reader.next, undefined);
+    // Only records that belong to no batch were read, so the group moves past them.
+    if (isEmpty && reader.next > (this.#position?.committed ?? 0)) await this.#save(reader.next, undefined);
   }
 
   /** Whether enough was written to fill the batch, or the written amount is unknown. */
@@ -285,15 +286,15 @@ export class PartitionConsumer {
   }
 
   /** Waits for a first record, for a full batch, for the deadline or for another owner. */
-  async #waitForMore(reader: GroupReader, gathered: BatchBuilder, deadline: number): Promise<void> {
-    // The acknowledged position could not be saved: the records are delivered again.
+  async #waitForMore(reader: GroupReader, batch: BatchBuilder, deadline: number): Promise<void> {
+    // The acknowledged position could not be saved, so the records are delivered again.
     if (this.#saveError !== undefined) throw this.#saveError;
-    const idle = deadline === Number.POSITIVE_INFINITY;
+    const isIdle = deadline === Number.POSITIVE_INFINITY;
     const listener = () => {
-      if (reader.next < this.#log.stableEnd && (idle || this.#hasEnough(gathered))) this.#wake?.();
+      if (reader.next < this.#log.stableEnd && (isIdle || this.#hasEnough(batch))) this.#wake?.();
     };
     this.#log.listeners.add(listener);
-    await this.#sleep(idle ? undefined : deadline - performance.now());
+    await this.#sleep(isIdle ? undefined : deadline - performance.now());
     this.#log.listeners.delete(listener);
   }
 

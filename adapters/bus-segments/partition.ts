@@ -7,16 +7,16 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Disk, SegmentFile } from './disk.ts';
 import type { ReadableLog } from './reader.ts';
-import { type Encoded, stamp } from './record.ts';
+import { type EncodedRecord, writeStamp } from './record.ts';
 import { recoverSegment } from './recovery.ts';
 import {
   addIndexEntry,
-  indexPath,
+  createSegment,
+  getIndexPath,
+  getSegmentPath,
   loadIndex,
-  newSegment,
   parseSegmentBase,
   type Segment,
-  segmentPath,
   writeIndex,
 } from './segment.ts';
 
@@ -34,13 +34,13 @@ export interface PartitionOptions {
   readonly log: Log;
   readonly segmentBytes: number;
   /** First offset that no group is known to have read; all records below it must exist. */
-  readonly acknowledged: number;
-  aborted(transaction: number): boolean;
+  readonly acknowledgedOffset: number;
+  isAborted(transaction: number): boolean;
 }
 
 /** Messages of one publish for this partition. */
 interface PendingAppend {
-  readonly entries: readonly Encoded[];
+  readonly entries: readonly EncodedRecord[];
   readonly transaction: number;
   readonly bytes: number;
   resolve(): void;
@@ -55,15 +55,15 @@ const stampRecords = async (
 ): Promise<Uint8Array[]> => {
   const buffers: Uint8Array[] = [];
   let offset = first;
-  let stamped = 0;
+  let stampedBytes = 0;
   for (const { entries, transaction } of appends)
     for (const entry of entries) {
-      stamp(entry, { offset: offset++, timestampMs, transaction, group: first });
+      writeStamp(entry, { offset: offset++, timestampMs, transaction, group: first });
       buffers.push(entry.head);
       if (entry.value.length > 0) buffers.push(entry.value);
-      stamped += entry.value.length;
-      if (stamped < yieldEveryBytes) continue;
-      stamped = 0;
+      stampedBytes += entry.value.length;
+      if (stampedBytes < yieldEveryBytes) continue;
+      stampedBytes = 0;
       await yieldToEventLoop();
     }
   return buffers;
@@ -73,7 +73,7 @@ export interface RetentionLimits {
   readonly milliseconds: number;
   readonly bytes: number;
   /** First offset that some group still needs. */
-  readonly needed: number;
+  readonly minNeededOffset: number;
 }
 
 export class PartitionLog implements ReadableLog {
@@ -98,7 +98,7 @@ export class PartitionLog implements ReadableLog {
   #mustStartSegment = false;
   #queue: PendingAppend[] = [];
   #writing: Promise<void> | undefined;
-  #closed = false;
+  #isClosed = false;
 
   private constructor(options: PartitionOptions, segments: Segment[], end: number) {
     this.#options = options;
@@ -115,11 +115,11 @@ export class PartitionLog implements ReadableLog {
     const names = await readdir(options.directory);
     const bases = names.map(parseSegmentBase).filter((base) => base !== undefined);
     bases.sort((left, right) => left - right);
-    const segments = bases.map((base) => ({ ...newSegment(options.directory, base), index: undefined }) as Segment);
+    const segments = bases.map((base) => ({ ...createSegment(options.directory, base), index: undefined }) as Segment);
     const last = segments.at(-1);
     const partition = new PartitionLog(options, segments, 0);
-    for (const segment of segments) await partition.#measure(segment);
-    if (last === undefined) await partition.#begin(options.acknowledged);
+    for (const segment of segments) await partition.#measureSegment(segment);
+    if (last === undefined) await partition.#createSegment(options.acknowledgedOffset);
     else await partition.#recoverSegment(last);
     return partition;
   }
@@ -129,7 +129,7 @@ export class PartitionLog implements ReadableLog {
   }
 
   get earliest(): number {
-    return this.segments[0]?.base ?? this.#end;
+    return this.segments[0]?.baseOffset ?? this.#end;
   }
 
   get stableEnd(): number {
@@ -144,13 +144,13 @@ export class PartitionLog implements ReadableLog {
   }
 
   isAborted(transaction: number): boolean {
-    return this.#options.aborted(transaction);
+    return this.#options.isAborted(transaction);
   }
 
   /** Resolves when the messages are synced; rejects with `UnavailableError` when they are not in the log. */
-  append(entries: readonly Encoded[], transaction: number): Promise<void> {
+  append(entries: readonly EncodedRecord[], transaction: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) return reject(new UnavailableError('the bus is closed'));
+      if (this.#isClosed) return reject(new UnavailableError('the bus is closed'));
       let bytes = 0;
       for (const { head, value } of entries) bytes += head.length + value.length;
       this.#queue.push({ entries, transaction, bytes, resolve, reject });
@@ -167,29 +167,29 @@ export class PartitionLog implements ReadableLog {
    * Deletes whole segments beyond the size or age limit. `held` reports whether some segments stay only because a group
    * needs them.
    */
-  async retain(limits: RetentionLimits): Promise<{ readonly removed: number; readonly held: boolean }> {
+  async retain(limits: RetentionLimits): Promise<{ readonly removed: number; readonly hasRetainedSegments: boolean }> {
     let removed = 0;
-    let held = false;
-    while (!held && (await this.#isFirstExpired(limits))) {
-      held = (this.segments[1]?.base ?? this.#end) > limits.needed;
-      if (held || !(await this.#removeFirst())) break;
+    let hasRetainedSegments = false;
+    while (!hasRetainedSegments && (await this.#isFirstSegmentExpired(limits))) {
+      hasRetainedSegments = (this.segments[1]?.baseOffset ?? this.#end) > limits.minNeededOffset;
+      if (hasRetainedSegments || !(await this.#removeFirstSegment())) break;
       removed++;
     }
     if (removed > 0) await this.disk.syncDirectory(this.#options.directory);
-    return { removed, held };
+    return { removed, hasRetainedSegments };
   }
 
   /** Whether the first segment is older than the limit, or the others suffice for the size limit. */
-  async #isFirstExpired({ milliseconds, bytes }: RetentionLimits): Promise<boolean> {
+  async #isFirstSegmentExpired({ milliseconds, bytes }: RetentionLimits): Promise<boolean> {
     const [first] = this.segments;
     if (first === undefined || first.size === 0) return false;
-    const all = this.segments.reduce((sum, { size }) => sum + size, 0);
-    if (this.segments.length > 1 && all - first.size >= bytes) return true;
-    return (await this.#lastTimestamp(first)) < this.#options.clock.now() - milliseconds;
+    const totalBytes = this.segments.reduce((sum, { size }) => sum + size, 0);
+    if (this.segments.length > 1 && totalBytes - first.size >= bytes) return true;
+    return (await this.#getLastTimestamp(first)) < this.#options.clock.now() - milliseconds;
   }
 
   /** Removes the first segment; returns false when it has to stay because it is the active segment. */
-  async #removeFirst(): Promise<boolean> {
+  async #removeFirstSegment(): Promise<boolean> {
     if (this.segments.length === 1 && this.#writing === undefined && !this.#needsRepair) {
       this.#writing = this.#startSegmentNow();
       await this.#writing;
@@ -198,25 +198,25 @@ export class PartitionLog implements ReadableLog {
     if (first === undefined || second === undefined) return false;
     this.segments.shift();
     await rm(first.path);
-    await rm(indexPath(first), { force: true });
+    await rm(getIndexPath(first), { force: true });
     return true;
   }
 
   /** Writes the waiting records, then closes the files. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await this.#writing;
     await this.#file?.close();
     this.#file = undefined;
   }
 
-  async #measure(segment: Segment): Promise<void> {
+  async #measureSegment(segment: Segment): Promise<void> {
     const file = await this.disk.open(segment.path, 'read');
     segment.size = await file.size();
     await file.close();
   }
 
-  async #lastTimestamp(segment: Segment): Promise<number> {
+  async #getLastTimestamp(segment: Segment): Promise<number> {
     await loadIndex(segment);
     // Without an index file, the modification time of the file is good enough.
     segment.lastTimestampMs ??= (await stat(segment.path)).mtimeMs;
@@ -224,33 +224,36 @@ export class PartitionLog implements ReadableLog {
   }
 
   async #recoverSegment(last: Segment): Promise<void> {
-    const { acknowledged } = this.#options;
+    const { acknowledgedOffset } = this.#options;
     const file = await this.disk.open(last.path, 'write');
-    const found = await recoverSegment(file, last, acknowledged);
-    last.index = found.index;
-    last.lastTimestampMs = found.lastTimestampMs;
-    this.#end = found.end;
-    const damage = { file: last.path, byte: found.validBytes, reason: found.reason };
-    if (found.tail === 'torn') {
+    const recovery = await recoverSegment(file, last, acknowledgedOffset);
+    last.index = recovery.index;
+    last.lastTimestampMs = recovery.lastTimestampMs;
+    this.#end = recovery.end;
+    const damageFields = { file: last.path, byte: recovery.validBytes, reason: recovery.reason };
+    if (recovery.tail === 'torn') {
       this.log.warn(
-        { ...damage, bytes: last.size - found.validBytes },
+        { ...damageFields, bytes: last.size - recovery.validBytes },
         'cut off an incomplete record at the end of the log: a write that a crash interrupted, or the file has lost its end',
       );
-      await file.truncate(found.validBytes);
-      last.size = found.validBytes;
+      await file.truncate(recovery.validBytes);
+      last.size = recovery.validBytes;
     }
     // Consumers are about to read records that a killed process wrote and perhaps did not sync.
     await file.sync();
-    if (found.tail === 'damaged') {
+    if (recovery.tail === 'damaged') {
       this.log.warn(
-        { ...damage, log: this.title },
+        { ...damageFields, log: this.title },
         'a segment is damaged; readable records after the damage are still read',
       );
       this.#mustStartSegment = true;
     }
-    if (this.#end < acknowledged) {
-      this.log.error({ log: this.title, end: this.#end, acknowledged }, 'records that were already read are missing');
-      this.#end = acknowledged;
+    if (this.#end < acknowledgedOffset) {
+      this.log.error(
+        { log: this.title, end: this.#end, acknowledged: acknowledgedOffset },
+        'records that were already read are missing',
+      );
+      this.#end = acknowledgedOffset;
       this.#mustStartSegment = true;
     }
     if (!this.#mustStartSegment) {
@@ -258,45 +261,45 @@ export class PartitionLog implements ReadableLog {
       return;
     }
     await file.close();
-    await this.#roll();
+    await this.#rollSegment();
   }
 
   /** Begins a segment at an offset; its name is durable before any record is written to it. */
-  async #begin(base: number): Promise<void> {
+  async #createSegment(base: number): Promise<void> {
     const { directory } = this.#options;
-    const file = await this.disk.open(segmentPath(directory, base), 'create');
+    const file = await this.disk.open(getSegmentPath(directory, base), 'create');
     try {
       await this.disk.syncDirectory(directory);
     } catch (error) {
       await file.close();
-      await rm(segmentPath(directory, base), { force: true });
+      await rm(getSegmentPath(directory, base), { force: true });
       throw error;
     }
     this.#file = file;
     this.#end = base;
-    this.segments.push(newSegment(directory, base));
+    this.segments.push(createSegment(directory, base));
   }
 
-  async #roll(): Promise<void> {
+  async #rollSegment(): Promise<void> {
     const last = this.segments.at(-1);
     this.#mustStartSegment = false;
     // A segment without records would have the same name as its successor.
-    if (last?.base === this.#end) return;
-    const full = this.#file;
+    if (last?.baseOffset === this.#end) return;
+    const fullFile = this.#file;
     try {
-      await this.#begin(this.#end);
+      await this.#createSegment(this.#end);
     } catch (error) {
       this.#mustStartSegment = true;
       throw error;
     }
-    await full?.close();
+    await fullFile?.close();
     // The index is only a shortcut: the log works without it.
     if (last !== undefined) await writeIndex(last).catch(() => undefined);
   }
 
   async #startSegmentNow(): Promise<void> {
     try {
-      await this.#roll();
+      await this.#rollSegment();
     } catch (cause) {
       this.log.warn({ log: this.title, cause: String(cause) }, 'no new segment could be created');
     }
@@ -305,10 +308,10 @@ export class PartitionLog implements ReadableLog {
 
   /** Group commit: the records that wait at the end of a write form the next write. */
   async #drain(): Promise<void> {
-    // One microtask later, so that publishes of the same tick share the first write too.
+    // Waits for one microtask, so that publishes of the same tick share the first write.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const group = this.#nextGroup();
+      const group = this.#takeNextGroup();
       try {
         await this.#prepareSegment();
         await this.#write(group);
@@ -323,12 +326,12 @@ export class PartitionLog implements ReadableLog {
     this.#writing = undefined;
   }
 
-  #nextGroup(): PendingAppend[] {
+  #takeNextGroup(): PendingAppend[] {
     let bytes = 0;
     let count = 0;
-    for (const waiting of this.#queue) {
-      if (count > 0 && bytes + waiting.bytes > maxWriteBytes) break;
-      bytes += waiting.bytes;
+    for (const pendingAppend of this.#queue) {
+      if (count > 0 && bytes + pendingAppend.bytes > maxWriteBytes) break;
+      bytes += pendingAppend.bytes;
       count++;
     }
     return this.#queue.splice(0, count);
@@ -338,7 +341,8 @@ export class PartitionLog implements ReadableLog {
   async #prepareSegment(): Promise<void> {
     if (this.#needsRepair) await this.#repair();
     const last = this.segments.at(-1);
-    if (this.#mustStartSegment || (last !== undefined && last.size >= this.#options.segmentBytes)) await this.#roll();
+    if (this.#mustStartSegment || (last !== undefined && last.size >= this.#options.segmentBytes))
+      await this.#rollSegment();
   }
 
   async #write(group: readonly PendingAppend[]): Promise<void> {
@@ -412,5 +416,5 @@ export class PartitionLog implements ReadableLog {
   }
 }
 
-export const partitionDirectory = (directory: string, topic: string, partition: number): string =>
+export const getPartitionDirectory = (directory: string, topic: string, partition: number): string =>
   join(directory, topic, String(partition));

@@ -4,7 +4,7 @@ import { type BusRecord, countRecords, getDecompressedBytes } from '../../schema
 import { type BufferPool, type PooledBuffer, pooledBufferBytes } from '../buffer-pool.ts';
 import type { Disk, SegmentFile } from './disk.ts';
 import type { LostRange } from './lost-messages.ts';
-import { decode, hasValidChecksum, headBytes, invalidRecord, parseHead, readStamp } from './record.ts';
+import { decodeRecord, hasValidChecksum, headBytes, invalidRecord, parseHead, readStamp } from './record.ts';
 import { findNextValid } from './recovery.ts';
 import { findPositionBefore, loadIndex, type Segment } from './segment.ts';
 
@@ -173,7 +173,7 @@ export class PartitionReader {
   #accept(into: BatchBuilder): void {
     const { transaction } = readStamp(this.#chunk, this.#chunkPosition);
     if (transaction === 0 || !this.#log.isAborted(transaction)) {
-      const record = decode(this.#chunk, this.#chunkPosition);
+      const record = decodeRecord(this.#chunk, this.#chunkPosition);
       into.add(record, countRecords(record.headers));
     }
     this.#nextOffset++;
@@ -181,7 +181,7 @@ export class PartitionReader {
 
   /** Opens the segment that contains the next offset. */
   async #openSegment(): Promise<LostRange | undefined> {
-    const segment = this.#log.segments.findLast(({ base }) => base <= this.#nextOffset);
+    const segment = this.#log.segments.findLast(({ baseOffset }) => baseOffset <= this.#nextOffset);
     if (segment === undefined) return this.#missing();
     const index = await loadIndex(segment);
     this.#file = await this.#log.disk.open(segment.path, 'read');
@@ -224,18 +224,18 @@ export class PartitionReader {
   }
 
   async #openNextSegment(segment: Segment): Promise<LostRange | undefined> {
-    const nextSegment = this.#log.segments.find(({ base }) => base > segment.base);
+    const nextSegment = this.#log.segments.find(({ baseOffset }) => baseOffset > segment.baseOffset);
     await this.close();
-    return nextSegment === undefined || nextSegment.base > this.#nextOffset ? this.#missing() : undefined;
+    return nextSegment === undefined || nextSegment.baseOffset > this.#nextOffset ? this.#missing() : undefined;
   }
 
   /** Returns the lost range when no segment contains the next offset. */
   async #missing(): Promise<LostRange> {
     const from = this.#nextOffset;
-    const following = this.#log.segments.find(({ base }) => base > from);
+    const following = this.#log.segments.find(({ baseOffset }) => baseOffset > from);
     const file = following?.path ?? this.#log.segments.at(-1)?.path ?? '';
     const reason = 'no segment file has them';
-    const to = following?.base ?? this.#log.end;
+    const to = following?.baseOffset ?? this.#log.end;
     return { from, to, file, position: 0, bytes: 0, reason, timestampMs: await getModificationTime(file) };
   }
 
@@ -253,7 +253,8 @@ export class PartitionReader {
     }
     // Read both before the search, so that records written in the meantime do not count as lost.
     const { size } = segment;
-    const end = this.#log.segments.find(({ base }) => base > segment.base)?.base ?? this.#log.end;
+    const end =
+      this.#log.segments.find(({ baseOffset }) => baseOffset > segment.baseOffset)?.baseOffset ?? this.#log.end;
     const nextRecord = await findNextValid(file, size, position);
     // The damage is before the requested offset and does not matter.
     if (nextRecord !== undefined && nextRecord.stamp.offset <= this.#nextOffset) {

@@ -29,15 +29,15 @@ const readInteger = (buffer: Buffer, position: number): number =>
   buffer.readUInt32LE(position) + buffer.readUInt32LE(position + 4) * 0x1_0000_0000;
 
 /** A message encoded for any offset: `stamp` writes the offset into it. The value is not copied. */
-export interface Encoded {
+export interface EncodedRecord {
   /** Fixed-size head, key and headers. */
   readonly head: Buffer;
   readonly value: Uint8Array;
-  /** Number of telemetry records in the message */
+  /** Number of telemetry records in the message. */
   readonly weight: number;
 }
 
-export const encode = ({ key, value, headers }: Message): Encoded => {
+export const encodeRecord = ({ key, value, headers }: Message): EncodedRecord => {
   const keyLength = Buffer.byteLength(key);
   if (keyLength > 0xffff)
     throw new PermanentError('key-too-long', `a message key of ${keyLength} bytes is above 65535`);
@@ -67,7 +67,10 @@ export interface Stamp {
 }
 
 /** Writes the stamp and the checksum into the head. */
-export const stamp = ({ head, value }: Encoded, { offset, timestampMs, transaction, group }: Stamp): void => {
+export const writeStamp = (
+  { head, value }: EncodedRecord,
+  { offset, timestampMs, transaction, group }: Stamp,
+): void => {
   writeInteger(head, offset, fieldOffsets.offset);
   writeInteger(head, timestampMs, fieldOffsets.timestamp);
   writeInteger(head, transaction, fieldOffsets.transaction);
@@ -90,15 +93,15 @@ export const invalidRecord = (reason: string) => ({ kind: 'bad', reason }) as co
 export const parseHead = (buffer: Buffer, position: number): ParseResult => {
   const remaining = buffer.length - position;
   if (remaining < headBytes) return { kind: 'short', needed: headBytes };
-  if (buffer.readUInt32LE(position) !== magicNumber) return invalidRecord('it does not begin as a record does');
+  if (buffer.readUInt32LE(position) !== magicNumber) return invalidRecord('it does not begin like a record');
   const length = buffer.readUInt32LE(position + fieldOffsets.length);
   const valueLength = buffer.readUInt32LE(position + fieldOffsets.valueLength);
-  const parts =
+  const totalLength =
     headBytes +
     valueLength +
     buffer.readUInt32LE(position + fieldOffsets.headersLength) +
     buffer.readUInt32LE(position + fieldOffsets.keyLength);
-  if (length !== parts || length > maxRecordBytes) return invalidRecord('its lengths contradict each other');
+  if (length !== totalLength || length > maxRecordBytes) return invalidRecord('its lengths contradict each other');
   if (remaining < length) return { kind: 'short', needed: length };
   return { kind: 'record', length, valueLength, offset: readInteger(buffer, position + fieldOffsets.offset) };
 };
@@ -116,7 +119,7 @@ export const readStamp = (buffer: Buffer, position: number): Stamp => ({
 });
 
 /** Returns the record as consumers see it; its value is a view of the buffer. */
-export const decode = (buffer: Buffer, position: number): BusRecord => {
+export const decodeRecord = (buffer: Buffer, position: number): BusRecord => {
   const keyLength = buffer.readUInt32LE(position + fieldOffsets.keyLength);
   const headersLength = buffer.readUInt32LE(position + fieldOffsets.headersLength);
   const keyStart = position + headBytes;

@@ -120,7 +120,7 @@ export const recoverSegment = async (
   acknowledged: number,
 ): Promise<SegmentRecovery> => {
   const size = await file.size();
-  const { position, end, fault, ...rest } = await scan(file, size, segment.base);
+  const { position, end, fault, ...rest } = await scan(file, size, segment.baseOffset);
   const recovery = { ...rest, validBytes: position, end, reason: fault?.reason ?? '' };
   if (fault === undefined) return { ...recovery, tail: 'clean' };
   const laterRecords = await scanAfterFault(file, size, position + 1);

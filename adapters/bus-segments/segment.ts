@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { findFirstIndex } from '../../schemas/first-index.ts';
 
-const suffix = '.log';
+const fileSuffix = '.log';
 /** Bytes of the log per index entry: the maximum that a reader skips before its first record. */
 const indexEveryBytes = 1024 * 1024;
 
@@ -14,7 +14,7 @@ const IndexFile = z.strictObject({
   positions: z.array(z.number()),
 });
 
-/** Offset → position for some records, in order */
+/** Offsets and positions of some records, in order. */
 export interface SegmentIndex {
   readonly offsets: number[];
   readonly positions: number[];
@@ -22,7 +22,7 @@ export interface SegmentIndex {
 
 export interface Segment {
   /** Offset of the first record. */
-  readonly base: number;
+  readonly baseOffset: number;
   readonly path: string;
   /** Synced bytes, the limit for readers */
   size: number;
@@ -32,12 +32,12 @@ export interface Segment {
   index: SegmentIndex | undefined;
 }
 
-export const segmentPath = (directory: string, base: number): string =>
-  join(directory, `${String(base).padStart(20, '0')}${suffix}`);
+export const getSegmentPath = (directory: string, base: number): string =>
+  join(directory, `${String(base).padStart(20, '0')}${fileSuffix}`);
 
-export const newSegment = (directory: string, base: number): Segment => ({
-  base,
-  path: segmentPath(directory, base),
+export const createSegment = (directory: string, baseOffset: number): Segment => ({
+  baseOffset,
+  path: getSegmentPath(directory, baseOffset),
   size: 0,
   lastTimestampMs: undefined,
   index: { offsets: [], positions: [] },
@@ -45,9 +45,9 @@ export const newSegment = (directory: string, base: number): Segment => ({
 
 /** The first offset in a file name; `undefined` for other files. */
 export const parseSegmentBase = (file: string): number | undefined =>
-  /^\d{20}\.log$/.test(file) ? Number(file.slice(0, -suffix.length)) : undefined;
+  /^\d{20}\.log$/.test(file) ? Number(file.slice(0, -fileSuffix.length)) : undefined;
 
-export const indexPath = (segment: Segment): string => segment.path.replace(/log$/, 'index');
+export const getIndexPath = (segment: Segment): string => segment.path.replace(/log$/, 'index');
 
 /** Adds the position of a record to the index, if an entry is due. */
 export const addIndexEntry = (index: SegmentIndex, offset: number, position: number): void => {
@@ -64,7 +64,7 @@ export const addIndexEntry = (index: SegmentIndex, offset: number, position: num
 export const writeIndex = async (segment: Segment): Promise<void> => {
   const { index, lastTimestampMs } = segment;
   if (index === undefined || lastTimestampMs === undefined) return;
-  const path = indexPath(segment);
+  const path = getIndexPath(segment);
   await writeFile(`${path}.new`, JSON.stringify({ lastTimestampMs, ...index }));
   await rename(`${path}.new`, path);
 };
@@ -72,15 +72,15 @@ export const writeIndex = async (segment: Segment): Promise<void> => {
 /** Reads the index file of a segment; returns an empty index if there is no readable file. */
 export const loadIndex = async (segment: Segment): Promise<SegmentIndex> => {
   if (segment.index !== undefined) return segment.index;
-  const text = await readFile(indexPath(segment), 'utf8').catch(() => '{}');
-  let parsed: z.output<typeof IndexFile> | undefined;
+  const text = await readFile(getIndexPath(segment), 'utf8').catch(() => '{}');
+  let indexFile: z.output<typeof IndexFile> | undefined;
   try {
-    parsed = IndexFile.safeParse(JSON.parse(text)).data;
+    indexFile = IndexFile.safeParse(JSON.parse(text)).data;
   } catch {
     // Invalid JSON counts as a missing file.
   }
-  segment.lastTimestampMs ??= parsed?.lastTimestampMs;
-  segment.index = parsed ?? { offsets: [], positions: [] };
+  segment.lastTimestampMs ??= indexFile?.lastTimestampMs;
+  segment.index = indexFile ?? { offsets: [], positions: [] };
   return segment.index;
 };
 

@@ -5,18 +5,18 @@ import type { BufferPool } from '../buffer-pool.ts';
 import type { LostRange } from './lost-messages.ts';
 import { BatchBuilder, PartitionReader, type ReadableLog } from './reader.ts';
 
-/** Maximum bytes of a piece, unless a single record is larger. */
+/** Maximum bytes of a batch, unless a single record is larger. */
 const maxBatchBytes = 4 * 1024 * 1024;
 /**
  * Maximum number of open readers of a partition, so that groups at different positions do not reopen the file for each
- * piece.
+ * batch.
  */
 const maxReaders = 4;
 
 interface SharedBatch extends WindowBatch {
   readonly records: readonly BusRecord[];
-  /** The unreadable range; there are no records then. */
-  readonly lost: LostRange | undefined;
+  /** The unreadable range, if any; the batch then has no records. */
+  readonly lostRange: LostRange | undefined;
   release(): void;
 }
 
@@ -26,9 +26,9 @@ const countBytes = (records: readonly BusRecord[]): number =>
 /** Reads the next records before an offset; returns the lost range if the reader cannot read any of them. */
 const readNext = async (reader: PartitionReader, endOffset: number): Promise<SharedBatch | undefined> => {
   const first = reader.nextOffset;
-  const some = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: maxBatchBytes, endOffset });
-  const lost = await reader.readInto(some);
-  const { records } = some;
+  const builder = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: maxBatchBytes, endOffset });
+  const lostRange = await reader.readInto(builder);
+  const { records } = builder;
   // Return the records that were read first; the next read finds the damage after them again.
   if (reader.nextOffset > first)
     return {
@@ -36,21 +36,21 @@ const readNext = async (reader: PartitionReader, endOffset: number): Promise<Sha
       next: reader.nextOffset,
       bytes: countBytes(records),
       records,
-      lost: undefined,
+      lostRange: undefined,
       release: reader.handOver(),
     };
-  if (lost === undefined) return undefined;
-  await reader.seek(lost.to);
-  return { first, next: lost.to, bytes: 0, records: [], lost, release: reader.handOver() };
+  if (lostRange === undefined) return undefined;
+  await reader.seek(lostRange.to);
+  return { first, next: lostRange.to, bytes: 0, records: [], lostRange, release: reader.handOver() };
 };
 
-/** A partition whose pieces are shared by all groups that reach them soon. */
+/** Reads of one partition, shared by all groups that soon need the same batches. */
 export class SharedReading {
   readonly #log: ReadableLog;
   readonly #bufferPool: BufferPool;
   readonly window: ReadingWindow<SharedBatch>;
   /**
-   * Each reader is at the end of its last piece; groups that fell behind use another reader. The most recently used
+   * Each reader is at the end of its last batch; groups that fell behind use another reader. The most recently used
    * reader is last.
    */
   #readers: PartitionReader[] = [];
@@ -59,21 +59,21 @@ export class SharedReading {
   constructor(log: ReadableLog, bufferPool: BufferPool, budget: Budget) {
     this.#log = log;
     this.#bufferPool = bufferPool;
-    this.window = new ReadingWindow<SharedBatch>(budget, (pieces) => {
-      for (const { release } of pieces) release();
+    this.window = new ReadingWindow<SharedBatch>(budget, (batches) => {
+      for (const { release } of batches) release();
     });
   }
 
-  /** Returns the piece that contains the offset, which is below the stable end; it is in use until `window.leave`. */
+  /** Returns the batch that contains the offset, which must be below the stable end. The batch is in use until `window.leave`. */
   async getBatchAt(offset: number): Promise<SharedBatch> {
     for (;;) {
       const batch = this.window.find(offset);
       if (batch !== undefined) {
-        this.window.use(batch);
+        this.window.retain(batch);
         return batch;
       }
-      // One read at a time, so that pieces do not overlap. Read errors of another group are ignored here.
-      if (this.#reading === undefined) await this.#begin(offset);
+      // One read at a time, so that batches do not overlap. Read errors of another group are ignored here.
+      if (this.#reading === undefined) await this.#startRead(offset);
       else await this.#reading;
     }
   }
@@ -87,7 +87,7 @@ export class SharedReading {
     for (const reader of this.#readers.splice(0)) await reader.close();
   }
 
-  #begin(offset: number): Promise<void> {
+  #startRead(offset: number): Promise<void> {
     const reading = this.#read(offset);
     this.#reading = reading
       .catch(() => undefined)
@@ -101,8 +101,8 @@ export class SharedReading {
     const reader = this.#getReader(offset);
     try {
       await reader.seek(offset);
-      const piece = await readNext(reader, this.window.nextFrom(offset));
-      if (piece !== undefined) this.window.add(piece);
+      const batch = await readNext(reader, this.window.findNextOffset(offset));
+      if (batch !== undefined) this.window.add(batch);
     } catch (error) {
       // The next read opens a new reader, whatever this one failed on.
       this.#readers = this.#readers.filter((other) => other !== reader);
@@ -113,11 +113,11 @@ export class SharedReading {
 
   /** Returns the reader at the offset, otherwise the least recently used one. */
   #getReader(offset: number): PartitionReader {
-    const found = this.#readers.findIndex(({ nextOffset }) => nextOffset === offset);
-    const isNew = found < 0 && this.#readers.length < maxReaders;
+    const readerIndex = this.#readers.findIndex(({ nextOffset }) => nextOffset === offset);
+    const isNew = readerIndex < 0 && this.#readers.length < maxReaders;
     const [reader = new PartitionReader(this.#log, offset, this.#bufferPool)] = isNew
       ? []
-      : this.#readers.splice(Math.max(0, found), 1);
+      : this.#readers.splice(Math.max(0, readerIndex), 1);
     this.#readers.push(reader);
     return reader;
   }
@@ -126,18 +126,18 @@ export class SharedReading {
 /** One group's reader of a partition. Groups that read the same records share the reads. */
 export class GroupReader implements WindowReader {
   readonly #log: ReadableLog;
-  readonly #shared: SharedReading;
+  readonly #sharedReading: SharedReading;
   #next: number;
-  #piece: SharedBatch | undefined;
-  /** Index of the next record in the piece */
+  #batch: SharedBatch | undefined;
+  /** Index of the next record in the batch */
   #recordIndex = 0;
-  /** Pieces whose values may still be in use */
+  /** Batches whose values may still be in use */
   #usedBatches: SharedBatch[] = [];
 
   constructor(log: ReadableLog, from: number, shared: SharedReading) {
     this.#log = log;
     this.#next = from;
-    this.#shared = shared;
+    this.#sharedReading = shared;
     shared.window.readers.add(this);
   }
 
@@ -148,17 +148,17 @@ export class GroupReader implements WindowReader {
 
   /** Releases all records read so far. */
   release(): void {
-    for (const piece of this.#usedBatches.splice(0)) this.#shared.window.leave(piece);
-    this.#shared.window.releaseUnneeded();
+    for (const batch of this.#usedBatches.splice(0)) this.#sharedReading.window.stopUsing(batch);
+    this.#sharedReading.window.releaseUnneeded();
   }
 
   /** Retains the memory of the records read so far until the returned function is called, even after `release`. */
   retain(): () => void {
-    const { window } = this.#shared;
-    const pieces = this.#piece === undefined ? [...this.#usedBatches] : [...this.#usedBatches, this.#piece];
-    for (const piece of pieces) window.use(piece);
+    const { window } = this.#sharedReading;
+    const batches = this.#batch === undefined ? [...this.#usedBatches] : [...this.#usedBatches, this.#batch];
+    for (const batch of batches) window.retain(batch);
     return () => {
-      for (const piece of pieces) window.leave(piece);
+      for (const batch of batches) window.stopUsing(batch);
       window.releaseUnneeded();
     };
   }
@@ -173,49 +173,50 @@ export class GroupReader implements WindowReader {
   async close(): Promise<void> {
     this.#leaveBatch();
     this.release();
-    this.#shared.window.readers.delete(this);
-    await this.#shared.close();
+    this.#sharedReading.window.readers.delete(this);
+    await this.#sharedReading.close();
   }
 
   /**
    * Reads records until the batch is closed or the stable end is reached. Stops at unreadable bytes and returns the
    * lost range; `seek` to its `to` continues after it.
    */
-  async readInto(into: BatchBuilder): Promise<LostRange | undefined> {
+  async readInto(builder: BatchBuilder): Promise<LostRange | undefined> {
     for (;;) {
-      const end = Math.min(this.#log.stableEnd, into.limits.endOffset);
-      if (into.isClosed || this.#next >= end) return undefined;
-      const piece = this.#piece ?? (await this.#enterBatch());
-      if (piece.lost !== undefined) return { ...piece.lost, from: this.#next };
-      if (!this.#copyInto(piece, into)) return undefined;
+      const end = Math.min(this.#log.stableEnd, builder.limits.endOffset);
+      if (builder.isClosed || this.#next >= end) return undefined;
+      const batch = this.#batch ?? (await this.#enterBatch());
+      if (batch.lostRange !== undefined) return { ...batch.lostRange, from: this.#next };
+      if (!this.#copyRecords(batch, builder)) return undefined;
     }
   }
 
-  /** Returns `false` when the batch needs no more records of the piece. */
-  #copyInto({ records, next }: SharedBatch, into: BatchBuilder): boolean {
+  /** Returns `false` when the builder needs no more records of the batch. */
+  #copyRecords({ records, next }: SharedBatch, builder: BatchBuilder): boolean {
     for (let record = records[this.#recordIndex]; record !== undefined; record = records[this.#recordIndex]) {
-      if (record.offset >= into.limits.endOffset || into.isClosed || !into.accepts(record.value.length)) return false;
-      into.add(record, countRecords(record.headers));
+      if (record.offset >= builder.limits.endOffset || builder.isClosed || !builder.accepts(record.value.length))
+        return false;
+      builder.add(record, countRecords(record.headers));
       this.#next = record.offset + 1;
       this.#recordIndex++;
     }
-    this.#next = Math.min(next, into.limits.endOffset);
+    this.#next = Math.min(next, builder.limits.endOffset);
     if (this.#next === next) this.#leaveBatch();
     return true;
   }
 
-  /** Returns the piece that contains the next offset. */
+  /** Returns the batch that contains the next offset. */
   async #enterBatch(): Promise<SharedBatch> {
-    const piece = await this.#shared.getBatchAt(this.#next);
-    this.#piece = piece;
-    this.#recordIndex = piece.records.findIndex(({ offset }) => offset >= this.#next);
-    if (this.#recordIndex < 0) this.#recordIndex = piece.records.length;
-    return piece;
+    const batch = await this.#sharedReading.getBatchAt(this.#next);
+    this.#batch = batch;
+    this.#recordIndex = batch.records.findIndex(({ offset }) => offset >= this.#next);
+    if (this.#recordIndex < 0) this.#recordIndex = batch.records.length;
+    return batch;
   }
 
-  /** Leaves the piece; its values may still be in use. */
+  /** Leaves the batch; its values may still be in use. */
   #leaveBatch(): void {
-    if (this.#piece !== undefined) this.#usedBatches.push(this.#piece);
-    this.#piece = undefined;
+    if (this.#batch !== undefined) this.#usedBatches.push(this.#batch);
+    this.#batch = undefined;
   }
 }

@@ -2,7 +2,7 @@
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { OffsetStore } from './offset-store.ts';
 
-/** After this time a transaction is aborted, so that a forgotten one does not block the readers of its partitions. */
+/** After this time a transaction is aborted, so that an abandoned transaction does not block the readers of its partitions. */
 const maxTransactionMs = 60_000;
 
 interface OpenTransaction {
@@ -22,45 +22,45 @@ export interface TransactionalLog {
 export class Transactions {
   readonly #store: OffsetStore;
   readonly #log: TransactionalLog;
-  readonly #aborted: Set<number>;
+  readonly #abortedIds: Set<number>;
   readonly #openTransactions = new Map<string, OpenTransaction>();
 
   constructor(store: OffsetStore, log: TransactionalLog) {
     this.#store = store;
     this.#log = log;
-    this.#aborted = new Set(store.unfinishedTransactions());
+    this.#abortedIds = new Set(store.unfinishedTransactions());
   }
 
   isAborted(transaction: number): boolean {
-    return this.#aborted.has(transaction);
+    return this.#abortedIds.has(transaction);
   }
 
   async run<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result> {
-    const fenced = new Error(`the transaction ${name} was fenced by a newer transaction of the same name`);
+    const fencedError = new Error(`the transaction ${name} was fenced by a newer transaction of the same name`);
     const previous = this.#openTransactions.get(name);
-    if (previous !== undefined) previous.endReason ??= fenced;
-    const holder: OpenTransaction = { id: 0, endReason: undefined, publishing: [] };
-    this.#openTransactions.set(name, holder);
+    if (previous !== undefined) previous.endReason ??= fencedError;
+    const transaction: OpenTransaction = { id: 0, endReason: undefined, publishing: [] };
+    this.#openTransactions.set(name, transaction);
     const timer = setTimeout(() => {
-      holder.endReason ??= new Error(
+      transaction.endReason ??= new Error(
         `the transaction ${name} took longer than ${maxTransactionMs / 1000} s and was aborted`,
       );
-      void this.#abort(holder);
+      void this.#abort(transaction);
     }, maxTransactionMs);
     try {
       if (previous !== undefined) await this.#abort(previous);
-      const result = await work((messages) => this.#publish(name, holder, messages));
-      await Promise.all(holder.publishing);
-      if (holder.endReason !== undefined) throw holder.endReason;
-      this.#commit(holder);
+      const result = await work((messages) => this.#publish(name, transaction, messages));
+      await Promise.all(transaction.publishing);
+      if (transaction.endReason !== undefined) throw transaction.endReason;
+      this.#commit(transaction);
       return result;
     } catch (error) {
-      holder.endReason ??= new Error(`the transaction ${name} was aborted`, { cause: error });
-      await this.#abort(holder);
+      transaction.endReason ??= new Error(`the transaction ${name} was aborted`, { cause: error });
+      await this.#abort(transaction);
       throw error;
     } finally {
       clearTimeout(timer);
-      if (this.#openTransactions.get(name) === holder) this.#openTransactions.delete(name);
+      if (this.#openTransactions.get(name) === transaction) this.#openTransactions.delete(name);
     }
   }
 
@@ -83,8 +83,8 @@ export class Transactions {
 
   async #abort({ id, publishing }: OpenTransaction): Promise<void> {
     await Promise.allSettled(publishing);
-    if (id === 0 || this.#aborted.has(id)) return;
-    this.#aborted.add(id);
+    if (id === 0 || this.#abortedIds.has(id)) return;
+    this.#abortedIds.add(id);
     this.#log.release(id);
   }
 }

@@ -11,12 +11,12 @@ import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns 
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import { findBrokenParts } from '../../schemas/tables/broken-parts.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { insertError, queryError } from '../columns-sql/engine-errors.ts';
-import { LandingsInMemory } from '../columns-sql/landings.ts';
-import { insertSettings, toLimitSettings } from '../columns-sql/query-settings.ts';
+import { toInsertError, toQueryError } from '../columns-sql/engine-errors.ts';
+import { InMemoryWatermarks } from '../columns-sql/landings.ts';
+import { buildInsertSettings, toLimitSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, parseRows, resultFormat } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
-import { tenantColumns, tenantFilters } from '../columns-sql/tenant-filter.ts';
+import { buildTenantFilters, createTenantColumns } from '../columns-sql/tenant-filter.ts';
 import { type Abort, ChdbConnections, type Output } from './connections.ts';
 import { NativeFiles } from './native-files.ts';
 
@@ -29,8 +29,8 @@ export interface ChdbColumnsOptions {
    */
   readonly temporaryDirectory?: string;
   /**
-   * Memory limit of the engine, which rejects statements above it; the rest of the process does not count. Default 1
-   * GiB.
+   * Memory limit of the engine, which rejects statements above it. It does not include the rest of the process. Default
+   * 1 GiB.
    */
   readonly maxMemoryBytes?: number;
   readonly log?: Log;
@@ -44,10 +44,10 @@ const killIntervalMs = 100;
 const queryConnectionCount = 6;
 const insertConnectionCount = 2;
 
-const configuration = fileURLToPath(new URL('./engine.xml', import.meta.url));
+const configurationPath = fileURLToPath(new URL('./engine.xml', import.meta.url));
 
 /** The engine's defaults are meant for a server: gigabytes of caches, and all available memory. */
-const engineArguments = (maxMemoryBytes: number): string[] =>
+const buildEngineArguments = (maxMemoryBytes: number): string[] =>
   Object.entries({
     max_server_memory_usage: maxMemoryBytes,
     // Otherwise the engine counts all processes of its control group, and rejects everything when an editor in the same
@@ -72,7 +72,7 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
     background_merges_mutations_concurrency_ratio: 2,
     max_query_size: 64 * mebibyte,
     merges_mutations_memory_usage_soft_limit: Math.floor(maxMemoryBytes / 3),
-    'config-file': configuration,
+    'config-file': configurationPath,
   }).map(([name, value]) => `--${name}=${value}`);
 
 /** One thread reads a block, with read calls: mapped files would additionally count as memory of the process. */
@@ -89,7 +89,7 @@ const threadSettings = { max_threads_min_free_memory_per_thread: 128 * mebibyte 
  * granules: the newest, or those of another page. Reads with more granules than the cache can hold would only evict
  * them.
  */
-const cacheSettings = (maxGranules: number) =>
+const buildCacheSettings = (maxGranules: number) =>
   ({
     use_uncompressed_cache: 1,
     // The engine uses the larger of both limits, in granules of 8,192 rows and 10 MiB.
@@ -97,9 +97,9 @@ const cacheSettings = (maxGranules: number) =>
     merge_tree_max_bytes_to_use_cache: maxGranules * 10 * mebibyte,
   }) as const;
 /** For records, which use two megabytes per granule. */
-const rowsCacheSettings = cacheSettings(32);
+const rowsCacheSettings = buildCacheSettings(32);
 /** For numbers, which use two hundred kilobytes per granule. */
-const nativeCacheSettings = cacheSettings(128);
+const nativeCacheSettings = buildCacheSettings(128);
 
 /** The engine only reports that it cannot open the directory; its `status` file names the process that uses it. */
 const findHolderPid = (directory: string): string | undefined => {
@@ -117,18 +117,18 @@ const openSession = (directory: string, args: readonly string[]): Session => {
   try {
     return new Session(directory, { connectionArgs: args });
   } catch (cause) {
-    const holder = findHolderPid(directory);
+    const holderPid = findHolderPid(directory);
     const reason =
-      holder === undefined
+      holderPid === undefined
         ? String(cause)
-        : `process ${holder} uses it: stop that process, or choose another directory`;
+        : `process ${holderPid} uses it: stop that process, or choose another directory`;
     throw new UnavailableError(`cannot open the columns in ${directory}: ${reason}`, { cause });
   }
 };
 
 const getErrorCode = (error: unknown): number | undefined =>
   (error as { clickhouseCode?: number } | undefined)?.clickhouseCode;
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 const formatSettings = (settings: Readonly<Record<string, string | number>>): string =>
   Object.entries(settings)
@@ -142,8 +142,8 @@ class ChdbColumns implements Columns, ReusableMemory {
   readonly #files: NativeFiles;
   readonly #maxQueryMemory: number;
   readonly #log: Log;
-  /** Only this process has the directory, so every insert passes through this object. */
-  readonly #landings = new LandingsInMemory();
+  /** Only this process uses the directory, so every insert passes through this object. */
+  readonly #landings = new InMemoryWatermarks();
   /** Inserted blocks by table */
   readonly #insertCounts = new Map<string, number>();
   #executedCount = 0;
@@ -157,7 +157,7 @@ class ChdbColumns implements Columns, ReusableMemory {
   }: ChdbColumnsOptions) {
     const path = join(resolve(directory), 'engine');
     mkdirSync(path, { recursive: true });
-    const args = engineArguments(maxMemoryBytes);
+    const args = buildEngineArguments(maxMemoryBytes);
     const open = (): Session => openSession(path, args);
     this.#control = new ChdbConnections(open, 1);
     this.#queries = new ChdbConnections(open, queryConnectionCount);
@@ -185,12 +185,12 @@ class ChdbColumns implements Columns, ReusableMemory {
       await this.#files.withFile(chunks, (path) =>
         this.#inserts.run(
           `INSERT INTO ${quoteName(table)} (${names}) SELECT ${names} FROM file(${quoteString(path)}, Native, ${quoteString(structure)})
-SETTINGS ${formatSettings({ ...insertSettings(token), ...fileSettings })}`,
+SETTINGS ${formatSettings({ ...buildInsertSettings(token), ...fileSettings })}`,
           'Null',
         ),
       );
     } catch (error) {
-      throw error instanceof UnavailableError ? error : insertError(table, getErrorCode(error), asError(error));
+      throw error instanceof UnavailableError ? error : toInsertError(table, getErrorCode(error), toError(error));
     } finally {
       this.#insertCounts.set(table, (this.#insertCounts.get(table) ?? 0) + 1);
     }
@@ -201,26 +201,36 @@ SETTINGS ${formatSettings({ ...insertSettings(token), ...fileSettings })}`,
   }
 
   forTenant(tenantId: string): TenantColumns {
-    return tenantColumns(tenantId, this, {
-      rows: (...question) => this.#rows(...question),
-      native: (...question) => this.#native(...question),
-      landedUpTo: ({ tenantId: callerTenantId }, table) => this.#landings.upTo(callerTenantId, table),
-      changesOf: (table) => this.#executedCount + (this.#insertCounts.get(table) ?? 0),
+    return createTenantColumns(tenantId, this, {
+      queryRows: (...args) => this.#queryRows(...args),
+      queryNative: (...args) => this.#queryNative(...args),
+      getWatermark: ({ tenantId: callerTenantId }, table) => this.#landings.getWatermark(callerTenantId, table),
+      getChangeCount: (table) => this.#executedCount + (this.#insertCounts.get(table) ?? 0),
     });
   }
 
   async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
-    return this.#rows<Row>(sql, parameters, limits);
+    return this.#queryRows<Row>(sql, parameters, limits);
   }
 
-  async #rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
+  async #queryRows<Row>(
+    sql: string,
+    parameters: QueryParameters,
+    limits: QueryLimits,
+    tenantId?: string,
+  ): Promise<Row[]> {
     const { bytes } = await this.#read(sql, parameters, limits, { format: resultFormat, tenantId });
     const { rows, cost } = parseRows<Row>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
     limits.onCost?.(cost);
     return rows;
   }
 
-  async #native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array> {
+  async #queryNative(
+    sql: string,
+    parameters: QueryParameters,
+    limits: QueryLimits,
+    tenantId: string,
+  ): Promise<Uint8Array> {
     const { bytes, cost } = await this.#read(sql, parameters, limits, { format: nativeFormat, tenantId });
     limits.onCost?.(cost);
     return bytes;
@@ -233,7 +243,7 @@ SETTINGS ${formatSettings({ ...insertSettings(token), ...fileSettings })}`,
     { format, tenantId }: { readonly format: string; readonly tenantId: string | undefined },
   ): Promise<Output> {
     const comment = randomUUID();
-    const filters = tenantFilters(tenantId);
+    const filters = buildTenantFilters(tenantId);
     const settings = [
       formatSettings({
         ...toLimitSettings(limits, tenantId, this.#maxQueryMemory),
@@ -247,10 +257,10 @@ SETTINGS ${formatSettings({ ...insertSettings(token), ...fileSettings })}`,
     const { signal } = limits;
     this.#hasRead = true;
     try {
-      return await this.#queries.run(statement, format, signal && this.#abort(signal, comment));
+      return await this.#queries.run(statement, format, signal && this.#createAbort(signal, comment));
     } catch (error) {
       signal?.throwIfAborted();
-      throw error instanceof UnavailableError ? error : queryError(getErrorCode(error), asError(error));
+      throw error instanceof UnavailableError ? error : toQueryError(getErrorCode(error), toError(error));
     }
   }
 
@@ -258,9 +268,9 @@ SETTINGS ${formatSettings({ ...insertSettings(token), ...fileSettings })}`,
    * Kills the statement with this `log_comment`. Repeats the kill, since the engine may not have begun the statement
    * yet, and uses `ASYNC`, since `SYNC` hangs.
    */
-  #abort(signal: AbortSignal, comment: string): Abort {
-    const kill = async (ended: () => boolean): Promise<void> => {
-      while (!ended()) {
+  #createAbort(signal: AbortSignal, comment: string): Abort {
+    const kill = async (hasEnded: () => boolean): Promise<void> => {
+      while (!hasEnded()) {
         await this.#control.run(
           `KILL QUERY WHERE Settings['log_comment'] = ${quoteString(comment)} ASYNC FORMAT Null`,
           'Null',
@@ -286,7 +296,7 @@ SETTINGS ${formatSettings({ ...insertSettings(token), ...fileSettings })}`,
     try {
       await this.#queries.run(sql, 'Null');
     } catch (error) {
-      throw new Error(`the statement failed: ${asError(error).message}`, { cause: error });
+      throw new Error(`the statement failed: ${toError(error).message}`, { cause: error });
     } finally {
       this.#executedCount++;
     }
@@ -315,7 +325,7 @@ const reportBrokenParts = async (columns: Columns, directory: string, log: Log):
 };
 
 /** Opens the columns in a directory of this machine. Rejects with a readable message when another process uses it. */
-export const chdbColumns = async (options: ChdbColumnsOptions): Promise<Columns> => {
+export const openChdbColumns = async (options: ChdbColumnsOptions): Promise<Columns> => {
   const { directory, log = silentLog } = options;
   const columns = new ChdbColumns(options);
   await reportBrokenParts(columns, directory, log);

@@ -26,21 +26,21 @@ export interface Abort {
 
 /** A fixed number of connections to one data directory, and the queue in front of them. */
 export class ChdbConnections {
-  readonly #open: () => Session;
-  readonly #idle: Session[];
-  readonly #all = new Set<Session>();
-  readonly #waiting: PendingAcquire[] = [];
-  readonly #busy = new Set<Promise<unknown>>();
-  #closed = false;
+  readonly #createSession: () => Session;
+  readonly #idleSessions: Session[];
+  readonly #sessions = new Set<Session>();
+  readonly #pendingAcquires: PendingAcquire[] = [];
+  readonly #runningStatements = new Set<Promise<unknown>>();
+  #isClosed = false;
 
   constructor(open: () => Session, count: number) {
-    this.#open = open;
-    this.#idle = Array.from({ length: count }, () => this.#openSession());
+    this.#createSession = open;
+    this.#idleSessions = Array.from({ length: count }, () => this.#openSession());
   }
 
   #openSession(): Session {
-    const session = this.#open();
-    this.#all.add(session);
+    const session = this.#createSession();
+    this.#sessions.add(session);
     return session;
   }
 
@@ -50,12 +50,12 @@ export class ChdbConnections {
    */
   async run(sql: string, format: string, abort?: Abort): Promise<Output> {
     const session = await this.#acquire(abort?.signal);
-    const running = this.#runOn(session, sql, format).finally(() => this.#busy.delete(running));
-    this.#busy.add(running);
-    return abort === undefined ? running : abortable(running, abort);
+    const statement = this.#runInSession(session, sql, format).finally(() => this.#runningStatements.delete(statement));
+    this.#runningStatements.add(statement);
+    return abort === undefined ? statement : withAbort(statement, abort);
   }
 
-  async #runOn(session: Session, sql: string, format: string): Promise<Output> {
+  async #runInSession(session: Session, sql: string, format: string): Promise<Output> {
     try {
       const result = await session.queryAsync(sql, { format });
       const bytes = result.bytes();
@@ -78,23 +78,23 @@ export class ChdbConnections {
       const result = await session.queryAsync(`SELECT '${marker}'`, { format: 'TSVRaw' }).catch(() => undefined);
       if (result?.text() === `${marker}\n`) return session;
     }
-    this.#all.delete(session);
+    this.#sessions.delete(session);
     session.close();
     return this.#openSession();
   }
 
   async #acquire(signal: AbortSignal | undefined): Promise<Session> {
     signal?.throwIfAborted();
-    if (this.#closed) throw new UnavailableError('the columns are closed');
-    const session = this.#idle.pop();
+    if (this.#isClosed) throw new UnavailableError('the columns are closed');
+    const session = this.#idleSessions.pop();
     if (session !== undefined) return session;
     const { promise, resolve, reject } = Promise.withResolvers<Session>();
     const waiter: PendingAcquire = { resolve, reject };
-    this.#waiting.push(waiter);
+    this.#pendingAcquires.push(waiter);
     const cancelWait = (): void => {
-      const index = this.#waiting.indexOf(waiter);
+      const index = this.#pendingAcquires.indexOf(waiter);
       if (index < 0) return;
-      this.#waiting.splice(index, 1);
+      this.#pendingAcquires.splice(index, 1);
       reject(signal?.reason);
     };
     signal?.addEventListener('abort', cancelWait, { once: true });
@@ -102,35 +102,35 @@ export class ChdbConnections {
   }
 
   #release(session: Session): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#idle.push(session);
+    const next = this.#pendingAcquires.shift();
+    if (next === undefined) this.#idleSessions.push(session);
     else next.resolve(session);
   }
 
   /** Rejects new statements, waits for running ones, and closes every connection. */
   async close(): Promise<void> {
-    this.#closed = true;
-    for (const waiter of this.#waiting.splice(0)) waiter.reject(new UnavailableError('the columns are closed'));
-    await Promise.allSettled([...this.#busy]);
-    for (const session of this.#all) session.close();
-    this.#all.clear();
+    this.#isClosed = true;
+    for (const waiter of this.#pendingAcquires.splice(0)) waiter.reject(new UnavailableError('the columns are closed'));
+    await Promise.allSettled([...this.#runningStatements]);
+    for (const session of this.#sessions) session.close();
+    this.#sessions.clear();
     await drainPending();
   }
 }
 
-const abortable = <Result>(running: Promise<Result>, { signal, stop }: Abort): Promise<Result> => {
+const withAbort = <Result>(running: Promise<Result>, { signal, stop }: Abort): Promise<Result> => {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  let ended = false;
+  let hasEnded = false;
   const abort = (): void => {
     reject(signal.reason);
-    stop(() => ended);
+    stop(() => hasEnded);
   };
-  const end = (): void => {
-    ended = true;
+  const handleEnd = (): void => {
+    hasEnded = true;
     signal.removeEventListener('abort', abort);
   };
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
-  running.then(resolve, reject).finally(end);
+  running.then(resolve, reject).finally(handleEnd);
   return promise;
 };

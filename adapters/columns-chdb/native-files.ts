@@ -25,7 +25,7 @@ const createEmptyDirectory = (directory: string): string | undefined => {
   }
 };
 
-const write = async (path: string, chunks: readonly Uint8Array[]): Promise<void> => {
+const writeChunks = async (path: string, chunks: readonly Uint8Array[]): Promise<void> => {
   let size = 0;
   for (const chunk of chunks) size += chunk.length;
   const file = await open(path, 'wx', 0o600);
@@ -74,7 +74,7 @@ export class NativeFiles {
     for (const directory of this.#directories) {
       const path = join(directory, `${randomUUID()}.native`);
       try {
-        await write(path, chunks);
+        await writeChunks(path, chunks);
         return path;
       } catch (error) {
         failure = error;

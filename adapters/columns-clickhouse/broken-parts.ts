@@ -8,7 +8,7 @@ const reportIntervalMs = 300_000;
 
 export class BrokenParts {
   readonly #log: Log;
-  readonly #reported = new Set<string>();
+  readonly #reportedParts = new Set<string>();
   #checkedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(log: Log) {
@@ -16,7 +16,7 @@ export class BrokenParts {
   }
 
   /**
-   * Checks each server, at most once per interval, and reports each part once. Servers that do not answer are skipped;
+   * Checks each server, at most once per interval, and reports each part once. Servers that do not respond are skipped;
    * other code reports them.
    */
   async report(servers: ReturnType<Columns['listServers']>): Promise<void> {
@@ -24,8 +24,8 @@ export class BrokenParts {
     this.#checkedAtMs = performance.now();
     for (const { name, columns } of servers) {
       const brokenPaths = await findBrokenParts(columns).catch(() => []);
-      const newParts = brokenPaths.filter((path) => !this.#reported.has(`${name} ${path}`));
-      for (const path of newParts) this.#reported.add(`${name} ${path}`);
+      const newParts = brokenPaths.filter((path) => !this.#reportedParts.has(`${name} ${path}`));
+      for (const path of newParts) this.#reportedParts.add(`${name} ${path}`);
       if (newParts.length > 0)
         this.#log.error(
           { server: name, parts: newParts },

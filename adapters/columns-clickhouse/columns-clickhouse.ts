@@ -12,15 +12,15 @@ import type {
 } from '../../schemas/ports/columns.ts';
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import { landingsTable } from '../../schemas/tables/landings.ts';
-import { getTenantPlace } from '../../schemas/tables/sharding.ts';
-import { insertError, queryError } from '../columns-sql/engine-errors.ts';
-import { StoredLandings } from '../columns-sql/landings.ts';
-import { insertSettings } from '../columns-sql/query-settings.ts';
+import { getTenantPartition } from '../../schemas/tables/sharding.ts';
+import { toInsertError, toQueryError } from '../columns-sql/engine-errors.ts';
+import { StoredWatermarks } from '../columns-sql/landings.ts';
+import { buildInsertSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, parseRows, resultFormat } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
-import { tenantColumns } from '../columns-sql/tenant-filter.ts';
+import { createTenantColumns } from '../columns-sql/tenant-filter.ts';
 import { BrokenParts } from './broken-parts.ts';
-import { countFailures, type MapError, OneServer, readSettings, withMappedErrors } from './one-server.ts';
+import { buildReadSettings, countFailures, type MapError, SingleServer, withMappedErrors } from './one-server.ts';
 import { Placements } from './placements.ts';
 import type { ClickhouseServer } from './server.ts';
 import { ClickhouseServers, type Member } from './servers.ts';
@@ -37,7 +37,7 @@ export interface ClickhouseColumnsOptions {
   /** Name of the cluster in `system.clusters` */
   readonly cluster?: string | undefined;
   /**
-   * How many replicas must have stored an insert, or `auto` for a majority; by default, only the replica that answers.
+   * How many replicas must have stored an insert, or `auto` for a majority; by default, only the replica that responds.
    */
   readonly insertQuorum?: number | 'auto' | undefined;
   /** By default, tables use the server's default storage policy. */
@@ -48,7 +48,7 @@ export interface ClickhouseColumnsOptions {
 class ClickhouseColumns implements Columns {
   readonly #servers: ClickhouseServers;
   readonly #placements: Placements;
-  readonly #landings: StoredLandings;
+  readonly #landings: StoredWatermarks;
   readonly #insertSettings: ClickHouseSettings;
   readonly #storage: Storage | undefined;
   readonly #brokenParts: BrokenParts;
@@ -59,74 +59,84 @@ class ClickhouseColumns implements Columns {
     this.#placements = new Placements(servers);
     this.#insertSettings = insertSettings;
     this.#brokenParts = new BrokenParts(log);
-    this.#landings = new StoredLandings((...args) => this.#writeLandings(...args), log);
+    this.#landings = new StoredWatermarks((...args) => this.#writeLandings(...args), log);
   }
 
   async insert(
     { table, columns, rows, chunks }: NativeBlock,
     token: string,
-    place = 0,
+    slot = 0,
     tenants?: readonly string[],
   ): Promise<void> {
     if (rows === 0) return;
-    await this.#allowPlacement(table, place, tenants);
+    await this.#allowPlacement(table, slot, tenants);
     const names = columns.map(({ name }) => quoteName(name)).join(', ');
     const insert = async (client: ClickHouseClient): Promise<void> => {
       const { stream } = await client.exec({
         query: `INSERT INTO ${quoteName(table)} (${names}) FORMAT Native`,
         values: Readable.from(chunks, { objectMode: false }),
-        clickhouse_settings: { ...insertSettings(token), ...this.#insertSettings, wait_end_of_query: 1 },
+        clickhouse_settings: { ...buildInsertSettings(token), ...this.#insertSettings, wait_end_of_query: 1 },
       });
       for await (const _ of stream);
     };
-    const errorOf: MapError = (code, cause) => insertError(table, code, cause);
+    const mapError: MapError = (code, cause) => toInsertError(table, code, cause);
     await withMappedErrors(
       this.#placements
-        .shardOf(table, place)
-        .then((shard) => this.#servers.onShard(shard, (server) => countFailures(server, insert, errorOf))),
-      errorOf,
+        .getShard(table, slot)
+        .then((shard) => this.#servers.runOnShard(shard, (server) => countFailures(server, insert, mapError))),
+      mapError,
     );
   }
 
-  async #allowPlacement(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
-    if (this.#isCluster) await withMappedErrors(this.#placements.allow(table, place, tenants), queryError);
+  async #allowPlacement(table: string, slot: number, tenants: readonly string[] | undefined): Promise<void> {
+    if (this.#isCluster) await withMappedErrors(this.#placements.allow(table, slot, tenants), toQueryError);
   }
 
   get #isCluster(): boolean {
     return this.#servers.cluster !== undefined;
   }
 
-  recordWatermark(table: string, newest: ReadonlyMap<string, number>, place = 0): void {
-    this.#landings.record(table, newest, place);
+  recordWatermark(table: string, newest: ReadonlyMap<string, number>, slot = 0): void {
+    this.#landings.record(table, newest, slot);
   }
 
   forTenant(tenantId: string): TenantColumns {
-    return tenantColumns(tenantId, this, {
-      rows: (...question) => this.#rows(...question),
-      native: (...question) => this.#native(...question),
-      landedUpTo: (tenant, table) => this.#landings.upTo(tenant, table),
+    return createTenantColumns(tenantId, this, {
+      queryRows: (...args) => this.#queryRows(...args),
+      queryNative: (...args) => this.#queryNative(...args),
+      getWatermark: (tenant, table) => this.#landings.getWatermark(tenant, table),
     });
   }
 
   async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
-    return this.#rows<Row>(sql, parameters, limits);
+    return this.#queryRows<Row>(sql, parameters, limits);
   }
 
-  async #rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
-    const question = this.#toClientQuery(sql, parameters, limits, tenantId);
-    const texts = await this.#read(sql, limits, tenantId, async (client) => {
-      const result = await client.query({ ...question, format: resultFormat });
+  async #queryRows<Row>(
+    sql: string,
+    parameters: QueryParameters,
+    limits: QueryLimits,
+    tenantId?: string,
+  ): Promise<Row[]> {
+    const clientQuery = this.#toClientQuery(sql, parameters, limits, tenantId);
+    const responseTexts = await this.#read(sql, limits, tenantId, async (client) => {
+      const result = await client.query({ ...clientQuery, format: resultFormat });
       return result.text();
     });
-    const answers = texts.map((text) => parseRows<Row>(text));
-    limits.onCost?.(sumCosts(answers.map(({ cost }) => cost)));
-    return answers.flatMap(({ rows }) => rows);
+    const results = responseTexts.map((text) => parseRows<Row>(text));
+    limits.onCost?.(sumCosts(results.map(({ cost }) => cost)));
+    return results.flatMap(({ rows }) => rows);
   }
 
-  async #native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array> {
-    const question = this.#toClientQuery(`${sql}\nFORMAT ${nativeFormat}`, parameters, limits, tenantId);
+  async #queryNative(
+    sql: string,
+    parameters: QueryParameters,
+    limits: QueryLimits,
+    tenantId: string,
+  ): Promise<Uint8Array> {
+    const clientQuery = this.#toClientQuery(`${sql}\nFORMAT ${nativeFormat}`, parameters, limits, tenantId);
     const answers = await this.#read(sql, limits, tenantId, async (client) => {
-      const { stream, summary } = await client.exec(question);
+      const { stream, summary } = await client.exec(clientQuery);
       const chunks: Uint8Array[] = [];
       for await (const chunk of stream) chunks.push(chunk as Uint8Array);
       return { chunks, summary };
@@ -140,30 +150,31 @@ class ClickhouseColumns implements Columns {
     return joinChunks(answers.flatMap(({ chunks }) => chunks));
   }
 
-  /** Reads the answer to a statement; several answers when servers are queried individually. */
+  /** Returns the result of a statement; several results when servers are queried individually. */
   async #read<Result>(
     sql: string,
     limits: QueryLimits,
     tenantId: string | undefined,
     work: (client: ClickHouseClient) => Promise<Result>,
   ): Promise<readonly Result[]> {
-    const { signal, place } = limits;
+    const { signal, shardKey } = limits;
     signal?.throwIfAborted();
-    const queryServer = (server: ClickhouseServer): Promise<Result> => countFailures(server, work, queryError, signal);
+    const queryServer = (server: ClickhouseServer): Promise<Result> =>
+      countFailures(server, work, toQueryError, signal);
     const queryAllShards = async (member: Member): Promise<Result> => {
       if (this.#isCluster) await this.#placements.requireAllShards(member);
       return queryServer(member.whole);
     };
-    const preferredPlace = tenantId === undefined ? place : getTenantPlace(tenantId);
+    const preferredPlace = tenantId === undefined ? shardKey : getTenantPartition(tenantId);
     return withMappedErrors(
-      this.#shardsOf(sql, limits, tenantId).then((shards) =>
+      this.#selectShards(sql, limits, tenantId).then((shards) =>
         Promise.all(
           shards === undefined
-            ? [this.#servers.anywhere(queryAllShards, { signal, place: preferredPlace })]
-            : shards.map((shard) => this.#servers.onShard(shard, queryServer, signal)),
+            ? [this.#servers.runAnywhere(queryAllShards, { signal, place: preferredPlace })]
+            : shards.map((shard) => this.#servers.runOnShard(shard, queryServer, signal)),
         ),
       ),
-      queryError,
+      toQueryError,
       signal,
     );
   }
@@ -172,22 +183,22 @@ class ClickhouseColumns implements Columns {
    * The shards to query individually: the only shard that may have the requested rows, or every shard that may, if
    * individual queries are possible.
    */
-  async #shardsOf(
+  async #selectShards(
     sql: string,
-    { place, onEachServer = false }: QueryLimits,
+    { shardKey, runsOnEachServer = false }: QueryLimits,
     tenantId: string | undefined,
   ): Promise<readonly number[] | undefined> {
     if (!this.#isCluster) return undefined;
     if (tenantId === undefined) {
-      const onlyShard = place === undefined ? undefined : await this.#placements.onlyOfPlace(place);
+      const onlyShard = shardKey === undefined ? undefined : await this.#placements.findOnlyShard(shardKey);
       return onlyShard === undefined ? undefined : [onlyShard];
     }
     const tables = findTables(sql);
     if (tables === undefined || tables.size === 0) return undefined;
-    return this.#placements.ofTenant(tenantId, tables, onEachServer && readsSingleSource(sql));
+    return this.#placements.findShardsOfTenant(tenantId, tables, runsOnEachServer && readsSingleSource(sql));
   }
 
-  /** A read in the form of the client. */
+  /** Converts a read to the parameters of the client. */
   #toClientQuery(
     sql: string,
     parameters: QueryParameters,
@@ -196,7 +207,7 @@ class ClickhouseColumns implements Columns {
   ): Pick<ExecParams, 'query' | 'clickhouse_settings' | 'abort_signal'> {
     return {
       query: bindLiterals(sql, parameters),
-      clickhouse_settings: readSettings(limits, tenantId, this.#servers),
+      clickhouse_settings: buildReadSettings(limits, tenantId, this.#servers),
       ...(limits.signal === undefined ? {} : { abort_signal: limits.signal }),
     };
   }
@@ -205,9 +216,9 @@ class ClickhouseColumns implements Columns {
     for (const { columns } of this.listServers()) await columns.execute(sql);
   }
 
-  async #writeLandings(sql: string, place: number, tenants: readonly string[]): Promise<void> {
-    await this.#allowPlacement(landingsTable.name, place, tenants);
-    await this.#servers.onShardOf(place, (server) =>
+  async #writeLandings(sql: string, slot: number, tenants: readonly string[]): Promise<void> {
+    await this.#allowPlacement(landingsTable.name, slot, tenants);
+    await this.#servers.runOnShardOfSlot(slot, (server) =>
       server.runRepeatable(async (client) => {
         await client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } });
       }),
@@ -217,7 +228,7 @@ class ClickhouseColumns implements Columns {
   listServers(): readonly { readonly name: string; readonly columns: ServerColumns }[] {
     return this.#servers.members.map(({ local }) => ({
       name: local.name,
-      columns: new OneServer(local, this.#isCluster),
+      columns: new SingleServer(local, this.#isCluster),
     }));
   }
 
@@ -225,18 +236,18 @@ class ClickhouseColumns implements Columns {
     const { cluster, members } = this.#servers;
     if (this.#storage !== undefined) for (const { local } of members) await applyStoragePolicy(local, this.#storage);
     if (cluster === undefined) return;
-    // Check this before tables read other shards than before.
-    for (const member of members) await withMappedErrors(this.#placements.requireAllShards(member), queryError);
+    // Check this before the tables read from other shards than before.
+    for (const member of members) await withMappedErrors(this.#placements.requireAllShards(member), toQueryError);
     for (const member of members) await createClusterTables(member, cluster);
-    await this.#placements.begin();
+    await this.#placements.publishShards();
   }
 
   async check(): Promise<void> {
     await this.query('SELECT 1');
-    await withMappedErrors(this.#servers.check(), queryError);
+    await withMappedErrors(this.#servers.check(), toQueryError);
     // A single server may have been one of several before.
     for (const member of this.#isCluster ? [] : this.#servers.members)
-      await withMappedErrors(this.#placements.requireAllShards(member), queryError);
+      await withMappedErrors(this.#placements.requireAllShards(member), toQueryError);
     // Nobody waits for this report, and it does not affect readiness.
     void this.#brokenParts.report(this.listServers());
   }
@@ -268,8 +279,8 @@ const joinChunks = (chunks: readonly Uint8Array[]): Uint8Array => {
   return bytes;
 };
 
-/** Opens the columns on servers. Does not wait for the servers: `check` reports whether they answer. */
-export const clickhouseColumns = async ({
+/** Opens the columns on servers. Does not wait for the servers: `check` reports whether they respond. */
+export const openClickhouseColumns = async ({
   urls,
   cluster,
   insertQuorum,
@@ -277,13 +288,13 @@ export const clickhouseColumns = async ({
   log = silentLog,
 }: ClickhouseColumnsOptions): Promise<Columns> => {
   const servers = new ClickhouseServers(urls, cluster);
-  const inserting: ClickHouseSettings = {
+  const clientSettings: ClickHouseSettings = {
     ...(insertQuorum !== undefined && { insert_quorum: String(insertQuorum) }),
     // The default retries for minutes. Another replica may accept an insert that a replica without Keeper rejects, and
     // sinks repeat an insert that all replicas reject.
     ...(cluster !== undefined && { insert_keeper_max_retries: '2' }),
   };
-  const columns = new ClickhouseColumns(servers, inserting, storage, log);
+  const columns = new ClickhouseColumns(servers, clientSettings, storage, log);
   log.info({ hosts: servers.members.map(({ local }) => local.name).join(', ') }, 'columns are on ClickHouse');
   return columns;
 };

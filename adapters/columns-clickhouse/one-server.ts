@@ -2,14 +2,14 @@
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { QueryLimits, QueryParameters, ServerColumns } from '../../schemas/ports/columns.ts';
-import { queryError } from '../columns-sql/engine-errors.ts';
+import { toQueryError } from '../columns-sql/engine-errors.ts';
 import { toLimitSettings } from '../columns-sql/query-settings.ts';
 import { parseRows, resultFormat } from '../columns-sql/rows.ts';
 import { bindLiterals } from '../columns-sql/sql-literals.ts';
-import { tenantFilters } from '../columns-sql/tenant-filter.ts';
+import { buildTenantFilters } from '../columns-sql/tenant-filter.ts';
 import { toReplicatedDdl, toSharedDdl } from './replicated.ts';
-import { asError, type ClickhouseServer, getErrorCode } from './server.ts';
-import { type ClickhouseServers, clusterDatabase, toUnreachableError } from './servers.ts';
+import { type ClickhouseServer, getErrorCode, toError } from './server.ts';
+import { type ClickhouseServers, toClusterDatabase, toUnreachableError } from './servers.ts';
 
 /** Long lists of ids are part of the statement. */
 const maxQueryBytes = 64 * 1024 ** 2;
@@ -20,13 +20,13 @@ export type MapError = (code: number | undefined, cause: Error) => Error;
 export const countFailures = async <Result>(
   server: ClickhouseServer,
   work: (client: ClickHouseClient) => Promise<Result>,
-  errorOf: MapError,
+  mapError: MapError,
   signal?: AbortSignal,
 ): Promise<Result> => {
   try {
     return await server.runRepeatable(work, signal);
   } catch (error) {
-    if (!signal?.aborted && !(errorOf(getErrorCode(error), asError(error)) instanceof PermanentError))
+    if (!signal?.aborted && !(mapError(getErrorCode(error), toError(error)) instanceof PermanentError))
       server.recordFailure();
     throw error;
   }
@@ -35,7 +35,7 @@ export const countFailures = async <Result>(
 /** Maps failures to our errors. */
 export const withMappedErrors = async <Result>(
   pendingResult: Promise<Result>,
-  errorOf: MapError,
+  mapError: MapError,
   signal?: AbortSignal,
 ): Promise<Result> => {
   try {
@@ -43,12 +43,12 @@ export const withMappedErrors = async <Result>(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof UnavailableError) throw error;
-    throw getErrorCode(error) === undefined ? toUnreachableError(error) : errorOf(getErrorCode(error), asError(error));
+    throw getErrorCode(error) === undefined ? toUnreachableError(error) : mapError(getErrorCode(error), toError(error));
   }
 };
 
 /** One server by itself, with its own tables. */
-export class OneServer implements ServerColumns {
+export class SingleServer implements ServerColumns {
   readonly #server: ClickhouseServer;
   readonly #isCluster: boolean;
 
@@ -62,45 +62,48 @@ export class OneServer implements ServerColumns {
       this.#server.runRepeatable(async (client) => {
         const result = await client.query({
           query: bindLiterals(sql, parameters),
-          clickhouse_settings: readSettings(limits, undefined),
+          clickhouse_settings: buildReadSettings(limits, undefined),
           format: resultFormat,
         });
         return result.text();
       }),
-      queryError,
+      toQueryError,
     );
     return parseRows<Row>(text).rows;
   }
 
   async execute(sql: string): Promise<void> {
     try {
-      await this.#server.command(await this.#adaptDdl(sql));
+      await this.#server.runCommand(await this.#adaptDdl(sql));
     } catch (error) {
       if (error instanceof UnavailableError) throw error;
       if (getErrorCode(error) === undefined) throw toUnreachableError(error);
-      throw new Error(`the statement failed on ${this.#server.name}: ${asError(error).message}`, { cause: error });
+      throw new Error(`the statement failed on ${this.#server.name}: ${toError(error).message}`, { cause: error });
     }
   }
 
   /**
-   * DDL in the form for this server: replicated engines if the server is a replica, and settings for shared tables on a
+   * Adapts DDL to this server: replicated engines if the server is a replica, and settings for shared tables on a
    * managed service.
    */
   async #adaptDdl(sql: string): Promise<string> {
-    const replicated = this.#isCluster ? toReplicatedDdl(sql) : sql;
-    if (replicated !== sql && (await this.#server.hasReplicaMacros())) return replicated;
-    const shared = toSharedDdl(sql);
-    return shared !== sql && (await this.#server.isManaged()) ? shared : sql;
+    const replicatedDdl = this.#isCluster ? toReplicatedDdl(sql) : sql;
+    if (replicatedDdl !== sql && (await this.#server.hasReplicaMacros())) return replicatedDdl;
+    const sharedDdl = toSharedDdl(sql);
+    return sharedDdl !== sql && (await this.#server.isManaged()) ? sharedDdl : sql;
   }
 }
 
-export const readSettings = (
+export const buildReadSettings = (
   limits: QueryLimits,
   tenantId: string | undefined,
   servers?: ClickhouseServers,
 ): ClickHouseSettings => {
   const isCluster = servers?.cluster !== undefined;
-  const filters = tenantFilters(tenantId, isCluster ? [servers.database, clusterDatabase(servers.database)] : []);
+  const filters = buildTenantFilters(
+    tenantId,
+    isCluster ? [servers.database, toClusterDatabase(servers.database)] : [],
+  );
   const settings: Record<string, string | number> = {
     ...toLimitSettings(limits, tenantId),
     // Without this setting, an error in the middle of a result would be its last line instead of an HTTP error.
@@ -108,8 +111,8 @@ export const readSettings = (
     cancel_http_readonly_queries_on_client_close: 1,
     max_query_size: maxQueryBytes,
     ...(filters === undefined ? {} : { additional_table_filters: filters }),
-    // Subqueries on other tables run once, across all shards. Reads go to the first replica of each shard that answers,
-    // as do batches; another replica may not have the latest batch yet.
+    // Subqueries on other tables run once, across all shards. Reads go to the first replica of each shard that
+    // responds, as do batches; another replica may not have the latest batch yet.
     ...(isCluster && { distributed_product_mode: 'global', load_balancing: 'in_order' }),
   };
   return settings;

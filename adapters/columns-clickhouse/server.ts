@@ -12,21 +12,21 @@ export const maxConnections = 16;
 const requestTimeoutMs = 60_000;
 /** Idle sockets are closed before the server's `keep_alive_timeout` (10 s, 3 s before 23.11). */
 const idleSocketMs = 2500;
-/** Connections are reopened each time this many requests have failed. */
+/** Connections are reopened whenever this many more requests have failed. */
 const failuresBeforeReconnect = 3;
-/** How long a server that did not answer is tried after the others */
+/** How long a server that did not respond is tried after the others */
 const avoidanceMs = 5000;
-/** Interval between pings while an answer is pending */
+/** Interval between pings while a response is pending */
 const pingIntervalMs = 2000;
 /** Timeout of a ping; a server counts as hanging after two failed pings. */
 const pingTimeoutMs = 3000;
 const unknownDatabase = 81;
-const loopback = /^(?:localhost|127\..*|\[::1\])$/;
+const loopbackPattern = /^(?:localhost|127\..*|\[::1\])$/;
 
-/** The engine's error code; undefined if the server did not answer. */
+/** The engine's error code; undefined if the server did not respond. */
 export const getErrorCode = (error: unknown): number | undefined =>
   error instanceof ClickHouseError ? Number(error.code) : undefined;
-export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+export const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /**
  * Retries repeatable work once when the connection broke (a read, or an insert with its token): the server may close an
@@ -37,7 +37,7 @@ const withRetry = async <Result>(work: () => Promise<Result>): Promise<Result> =
     return await work();
   } catch (error) {
     if (
-      !/socket hang up|ECONNRESET|EPIPE/.test(`${asError(error).message} ${String((error as { code?: unknown }).code)}`)
+      !/socket hang up|ECONNRESET|EPIPE/.test(`${toError(error).message} ${String((error as { code?: unknown }).code)}`)
     )
       throw error;
     return work();
@@ -49,7 +49,7 @@ export class ClickhouseServer {
   #client: ClickHouseClient;
   #failures = 0;
   #avoidedUntil = Number.NEGATIVE_INFINITY;
-  #hangs = false;
+  #isHanging = false;
   #isClosed = false;
 
   /** `http(s)://user:password@host:port/database` */
@@ -67,21 +67,22 @@ export class ClickhouseServer {
     return decodeURIComponent(this.#url.pathname.slice(1)) || 'default';
   }
 
-  /** Whether it recently did not answer. */
+  /** Whether the server recently did not respond. */
   get isAvoided(): boolean {
-    return this.#hangs || performance.now() < this.#avoidedUntil;
+    return this.#isHanging || performance.now() < this.#avoidedUntil;
   }
 
   /**
-   * Runs work that another server could do as well. Rejects also when the server hangs, since a dead machine closes no
-   * connection. The request itself continues without a waiter; the server is avoided until it answers again.
+   * Runs work that another server could do as well. Also rejects when the server hangs, because a dead machine closes
+   * no connection. The request itself continues, but nothing waits for it; the server is avoided until it responds
+   * again.
    */
   async rejectIfHanging<Result>(work: () => Promise<Result>): Promise<Result> {
-    const ended = new AbortController();
+    const abortController = new AbortController();
     try {
-      return await Promise.race([work(), this.#rejectWhenHanging(ended.signal)]);
+      return await Promise.race([work(), this.#rejectWhenHanging(abortController.signal)]);
     } finally {
-      ended.abort();
+      abortController.abort();
     }
   }
 
@@ -106,10 +107,10 @@ export class ClickhouseServer {
   }
 
   async #avoidWhileItHangs(): Promise<void> {
-    if (this.#hangs) return;
-    this.#hangs = true;
+    if (this.#isHanging) return;
+    this.#isHanging = true;
     while (!(await this.#respondsToPing()) && !this.#isClosed) await delay(pingIntervalMs, undefined, { ref: false });
-    this.#hangs = false;
+    this.#isHanging = false;
   }
 
   #connect(): ClickHouseClient {
@@ -125,13 +126,13 @@ export class ClickhouseServer {
       }),
       keep_alive: { enabled: true, idle_socket_ttl: 0 },
       // Within a machine compression costs more than it saves; for results of another machine it is worth its cost.
-      compression: { request: false, response: !loopback.test(this.#url.hostname) },
+      compression: { request: false, response: !loopbackPattern.test(this.#url.hostname) },
       log: { level: ClickHouseLogLevel.OFF },
     });
   }
 
   /**
-   * Runs repeatable work. Rejects with the client's error, whose `getErrorCode` shows whether the server answered. A server
+   * Runs repeatable work. Rejects with the client's error; `getErrorCode` returns undefined for it if the server did not respond. A server
    * that rejects the user counts as unavailable.
    */
   async runRepeatable<Result>(
@@ -152,10 +153,10 @@ export class ClickhouseServer {
 
   /** Replaces an authentication failure by a readable error; returns other errors unchanged. */
   #toReadableError(error: unknown): unknown {
-    return toRejectionError(this.name, getErrorCode(error), asError(error)) ?? error;
+    return toRejectionError(this.name, getErrorCode(error), toError(error)) ?? error;
   }
 
-  /** Returns the rows of a read of the platform itself. */
+  /** Returns the rows of a statement that the platform itself runs. */
   async select<Row>(sql: string): Promise<readonly Row[]> {
     return this.runRepeatable(async (client) => {
       const result = await client.query({ query: sql, format: 'JSONEachRow' });
@@ -165,7 +166,7 @@ export class ClickhouseServer {
 
   /**
    * Counts a failure. A load balancer may continue to answer 5xx on a connection after the server is back, so failures
-   * lead to new connections. Requests on earlier connections end by themselves, and idle sockets soon.
+   * lead to new connections. Requests on earlier connections complete, and their idle sockets close soon.
    */
   recordFailure(): void {
     this.#failures++;
@@ -173,15 +174,15 @@ export class ClickhouseServer {
   }
 
   /** Runs DDL and maintenance statements. Creates the database if it is missing. */
-  async command(sql: string): Promise<void> {
-    await this.#inDatabase(() =>
+  async runCommand(sql: string): Promise<void> {
+    await this.#withDatabase(() =>
       this.#client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } }).catch((error: unknown) => {
         throw this.#toReadableError(error);
       }),
     );
   }
 
-  async #inDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #withDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (error) {
@@ -193,7 +194,7 @@ export class ClickhouseServer {
 
   /** Whether the server has the macros that identify shard and replica: then its tables are replicated. */
   hasReplicaMacros(): Promise<boolean> {
-    return this.#inDatabase(async () => {
+    return this.#withDatabase(async () => {
       const [row] = await this.select<{ macros: string | number }>(
         "SELECT count() AS macros FROM system.macros WHERE macro IN ('shard', 'replica')",
       );
@@ -203,11 +204,11 @@ export class ClickhouseServer {
 
   /** Whether the server shares tables itself, like ClickHouse Cloud. */
   isManaged(): Promise<boolean> {
-    return this.#inDatabase(async () => {
-      const found = await this.select(
+    return this.#withDatabase(async () => {
+      const rows = await this.select(
         "SELECT 1 FROM system.settings WHERE name = 'cloud_mode' AND value IN ('1', 'true')",
       );
-      return found.length > 0;
+      return rows.length > 0;
     });
   }
 

@@ -1,33 +1,33 @@
 /** The servers of the columns: their availability, and the shard of the cluster that each server has. */
 import { UnavailableError } from '../../schemas/errors.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { getShardOfPlace } from '../../schemas/tables/sharding.ts';
-import { asError, ClickhouseServer, getErrorCode } from './server.ts';
+import { getShardOfPartition } from '../../schemas/tables/sharding.ts';
+import { ClickhouseServer, getErrorCode, toError } from './server.ts';
 
 export const toUnreachableError = (error: unknown): UnavailableError =>
-  new UnavailableError(`ClickHouse cannot be reached: ${asError(error).message}`, { cause: error });
+  new UnavailableError(`ClickHouse cannot be reached: ${toError(error).message}`, { cause: error });
 
-/** A server, and the same server with the database in which each table covers the whole cluster. */
+/** A server with its own database, and the same server with the database whose tables span the cluster. */
 export interface Member {
   readonly local: ClickhouseServer;
   readonly whole: ClickhouseServer;
 }
 
 /** Database next to the database of the tables */
-export const clusterDatabase = (database: string): string => `${database}_all`;
+export const toClusterDatabase = (database: string): string => `${database}_all`;
 
 const createMember = (url: string, isCluster: boolean): Member => {
   const local = new ClickhouseServer(url);
   if (!isCluster) return { local, whole: local };
-  const whole = new URL(url);
-  whole.pathname = `/${encodeURIComponent(clusterDatabase(local.database))}`;
-  return { local, whole: new ClickhouseServer(String(whole)) };
+  const clusterWide = new URL(url);
+  clusterWide.pathname = `/${encodeURIComponent(toClusterDatabase(local.database))}`;
+  return { local, whole: new ClickhouseServer(String(clusterWide)) };
 };
 
 /**
- * Tries one member after the other, those that answered recently first. Rejects with the last error if none answers.
+ * Tries one member after another, those that responded recently first. Rejects with the last error if none responds.
  */
-const firstAnswer = async <Result>(
+const tryMembers = async <Result>(
   members: readonly Member[],
   selectServer: (member: Member) => ClickhouseServer,
   work: (member: Member) => Promise<Result>,
@@ -77,33 +77,34 @@ export class ClickhouseServers {
   }
 
   /**
-   * Runs a read of all shards on a server that answers. If the read has a slot, servers of its shard are tried first,
+   * Runs a read of all shards on a server that responds. If the read has a slot, servers of its shard are tried first,
    * since they have the placements. This spreads the work of merging the shards' answers.
    */
-  anywhere<Result>(
+  runAnywhere<Result>(
     work: (member: Member) => Promise<Result>,
     { signal, place }: { readonly signal?: AbortSignal | undefined; readonly place?: number | undefined } = {},
   ): Promise<Result> {
-    const shard = place === undefined || this.#shards === undefined ? undefined : getShardOfPlace(place, this.#shards);
-    const isOther = (member: Member): number => Number(shard !== undefined && this.#shardOf.get(member) !== shard);
-    const members = this.members.toSorted((left, right) => isOther(left) - isOther(right));
-    return firstAnswer(members, ({ whole }) => whole, work, signal);
+    const shard =
+      place === undefined || this.#shards === undefined ? undefined : getShardOfPartition(place, this.#shards);
+    const isOtherShard = (member: Member): number => Number(shard !== undefined && this.#shardOf.get(member) !== shard);
+    const members = this.members.toSorted((left, right) => isOtherShard(left) - isOtherShard(right));
+    return tryMembers(members, ({ whole }) => whole, work, signal);
   }
 
   /** Runs repeatable work on a server of the shard of a slot: always the same shard for the same slot. */
-  async onShardOf<Result>(place: number, work: (server: ClickhouseServer) => Promise<Result>): Promise<Result> {
-    const shard = this.cluster === undefined ? 0 : getShardOfPlace(place, await this.shards());
-    return this.onShard(shard, work);
+  async runOnShardOfSlot<Result>(slot: number, work: (server: ClickhouseServer) => Promise<Result>): Promise<Result> {
+    const shard = this.cluster === undefined ? 0 : getShardOfPartition(slot, await this.shards());
+    return this.runOnShard(shard, work);
   }
 
   /** Runs repeatable work on a server of a shard, over that server's own rows. */
-  async onShard<Result>(
+  async runOnShard<Result>(
     shard: number,
     work: (server: ClickhouseServer) => Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result> {
-    return firstAnswer(
-      await this.membersOf(shard),
+    return tryMembers(
+      await this.getMembers(shard),
       ({ local }) => local,
       ({ local }) => work(local),
       signal,
@@ -112,7 +113,7 @@ export class ClickhouseServers {
 
   /**
    * Returns the number of shards that receive new rows; later shards have weight 0 and are only read. Rejects if no
-   * server that knows it answers.
+   * server that knows the number responds.
    */
   async shards(): Promise<number> {
     if (this.cluster === undefined) return 1;
@@ -121,37 +122,39 @@ export class ClickhouseServers {
   }
 
   /** Returns the shard of a member that has reported it, from 0 on. */
-  shardOf(member: Member): number | undefined {
+  getShard(member: Member): number | undefined {
     return this.#shardOf.get(member);
   }
 
-  /** Returns the servers of a shard. Rejects if none of them is configured, or none has answered yet. */
-  async membersOf(shard: number): Promise<readonly Member[]> {
+  /** Returns the servers of a shard. Rejects if none of them is configured, or none has responded yet. */
+  async getMembers(shard: number): Promise<readonly Member[]> {
     if (this.cluster === undefined) return this.members;
     const findMembers = (): Member[] =>
       this.members.filter((member) => this.#shards !== undefined && this.#shardOf.get(member) === shard);
     if (findMembers().length === 0) await this.#readShards(this.cluster);
     const members = findMembers();
     if (members.length === 0) {
-      const silent = Array.from(this.#silenceReasons, ([{ local }, reason]) => ` (${local.name}: ${reason})`).join('');
+      const silenceText = Array.from(this.#silenceReasons, ([{ local }, reason]) => ` (${local.name}: ${reason})`).join(
+        '',
+      );
       throw new UnavailableError(
-        `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name a server of each shard, or wait for the servers that do not answer${silent}`,
+        `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name a server of each shard, or wait for the servers that do not answer${silenceText}`,
       );
     }
     return members;
   }
 
   /**
-   * Reads the shards. Rejects if no server answers, a server does not know the cluster, or a shard has no configured
+   * Reads the shards. Rejects if no server responds, a server does not know the cluster, or a shard has no configured
    * server.
    */
   async check(): Promise<void> {
     if (this.cluster === undefined) return;
     await this.#readShards(this.cluster);
-    for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.membersOf(shard);
+    for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.getMembers(shard);
   }
 
-  /** Whether each server of the cluster is configured and has answered. */
+  /** Whether each server of the cluster is configured and has responded. */
   async areAllConfigured(): Promise<boolean> {
     await this.check();
     return (
@@ -161,7 +164,7 @@ export class ClickhouseServers {
   }
 
   /**
-   * Rejects if a server of the cluster is not configured or does not answer: all servers must know the placements
+   * Rejects if a server of the cluster is not configured or does not respond: all servers must know the placements
    * before rows are inserted.
    */
   async checkAllNamed(): Promise<void> {
@@ -180,7 +183,7 @@ export class ClickhouseServers {
         .rejectIfHanging(() => fetchClusterRows(member.local, cluster))
         .catch((error: unknown) => {
           if (getErrorCode(error) !== undefined) throw error;
-          this.#silenceReasons.set(member, asError(error).message);
+          this.#silenceReasons.set(member, toError(error).message);
           failure = error;
         });
       if (rows === undefined) continue;
@@ -189,7 +192,7 @@ export class ClickhouseServers {
         throw new UnavailableError(
           `${member.local.name} does not know the cluster ${cluster}: OIQ_CLICKHOUSE_CLUSTER must be the name of a cluster in its system.clusters`,
         );
-      counts.push(shardsWithNewRows(rows));
+      counts.push(countWeightedShards(rows));
       this.#serverCount = Math.max(this.#serverCount, rows.length);
       const ownRow = rows.find(({ is_local }) => is_local === 1);
       this.#shardOf.set(member, ownRow === undefined ? undefined : ownRow.shard - 1);
@@ -208,7 +211,7 @@ export class ClickhouseServers {
 }
 
 /** Counts the shards without weight 0. Shards of weight 0 come last, so slots are distributed over the others. */
-const shardsWithNewRows = (rows: readonly ClusterRow[]): number => {
+const countWeightedShards = (rows: readonly ClusterRow[]): number => {
   const weightedShards = new Set(rows.filter(({ weight }) => weight > 0).map(({ shard }) => shard));
   if (weightedShards.size === 0 || Math.max(...weightedShards) !== weightedShards.size)
     throw new UnavailableError('shards of weight 0, which get no new rows, must be the last ones of the cluster');

@@ -33,7 +33,7 @@ export const applyStoragePolicy = async (server: ClickhouseServer, storage: Stor
     const name = quoteName(table.name);
     const rule = toColdRule(table, storage);
     if (storedTable.policy !== storage.policy)
-      await server.command(`ALTER TABLE ${name} MODIFY SETTING storage_policy = ${quoteString(storage.policy)}`);
-    if (!storedTable.made.includes(rule)) await server.command(`ALTER TABLE ${name} MODIFY TTL ${rule}`);
+      await server.runCommand(`ALTER TABLE ${name} MODIFY SETTING storage_policy = ${quoteString(storage.policy)}`);
+    if (!storedTable.made.includes(rule)) await server.runCommand(`ALTER TABLE ${name} MODIFY TTL ${rule}`);
   }
 };

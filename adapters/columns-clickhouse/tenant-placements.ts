@@ -2,7 +2,7 @@
 import { UnavailableError } from '../../schemas/errors.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { emptyShardMarker, placementsTable } from '../../schemas/tables/placements.ts';
-import { getShardOfPlace, getTenantPlace } from '../../schemas/tables/sharding.ts';
+import { getShardOfPartition, getTenantPartition } from '../../schemas/tables/sharding.ts';
 import type { ClickhouseServer } from './server.ts';
 
 /** A row of `placements` */
@@ -20,24 +20,24 @@ export const createException = (shard: number, tenant = '', landedIn = ''): Plac
   landed_in: landedIn,
 });
 /** Key of a placement, independent of the server that stores it. */
-export const placementKey = ({ shards, shard, tenant, landed_in }: Placement): string =>
+export const toPlacementKey = ({ shards, shard, tenant, landed_in }: Placement): string =>
   JSON.stringify([shards, shards > 0 ? 0 : shard, tenant, landed_in]);
-export const tenantTableKey = (tenant: string, table: string): string => JSON.stringify([tenant, table]);
+export const toTenantTableKey = (tenant: string, table: string): string => JSON.stringify([tenant, table]);
 
 /** Placements that one server knows. */
-export class KnownPlacements {
-  /** Number of shards → index of the server's shard among them */
+export class ServerPlacements {
+  /** Index of the server's shard, by number of shards. */
   readonly layouts = new Map<number, number>();
   /** Shards that may have rows of any tenant */
-  readonly ofAll = new Set<number>();
+  readonly unrestrictedShards = new Set<number>();
   /** Shards without rows */
-  readonly emptied = new Set<number>();
+  readonly emptyShards = new Set<number>();
   readonly #exceptions = new Map<string, Set<number>>();
   readonly rows: readonly Placement[];
   readonly #server: string;
   readonly #cluster: string | undefined;
   /** Number of shards of the cluster that the server knows */
-  readonly #knownShards: number;
+  readonly #knownShardCount: number;
 
   constructor(
     server: string,
@@ -46,55 +46,61 @@ export class KnownPlacements {
     this.rows = rows;
     this.#server = server;
     this.#cluster = cluster;
-    this.#knownShards = known;
+    this.#knownShardCount = known;
     for (const { shards, shard, tenant, landed_in } of rows) {
       if (shards > 0) this.layouts.set(shards, shard);
-      else if (landed_in === emptyShardMarker) this.emptied.add(shard);
-      else if (tenant === '') this.ofAll.add(shard);
+      else if (landed_in === emptyShardMarker) this.emptyShards.add(shard);
+      else if (tenant === '') this.unrestrictedShards.add(shard);
       else {
-        const key = tenantTableKey(tenant, landed_in);
+        const key = toTenantTableKey(tenant, landed_in);
         this.#exceptions.set(key, (this.#exceptions.get(key) ?? new Set()).add(shard));
       }
     }
   }
 
   /** Number of shards, from the first on, that together have all rows */
-  get #neededShards(): number {
-    const all = [...this.#exceptions.values(), this.ofAll, new Set([...this.layouts.keys()].map((count) => count - 1))];
+  get #requiredShardCount(): number {
+    const all = [
+      ...this.#exceptions.values(),
+      this.unrestrictedShards,
+      new Set([...this.layouts.keys()].map((count) => count - 1)),
+    ];
     let last = Math.max(-1, ...all.flatMap((shards) => [...shards]));
-    while (this.emptied.has(last)) last--;
+    while (this.emptyShards.has(last)) last--;
     return last + 1;
   }
 
   /** All shards that may have any rows */
   get all(): Set<number> {
-    return new Set(Array.from({ length: Math.max(this.#neededShards, this.#knownShards) }, (_, shard) => shard));
+    return new Set(
+      Array.from({ length: Math.max(this.#requiredShardCount, this.#knownShardCount) }, (_, shard) => shard),
+    );
   }
 
-  /** Throws if the server does not know all shards with rows, since its answers would be incomplete. */
+  /** Throws if the server does not know all shards with rows, because its results would be incomplete. */
   checkAllShardsKnown(): void {
-    const needed = this.#neededShards;
-    if (needed <= Math.max(1, this.#knownShards)) return;
-    const forgetAdvice = `if its rows are permanently lost, run oiq clickhouse forget ${needed}`;
+    const requiredCount = this.#requiredShardCount;
+    if (requiredCount <= Math.max(1, this.#knownShardCount)) return;
+    const forgetAdvice = `if its rows are permanently lost, run oiq clickhouse forget ${requiredCount}`;
     throw new UnavailableError(
       this.#cluster === undefined
-        ? `the ClickHouse server ${this.#server} has a part of the rows, as one of ${needed} shards: name their cluster in OIQ_CLICKHOUSE_CLUSTER, or empty the others first (oiq clickhouse empty ${needed}); ${forgetAdvice}`
-        : `${this.#server} knows ${this.#knownShards} of the ${needed} shards of the cluster ${this.#cluster} that have rows: put shard ${needed} back into remote_servers of all servers, and empty it before you remove it (oiq clickhouse empty ${needed}); ${forgetAdvice}`,
+        ? `the ClickHouse server ${this.#server} has a part of the rows, as one of ${requiredCount} shards: name their cluster in OIQ_CLICKHOUSE_CLUSTER, or empty the others first (oiq clickhouse empty ${requiredCount}); ${forgetAdvice}`
+        : `${this.#server} knows ${this.#knownShardCount} of the ${requiredCount} shards of the cluster ${this.#cluster} that have rows: put shard ${requiredCount} back into remote_servers of all servers, and empty it before you remove it (oiq clickhouse empty ${requiredCount}); ${forgetAdvice}`,
     );
   }
 
   /** Returns all shards that may have rows of a slot. */
-  shardsOfPlace(place: number): Set<number> {
-    const shards = new Set(this.ofAll);
-    for (const count of this.layouts.keys()) shards.add(getShardOfPlace(place, count));
+  findShardsOfSlot(slot: number): Set<number> {
+    const shards = new Set(this.unrestrictedShards);
+    for (const count of this.layouts.keys()) shards.add(getShardOfPartition(slot, count));
     return shards;
   }
 
   /** Returns all shards that may have a tenant's rows in tables into which sinks insert. */
-  shardsOfTenant(tenant: string, tables: Iterable<string>): Set<number> {
-    const shards = this.shardsOfPlace(getTenantPlace(tenant));
+  findShardsOfTenant(tenant: string, tables: Iterable<string>): Set<number> {
+    const shards = this.findShardsOfSlot(getTenantPartition(tenant));
     for (const table of tables)
-      for (const shard of this.#exceptions.get(tenantTableKey(tenant, table)) ?? []) shards.add(shard);
+      for (const shard of this.#exceptions.get(toTenantTableKey(tenant, table)) ?? []) shards.add(shard);
     return shards;
   }
 }
@@ -103,7 +109,7 @@ export class KnownPlacements {
 export const fetchPlacements = async (
   server: ClickhouseServer,
   cluster: string | undefined,
-): Promise<KnownPlacements> => {
+): Promise<ServerPlacements> => {
   const known =
     cluster === undefined
       ? '1'
@@ -111,7 +117,7 @@ export const fetchPlacements = async (
   const rows = await server.select<Placement & { readonly known: number }>(
     `SELECT DISTINCT toUInt32(shards) AS shards, toUInt32(shard) AS shard, tenant, landed_in, ${known} AS known FROM ${placementsTable.name}`,
   );
-  return new KnownPlacements(server.name, {
+  return new ServerPlacements(server.name, {
     rows: rows.map(({ known: _, ...row }) => row),
     cluster,
     known: rows[0]?.known ?? 1,
@@ -119,7 +125,7 @@ export const fetchPlacements = async (
 };
 
 /** The statement that inserts placements on a server. */
-export const insertPlacements = (rows: readonly Placement[]): string => {
+export const buildInsertPlacements = (rows: readonly Placement[]): string => {
   const tuples = rows.map(
     ({ shards, shard, tenant, landed_in }) =>
       `(${shards}, ${shard}, ${quoteString(tenant)}, ${quoteString(landed_in)})`,
@@ -128,5 +134,5 @@ export const insertPlacements = (rows: readonly Placement[]): string => {
 };
 
 /** The statement that marks a number of shards, from the first on, as receiving rows again. */
-export const reactivateShards = (shards: number): string =>
+export const buildReactivateShards = (shards: number): string =>
   `ALTER TABLE ${placementsTable.name} DELETE WHERE landed_in = ${quoteString(emptyShardMarker)} AND shard < ${shards} SETTINGS mutations_sync = 1`;

@@ -1,4 +1,4 @@
-/** Tables with the same names as a server's tables, in a second database, that read all shards. */
+/** Creates tables in a second database that have the names of a server's tables and read all shards. */
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
 import type { Member } from './servers.ts';
@@ -9,7 +9,7 @@ interface ColumnRow {
   readonly type: string;
 }
 
-/** Table → its columns as DDL */
+/** Returns the columns of each table as DDL. */
 const readTables = async (
   { local }: Member,
   database: string,
@@ -37,7 +37,7 @@ export const createClusterTables = async (member: Member, cluster: string): Prom
   const clusterTables = await readTables(member, whole.database, `Distributed(${quoteString(cluster)}, %`);
   for (const [table, columnsDdl] of await readTables(member, local.database, '%MergeTree%')) {
     if (clusterTables.get(table) === columnsDdl) continue;
-    await local.command(
+    await local.runCommand(
       `CREATE OR REPLACE TABLE ${quoteName(whole.database)}.${quoteName(table)} (${columnsDdl})
 ENGINE = Distributed(${quoteString(cluster)}, ${quoteString(local.database)}, ${quoteString(table)})`,
     );

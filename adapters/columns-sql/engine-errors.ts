@@ -1,4 +1,4 @@
-/** Maps the engine's error codes to our two kinds of failure. */
+/** Maps the engine's error codes to permanent and retriable errors. */
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 
 /**
@@ -23,7 +23,7 @@ const shardCodes = new Set([32, 95, 96, 102, 209, 210, 279, 297]);
  * (`min_os_cpu_wait_time_ratio_to_drop_connection`).
  */
 const busyCodes = new Set([173, 202, 203, 236, 364, 394, 439, 745, 749, 762, 777, 778]);
-/** Codes of a server that rejects the client: user, password, address, right, or a read-only setting. */
+/** Codes of a server that rejects the client: user, password, address, permissions, or a read-only setting. */
 const rejectionCodes = new Set([164, 192, 193, 194, 195, 497, 516]);
 /**
  * Codes of a replica that temporarily rejects inserts that another replica may accept: without Keeper, read-only,
@@ -37,7 +37,7 @@ const timeoutCode = 159;
 const memoryCode = 241;
 
 /** The first line of the engine's message, without its frame. */
-const firstLine = (message: string): string =>
+const extractFirstLine = (message: string): string =>
   message
     .replace(/^(?:Code: \d+\. )?(?:DB::Exception: )?/, '')
     .split('\n', 1)[0]
@@ -50,9 +50,9 @@ const extractReason = (line: string): string =>
 /** Why a server could not reach other servers, each reason once; the engine reports them on separate lines. */
 const extractReasons = (message: string): string => {
   const [, connectionLog] = message.split('connection tries failed. Log:');
-  const lines = (connectionLog?.split(': While executing', 1)[0] ?? '').split('\n').map(firstLine);
+  const lines = (connectionLog?.split(': While executing', 1)[0] ?? '').split('\n').map(extractFirstLine);
   const reasons = [...new Set(lines.map(extractReason))];
-  return reasons.filter((reason) => reason.trim() !== '').join('; ') || firstLine(message);
+  return reasons.filter((reason) => reason.trim() !== '').join('; ') || extractFirstLine(message);
 };
 
 /**
@@ -64,17 +64,17 @@ export const toRejectionError = (
   code: number | undefined,
   cause: Error,
 ): UnavailableError | undefined => {
-  const reason = firstLine(cause.message);
+  const reason = extractFirstLine(cause.message);
   if (code !== undefined && replicaCodes.has(code))
     return new UnavailableError(`the ClickHouse server ${server} accepts no requests at the moment: ${reason}`, {
       cause,
     });
   if (code === undefined || !rejectionCodes.has(code)) return undefined;
-  const [, other, detail] = /^Received from (\S+)\. (?:DB::Exception: )?(.*)$/.exec(reason) ?? [];
+  const [, otherServer, detail] = /^Received from (\S+)\. (?:DB::Exception: )?(.*)$/.exec(reason) ?? [];
   return new UnavailableError(
-    other === undefined
+    otherServer === undefined
       ? `the ClickHouse server ${server} refuses the user of OIQ_CLICKHOUSE_URL (${reason}): check the password and the rights of that user`
-      : `the ClickHouse server ${other} refuses ${server}, which requests its part of a read (${detail}): servers of a cluster need the same users, or a secret in remote_servers`,
+      : `the ClickHouse server ${otherServer} refuses ${server}, which requests its part of a read (${detail}): servers of a cluster need the same users, or a secret in remote_servers`,
     { cause },
   );
 };
@@ -83,8 +83,8 @@ const describeMissing = (reason: string): string =>
   `a ClickHouse server lacks a table or column (${reason}): run oiq migrate; oiq clickhouse shards shows what each server lacks`;
 
 /** Returns the error of a failed insert. Failures that the block did not cause are retriable. */
-export const insertError = (table: string, code: number | undefined, cause: Error): Error => {
-  const message = `cannot insert into ${table}: ${firstLine(cause.message)}`;
+export const toInsertError = (table: string, code: number | undefined, cause: Error): Error => {
+  const message = `cannot insert into ${table}: ${extractFirstLine(cause.message)}`;
   const hasTooManyPartitions = code === tooManyPartsCode && cause.message.includes('single INSERT block');
   if (hasTooManyPartitions || (code !== undefined && dataCodes.has(code)))
     return new PermanentError('bad-block', message, { cause });
@@ -92,9 +92,9 @@ export const insertError = (table: string, code: number | undefined, cause: Erro
 };
 
 /** Returns the error of a failed read. */
-export const queryError = (code: number | undefined, cause: Error): Error => {
+export const toQueryError = (code: number | undefined, cause: Error): Error => {
   if (code === undefined)
-    return new UnavailableError(`cannot read the columns: ${firstLine(cause.message)}`, { cause });
+    return new UnavailableError(`cannot read the columns: ${extractFirstLine(cause.message)}`, { cause });
   if (code === tooManyRowsReadCode)
     return new PermanentError(
       'reads-too-much',
@@ -118,11 +118,14 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
   // The column exists on the queried server, but is missing on another server of the cluster.
   const isMissingRemotely = code === unknownColumnCode && /__table\d+\./.test(cause.message);
   if (missingCodes.has(code) || isMissingRemotely)
-    return new UnavailableError(describeMissing(firstLine(cause.message)), { cause });
+    return new UnavailableError(describeMissing(extractFirstLine(cause.message)), { cause });
   if (busyCodes.has(code))
-    return new UnavailableError(`ClickHouse accepts no more requests at the moment: ${firstLine(cause.message)}`, {
-      cause,
-    });
-  if (parameterCodes.has(code)) return new PermanentError('bad-parameter', firstLine(cause.message), { cause });
-  return new Error(`the query failed: ${firstLine(cause.message)}`, { cause });
+    return new UnavailableError(
+      `ClickHouse accepts no more requests at the moment: ${extractFirstLine(cause.message)}`,
+      {
+        cause,
+      },
+    );
+  if (parameterCodes.has(code)) return new PermanentError('bad-parameter', extractFirstLine(cause.message), { cause });
+  return new Error(`the query failed: ${extractFirstLine(cause.message)}`, { cause });
 };

@@ -14,69 +14,69 @@ class NewestByTable {
   readonly tables = new Map<string, Map<string, number>>();
 
   add(table: string, newestByTenant: NewestByTenant): void {
-    const newestOfTable = this.tables.get(table) ?? new Map<string, number>();
-    this.tables.set(table, newestOfTable);
+    const tableWatermarks = this.tables.get(table) ?? new Map<string, number>();
+    this.tables.set(table, tableWatermarks);
     for (const [tenantId, newestMs] of newestByTenant)
-      newestOfTable.set(tenantId, Math.max(newestMs, newestOfTable.get(tenantId) ?? Number.NEGATIVE_INFINITY));
+      tableWatermarks.set(tenantId, Math.max(newestMs, tableWatermarks.get(tenantId) ?? Number.NEGATIVE_INFINITY));
   }
 }
 
-/** Landings for writers and readers in the same process. */
-export class LandingsInMemory {
+/** Watermarks for writers and readers in the same process. */
+export class InMemoryWatermarks {
   readonly #newest = new NewestByTable();
 
   record(table: string, newestByTenant: NewestByTenant): void {
     this.#newest.add(table, newestByTenant);
   }
 
-  async upTo(tenantId: string, table: string): Promise<number | undefined> {
+  async getWatermark(tenantId: string, table: string): Promise<number | undefined> {
     return this.#newest.tables.get(table)?.get(tenantId);
   }
 }
 
-type Landings = ReadonlyMap<string, number>;
+type Watermarks = ReadonlyMap<string, number>;
 
-/** Maximum delay before reported landings are written. Queries of one tenant within this time share a read. */
-const batchMs = 1_000;
-const maxCached = 10_000;
+/** Maximum delay before reported watermarks are written. Queries of one tenant within this time share a read. */
+const batchIntervalMs = 1_000;
+const maxCachedTenants = 10_000;
 
 /** Writes rows of these tenants to a slot. */
-type Execute = (sql: string, place: number, tenants: readonly string[]) => Promise<void>;
+type Execute = (sql: string, slot: number, tenants: readonly string[]) => Promise<void>;
 
-/** Landings shared by several processes through a small table, which is written and read at most a second apart. */
-export class StoredLandings {
+/** Watermarks that several processes share through a small table. Writes and reads are at least a second apart. */
+export class StoredWatermarks {
   readonly #execute: Execute;
   readonly #log: Log;
-  /** Pending landings by slot, so that the landings of a tenant are on the same shard as its rows. */
-  #pending = new Map<number, NewestByTable>();
+  /** Pending watermarks by slot, so that the watermarks of a tenant are on the same shard as its rows. */
+  #pendingBySlot = new Map<number, NewestByTable>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #failures = 0;
-  /** Cached landings by tenant, the most recently requested ones last */
-  readonly #cache = new Map<string, { readonly landings: Promise<Landings>; readonly requestedAtMs: number }>();
+  /** Cached watermarks by tenant, the most recently requested ones last. */
+  readonly #cache = new Map<string, { readonly landings: Promise<Watermarks>; readonly requestedAtMs: number }>();
 
   constructor(execute: Execute, log: Log = silentLog) {
     this.#execute = execute;
     this.#log = log;
   }
 
-  record(table: string, newestByTenant: NewestByTenant, place = 0): void {
-    const pending = this.#pending.get(place) ?? new NewestByTable();
-    this.#pending.set(place, pending);
-    pending.add(table, newestByTenant);
+  record(table: string, newestByTenant: NewestByTenant, slot = 0): void {
+    const slotPending = this.#pendingBySlot.get(slot) ?? new NewestByTable();
+    this.#pendingBySlot.set(slot, slotPending);
+    slotPending.add(table, newestByTenant);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#writing = this.#writing.then(() => this.#write());
-    }, batchMs).unref();
+    }, batchIntervalMs).unref();
   }
 
   async #write(): Promise<void> {
-    const pending = this.#pending;
-    this.#pending = new Map();
-    await Promise.all(Array.from(pending, ([place, { tables }]) => this.#writePlace(place, tables)));
+    const pending = this.#pendingBySlot;
+    this.#pendingBySlot = new Map();
+    await Promise.all(Array.from(pending, ([slot, { tables }]) => this.#writeSlot(slot, tables)));
   }
 
-  async #writePlace(place: number, tables: NewestByTable['tables']): Promise<void> {
+  async #writeSlot(slot: number, tables: NewestByTable['tables']): Promise<void> {
     const rows = [...tables].flatMap(([table, newestByTenant]) =>
       [...newestByTenant].map(
         ([tenantId, newestMs]) =>
@@ -87,32 +87,32 @@ export class StoredLandings {
     try {
       await this.#execute(
         `INSERT INTO ${landingsTable.name} (tenant_id, landed_in, newest) SELECT tupleElement(told, 1), tupleElement(told, 2), tupleElement(told, 3) FROM (SELECT arrayJoin([${rows.join(', ')}]) AS told)`,
-        place,
+        slot,
         [...new Set([...tables.values()].flatMap((newestByTenant) => [...newestByTenant.keys()]))],
       );
       this.#failures = 0;
     } catch (error) {
-      // Until they are written, answers report less freshness than they have.
+      // Until they are written, responses report an older watermark than the actual one.
       if (this.#failures++ === 0)
         this.#log.warn({ error }, 'the freshness of the tables could not be reported; retrying every second');
-      for (const [table, newestByTenant] of tables) this.record(table, newestByTenant, place);
+      for (const [table, newestByTenant] of tables) this.record(table, newestByTenant, slot);
     }
   }
 
-  async upTo(
+  async getWatermark(
     { tenantId, query }: Pick<TenantColumns, 'tenantId' | 'query'>,
     table: string,
   ): Promise<number | undefined> {
     const nowMs = performance.now();
     const cachedEntry = this.#cache.get(tenantId);
-    if (cachedEntry !== undefined && nowMs - cachedEntry.requestedAtMs < batchMs)
+    if (cachedEntry !== undefined && nowMs - cachedEntry.requestedAtMs < batchIntervalMs)
       return (await cachedEntry.landings).get(table);
-    const landings = fetchLandings(query);
+    const landings = fetchWatermarks(query);
     this.#cache.delete(tenantId);
     this.#cache.set(tenantId, { landings, requestedAtMs: nowMs });
-    for (const oldest of this.#cache.keys()) {
-      if (this.#cache.size <= maxCached) break;
-      this.#cache.delete(oldest);
+    for (const oldestKey of this.#cache.keys()) {
+      if (this.#cache.size <= maxCachedTenants) break;
+      this.#cache.delete(oldestKey);
     }
     try {
       return (await landings).get(table);
@@ -122,7 +122,7 @@ export class StoredLandings {
     }
   }
 
-  /** Writes the pending landings. */
+  /** Writes the pending watermarks. */
   async close(): Promise<void> {
     await this.#writing;
     await this.#write();
@@ -131,12 +131,12 @@ export class StoredLandings {
 }
 
 /** Rows per table, some of which may not be merged yet. */
-const fetchLandings = async (query: TenantColumns['query']): Promise<Landings> => {
+const fetchWatermarks = async (query: TenantColumns['query']): Promise<Watermarks> => {
   const rows = await query<{ landed_in: string; newest: string }>(
     `SELECT landed_in, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${landingsTable.name}
     WHERE tenant_id = {tenant:String} GROUP BY landed_in`,
     {},
-    { onEachServer: true },
+    { runsOnEachServer: true },
   );
   const landings = new Map<string, number>();
   for (const { landed_in, newest } of rows)

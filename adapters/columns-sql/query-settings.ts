@@ -1,4 +1,4 @@
-/** The engine's settings of inserts and reads, including the limits and tenant filters of reads. */
+/** The engine's settings for inserts and reads, including the limits and tenant filters of reads. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
 import { indexesBuiltByMerges } from '../../schemas/tables/search.ts';
 
@@ -7,7 +7,7 @@ const defaultLimits = { maxExecutionSeconds: 30, maxMemoryBytes: 2 * gibibyte, m
 const maxResultBytes = 256 * 1024 ** 2;
 
 /** Settings of every insert: stored when it resolves, deduplicated by token, also in views, with one thread. */
-export const insertSettings = (token: string): Readonly<Record<string, string | number>> => ({
+export const buildInsertSettings = (token: string): Readonly<Record<string, string | number>> => ({
   insert_deduplication_token: token,
   // This is also the engine's default, but not the default of services that preserve the defaults of an earlier
   // version.

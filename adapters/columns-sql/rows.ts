@@ -10,7 +10,7 @@ interface JsonResult<Row> {
   readonly statistics: { readonly elapsed: number; readonly rows_read: number; readonly bytes_read: number };
 }
 
-/** Returns the rows of a result in that format, and their cost. */
+/** Returns the rows of a result in the format `resultFormat`, and their cost. */
 export const parseRows = <Row>(text: string): { readonly rows: Row[]; readonly cost: StatementCost } => {
   const { data, statistics } = JSON.parse(text) as JsonResult<Row>;
   return {

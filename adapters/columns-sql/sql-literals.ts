@@ -19,7 +19,7 @@ const formatScalar = (value: string | number | bigint | boolean): string =>
     : String(value);
 
 /** Element types that are quoted inside an array literal. 64-bit ids arrive as strings and are not quoted. */
-const quotedElements = /String|Date|UUID|Enum|IP/;
+const quotedTypePattern = /String|Date|UUID|Enum|IP/;
 
 /** An array is a single literal whatever its length: the parser counts elements, not characters. */
 const toLiteral = (value: Value, type: string): string => {
@@ -28,7 +28,7 @@ const toLiteral = (value: Value, type: string): string => {
     const text = quoteString(formatScalar(value as string));
     return type === 'String' ? text : `CAST(${text}, ${quoteString(type)})`;
   }
-  const items = quotedElements.test(type)
+  const items = quotedTypePattern.test(type)
     ? value.map((item) => quoteString(formatScalar(item)))
     : value.map(formatScalar);
   return `CAST(${quoteString(`[${items.join(',')}]`)}, ${quoteString(type)})`;

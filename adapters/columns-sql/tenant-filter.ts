@@ -1,4 +1,4 @@
-/** Rules for a tenant's query, and the filters by which the engine restricts the query to its tenant. */
+/** Rules for a tenant's query, and filters that restrict the query to its tenant. */
 
 import { PermanentError } from '../../schemas/errors.ts';
 import {
@@ -19,8 +19,8 @@ const forbiddenFunctions =
   /^(?:merge|mergeTree\w*|loop|dictionary|eval|executable|view|viewIfPermitted|viewExplain|fuzzQuery|input|file|fileCluster|filesystem|catBoostEvaluate|url|urlCluster|remote|remoteSecure|cluster|clusterAllReplicas|jdbc|odbc|mysql|postgresql|mongodb|redis|sqlite|hdfs\w*|s3\w*|gcs|oss|cosn|azureBlobStorage\w*|iceberg\w*|deltaLake\w*|hudi\w*|paimon\w*|ytsaurus|arrowstream|prometheusQuery\w*|timeSeries(?:Selector|Metrics|Tags|Samples|Data))$/i;
 const foreignDatabases = /^[`"]?(?:system|information_schema)[`"]?$/i;
 
-const rejectQuery = (what: string): never => {
-  throw new PermanentError('bad-query', `a tenant's query must not ${what}`);
+const rejectQuery = (action: string): never => {
+  throw new PermanentError('bad-query', `a tenant's query must not ${action}`);
 };
 
 const checkToken = (token: Token, previousText: string, nextText: string): void => {
@@ -40,8 +40,8 @@ const checkToken = (token: Token, previousText: string, nextText: string): void 
  * The first tenant check: requires a single SELECT that contains `{tenant:String}` and cannot bypass the tenant filter.
  */
 const checkTenantSql = (sql: string): void => {
-  const select = sql.startsWith(explainPrefix) ? sql.slice(explainPrefix.length) : sql;
-  const tokens = tokenize(select).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
+  const statement = sql.startsWith(explainPrefix) ? sql.slice(explainPrefix.length) : sql;
+  const tokens = tokenize(statement).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
   if (!/^(?:select|with)$/i.test(tokens[0]?.text ?? '')) rejectQuery('be anything but a SELECT');
   for (const [index, token] of tokens.entries())
     checkToken(token, tokens[index - 1]?.text ?? '', tokens[index + 1]?.text ?? '');
@@ -50,7 +50,7 @@ const checkTenantSql = (sql: string): void => {
 };
 
 /** Returns the caller's parameters with the tenant bound last, so that none of them can replace it. */
-const tenantParameters = (tenantId: string, parameters: QueryParameters): QueryParameters => ({
+const bindTenant = (tenantId: string, parameters: QueryParameters): QueryParameters => ({
   ...parameters,
   tenant: tenantId,
 });
@@ -64,7 +64,10 @@ const tenantTableNames = listTableNames([]);
  * Returns the value of `additional_table_filters` as a map literal of the engine; empty for reads of the platform
  * itself. It applies to tables of the connection's database, and to tables of the given other databases.
  */
-export const tenantFilters = (tenantId: string | undefined, databases: readonly string[] = []): string | undefined => {
+export const buildTenantFilters = (
+  tenantId: string | undefined,
+  databases: readonly string[] = [],
+): string | undefined => {
   if (tenantId === undefined) return undefined;
   const names = databases.length === 0 ? tenantTableNames : listTableNames(databases);
   const filter = quoteString(`tenant_id = ${quoteString(tenantId)}`);
@@ -73,31 +76,31 @@ export const tenantFilters = (tenantId: string | undefined, databases: readonly 
 
 /** Runs queries that passed the first check; the engine applies the second one. */
 interface ReadFunctions {
-  landedUpTo(tenant: Pick<TenantColumns, 'tenantId' | 'query'>, table: string): Promise<number | undefined>;
-  readonly changesOf?: TenantColumns['getChangeCount'];
-  rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Row[]>;
-  native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array>;
+  getWatermark(tenant: Pick<TenantColumns, 'tenantId' | 'query'>, table: string): Promise<number | undefined>;
+  readonly getChangeCount?: TenantColumns['getChangeCount'];
+  queryRows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Row[]>;
+  queryNative(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array>;
 }
 
 /** Returns the reads of one tenant, with both tenant checks. */
-export const tenantColumns = (tenantId: string, source: WeakKey, reads: ReadFunctions): TenantColumns => {
+export const createTenantColumns = (tenantId: string, source: WeakKey, reads: ReadFunctions): TenantColumns => {
   const query = async <Row>(
     sql: string,
     parameters: QueryParameters = {},
     limits: QueryLimits = {},
   ): Promise<Row[]> => {
     checkTenantSql(sql);
-    return reads.rows<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);
+    return reads.queryRows<Row>(sql, bindTenant(tenantId, parameters), limits, tenantId);
   };
   return {
     tenantId,
     source,
     query,
-    native: async (sql, parameters = {}, limits = {}) => {
+    queryNative: async (sql, parameters = {}, limits = {}) => {
       checkTenantSql(sql);
-      return reads.native(sql, tenantParameters(tenantId, parameters), limits, tenantId);
+      return reads.queryNative(sql, bindTenant(tenantId, parameters), limits, tenantId);
     },
-    landedUpTo: (table) => reads.landedUpTo({ tenantId, query }, table),
-    ...(reads.changesOf && { getChangeCount: reads.changesOf }),
+    getStoredUpToMs: (table) => reads.getWatermark({ tenantId, query }, table),
+    ...(reads.getChangeCount && { getChangeCount: reads.getChangeCount }),
   };
 };

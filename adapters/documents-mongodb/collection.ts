@@ -16,14 +16,14 @@ import {
 import { applyChanges, encodeFields, type Fields, toDocument, validateOrCreateId } from '../document-encoding.ts';
 import {
   buildAfterFilter,
-  choicesExcept,
-  choicesExceptAny,
-  countedFields,
   defaultLimit,
   encodeCursor,
+  filterExceptAnyField,
+  filterExceptField,
+  getPosition,
   parseCursor,
-  positionOf,
   renamePaths,
+  requireCountableFields,
   toOrder,
 } from '../documents-query.ts';
 import {
@@ -50,7 +50,7 @@ export interface Access {
 }
 
 /** The driver's filter type has only the declared paths of the record. */
-export const asFilter = (filter: Filter): MongoFilter<MongoRecord> => filter as MongoFilter<MongoRecord>;
+export const toMongoFilter = (filter: Filter): MongoFilter<MongoRecord> => filter as MongoFilter<MongoRecord>;
 
 type Definition = CollectionDefinition<object>;
 type Options = { readonly session?: ClientSession; readonly hint?: Document };
@@ -92,53 +92,53 @@ const listPage = async (
   const filters = [toRecordFilter(filter)];
   if (options.after !== undefined)
     filters.push(buildAfterFilter(parseCursor(options.after, order), order, toRecordPath));
-  const found = await readWithHint(findHint(definition, filter, order), session, (readOptions) =>
+  const matchingRecords = await readWithHint(findHint(definition, filter, order), session, (readOptions) =>
     records
-      .find(asFilter(filterWithin(tenant, ...filters)), readOptions)
+      .find(toMongoFilter(filterWithin(tenant, ...filters)), readOptions)
       .sort(new Map(order.map(([path, direction]) => [toRecordPath(path), direction])))
       .limit(limit + 1)
       .toArray(),
   );
-  const documents = found.map((record) => toDocument(toEntry(record)));
+  const documents = matchingRecords.map((record) => toDocument(toEntry(record)));
   const items = documents.slice(0, limit);
   // Compute the position of every item, so that a list or object in the sort field fails on every page and not only on
   // some.
-  const last = items.map((item) => positionOf(item, order)).at(-1);
+  const last = items.map((item) => getPosition(item, order)).at(-1);
   return { items, nextCursor: documents.length > limit && last !== undefined ? encodeCursor(last, order) : null };
 };
 
 interface CountRequest {
   readonly fields: readonly string[];
-  readonly chosen: NonNullable<CountOptions['chosen']>;
+  readonly chosen: NonNullable<CountOptions['selectedValues']>;
   readonly limit: number;
 }
 
 /** Path of a field's value in the group key. */
-const groupKeyPath = (field: string, { fields }: CountRequest): string => `_id.of${fields.indexOf(field)}`;
+const toGroupKeyPath = (field: string, { fields }: CountRequest): string => `_id.of${fields.indexOf(field)}`;
 
 /** Stages that count the values of a field, for documents grouped by their values. */
-const buildValueStages = (field: string, counted: CountRequest) => {
-  const path = `$${groupKeyPath(field, counted)}`;
+const buildValueStages = (field: string, request: CountRequest) => {
+  const path = `$${toGroupKeyPath(field, request)}`;
   return [
-    { $match: renamePaths(choicesExcept(field, counted.chosen), (other) => groupKeyPath(other, counted)) },
+    { $match: renamePaths(filterExceptField(field, request.chosen), (other) => toGroupKeyPath(other, request)) },
     // A set, so that a value that occurs twice in a list counts once.
     { $project: { _id: 0, count: 1, value: { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] } } },
     { $unwind: '$value' },
     { $match: { value: { $type: ['string', 'number', 'bool'] } } },
     { $group: { _id: '$value', count: { $sum: '$count' } } },
     { $sort: { count: -1 } },
-    { $limit: counted.limit },
+    { $limit: request.limit },
   ];
 };
 
 const countValues = async (
   { definition, records, tenant, session }: Source,
   fields: readonly string[],
-  { filter = {}, limit = defaultLimit, chosen = {} }: CountOptions,
+  { filter = {}, limit = defaultLimit, selectedValues = {} }: CountOptions,
 ): Promise<readonly (readonly ValueCount[])[]> => {
-  type Found = Readonly<Record<string, readonly { readonly _id: ValueCount['value']; readonly count: number }[]>>;
-  const counted: CountRequest = { fields, chosen, limit };
-  const chosenFilter = choicesExceptAny(fields, chosen);
+  type FacetResult = Readonly<Record<string, readonly { readonly _id: ValueCount['value']; readonly count: number }[]>>;
+  const request: CountRequest = { fields, chosen: selectedValues, limit };
+  const chosenFilter = filterExceptAnyField(fields, selectedValues);
   const countFilter = { $and: [filter, chosenFilter] };
   const stages = [
     { $match: filterWithin(tenant, toRecordFilter(countFilter)) },
@@ -149,12 +149,14 @@ const countValues = async (
         count: { $sum: 1 },
       },
     },
-    { $facet: Object.fromEntries(fields.map((field, at) => [`of${at}`, buildValueStages(field, counted)])) },
+    { $facet: Object.fromEntries(fields.map((field, at) => [`of${at}`, buildValueStages(field, request)])) },
   ];
-  // The chosen values have their own indexes.
+  // The selected values have their own indexes.
   const hint = Object.keys(chosenFilter).length === 0 ? findHint(definition, filter) : undefined;
-  const [found] = await readWithHint(hint, session, (how) => records.aggregate<Found>(stages, how).toArray());
-  return fields.map((_, at) => (found?.[`of${at}`] ?? []).map(({ _id: value, count }) => ({ value, count })));
+  const [facetResult] = await readWithHint(hint, session, (readOptions) =>
+    records.aggregate<FacetResult>(stages, readOptions).toArray(),
+  );
+  return fields.map((_, at) => (facetResult?.[`of${at}`] ?? []).map(({ _id: value, count }) => ({ value, count })));
 };
 
 /** Replaces a document whose version was just read. Returns undefined when another write happened in between. */
@@ -167,16 +169,16 @@ const replaceOnce = async (
   session: ClientSession | undefined,
 ): Promise<(Fields & StoredMetadata) | undefined> => {
   const options = { ...(session && { session }) };
-  const found = await records.findOne({ _id: key }, options);
-  if (found === null) throw new ConflictError('version', `document ${key.id} does not exist`);
-  if (version !== undefined && found.version !== version)
-    throw new ConflictError('version', `document ${key.id} is at version ${found.version}, not ${version}`);
-  const before = toEntry(found);
-  const form = encodeFields(next(before.fields));
+  const current = await records.findOne({ _id: key }, options);
+  if (current === null) throw new ConflictError('version', `document ${key.id} does not exist`);
+  if (version !== undefined && current.version !== version)
+    throw new ConflictError('version', `document ${key.id} is at version ${current.version}, not ${version}`);
+  const before = toEntry(current);
+  const encodedFields = encodeFields(next(before.fields));
   const entry = { ...before, version: before.version + 1, updatedAt: now };
-  const { _id, ...record } = toRecord(key.tenant, entry, form);
+  const { _id, ...record } = toRecord(key.tenant, entry, encodedFields);
   const { matchedCount } = await records.replaceOne({ _id: key, version: before.version }, record, options);
-  return matchedCount === 1 ? toDocument({ ...entry, fields: form.fields }) : undefined;
+  return matchedCount === 1 ? toDocument({ ...entry, fields: encodedFields.fields }) : undefined;
 };
 
 const deleteOnce = async (
@@ -201,13 +203,13 @@ export const createCollection = (
 ): Collection<object> => {
   const { session, limitMs } = access;
   const source: Source = { definition, records, tenant, session };
-  const keyOf = (id: string): DocumentKey => ({ tenant, id });
-  const now = (): string => new Date(clock.now()).toISOString();
-  const rewrite = (id: string, version: number | undefined, next: (before: Fields) => object) =>
+  const toKey = (id: string): DocumentKey => ({ tenant, id });
+  const getNow = (): string => new Date(clock.now()).toISOString();
+  const replaceWithRetry = (id: string, version: number | undefined, next: (before: Fields) => object) =>
     access.write(async () => {
       const deadline = performance.now() + limitMs;
       for (let tries = 1; performance.now() < deadline; tries += 1) {
-        const document = await replaceOnce(records, keyOf(id), version, next, now(), session);
+        const document = await replaceOnce(records, toKey(id), version, next, getNow(), session);
         if (document !== undefined) return document;
         // Another write was first. Without an expected version, this write is applied on top of it.
         await pause(Math.random() * Math.min(tries * 5, 50));
@@ -215,33 +217,35 @@ export const createCollection = (
       throw new UnavailableError(`document ${id} has too many concurrent writes`);
     });
   return {
-    insert: (given) =>
+    insert: (document) =>
       access.write(async () => {
-        const form = encodeFields(given);
-        const at = now();
+        const form = encodeFields(document);
+        const createdAt = getNow();
         const entry = {
-          id: validateOrCreateId((given as { id?: string }).id),
+          id: validateOrCreateId((document as { id?: string }).id),
           version: 1,
-          createdAt: at,
-          updatedAt: at,
+          createdAt: createdAt,
+          updatedAt: createdAt,
         };
         await records.insertOne(toRecord(tenant, entry, form), { ...(session && { session }) });
         return toDocument({ ...entry, fields: form.fields });
       }),
     find: (id) =>
       access.read(async () => {
-        const record = await records.findOne({ _id: keyOf(id) }, { ...(session && { session }) });
+        const record = await records.findOne({ _id: toKey(id) }, { ...(session && { session }) });
         return record === null ? undefined : toDocument(toEntry(record));
       }),
     list: (options = {}) => access.read(() => listPage(source, options)),
     count: (filter = {}) =>
       access.read(() =>
-        records.countDocuments(asFilter(filterWithin(tenant, toRecordFilter(filter))), { ...(session && { session }) }),
+        records.countDocuments(toMongoFilter(filterWithin(tenant, toRecordFilter(filter))), {
+          ...(session && { session }),
+        }),
       ),
     countValues: (fields, options = {}) =>
-      access.read(() => countValues(source, countedFields(fields, options), options)),
-    replace: (id, fields, version) => rewrite(id, version, () => fields),
-    update: (id, changes, version) => rewrite(id, version, (before) => applyChanges(before, changes)),
-    delete: (id, version) => access.write(() => deleteOnce(records, keyOf(id), version, session)),
+      access.read(() => countValues(source, requireCountableFields(fields, options), options)),
+    replace: (id, fields, version) => replaceWithRetry(id, version, () => fields),
+    update: (id, changes, version) => replaceWithRetry(id, version, (before) => applyChanges(before, changes)),
+    delete: (id, version) => access.write(() => deleteOnce(records, toKey(id), version, session)),
   };
 };

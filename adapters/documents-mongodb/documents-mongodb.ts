@@ -3,9 +3,9 @@ import { MongoClient } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type {
-  Change,
   Collection,
   CollectionDefinition,
+  DocumentChange,
   Documents,
   Feed,
   Filter,
@@ -14,8 +14,8 @@ import type {
 } from '../../schemas/ports/documents.ts';
 import { toDocument, validateCollectionName, validateTenantId } from '../document-encoding.ts';
 import { TransactionRun, TransactionScope, transactionLimitMs, withTimeLimit } from '../documents-transaction.ts';
-import { type Access, asFilter, createCollection, type Records } from './collection.ts';
-import { buildIndexes, isOurs, type MongoRecord, toEntry, toRecordFilter } from './encoding.ts';
+import { type Access, createCollection, type Records, toMongoFilter } from './collection.ts';
+import { buildIndexes, isOwnIndex, type MongoRecord, toEntry, toRecordFilter } from './encoding.ts';
 import { isTransient, toPortError } from './errors.ts';
 import { MongoFeed } from './feed.ts';
 
@@ -33,7 +33,7 @@ class MongoDocuments implements Documents {
   readonly #database: string;
   readonly #clock: Clock;
   readonly #limits: Limits;
-  readonly #direct: Access;
+  readonly #directAccess: Access;
   readonly #scope = new TransactionScope();
   readonly #feeds = new Set<Feed>();
   #isConnected = false;
@@ -43,7 +43,7 @@ class MongoDocuments implements Documents {
     this.#database = database;
     this.#clock = clock;
     this.#limits = limits;
-    this.#direct = {
+    this.#directAccess = {
       limitMs: limits.operationMs,
       read: (operation) => this.#runWithTimeout(operation),
       write: async (operation) => {
@@ -53,7 +53,7 @@ class MongoDocuments implements Documents {
     };
   }
 
-  #records(definition: Definition): Records {
+  #getCollection(definition: Definition): Records {
     return this.#client
       .db(this.#database)
       .collection<MongoRecord>(validateCollectionName(definition.name), { readConcern: { level: 'majority' } });
@@ -78,7 +78,7 @@ class MongoDocuments implements Documents {
     }
   }
 
-  #tenant(access: Access, tenantId: string): TenantDocuments {
+  #createTenantDocuments(access: Access, tenantId: string): TenantDocuments {
     validateTenantId(tenantId);
     return {
       tenantId,
@@ -86,14 +86,14 @@ class MongoDocuments implements Documents {
         // The cast applies the caller's type to stored JSON, which the store does not validate.
         createCollection(
           access,
-          { definition, records: this.#records(definition), tenant: tenantId },
+          { definition, records: this.#getCollection(definition), tenant: tenantId },
           this.#clock,
         ) as unknown as Collection<Of>,
     };
   }
 
   forTenant(tenantId: string): TenantDocuments {
-    return this.#tenant(this.#direct, tenantId);
+    return this.#createTenantDocuments(this.#directAccess, tenantId);
   }
 
   async ensureCollections(definitions: readonly Definition[]): Promise<void> {
@@ -101,12 +101,12 @@ class MongoDocuments implements Documents {
     try {
       await this.#connect();
       for (const definition of definitions) {
-        const records = this.#records(definition);
+        const records = this.#getCollection(definition);
         const requiredIndexes = buildIndexes(definition);
         await records.createIndexes([...requiredIndexes]);
         const names = new Set(requiredIndexes.map(({ name }) => name));
         for (const { name } of await records.indexes())
-          if (name !== undefined && isOurs(name) && !names.has(name)) await records.dropIndex(name);
+          if (name !== undefined && isOwnIndex(name) && !names.has(name)) await records.dropIndex(name);
       }
     } catch (error) {
       throw toPortError(error);
@@ -117,7 +117,7 @@ class MongoDocuments implements Documents {
     definition: CollectionDefinition<Of>,
     filter: Filter = {},
   ): AsyncIterable<Of & StoredMetadata & { readonly tenantId: string }> {
-    const cursor = this.#records(definition).find(asFilter(toRecordFilter(filter)), { batchSize: 500 });
+    const cursor = this.#getCollection(definition).find(toMongoFilter(toRecordFilter(filter)), { batchSize: 500 });
     try {
       for (;;) {
         const record = await this.#runWithTimeout(() => cursor.next());
@@ -137,8 +137,8 @@ class MongoDocuments implements Documents {
     const attempt = async (): Promise<Result> => {
       transactionRun = new TransactionRun();
       let transientError: unknown;
-      const operate = <Answer>(operation: () => Promise<Answer>): Promise<Answer> =>
-        transactionRun.operate(async () => {
+      const runOperation = <Answer>(operation: () => Promise<Answer>): Promise<Answer> =>
+        transactionRun.runOperation(async () => {
           try {
             return await this.#runWithTimeout(operation);
           } catch (error) {
@@ -147,10 +147,10 @@ class MongoDocuments implements Documents {
             throw error;
           }
         });
-      const access: Access = { session, limitMs: this.#limits.operationMs, read: operate, write: operate };
+      const access: Access = { session, limitMs: this.#limits.operationMs, read: runOperation, write: runOperation };
       try {
         const result = await this.#scope.enter(transactionRun, () =>
-          work({ forTenant: (tenantId) => this.#tenant(access, tenantId) }),
+          work({ forTenant: (tenantId) => this.#createTenantDocuments(access, tenantId) }),
         );
         await transactionRun.finish();
         return result;
@@ -167,8 +167,8 @@ class MongoDocuments implements Documents {
       readPreference: 'primary',
     });
     try {
-      const raced = Promise.race([transactionResult, unreachable.promise]);
-      return await withTimeLimit(this.#limits.transactionMs, 'the work of a transaction', raced);
+      const resultOrUnreachable = Promise.race([transactionResult, unreachable.promise]);
+      return await withTimeLimit(this.#limits.transactionMs, 'the work of a transaction', resultOrUnreachable);
     } catch (error) {
       throw toPortError(error);
     } finally {
@@ -180,10 +180,10 @@ class MongoDocuments implements Documents {
 
   async follow<Of extends object>(
     definition: CollectionDefinition<Of>,
-    onChange: (change: Change<Of>) => void,
+    onChange: (change: DocumentChange<Of>) => void,
   ): Promise<Feed> {
     const records = this.#client.db(this.#database).collection<MongoRecord>(validateCollectionName(definition.name));
-    const feed = new MongoFeed(this.#client, records, (change) => onChange(change as Change<Of>));
+    const feed = new MongoFeed(this.#client, records, (change) => onChange(change as DocumentChange<Of>));
     try {
       await this.#connect();
       await feed.start();
@@ -192,7 +192,7 @@ class MongoDocuments implements Documents {
     }
     this.#feeds.add(feed);
     return {
-      staleMs: () => feed.staleMs(),
+      getStaleMs: () => feed.getStaleMs(),
       close: async () => {
         this.#feeds.delete(feed);
         await feed.close();
@@ -216,10 +216,10 @@ const parseDatabaseName = (url: string): string => /^mongodb(?:\+srv)?:\/\/[^/]+
 /**
  * Opens the documents of the replica set at `url`, whose path names the database (default `oiq`). The first use
  * connects, so it also reports an unavailable server; an invalid URL throws here. While MongoDB is unavailable,
- * everything rejects with `UnavailableError` within 5 seconds (a transaction within 10), or within other `limits`. It
- * reconnects without a restart.
+ * everything rejects with `UnavailableError` within 5 seconds (a transaction within 10), or within other `limits`. The
+ * client reconnects without a restart.
  */
-export const mongoDocuments = async ({
+export const openMongoDocuments = async ({
   url,
   clock = systemClock,
   limits = defaultLimits,

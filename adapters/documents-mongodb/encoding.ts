@@ -1,11 +1,11 @@
 /**
- * The MongoDB form of a document: `_id` contains tenant and id, `fields` the fields. Values that BSON or its driver
+ * Encodes documents for MongoDB: `_id` contains the tenant and the id, `fields` the fields. Values that BSON or its driver
  * cannot preserve (operators and dots in names, broken UTF-16, depth) are additionally stored as JSON text.
  */
 import type { IndexDescription } from 'mongodb';
 import type { CollectionDefinition, Filter } from '../../schemas/ports/documents.ts';
 import type { EncodedFields, Entry, Fields } from '../document-encoding.ts';
-import { type Order, renamePaths, requiredValues } from '../documents-query.ts';
+import { collectRequiredValues, type Order, renamePaths } from '../documents-query.ts';
 
 export interface DocumentKey {
   readonly tenant: string;
@@ -39,22 +39,22 @@ class BsonCopier {
   isExact = true;
 
   copyValue(value: unknown, depth: number): unknown {
-    if (typeof value === 'string') return this.#text(value);
+    if (typeof value === 'string') return this.#copyText(value);
     if (typeof value !== 'object' || value === null) return value;
     if (depth >= maxDepth) {
       this.isExact = false;
       return null;
     }
     if (Array.isArray(value)) return value.map((element) => this.copyValue(element, depth + 1));
-    const copy: [string, unknown][] = [];
+    const copier: [string, unknown][] = [];
     for (const [name, inner] of Object.entries(value)) {
       if (isUnsafeName(name)) this.isExact = false;
-      else copy.push([name, this.copyValue(inner, depth + 1)]);
+      else copier.push([name, this.copyValue(inner, depth + 1)]);
     }
-    return Object.fromEntries(copy);
+    return Object.fromEntries(copier);
   }
 
-  #text(value: string): string {
+  #copyText(value: string): string {
     if (value.isWellFormed()) return value;
     this.isExact = false;
     return value.toWellFormed();
@@ -67,9 +67,9 @@ export const toRecord = (
   { fields, text }: EncodedFields,
 ): MongoRecord => {
   const copy = new BsonCopier();
-  const queryable = copy.copyValue(fields, 0) as Fields;
+  const queryableFields = copy.copyValue(fields, 0) as Fields;
   const { id, version, createdAt, updatedAt } = entry;
-  const record: MongoRecord = { _id: { tenant, id }, version, createdAt, updatedAt, fields: queryable };
+  const record: MongoRecord = { _id: { tenant, id }, version, createdAt, updatedAt, fields: queryableFields };
   return copy.isExact ? record : { ...record, json: text };
 };
 
@@ -97,33 +97,38 @@ export const filterWithin = (tenant: string, ...filters: readonly Filter[]): Fil
 });
 
 /** Field names of the unique index that rejected a write. */
-export const fieldsOfKey = (key: Readonly<Record<string, unknown>> = {}): readonly string[] =>
+export const getKeyFields = (key: Readonly<Record<string, unknown>> = {}): readonly string[] =>
   '_id' in key ? ['id'] : Object.keys(key).flatMap((path) => (path.startsWith('fields.') ? [path.slice(7)] : []));
 
-const prefix = 'oiq ';
-export const isOurs = (indexName: string): boolean => indexName.startsWith(prefix);
+const indexPrefix = 'oiq ';
+export const isOwnIndex = (indexName: string): boolean => indexName.startsWith(indexPrefix);
 
-const ascending = (paths: readonly string[]): Record<string, 1> => Object.fromEntries(paths.map((path) => [path, 1]));
+const toAscendingKey = (paths: readonly string[]): Record<string, 1> =>
+  Object.fromEntries(paths.map((path) => [path, 1]));
 
-const index = (kind: string, paths: readonly string[], options: Partial<IndexDescription> = {}): IndexDescription => ({
-  key: ascending(paths),
-  name: `${prefix}${kind} ${paths.join(' ')}`,
+const buildIndex = (
+  kind: string,
+  paths: readonly string[],
+  options: Partial<IndexDescription> = {},
+): IndexDescription => ({
+  key: toAscendingKey(paths),
+  name: `${indexPrefix}${kind} ${paths.join(' ')}`,
   ...options,
 });
 
 /** A unique set with a missing or null field does not apply, as in SQL. */
-const uniqueIndexOptions = (paths: readonly string[]): Partial<IndexDescription> => ({
+const buildUniqueOptions = (paths: readonly string[]): Partial<IndexDescription> => ({
   unique: true,
   partialFilterExpression: Object.fromEntries(paths.map((path) => [path, { $type: ['number', 'string', 'bool'] }])),
 });
 
 /** The index for lists in an order; indexes of `sorts` are read in both directions. */
-const orderIndex = (order: Order): IndexDescription['key'] =>
+const buildOrderKey = (order: Order): IndexDescription['key'] =>
   Object.fromEntries(order.map(([path, direction]) => [toRecordPath(path), direction]));
 
 /**
- * The index hint of a text search whose filter pins no field to a value: the index of the order, otherwise of ids. Each
- * reads every document at most once. Without a hint the server tries all indexes of the collection whenever the
+ * Returns the index hint for a text search whose filter requires no exact value: the index of the order, otherwise of
+ * ids. Each of these reads every document at most once. Without a hint the server tries all indexes of the collection whenever the
  * frequency of the searched text differs from the one before.
  */
 export const findHint = (
@@ -131,11 +136,11 @@ export const findHint = (
   filter: Filter,
   order?: Order,
 ): IndexDescription['key'] | undefined => {
-  if (!JSON.stringify(filter).includes('"$regex"') || requiredValues(filter).size > 0) return undefined;
+  if (!JSON.stringify(filter).includes('"$regex"') || collectRequiredValues(filter).size > 0) return undefined;
   const [first, second] = order ?? [];
   if (first === undefined) return { '_id.tenant': 1, '_id.id': 1 };
   const isIndexed = order?.length === 2 && sorts.includes(first[0]) && second?.[1] === 1;
-  return isIndexed ? { '_id.tenant': 1, ...orderIndex(order) } : undefined;
+  return isIndexed ? { '_id.tenant': 1, ...buildOrderKey(order) } : undefined;
 };
 
 /** A partial index only serves queries that repeat its condition, so each unique set also has a plain index. */
@@ -145,24 +150,24 @@ export const buildIndexes = ({
   unique = [],
   uniqueEverywhere = [],
 }: CollectionDefinition<object>): readonly IndexDescription[] => {
-  const requiredIndexes = [index('by', ['_id.tenant', '_id.id'])];
+  const requiredIndexes = [buildIndex('by', ['_id.tenant', '_id.id'])];
   for (const set of [...indexes, ...unique])
-    requiredIndexes.push(index('by', ['_id.tenant', ...set.map(toRecordPath), '_id.id']));
+    requiredIndexes.push(buildIndex('by', ['_id.tenant', ...set.map(toRecordPath), '_id.id']));
   for (const path of sorts.map(toRecordPath)) {
-    requiredIndexes.push(index('by', ['_id.tenant', path, '_id.id']));
+    requiredIndexes.push(buildIndex('by', ['_id.tenant', path, '_id.id']));
     // Ids ascend in both directions, so one index cannot serve both.
     requiredIndexes.push({
       key: { '_id.tenant': 1, [path]: -1, '_id.id': 1 },
-      name: `${prefix}down _id.tenant ${path} _id.id`,
+      name: `${indexPrefix}down _id.tenant ${path} _id.id`,
     });
   }
   for (const set of uniqueEverywhere)
-    requiredIndexes.push(index('by', [...set.map(toRecordPath), '_id.tenant', '_id.id']));
+    requiredIndexes.push(buildIndex('by', [...set.map(toRecordPath), '_id.tenant', '_id.id']));
   for (const set of unique)
     requiredIndexes.push(
-      index('unique', ['_id.tenant', ...set.map(toRecordPath)], uniqueIndexOptions(set.map(toRecordPath))),
+      buildIndex('unique', ['_id.tenant', ...set.map(toRecordPath)], buildUniqueOptions(set.map(toRecordPath))),
     );
   for (const set of uniqueEverywhere)
-    requiredIndexes.push(index('unique', set.map(toRecordPath), uniqueIndexOptions(set.map(toRecordPath))));
+    requiredIndexes.push(buildIndex('unique', set.map(toRecordPath), buildUniqueOptions(set.map(toRecordPath))));
   return [...new Map(requiredIndexes.map((one) => [one.name, one])).values()];
 };

@@ -2,7 +2,7 @@
 import { MongoBulkWriteError, MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
-import { fieldsOfKey } from './encoding.ts';
+import { getKeyFields } from './encoding.ts';
 
 /**
  * No primary, stepping down, shutting down, timed out, majority not reached, or not authenticated to the cluster yet.
@@ -45,10 +45,10 @@ export const isSnapshotUnavailable = (error: unknown): boolean =>
   error instanceof MongoServerError && [239, 246].includes(Number(error.code));
 
 /** Whether another instance created the collection first. */
-export const isCollectionExisting = (error: unknown): boolean => error instanceof MongoServerError && error.code === 48;
+export const isExistingCollection = (error: unknown): boolean => error instanceof MongoServerError && error.code === 48;
 
 /** The driver's description of the servers when none of them accepts writes. */
-const unavailableReason = (error: unknown): string => {
+const describeUnavailability = (error: unknown): string => {
   const servers = error instanceof MongoServerSelectionError ? [...(error.reason?.servers.values() ?? [])] : [];
   const types = new Set<string>(servers.map(({ type }) => type));
   if (types.has('RSGhost'))
@@ -72,9 +72,9 @@ export const toPortError = (error: unknown): unknown => {
     return new Error(`MongoDB refuses the login: ${error.message} Check the user and the password in OIQ_MONGODB_URL`, {
       cause: error,
     });
-  if (isUnavailable(error)) return new UnavailableError(unavailableReason(error), { cause: error });
+  if (isUnavailable(error)) return new UnavailableError(describeUnavailability(error), { cause: error });
   if (error instanceof MongoServerError && error.code === 11000 && !(error instanceof MongoBulkWriteError)) {
-    const fields = fieldsOfKey(error.keyPattern);
+    const fields = getKeyFields(error.keyPattern);
     return new ConflictError('duplicate', `another document has the same ${fields.join(', ')}`, {
       fields,
       cause: error,

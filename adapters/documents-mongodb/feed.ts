@@ -1,18 +1,18 @@
 /**
  * The change feed of one collection: a snapshot at cluster time T, then the change stream from just after T. Every
- * write of the store is an insert, a replacement or a deletion, so each event contains the document after that write; a
- * later lookup would skip states. After a lost connection the feed resumes after the last event. If the server no
+ * write of the store is an insert, a replacement or a deletion, so each event contains the document as of that write. A
+ * later lookup would skip versions. After a lost connection the feed resumes after the last event. If the server no
  * longer has that position, the feed compares a new snapshot with the reported versions.
  */
 import type { ChangeStream, ChangeStreamDocument, Collection, MongoClient, ResumeToken } from 'mongodb';
 import { Timestamp } from 'mongodb';
-import type { Change, Feed } from '../../schemas/ports/documents.ts';
+import type { DocumentChange, Feed } from '../../schemas/ports/documents.ts';
 import { toDocument } from '../document-encoding.ts';
 import { withTimeLimit } from '../documents-transaction.ts';
 import { type DocumentKey, type MongoRecord, toEntry } from './encoding.ts';
-import { isCollectionExisting, isHistoryLost, isSnapshotUnavailable } from './errors.ts';
+import { isExistingCollection, isHistoryLost, isSnapshotUnavailable } from './errors.ts';
 
-/** Interval of the answers of an idle stream, which determine the freshness of the feed. */
+/** Interval of the responses of an idle stream, which determine the freshness of the feed. */
 const maxAwaitMs = 500;
 const batchSize = 1000;
 const maxSnapshotAttempts = 50;
@@ -25,18 +25,22 @@ const toKeyText = ({ tenant, id }: DocumentKey): string => `${tenant}\0${id}`;
 export class MongoFeed implements Feed {
   readonly #client: MongoClient;
   readonly #collection: Collection<MongoRecord>;
-  readonly #onChange: (change: Change<object>) => void;
+  readonly #onChange: (change: DocumentChange<object>) => void;
   /** Versions of all reported documents, so that a second snapshot reports differences only. */
-  readonly #reported = new Map<string, { readonly key: DocumentKey; readonly version: number }>();
+  readonly #reportedVersions = new Map<string, { readonly key: DocumentKey; readonly version: number }>();
   #position: Position | undefined;
-  #completeUntil = 0;
-  #closed = false;
+  #completeUntilMs = 0;
+  #isClosed = false;
   #isBroken = false;
   #stream: ChangeStream<MongoRecord> | undefined;
-  #running: Promise<void> = Promise.resolve();
+  #loop: Promise<void> = Promise.resolve();
 
   /** `collection` must have no read concern of its own, which would override that of the snapshot. */
-  constructor(client: MongoClient, collection: Collection<MongoRecord>, onChange: (change: Change<object>) => void) {
+  constructor(
+    client: MongoClient,
+    collection: Collection<MongoRecord>,
+    onChange: (change: DocumentChange<object>) => void,
+  ) {
     this.#client = client;
     this.#collection = collection;
     this.#onChange = onChange;
@@ -44,36 +48,36 @@ export class MongoFeed implements Feed {
 
   /** Resolves once every document of the snapshot is reported. */
   async start(): Promise<void> {
-    await this.#snapshot();
-    this.#running = this.#run();
+    await this.#readSnapshot();
+    this.#loop = this.#run();
   }
 
-  staleMs(): number {
-    return this.#isBroken ? Number.POSITIVE_INFINITY : performance.now() - this.#completeUntil;
+  getStaleMs(): number {
+    return this.#isBroken ? Number.POSITIVE_INFINITY : performance.now() - this.#completeUntilMs;
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await this.#stream?.close().catch(() => undefined);
-    await this.#running;
+    await this.#loop;
   }
 
   async #run(): Promise<void> {
-    while (!this.#closed && !this.#isBroken) {
+    while (!this.#isClosed && !this.#isBroken) {
       try {
-        if (this.#position === undefined) await this.#snapshot();
+        if (this.#position === undefined) await this.#readSnapshot();
         await this.#consume();
       } catch (error) {
         if (isHistoryLost(error)) this.#position = undefined;
-        if (!this.#closed) await pause(100);
+        if (!this.#isClosed) await pause(100);
       }
     }
   }
 
-  async #snapshot(): Promise<void> {
+  async #readSnapshot(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
-        if (await this.#snapshotOnce()) return;
+        if (await this.#tryReadSnapshot()) return;
       } catch (error) {
         if (!isSnapshotUnavailable(error) || tries === maxSnapshotAttempts) throw error;
         await pause(100);
@@ -81,14 +85,14 @@ export class MongoFeed implements Feed {
     }
   }
 
-  /** Returns false if the collection did not exist and its creation is needed to get a cluster time; it exists now. */
-  async #snapshotOnce(): Promise<boolean> {
+  /** Returns false if the collection did not exist; the method then creates it, because only an existing collection has a cluster time. */
+  async #tryReadSnapshot(): Promise<boolean> {
     const session = this.#client.startSession({ snapshot: true });
-    const unseenDocuments = new Map(this.#reported);
+    const missingDocuments = new Map(this.#reportedVersions);
     const startedAt = performance.now();
     try {
       for await (const record of this.#collection.find({}, { session, batchSize })) {
-        unseenDocuments.delete(toKeyText(record._id));
+        missingDocuments.delete(toKeyText(record._id));
         this.#emitStored(record);
       }
       // The driver stores the time of the snapshot in the session, but does not declare it.
@@ -97,9 +101,9 @@ export class MongoFeed implements Feed {
         await this.#createCollection();
         return false;
       }
-      for (const { key } of unseenDocuments.values()) this.#emitDeleted(key);
+      for (const { key } of missingDocuments.values()) this.#emitDeleted(key);
       this.#position = { startAtOperationTime: new Timestamp({ t: time.t, i: time.i + 1 }) };
-      this.#completeUntil = startedAt;
+      this.#completeUntilMs = startedAt;
       return true;
     } finally {
       await session.endSession();
@@ -110,7 +114,7 @@ export class MongoFeed implements Feed {
     try {
       await this.#client.db(this.#collection.dbName).createCollection(this.#collection.collectionName);
     } catch (error) {
-      if (!isCollectionExisting(error)) throw error;
+      if (!isExistingCollection(error)) throw error;
     }
   }
 
@@ -125,21 +129,21 @@ export class MongoFeed implements Feed {
     this.#stream = stream;
     try {
       let startedAt = 0;
-      let received = 0;
-      while (!this.#closed && this.#position !== undefined) {
+      let receivedCount = 0;
+      while (!this.#isClosed && this.#position !== undefined) {
         if (stream.bufferedCount() === 0) {
           startedAt = performance.now();
-          received = 0;
+          receivedCount = 0;
         }
         const event = await withTimeLimit(5000, 'the change stream', stream.tryNext());
         if (event !== null) {
-          received += 1;
+          receivedCount += 1;
           this.#apply(event);
         }
         if (this.#position === undefined || this.#isBroken) return;
         if (stream.resumeToken) this.#position = { resumeAfter: stream.resumeToken };
-        // The answer contained everything from before the request, unless it was truncated.
-        if (stream.bufferedCount() === 0 && received < batchSize) this.#completeUntil = startedAt;
+        // The response contained everything from before the request, unless it was truncated.
+        if (stream.bufferedCount() === 0 && receivedCount < batchSize) this.#completeUntilMs = startedAt;
       }
     } finally {
       this.#stream = undefined;
@@ -171,16 +175,17 @@ export class MongoFeed implements Feed {
   #emitStored(record: MongoRecord): void {
     const entry = toEntry(record);
     const key = toKeyText(record._id);
-    if (this.#reported.get(key)?.version === entry.version) return;
-    this.#reported.set(key, { key: record._id, version: entry.version });
+    if (this.#reportedVersions.get(key)?.version === entry.version) return;
+    this.#reportedVersions.set(key, { key: record._id, version: entry.version });
     this.#report({ tenantId: record._id.tenant, id: entry.id, document: toDocument(entry) });
   }
 
   #emitDeleted(key: DocumentKey): void {
-    if (this.#reported.delete(toKeyText(key))) this.#report({ tenantId: key.tenant, id: key.id, document: undefined });
+    if (this.#reportedVersions.delete(toKeyText(key)))
+      this.#report({ tenantId: key.tenant, id: key.id, document: undefined });
   }
 
-  #report(change: Change<object>): void {
+  #report(change: DocumentChange<object>): void {
     try {
       this.#onChange(change);
     } catch (error) {

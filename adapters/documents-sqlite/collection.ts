@@ -11,12 +11,12 @@ import {
 import { applyChanges, encodeFields, type Fields, toDocument, validateOrCreateId } from '../document-encoding.ts';
 import {
   comparePositions,
-  countedFields,
   defaultLimit,
   encodeCursor,
+  getPosition,
   type Order,
   parseCursor,
-  positionOf,
+  requireCountableFields,
   type Scalar,
   toOrder,
 } from '../documents-query.ts';
@@ -38,12 +38,12 @@ export interface DocumentWrite {
 /** How the operations of a collection run: directly, or in a transaction. */
 export interface Access {
   read<Result>(operation: (tables: DocumentTables) => Result): Promise<Result>;
-  write<Result>(operation: (tables: DocumentTables, written: DocumentWrite[]) => Result): Promise<Result>;
+  write<Result>(operation: (tables: DocumentTables, writes: DocumentWrite[]) => Result): Promise<Result>;
 }
 
 interface PositionedDocument {
   readonly document: Fields & StoredMetadata;
-  readonly place: readonly Scalar[];
+  readonly position: readonly Scalar[];
 }
 
 /**
@@ -52,8 +52,8 @@ interface PositionedDocument {
 const maxScansPerMatch = 4;
 
 /**
- * A tenant's matches after a position, in the order of its index. Undefined if there is no index, or matches are too
- * rare.
+ * Returns a tenant's matches after a position, in the order of an index. Undefined if there is no index, or if matches
+ * are too rare.
  */
 const findByIndex = (
   tables: DocumentTables,
@@ -70,18 +70,18 @@ const findByIndex = (
   },
 ): readonly PositionedDocument[] | undefined => {
   const matches = createMatcher(filter);
-  const maxPlaces = maxScansPerMatch * (limit + 1);
-  const places = tables.firstInOrder(definition, tenant, filter, { order, start, maxPlaces });
-  const found: PositionedDocument[] = [];
-  let seen = 0;
-  for (const row of places ?? []) {
-    seen += 1;
+  const maxScannedRows = maxScansPerMatch * (limit + 1);
+  const scannedRows = tables.readFirstInOrder(definition, tenant, filter, { order, start, maxRows: maxScannedRows });
+  const matchingDocuments: PositionedDocument[] = [];
+  let scannedCount = 0;
+  for (const row of scannedRows ?? []) {
+    scannedCount += 1;
     if (row === undefined || !matches(row)) continue;
     const document = toDocument(row);
-    found.push({ document, place: positionOf(document, order) });
-    if (found.length > limit) return found;
+    matchingDocuments.push({ document, position: getPosition(document, order) });
+    if (matchingDocuments.length > limit) return matchingDocuments;
   }
-  return places !== undefined && seen < maxPlaces ? found : undefined;
+  return scannedRows !== undefined && scannedCount < maxScannedRows ? matchingDocuments : undefined;
 };
 
 /** A tenant's sorted matches after a position; more than `limit` of them if more exist. */
@@ -96,24 +96,24 @@ const findAfter = (
   const indexMatches = findByIndex(tables, definition, tenant, { filter, order, start, limit });
   if (indexMatches !== undefined) return indexMatches;
   const matches = createMatcher(filter);
-  const found: PositionedDocument[] = [];
-  const byId = order.length === 1;
-  const sortedRows = byId
+  const matchingDocuments: PositionedDocument[] = [];
+  const isSortedById = order.length === 1;
+  const sortedRows = isSortedById
     ? tables.candidates(definition, tenant, filter, getIdRange(filter, order[0]?.[1], start))
-    : tables.inOrder(definition, tenant, filter, { bounds: getIdRange(filter), order, start });
-  const startsAfterPosition = !byId && sortedRows !== undefined;
+    : tables.readInOrder(definition, tenant, filter, { bounds: getIdRange(filter), order, start });
+  const startsAfterPosition = !isSortedById && sortedRows !== undefined;
   for (const row of sortedRows ?? tables.candidates(definition, tenant, filter, getIdRange(filter))) {
     if (!matches(row)) continue;
     const document = toDocument(row);
-    const place = positionOf(document, order);
-    if (startsAfterPosition || start === undefined || comparePositions(place, start, order) > 0)
-      found.push({ document, place });
+    const position = getPosition(document, order);
+    if (startsAfterPosition || start === undefined || comparePositions(position, start, order) > 0)
+      matchingDocuments.push({ document, position });
     // Sorted rows are read up to the page size plus one, which shows whether more exist.
-    if (sortedRows !== undefined && found.length > limit) return found;
+    if (sortedRows !== undefined && matchingDocuments.length > limit) return matchingDocuments;
   }
   return sortedRows === undefined
-    ? found.sort((left, right) => comparePositions(left.place, right.place, order))
-    : found;
+    ? matchingDocuments.sort((left, right) => comparePositions(left.position, right.position, order))
+    : matchingDocuments;
 };
 
 const readPage = (
@@ -127,7 +127,7 @@ const readPage = (
   const last = found.length > limit ? found[limit - 1] : undefined;
   return {
     items: found.slice(0, limit).map(({ document }) => document),
-    nextCursor: last === undefined ? null : encodeCursor(last.place, toOrder(options.sort)),
+    nextCursor: last === undefined ? null : encodeCursor(last.position, toOrder(options.sort)),
   };
 };
 
@@ -161,7 +161,7 @@ const findCurrent = (
   return row;
 };
 
-/** Returns a tenant's collection on the tables of `access`. */
+/** Returns a tenant's collection, which uses the tables of `access`. */
 export const createCollection = (
   access: Access,
   definition: Definition,
@@ -169,30 +169,30 @@ export const createCollection = (
   clock: Clock,
 ): Collection<object> => {
   const { name } = definition;
-  const now = (): string => new Date(clock.now()).toISOString();
+  const getNow = (): string => new Date(clock.now()).toISOString();
   const recordWrite = (
-    written: DocumentWrite[],
+    writes: DocumentWrite[],
     document: { readonly row: Row; readonly text: string },
   ): Fields & StoredMetadata => {
-    written.push({ collection: name, tenantId, id: document.row.id, document });
+    writes.push({ collection: name, tenantId, id: document.row.id, document });
     return toDocument(document.row);
   };
-  const rewrite = (
+  const replaceDocument = (
     id: string,
     version: number | undefined,
     next: (before: Fields) => object,
   ): Promise<Fields & StoredMetadata> =>
-    access.write((tables, written) => {
+    access.write((tables, writes) => {
       const before = findCurrent(tables, definition, tenantId, id, version);
       const { fields, text } = encodeFields(next(before.fields));
-      const row: Row = { ...before, version: before.version + 1, updatedAt: now(), fields };
+      const row: Row = { ...before, version: before.version + 1, updatedAt: getNow(), fields };
       tables.put(definition, row, text, before);
-      return recordWrite(written, { row, text });
+      return recordWrite(writes, { row, text });
     });
   return {
     insert: (given) =>
-      access.write((tables, written) =>
-        recordWrite(written, insertDocument(tables, definition, tenantId, given, now())),
+      access.write((tables, writes) =>
+        recordWrite(writes, insertDocument(tables, definition, tenantId, given, getNow())),
       ),
     find: (id) =>
       access.read((tables) => {
@@ -210,18 +210,20 @@ export const createCollection = (
         return count;
       }),
     countValues: (fields, options = {}) =>
-      access.read((tables) => countValues(tables, definition, tenantId, countedFields(fields, options), options)),
-    replace: (id, fields, version) => rewrite(id, version, () => fields),
-    update: (id, changes, version) => rewrite(id, version, (before) => applyChanges(before, changes)),
+      access.read((tables) =>
+        countValues(tables, definition, tenantId, requireCountableFields(fields, options), options),
+      ),
+    replace: (id, fields, version) => replaceDocument(id, version, () => fields),
+    update: (id, changes, version) => replaceDocument(id, version, (before) => applyChanges(before, changes)),
     delete: (id, version) =>
-      access.write((tables, written) => {
+      access.write((tables, writes) => {
         const row =
           version === undefined
             ? tables.find(name, tenantId, id)
             : findCurrent(tables, definition, tenantId, id, version);
         if (row === undefined) return false;
         tables.remove(definition, row);
-        written.push({ collection: name, tenantId, id, document: undefined });
+        writes.push({ collection: name, tenantId, id, document: undefined });
         return true;
       }),
   };

@@ -1,10 +1,17 @@
 /**
- * Conditions that SQLite evaluates on the stored text of a document: whether it may match a filter, whether it surely
- * matches, and its position in an order. A list then parses few documents beyond its page, and a count almost none.
+ * Conditions that SQLite evaluates on the stored text of a document: whether it may match a filter, whether it
+ * certainly matches, and its position in an order. A list then parses few documents beyond its page, and a count almost none.
  * Field paths are parameters; those of orders are plain names and part of the statement.
  */
 import type { Filter } from '../../schemas/ports/documents.ts';
-import { getExactPinnedValues, getPinnedValues, isPlain, type Order, rankOf, type Scalar } from '../documents-query.ts';
+import {
+  getExactValues,
+  getRequiredValues,
+  getTypeRank,
+  isPlainObject,
+  type Order,
+  type Scalar,
+} from '../documents-query.ts';
 
 /** A condition of a statement, with the values of its placeholders. */
 export interface Condition {
@@ -12,11 +19,11 @@ export interface Condition {
   readonly parameters: readonly (string | number)[];
 }
 
-/** Field names for which SQLite's paths and MongoDB's find the same values; the store's own fields are columns. */
+/** Whether SQLite's path and MongoDB's path of a field find the same values. The store's own fields are columns. */
 export const isField = (path: string): boolean =>
   /^[a-z]\w*$/i.test(path) && !['id', 'version', 'createdAt', 'updatedAt'].includes(path);
 
-const joined = (conditions: readonly Condition[], operator: 'AND' | 'OR'): Condition => ({
+const joinConditions = (conditions: readonly Condition[], operator: 'AND' | 'OR'): Condition => ({
   sql: `(${conditions.map(({ sql }) => sql).join(` ${operator} `)})`,
   parameters: conditions.flatMap(({ parameters }) => parameters),
 });
@@ -26,20 +33,20 @@ export const combineAll = (
   parts: readonly (Condition | undefined)[],
   operator: 'AND' | 'OR',
 ): Condition | undefined => {
-  const known = parts.filter((part) => part !== undefined);
-  if (known.length < parts.length) return undefined;
-  if (known.length > 0) return joined(known, operator);
+  const definedParts = parts.filter((part) => part !== undefined);
+  if (definedParts.length < parts.length) return undefined;
+  if (definedParts.length > 0) return joinConditions(definedParts, operator);
   return operator === 'AND' ? { sql: '1', parameters: [] } : undefined;
 };
 
 /** Conditions with more values than this are not evaluated by SQLite but by the filter itself. */
 const maxValues = 10;
 
-/** True if the JSON text of a field contains one of the values, directly or in a list. */
+/** Builds a condition that is true if the JSON text of a field contains one of the values, directly or in a list. */
 const containsAnyValue = (path: string, values: readonly Scalar[]): Condition | undefined =>
   values.length === 0 || values.length > maxValues
     ? undefined
-    : joined(
+    : joinConditions(
         values.map((value) => ({ sql: 'instr(fields -> ?, ?) > 0', parameters: [path, JSON.stringify(value)] })),
         'OR',
       );
@@ -60,44 +67,44 @@ const extractLiteral = (pattern: string): string | undefined => {
 };
 
 /** The pattern and options of a condition that only has a pattern. */
-const patternOf = (condition: unknown): readonly [pattern: string, options: unknown] | undefined => {
-  if (!isPlain(condition)) return undefined;
+const getPattern = (condition: unknown): readonly [pattern: string, options: unknown] | undefined => {
+  if (!isPlainObject(condition)) return undefined;
   const { $regex, $options = '', ...others } = condition;
   return typeof $regex === 'string' && Object.keys(others).length === 0 ? [$regex, $options] : undefined;
 };
 
-const likeOf = (literal: string): string => `%${literal.replace(/[%_]/g, '\\$&')}%`;
+const buildLikePattern = (literal: string): string => `%${literal.replace(/[%_]/g, '\\$&')}%`;
 
 const containsText = (path: string, condition: unknown): Condition | undefined => {
-  const [pattern, options] = patternOf(condition) ?? [];
+  const [pattern, options] = getPattern(condition) ?? [];
   const literal = pattern !== undefined && (options === '' || options === 'i') ? extractLiteral(pattern) : undefined;
   return literal === undefined
     ? undefined
-    : { sql: "fields -> ? LIKE ? ESCAPE '\\'", parameters: [path, likeOf(literal)] };
+    : { sql: "fields -> ? LIKE ? ESCAPE '\\'", parameters: [path, buildLikePattern(literal)] };
 };
 
 const toPossibleCondition = (path: string, condition: unknown): Condition | undefined => {
   if (path === '$and') return combineKnown((condition as Filter[]).map(toPossibleConditions));
   if (path === '$or') return combineAll((condition as Filter[]).map(toPossibleConditions), 'OR');
   if (!isField(path)) return undefined;
-  const values = getPinnedValues(condition);
+  const values = getRequiredValues(condition);
   return values === undefined ? containsText(path, condition) : containsAnyValue(path, values);
 };
 
 /** Combines the known parts; unknown parts may be true. */
 const combineKnown = (parts: readonly (Condition | undefined)[]): Condition | undefined => {
-  const known = parts.filter((part) => part !== undefined);
-  return known.length === 0 ? undefined : joined(known, 'AND');
+  const definedParts = parts.filter((part) => part !== undefined);
+  return definedParts.length === 0 ? undefined : joinConditions(definedParts, 'AND');
 };
 
 const toPossibleConditions = (filter: Filter): Condition | undefined =>
   combineKnown(Object.entries(filter).map(([path, condition]) => toPossibleCondition(path, condition)));
 
 /**
- * True for every matching document, and for few others. Documents that SQLite cannot parse as JSON because of their
- * depth may match.
+ * Builds a condition that is true for every matching document, and for few others. It is true for documents that are
+ * too deep for SQLite's JSON parser.
  */
-export const mayMatch = (filter: Filter): Condition => {
+export const buildPossibleMatchCondition = (filter: Filter): Condition => {
   const condition = toPossibleConditions(filter);
   return condition === undefined
     ? { sql: '1', parameters: [] }
@@ -105,13 +112,13 @@ export const mayMatch = (filter: Filter): Condition => {
 };
 
 /** True for a text field that contains the whole pattern, case-insensitively or not. */
-const surelyContainsText = (path: string, condition: unknown): Condition | undefined => {
-  const [pattern = '', options] = patternOf(condition) ?? [];
+const certainlyContainsText = (path: string, condition: unknown): Condition | undefined => {
+  const [pattern = '', options] = getPattern(condition) ?? [];
   const literal = options === 'i' ? extractLiteral(pattern) : undefined;
   if (literal === undefined || literal !== pattern.replace(escapes, '$1')) return undefined;
   return {
     sql: "(json_type(fields, ?) = 'text' AND fields ->> ? LIKE ? ESCAPE '\\')",
-    parameters: [`$.${path}`, path, likeOf(literal)],
+    parameters: [`$.${path}`, path, buildLikePattern(literal)],
   };
 };
 
@@ -121,10 +128,10 @@ export interface IndexedValues {
   readonly values: readonly Scalar[];
 }
 
-const surelyIsOne = (path: string, values: readonly Scalar[]): Condition | undefined =>
+const equalsAnyValue = (path: string, values: readonly Scalar[]): Condition | undefined =>
   values.length === 0 || values.length > maxValues
     ? undefined
-    : joined(
+    : joinConditions(
         values.map((value) => ({ sql: 'fields -> ? = ?', parameters: [path, JSON.stringify(value)] })),
         'OR',
       );
@@ -133,24 +140,28 @@ const surelyIsOne = (path: string, values: readonly Scalar[]): Condition | undef
  * Sufficient condition: true only for matching documents, but not for all of them. Undefined if it would be true for
  * none.
  */
-const sufficientCondition = (filter: Filter, held: IndexedValues | undefined): Condition | undefined => {
-  const sureOfAll = (condition: unknown): (Condition | undefined)[] =>
-    (condition as Filter[]).map((part) => sufficientCondition(part, held));
-  const partOf = (path: string, condition: unknown): Condition | undefined => {
-    if (path === '$and') return combineAll(sureOfAll(condition), 'AND');
+const buildSufficientCondition = (filter: Filter, indexedValues: IndexedValues | undefined): Condition | undefined => {
+  const buildSufficientConditions = (condition: unknown): (Condition | undefined)[] =>
+    (condition as Filter[]).map((part) => buildSufficientCondition(part, indexedValues));
+  const buildPart = (path: string, condition: unknown): Condition | undefined => {
+    if (path === '$and') return combineAll(buildSufficientConditions(condition), 'AND');
     if (path === '$or')
       return combineAll(
-        sureOfAll(condition).filter((part) => part !== undefined),
+        buildSufficientConditions(condition).filter((part) => part !== undefined),
         'OR',
       );
-    const values = getExactPinnedValues(condition);
-    if (values !== undefined && path === held?.path && JSON.stringify(values) === JSON.stringify(held.values))
+    const values = getExactValues(condition);
+    if (
+      values !== undefined &&
+      path === indexedValues?.path &&
+      JSON.stringify(values) === JSON.stringify(indexedValues.values)
+    )
       return { sql: '1', parameters: [] };
     if (!isField(path)) return undefined;
-    return values === undefined ? surelyContainsText(path, condition) : surelyIsOne(path, values);
+    return values === undefined ? certainlyContainsText(path, condition) : equalsAnyValue(path, values);
   };
   return combineAll(
-    Object.entries(filter).map(([path, condition]) => partOf(path, condition)),
+    Object.entries(filter).map(([path, condition]) => buildPart(path, condition)),
     'AND',
   );
 };
@@ -159,8 +170,11 @@ const sufficientCondition = (filter: Filter, held: IndexedValues | undefined): C
  * True only for documents that match. It may be false for matches with a list that contains the value, or a text with a
  * NUL character.
  */
-export const surelyMatches = (filter: Filter, held: IndexedValues | undefined): Condition | undefined => {
-  const condition = sufficientCondition(filter, held);
+export const buildCertainMatchCondition = (
+  filter: Filter,
+  indexedValues: IndexedValues | undefined,
+): Condition | undefined => {
+  const condition = buildSufficientCondition(filter, indexedValues);
   return (
     condition && {
       sql: `CASE WHEN json_valid(fields) THEN ${condition.sql} ELSE 0 END`,
@@ -180,20 +194,23 @@ const ownColumns: Readonly<Record<string, readonly [rank: string, value: string]
  * position. The path is part of the statement text, as in the index. Undefined for a path that SQLite reads differently
  * from MongoDB.
  */
-export const placeAt = (path: string, unplaced: number): readonly [rank: string, value: string] | undefined => {
+export const buildPositionSql = (
+  path: string,
+  unrankedValue: number,
+): readonly [rank: string, value: string] | undefined => {
   if (Object.hasOwn(ownColumns, path)) return ownColumns[path];
   if (!isField(path)) return undefined;
-  const rank = `CASE WHEN NOT json_valid(fields) THEN ${unplaced} ELSE CASE json_type(fields, '$.${path}')
+  const rank = `CASE WHEN NOT json_valid(fields) THEN ${unrankedValue} ELSE CASE json_type(fields, '$.${path}')
     WHEN 'text' THEN 2 WHEN 'integer' THEN 1 WHEN 'real' THEN 1 WHEN 'true' THEN 3 WHEN 'false' THEN 3
-    WHEN 'array' THEN ${unplaced} WHEN 'object' THEN ${unplaced} ELSE 0 END END`;
+    WHEN 'array' THEN ${unrankedValue} WHEN 'object' THEN ${unrankedValue} ELSE 0 END END`;
   return [rank, `CASE WHEN json_valid(fields) THEN fields ->> '$.${path}' END`];
 };
 
 /** Rank of values without a position: they sort first in both directions, so they are found before any other value. */
-export const rankBeforeAll = (direction: 1 | -1): number => (direction === 1 ? -1 : 4);
+export const getLeadingRank = (direction: 1 | -1): number => (direction === 1 ? -1 : 4);
 
 /** Whether a rank is that of a list, an object, or a document that SQLite cannot parse. */
-export const isUnplaced = (rank: number): boolean => rank < 0 || rank > 3;
+export const isUnranked = (rank: number): boolean => rank < 0 || rank > 3;
 
 /** Columns of an order: rank of the value's type, and the value, under these names. */
 export interface OrderColumns {
@@ -207,20 +224,26 @@ export interface OrderColumns {
 export const toOrderColumns = (order: Order, start: readonly Scalar[] | undefined): OrderColumns | undefined => {
   const [[path, direction] = ['id', 1 as const], [, idDirection] = ['id', 1 as const]] = order;
   if (order.length !== 2) return undefined;
-  const [way, beyond] = direction === 1 ? ['ASC', '>'] : ['DESC', '<'];
-  const [idWay, idBeyond] = idDirection === 1 ? ['ASC', '>'] : ['DESC', '<'];
+  const [sqlDirection, afterOperator] = direction === 1 ? ['ASC', '>'] : ['DESC', '<'];
+  const [idSqlDirection, idAfterOperator] = idDirection === 1 ? ['ASC', '>'] : ['DESC', '<'];
   const [value = null, id = null] = start ?? [];
   // The value passes through SQLite's JSON parser like the stored values.
-  const given = "(? ->> '$')";
+  const parameterSql = "(? ->> '$')";
   const after =
     start === undefined
       ? { sql: '1', parameters: [] }
       : {
-          sql: `(rank NOT BETWEEN 0 AND 3 OR rank ${beyond} ? OR
-            (rank = ? AND (value ${beyond} ${given} OR (value IS ${given} AND id ${idBeyond} ?))))`,
-          parameters: [rankOf(value), rankOf(value), JSON.stringify(value), JSON.stringify(value), String(id)],
+          sql: `(rank NOT BETWEEN 0 AND 3 OR rank ${afterOperator} ? OR
+            (rank = ? AND (value ${afterOperator} ${parameterSql} OR (value IS ${parameterSql} AND id ${idAfterOperator} ?))))`,
+          parameters: [
+            getTypeRank(value),
+            getTypeRank(value),
+            JSON.stringify(value),
+            JSON.stringify(value),
+            String(id),
+          ],
         };
   // A constant rank would prevent SQLite from using the index of the order.
-  const byRank = Object.hasOwn(ownColumns, path) ? '' : `rank ${way},`;
-  return { path, direction, after, sql: `ORDER BY ${byRank} value ${way}, id ${idWay}` };
+  const rankOrderSql = Object.hasOwn(ownColumns, path) ? '' : `rank ${sqlDirection},`;
+  return { path, direction, after, sql: `ORDER BY ${rankOrderSql} value ${sqlDirection}, id ${idSqlDirection}` };
 };

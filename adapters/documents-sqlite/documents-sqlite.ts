@@ -8,9 +8,9 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type {
-  Change,
   Collection,
   CollectionDefinition,
+  DocumentChange,
   Documents,
   Feed,
   Filter,
@@ -28,18 +28,18 @@ type Definition = CollectionDefinition<object>;
 
 interface Follower {
   readonly collection: string;
-  notify(change: Change<object>): void;
+  notify(change: DocumentChange<object>): void;
 }
 
-/** Full, busy, read-only or unreadable: a problem of the disk, not of the caller. */
-const diskCodes: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
+/** The disk is full, busy, read-only or unreadable: a failure of the disk, not of the caller. */
+const diskErrorCodes: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
 
 const remedy =
   'Stop oiq and restore the file from a backup. Without one, move it away (its -wal and -shm files too) and start with OIQ_NEW_INSTALLATION=true: telemetry stays; accounts, license keys and settings are lost';
 
 const toPortError = (error: unknown, path: string): unknown => {
   const { errcode, code, message } = error as { errcode?: number; code?: string; message?: string };
-  if (errcode !== undefined && diskCodes.has(errcode & 0xff))
+  if (errcode !== undefined && diskErrorCodes.has(errcode & 0xff))
     return new UnavailableError(`documents cannot be read or written: ${message}`, { cause: error });
   if (code === 'ERR_INVALID_STATE' && message?.includes('not open'))
     return new UnavailableError('documents are closed', { cause: error });
@@ -56,7 +56,7 @@ class SqliteDocuments implements Documents {
   readonly #scope = new TransactionScope();
   readonly #followers = new Set<Follower>();
   /** Definitions whose indexes are up to date in the committed state of the file. */
-  readonly #ensured = new Set<Definition>();
+  readonly #ensuredDefinitions = new Set<Definition>();
   /** Definitions whose indexes the open transaction has updated. */
   #ensuredInTransaction: Definition[] = [];
   #lastWrite: Promise<unknown> = Promise.resolve();
@@ -65,13 +65,13 @@ class SqliteDocuments implements Documents {
     this.#path = path;
     this.#clock = clock;
     this.#writeConnection = new DatabaseSync(path, { timeout: 5000 });
-    // The file holds password hashes.
+    // The file contains password hashes.
     chmodSync(path, 0o600);
     this.#writeConnection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     this.#writeConnection.exec(schema);
     this.#readConnection = new DatabaseSync(path, { timeout: 5000, readOnly: true });
-    this.#writeTables = new DocumentTables(this.#writeConnection, this.#ensured);
-    this.#readTables = new DocumentTables(this.#readConnection, this.#ensured);
+    this.#writeTables = new DocumentTables(this.#writeConnection, this.#ensuredDefinitions);
+    this.#readTables = new DocumentTables(this.#readConnection, this.#ensuredDefinitions);
   }
 
   /** Allows one writer at a time, in the order of calls. */
@@ -85,14 +85,15 @@ class SqliteDocuments implements Documents {
 
   #commit(written: readonly DocumentWrite[]): void {
     this.#writeConnection.exec('COMMIT');
-    for (const definition of this.#ensuredInTransaction.splice(0)) this.#ensured.add(definition);
+    for (const definition of this.#ensuredInTransaction.splice(0)) this.#ensuredDefinitions.add(definition);
     // In the same tick of the event loop: followers get the change before any reader can see the commit.
     for (const { collection, tenantId, id, document } of written)
       for (const follower of this.#followers)
-        if (follower.collection === collection) follower.notify({ tenantId, id, document: this.#parseFresh(document) });
+        if (follower.collection === collection)
+          follower.notify({ tenantId, id, document: this.#parseDocument(document) });
   }
 
-  #parseFresh(document: DocumentWrite['document']): (Fields & StoredMetadata) | undefined {
+  #parseDocument(document: DocumentWrite['document']): (Fields & StoredMetadata) | undefined {
     return document === undefined
       ? undefined
       : toDocument({ ...document.row, fields: JSON.parse(document.text) as Fields });
@@ -103,12 +104,12 @@ class SqliteDocuments implements Documents {
     if (this.#writeConnection.isOpen && this.#writeConnection.isTransaction) this.#writeConnection.exec('ROLLBACK');
   }
 
-  #runAtomically<Result>(operation: (written: DocumentWrite[]) => Result): Result {
-    const written: DocumentWrite[] = [];
+  #runAtomically<Result>(operation: (writes: DocumentWrite[]) => Result): Result {
+    const writes: DocumentWrite[] = [];
     this.#writeConnection.exec('BEGIN IMMEDIATE');
     try {
-      const result = operation(written);
-      this.#commit(written);
+      const result = operation(writes);
+      this.#commit(writes);
       return result;
     } catch (error) {
       this.#rollback();
@@ -116,7 +117,7 @@ class SqliteDocuments implements Documents {
     }
   }
 
-  readonly #direct: Access = {
+  readonly #directAccess: Access = {
     read: async (operation) => {
       try {
         return operation(this.#readTables);
@@ -129,39 +130,39 @@ class SqliteDocuments implements Documents {
       return this.#runExclusively(async () => {
         // SQLite answers synchronously: a caller that awaits write after write would block everything else.
         await yieldToEventLoop();
-        return this.#runAtomically((written) => operation(this.#writeTables, written));
+        return this.#runAtomically((writes) => operation(this.#writeTables, writes));
       });
     },
   };
 
-  #tenant(access: Access, tenantId: string): TenantDocuments {
+  #createTenantDocuments(access: Access, tenantId: string): TenantDocuments {
     validateTenantId(tenantId);
     return {
       tenantId,
       collection: <Of extends object>(definition: CollectionDefinition<Of>): Collection<Of> => {
         validateCollectionName(definition.name);
-        const ensuring: Access = {
+        const accessWithIndexes: Access = {
           read: access.read,
           write: (operation) =>
-            access.write((tables, written) => {
-              this.#ensure(definition);
-              return operation(tables, written);
+            access.write((tables, writes) => {
+              this.#ensureIndexes(definition);
+              return operation(tables, writes);
             }),
         };
         // The cast applies the caller's type to stored JSON, which the store does not validate.
-        return createCollection(ensuring, definition, tenantId, this.#clock) as unknown as Collection<Of>;
+        return createCollection(accessWithIndexes, definition, tenantId, this.#clock) as unknown as Collection<Of>;
       },
     };
   }
 
-  #ensure(definition: Definition): void {
-    if (this.#ensured.has(definition) || this.#ensuredInTransaction.includes(definition)) return;
+  #ensureIndexes(definition: Definition): void {
+    if (this.#ensuredDefinitions.has(definition) || this.#ensuredInTransaction.includes(definition)) return;
     this.#writeTables.ensure(definition);
     this.#ensuredInTransaction.push(definition);
   }
 
   forTenant(tenantId: string): TenantDocuments {
-    return this.#tenant(this.#direct, tenantId);
+    return this.#createTenantDocuments(this.#directAccess, tenantId);
   }
 
   async ensureCollections(definitions: readonly Definition[]): Promise<void> {
@@ -169,7 +170,7 @@ class SqliteDocuments implements Documents {
     await this.#runExclusively(() => {
       for (const definition of definitions) {
         validateCollectionName(definition.name);
-        this.#runAtomically(() => this.#ensure(definition));
+        this.#runAtomically(() => this.#ensureIndexes(definition));
       }
     });
   }
@@ -180,13 +181,13 @@ class SqliteDocuments implements Documents {
   ): AsyncIterable<Of & StoredMetadata & { readonly tenantId: string }> {
     const matches = createMatcher(filter);
     let after = { tenantId: '', id: '' };
-    for (let last = false; !last; ) {
+    for (let isLastPage = false; !isLastPage; ) {
       const from = after;
-      const page = await this.#direct.read((tables) => tables.page(definition, filter, from));
+      const page = await this.#directAccess.read((tables) => tables.page(definition, filter, from));
       for (const row of page.rows)
         if (matches(row)) yield { ...(toDocument(row) as Of & StoredMetadata), tenantId: row.tenantId };
       after = page.rows.at(-1) ?? after;
-      last = page.last;
+      isLastPage = page.isLast;
     }
   }
 
@@ -196,19 +197,19 @@ class SqliteDocuments implements Documents {
       // As before a write: consecutive transactions must not block everything else.
       await yieldToEventLoop();
       const run = new TransactionRun();
-      const written: DocumentWrite[] = [];
+      const writes: DocumentWrite[] = [];
       const access: Access = {
-        read: (operation) => run.operate(() => operation(this.#writeTables)),
-        write: (operation) => run.operate(() => operation(this.#writeTables, written)),
+        read: (operation) => run.runOperation(() => operation(this.#writeTables)),
+        write: (operation) => run.runOperation(() => operation(this.#writeTables, writes)),
       };
       this.#writeConnection.exec('BEGIN IMMEDIATE');
       try {
         const pendingResult = this.#scope.enter(run, () =>
-          work({ forTenant: (tenantId) => this.#tenant(access, tenantId) }),
+          work({ forTenant: (tenantId) => this.#createTenantDocuments(access, tenantId) }),
         );
         const result = await withTimeLimit(transactionLimitMs, 'the work of a transaction', pendingResult);
         await run.finish();
-        this.#commit(written);
+        this.#commit(writes);
         return result;
       } catch (error) {
         run.close();
@@ -220,7 +221,7 @@ class SqliteDocuments implements Documents {
 
   async follow<Of extends object>(
     definition: CollectionDefinition<Of>,
-    onChange: (change: Change<Of>) => void,
+    onChange: (change: DocumentChange<Of>) => void,
   ): Promise<Feed> {
     let staleSince: number | undefined;
     const follower: Follower = {
@@ -229,26 +230,26 @@ class SqliteDocuments implements Documents {
         // A follower that throws has missed a change and is stale from now on; the write and other followers continue.
         if (staleSince !== undefined) return;
         try {
-          onChange(change as Change<Of>);
+          onChange(change as DocumentChange<Of>);
         } catch {
           staleSince = Number.NEGATIVE_INFINITY;
         }
       },
     };
-    await this.#direct.read((tables) => {
+    await this.#directAccess.read((tables) => {
       let after = { tenantId: '', id: '' };
-      for (let last = false; !last; ) {
+      for (let isLastPage = false; !isLastPage; ) {
         const page = tables.page(definition, {}, after);
         for (const row of page.rows)
           onChange({ tenantId: row.tenantId, id: row.id, document: toDocument(row) as Of & StoredMetadata });
         after = page.rows.at(-1) ?? after;
-        last = page.last;
+        isLastPage = page.isLast;
       }
       // Without a pause after the last page, no commit happens between it and the first change.
       this.#followers.add(follower);
     });
     return {
-      staleMs: () => (staleSince === undefined ? 0 : performance.now() - staleSince),
+      getStaleMs: () => (staleSince === undefined ? 0 : performance.now() - staleSince),
       close: async () => {
         staleSince ??= performance.now();
         this.#followers.delete(follower);
@@ -257,7 +258,7 @@ class SqliteDocuments implements Documents {
   }
 
   async check(): Promise<void> {
-    await this.#direct.read(() => this.#readConnection.prepare('SELECT 1').get());
+    await this.#directAccess.read(() => this.#readConnection.prepare('SELECT 1').get());
   }
 
   async close(): Promise<void> {
@@ -269,7 +270,7 @@ class SqliteDocuments implements Documents {
 }
 
 /** Opens the file at `path`, or creates it. Only one process at a time can open it. */
-export const sqliteDocuments = async ({
+export const openSqliteDocuments = async ({
   path,
   clock = systemClock,
 }: {

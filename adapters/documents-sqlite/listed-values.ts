@@ -1,4 +1,4 @@
-/** Values that the store indexes next to a document: those of indexed fields and of unique sets. */
+/** Values that the store indexes in addition to a document: those of indexed fields and of unique sets. */
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import type { Fields } from '../document-encoding.ts';
 import { getValuesAt } from '../documents-query.ts';
@@ -28,18 +28,18 @@ export const getIndexLines = (definition: Definition, fields: Fields): ReadonlyS
 /** One line for each unique set that applies to the document: `["tenant or empty", "[fields]", "[values]"]`. */
 export const getUniqueLines = (definition: Definition, tenant: string, fields: Fields): ReadonlySet<string> => {
   const lines = new Set<string>();
-  const add = (scope: string, set: readonly string[]): void => {
+  const addSet = (scope: string, set: readonly string[]): void => {
     const values = set.map((path) => getValuesAt(fields, path.split('.'))[0] ?? null);
     if (!values.includes(null)) lines.add(JSON.stringify([scope, JSON.stringify(set), JSON.stringify(values)]));
   };
-  for (const set of definition.unique ?? []) add(tenant, set);
-  for (const set of definition.uniqueEverywhere ?? []) add('', set);
+  for (const set of definition.unique ?? []) addSet(tenant, set);
+  for (const set of definition.uniqueEverywhere ?? []) addSet('', set);
   return lines;
 };
 
 /** Index lines of a missing document */
-export const noLines: ReadonlySet<string> = new Set();
+export const emptyLines: ReadonlySet<string> = new Set();
 
 /** Lines that the others do not contain. */
-export const difference = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
+export const subtractLines = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
   [...lines].filter((line) => !others.has(line));

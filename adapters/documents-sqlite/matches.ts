@@ -16,8 +16,8 @@ const context = Context.init({ query });
 export const createMatcher = (filter: Filter): ((row: Row) => boolean) => {
   const checkedFilter = renamePaths(filter, identity);
   if (Object.keys(checkedFilter).length === 0) return () => true;
-  const compiled = new Query(checkedFilter as ConstructorParameters<typeof Query>[0], { context });
-  return (row) => compiled.test(toDocument(row));
+  const compiledQuery = new Query(checkedFilter as ConstructorParameters<typeof Query>[0], { context });
+  return (row) => compiledQuery.test(toDocument(row));
 };
 
 /** Throws if a filter uses operators that the stores do not share, for reads without a predicate. */

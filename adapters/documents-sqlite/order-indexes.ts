@@ -4,12 +4,12 @@
  */
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { validateCollectionName } from '../document-encoding.ts';
-import { placeAt } from './conditions.ts';
+import { buildPositionSql } from './conditions.ts';
 
 type Definition = CollectionDefinition<object>;
 
 /** Values without a position sort before everything else in the index. */
-const unplacedRank = -1;
+const rankWithoutPosition = -1;
 
 export interface OrderIndex {
   readonly name: string;
@@ -23,14 +23,14 @@ export interface OrderIndex {
 }
 
 /** Prefix of the names of a collection's indexes. */
-export const orderPrefix = ({ name }: Definition): string => `order of ${validateCollectionName(name)} by `;
+export const getIndexNamePrefix = ({ name }: Definition): string => `order of ${validateCollectionName(name)} by `;
 
 /** The index of an order by a field; undefined if lists of the collection are not sorted by the field. */
 export const getOrderIndex = (definition: Definition, path: string): OrderIndex | undefined => {
-  const place = definition.sorts?.includes(path) ? placeAt(path, unplacedRank) : undefined;
-  if (place === undefined) return undefined;
-  const [rank, value] = place;
-  const name = `${orderPrefix(definition)}${path}`;
+  const positionSql = definition.sorts?.includes(path) ? buildPositionSql(path, rankWithoutPosition) : undefined;
+  if (positionSql === undefined) return undefined;
+  const [rank, value] = positionSql;
+  const name = `${getIndexNamePrefix(definition)}${path}`;
   const collectionCondition = `collection = '${definition.name}'`;
   // All times have the same rank.
   const keys = Number.isNaN(Number(rank)) ? [rank, value] : [value];

@@ -11,28 +11,28 @@ import {
   type ValueCount,
 } from '../../schemas/ports/documents.ts';
 import type { Entry, Fields } from '../document-encoding.ts';
-import { getExactPinnedValues, type IdBounds, type Order, requiredValues, type Scalar } from '../documents-query.ts';
+import { collectRequiredValues, getExactValues, type IdBounds, type Order, type Scalar } from '../documents-query.ts';
 import {
+  buildCertainMatchCondition,
+  buildPositionSql,
+  buildPossibleMatchCondition,
   type Condition,
   combineAll,
+  getLeadingRank,
   type IndexedValues,
   isField,
-  isUnplaced,
-  mayMatch,
-  placeAt,
-  rankBeforeAll,
-  surelyMatches,
+  isUnranked,
   toOrderColumns,
 } from './conditions.ts';
 import {
   createFingerprint,
-  difference,
+  emptyLines,
   getIndexedPaths,
   getIndexLines,
   getUniqueLines,
-  noLines,
+  subtractLines,
 } from './listed-values.ts';
-import { getOrderIndex, getOrderIndexes, type OrderIndex, orderPrefix } from './order-indexes.ts';
+import { getIndexNamePrefix, getOrderIndex, getOrderIndexes, type OrderIndex } from './order-indexes.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -111,7 +111,7 @@ const toRow = (value: unknown): Row => {
   };
 };
 
-/** The values in the form of the index. */
+/** Encodes values in the form of the index. */
 const toIndexTexts = (values: readonly Scalar[]): string =>
   JSON.stringify(values.map((value) => JSON.stringify(value)));
 
@@ -123,7 +123,7 @@ const toIndexCondition = (definition: Definition, tenant: string, filter: Filter
         (condition as Filter[]).map((part) => toIndexCondition(definition, tenant, part)),
         path === '$and' ? 'AND' : 'OR',
       );
-    const values = getIndexedPaths(definition).includes(path) ? getExactPinnedValues(condition) : undefined;
+    const values = getIndexedPaths(definition).includes(path) ? getExactValues(condition) : undefined;
     if (values === undefined) return undefined;
     return { sql: isListedOfTenant, parameters: [definition.name, path, toIndexTexts(values), tenant] };
   };
@@ -159,32 +159,32 @@ export class DocumentTables {
     this.#ensured = ensured;
   }
 
-  #sql(name: keyof typeof statements): StatementSync {
-    return this.#statement(statements[name]);
+  #getStatement(name: keyof typeof statements): StatementSync {
+    return this.#prepare(statements[name]);
   }
 
-  /** The number of statement texts is the number of filter shapes in the program. */
-  #statement(text: string): StatementSync {
-    const known = this.#prepared.get(text);
-    if (known !== undefined) return known;
+  /** The cache is bounded by the number of filter forms in the program. */
+  #prepare(text: string): StatementSync {
+    const cached = this.#prepared.get(text);
+    if (cached !== undefined) return cached;
     const statement = this.#database.prepare(text);
     this.#prepared.set(text, statement);
     return statement;
   }
 
   find(collection: string, tenant: string, id: string): Row | undefined {
-    const row = this.#sql('find').get(collection, tenant, id);
+    const row = this.#getStatement('find').get(collection, tenant, id);
     return row === undefined ? undefined : toRow(row);
   }
 
   count(collection: string, tenant: string): number {
-    return Number(this.#sql('count').get(collection, tenant)?.n);
+    return Number(this.#getStatement('count').get(collection, tenant)?.n);
   }
 
   /** Source and condition of a tenant's documents that may match. */
   #buildCandidateQuery(definition: Definition, tenant: string, filter: Filter, { minId, maxId }: IdBounds): Condition {
-    const index = this.#indexFor(definition, filter);
-    const condition = mayMatch(filter);
+    const index = this.#selectIndex(definition, filter);
+    const condition = buildPossibleMatchCondition(filter);
     return {
       sql: `${tenantDocumentsSql} ${index === undefined ? '' : `AND ${isListedOfTenant}`} AND ${condition.sql}`,
       parameters: [
@@ -199,77 +199,77 @@ export class DocumentTables {
   *candidates(definition: Definition, tenant: string, filter: Filter, range: IdRange): Generator<Row> {
     const where = this.#buildCandidateQuery(definition, tenant, filter, range);
     const text = `SELECT ${columns} ${where.sql} ORDER BY id ${range.backwards ? 'DESC' : 'ASC'}`;
-    for (const row of this.#statement(text).iterate(...where.parameters)) yield toRow(row);
+    for (const row of this.#prepare(text).iterate(...where.parameters)) yield toRow(row);
   }
 
   /**
    * Like `candidates`, in the order of a field, after a position. Undefined if SQLite cannot determine the order: it
    * uses several fields, or a document has no position in it. Consume it without a pause.
    */
-  inOrder(
+  readInOrder(
     definition: Definition,
     tenant: string,
     filter: Filter,
     { bounds, order, start }: { bounds: IdBounds; order: Order; start: readonly Scalar[] | undefined },
   ): Iterable<Row> | undefined {
-    const placing = toOrderColumns(order, start);
-    const place = placing && placeAt(placing.path, rankBeforeAll(placing.direction));
-    if (placing === undefined || place === undefined) return undefined;
+    const orderColumns = toOrderColumns(order, start);
+    const positionColumns = orderColumns && buildPositionSql(orderColumns.path, getLeadingRank(orderColumns.direction));
+    if (orderColumns === undefined || positionColumns === undefined) return undefined;
     const where = this.#buildCandidateQuery(definition, tenant, filter, bounds);
-    const inner = `SELECT id, ${place[0]} AS rank, ${place[1]} AS value ${where.sql}`;
-    const places = this.#statement(`SELECT id, rank FROM (${inner}) WHERE ${placing.after.sql} ${placing.sql}`).iterate(
-      ...[...where.parameters, ...placing.after.parameters],
-    );
-    const first = places.next();
-    if (first.done !== true && isUnplaced(Number(first.value.rank))) {
-      places.return?.();
+    const positionsSql = `SELECT id, ${positionColumns[0]} AS rank, ${positionColumns[1]} AS value ${where.sql}`;
+    const positions = this.#prepare(
+      `SELECT id, rank FROM (${positionsSql}) WHERE ${orderColumns.after.sql} ${orderColumns.sql}`,
+    ).iterate(...[...where.parameters, ...orderColumns.after.parameters]);
+    const first = positions.next();
+    if (first.done !== true && isUnranked(Number(first.value.rank))) {
+      positions.return?.();
       return undefined;
     }
-    return this.#rowsAt(definition.name, tenant, first, places);
+    return this.#findRows(definition.name, tenant, first, positions);
   }
 
   /**
    * A tenant's first `maxPlaces` documents after a position in an order with an index, with undefined for those that
    * surely do not match. Undefined without an index. Consume it without a pause.
    */
-  firstInOrder(
+  readFirstInOrder(
     definition: Definition,
     tenant: string,
     filter: Filter,
-    { order, start, maxPlaces }: { order: Order; start: readonly Scalar[] | undefined; maxPlaces: number },
+    { order, start, maxRows }: { order: Order; start: readonly Scalar[] | undefined; maxRows: number },
   ): Iterable<Row | undefined> | undefined {
-    const placing = toOrderColumns(order, start);
-    const isIndexed = placing !== undefined && this.#ensured.has(definition);
-    const index = isIndexed ? getOrderIndex(definition, placing.path) : undefined;
-    if (placing === undefined || index === undefined || this.#holdsUnplaced(index, tenant)) return undefined;
-    const condition = mayMatch(filter);
-    const shown = columns.replace('fields', `CASE WHEN ${condition.sql} THEN fields END AS fields`);
-    const inner = `SELECT ${columns}, ${index.rank} AS rank, ${index.value} AS value ${index.from}`;
+    const orderColumns = toOrderColumns(order, start);
+    const isIndexed = orderColumns !== undefined && this.#ensured.has(definition);
+    const index = isIndexed ? getOrderIndex(definition, orderColumns.path) : undefined;
+    if (orderColumns === undefined || index === undefined || this.#hasUnrankedDocument(index, tenant)) return undefined;
+    const condition = buildPossibleMatchCondition(filter);
+    const selectedColumns = columns.replace('fields', `CASE WHEN ${condition.sql} THEN fields END AS fields`);
+    const positionsSql = `SELECT ${columns}, ${index.rank} AS rank, ${index.value} AS value ${index.from}`;
     return this.#toRows(
-      this.#statement(`SELECT ${shown} FROM (${inner}) WHERE ${placing.after.sql} ${placing.sql} LIMIT ?`).iterate(
-        ...[...condition.parameters, tenant, ...placing.after.parameters, maxPlaces],
-      ),
+      this.#prepare(
+        `SELECT ${selectedColumns} FROM (${positionsSql}) WHERE ${orderColumns.after.sql} ${orderColumns.sql} LIMIT ?`,
+      ).iterate(...[...condition.parameters, tenant, ...orderColumns.after.parameters, maxRows]),
     );
   }
 
   *#toRows(places: Iterable<Record<string, unknown>>): Generator<Row | undefined> {
-    for (const place of places) yield place['fields'] === null ? undefined : toRow(place);
+    for (const row of places) yield row['fields'] === null ? undefined : toRow(row);
   }
 
   /** Whether a tenant has a document without a position in the order of an index. */
-  #holdsUnplaced({ rank, from }: OrderIndex, tenant: string): boolean {
-    return this.#statement(`SELECT 1 ${from} AND ${rank} < 0 LIMIT 1`).get(tenant) !== undefined;
+  #hasUnrankedDocument({ rank, from }: OrderIndex, tenant: string): boolean {
+    return this.#prepare(`SELECT 1 ${from} AND ${rank} < 0 LIMIT 1`).get(tenant) !== undefined;
   }
 
-  *#rowsAt(
+  *#findRows(
     collection: string,
     tenant: string,
     first: IteratorResult<Record<string, unknown>>,
     rest: Iterator<Record<string, unknown>>,
   ): Generator<Row> {
     try {
-      for (let place = first; place.done !== true; place = rest.next()) {
-        const row = this.find(collection, tenant, String(place.value.id));
+      for (let result = first; result.done !== true; result = rest.next()) {
+        const row = this.find(collection, tenant, String(result.value.id));
         if (row !== undefined) yield row;
       }
     } finally {
@@ -278,16 +278,16 @@ export class DocumentTables {
   }
 
   /** Returns the documents of all tenants that may match, after a position. */
-  page(definition: Definition, filter: Filter, after: Pick<Row, 'tenantId' | 'id'>): { rows: Row[]; last: boolean } {
+  page(definition: Definition, filter: Filter, after: Pick<Row, 'tenantId' | 'id'>): { rows: Row[]; isLast: boolean } {
     const { name } = definition;
-    const index = this.#indexFor(definition, filter);
-    const found =
+    const index = this.#selectIndex(definition, filter);
+    const rows =
       index === undefined
-        ? this.#sql('pageOfAll').all(name, after.tenantId, after.id, pageSize)
-        : this.#sql('pageOfAllListed').all(
+        ? this.#getStatement('pageOfAll').all(name, after.tenantId, after.id, pageSize)
+        : this.#getStatement('pageOfAllListed').all(
             ...[name, name, index.path, toIndexTexts(index.values), after.tenantId, after.id, pageSize],
           );
-    return { rows: found.map(toRow), last: found.length < pageSize };
+    return { rows: rows.map(toRow), isLast: rows.length < pageSize };
   }
 
   /**
@@ -299,43 +299,45 @@ export class DocumentTables {
     const isKnown = this.#ensured.has(definition) && getIndexedPaths(definition).includes(field);
     const matching = isKnown ? toIndexCondition(definition, tenant, filter) : undefined;
     if (matching === undefined) return undefined;
-    return this.#statement(`${valueCountsSql} AND ${matching.sql} GROUP BY value ORDER BY n DESC LIMIT ?`)
+    return this.#prepare(`${valueCountsSql} AND ${matching.sql} GROUP BY value ORDER BY n DESC LIMIT ?`)
       .all(definition.name, field, tenant, ...matching.parameters, limit)
       .map(({ value, n }): ValueCount => ({ value: JSON.parse(String(value)), count: Number(n) }));
   }
 
   /**
-   * For a tenant's documents that SQLite is sure match: counts of each JSON text at each field. Also returns the ids of
-   * the other documents that may match. Undefined if SQLite is sure of none.
+   * Counts each JSON text of each field for a tenant's documents that certainly match. Also returns the ids of other
+   * documents that may match. Undefined if no match is certain.
    */
   countFieldTexts(
     definition: Definition,
     tenant: string,
     filter: Filter,
     { bounds, fields }: { bounds: IdBounds; fields: readonly string[] },
-  ): { readonly texts: readonly ReadonlyMap<string, number>[]; readonly doubtful: readonly string[] } | undefined {
-    const sureCondition = fields.every(isField) ? surelyMatches(filter, this.#indexFor(definition, filter)) : undefined;
+  ): { readonly texts: readonly ReadonlyMap<string, number>[]; readonly uncertainIds: readonly string[] } | undefined {
+    const sureCondition = fields.every(isField)
+      ? buildCertainMatchCondition(filter, this.#selectIndex(definition, filter))
+      : undefined;
     if (sureCondition === undefined) return undefined;
     const where = this.#buildCandidateQuery(definition, tenant, filter, bounds);
     const columns = fields.map(() => 'CASE WHEN json_valid(fields) THEN fields -> ? END').join(', ');
-    const statement = this.#statement(
+    const statement = this.#prepare(
       `SELECT CASE WHEN ${sureCondition.sql} THEN NULL ELSE id END, ${columns} ${where.sql}`,
     );
     statement.setReturnArrays(true);
     const rows: Iterable<unknown> = statement.iterate(...sureCondition.parameters, ...fields, ...where.parameters);
     const texts = fields.map(() => new Map<string, number>());
     const uncertainIds: string[] = [];
-    for (const [id, ...ofFields] of rows as Iterable<readonly (string | null)[]>) {
+    for (const [id, ...fieldTexts] of rows as Iterable<readonly (string | null)[]>) {
       if (id !== null && id !== undefined) uncertainIds.push(id);
-      else for (const [at, text] of ofFields.entries()) incrementCount(texts[at], text);
+      else for (const [at, text] of fieldTexts.entries()) incrementCount(texts[at], text);
     }
-    return { texts, doubtful: uncertainIds };
+    return { texts, uncertainIds: uncertainIds };
   }
 
-  /** The first indexed path that the filter pins to values, in the order of the definition. */
-  #indexFor(definition: Definition, filter: Filter): IndexedValues | undefined {
+  /** Returns the first indexed path for which the filter requires values, in the order of the definition. */
+  #selectIndex(definition: Definition, filter: Filter): IndexedValues | undefined {
     if (!this.#ensured.has(definition)) return undefined;
-    const required = requiredValues(filter);
+    const required = collectRequiredValues(filter);
     for (const path of required.size === 0 ? [] : getIndexedPaths(definition)) {
       const values: readonly Scalar[] | undefined = required.get(path);
       if (values !== undefined) return { path, values };
@@ -347,22 +349,23 @@ export class DocumentTables {
   put(definition: Definition, row: Row, text: string, before: Row | undefined): void {
     const { name } = definition;
     const { tenantId, id, version, createdAt, updatedAt } = row;
-    this.#sql('put').run(name, tenantId, id, version, createdAt, updatedAt, text);
-    this.#index(definition, tenantId, id, before?.fields, row.fields);
+    this.#getStatement('put').run(name, tenantId, id, version, createdAt, updatedAt, text);
+    this.#updateIndexValues(definition, tenantId, id, before?.fields, row.fields);
   }
 
   remove(definition: Definition, row: Row): void {
-    this.#sql('remove').run(definition.name, row.tenantId, row.id);
-    this.#index(definition, row.tenantId, row.id, row.fields, undefined);
+    this.#getStatement('remove').run(definition.name, row.tenantId, row.id);
+    this.#updateIndexValues(definition, row.tenantId, row.id, row.fields, undefined);
   }
 
   /** Creates the indexes of its orders, and drops obsolete ones. */
   #ensureOrders(definition: Definition): void {
     const requiredIndexes = getOrderIndexes(definition);
     const names = new Set(requiredIndexes.map(({ name }) => name));
-    const known = this.#statement("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
-    for (const name of known.map((one) => String(one.name)))
-      if (name.startsWith(orderPrefix(definition)) && !names.has(name)) this.#database.exec(`DROP INDEX "${name}"`);
+    const existingIndexes = this.#prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
+    for (const name of existingIndexes.map((one) => String(one.name)))
+      if (name.startsWith(getIndexNamePrefix(definition)) && !names.has(name))
+        this.#database.exec(`DROP INDEX "${name}"`);
     for (const { createStatement } of requiredIndexes) this.#database.exec(createStatement);
   }
 
@@ -375,25 +378,25 @@ export class DocumentTables {
       definition.unique ?? [],
       definition.uniqueEverywhere ?? [],
     );
-    const stored = this.#sql('indexedBy').get(name)?.indexed;
+    const stored = this.#getStatement('indexedBy').get(name)?.indexed;
     if (
       stored !== undefined &&
       createFingerprint(...(JSON.parse(String(stored)) as Parameters<typeof createFingerprint>)) === requiredPaths
     )
       return;
-    this.#sql('forgetIndexed').run(name);
-    this.#sql('forgetUnique').run(name);
+    this.#getStatement('forgetIndexed').run(name);
+    this.#getStatement('forgetUnique').run(name);
     let after = { tenantId: '', id: '' };
-    for (let last = false; !last; ) {
+    for (let isLastPage = false; !isLastPage; ) {
       const page = this.page({ name }, {}, after);
-      for (const row of page.rows) this.#index(definition, row.tenantId, row.id, undefined, row.fields);
+      for (const row of page.rows) this.#updateIndexValues(definition, row.tenantId, row.id, undefined, row.fields);
       after = page.rows.at(-1) ?? after;
-      last = page.last;
+      isLastPage = page.isLast;
     }
-    this.#sql('setIndexedBy').run(name, requiredPaths);
+    this.#getStatement('setIndexedBy').run(name, requiredPaths);
   }
 
-  #index(
+  #updateIndexValues(
     definition: Definition,
     tenant: string,
     id: string,
@@ -401,22 +404,22 @@ export class DocumentTables {
     after: Fields | undefined,
   ): void {
     const { name } = definition;
-    const listedBefore = before === undefined ? noLines : getIndexLines(definition, before);
-    const listedAfter = after === undefined ? noLines : getIndexLines(definition, after);
-    for (const line of difference(listedBefore, listedAfter))
-      this.#sql('removeIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
-    for (const line of difference(listedAfter, listedBefore))
-      this.#sql('addIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
-    const boundBefore = before === undefined ? noLines : getUniqueLines(definition, tenant, before);
-    const boundAfter = after === undefined ? noLines : getUniqueLines(definition, tenant, after);
-    for (const line of difference(boundBefore, boundAfter))
-      this.#sql('removeUnique').run(name, ...(JSON.parse(line) as [string, string, string]));
-    for (const line of difference(boundAfter, boundBefore)) this.#claim(name, JSON.parse(line));
+    const indexLinesBefore = before === undefined ? emptyLines : getIndexLines(definition, before);
+    const indexLinesAfter = after === undefined ? emptyLines : getIndexLines(definition, after);
+    for (const line of subtractLines(indexLinesBefore, indexLinesAfter))
+      this.#getStatement('removeIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
+    for (const line of subtractLines(indexLinesAfter, indexLinesBefore))
+      this.#getStatement('addIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
+    const uniqueLinesBefore = before === undefined ? emptyLines : getUniqueLines(definition, tenant, before);
+    const uniqueLinesAfter = after === undefined ? emptyLines : getUniqueLines(definition, tenant, after);
+    for (const line of subtractLines(uniqueLinesBefore, uniqueLinesAfter))
+      this.#getStatement('removeUnique').run(name, ...(JSON.parse(line) as [string, string, string]));
+    for (const line of subtractLines(uniqueLinesAfter, uniqueLinesBefore)) this.#addUniqueValue(name, JSON.parse(line));
   }
 
-  #claim(collection: string, [scope, set, values]: readonly [string, string, string]): void {
+  #addUniqueValue(collection: string, [scope, set, values]: readonly [string, string, string]): void {
     try {
-      this.#sql('addUnique').run(collection, scope, set, values);
+      this.#getStatement('addUnique').run(collection, scope, set, values);
     } catch (cause) {
       if (!isConstraint(cause)) throw cause;
       const fields = JSON.parse(set) as string[];

@@ -1,6 +1,6 @@
 /**
- * Export of the platform's own telemetry. Loaded only with a target, because it is a tenth of the code that a start
- * reads and compiles.
+ * Export of the platform's own telemetry. Loaded only if a target is configured, because it is a tenth of the code to
+ * compile at startup.
  */
 import { Metadata } from '@grpc/grpc-js';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-grpc';

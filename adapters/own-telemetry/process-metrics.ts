@@ -21,7 +21,7 @@ interface GarbageCollection extends PerformanceEntry {
 /** Sampling interval of the event loop. Node reports the time between two samples, so the interval is subtracted. */
 const lagSampleIntervalMs = 20;
 
-/** Undefined if the system does not report it like Linux does. */
+/** Returns undefined if the system does not report open files as Linux does. */
 const countOpenFiles = async (): Promise<number | undefined> =>
   (await readdir('/proc/self/fd').catch(() => undefined))?.length;
 
@@ -41,17 +41,17 @@ const observeGarbageCollections = (meter: Meter): PerformanceObserver => {
 
 /** Adds the metrics to the meter until `stop`. */
 export const watchProcess = (meter: Meter, version: string): { stop(): void } => {
-  const gauge = (name: string, unit: string, description: string) =>
+  const createGauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(name, { unit, description });
   const gcObserver = observeGarbageCollections(meter);
-  const delay = monitorEventLoopDelay({ resolution: lagSampleIntervalMs });
-  delay.enable();
+  const loopDelay = monitorEventLoopDelay({ resolution: lagSampleIntervalMs });
+  loopDelay.enable();
 
-  gauge('oiq_build_info', '1', 'Always 1; the labels are the versions that this process runs').addCallback((result) =>
-    result.observe(1, { version, nodejs_version: process.version }),
+  createGauge('oiq_build_info', '1', 'Always 1; the labels are the versions that this process runs').addCallback(
+    (result) => result.observe(1, { version, nodejs_version: process.version }),
   );
-  gauge('process_start_time_seconds', 's', 'When the process started, as seconds since 1970').addCallback((result) =>
-    result.observe(performance.timeOrigin / 1_000),
+  createGauge('process_start_time_seconds', 's', 'When the process started, as seconds since 1970').addCallback(
+    (result) => result.observe(performance.timeOrigin / 1_000),
   );
   meter
     .createObservableCounter('process_cpu_seconds_total', { unit: 's', description: 'CPU time of all threads' })
@@ -59,15 +59,19 @@ export const watchProcess = (meter: Meter, version: string): { stop(): void } =>
       const { user, system } = process.cpuUsage();
       result.observe((user + system) / 1_000_000);
     });
-  gauge('process_open_fds', '{file}', 'Open file descriptors').addCallback(async (result) => {
+  createGauge('process_open_fds', '{file}', 'Open file descriptors').addCallback(async (result) => {
     const count = await countOpenFiles();
     if (count !== undefined) result.observe(count);
   });
 
-  const resident = gauge('process_resident_memory_bytes', 'By', 'Memory of the process that is not swapped out');
-  const heapUsed = gauge('nodejs_heap_size_used_bytes', 'By', "Used part of the main thread's heap");
-  const heapTotal = gauge('nodejs_heap_size_total_bytes', 'By', "The main thread's heap");
-  const external = gauge('nodejs_external_memory_bytes', 'By', 'Memory that the main thread holds outside of its heap');
+  const resident = createGauge('process_resident_memory_bytes', 'By', 'Memory of the process that is not swapped out');
+  const heapUsed = createGauge('nodejs_heap_size_used_bytes', 'By', "Used part of the main thread's heap");
+  const heapTotal = createGauge('nodejs_heap_size_total_bytes', 'By', "The main thread's heap");
+  const external = createGauge(
+    'nodejs_external_memory_bytes',
+    'By',
+    'Memory that the main thread holds outside of its heap',
+  );
   meter.addBatchObservableCallback(
     (result) => {
       const memory = process.memoryUsage();
@@ -80,8 +84,8 @@ export const watchProcess = (meter: Meter, version: string): { stop(): void } =>
   );
 
   const lagStatistics = ['mean', 'p50', 'p99', 'max'] as const;
-  const lag = lagStatistics.map((statistic) =>
-    gauge(
+  const lagGauges = lagStatistics.map((statistic) =>
+    createGauge(
       `nodejs_eventloop_lag_${statistic}_seconds`,
       's',
       `Lag of the event loop since the last collection: ${statistic}`,
@@ -89,16 +93,16 @@ export const watchProcess = (meter: Meter, version: string): { stop(): void } =>
   );
   meter.addBatchObservableCallback((result) => {
     // Without a sample, the mean is NaN.
-    const nanoseconds = [delay.mean, delay.percentile(50), delay.percentile(99), delay.max];
-    if (delay.count > 0)
-      for (const [index, lagGauge] of lag.entries())
+    const nanoseconds = [loopDelay.mean, loopDelay.percentile(50), loopDelay.percentile(99), loopDelay.max];
+    if (loopDelay.count > 0)
+      for (const [index, lagGauge] of lagGauges.entries())
         result.observe(lagGauge, Math.max(0, (nanoseconds[index] ?? 0) / 1e9 - lagSampleIntervalMs / 1_000));
-    delay.reset();
-  }, lag);
+    loopDelay.reset();
+  }, lagGauges);
 
   return {
     stop() {
-      delay.disable();
+      loopDelay.disable();
       gcObserver.disconnect();
     },
   };

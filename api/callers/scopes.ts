@@ -10,7 +10,7 @@ export type ScopeName = string;
  * Returns the scope that an API token needs for an operation: read for GET and for queries sent by POST, write for
  * everything else. Operations for people only have no scope.
  */
-export const requiredScope = (operation: {
+export const getRequiredScope = (operation: {
   readonly group: string;
   readonly method: string;
   readonly role: Access;
@@ -68,7 +68,7 @@ export const listScopes = (operations: readonly ScopedOperation[]): readonly Sco
 };
 
 /** The scopes of a role that an API token does not have. Empty for a person. */
-export const missingScopes = (
+export const listMissingScopes = (
   role: Role,
   { scopes }: Pick<Caller, 'scopes'>,
   allScopes: readonly ScopeEntry[],
@@ -79,7 +79,7 @@ export const missingScopes = (
 
 /** Throws 403 when an API token would grant a role with more permissions than its own scopes. */
 export const requireScopesOfRole = (role: Role, caller: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): void => {
-  const [first, ...more] = missingScopes(role, caller, known);
+  const [first, ...more] = listMissingScopes(role, caller, known);
   if (first === undefined) return;
   const missingText = more.length === 0 ? `the scope ${first}` : `the scopes ${first} and ${more.length} more`;
   throw new ApiError('FORBIDDEN', `the role ${role} may do more than this API token, which lacks ${missingText}`);

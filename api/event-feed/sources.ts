@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { int64Pattern } from '../../queries/cursor.ts';
 import { findRangeProblem, type Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { toSignalEvent } from '../../subjects/detections/signal-events.ts';
@@ -34,14 +34,14 @@ export interface EventQuery {
   readonly range: Range;
   readonly kinds: readonly string[];
   /** Whether the caller chose the kinds; if so, kinds that cannot be read are reported. */
-  readonly isChosen: boolean;
+  readonly hasExplicitKinds: boolean;
   readonly service?: string | undefined;
   readonly projectId?: string | undefined;
   readonly scope?: 'account' | undefined;
 }
 
 interface SourceContext {
-  readonly reading: Reading;
+  readonly reading: TenantReader;
   readonly ports: Pick<Ports, 'documents' | 'configurationActions'>;
   readonly tenantId: string;
   /** Receives the omitted kinds. */
@@ -49,44 +49,45 @@ interface SourceContext {
 }
 
 /** Returns a source for each requested kind of event that the caller may read. */
-export const eventSources = (
+export const createEventSources = (
   query: EventQuery,
   { reading, ports, partial, tenantId }: SourceContext,
 ): EventSource[] => {
   const sources: EventSource[] = [];
   const kinds = query.kinds.filter((each) => each !== 'deployment' && each !== 'config');
-  if (kinds.length > 0) sources.push(storedEventSource({ ...query, kinds }, reading));
+  if (kinds.length > 0) sources.push(createStoredEventSource({ ...query, kinds }, reading));
   if (query.kinds.includes('deployment')) {
     const reason = findRangeProblem(query.range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
     // Events that were already recorded are still available.
     if (reason !== undefined) {
       partial.push({ code: 'retention', message: `only recorded deployments: ${reason}` });
-      sources.push({ ...storedEventSource({ ...query, kinds: ['deployment'] }, reading), name: 'recorded' });
-    } else sources.push(deploymentSource(query, reading));
+      sources.push({ ...createStoredEventSource({ ...query, kinds: ['deployment'] }, reading), name: 'recorded' });
+    } else sources.push(createDeploymentSource(query, reading));
   }
-  sources.push(...securitySources(query, { reading, ports, partial, tenantId }));
+  sources.push(...createSecuritySources(query, { reading, ports, partial, tenantId }));
   // Configuration belongs to the organization, and not to a service or project.
   const isForAllServices = query.service === undefined && (query.projectId === undefined || query.scope === 'account');
-  if (query.kinds.includes('incident') && isForAllServices) sources.push(incidentSource(query, ports, tenantId));
-  if (query.kinds.includes('config') && isForAllServices) sources.push(configurationSource(query, ports, tenantId));
+  if (query.kinds.includes('incident') && isForAllServices) sources.push(createIncidentSource(query, ports, tenantId));
+  if (query.kinds.includes('config') && isForAllServices)
+    sources.push(createConfigurationSource(query, ports, tenantId));
   return sources;
 };
 
 /** Sources of security events, if the plan includes the SIEM. */
-const securitySources = (query: EventQuery, from: SourceContext): EventSource[] => {
-  const { reading, partial } = from;
+const createSecuritySources = (query: EventQuery, context: SourceContext): EventSource[] => {
+  const { reading, partial } = context;
   const reason = findRangeProblem(query.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
   const requestedKinds = [
-    { kind: 'signal', what: 'signals of detection rules', source: () => signalSource(query, reading) },
-    { kind: 'file', what: 'changes of files', source: () => fileChangeSource(query, from) },
+    { kind: 'signal', what: 'signals of detection rules', source: () => createSignalSource(query, reading) },
+    { kind: 'file', what: 'changes of files', source: () => createFileChangeSource(query, context) },
   ].filter(({ kind }) => query.kinds.includes(kind));
   if (reason === undefined) return requestedKinds.map(({ source }) => source());
-  if (query.isChosen)
+  if (query.hasExplicitKinds)
     for (const { what } of requestedKinds) partial.push({ code: 'retention', message: `no ${what}: ${reason}` });
   return [];
 };
 
-const storedEventSource = (query: EventQuery, reading: Reading): EventSource => ({
+const createStoredEventSource = (query: EventQuery, reading: TenantReader): EventSource => ({
   name: 'events',
   async next(limit, after) {
     const position = StoredEventPosition.parse(after);
@@ -98,25 +99,29 @@ const storedEventSource = (query: EventQuery, reading: Reading): EventSource => 
   },
 });
 
-const signalSource = ({ range, service, projectId, scope }: EventQuery, reading: Reading): EventSource => ({
+const createSignalSource = ({ range, service, projectId, scope }: EventQuery, reading: TenantReader): EventSource => ({
   name: 'signals',
   async next(limit, after) {
     const filter = { service, projectId: scope === 'account' ? undefined : projectId, withSuppressed: false };
     const page = { range, limit, after: Positions.shape.signals.parse(after) };
-    const found = await readSignals(reading, filter, page);
-    return found.map((each) => ({ event: toSignalEvent(each), position: { ms: each.ms, id: each.id } }));
+    const signals = await readSignals(reading, filter, page);
+    return signals.map((each) => ({ event: toSignalEvent(each), position: { ms: each.ms, id: each.id } }));
   },
 });
 
-const fileChangeSource = (
+const createFileChangeSource = (
   { range, service, projectId, scope }: EventQuery,
   { reading, ports, partial, tenantId }: SourceContext,
 ): EventSource => ({
   name: 'files',
   async next(limit, after) {
     const page = { range, limit, after: Positions.shape.files.parse(after) };
-    const own = ports.documents.forTenant(tenantId);
-    const { found, isComplete } = await readUnapprovedChanges({ reading, own }, { service, projectId, scope }, page);
+    const tenantDocuments = ports.documents.forTenant(tenantId);
+    const { found, isComplete } = await readUnapprovedChanges(
+      { reading, tenantDocuments },
+      { service, projectId, scope },
+      page,
+    );
     if (!isComplete)
       partial.push({
         code: 'rows',
@@ -126,15 +131,15 @@ const fileChangeSource = (
   },
 });
 
-const deploymentSource = (query: EventQuery, reading: Reading): EventSource => ({
+const createDeploymentSource = (query: EventQuery, reading: TenantReader): EventSource => ({
   name: 'deployments',
   async next(limit, after) {
     const position = Positions.shape.deployments.parse(after);
     const { deployments: found } = await readDeployments(reading, query);
-    const behind = found.filter(
+    const remainingDeployments = found.filter(
       ({ time, id }) => position === undefined || time < position.time || (time === position.time && id < position.id),
     );
-    return behind
+    return remainingDeployments
       .slice(0, limit)
       .map((each) => ({ event: toDeploymentEvent(each), position: { time: each.time, id: each.id } }));
   },
@@ -153,7 +158,7 @@ const toMilliseconds = ({ from, to }: Range) => ({
   toMs: Number(to / 1_000_000n),
 });
 
-const incidentSource = (
+const createIncidentSource = (
   { range }: EventQuery,
   { documents }: SourceContext['ports'],
   tenantId: string,
@@ -163,11 +168,11 @@ const incidentSource = (
     const filter = { ...toMilliseconds(range), actions: Object.keys(incidentVerbs) };
     const page = { limit, before: Positions.shape.incidents.parse(after) };
     const records = await findNewestRecords(documents, tenantId, filter, page);
-    return records.map((record) => ({ event: incidentEvent(record), position: record.sequence }));
+    return records.map((record) => ({ event: toIncidentEvent(record), position: record.sequence }));
   },
 });
 
-const incidentEvent = ({ id, at, action, actor, resource, details }: StoredRecord): FeedEvent => ({
+const toIncidentEvent = ({ id, at, action, actor, resource, details }: StoredRecord): FeedEvent => ({
   id,
   kind: 'incident',
   severity: 'info',
@@ -187,7 +192,11 @@ const incidentEvent = ({ id, at, action, actor, resource, details }: StoredRecor
  * Changes of configuration that every Viewer may read, with type and name; the actor only by id. Never addresses or
  * values.
  */
-const configurationSource = ({ range }: EventQuery, ports: SourceContext['ports'], tenantId: string): EventSource => ({
+const createConfigurationSource = (
+  { range }: EventQuery,
+  ports: SourceContext['ports'],
+  tenantId: string,
+): EventSource => ({
   name: 'config',
   async next(limit, after) {
     // Incident actions already appear as incident events.

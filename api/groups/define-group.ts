@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import type { Access } from '../callers/rights.ts';
-import { requiredScope } from '../callers/scopes.ts';
+import { getRequiredScope } from '../callers/scopes.ts';
 import { ApiError, type UnknownPathErrors } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, type Operation } from '../kernel/operation.ts';
 import type { RegisteredResource } from '../resources/resource.ts';
@@ -75,7 +75,7 @@ export const defineGroup = (definition: GroupDefinition): Group => {
       ...operation,
       group: name,
       entitlement: operation.entitlement ?? definition.entitlement,
-      scope: requiredScope({ ...operation, group: name }),
+      scope: getRequiredScope({ ...operation, group: name }),
     })),
   };
 };

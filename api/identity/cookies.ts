@@ -17,7 +17,7 @@ export const readCookie = (header: string | undefined, name: string): string | u
 /** A cookie to set: its value and expiry. */
 export interface CookieValue {
   readonly value: string;
-  readonly until: Date;
+  readonly expiresAt: Date;
 }
 
 /**
@@ -26,13 +26,13 @@ export interface CookieValue {
  */
 export const formatSessionCookies = (
   token: CookieValue,
-  refresh: CookieValue,
+  refreshToken: CookieValue,
   { secure }: { readonly secure: boolean },
 ): readonly string[] => {
   const secureAttribute = secure ? '; Secure' : '';
   return [
-    `${tokenCookie}=${token.value}; Path=/; HttpOnly; SameSite=Lax; Expires=${token.until.toUTCString()}${secureAttribute}`,
-    `${refreshCookie}=${refresh.value}; Path=/auth; HttpOnly; SameSite=Strict; Expires=${refresh.until.toUTCString()}${secureAttribute}`,
+    `${tokenCookie}=${token.value}; Path=/; HttpOnly; SameSite=Lax; Expires=${token.expiresAt.toUTCString()}${secureAttribute}`,
+    `${refreshCookie}=${refreshToken.value}; Path=/auth; HttpOnly; SameSite=Strict; Expires=${refreshToken.expiresAt.toUTCString()}${secureAttribute}`,
   ];
 };
 
@@ -40,16 +40,16 @@ export const formatSessionCookies = (
  * Whether cookies require TLS, according to the public URL. Without a public URL, they require it on every host except
  * loopback, which has no TLS. The host is only a fallback, because a proxy may send its own name as the host.
  */
-export const isSecure = (publicUrl: string | undefined, host: string): boolean =>
+export const areCookiesSecure = (publicUrl: string | undefined, host: string): boolean =>
   publicUrl === undefined ? !isLoopback(host) : new URL(publicUrl).protocol === 'https:';
 
 /** `Set-Cookie` headers that remove both cookies. */
 export const formatExpiredCookies = (request: { readonly secure: boolean }): readonly string[] => {
-  const expiredCookie = { value: '', until: new Date(0) };
+  const expiredCookie = { value: '', expiresAt: new Date(0) };
   return formatSessionCookies(expiredCookie, expiredCookie, request);
 };
 
-/** Whether a host, as a client wrote it, is this machine, which has no TLS and needs none. */
+/** Returns whether the host that a client sent is this machine, which has no TLS and needs none. */
 export const isLoopback = (host: string): boolean => {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name);

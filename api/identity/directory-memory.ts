@@ -51,29 +51,29 @@ export type DirectoryMemory = Awaited<ReturnType<typeof loadDirectory>>;
 
 /** Resolves once all documents are loaded. */
 export const loadDirectory = async (documents: Documents) => {
-  const loaded = await loadCollections(documents);
-  const pairs = [
-    [users, loaded.users],
-    [memberships, loaded.memberships],
-    [organizations, loaded.organizations],
-    [plans, loaded.plans],
-    [sessions, loaded.sessions],
-    [serviceAccounts, loaded.serviceAccounts],
-    [apiTokens, loaded.tokens],
+  const collections = await loadCollections(documents);
+  const definitionsAndCaches = [
+    [users, collections.users],
+    [memberships, collections.memberships],
+    [organizations, collections.organizations],
+    [plans, collections.plans],
+    [sessions, collections.sessions],
+    [serviceAccounts, collections.serviceAccounts],
+    [apiTokens, collections.tokens],
   ] as const;
-  const byName = new Map<string, unknown>(pairs.map(([{ name }, each]) => [name, each]));
+  const byName = new Map<string, unknown>(definitionsAndCaches.map(([{ name }, cache]) => [name, cache]));
   return {
-    ...loaded,
+    ...collections,
     /** Returns a collection by its definition; `undefined` if it is not in memory. */
     of: ({ name }: CollectionDefinition<object>) => byName.get(name) as WatchedDocuments<object> | undefined,
     /** Returns the delay of the change feed that is furthest behind. */
-    staleMs(): number {
-      let worst = 0;
-      for (const [, each] of pairs) worst = Math.max(worst, each.staleMs());
-      return worst;
+    getStaleMs(): number {
+      let maxStaleMs = 0;
+      for (const [, cache] of definitionsAndCaches) maxStaleMs = Math.max(maxStaleMs, cache.staleMs());
+      return maxStaleMs;
     },
     async close(): Promise<void> {
-      await Promise.all(pairs.map(([, each]) => each.close()));
+      await Promise.all(definitionsAndCaches.map(([, cache]) => cache.close()));
     },
   };
 };

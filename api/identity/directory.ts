@@ -18,28 +18,28 @@ export interface Member {
 
 /**
  * Users, memberships, organizations, plans, sessions and API tokens in memory, updated by the documents' change feed.
- * If a feed is too far behind, the directory throws `UnavailableError` instead of using permissions that may be
+ * If the lag of a feed is too large, the directory throws `UnavailableError`, because the permissions may have been
  * revoked.
  */
 export interface Directory {
   /** Returns the caller of a session, or `undefined` if the session, user or membership no longer exists. */
-  caller(sessionId: string, userId: string, tenantId: string): PersonCaller | undefined;
+  getCaller(sessionId: string, userId: string, tenantId: string): PersonCaller | undefined;
   /** Like `caller`, but reads from the store if this instance does not have it in memory yet. */
-  freshCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
+  loadCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
   /** Returns the caller of an API token, by the hex SHA-256 of the token. */
-  serviceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
+  getServiceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
   /** Like `serviceAccountCaller`, but reads from the store if this instance does not have it in memory yet. */
-  freshServiceAccountCaller(tokenHash: string): Promise<ServiceAccountCaller | undefined>;
+  loadServiceAccountCaller(tokenHash: string): Promise<ServiceAccountCaller | undefined>;
   /**
    * Returns an earlier caller with the current permissions; `undefined` if the session or token, or an object that it
    * depends on, no longer exists.
    */
-  current(caller: Caller): Caller | undefined;
-  userByEmail(email: string): (User & StoredMetadata) | undefined;
+  refreshCaller(caller: Caller): Caller | undefined;
+  findUserByEmail(email: string): (User & StoredMetadata) | undefined;
   /** Returns the organizations of a user, without disabled users and memberships, oldest first. */
-  organizationsOf(userId: string): readonly (Organization & StoredMetadata)[];
+  listOrganizationsOfUser(userId: string): readonly (Organization & StoredMetadata)[];
   /** Returns all members of an organization, unsorted, including disabled ones. */
-  membersOf(tenantId: string): readonly Member[];
+  listMembers(tenantId: string): readonly Member[];
   /**
    * Applies a write of this instance, or a removal (`undefined`), immediately; other instances see it within a second.
    * `change` of an operation calls it for all its writes. Ignores collections that are not in memory.
@@ -50,7 +50,7 @@ export interface Directory {
     id: string,
     document: (object & StoredMetadata) | undefined,
   ): void;
-  staleMs(): number;
+  getStaleMs(): number;
   close(): Promise<void>;
 }
 
@@ -61,14 +61,14 @@ const maxStaleMs = 2_000;
 export const loadMemoryDirectory = async (documents: Documents, clock: Clock): Promise<Directory> => {
   const memory = await loadDirectory(documents);
   const requireFresh = (): void => {
-    if (memory.staleMs() > maxStaleMs)
+    if (memory.getStaleMs() > maxStaleMs)
       throw new UnavailableError('the configuration store cannot be reached, so permissions cannot be checked', {
         retryAfterSeconds: 2,
       });
   };
   const isExpired = (expiresAt: string): boolean => Date.parse(expiresAt) <= clock.now();
 
-  const caller: Directory['caller'] = (sessionId, userId, tenantId) => {
+  const getCaller: Directory['getCaller'] = (sessionId, userId, tenantId) => {
     requireFresh();
     const session = memory.sessions.get(sessionsTenant, sessionId);
     if (session?.userId !== userId || session.tenantId !== tenantId || isExpired(session.expiresAt)) return undefined;
@@ -93,7 +93,7 @@ export const loadMemoryDirectory = async (documents: Documents, clock: Clock): P
     };
   };
 
-  const serviceAccountCaller: Directory['serviceAccountCaller'] = (tokenHash) => {
+  const getServiceAccountCaller: Directory['getServiceAccountCaller'] = (tokenHash) => {
     requireFresh();
     const { tenantId = '', id: tokenId = '' } = memory.tokensByHash.get(tokenHash) ?? {};
     const token = memory.tokens.get(tenantId, tokenId);
@@ -108,33 +108,33 @@ export const loadMemoryDirectory = async (documents: Documents, clock: Clock): P
   };
 
   return {
-    caller,
-    async freshCaller(sessionId, userId, tenantId) {
+    getCaller,
+    async loadCaller(sessionId, userId, tenantId) {
       await Promise.all([
         memory.sessions.find(sessionsTenant, sessionId),
         memory.users.find(usersTenant, userId),
         memory.memberships.find(tenantId, userId),
         memory.organizations.find(organizationsTenant, tenantId),
       ]);
-      return caller(sessionId, userId, tenantId);
+      return getCaller(sessionId, userId, tenantId);
     },
-    serviceAccountCaller,
-    async freshServiceAccountCaller(tokenHash) {
+    getServiceAccountCaller,
+    async loadServiceAccountCaller(tokenHash) {
       for await (const { tenantId, ...token } of documents.findInAllTenants(apiTokens, { hash: tokenHash })) {
         memory.tokens.apply(tenantId, token);
         await memory.serviceAccounts.find(tenantId, token.serviceAccountId);
         await memory.organizations.find(organizationsTenant, tenantId);
       }
-      return serviceAccountCaller(tokenHash);
+      return getServiceAccountCaller(tokenHash);
     },
-    current(previousCaller) {
+    refreshCaller(previousCaller) {
       if (previousCaller.kind === 'person')
-        return caller(previousCaller.sessionId, previousCaller.userId, previousCaller.tenantId);
-      return serviceAccountCaller(memory.tokens.get(previousCaller.tenantId, previousCaller.tokenId)?.hash ?? '');
+        return getCaller(previousCaller.sessionId, previousCaller.userId, previousCaller.tenantId);
+      return getServiceAccountCaller(memory.tokens.get(previousCaller.tenantId, previousCaller.tokenId)?.hash ?? '');
     },
-    userByEmail: (email) => memory.users.get(usersTenant, memory.idsByEmail.get(email) ?? ''),
-    organizationsOf: (userId) => listOrganizations(memory, userId),
-    membersOf(tenantId) {
+    findUserByEmail: (email) => memory.users.get(usersTenant, memory.idsByEmail.get(email) ?? ''),
+    listOrganizationsOfUser: (userId) => listOrganizations(memory, userId),
+    listMembers(tenantId) {
       const members: Member[] = [];
       for (const userId of memory.usersByTenant.get(tenantId) ?? []) {
         const user = memory.users.get(usersTenant, userId);
@@ -148,16 +148,16 @@ export const loadMemoryDirectory = async (documents: Documents, clock: Clock): P
       if (document === undefined) cache?.markDeleted(tenantId, id);
       else cache?.apply(tenantId, document);
     },
-    staleMs: memory.staleMs,
+    getStaleMs: memory.getStaleMs,
     close: memory.close,
   };
 };
 
-const listOrganizations = (held: DirectoryMemory, userId: string): readonly (Organization & StoredMetadata)[] => {
+const listOrganizations = (memory: DirectoryMemory, userId: string): readonly (Organization & StoredMetadata)[] => {
   const userOrganizations: (Organization & StoredMetadata)[] = [];
-  for (const tenantId of held.tenantsByUser.get(userId) ?? []) {
-    if (held.memberships.get(tenantId, userId)?.disabled) continue;
-    const organization = held.organizations.get(organizationsTenant, tenantId);
+  for (const tenantId of memory.tenantsByUser.get(userId) ?? []) {
+    if (memory.memberships.get(tenantId, userId)?.disabled) continue;
+    const organization = memory.organizations.get(organizationsTenant, tenantId);
     if (organization !== undefined && !organization.disabled) userOrganizations.push(organization);
   }
   return userOrganizations.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
@@ -165,10 +165,10 @@ const listOrganizations = (held: DirectoryMemory, userId: string): readonly (Org
 
 /** An organization with its plan; `undefined` if either is missing or the organization is disabled. */
 const findOrganizationAndPlan = (
-  held: DirectoryMemory,
+  memory: DirectoryMemory,
   tenantId: string,
 ): Pick<Caller, 'organization' | 'plan'> | undefined => {
-  const organization = held.organizations.get(organizationsTenant, tenantId);
-  const plan = resolvePlan(organization, (planId) => held.plans.get(plansTenant, planId));
+  const organization = memory.organizations.get(organizationsTenant, tenantId);
+  const plan = resolvePlan(organization, (planId) => memory.plans.get(plansTenant, planId));
   return organization && plan && { organization, plan };
 };

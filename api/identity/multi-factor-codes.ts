@@ -1,4 +1,4 @@
-/** Codes of authenticators (RFC 6238) and recovery codes. The stored forms cannot be used without the secret key of the installation. */
+/** Codes of authenticators (RFC 6238) and recovery codes. Both are stored in a form that is useless without the secret key of the installation. */
 import { randomBytes } from 'node:crypto';
 import { verifySync } from 'otplib';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -8,10 +8,10 @@ const periodSeconds = 30;
 const recoveryCodeCount = 10;
 /** Random bytes of a recovery code: 80 bits */
 const recoveryCodeBytes = 10;
-const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+const base32Alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Context for sealing a user's secret: the secret of another user cannot be opened with it. */
-export const secretContext = (userId: string): string => `multi-factor of ${userId}`;
+/** Returns the encryption context of a user's secret, so that it cannot decrypt the secret of another user. */
+export const getSecretContext = (userId: string): string => `multi-factor of ${userId}`;
 
 const hashRecoveryCode = (box: SecretBox, userId: string, code: string): string =>
   box.derive(`recovery codes of ${userId}`, code).toString('base64url');
@@ -20,23 +20,24 @@ const hashRecoveryCode = (box: SecretBox, userId: string, code: string): string 
 export const createRecoveryCodes = (
   box: SecretBox,
   userId: string,
-): { readonly displayed: readonly string[]; readonly hashes: readonly string[] } => {
+): { readonly displayedCodes: readonly string[]; readonly hashes: readonly string[] } => {
   const codes = Array.from({ length: recoveryCodeCount }, () => {
     let bits = 0n;
     for (const byte of randomBytes(recoveryCodeBytes)) bits = (bits << 8n) | BigInt(byte);
     let code = '';
-    for (let digit = 0; digit < (recoveryCodeBytes * 8) / 5; digit++, bits >>= 5n) code += alphabet[Number(bits & 31n)];
+    for (let digitIndex = 0; digitIndex < (recoveryCodeBytes * 8) / 5; digitIndex++, bits >>= 5n)
+      code += base32Alphabet[Number(bits & 31n)];
     return code;
   });
   return {
-    displayed: codes.map((code) => code.replace(/(.{4})(?=.)/g, '$1-')),
+    displayedCodes: codes.map((code) => code.replace(/(.{4})(?=.)/g, '$1-')),
     hashes: codes.map((code) => hashRecoveryCode(box, userId, code)),
   };
 };
 
 /** The kind of an accepted code, with the new state of the enrolment. */
 export interface AcceptedCode {
-  readonly by: 'authenticator' | 'recovery-code';
+  readonly method: 'authenticator' | 'recovery-code';
   readonly changes: Partial<MultiFactor>;
 }
 
@@ -48,15 +49,15 @@ export const verifyCode = (
 ): AcceptedCode | undefined => {
   const normalizedCode = code.replace(/[\s-]/g, '').toLowerCase();
   if (/^\d{6}$/.test(normalizedCode)) {
-    const secret = box.open(secretContext(userId), enrolment.secret);
+    const secret = box.open(getSecretContext(userId), enrolment.secret);
     if (secret === undefined) return undefined;
     const timeStep = findTimeStep(secret, normalizedCode, nowMs, enrolment.lastTimeStep);
-    return timeStep === undefined ? undefined : { by: 'authenticator', changes: { lastTimeStep: timeStep } };
+    return timeStep === undefined ? undefined : { method: 'authenticator', changes: { lastTimeStep: timeStep } };
   }
   const hash = hashRecoveryCode(box, userId, normalizedCode);
   if (!enrolment.recoveryCodes.includes(hash)) return undefined;
   return {
-    by: 'recovery-code',
+    method: 'recovery-code',
     changes: { recoveryCodes: enrolment.recoveryCodes.filter((storedHash) => storedHash !== hash) },
   };
 };

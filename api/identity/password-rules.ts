@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { fieldError } from '../errors.ts';
+import { createFieldError } from '../errors.ts';
 import type { GuessesRequest } from './password-guesses-worker.ts';
 
 /** Minimum number of guesses: an attacker with ten guesses per minute from each of 100 addresses needs about two years. */
 const minGuesses = 1e9;
 
-/** Returns words that an attacker would try first, who knows the address and this product. */
+/** Returns words that an attacker who knows the address and this product would try first. */
 const listKnownWords = (email: string): string[] => {
   const address = email.toLowerCase();
-  const [local = '', domain = ''] = address.split('@');
-  const names = [local, domain].flatMap((part) => part.split(/[^\p{L}\p{N}]+/u)).filter(({ length }) => length > 2);
-  return [address, local, domain, ...names, 'oiq', 'observability', 'opentelemetry', 'prometheus', 'monitoring'];
+  const [localPart = '', domain = ''] = address.split('@');
+  const names = [localPart, domain].flatMap((part) => part.split(/[^\p{L}\p{N}]+/u)).filter(({ length }) => length > 2);
+  return [address, localPart, domain, ...names, 'oiq', 'observability', 'opentelemetry', 'prometheus', 'monitoring'];
 };
 
 /**
@@ -32,7 +32,7 @@ const estimateGuesses = async (password: string, email: string): Promise<number>
 /** Throws `VALIDATION_FAILED` for a password that is easy to guess. Its schema checks the length. */
 export const requireHardToGuess = async (password: string, email: string, path = 'password'): Promise<void> => {
   if ((await estimateGuesses(password, email)) >= minGuesses) return;
-  throw fieldError(
+  throw createFieldError(
     path,
     'is easy to guess: it is common, repeats itself, or contains the address or the name of this product; choose another, such as four unrelated words',
   );

@@ -6,17 +6,17 @@ import { UnavailableError } from '../../schemas/errors.ts';
  * argon2id with the minimum of OWASP's ASVS: 46 MiB, one pass, one lane. Each hash contains its parameters, so they can
  * be raised.
  */
-const parameters = { memoryCost: 47_104, timeCost: 1, parallelism: 1 } as const;
+const hashParameters = { memoryCost: 47_104, timeCost: 1, parallelism: 1 } as const;
 
 /** A password chosen by a user. Only its length is checked here; any character is allowed. */
 export const NewPassword = z.string().min(12, 'must have at least 12 characters').max(1024);
 
 /** Returns the PHC string of a password. */
-export const hashPassword = (password: string): Promise<string> => hash(password, parameters);
+export const hashPassword = (password: string): Promise<string> => hash(password, hashParameters);
 
 /** Verifies and hashes passwords, at most two at a time: each takes tens of milliseconds of a CPU core and 46 MiB. */
 export interface Passwords {
-  /** Returns false for a wrong password, and after the same time if there is no hash. */
+  /** Returns false for a wrong password; without a hash, it takes the same time and returns false. */
   verify(passwordHash: string | null | undefined, password: string): Promise<boolean>;
   hash(password: string): Promise<string>;
   /** Whether a hash has weaker parameters than the current ones; the next sign-in with the password replaces it. */
@@ -34,23 +34,26 @@ export interface PasswordAlgorithm {
 
 /** Creates the password service. `algorithm` is argon2id, except in tests that count computations. */
 export const createPasswords = async (
-  algorithm: PasswordAlgorithm = { hash: hashPassword, verify: (known, password) => verify(known, password) },
+  algorithm: PasswordAlgorithm = {
+    hash: hashPassword,
+    verify: (passwordHash, password) => verify(passwordHash, password),
+  },
 ): Promise<Passwords> => {
   const dummyHash = await algorithm.hash(crypto.randomUUID());
-  const waitingCallbacks: (() => void)[] = [];
-  let running = 0;
+  const queuedStarts: (() => void)[] = [];
+  let runningCount = 0;
   const runQueued = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (running >= maxConcurrent) {
-      if (waitingCallbacks.length >= maxWaiting)
-        throw new UnavailableError('too many people are signing in at this moment', { retryAfterSeconds: 2 });
-      await new Promise<void>((start) => waitingCallbacks.push(start));
+    if (runningCount >= maxConcurrent) {
+      if (queuedStarts.length >= maxWaiting)
+        throw new UnavailableError('too many people are signing in; try again in a moment', { retryAfterSeconds: 2 });
+      await new Promise<void>((start) => queuedStarts.push(start));
     }
-    running++;
+    runningCount++;
     try {
       return await work();
     } finally {
-      running--;
-      waitingCallbacks.shift()?.();
+      runningCount--;
+      queuedStarts.shift()?.();
     }
   };
   return {
@@ -61,7 +64,7 @@ export const createPasswords = async (
     hash: (password) => runQueued(() => algorithm.hash(password)),
     isOutdated(passwordHash) {
       const [, memory, passes] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=\d+\$/.exec(passwordHash) ?? [];
-      return !(Number(memory) >= parameters.memoryCost && Number(passes) >= parameters.timeCost);
+      return !(Number(memory) >= hashParameters.memoryCost && Number(passes) >= hashParameters.timeCost);
     },
   };
 };

@@ -12,8 +12,8 @@ const proofPurpose = 'refresh token proof';
 const successorPurpose = 'refresh token successor';
 
 const formatToken = (box: SecretBox, sessionId: string, secret: string): string => {
-  const provenPart = `oiq_rt_${sessionId}.${secret}`;
-  return `${provenPart}.${box.derive(proofPurpose, provenPart).toString('base64url')}`;
+  const tokenBody = `oiq_rt_${sessionId}.${secret}`;
+  return `${tokenBody}.${box.derive(proofPurpose, tokenBody).toString('base64url')}`;
 };
 
 /** Returns the first token of a session. Only its hash may be stored. */
@@ -33,4 +33,4 @@ export const parseSessionId = (box: SecretBox, token: string): string | undefine
   return timingSafeEqual(Buffer.from(expectedProof), Buffer.from(receivedProof)) ? sessionId : undefined;
 };
 
-export const refreshHash = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashRefreshToken = (token: string): string => createHash('sha256').update(token).digest('hex');

@@ -1,17 +1,17 @@
 import { ConflictError, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type MultiFactor, multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import type { User } from '../../schemas/resources/user.ts';
-import { ApiError, fieldError, rateLimited } from '../errors.ts';
+import { ApiError, createFieldError, createRateLimitError } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
 import { type AcceptedCode, verifyCode } from './multi-factor-codes.ts';
 import type { IdentityPorts } from './ports.ts';
-import { unauthenticated } from './session.ts';
+import { createUnauthenticatedError } from './session.ts';
 import { countInWindows } from './spent-windows.ts';
 
-/** A sign-in with a correct password. */
+/** The second step of a sign-in with a correct password. */
 export interface SecondFactorCheck {
   readonly user: User & StoredMetadata;
-  /** The given `code`: from an authenticator, or a recovery code. */
+  /** A code of the authenticator, or a recovery code */
   readonly code: string | undefined;
   readonly request: RequestFacts;
 }
@@ -26,12 +26,12 @@ type CodePorts = Pick<IdentityPorts, 'documents' | 'counters' | 'secretBox' | 'c
 export const checkSecondFactor = async (
   { user, code, request }: SecondFactorCheck,
   ports: CodePorts,
-): Promise<AcceptedCode['by'] | undefined> => {
+): Promise<AcceptedCode['method'] | undefined> => {
   if (!(await isMultiFactorEnabled(user.id, ports))) return undefined;
-  if (code === undefined) throw missingCodeError();
-  const by = await useCode(user.id, code, request, ports);
-  if (by === undefined) throw unauthenticated('the e-mail address or the password is wrong');
-  return by;
+  if (code === undefined) throw createMissingCodeError();
+  const method = await useCode(user.id, code, request, ports);
+  if (method === undefined) throw createUnauthenticatedError('the e-mail address or the password is wrong');
+  return method;
 };
 
 /**
@@ -44,14 +44,14 @@ export const requireCode = async (
   ports: CodePorts,
 ): Promise<void> => {
   if (!(await isMultiFactorEnabled(userId, ports))) return;
-  if (code === undefined) throw missingCodeError();
-  if ((await useCode(userId, code, request, ports)) === undefined) throw fieldError('code', 'is wrong');
+  if (code === undefined) throw createMissingCodeError();
+  if ((await useCode(userId, code, request, ports)) === undefined) throw createFieldError('code', 'is wrong');
 };
 
 const isMultiFactorEnabled = async (userId: string, ports: CodePorts): Promise<boolean> =>
   ((await findEnrolment(userId, ports))?.confirmedAt ?? null) !== null;
 
-const missingCodeError = (): ApiError =>
+const createMissingCodeError = (): ApiError =>
   new ApiError('MFA_REQUIRED', 'enter a code of the authenticator, or a recovery code, as "code"');
 
 export const findEnrolment = (
@@ -78,27 +78,27 @@ export const useCode = async (
   code: string,
   { address }: Pick<RequestFacts, 'address'>,
   ports: CodePorts,
-): Promise<AcceptedCode['by'] | undefined> => {
+): Promise<AcceptedCode['method'] | undefined> => {
   const undoCount = await countAttempt(userId, address, ports);
-  const by = await consumeCode(userId, code, ports);
-  if (by !== undefined) await undoCount();
-  return by;
+  const method = await consumeCode(userId, code, ports);
+  if (method !== undefined) await undoCount();
+  return method;
 };
 
 const consumeCode = async (
   userId: string,
   code: string,
   { documents, secretBox, clock }: CodePorts,
-): Promise<AcceptedCode['by'] | undefined> => {
+): Promise<AcceptedCode['method'] | undefined> => {
   const enrolments = documents.forTenant(multiFactorsTenant).collection(multiFactors);
-  for (let race = 0; race < maxAttempts; race++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const enrolment = await enrolments.find(userId);
     if (enrolment === undefined) return undefined;
-    const accepted = verifyCode(enrolment, code, { userId, box: secretBox, nowMs: clock.now() });
-    if (accepted === undefined) return undefined;
+    const acceptedCode = verifyCode(enrolment, code, { userId, box: secretBox, nowMs: clock.now() });
+    if (acceptedCode === undefined) return undefined;
     try {
-      await enrolments.update(userId, accepted.changes, enrolment.version);
-      return accepted.by;
+      await enrolments.update(userId, acceptedCode.changes, enrolment.version);
+      return acceptedCode.method;
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
     }
@@ -117,5 +117,5 @@ const countAttempt = async (
   ]);
   if (waitsMs.length === 0) return undo;
   await undo();
-  throw rateLimited('too many wrong codes; wait a moment', Math.max(...waitsMs));
+  throw createRateLimitError('too many wrong codes; wait a moment', Math.max(...waitsMs));
 };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isWellFormed } from '../../schemas/license-key-format.ts';
+import { isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import type { Caller } from '../callers/caller.ts';
@@ -16,39 +16,42 @@ export interface AuthenticationPorts {
 }
 
 /** Returns `UNAUTHENTICATED` with the challenge that HTTP requires. */
-export const unauthenticated = (message: string): ApiError =>
+export const createUnauthenticatedError = (message: string): ApiError =>
   new ApiError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': 'Bearer realm="oiq"' } });
 
 /**
  * Returns the caller of a request. An `Authorization` header, with a session token or an API token, takes precedence
  * over the cookie. With a cookie, writes and WebSockets must come from pages of this site: browsers do not prevent other
  * pages from reading the messages of a WebSocket. License keys are rejected. `beforeLookup` may throw before a token
- * that is not in memory is looked up in the store, because the token may be invented.
+ * that is not in memory is looked up in the store, because the token may be forged.
  */
 export const authenticate = async (
   request: Pick<IncomingMessage, 'headers' | 'method'>,
-  known: AuthenticationPorts,
+  ports: AuthenticationPorts,
   beforeLookup: () => void = () => {},
 ): Promise<Caller> => {
   const { authorization, cookie } = request.headers;
   const token = authorization === undefined ? readCookie(cookie, tokenCookie) : parseBearerToken(authorization);
-  if (token === undefined) throw unauthenticated('sign in first: there is no session with this request');
+  if (token === undefined) throw createUnauthenticatedError('sign in first: the request has no session');
   if (authorization !== undefined && token.startsWith(apiTokenFormat.prefix))
-    return authenticateServiceAccount(token, known, beforeLookup);
-  const caller = await authenticatePerson(token, known);
-  if (authorization === undefined) requireOwnPageForWrite(request, known.settings.PUBLIC_URL);
+    return authenticateServiceAccount(token, ports, beforeLookup);
+  const caller = await authenticatePerson(token, ports);
+  if (authorization === undefined) requireOwnPageForWrite(request, ports.settings.PUBLIC_URL);
   return caller;
 };
 
 const authenticatePerson = async (token: string, { tokens, directory }: AuthenticationPorts): Promise<Caller> => {
-  if (isWellFormed(token))
-    throw unauthenticated('this is a license key, with which telemetry is sent: sign in, or use an API token');
+  if (isWellFormedLicenseKey(token))
+    throw createUnauthenticatedError(
+      'this is a license key, which can only send telemetry: sign in, or use an API token',
+    );
   const claims = await tokens.verify(token);
-  if (claims === undefined) throw unauthenticated('the session token is invalid or has expired; sign in again');
+  if (claims === undefined)
+    throw createUnauthenticatedError('the session token is invalid or has expired; sign in again');
   const { sessionId, userId, tenantId } = claims;
   const caller =
-    directory.caller(sessionId, userId, tenantId) ?? (await directory.freshCaller(sessionId, userId, tenantId));
-  if (caller === undefined) throw unauthenticated('the session has ended; sign in again');
+    directory.getCaller(sessionId, userId, tenantId) ?? (await directory.loadCaller(sessionId, userId, tenantId));
+  if (caller === undefined) throw createUnauthenticatedError('the session has ended; sign in again');
   return caller;
 };
 
@@ -59,7 +62,7 @@ const authenticateServiceAccount = async (
 ): Promise<Caller> => {
   const caller = apiTokenFormat.isWellFormed(token) && (await findServiceAccount(token, directory, beforeLookup));
   if (!caller)
-    throw unauthenticated('the API token is not known, has expired, was revoked, or its account is disabled');
+    throw createUnauthenticatedError('the API token is unknown, has expired, was revoked, or its account is disabled');
   return caller;
 };
 
@@ -69,10 +72,10 @@ const findServiceAccount = async (
   beforeLookup: () => void,
 ): Promise<Caller | undefined> => {
   const hash = createHash('sha256').update(token).digest('hex');
-  const cachedCaller = directory.serviceAccountCaller(hash);
+  const cachedCaller = directory.getServiceAccountCaller(hash);
   if (cachedCaller !== undefined) return cachedCaller;
   beforeLookup();
-  return directory.freshServiceAccountCaller(hash);
+  return directory.loadServiceAccountCaller(hash);
 };
 
 /**
@@ -97,11 +100,11 @@ const requireOwnPageForWrite = (
   { method, headers }: Pick<IncomingMessage, 'headers' | 'method'>,
   publicUrl: string | undefined,
 ): void => {
-  const opensSocket = headers.upgrade?.toLowerCase() === 'websocket';
-  if ((method === 'GET' || method === 'HEAD') && !opensSocket) return;
+  const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket';
+  if ((method === 'GET' || method === 'HEAD') && !isWebSocket) return;
   const [site] = [headers['sec-fetch-site']].flat();
   const { origin, host } = headers;
   // Browsers send the page's origin with every WebSocket; not all send its site.
-  const isSiteReliable = !opensSocket || site === 'same-origin';
+  const isSiteReliable = !isWebSocket || site === 'same-origin';
   requireOwnPage({ site: isSiteReliable ? site : undefined, origin, host }, publicUrl);
 };

@@ -9,11 +9,11 @@ import type { Transact } from '../changes.ts';
 import type { RequestFacts } from '../request-facts.ts';
 import { formatSessionCookies } from './cookies.ts';
 import type { IdentityPorts } from './ports.ts';
-import { createFirstToken, refreshHash } from './refresh-tokens.ts';
+import { createFirstToken, hashRefreshToken } from './refresh-tokens.ts';
 
 const dayMs = 86_400_000;
 /** A session ends this long after its last refresh. */
-const idleMs = 30 * dayMs;
+const maxIdleMs = 30 * dayMs;
 /** A session ends this long after the sign-in, however often it is refreshed. */
 const maxLifetimeMs = 90 * dayMs;
 /** Maximum concurrent sessions per user; beyond it the least recently used session ends. */
@@ -21,7 +21,7 @@ const maxSessions = 200;
 
 /** End of a session that is refreshed now */
 export const computeSessionEnd = (now: number, signedInAt: string): string =>
-  new Date(Math.min(now + idleMs, Date.parse(signedInAt) + maxLifetimeMs)).toISOString();
+  new Date(Math.min(now + maxIdleMs, Date.parse(signedInAt) + maxLifetimeMs)).toISOString();
 
 /** A user with a proven identity, about to start a session in one of their organizations. */
 export interface SessionStart {
@@ -31,14 +31,14 @@ export interface SessionStart {
   /** `change` of an operation that declares the action `session.begin`. */
   readonly change: Transact;
   /** A session that this one replaces, inheriting its proof of identity. */
-  readonly insteadOf?: Session & StoredMetadata;
+  readonly replacedSession?: Session & StoredMetadata;
   /** The organization whose identity provider authenticated the user */
   readonly provedBy?: string;
-  /** Whether the request named the organization: it then does not change the default of later sign-ins. */
-  readonly isNamed?: boolean;
+  /** Whether the request specified the organization; then the default organization of later sign-ins does not change. */
+  readonly isOrganizationRequested?: boolean;
 }
 
-/** The answer to a sign-in; its schema is `SignedIn` of the authentication group. */
+/** The response to a sign-in; its schema is `SignedIn` of the authentication group. */
 export interface SignInResult {
   readonly token: string;
   readonly expiresAt: string;
@@ -54,11 +54,19 @@ type SessionPorts = Pick<IdentityPorts, 'clock' | 'secretBox' | 'tokens'>;
  * known to this instance immediately. Login, single sign-on, accepting an invitation and switching the organization all
  * call this.
  */
-export const beginSession = async (signingIn: SessionStart, ports: SessionPorts): Promise<SignInResult> => {
-  const { user, organization, request, change, insteadOf, provedBy = insteadOf?.provedBy, isNamed = false } = signingIn;
+export const beginSession = async (sessionStart: SessionStart, ports: SessionPorts): Promise<SignInResult> => {
+  const {
+    user,
+    organization,
+    request,
+    change,
+    replacedSession,
+    provedBy = replacedSession?.provedBy,
+    isOrganizationRequested = false,
+  } = sessionStart;
   const { clock, secretBox } = ports;
   const now = clock.now();
-  const signedInAt = insteadOf?.signedInAt ?? new Date(now).toISOString();
+  const signedInAt = replacedSession?.signedInAt ?? new Date(now).toISOString();
   const id = randomUUID();
   const refreshToken = createFirstToken(secretBox, id);
   const fields: Session = {
@@ -68,32 +76,32 @@ export const beginSession = async (signingIn: SessionStart, ports: SessionPorts)
     expiresAt: computeSessionEnd(now, signedInAt),
     address: request.address,
     userAgent: request.userAgent.slice(0, 512),
-    refreshHash: refreshHash(refreshToken),
+    refreshHash: hashRefreshToken(refreshToken),
     previousRefreshHash: null,
     refreshedAt: new Date(now).toISOString(),
     ...(provedBy === undefined ? {} : { provedBy }),
   };
   const session = await change(async ({ forTenant, record }) => {
-    const stored = forTenant(sessionsTenant).collection(sessions);
-    const userSessions = await stored.list({ filter: { userId: user.id }, sort: { refreshedAt: -1 } });
-    const surplus = userSessions.items.slice(maxSessions - 1).map((each) => each.id);
-    const endedIds = insteadOf === undefined ? surplus : [...new Set([...surplus, insteadOf.id])];
-    for (const each of endedIds) await stored.delete(each);
+    const sessionCollection = forTenant(sessionsTenant).collection(sessions);
+    const userSessions = await sessionCollection.list({ filter: { userId: user.id }, sort: { refreshedAt: -1 } });
+    const surplusIds = userSessions.items.slice(maxSessions - 1).map((userSession) => userSession.id);
+    const endedIds = replacedSession === undefined ? surplusIds : [...new Set([...surplusIds, replacedSession.id])];
+    for (const endedId of endedIds) await sessionCollection.delete(endedId);
     const actor = { type: 'user', id: user.id, name: user.email } as const;
     record({ action: 'session.begin', id, name: user.email, tenantId: organization.id, actor });
-    if (provedBy === undefined && !isNamed && user.lastTenantId !== organization.id)
+    if (provedBy === undefined && !isOrganizationRequested && user.lastTenantId !== organization.id)
       await forTenant(usersTenant).collection(users).update(user.id, { lastTenantId: organization.id });
-    return stored.insert({ id, ...fields });
+    return sessionCollection.insert({ id, ...fields });
   });
-  const answer = await issueTokens(session, refreshToken, request, ports);
+  const tokenFields = await issueTokens(session, refreshToken, request, ports);
   return {
-    ...answer,
+    ...tokenFields,
     user: { id: user.id, email: user.email, name: user.name },
     tenant: { id: organization.id, name: organization.name },
   };
 };
 
-/** Issues a new session token and refresh token, as cookies and in the answer. */
+/** Issues a new session token and refresh token, as cookies and in the response. */
 export const issueTokens = async (
   session: Session & StoredMetadata,
   refreshToken: string,
@@ -102,8 +110,8 @@ export const issueTokens = async (
 ): Promise<Pick<SignInResult, 'token' | 'expiresAt' | 'refreshToken'>> => {
   const { userId, tenantId, id: sessionId } = session;
   const { token, expiresAt } = await tokens.issue({ userId, tenantId, sessionId });
-  const refresh = { value: refreshToken, until: new Date(session.expiresAt) };
-  for (const cookie of formatSessionCookies({ value: token, until: expiresAt }, refresh, request))
+  const refresh = { value: refreshToken, expiresAt: new Date(session.expiresAt) };
+  for (const cookie of formatSessionCookies({ value: token, expiresAt: expiresAt }, refresh, request))
     request.reply('Set-Cookie', cookie);
   // Do not return the refresh token to browsers, so that scripts cannot read it. Unlike programs, browsers send headers
   // about the requesting page.
@@ -115,11 +123,11 @@ export const issueTokens = async (
 export const removeSessions = (
   { forTenant }: Pick<Documents, 'forTenant'>,
   ownerFilter: Partial<Pick<Session, 'userId' | 'tenantId' | 'provedBy'>>,
-  except?: string,
+  exceptId?: string,
 ): Promise<number> =>
   deleteMatching(
     forTenant(sessionsTenant).collection(sessions),
-    except === undefined ? ownerFilter : { ...ownerFilter, id: { $ne: except } },
+    exceptId === undefined ? ownerFilter : { ...ownerFilter, id: { $ne: exceptId } },
   );
 
 /** Deletes expired sessions. */

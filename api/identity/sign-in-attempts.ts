@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Bucket } from '../../schemas/ports/counters.ts';
 import { getSubscriberRange } from '../../schemas/source-address.ts';
-import { rateLimited } from '../errors.ts';
+import { createRateLimitError } from '../errors.ts';
 import type { IdentityPorts } from './ports.ts';
 import { countInWindows } from './spent-windows.ts';
 
@@ -31,49 +31,49 @@ const unknownAddressLimit: Bucket = { rate: 1 / 10, burst: 100 };
 const knownAddressMs = 90 * 86_400_000;
 
 /** An attempt to sign in with a password. */
-export interface Attempt {
+export interface SignInAttempt {
   /** Reports success: the attempt does not count, and the address is known for the account from now on. */
-  succeeded(): Promise<void>;
+  reportSuccess(): Promise<void>;
 }
 
 /**
  * Counts an attempt before it is made, so that concurrent attempts count too. Throws `RATE_LIMITED` above the limits.
  */
-export const countAttempt = async (
+export const countSignInAttempt = async (
   { counters, settings }: Pick<IdentityPorts, 'counters' | 'settings'>,
   address: string,
   email: string,
-): Promise<Attempt> => {
+): Promise<SignInAttempt> => {
   const source = getSubscriberRange(address);
   const sourceAndAccount = createHash('sha256').update(`${source}\n${email}`).digest('base64url');
-  const byAddress = await counters.consume(
+  const addressResult = await counters.consume(
     `sign-in/${source}`,
     createAddressLimit(settings.API_ANONYMOUS_REQUESTS_PER_SECOND),
     1,
   );
-  if (byAddress.granted < 1) throw tooManyError(byAddress.retryAfterMs);
+  if (addressResult.granted < 1) throw createTooManyAttemptsError(addressResult.retryAfterMs);
 
-  const { waitsMs: waits, undo } = await countInWindows(
+  const { waitsMs, undo } = await countInWindows(
     counters,
     pairWindows.map(({ limit, windowMs }) => ({ key: `sign-in/${windowMs}/${sourceAndAccount}`, limit, windowMs })),
   );
   const knownAddressKey = `signed-in/${sourceAndAccount}`;
-  if (waits.length === 0 && (await counters.getCached(knownAddressKey)) === undefined) {
+  if (waitsMs.length === 0 && (await counters.getCached(knownAddressKey)) === undefined) {
     const account = createHash('sha256').update(email).digest('base64url');
     const { granted, retryAfterMs } = await counters.consume(`sign-in-strangers/${account}`, unknownAddressLimit, 1);
-    if (granted < 1) waits.push(retryAfterMs);
+    if (granted < 1) waitsMs.push(retryAfterMs);
   }
-  if (waits.length > 0) {
+  if (waitsMs.length > 0) {
     // Rejected attempts do not count; otherwise the wait would never end.
     await undo();
-    throw tooManyError(Math.max(...waits));
+    throw createTooManyAttemptsError(Math.max(...waitsMs));
   }
   return {
-    async succeeded() {
+    async reportSuccess() {
       await Promise.all([undo(), counters.setCached(knownAddressKey, '1', knownAddressMs)]);
     },
   };
 };
 
-const tooManyError = (retryAfterMs: number): Error =>
-  rateLimited('too many attempts to sign in; wait a moment', retryAfterMs);
+const createTooManyAttemptsError = (retryAfterMs: number): Error =>
+  createRateLimitError('too many attempts to sign in; wait a moment', retryAfterMs);

@@ -13,7 +13,7 @@ const recordLimit = { limit: 20, windowMs: 3_600_000 };
 /** The record is written after a random delay, so that the response times of other requests do not reveal the write. */
 const delayMs = { min: 1_000, max: 6_000 };
 
-/** A refused sign-in, with the known facts about the user. */
+/** A rejected sign-in, with what is known about the user. */
 export interface RefusedSignIn {
   readonly email: string;
   readonly user: (User & StoredMetadata) | undefined;
@@ -46,7 +46,7 @@ export const createSignInFailures = ({
 }): SignInFailures => {
   const pendingWrites = new Map<NodeJS.Timeout, () => Promise<void>>();
 
-  const write = async ({ email, user, tenantId, change }: RefusedSignIn): Promise<void> => {
+  const writeRecord = async ({ email, user, tenantId, change }: RefusedSignIn): Promise<void> => {
     const key = `sign-in-failures/${hash('sha256', email)}`;
     const { granted } = await counters.spend(key, recordLimit.limit, recordLimit.windowMs, 1);
     if (granted < 1) return;
@@ -66,11 +66,13 @@ export const createSignInFailures = ({
   };
 
   return {
-    recordRefusal(refused) {
+    recordRefusal(refusedSignIn) {
       const work = (): Promise<void> => {
         pendingWrites.delete(timer);
         clearTimeout(timer);
-        return write(refused).catch((error: unknown) => log.warn({ error }, 'a refused sign-in could not be recorded'));
+        return writeRecord(refusedSignIn).catch((error: unknown) =>
+          log.warn({ error }, 'a refused sign-in could not be recorded'),
+        );
       };
       const timer = setTimeout(() => void work(), randomInt(delayMs.min, delayMs.max));
       timer.unref();

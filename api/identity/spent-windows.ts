@@ -1,13 +1,13 @@
 import type { Counters } from '../../schemas/ports/counters.ts';
 
-interface CountingWindow {
+interface AttemptWindow {
   readonly key: string;
   readonly limit: number;
   readonly windowMs: number;
 }
 
 /** Counts an attempt in each window. Call it before the attempt, so that concurrent attempts count too. */
-export const countInWindows = async (counters: Counters, windows: readonly CountingWindow[]) => {
+export const countInWindows = async (counters: Counters, windows: readonly AttemptWindow[]) => {
   const results = await Promise.all(
     windows.map(async ({ key, limit, windowMs }) => ({
       key,

@@ -9,11 +9,11 @@ const writeIntervalMs = 60_000;
 const maxRememberedTokens = 10_000;
 
 /** How long an expired token is still listed */
-const listedMs = 30 * 86_400_000;
+const expiredTokenRetentionMs = 30 * 86_400_000;
 
 /** Deletes API tokens that expired long ago. */
 export const deleteExpiredApiTokens = async (documents: Documents, now: number): Promise<void> => {
-  const expiredFilter = { expiresAt: { $lt: new Date(now - listedMs).toISOString() } };
+  const expiredFilter = { expiresAt: { $lt: new Date(now - expiredTokenRetentionMs).toISOString() } };
   for await (const { id, tenantId } of documents.findInAllTenants(apiTokens, expiredFilter)) {
     await documents.forTenant(tenantId).collection(apiTokens).delete(id);
     await documents.forTenant(tenantId).collection(apiTokenUses).delete(id);
@@ -37,7 +37,7 @@ export const createTokenUses = ({
   readonly clock: Clock;
   readonly log: Log;
 }): TokenUses => {
-  const writtenAt = new Map<string, number>();
+  const lastWriteMs = new Map<string, number>();
   const pendingWrites = new Set<Promise<void>>();
 
   const write = async (tenantId: string, tokenId: string, address: string): Promise<void> => {
@@ -55,11 +55,11 @@ export const createTokenUses = ({
   return {
     recordUse({ tenantId, tokenId }, address) {
       const now = clock.now();
-      if (now - (writtenAt.get(tokenId) ?? Number.NEGATIVE_INFINITY) < writeIntervalMs) return;
-      if (writtenAt.size >= maxRememberedTokens) writtenAt.clear();
-      writtenAt.set(tokenId, now);
-      const done = write(tenantId, tokenId, address).finally(() => pendingWrites.delete(done));
-      pendingWrites.add(done);
+      if (now - (lastWriteMs.get(tokenId) ?? Number.NEGATIVE_INFINITY) < writeIntervalMs) return;
+      if (lastWriteMs.size >= maxRememberedTokens) lastWriteMs.clear();
+      lastWriteMs.set(tokenId, now);
+      const pendingWrite = write(tenantId, tokenId, address).finally(() => pendingWrites.delete(pendingWrite));
+      pendingWrites.add(pendingWrite);
     },
     async close() {
       await Promise.all(pendingWrites);

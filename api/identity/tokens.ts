@@ -19,7 +19,7 @@ export interface Tokens {
   /** Returns the claims of a valid token of this installation, otherwise `undefined`. */
   verify(token: string): Promise<Claims | undefined>;
   /** Returns the public keys for external verification. */
-  publicKeys(): readonly JWK[];
+  listPublicKeys(): readonly JWK[];
   /** Creates a new key when the newest is old enough, and deletes keys whose last token expired long ago. */
   rotate(): Promise<void>;
   close(): Promise<void>;
@@ -27,13 +27,13 @@ export interface Tokens {
 
 export const tokenLifetimeMs = 15 * 60_000;
 const rotateAfterMs = 30 * 86_400_000;
-/** A new key signs only after every instance had time to load it. */
+/** A new key is used for signing only after every instance has had time to load it. */
 const keyLoadMs = 10_000;
-const rememberedTokens = 10_000;
+const maxCachedTokens = 10_000;
 const issuer = 'oiq';
 const audience = 'oiq-management';
-const type = 'at+jwt';
-const purpose = 'session signing key';
+const tokenType = 'at+jwt';
+const keyPurpose = 'session signing key';
 
 type Key = Awaited<ReturnType<typeof importJWK>>;
 interface SigningKeyPair {
@@ -47,31 +47,31 @@ interface SigningKeyPair {
 /** Loads the keys, and creates the first one. */
 export const createTokens = async (documents: Documents, box: SecretBox, clock: Clock): Promise<Tokens> => {
   const pairs = new Map<string, SigningKeyPair>();
-  const stored = documents.forTenant(signingKeysTenant).collection(signingKeys);
+  const keyCollection = documents.forTenant(signingKeysTenant).collection(signingKeys);
   const addPair = (document: SigningKey & StoredMetadata): void => {
     if (pairs.has(document.id)) return;
     const createdAtMs = Date.parse(document.createdAt);
     pairs.set(document.id, { kid: document.id, createdAtMs, document, publicKey: undefined, privateKey: undefined });
   };
-  const verified = new Map<string, Claims>();
+  const cachedClaims = new Map<string, Claims>();
   const feed: Feed = await documents.follow(signingKeys, ({ id, document }) => {
     if (document !== undefined) return addPair(document);
     pairs.delete(id);
-    verified.clear();
+    cachedClaims.clear();
   });
 
   const loadPrivateKey = async (pair: SigningKeyPair): Promise<Key | undefined> => {
-    const text = pair.privateKey ? undefined : box.open(purpose, pair.document.privateKey);
+    const text = pair.privateKey ? undefined : box.open(keyPurpose, pair.document.privateKey);
     if (text !== undefined) pair.privateKey = await importJWK(JSON.parse(text) as JWK, 'EdDSA');
     return pair.privateKey;
   };
 
   const createPair = async (): Promise<SigningKeyPair> => {
-    const made = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
-    const document = await stored.insert({
+    const keyPair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
+    const document = await keyCollection.insert({
       id: randomUUID(),
-      publicKey: { ...(await exportJWK(made.publicKey)) },
-      privateKey: box.seal(purpose, JSON.stringify(await exportJWK(made.privateKey))),
+      publicKey: { ...(await exportJWK(keyPair.publicKey)) },
+      privateKey: box.seal(keyPurpose, JSON.stringify(await exportJWK(keyPair.privateKey))),
     });
     addPair(document);
     return pairs.get(document.id) as SigningKeyPair;
@@ -80,8 +80,8 @@ export const createTokens = async (documents: Documents, box: SecretBox, clock: 
   /** Returns the newest key that all instances have loaded and that the secret key of this installation can decrypt. */
   const findSigningKey = async (): Promise<{ kid: string; key: Key }> => {
     const newestFirst = [...pairs.values()].sort((left, right) => right.createdAtMs - left.createdAtMs);
-    const settled = newestFirst.filter(({ createdAtMs }) => createdAtMs + keyLoadMs <= clock.now());
-    for (const pair of [...settled, ...newestFirst]) {
+    const loadedEverywhere = newestFirst.filter(({ createdAtMs }) => createdAtMs + keyLoadMs <= clock.now());
+    for (const pair of [...loadedEverywhere, ...newestFirst]) {
       const key = await loadPrivateKey(pair);
       if (key !== undefined) return { kid: pair.kid, key };
     }
@@ -92,7 +92,7 @@ export const createTokens = async (documents: Documents, box: SecretBox, clock: 
 
   const loadPublicKey = async (kid: string | undefined): Promise<Key> => {
     const pair = pairs.get(kid ?? '');
-    if (pair === undefined) throw new Error('the token was signed by a key that is not ours');
+    if (pair === undefined) throw new Error('the token was signed by a key of another installation');
     pair.publicKey ??= await importJWK(pair.document.publicKey as JWK, 'EdDSA');
     return pair.publicKey;
   };
@@ -103,7 +103,7 @@ export const createTokens = async (documents: Documents, box: SecretBox, clock: 
       const issuedAt = Math.floor(clock.now() / 1000);
       const expiresAt = issuedAt + tokenLifetimeMs / 1000;
       const token = await new SignJWT({ tid: tenantId, sid: sessionId })
-        .setProtectedHeader({ alg: 'EdDSA', kid, typ: type })
+        .setProtectedHeader({ alg: 'EdDSA', kid, typ: tokenType })
         .setIssuer(issuer)
         .setAudience(audience)
         .setSubject(userId)
@@ -113,25 +113,25 @@ export const createTokens = async (documents: Documents, box: SecretBox, clock: 
       return { token, expiresAt: new Date(expiresAt * 1000) };
     },
     async verify(token) {
-      const cachedClaims = verified.get(token);
-      if (cachedClaims !== undefined) {
-        if (cachedClaims.expiresAtMs > clock.now()) return cachedClaims;
-        verified.delete(token);
+      const claimsFromCache = cachedClaims.get(token);
+      if (claimsFromCache !== undefined) {
+        if (claimsFromCache.expiresAtMs > clock.now()) return claimsFromCache;
+        cachedClaims.delete(token);
         return undefined;
       }
       const claims = await verifyToken(token, loadPublicKey, clock);
       if (claims === undefined) return undefined;
-      if (verified.size >= rememberedTokens) verified.delete(verified.keys().next().value ?? '');
-      verified.set(token, claims);
+      if (cachedClaims.size >= maxCachedTokens) cachedClaims.delete(cachedClaims.keys().next().value ?? '');
+      cachedClaims.set(token, claims);
       return claims;
     },
-    publicKeys: () =>
+    listPublicKeys: () =>
       [...pairs.values()].map(({ kid, document }) => ({ ...document.publicKey, kid, alg: 'EdDSA', use: 'sig' }) as JWK),
     async rotate() {
-      const newest = Math.max(...[...pairs.values()].map(({ createdAtMs }) => createdAtMs));
-      if (newest + rotateAfterMs <= clock.now()) await createPair();
+      const newestCreatedAtMs = Math.max(...[...pairs.values()].map(({ createdAtMs }) => createdAtMs));
+      if (newestCreatedAtMs + rotateAfterMs <= clock.now()) await createPair();
       for (const { kid, createdAtMs } of [...pairs.values()])
-        if (createdAtMs + 2 * rotateAfterMs <= clock.now() && pairs.size > 1) await stored.delete(kid);
+        if (createdAtMs + 2 * rotateAfterMs <= clock.now() && pairs.size > 1) await keyCollection.delete(kid);
     },
     close: () => feed.close(),
   };
@@ -139,16 +139,16 @@ export const createTokens = async (documents: Documents, box: SecretBox, clock: 
 
 const verifyToken = async (
   token: string,
-  publicKeyOf: (kid: string | undefined) => Promise<Key>,
+  getPublicKey: (kid: string | undefined) => Promise<Key>,
   clock: Clock,
 ): Promise<Claims | undefined> => {
   if (token.length > 4096) return undefined;
   try {
-    const { payload } = await jwtVerify(token, ({ kid }) => publicKeyOf(kid), {
+    const { payload } = await jwtVerify(token, ({ kid }) => getPublicKey(kid), {
       algorithms: ['EdDSA'],
       issuer,
       audience,
-      typ: type,
+      typ: tokenType,
       currentDate: new Date(clock.now()),
       requiredClaims: ['exp', 'sub', 'tid', 'sid'],
     });

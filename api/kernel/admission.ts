@@ -7,17 +7,17 @@ import { ApiError } from '../errors.ts';
 import { authenticate, convertBasicToBearer } from '../identity/session.ts';
 import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
-import type { Limited, RequestLimits } from './request-limits.ts';
+import type { RateLimitedOperation, RequestLimits } from './request-limits.ts';
 
 /** Authenticates a request and counts it against the rate limits; undefined for an operation without a session. */
 export const authenticateWithinLimits = async (
   request: IncomingMessage,
-  operation: Limited & Pick<Operation, 'role' | 'basic'>,
+  operation: RateLimitedOperation & Pick<Operation, 'role' | 'basic'>,
   address: string,
   { ports, limits }: { readonly ports: Ports; readonly limits: RequestLimits },
 ): Promise<Caller | undefined> => {
   if (operation.role === 'none') {
-    await limits.anonymous(address, operation);
+    await limits.countAnonymous(address, operation);
     return undefined;
   }
   let caller: Caller;
@@ -25,10 +25,10 @@ export const authenticateWithinLimits = async (
     const authRequest = operation.basic === true ? convertBasicToBearer(request) : request;
     caller = await authenticate(authRequest, ports, () => limits.beforeLookup(address));
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.refused(address);
+    if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.countUnauthenticated(address);
     throw error;
   }
-  await limits.caller(caller, operation);
+  await limits.countCaller(caller, operation);
   if (caller.kind === 'service-account') ports.tokenUses.recordUse(caller, address);
   return caller;
 };

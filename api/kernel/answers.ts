@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Context } from 'koa';
 import type { Restriction } from '../../web/index.ts';
-import { ApiError, FailedOperation } from '../errors.ts';
+import { ApiError, ForeignApiError } from '../errors.ts';
 import { findPageFile, parseFileName, renderBuiltPage } from '../page/built-page.ts';
 import type { Page } from '../page/html.ts';
 import { findSmallPage, notFoundPage } from '../page/page.ts';
@@ -15,10 +15,10 @@ import type { ContentResponse, Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 import type { Stream } from './stream.ts';
 
-export const json = 'application/json; charset=utf-8';
-const html = 'text/html; charset=utf-8';
+export const jsonType = 'application/json; charset=utf-8';
+const htmlType = 'text/html; charset=utf-8';
 
-const send = (context: Context, type: string, body: unknown, status = 200): void => {
+const sendBody = (context: Context, type: string, body: unknown, status = 200): void => {
   context.status = status;
   context.set('Content-Type', type);
   context.body = body;
@@ -27,15 +27,15 @@ const send = (context: Context, type: string, body: unknown, status = 200): void
 const sendPage = (context: Context, { body, policy }: Page, status = 200): void => {
   context.set('Content-Security-Policy', policy);
   context.set('Referrer-Policy', 'same-origin');
-  send(context, html, body, status);
+  sendBody(context, htmlType, body, status);
 };
 
-export const sendResult = (context: Context, operation: Operation, answer: unknown, { log }: Ports): void => {
+export const sendResult = (context: Context, operation: Operation, result: unknown, { log }: Ports): void => {
   if (operation.contentTypes.length === 1) {
-    send(context, operation.contentType, answer);
+    sendBody(context, operation.contentType, result);
     return;
   }
-  const { contentType, content } = answer as ContentResponse;
+  const { contentType, content } = result as ContentResponse;
   const { requestId } = context.state;
   // The status was already sent: only the broken connection and this log line show the error.
   if (content instanceof Readable)
@@ -43,7 +43,7 @@ export const sendResult = (context: Context, operation: Operation, answer: unkno
       if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
         log.error({ requestId, operation: operation.operationId, error }, 'a response was interrupted');
     });
-  send(context, contentType, content);
+  sendBody(context, contentType, content);
 };
 
 export const sendRedirect = (context: Context, location: string): void => {
@@ -59,10 +59,10 @@ const sendFile = async (context: Context, name: string): Promise<void> => {
   context.vary('Accept-Encoding');
   const acceptsGzip = context.acceptsEncodings('gzip', 'identity') === 'gzip';
   if (acceptsGzip) context.set('Content-Encoding', 'gzip');
-  send(context, file.contentType, acceptsGzip ? file.content : gunzipSync(file.content));
+  sendBody(context, file.contentType, acceptsGzip ? file.content : gunzipSync(file.content));
 };
 
-/** Answers a path outside the API: with a page or one of its files for GET, with an HTML 404 for other methods. */
+/** Responds to a path outside the API: with a page or one of its files for GET, with an HTML 404 for other methods. */
 export const sendDashboard = async (
   context: Context,
   { isGet, restrictions }: { readonly isGet: boolean; readonly restrictions: readonly Restriction[] },
@@ -96,7 +96,7 @@ export const logFailure = (
   if (error.code === 'UNAVAILABLE')
     log.warn(
       { ...fields, cause: cause instanceof Error ? cause.message : cause },
-      'a request could not be answered, because a service is temporarily unavailable',
+      'a request failed, because a service is temporarily unavailable',
     );
   else
     log.error(
@@ -105,13 +105,19 @@ export const logFailure = (
     );
 };
 
-/** Answers with an error. Unexpected errors are logged with the request id. */
+/** Sends an error. Unexpected errors are logged with the request id. */
 export const sendError = (context: Context, error: ApiError, requestId: string, ports: Ports): void => {
   logFailure(error, { requestId, operation: context.state['operation'] }, ports);
   for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
-  const body = error instanceof FailedOperation ? error.failure.body : undefined;
-  if (typeof body === 'string') send(context, 'text/plain; charset=utf-8', body, error.status);
-  else send(context, json, body === undefined ? toErrorBody(error, requestId) : JSON.stringify(body), error.status);
+  const body = error instanceof ForeignApiError ? error.failure.body : undefined;
+  if (typeof body === 'string') sendBody(context, 'text/plain; charset=utf-8', body, error.status);
+  else
+    sendBody(
+      context,
+      jsonType,
+      body === undefined ? toErrorBody(error, requestId) : JSON.stringify(body),
+      error.status,
+    );
 };
 
 const rejectPlainRequest = ({ path }: Context): never => {
@@ -121,16 +127,16 @@ const rejectPlainRequest = ({ path }: Context): never => {
   );
 };
 
-/** Creates a value on first use and caches it, so that a start does not wait for rarely used values. */
-const memoize = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
-  let made: Promise<Made> | undefined;
+/** Creates a value on first use and caches it, so that the start does not wait for rarely used values. */
+const memoize = <Value>(create: () => Promise<Value>): (() => Promise<Value>) => {
+  let value: Promise<Value> | undefined;
   return () => {
-    made ??= make();
-    return made;
+    value ??= create();
+    return value;
   };
 };
 
-/** Answers that are the same for every caller, by path */
+/** Responses that are the same for every caller, by path */
 export const createFixedPages = ({
   operations,
   groups,
@@ -140,12 +146,12 @@ export const createFixedPages = ({
   readonly groups: readonly DocumentedGroup[];
   readonly streams: readonly Stream[];
 }): Readonly<Record<string, (context: Context) => void | Promise<void>>> => {
-  const sendDocument = (make: () => Promise<unknown>): ((context: Context) => Promise<void>) => {
-    const document = memoize(async () => JSON.stringify(await make()));
-    const compressed = memoize(async () => compressText(await document()));
+  const sendDocument = (create: () => Promise<unknown>): ((context: Context) => Promise<void>) => {
+    const getDocument = memoize(async () => JSON.stringify(await create()));
+    const getCompressed = memoize(async () => compressText(await getDocument()));
     return async (context) => {
-      context.state['gzipped'] = compressed;
-      send(context, json, await document());
+      context.state['gzipped'] = getCompressed;
+      sendBody(context, jsonType, await getDocument());
     };
   };
   return {

@@ -11,7 +11,7 @@ export const createAsyncApiDocument = (streams: readonly Stream[], operations: r
   info: {
     title: 'OIQ management API: WebSockets',
     version: '1.0.0',
-    description: `Served by the same host as this document. The session, or the token in \`Authorization: Bearer\`, is that of the other operations (\`/api/openapi.json\`); with the session cookie, the page must have the same origin. Until the connection is open, errors are the error object of the other operations (${Object.keys(errorStatuses).join(', ')}).`,
+    description: `Served by the same host as this document. The session, or the token in \`Authorization: Bearer\`, is that of the other operations (\`/api/openapi.json\`); with the session cookie, the page must have the same origin. Until the connection is open, errors have the format of the other operations (${Object.keys(errorStatuses).join(', ')}).`,
     license: { name: 'Apache-2.0' },
   },
   defaultContentType: 'application/json',
@@ -52,10 +52,11 @@ const closingText = `The connection is closed with one of these codes:\n\n${Obje
   .join('\n')}`;
 
 const toOperation = ({ operationId, summary, rights, messages }: Stream, operations: readonly Operation[]): Json => {
-  const requirementTexts = Object.entries(rights.operations).map(([value, read]) => {
-    const { role, scope, entitlement } = operations.find(({ method, path }) => `${method} ${path}` === read) ?? {};
+  const requirementTexts = Object.entries(rights.operations).map(([value, operationKey]) => {
+    const { role, scope, entitlement } =
+      operations.find(({ method, path }) => `${method} ${path}` === operationKey) ?? {};
     const requirements = [`role at least ${role}`, `scope ${scope} of an API token`, `${entitlement} on the plan`];
-    return `${rights.parameter}=${value} requires the same as \`${read}\`: ${requirements.join(', ')}.`;
+    return `${rights.parameter}=${value} requires the same as \`${operationKey}\`: ${requirements.join(', ')}.`;
   });
   return {
     action: 'send',

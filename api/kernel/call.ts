@@ -6,10 +6,10 @@ import { createTransact } from '../changes.ts';
 import { ApiError } from '../errors.ts';
 import { requirePermission } from './admission.ts';
 import type { Operation } from './operation.ts';
-import type { Call } from './ports.ts';
+import type { CallOperation } from './ports.ts';
 import { createRouter } from './router.ts';
 
-export const createCall = (operations: readonly Operation[]): Call => {
+export const createOperationCaller = (operations: readonly Operation[]): CallOperation => {
   const router = createRouter<Operation>();
   for (const operation of operations) router.add(operation.method, operation.path, operation);
   return async ({ method, path, headers = {}, body }, { caller, request, signal }, ports) => {
@@ -24,10 +24,10 @@ export const createCall = (operations: readonly Operation[]): Call => {
       redirect: () => {},
     };
     const change = createTransact(ports, { caller, actions: operation.audit, request });
-    const answer = await operation.run(
+    const result = await operation.run(
       { caller, params, query: {}, body, request: innerRequest, signal, change },
       ports,
     );
-    return JSON.parse(JSON.stringify(answer ?? {}));
+    return JSON.parse(JSON.stringify(result ?? {}));
   };
 };

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError, fieldError } from '../errors.ts';
+import { ApiError, createFieldError } from '../errors.ts';
 
 const maxDepth = 64;
 /** Time limit for the whole body; 1 MiB requires about 70 kB per second. */
@@ -13,7 +13,7 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 export const isJson = ({ headers }: IncomingMessage): boolean =>
   /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 
-/** Reads a form-encoded body of at most `cap` bytes. */
+/** Reads a form-encoded body of at most `maxBytes` bytes. */
 export const readForm = async (request: IncomingMessage, maxBytes: number): Promise<string> => {
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers['content-type'] ?? ''))
     throw new ApiError(
@@ -23,14 +23,14 @@ export const readForm = async (request: IncomingMessage, maxBytes: number): Prom
   return (await readBytes(request, maxBytes)).toString();
 };
 
-/** Reads a JSON body of at most `cap` bytes, `maxDepth` levels and `maxElements` elements per array. */
-export const readJson = async (request: IncomingMessage, cap: number, maxElements: number): Promise<unknown> => {
+/** Reads a JSON body of at most `maxBytes` bytes, `maxDepth` levels and `maxElements` elements per array. */
+export const readJson = async (request: IncomingMessage, maxBytes: number, maxElements: number): Promise<unknown> => {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `the content encoding ${encoding} is not supported here`);
   if (!isJson(request))
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON (Content-Type: application/json)');
-  const bytes = await readBytes(request, cap);
+  const bytes = await readBytes(request, maxBytes);
   requireShallow(bytes);
   let value: unknown;
   try {
@@ -47,13 +47,15 @@ export const readJson = async (request: IncomingMessage, cap: number, maxElement
 };
 
 /** Reads the bytes of a body. Throws 413 if it exceeds `maxBytes`, without reading the rest, and 400 if it takes too long. */
-export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
+export const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Buffer> => {
   const tooLargeError = () =>
-    new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${cap} bytes`, { headers: { Connection: 'close' } });
-  if (Number(request.headers['content-length'] ?? 0) > cap) return Promise.reject(tooLargeError());
+    new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${maxBytes} bytes`, {
+      headers: { Connection: 'close' },
+    });
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLargeError());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    let size = 0;
+    let byteCount = 0;
     const timeout = setTimeout(() => {
       request.pause();
       const message = `the body did not arrive within ${bodyTimeoutMs / 1000} seconds`;
@@ -61,8 +63,8 @@ export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer
       reject(new ApiError('VALIDATION_FAILED', message, { details, headers: { Connection: 'close' } }));
     }, bodyTimeoutMs);
     request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > cap) {
+      byteCount += chunk.length;
+      if (byteCount > maxBytes) {
         request.pause();
         reject(tooLargeError());
       } else chunks.push(chunk);
@@ -71,7 +73,9 @@ export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer
       clearTimeout(timeout);
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
-    request.on('error', (cause) => reject(new ApiError('VALIDATION_FAILED', 'the body ended early', { cause })));
+    request.on('error', (cause) =>
+      reject(new ApiError('VALIDATION_FAILED', 'the connection closed before the end of the body', { cause })),
+    );
     request.on('close', () => {
       clearTimeout(timeout);
       reject(new ApiError('VALIDATION_FAILED', 'the body ended early'));
@@ -84,8 +88,9 @@ const maxPathLength = 1024;
 
 /** Rejects JSON that is nested too deeply. */
 export const requireShallow = (bytes: Uint8Array): void => {
-  const at = findTooDeepPosition(bytes);
-  if (at !== undefined) throw fieldError(computePath(bytes, at), `the body is nested deeper than ${maxDepth} levels`);
+  const position = findTooDeepPosition(bytes);
+  if (position !== undefined)
+    throw createFieldError(computePath(bytes, position), `the body is nested deeper than ${maxDepth} levels`);
 };
 
 /**
@@ -94,11 +99,11 @@ export const requireShallow = (bytes: Uint8Array): void => {
  */
 const findTooDeepPosition = (bytes: Uint8Array): number | undefined => {
   let depth = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === quote) at = findStringEnd(bytes, at);
+  for (let position = 0; position < bytes.length; position++) {
+    const byte = bytes[position];
+    if (byte === quote) position = findStringEnd(bytes, position);
     else if (byte === openBrace || byte === openBracket) {
-      if (++depth > maxDepth) return at;
+      if (++depth > maxDepth) return position;
     } else if (byte === closeBrace || byte === closeBracket) depth--;
   }
   return undefined;
@@ -108,12 +113,12 @@ const findTooDeepPosition = (bytes: Uint8Array): number | undefined => {
 const computePath = (bytes: Uint8Array, end: number): string => {
   const path: (string | number)[] = [];
   let text = bytes.subarray(0, 0);
-  for (let at = 0; at < end; at++) {
-    if (bytes[at] === quote) {
-      const start = at + 1;
-      at = findStringEnd(bytes, at);
-      text = bytes.subarray(start, at);
-    } else advancePath(path, bytes[at], text);
+  for (let position = 0; position < end; position++) {
+    if (bytes[position] === quote) {
+      const start = position + 1;
+      position = findStringEnd(bytes, position);
+      text = bytes.subarray(start, position);
+    } else advancePath(path, bytes[position], text);
   }
   return path.join('.').slice(0, maxPathLength);
 };
@@ -129,27 +134,27 @@ const advancePath = (path: (string | number)[], byte: number | undefined, text: 
 };
 
 const findStringEnd = (bytes: Uint8Array, start: number): number => {
-  let at = start + 1;
-  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
-  return at;
+  let position = start + 1;
+  while (position < bytes.length && bytes[position] !== quote) position += bytes[position] === backslash ? 2 : 1;
+  return position;
 };
 
 const validateValues = (root: unknown, maxElements: number): void => {
-  const left: unknown[] = [root];
-  for (let value = left.pop(); left.length > 0 || value !== undefined; value = left.pop()) {
+  const pending: unknown[] = [root];
+  for (let value = pending.pop(); pending.length > 0 || value !== undefined; value = pending.pop()) {
     if (typeof value === 'string') requireWellFormed(value);
     if (typeof value !== 'object' || value === null) continue;
     if (Array.isArray(value) && value.length > maxElements)
-      throw fieldError('', `an array in the body has more than ${maxElements} elements`);
+      throw createFieldError('', `an array in the body has more than ${maxElements} elements`);
     for (const key of Object.keys(value)) {
       requireWellFormed(key);
-      if (key === '__proto__') throw fieldError('__proto__', 'is not a known field');
-      left.push((value as Record<string, unknown>)[key]);
+      if (key === '__proto__') throw createFieldError('__proto__', 'is not a known field');
+      pending.push((value as Record<string, unknown>)[key]);
     }
   }
 };
 
 /** Rejects a lone surrogate: RFC 8785 cannot represent it, so an audit record could not contain it. */
 const requireWellFormed = (text: string): void => {
-  if (!text.isWellFormed()) throw fieldError('', 'a string in the body has a lone surrogate');
+  if (!text.isWellFormed()) throw createFieldError('', 'a string in the body has a lone surrogate');
 };

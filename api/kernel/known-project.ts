@@ -1,5 +1,5 @@
-/** Rejects reads of an unknown project: an empty answer would suggest a project without telemetry. */
-import { editDistance } from '../../schemas/edit-distance.ts';
+/** Rejects reads of an unknown project: an empty response would suggest a project without telemetry. */
+import { computeEditDistance } from '../../schemas/edit-distance.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { projects } from '../../schemas/resources/project.ts';
@@ -16,7 +16,9 @@ const normalizeForComparison = (text: string): string => text.slice(0, maxCharac
 
 /** Distance to a project: the request may contain its id, or its display name. */
 const computeDistance = (projectId: string, { id, name }: { readonly id: string; readonly name: string }): number =>
-  Math.min(...[id, name].map((each) => editDistance(normalizeForComparison(projectId), normalizeForComparison(each))));
+  Math.min(
+    ...[id, name].map((text) => computeEditDistance(normalizeForComparison(projectId), normalizeForComparison(text))),
+  );
 
 const requireProject = async (documents: TenantDocuments, projectId: string): Promise<void> => {
   const tenantProjects = documents.collection(projects);
@@ -26,11 +28,11 @@ const requireProject = async (documents: TenantDocuments, projectId: string): Pr
   const { items, nextCursor } = await tenantProjects.list({ limit: maxComparedProjects });
   const suggestions = items
     .map((project) => ({ id: project.id, distance: computeDistance(projectId, project) }))
-    .sort((one, other) => one.distance - other.distance)
+    .sort((left, right) => left.distance - right.distance)
     .slice(0, maxSuggestions)
     .map(({ id }) => id);
-  const more = nextCursor !== null || items.length > suggestions.length ? ' …' : '';
-  const message = `project ${projectId} does not exist in this organization; ${suggestions.length === 0 ? 'it has none' : `there are ${suggestions.join(', ')}${more}`}`;
+  const ellipsis = nextCursor !== null || items.length > suggestions.length ? ' …' : '';
+  const message = `project ${projectId} does not exist in this organization; ${suggestions.length === 0 ? 'it has none' : `there are ${suggestions.join(', ')}${ellipsis}`}`;
   throw new ApiError('NOT_FOUND', message, { details: [{ path: 'projectId', message }] });
 };
 
@@ -40,13 +42,14 @@ interface QueryPart {
   readonly queries?: unknown;
 }
 
-/** The projects in a query: in its parameters, in a body, and in the queries of the body. Empty if there are none. */
+/** Returns the projects in the query parameters, in a body, and in the queries of the body. */
 const collectProjectIds = (...parts: readonly unknown[]): ReadonlySet<string> => {
   const projectIds = new Set<string>();
   for (const part of parts) {
     const { projectId, scope, queries } = (part ?? {}) as QueryPart;
-    const [first] = [projectId].flat();
-    if (typeof first === 'string' && first !== '' && scope !== 'account') projectIds.add(first);
+    const [firstProjectId] = [projectId].flat();
+    if (typeof firstProjectId === 'string' && firstProjectId !== '' && scope !== 'account')
+      projectIds.add(firstProjectId);
     if (typeof queries === 'object')
       for (const id of collectProjectIds(...Object.values(queries ?? {}))) projectIds.add(id);
   }

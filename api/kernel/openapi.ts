@@ -18,7 +18,8 @@ export const securitySchemes = {
   basic: {
     type: 'http',
     scheme: 'basic',
-    description: 'An API token of a service account as the password, with any user; it has the scope of the operation',
+    description:
+      'An API token of a service account as the password, with any user name; the token needs the scope of the operation',
   },
 } as const;
 
@@ -26,7 +27,7 @@ export const securitySchemes = {
 export interface DocumentedGroup {
   readonly name: string;
   readonly summary: string;
-  /** Answers to unknown paths */
+  /** Error responses for unknown paths */
   readonly elsewhere?: UnknownPathErrors | undefined;
 }
 
@@ -52,7 +53,7 @@ export const createOpenApiDocument = async (
       title: 'OIQ management API',
       version: '1.0.0',
       description:
-        'The management API of the product. Each path under `/api/` also answers under `/api/tenants/{tenantId}/`. The session determines the organization; a request that names another one is rejected. A query parameter without a value (`?limit=`) counts as not given.',
+        'The management API of the product. Each path under `/api/` is also available under `/api/tenants/{tenantId}/`. The session determines the organization; a request that names another one is rejected. A query parameter without a value (`?limit=`) counts as absent.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -61,7 +62,7 @@ export const createOpenApiDocument = async (
     components: {
       schemas: { Error: errorSchema },
       responses: Object.fromEntries(
-        [...new Set(Object.values(errorStatuses))].map((status) => [`Error${status}`, errorResponse(status)]),
+        [...new Set(Object.values(errorStatuses))].map((status) => [`Error${status}`, createErrorResponse(status)]),
       ),
       securitySchemes,
     },
@@ -87,9 +88,9 @@ const errorSchema = {
   },
 };
 
-const errorResponse = (status: number): Json => ({
+const createErrorResponse = (status: number): Json => ({
   description: Object.entries(errorStatuses)
-    .filter(([, of]) => of === status)
+    .filter(([, errorStatus]) => errorStatus === status)
     .map(([code]) => code)
     .join(', '),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -105,7 +106,11 @@ const toOperationObject = (operation: Operation): Json => ({
   'x-oiq-role': operation.role,
   ...(operation.scope === undefined ? {} : { 'x-oiq-scope': operation.scope }),
   ...(operation.entitlement === undefined ? {} : { 'x-oiq-entitlement': operation.entitlement }),
-  parameters: [...pathParameters(operation), ...queryParameters(operation), ...versionParameters(operation)],
+  parameters: [
+    ...createPathParameters(operation),
+    ...createQueryParameters(operation),
+    ...createVersionParameters(operation),
+  ],
   ...(operation.form
     ? {
         requestBody: {
@@ -147,14 +152,14 @@ const describeRequirements = ({ role, entitlement, built, scope }: Operation): s
   [
     role === 'none' ? 'No session needed.' : role === 'session' ? 'Any session.' : `Role: at least ${role}.`,
     ...(scope === undefined ? [] : [`API tokens: scope ${scope}.`]),
-    ...(entitlement === undefined ? [] : [`Needs ${entitlement} on the plan.`]),
+    ...(entitlement === undefined ? [] : [`Requires ${entitlement} on the plan.`]),
     ...(built ? [] : ['Not implemented yet: returns 501.']),
   ].join(' ');
 
 const toResponses = (operation: Operation): Json => {
   const statuses = new Set([400, 401, 403, 429, 500, 503]);
-  // A request for an unknown project has the same answer.
-  if (operation.path.includes('{') || 'projectId' in schemaProperties(operation.query)) statuses.add(404);
+  // A request for an unknown project also returns 404.
+  if (operation.path.includes('{') || 'projectId' in getSchemaProperties(operation.query)) statuses.add(404);
   if (operation.method !== 'GET') for (const status of [404, 409, 412, 413, 415, 428]) statuses.add(status);
   if (operation.failure !== undefined) for (const status of [404, 422]) statuses.add(status);
   if (!operation.built) statuses.add(501);
@@ -181,7 +186,7 @@ const toResponses = (operation: Operation): Json => {
   };
 };
 
-/** All operations have the same answers for these statuses, which depend on the caller and not on the request. */
+/** All operations have the same responses for these statuses, which depend on the caller and not on the request. */
 const authorizationStatuses: readonly number[] = [401, 403, 429];
 
 /** Errors of an operation in the format of another product */
@@ -192,7 +197,7 @@ const foreignErrorResponse = {
 
 const etagHeader = { description: 'The version, in quotes', schema: { type: 'string' } };
 
-const versionParameters = ({ versions }: Operation): Json[] => {
+const createVersionParameters = ({ versions }: Operation): Json[] => {
   if (versions === undefined || versions === 'shown') return [];
   const schema = { type: 'string' };
   if (versions === 'read')
@@ -205,8 +210,8 @@ const versionParameters = ({ versions }: Operation): Json[] => {
 
 const parsePathParameters = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
 
-const pathParameters = ({ path, params }: Operation): Json[] => {
-  const properties = schemaProperties(params);
+const createPathParameters = ({ path, params }: Operation): Json[] => {
+  const properties = getSchemaProperties(params);
   return parsePathParameters(path).map((name) => ({
     name,
     in: 'path',
@@ -215,8 +220,8 @@ const pathParameters = ({ path, params }: Operation): Json[] => {
   }));
 };
 
-const queryParameters = ({ query, path, role }: Operation): Json[] => [
-  ...Object.entries(schemaProperties(query)).map(([name, schema]) => {
+const createQueryParameters = ({ query, path, role }: Operation): Json[] => [
+  ...Object.entries(getSchemaProperties(query)).map(([name, schema]) => {
     const { description, ...rest } = allowEmpty(schema as QuerySchema);
     return { name, in: 'query', required: false, ...(description && { description }), schema: rest };
   }),
@@ -230,7 +235,7 @@ interface QuerySchema {
   readonly enum?: readonly string[];
 }
 
-/** Allows the empty string: a parameter without a value counts as not given. */
+/** Allows the empty string: a parameter without a value counts as absent. */
 const allowEmpty = ({ minLength: _, pattern, enum: values, ...rest }: QuerySchema): QuerySchema => ({
   ...rest,
   ...(values === undefined ? {} : { enum: [...values, ''] }),
@@ -245,7 +250,7 @@ const tenantParameter = {
   schema: { type: 'string', maxLength: 64, pattern: '^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$' },
 };
 
-const schemaProperties = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
+const getSchemaProperties = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
   schema === undefined
     ? {}
     : ((toJsonSchema(schema, 'input')['properties'] as Record<string, unknown> | undefined) ?? {});

@@ -5,7 +5,7 @@ import type { Caller } from '../callers/caller.ts';
 import type { Access } from '../callers/rights.ts';
 import type { ScopeName } from '../callers/scopes.ts';
 import type { Transact } from '../changes.ts';
-import { type FieldError, type ForeignError, fieldErrors } from '../errors.ts';
+import { createFieldErrors, type FieldError, type ForeignError } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
 import { requireKnownProjects } from './known-project.ts';
 import type { Ports } from './ports.ts';
@@ -220,7 +220,7 @@ export const defineOperation = <
         query: parseInto(query ?? (isImplemented ? noParameters : undefined), raw.query, problems),
         body: parseInto(body, omitFields(raw.body, ignoredFields), problems),
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
-      if (problems.length > 0) throw fieldErrors(problems);
+      if (problems.length > 0) throw createFieldErrors(problems);
       if (isRead) await requireKnownProjects(input, ports);
       if (declaration.method !== 'GET' || declaration.audit === undefined || declaration.changes)
         return handler(input, ports);
@@ -238,7 +238,7 @@ export const defineOperation = <
 export const parseOrThrow = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const problems: FieldError[] = [];
   const result = parseInto(schema, value, problems);
-  if (problems.length > 0) throw fieldErrors(problems);
+  if (problems.length > 0) throw createFieldErrors(problems);
   return result as z.output<Schema>;
 };
 

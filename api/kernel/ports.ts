@@ -1,4 +1,4 @@
-import type { PromqlReading } from '../../queries/promql/reading.ts';
+import type { PromqlDependencies } from '../../queries/promql/reading.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -18,7 +18,7 @@ import type { LiveTails } from '../live-tail/live-tails.ts';
 import type { RequestFacts } from '../request-facts.ts';
 import type { DeadLetters, ReplayJobs } from './ports/dead-letters.ts';
 
-interface CalledRequest {
+interface OperationRequest {
   readonly method: string;
   /** Without a query: `/api/slos` */
   readonly path: string;
@@ -27,9 +27,9 @@ interface CalledRequest {
   readonly body?: unknown;
 }
 
-/** Resolves with the JSON answer. Rejects with the `ApiError` that the caller's own request would receive. */
-export type Call = (
-  request: CalledRequest,
+/** Resolves with the JSON response. Rejects with the `ApiError` that the caller's own request would receive. */
+export type CallOperation = (
+  request: OperationRequest,
   context: { readonly caller: Caller; readonly request: RequestFacts; readonly signal: AbortSignal },
   ports: Ports,
 ) => Promise<unknown>;
@@ -38,14 +38,14 @@ export type Call = (
 export interface Ports extends IdentityPorts {
   readonly columns: Columns;
   readonly bus: Bus;
-  readonly promql: PromqlReading;
+  readonly promql: PromqlDependencies;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly passwords: Passwords;
   /** Scopes that API tokens can have */
   readonly scopes: readonly ScopeEntry[];
   readonly tokenUses: TokenUses;
-  /** Sends without a queue, for channel tests that wait for the answer */
+  /** Sends without a queue, for channel tests that wait for the result */
   readonly mailer: Mailer;
   readonly evidence: Evidence;
   /** Actions declared by operations */
@@ -56,12 +56,12 @@ export interface Ports extends IdentityPorts {
   /** Status of consumer groups, of all processes */
   readonly groupStatuses: GroupStatuses;
   readonly events: EventPublisher;
-  /** Publishes test firings, and the ends of alerts of deleted rules. */
+  /** Publishes test alerts, and the ends of alerts of deleted rules. */
   readonly alertTransitions: ValuePublisher<AlertTransition>;
   /** Publishes runs reported by probes. */
   readonly syntheticRuns: ValuePublisher<SyntheticRun>;
   /** Audit actions of operations that Editors may call: changes that every Viewer may read. */
   readonly configurationActions: readonly string[];
   /** Calls another operation as the caller of this one. */
-  readonly call: Call;
+  readonly call: CallOperation;
 }

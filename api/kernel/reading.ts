@@ -1,6 +1,6 @@
 /** Context of a caller's queries. */
 
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Query, QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
@@ -14,7 +14,7 @@ import { createResultCache, listCache } from './result-cache.ts';
 export const createReading = (
   caller: Caller,
   { columns, clock, promql }: Pick<Ports, 'columns' | 'clock'> & Partial<Pick<Ports, 'promql'>>,
-): QueryReading => ({
+): QueryReader => ({
   columns: columns.forTenant(caller.tenantId),
   plan: caller.plan,
   nowMs: clock.now(),
@@ -28,15 +28,15 @@ interface RunOptions {
   readonly rangeText: { readonly from: string; readonly to: string };
 }
 
-/** Runs a query, or returns a cached answer to the same query from the last seconds. */
+/** Runs a query, or returns the cached result of the same query from the last seconds. */
 export const runCached = async (
   query: QueryRequest,
   { range, stepMs, rangeText }: RunOptions,
   { caller, ports }: { readonly caller: Caller; readonly ports: Ports },
 ): Promise<Result> => {
   const cache = createResultCache(ports.counters, ports.clock);
-  const question = { operationId: 'run', caller, params: {}, query: { ...rangeText, stepMs }, body: query };
-  const { text, state } = await cache.answer(question, { ...listCache, refresh: false }, async () =>
+  const cacheRequest = { operationId: 'run', caller, params: {}, query: { ...rangeText, stepMs }, body: query };
+  const { text, state } = await cache.getOrCompute(cacheRequest, { ...listCache, refresh: false }, async () =>
     JSON.stringify(await run(query, createReading(caller, ports), { range, stepMs })),
   );
   const result = JSON.parse(text) as Result;
@@ -48,7 +48,7 @@ export const readValidities = async (queries: readonly Query[], caller: Caller, 
   try {
     return await checkValidity(queries, createReading(caller, ports));
   } catch (error) {
-    ports.log.warn({ error: String(error) }, 'whether queries are valid cannot be read');
+    ports.log.warn({ error: String(error) }, 'cannot check the validity of queries');
     return queries.map(() => ({ isValid: null, problems: [], reason: 'the stored data cannot be read now' }));
   }
 };

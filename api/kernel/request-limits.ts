@@ -3,7 +3,7 @@ import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { getSubscriberRange } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
-import { rateLimited } from '../errors.ts';
+import { createRateLimitError } from '../errors.ts';
 import type { Operation } from './operation.ts';
 
 /** Burst, in seconds of the caller's rate: a page sends many requests when it is opened. */
@@ -14,23 +14,23 @@ const maxLeases = 10_000;
 
 interface Lease {
   tokens: number;
-  until: number;
-  deniedUntil: number;
-  /** Number of tokens to lease next. Doubles each time a lease was used up early. */
+  expiresAtMs: number;
+  deniedUntilMs: number;
+  /** Number of tokens to lease next. Doubles whenever a lease is used up early. */
   size: number;
 }
 
 /** Properties of an operation that determine its rate limit. */
-export type Limited = Pick<Operation, 'limit' | 'operationId'>;
+export type RateLimitedOperation = Pick<Operation, 'limit' | 'operationId'>;
 
 /** Counts requests before they are handled. Each method throws `RATE_LIMITED` above its limit. */
 export interface RequestLimits {
   /** Counts a request of an authenticated caller. */
-  caller(caller: Caller, operation: Limited): Promise<void> | undefined;
+  countCaller(countCaller: Caller, operation: RateLimitedOperation): Promise<void> | undefined;
   /** Counts a request of an operation without a session. */
-  anonymous(address: string, operation: Limited): Promise<void> | undefined;
+  countAnonymous(address: string, operation: RateLimitedOperation): Promise<void> | undefined;
   /** Counts a request without valid credentials. */
-  refused(address: string): Promise<void> | undefined;
+  countUnauthenticated(address: string): Promise<void> | undefined;
   /**
    * Throws while an address exceeds its limit of requests without valid credentials. It does not count the request. Call
    * it before a lookup in the store.
@@ -47,60 +47,62 @@ export const createRequestLimits = (counters: Counters, clock: Clock, settings: 
   const addressBucket = createBucket(settings.API_ANONYMOUS_REQUESTS_PER_SECOND);
 
   const getLease = (key: string): Lease => {
-    const known = leases.get(key);
-    if (known !== undefined) return known;
+    const existingLease = leases.get(key);
+    if (existingLease !== undefined) return existingLease;
     if (leases.size >= maxLeases)
-      for (const [each, { until, deniedUntil }] of leases)
-        if (Math.max(until, deniedUntil) < clock.now()) leases.delete(each);
+      for (const [leaseKey, { expiresAtMs, deniedUntilMs }] of leases)
+        if (Math.max(expiresAtMs, deniedUntilMs) < clock.now()) leases.delete(leaseKey);
     if (leases.size >= maxLeases) leases.clear();
-    const made = { tokens: 0, until: 0, deniedUntil: 0, size: 1 };
-    leases.set(key, made);
-    return made;
+    const newLease = { tokens: 0, expiresAtMs: 0, deniedUntilMs: 0, size: 1 };
+    leases.set(key, newLease);
+    return newLease;
   };
 
   const refill = async (key: string, bucket: Bucket, lease: Lease): Promise<void> => {
-    const isUsedUpEarly = clock.now() < lease.until;
+    const isUsedUpEarly = clock.now() < lease.expiresAtMs;
     lease.size = isUsedUpEarly ? Math.max(1, Math.min(lease.size * 2, Math.floor((bucket.rate * leaseMs) / 1000))) : 1;
     const { granted, retryAfterMs } = await counters.consume(`api/${key}`, bucket, lease.size);
     const now = clock.now();
     if (granted < 1) {
-      lease.deniedUntil = now + retryAfterMs;
-      throw tooManyError(retryAfterMs);
+      lease.deniedUntilMs = now + retryAfterMs;
+      throw createTooManyRequestsError(retryAfterMs);
     }
-    if (now >= lease.until) lease.tokens = 0;
+    if (now >= lease.expiresAtMs) lease.tokens = 0;
     lease.tokens += granted - 1;
-    lease.until = now + leaseMs;
+    lease.expiresAtMs = now + leaseMs;
   };
 
   const count = (key: string, bucket: Bucket): Promise<void> | undefined => {
     const lease = getLease(key);
     const now = clock.now();
-    if (lease.tokens > 0 && now < lease.until) {
+    if (lease.tokens > 0 && now < lease.expiresAtMs) {
       lease.tokens--;
       return undefined;
     }
-    if (now < lease.deniedUntil) throw tooManyError(lease.deniedUntil - now);
+    if (now < lease.deniedUntilMs) throw createTooManyRequestsError(lease.deniedUntilMs - now);
     return refill(key, bucket, lease);
   };
 
   const countRequest = (
     subjectKey: string,
     defaultBucket: Bucket,
-    { limit, operationId }: Limited,
+    { limit, operationId }: RateLimitedOperation,
   ): Promise<void> | undefined =>
     limit === undefined ? count(subjectKey, defaultBucket) : count(`${subjectKey}/${operationId}`, limit);
 
   return {
-    caller: ({ actor }, operation) => countRequest(`${actor.type}/${actor.id}`, callerBucket, operation),
-    anonymous: (address, operation) => countRequest(`address/${getSubscriberRange(address)}`, addressBucket, operation),
-    refused: (address) => count(refusedKey(address), addressBucket),
+    countCaller: ({ actor }, operation) => countRequest(`${actor.type}/${actor.id}`, callerBucket, operation),
+    countAnonymous: (address, operation) =>
+      countRequest(`address/${getSubscriberRange(address)}`, addressBucket, operation),
+    countUnauthenticated: (address) => count(toUnauthenticatedKey(address), addressBucket),
     beforeLookup(address) {
-      const { deniedUntil = 0 } = leases.get(refusedKey(address)) ?? {};
-      if (clock.now() < deniedUntil) throw tooManyError(deniedUntil - clock.now());
+      const { deniedUntilMs = 0 } = leases.get(toUnauthenticatedKey(address)) ?? {};
+      if (clock.now() < deniedUntilMs) throw createTooManyRequestsError(deniedUntilMs - clock.now());
     },
   };
 };
 
-const refusedKey = (address: string): string => `refused/${getSubscriberRange(address)}`;
+const toUnauthenticatedKey = (address: string): string => `refused/${getSubscriberRange(address)}`;
 
-const tooManyError = (retryAfterMs: number): Error => rateLimited('too many requests; wait a moment', retryAfterMs);
+const createTooManyRequestsError = (retryAfterMs: number): Error =>
+  createRateLimitError('too many requests; wait a moment', retryAfterMs);

@@ -4,7 +4,7 @@ import { parse as parseQuery } from 'node:querystring';
 import type { Context } from 'koa';
 import type { ResolveSource } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
-import { isSecure } from '../identity/cookies.ts';
+import { areCookiesSecure } from '../identity/cookies.ts';
 import type { RequestFacts } from '../request-facts.ts';
 import { hasBody, isJson, readBytes, readForm, readJson } from './json-body.ts';
 import type { Operation } from './operation.ts';
@@ -18,7 +18,9 @@ export const readBody = async (
   if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return undefined;
   if (operation.form) return parseQueryText(await readForm(request, operation.maxBodyBytes));
   const [type = ''] = (request.headers['content-type'] ?? '').toLowerCase().split(';');
-  const parser = Object.entries(operation.alsoAccepts ?? {}).find(([other]) => other === type.trim())?.[1];
+  const parser = Object.entries(operation.alsoAccepts ?? {}).find(
+    ([acceptedType]) => acceptedType === type.trim(),
+  )?.[1];
   if (parser !== undefined) return parser(await readBytes(request, operation.maxBodyBytes), caller);
   if (operation.body === undefined && !isJson(request)) return undefined;
   return readJson(request, operation.maxBodyBytes, operation.maxElements);
@@ -29,17 +31,17 @@ export const parseQueryText = (text: string): Record<string, unknown> => {
   // Without a prototype, `__proto__` is a normal name, and is rejected as unknown.
   const query: Record<string, unknown> = Object.create(null);
   if (text === '') return query;
-  const parsed = parseQuery(text);
-  // Forms send empty parameters: they count as not given.
-  for (const name of Object.keys(parsed)) if (parsed[name] !== '') query[name] = parsed[name];
+  const parsedQuery = parseQuery(text);
+  // Forms send empty parameters: they count as absent.
+  for (const name of Object.keys(parsedQuery)) if (parsedQuery[name] !== '') query[name] = parsedQuery[name];
   return query;
 };
 
 /**
- * The parts that operations validate, without the named organization. A parameter in both query and form counts as
+ * Returns the query and the body that operations validate, without `tenantId`. A parameter in both query and form counts as
  * repeated.
  */
-export const splitParts = (
+export const splitQueryAndBody = (
   { form }: Operation,
   { tenantId: _, ...query }: Record<string, unknown>,
   body: unknown,
@@ -61,7 +63,7 @@ export const createRequestFacts = (
   address: readSourceAddress(context.req, resolveAddress),
   userAgent: context.get('user-agent'),
   host: context.req.headers.host ?? '',
-  secure: isSecure(publicUrl, context.req.headers.host ?? ''),
+  secure: areCookiesSecure(publicUrl, context.req.headers.host ?? ''),
   header: (name) => context.get(name),
   reply: (name, value) => context.append(name, value),
   redirect(location) {
@@ -69,8 +71,8 @@ export const createRequestFacts = (
   },
 });
 
-/** Reads the address early: a closed socket has none, and records after the answer need it. */
-export const readSourceAddress = ({ headers, socket }: IncomingMessage, addressOf: ResolveSource): string => {
+/** Reads the address early: a closed socket has none, but records that are written after the response need it. */
+export const readSourceAddress = ({ headers, socket }: IncomingMessage, resolveAddress: ResolveSource): string => {
   const forwardedFor = headers['x-forwarded-for'];
-  return addressOf(socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
+  return resolveAddress(socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
 };

@@ -5,7 +5,7 @@ import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Caller } from '../callers/caller.ts';
 import { ClientDisconnectedError } from './time-budget.ts';
 
-/** Two requests with an equal query may share an answer. */
+/** Two requests with an equal query may share a result. */
 export interface CachedRequest {
   readonly operationId: string;
   readonly caller: Caller;
@@ -14,7 +14,7 @@ export interface CachedRequest {
   readonly body: unknown;
 }
 
-interface CachedAnswer {
+interface CachedResult {
   readonly text: string;
   /** `hit`: from the cache; `shared`: computed for a concurrent request; `miss`: computed. */
   readonly state: 'hit' | 'shared' | 'miss';
@@ -22,36 +22,36 @@ interface CachedAnswer {
 }
 
 /**
- * Caches answers to telemetry queries for a short time. Two callers share an answer only if organization, permissions
+ * Caches the results of telemetry queries for a short time. Two callers share a result only if organization, permissions
  * and query are equal. Errors are not cached.
  */
 export interface ResultCache {
-  /** With `refresh`, recomputes the answer and replaces the cached one. */
-  answer(
-    question: CachedRequest,
+  /** With `refresh`, recomputes the result and replaces the cached one. */
+  getOrCompute(
+    request: CachedRequest,
     options: { readonly ttlMs: number; readonly refresh: boolean },
     run: () => Promise<string>,
-  ): Promise<CachedAnswer>;
+  ): Promise<CachedResult>;
 }
 
 /** Caching of telemetry lists: long enough for a dashboard with many panels, too short for users to notice. */
 export const listCache = { ttlMs: 2_000 };
 
 /** Longer results are not cached, because caching them costs more than recomputing them. */
-const maxCharacters = 1024 * 1024;
+const maxCachedCharacters = 1024 * 1024;
 
 export const createResultCache = (counters: Counters, clock: Clock): ResultCache => {
-  const running = new Map<string, Promise<string>>();
+  const runsByKey = new Map<string, Promise<string>>();
 
   const runAndCache = async (key: string, ttlMs: number, run: () => Promise<string>): Promise<string> => {
     const text = await run();
-    if (text.length <= maxCharacters) await counters.setCached(key, `${clock.now()}\n${text}`, ttlMs);
+    if (text.length <= maxCachedCharacters) await counters.setCached(key, `${clock.now()}\n${text}`, ttlMs);
     return text;
   };
 
   return {
-    async answer(question, { ttlMs, refresh }, run) {
-      const key = toCacheKey(question);
+    async getOrCompute(request, { ttlMs, refresh }, run) {
+      const key = toCacheKey(request);
       const cachedText = refresh ? undefined : await counters.getCached(key);
       if (cachedText !== undefined) {
         const end = cachedText.indexOf('\n');
@@ -59,26 +59,26 @@ export const createResultCache = (counters: Counters, clock: Clock): ResultCache
         return { text: cachedText.slice(end + 1), state: 'hit', ageSeconds: Math.max(0, Math.floor(ageMs / 1000)) };
       }
       for (
-        let concurrentRun = running.get(key);
+        let concurrentRun = runsByKey.get(key);
         concurrentRun !== undefined && !refresh;
-        concurrentRun = running.get(key)
+        concurrentRun = runsByKey.get(key)
       ) {
         const text = await ignoreDisconnect(concurrentRun);
         if (text !== undefined) return { text, state: 'shared', ageSeconds: 0 };
       }
       const ownRun = runAndCache(key, ttlMs, run).finally(() => {
-        if (running.get(key) === ownRun) running.delete(key);
+        if (runsByKey.get(key) === ownRun) runsByKey.delete(key);
       });
-      running.set(key, ownRun);
+      runsByKey.set(key, ownRun);
       return { text: await ownRun, state: 'miss', ageSeconds: 0 };
     },
   };
 };
 
 /** `undefined` if the client that started the query disconnected: the other requests then run it again. */
-const ignoreDisconnect = async (running: Promise<string>): Promise<string | undefined> => {
+const ignoreDisconnect = async (concurrentRun: Promise<string>): Promise<string | undefined> => {
   try {
-    return await running;
+    return await concurrentRun;
   } catch (error) {
     if (error instanceof ClientDisconnectedError) return undefined;
     throw error;
@@ -86,8 +86,8 @@ const ignoreDisconnect = async (running: Promise<string>): Promise<string | unde
 };
 
 /**
- * All fields of the caller except these count as permissions. A later addition to the permissions separates answers
- * without a change here.
+ * All fields of the caller except these count as permissions. A field that is added to the permissions later
+ * separates results without a change here.
  */
 const identityFields = new Set([
   ...['actor', 'user', 'userId', 'sessionId', 'sessionExpiresAt'],

@@ -1,5 +1,5 @@
 import KoaRouter from '@koa/router';
-import { fieldError } from '../errors.ts';
+import { createFieldError } from '../errors.ts';
 
 /** Finds the declared path of a request. */
 export interface Router<Route> {
@@ -10,10 +10,10 @@ export interface Router<Route> {
    * of `add`. Only the most literal path counts: `route` is undefined if it does not have the method, and `allowed` has
    * the methods of the path. Throws `VALIDATION_FAILED` for a path that is not percent-encoded UTF-8.
    */
-  find(method: string, path: string): Found<Route> | undefined;
+  find(method: string, path: string): RouteMatch<Route> | undefined;
 }
 
-interface Found<Route> {
+interface RouteMatch<Route> {
   readonly route: Route | undefined;
   readonly params: Readonly<Record<string, string>>;
   readonly allowed: readonly string[];
@@ -27,34 +27,34 @@ interface PathRoutes<Route> {
 
 /**
  * Creates a router. `@koa/router` matches a request against one path after another, which takes 55 µs with all
- * operations: as long as the rest of a request. So each first segment (after `/api`) has its own router.
+ * operations: as long as the rest of a request. Therefore each first segment (after `/api`) has its own router.
  */
 export const createRouter = <Route>(): Router<Route> => {
   const entries = new Map<string, PathRoutes<Route>>();
-  const mounts = new Map<string, KoaRouter>();
+  const segmentRouters = new Map<string, KoaRouter>();
 
   const getSegmentRouter = (key: string): KoaRouter | undefined => {
-    const cachedRouter = mounts.get(key);
+    const cachedRouter = segmentRouters.get(key);
     if (cachedRouter !== undefined) return cachedRouter;
     const segmentRoutes = [...entries.values()]
       .filter(({ path }) => toSegmentKey(path) === key)
       .sort(compareLiteralness);
     if (segmentRoutes.length === 0) return undefined;
-    const mount = new KoaRouter({ sensitive: true, strict: true });
+    const segmentRouter = new KoaRouter({ sensitive: true, strict: true });
     for (const { path } of segmentRoutes)
-      mount.register(path.replaceAll(parameterPattern, ':$1'), ['GET'], () => undefined, { name: path });
-    mounts.set(key, mount);
-    return mount;
+      segmentRouter.register(path.replaceAll(parameterPattern, ':$1'), ['GET'], () => undefined, { name: path });
+    segmentRouters.set(key, segmentRouter);
+    return segmentRouter;
   };
 
   return {
     add(method, path, route) {
-      const shape = path.replaceAll(parameterPattern, '{}');
-      const entry = entries.get(shape) ?? { path, routes: new Map() };
+      const pathPattern = path.replaceAll(parameterPattern, '{}');
+      const entry = entries.get(pathPattern) ?? { path, routes: new Map() };
       if (entry.routes.has(method)) throw new Error(`${method} ${path} is declared twice`);
       entry.routes.set(method, route);
-      entries.set(shape, entry);
-      mounts.clear();
+      entries.set(pathPattern, entry);
+      segmentRouters.clear();
     },
 
     find(method, path) {
@@ -101,6 +101,6 @@ const normalizePath = (path: string): string => {
       .map((segment) => encodeURIComponent(decodeURIComponent(segment)))
       .join('/');
   } catch {
-    throw fieldError('', `the path ${path} is not percent-encoded UTF-8`);
+    throw createFieldError('', `the path ${path} is not percent-encoded UTF-8`);
   }
 };

@@ -6,17 +6,17 @@ import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { createSourceResolver } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
 import { createTransact } from '../changes.ts';
-import { ApiError, FailedOperation, toApiError } from '../errors.ts';
+import { ApiError, ForeignApiError, toApiError } from '../errors.ts';
 import { listRestrictions } from '../page/restrictions.ts';
 import { authenticateWithinLimits, requirePermission } from './admission.ts';
-import { createFixedPages, json, sendDashboard, sendError, sendRedirect, sendResult } from './answers.ts';
+import { createFixedPages, jsonType, sendDashboard, sendError, sendRedirect, sendResult } from './answers.ts';
 import { compressResponse } from './compression.ts';
 import { matchesTag } from './if-none-match.ts';
 import type { DocumentedGroup } from './openapi.ts';
 import { isContentResponse, type Operation, type RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
 import { createRequestLimits } from './request-limits.ts';
-import { createRequestFacts, parseQueryText, readBody, splitParts } from './request-parts.ts';
+import { createRequestFacts, parseQueryText, readBody, splitQueryAndBody } from './request-parts.ts';
 import { createResultCache, type ResultCache } from './result-cache.ts';
 import { createRouter, type Router } from './router.ts';
 import type { Stream } from './stream.ts';
@@ -30,16 +30,16 @@ export interface ApiServerOptions {
   readonly streams?: readonly Stream[];
   readonly ports: Ports;
   readonly metrics?: Metrics;
-  /** For tests: validates every answer against its declared schema. */
-  readonly checkResponses?: boolean;
+  /** For tests: validates every response against its declared schema. */
+  readonly shouldCheckResponses?: boolean;
 }
 
 export interface ApiServer {
   callback(request: IncomingMessage, response: ServerResponse): void;
   readonly sockets: StreamServer;
   /** Number of requests in progress */
-  inFlight(): number;
-  /** Closes connections after their next answer. */
+  getInFlightCount(): number;
+  /** Closes connections after their next response. */
   drain(): void;
 }
 
@@ -50,37 +50,39 @@ const clientClosedStatus = '499';
 const reservedSegments = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
 
 /** Returns the error of an unknown path, in the format of the part of the API to which the path belongs. */
-const unknownPathError = (path: string, groups: ApiServerOptions['groups']): ApiError => {
+const createUnknownPathError = (path: string, groups: ApiServerOptions['groups']): ApiError => {
   const error = new ApiError('NOT_FOUND', `the path ${path} does not exist`);
   const rest = path.replace(/^\/api\/tenants\/[^/]+\//, '/api/');
-  const own = groups.find(({ elsewhere }) => elsewhere !== undefined && rest.startsWith(elsewhere.under))?.elsewhere;
-  return own === undefined ? error : new FailedOperation(own.failure, error);
+  const unknownPathErrors = groups.find(
+    ({ elsewhere }) => elsewhere !== undefined && rest.startsWith(elsewhere.under),
+  )?.elsewhere;
+  return unknownPathErrors === undefined ? error : new ForeignApiError(unknownPathErrors.failure, error);
 };
 
 /** Creates the management API as a request listener. `answerOperation` processes the requests of all operations. */
 export const createApiServer = (options: ApiServerOptions): ApiServer => {
   const { ports, metrics = silentMetrics, streams = [] } = options;
   const router = createOperationRouter(options.operations);
-  const addressOf = createSourceResolver(ports.settings.TRUSTED_PROXIES);
+  const resolveAddress = createSourceResolver(ports.settings.TRUSTED_PROXIES);
   const fixedPageHandlers = createFixedPages({ ...options, streams });
   const restrictions = listRestrictions(options.operations);
   const limits = createRequestLimits(ports.counters, ports.clock, ports.settings);
   const resultCache = createResultCache(ports.counters, ports.clock);
-  let inFlight = 0;
-  let draining = false;
+  let inFlightCount = 0;
+  let isDraining = false;
 
   const routeRequest = async (context: Koa.Context): Promise<void> => {
     const { path, method } = context;
     const lookupMethod = method === 'HEAD' ? 'GET' : method;
     const page = fixedPageHandlers[path];
     if (page !== undefined && lookupMethod === 'GET') return trackWork(`page ${path}`, () => page(context));
-    if (page !== undefined) throw methodNotAllowed(method, ['GET']);
+    if (page !== undefined) throw createMethodNotAllowedError(method, ['GET']);
     if (!reservedSegments.has(path.split('/', 2)[1] ?? ''))
       return sendDashboard(context, { isGet: lookupMethod === 'GET', restrictions });
     const match = router.find(lookupMethod, path);
-    if (match === undefined) throw unknownPathError(path, options.groups);
+    if (match === undefined) throw createUnknownPathError(path, options.groups);
     const { route, params, allowed } = match;
-    if (route === undefined) throw methodNotAllowed(method, allowed);
+    if (route === undefined) throw createMethodNotAllowedError(method, allowed);
     context.state['operation'] = route.operationId;
     await trackWork(`operation ${route.operationId}`, () => answerOperation(context, route, params));
   };
@@ -91,7 +93,7 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
     { tenantId, ...params }: Record<string, string>,
   ): Promise<void> => {
     const query = parseQueryText(context.request.querystring);
-    const request = createRequestFacts(context, addressOf, ports.settings.PUBLIC_URL);
+    const request = createRequestFacts(context, resolveAddress, ports.settings.PUBLIC_URL);
     const caller = await authenticateWithinLimits(context.req, operation, request.address, { ports, limits });
     if (caller !== undefined) {
       requireSameTenant(caller.tenantId, tenantId);
@@ -102,14 +104,14 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
     if (caller !== undefined) requireSameTenant(caller.tenantId, getBodyTenant(body));
     const change = createTransact(ports, { caller, actions: operation.audit, request });
     // The caller is undefined only for operations without a session, whose handlers do not read it.
-    const input = { caller: caller as Caller, params, ...splitParts(operation, query, body), request, change };
+    const input = { caller: caller as Caller, params, ...splitQueryAndBody(operation, query, body), request, change };
     const run = (): Promise<unknown> =>
-      runWithinBudget({ response: context.res, operation, ports }, (signal, bounded) =>
-        runToText(operation, { ...input, signal }, { ...options, ports: bounded }),
-      ).catch(withOperationErrors(operation));
-    const sent =
+      runWithinBudget({ response: context.res, operation, ports }, (signal, limitedPorts) =>
+        runToText(operation, { ...input, signal }, { ...options, ports: limitedPorts }),
+      ).catch(createErrorForwarder(operation));
+    const result =
       operation.cache === undefined ? await run() : await runWithCache(context, resultCache, operation, input, run);
-    sendResult(context, operation, sent, ports);
+    sendResult(context, operation, result, ports);
     const location = context.state['location'] as string | undefined;
     if (location !== undefined) sendRedirect(context, location);
     if (operation.versions === 'read' && matchesTag(context.get('if-none-match'), context.response.get('etag')))
@@ -120,9 +122,9 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
   app.use(async (context) => {
     const started = performance.now();
     const requestId = assignRequestId(context);
-    if (draining) context.set('Connection', 'close');
-    inFlight++;
-    context.res.once('close', () => inFlight--);
+    if (isDraining) context.set('Connection', 'close');
+    inFlightCount++;
+    context.res.once('close', () => inFlightCount--);
     let hasClientLeft = false;
     await routeRequest(context).catch((error: unknown) => {
       hasClientLeft = error instanceof ClientDisconnectedError;
@@ -131,16 +133,16 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
     if (!hasClientLeft) await compressResponse(context);
     reportMetrics(metrics, context, hasClientLeft ? clientClosedStatus : String(context.status), started);
   });
-  // Only errors of disconnected clients arrive here: every other error was answered above.
+  // Only errors of disconnected clients arrive here: all others were already sent as responses.
   app.on('error', () => {});
   const callback = app.callback();
 
   return {
     callback: (request, response) => void callback(request, response),
     sockets: new Streams({ ...options, streams, limits }),
-    inFlight: () => inFlight,
+    getInFlightCount: () => inFlightCount,
     drain() {
-      draining = true;
+      isDraining = true;
     },
   };
 };
@@ -151,7 +153,7 @@ const reportMetrics = (metrics: Metrics, { state }: Koa.Context, status: string,
   metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
 };
 
-/** Assigns an id to a request, and sets the headers of every answer. */
+/** Assigns an id to a request, and sets the headers of every response. */
 const assignRequestId = (context: Koa.Context): string => {
   const requestId = randomUUID();
   context.state['requestId'] = requestId;
@@ -168,26 +170,27 @@ const createOperationRouter = (operations: readonly Operation[]): Router<Operati
 };
 
 /** Forwards errors in the format of the operation. */
-const withOperationErrors =
+const createErrorForwarder =
   ({ failure }: Operation) =>
   (error: unknown): never => {
     if (failure === undefined || error instanceof ClientDisconnectedError) throw error;
-    throw new FailedOperation(failure(error), error);
+    throw new ForeignApiError(failure(error), error);
   };
 
 const runToText = async (
   operation: Operation,
-  raw: RawInput,
-  { ports, checkResponses }: ApiServerOptions,
+  input: RawInput,
+  { ports, shouldCheckResponses }: ApiServerOptions,
 ): Promise<unknown> => {
-  const result = await operation.run(raw, ports);
-  if (operation.contentType !== json || (operation.contentTypes.length > 1 && isContentResponse(result))) return result;
-  if (checkResponses) operation.response.parse(result);
+  const result = await operation.run(input, ports);
+  if (operation.contentType !== jsonType || (operation.contentTypes.length > 1 && isContentResponse(result)))
+    return result;
+  if (shouldCheckResponses) operation.response.parse(result);
   const content = JSON.stringify(result ?? {});
-  return operation.contentTypes.length > 1 ? { contentType: json, content } : content;
+  return operation.contentTypes.length > 1 ? { contentType: jsonType, content } : content;
 };
 
-/** The cached answer, if it exists and the client did not send `Cache-Control: no-cache`. */
+/** Returns the cached result, if it exists and the client did not send `Cache-Control: no-cache`. */
 const runWithCache = async (
   context: Koa.Context,
   results: ResultCache,
@@ -196,14 +199,14 @@ const runWithCache = async (
   run: () => Promise<unknown>,
 ): Promise<string> => {
   const options = { ttlMs: cache?.ttlMs ?? 0, refresh: /\bno-cache\b/i.test(context.get('cache-control')) };
-  const question = { operationId, caller, params, query, body };
-  const answer = await results.answer(question, options, async () => String(await run()));
-  context.set('X-Cache', answer.state);
-  context.set('Age', String(answer.ageSeconds));
-  return answer.text;
+  const cacheRequest = { operationId, caller, params, query, body };
+  const cachedResult = await results.getOrCompute(cacheRequest, options, async () => String(await run()));
+  context.set('X-Cache', cachedResult.state);
+  context.set('Age', String(cachedResult.ageSeconds));
+  return cachedResult.text;
 };
 
-const methodNotAllowed = (method: string, allowed: readonly string[]): ApiError =>
+const createMethodNotAllowedError = (method: string, allowed: readonly string[]): ApiError =>
   new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allowed.join(', ')}`, {
     headers: { Allow: allowed.join(', ') },
   });

@@ -11,7 +11,7 @@ import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { createSourceResolver, type ResolveSource } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { AdmittedStream } from '../connection.ts';
-import { ApiError, rateLimited, toApiError } from '../errors.ts';
+import { ApiError, createRateLimitError, toApiError } from '../errors.ts';
 import { authenticateWithinLimits, requirePermission } from './admission.ts';
 import { logFailure, toErrorBody } from './answers.ts';
 import { type Operation, parseOrThrow } from './operation.ts';
@@ -22,12 +22,12 @@ import type { CloseCode, Stream } from './stream.ts';
 import { requireSameTenant } from './tenant-rule.ts';
 
 /** Interval of permission checks: a connection closes within this time, plus the delay of the change feed, after its permission ended. */
-const rightsEveryMs = 500;
-const pingEveryMs = 15_000;
-/** A client that neither answers nor reads for this long counts as disconnected. */
+const permissionCheckIntervalMs = 500;
+const pingIntervalMs = 15_000;
+/** A client that neither responds nor reads for this long counts as disconnected. */
 const maxSilenceMs = 45_000;
-/** Time for clients to answer a close */
-const closingMs = 1_000;
+/** Time for clients to respond to a close */
+const closeTimeoutMs = 1_000;
 /** Maximum size of a message from a client; clients are not expected to send any. */
 const maxPayload = 1024;
 const maxReasonLength = 120;
@@ -51,23 +51,23 @@ export interface StreamServer {
 /** A stream with the operations that determine its permissions. */
 interface ServedStream {
   readonly stream: Stream;
-  readonly reads: ReadonlyMap<string, Operation>;
+  readonly operationsByParameter: ReadonlyMap<string, Operation>;
 }
 
 interface OpenConnection {
   readonly stream: Stream;
   readonly operation: Operation;
-  readonly opened: AdmittedStream;
+  readonly admittedStream: AdmittedStream;
   caller: Caller;
   socket?: WebSocket;
   /** The underlying socket */
-  wire?: Socket;
+  networkSocket?: Socket;
   /** Bytes that the network had accepted at the last check, and when their number last grew. */
   sentBytes: number;
-  aliveAt: number;
+  lastActivityMs: number;
 }
 
-const requestPath = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
+const getRequestPath = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
 
 const resolveOperations = ({ rights }: Stream, operations: readonly Operation[]): Map<string, Operation> =>
   new Map(
@@ -96,8 +96,8 @@ const writeError = (socket: Duplex, error: ApiError, requestId: string): void =>
 
 export class Streams implements StreamServer {
   readonly #options: StreamServerOptions;
-  readonly #served: ReadonlyMap<string, ServedStream>;
-  readonly #addressOf: ResolveSource;
+  readonly #streamsByPath: ReadonlyMap<string, ServedStream>;
+  readonly #resolveAddress: ResolveSource;
   readonly #metrics: Metrics;
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -105,29 +105,29 @@ export class Streams implements StreamServer {
     clientTracking: false,
     perMessageDeflate: false,
   });
-  readonly #open = new Set<OpenConnection>();
-  readonly #stopCheckingRights: () => void;
+  readonly #connections = new Set<OpenConnection>();
+  readonly #stopPermissionChecks: () => void;
   readonly #pingTimer: NodeJS.Timeout;
-  #closed = false;
+  #isClosed = false;
 
   constructor(options: StreamServerOptions) {
     const { streams, operations, ports, metrics = silentMetrics } = options;
     this.#options = options;
     this.#metrics = metrics;
-    this.#served = new Map(
-      streams.map((stream) => [stream.path, { stream, reads: resolveOperations(stream, operations) }]),
+    this.#streamsByPath = new Map(
+      streams.map((stream) => [stream.path, { stream, operationsByParameter: resolveOperations(stream, operations) }]),
     );
-    this.#addressOf = createSourceResolver(ports.settings.TRUSTED_PROXIES);
-    // Without a listener, `ws` would answer with its own page.
+    this.#resolveAddress = createSourceResolver(ports.settings.TRUSTED_PROXIES);
+    // Without a listener, `ws` would send its own page.
     this.#sockets.on('wsClientError', (error, socket) =>
       writeError(socket, new ApiError('VALIDATION_FAILED', error.message), randomUUID()),
     );
-    this.#stopCheckingRights = runEvery(rightsEveryMs, () => this.#checkRights());
-    this.#pingTimer = setInterval(() => this.#ping(), pingEveryMs).unref();
+    this.#stopPermissionChecks = runEvery(permissionCheckIntervalMs, () => this.#checkPermissions());
+    this.#pingTimer = setInterval(() => this.#ping(), pingIntervalMs).unref();
   }
 
   accepts(request: IncomingMessage): boolean {
-    return request.headers.upgrade?.toLowerCase() === 'websocket' && this.#served.has(requestPath(request));
+    return request.headers.upgrade?.toLowerCase() === 'websocket' && this.#streamsByPath.has(getRequestPath(request));
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -135,15 +135,15 @@ export class Streams implements StreamServer {
     socket.on('error', () => undefined);
     const requestId = randomUUID();
     const started = performance.now();
-    const operation = this.#served.get(requestPath(request))?.stream.operationId ?? 'none';
+    const operation = this.#streamsByPath.get(getRequestPath(request))?.stream.operationId ?? 'none';
     const recordRequest = (status: number): void => {
       this.#metrics.add('oiq_api_requests_total', 1, { operation, status: String(status) });
       this.#metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
     };
     trackWork(`operation ${operation}`, () => this.#admit(request, socket, head)).then(
       () => recordRequest(101),
-      (thrown: unknown) => {
-        const error = toApiError(thrown);
+      (cause: unknown) => {
+        const error = toApiError(cause);
         logFailure(error, { requestId, operation }, this.#options.ports);
         writeError(socket, error, requestId);
         recordRequest(error.status);
@@ -152,64 +152,71 @@ export class Streams implements StreamServer {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#stopCheckingRights();
+    this.#isClosed = true;
+    this.#stopPermissionChecks();
     clearInterval(this.#pingTimer);
-    for (const open of this.#open) this.#end(open, 1001, 'the instance is stopping');
-    const deadline = performance.now() + closingMs;
-    while (this.#open.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
-    for (const { socket } of this.#open) socket?.terminate();
+    for (const connection of this.#connections) this.#end(connection, 1001, 'the instance is stopping');
+    const deadline = performance.now() + closeTimeoutMs;
+    while (this.#connections.size > 0 && performance.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const { socket } of this.#connections) socket?.terminate();
   }
 
   /** Authenticates and authorizes a request like that of an operation, opens the stream, and completes the handshake. */
   async #admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { ports, limits } = this.#options;
-    const served = this.#served.get(requestPath(request));
-    if (this.#closed || served === undefined)
+    const servedStream = this.#streamsByPath.get(getRequestPath(request));
+    if (this.#isClosed || servedStream === undefined)
       throw new ApiError('UNAVAILABLE', 'this instance is stopping: connect again');
     if ((request.headersDistinct['host']?.length ?? 0) > 1)
       throw new ApiError('VALIDATION_FAILED', 'the request has more than one Host header: send exactly one');
-    const { stream, reads } = served;
+    const { stream, operationsByParameter } = servedStream;
     const query = parseQueryText((request.url ?? '').split('?').slice(1).join('?'));
-    const read = reads.get(String(query[stream.rights.parameter])) ?? reads.values().next().value;
+    const read =
+      operationsByParameter.get(String(query[stream.rights.parameter])) ?? operationsByParameter.values().next().value;
     if (read === undefined) throw new Error(`${stream.path} declares no operation that determines its permissions`);
-    const address = readSourceAddress(request, this.#addressOf);
-    const limited = { operationId: stream.operationId, role: read.role };
-    const caller = (await authenticateWithinLimits(request, limited, address, { ports, limits })) as Caller;
+    const address = readSourceAddress(request, this.#resolveAddress);
+    const rateLimitedOperation = { operationId: stream.operationId, role: read.role };
+    const caller = (await authenticateWithinLimits(request, rateLimitedOperation, address, {
+      ports,
+      limits,
+    })) as Caller;
     requireSameTenant(caller.tenantId, query['tenantId']);
     requirePermission(caller, read);
     delete query['tenantId'];
     this.#requireFreeConnection(stream, caller);
-    const open: Partial<OpenConnection> & Pick<OpenConnection, 'caller'> = {
+    const connection: Partial<OpenConnection> & Pick<OpenConnection, 'caller'> = {
       stream,
       operation: read,
       caller,
       sentBytes: 0,
-      aliveAt: 0,
+      lastActivityMs: 0,
     };
-    this.#open.add(open as OpenConnection);
+    this.#connections.add(connection as OpenConnection);
     try {
-      Object.assign(open, { opened: await stream.open({ caller, query: parseOrThrow(stream.query, query) }, ports) });
+      Object.assign(connection, {
+        admittedStream: await stream.open({ caller, query: parseOrThrow(stream.query, query) }, ports),
+      });
     } catch (error) {
-      this.#open.delete(open as OpenConnection);
+      this.#connections.delete(connection as OpenConnection);
       throw error;
     }
-    this.#completeHandshake(open as OpenConnection, request, socket, head);
+    this.#completeHandshake(connection as OpenConnection, request, socket, head);
   }
 
   #requireFreeConnection({ maxConnections }: Stream, { tenantId, actor }: Caller): void {
     let callerCount = 0;
-    let ofTenant = 0;
-    for (const { caller } of this.#open) {
+    let tenantCount = 0;
+    for (const { caller } of this.#connections) {
       if (caller.tenantId !== tenantId) continue;
-      ofTenant++;
+      tenantCount++;
       if (caller.actor.id === actor.id && caller.actor.type === actor.type) callerCount++;
     }
     if (callerCount >= maxConnections.ofCaller)
-      throw rateLimited(`you have ${callerCount} open connections: close one first`, 1_000);
-    if (ofTenant >= maxConnections.ofTenant)
-      throw rateLimited(`${ofTenant} connections of the organization are open: close one first`, 1_000);
-    if (this.#open.size >= maxConnections.ofAll)
+      throw createRateLimitError(`you have ${callerCount} open connections: close one first`, 1_000);
+    if (tenantCount >= maxConnections.ofTenant)
+      throw createRateLimitError(`${tenantCount} connections of the organization are open: close one first`, 1_000);
+    if (this.#connections.size >= maxConnections.ofAll)
       throw new UnavailableError('this instance has reached its maximum number of connections', {
         retryAfterSeconds: 5,
       });
@@ -217,26 +224,26 @@ export class Streams implements StreamServer {
 
   #completeHandshake(open: OpenConnection, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const endStream = (): void => {
-      if (this.#open.delete(open)) open.opened.end();
+      if (this.#connections.delete(open)) open.admittedStream.end();
     };
     // Ends the stream also if the handshake fails, or if the client has already disconnected.
     socket.once('close', endStream);
     if (socket.destroyed) endStream();
-    this.#sockets.handleUpgrade(request, socket, head, (made) => {
-      open.socket = made;
-      open.wire = socket as Socket;
-      open.aliveAt = performance.now();
-      made.on('error', () => undefined);
-      made.on('pong', () => {
-        open.aliveAt = performance.now();
+    this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      open.socket = webSocket;
+      open.networkSocket = socket as Socket;
+      open.lastActivityMs = performance.now();
+      webSocket.on('error', () => undefined);
+      webSocket.on('pong', () => {
+        open.lastActivityMs = performance.now();
       });
-      made.on('message', () => this.#end(open, 1003, 'no message is expected'));
-      if (this.#closed) return this.#end(open, 1001, 'the instance is stopping');
-      open.opened.begin({
+      webSocket.on('message', () => this.#end(open, 1003, 'no message is expected'));
+      if (this.#isClosed) return this.#end(open, 1001, 'the instance is stopping');
+      open.admittedStream.begin({
         get bufferedBytes() {
-          return made.bufferedAmount;
+          return webSocket.bufferedAmount;
         },
-        send: (text) => made.send(text),
+        send: (text) => webSocket.send(text),
       });
     });
   }
@@ -244,23 +251,23 @@ export class Streams implements StreamServer {
   #end(open: OpenConnection, code: CloseCode, reason: string): void {
     const { socket } = open;
     socket?.close(code, reason.slice(0, maxReasonLength));
-    // A client that does not read does not answer either.
-    if (socket !== undefined) setTimeout(() => socket.terminate(), closingMs).unref();
+    // A client that does not read does not respond either.
+    if (socket !== undefined) setTimeout(() => socket.terminate(), closeTimeoutMs).unref();
   }
 
-  #checkRights(): void {
+  #checkPermissions(): void {
     const { directory } = this.#options.ports;
-    for (const open of this.#open) {
+    for (const open of this.#connections) {
       if (open.socket === undefined) continue;
       try {
-        const caller = directory.current(open.caller);
+        const caller = directory.refreshCaller(open.caller);
         if (caller === undefined) {
           this.#end(open, 4401, 'the session or API token has expired');
           continue;
         }
         requirePermission(caller, open.operation);
         open.caller = caller;
-        open.opened.updateCaller(caller);
+        open.admittedStream.updateCaller(caller);
       } catch (error) {
         if (error instanceof UnavailableError) this.#end(open, 1013, error.message);
         else this.#end(open, 4403, toApiError(error).message);
@@ -270,13 +277,13 @@ export class Streams implements StreamServer {
 
   #ping(): void {
     const now = performance.now();
-    for (const open of this.#open) {
-      const { socket, wire } = open;
+    for (const open of this.#connections) {
+      const { socket, networkSocket } = open;
       if (socket === undefined) continue;
-      const sentBytes = (wire?.bytesWritten ?? 0) - socket.bufferedAmount;
-      if (sentBytes > open.sentBytes) open.aliveAt = now;
+      const sentBytes = (networkSocket?.bytesWritten ?? 0) - socket.bufferedAmount;
+      if (sentBytes > open.sentBytes) open.lastActivityMs = now;
       open.sentBytes = sentBytes;
-      if (now - open.aliveAt > maxSilenceMs) socket.terminate();
+      if (now - open.lastActivityMs > maxSilenceMs) socket.terminate();
       else if (socket.readyState === socket.OPEN) socket.ping();
     }
   }

@@ -1,13 +1,13 @@
 import { ApiError } from '../errors.ts';
 
 /**
- * Rejects a request that names another tenant than its session's: in the path, in the query, or at the top level of the
- * body. An invalid id counts as another tenant. Values deeper in the body are not checked.
+ * Rejects a request that contains another tenant than its session's: in the path, in the query, or at the top level
+ * of the body. An invalid id counts as another tenant. Values deeper in the body are not checked.
  */
 export const requireSameTenant = (tenantId: string, requestedTenant: unknown): void => {
   if (requestedTenant === undefined || requestedTenant === null || requestedTenant === tenantId) return;
   if (Array.isArray(requestedTenant)) {
-    for (const one of requestedTenant) requireSameTenant(tenantId, one);
+    for (const value of requestedTenant) requireSameTenant(tenantId, value);
     return;
   }
   throw new ApiError('TENANT_MISMATCH', 'the request names a different organization than the session’s');

@@ -1,4 +1,4 @@
-/** Ends every request: with its answer, when its client disconnects, or when its time is over. */
+/** Ends every request: with its response, when its client disconnects, or when its time limit is exceeded. */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -7,8 +7,8 @@ import { ApiError } from '../errors.ts';
 import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 
-/** A request that reads for this long without a pause yields to other requests. */
-const sliceMs = 5;
+/** A request that has read for this long without yielding yields to other requests. */
+const timeSliceMs = 5;
 
 /** The client closed the connection. */
 export class ClientDisconnectedError extends ApiError {
@@ -19,12 +19,12 @@ export class ClientDisconnectedError extends ApiError {
 }
 
 const createTimeoutError = ({ method, budgetMs }: Operation): ApiError => {
-  const what = `this took longer than ${budgetMs / 1000} seconds`;
+  const message = `this took longer than ${budgetMs / 1000} seconds`;
   return new ApiError(
     'UNAVAILABLE',
     method === 'GET'
-      ? `${what}: request less data, or try again later`
-      : `${what}: check whether it took effect before you try again`,
+      ? `${message}: request less data, or try again later`
+      : `${message}: check whether it took effect before you try again`,
   );
 };
 
@@ -39,7 +39,7 @@ export const runWithinBudget = async <Result>(
 ): Promise<Result> => {
   const abortController = new AbortController();
   const { signal } = abortController;
-  const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  const abortPromise = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const timer = setTimeout(() => abortController.abort(createTimeoutError(operation)), operation.budgetMs);
   const abortOnDisconnect = (): void => {
     if (!response.writableFinished) abortController.abort(new ClientDisconnectedError());
@@ -47,7 +47,7 @@ export const runWithinBudget = async <Result>(
   if (response.closed) abortOnDisconnect();
   else response.once('close', abortOnDisconnect);
   try {
-    return await Promise.race([work(signal, limitPorts(ports, signal)), aborted]);
+    return await Promise.race([work(signal, limitPorts(ports, signal)), abortPromise]);
   } finally {
     clearTimeout(timer);
   }
@@ -69,7 +69,7 @@ const limitColumns = (columns: Columns, signal: AbortSignal): Columns => ({
     return {
       ...reader,
       query: (sql, parameters, limits) => reader.query(sql, parameters, { signal, ...limits }),
-      native: (sql, parameters, limits) => reader.native(sql, parameters, { signal, ...limits }),
+      queryNative: (sql, parameters, limits) => reader.queryNative(sql, parameters, { signal, ...limits }),
     };
   },
   check: () => columns.check(),
@@ -83,16 +83,16 @@ const limitColumns = (columns: Columns, signal: AbortSignal): Columns => ({
 });
 
 const limitDocuments = (documents: Documents, signal: AbortSignal): Documents => {
-  let paused = performance.now();
-  // The embedded store answers synchronously: a handler that reads in a loop would block all other requests.
+  let lastYieldMs = performance.now();
+  // The embedded store responds synchronously: a handler that reads in a loop would block all other requests.
   const beforeRead = async (): Promise<void> => {
     signal.throwIfAborted();
-    if (performance.now() - paused < sliceMs) return;
+    if (performance.now() - lastYieldMs < timeSliceMs) return;
     await yieldToEventLoop();
-    paused = performance.now();
+    lastYieldMs = performance.now();
     signal.throwIfAborted();
   };
-  const readingWithin = <Fields extends object>(stored: Collection<Fields>): Collection<Fields> => ({
+  const limitCollection = <Fields extends object>(stored: Collection<Fields>): Collection<Fields> => ({
     insert: (fields) => stored.insert(fields),
     replace: (id, fields, version) => stored.replace(id, fields, version),
     update: (id, changes, version) => stored.update(id, changes, version),
@@ -104,8 +104,8 @@ const limitDocuments = (documents: Documents, signal: AbortSignal): Documents =>
   });
   return {
     forTenant(tenantId) {
-      const own = documents.forTenant(tenantId);
-      return { tenantId, collection: (definition) => readingWithin(own.collection(definition)) };
+      const tenantDocuments = documents.forTenant(tenantId);
+      return { tenantId, collection: (definition) => limitCollection(tenantDocuments.collection(definition)) };
     },
     transaction: (work) => documents.transaction(work),
     check: () => documents.check(),

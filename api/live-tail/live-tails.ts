@@ -7,10 +7,10 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { AdmittedStream, Connection } from '../connection.ts';
 
-/** Maximum time that a record waits for others to share its frame */
+/** Maximum time that a record waits, so that several records share a frame */
 const roundIntervalMs = 50;
 /** After this time, a round yields to other work. */
-const sliceMs = 5;
+const timeSliceMs = 5;
 /** Maximum characters of records in a round: for all connections, and for one. */
 const maxRoundBytes = 2 * 1024 * 1024;
 const maxFrameBytes = 256 * 1024;
@@ -19,9 +19,9 @@ const minFrameBytes = 4 * 1024;
 const maxUnsentBytes = 64 * 1024;
 const heartbeatMs = 10_000;
 
-interface Sender {
+interface TailConnection {
   readonly request: ListenRequest;
-  readonly listening: OpenListener;
+  readonly listener: OpenListener;
   readonly connection: Connection;
   sentAt: number;
 }
@@ -40,14 +40,14 @@ interface LiveTailsOptions {
 }
 
 export const createLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTails => {
-  const tail = openLiveTail({ bus, log });
-  const senders = new Set<Sender>();
+  const liveTail = openLiveTail({ bus, log });
+  const senders = new Set<TailConnection>();
   let isRunning = false;
 
-  const sendFrame = (sender: Sender, maxBytes: number): void => {
-    const { request, listening, connection } = sender;
+  const sendFrame = (sender: TailConnection, maxBytes: number): void => {
+    const { request, listener, connection } = sender;
     const { signal } = request.filter;
-    const { records, dropped, skipped, gap, live, positions } = listening.nextBatch(maxBytes);
+    const { records, dropped, skipped, gap, live, positions } = listener.nextBatch(maxBytes);
     const state = JSON.stringify({ dropped, skipped, gap, live, position: encodeToken(signal, positions) }).slice(1);
     // The records are already JSON, serialized once for all listeners.
     connection.send(
@@ -62,18 +62,18 @@ export const createLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTa
 
   const runRound = async (): Promise<void> => {
     const heartbeatDueBefore = performance.now() - heartbeatMs;
-    const ready = [...senders].filter(
-      ({ listening, connection, sentAt }) =>
-        (listening.hasNews || sentAt < heartbeatDueBefore) && connection.bufferedBytes < maxUnsentBytes,
+    const readySenders = [...senders].filter(
+      ({ listener, connection, sentAt }) =>
+        (listener.hasPendingData || sentAt < heartbeatDueBefore) && connection.bufferedBytes < maxUnsentBytes,
     );
     const maxBytesPerFrame = Math.max(
       minFrameBytes,
-      Math.min(maxFrameBytes, maxRoundBytes / Math.max(1, ready.length)),
+      Math.min(maxFrameBytes, maxRoundBytes / Math.max(1, readySenders.length)),
     );
     let started = performance.now();
-    for (const sender of ready) {
+    for (const sender of readySenders) {
       if (senders.has(sender)) sendFrame(sender, maxBytesPerFrame);
-      if (performance.now() - started < sliceMs) continue;
+      if (performance.now() - started < timeSliceMs) continue;
       await yieldToEventLoop();
       started = performance.now();
     }
@@ -94,12 +94,12 @@ export const createLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTa
 
   return {
     async open(request) {
-      const listening = await tail.open(request);
+      const listener = await liveTail.open(request);
       let { shards } = request;
-      let sender: Sender | undefined;
+      let sender: TailConnection | undefined;
       return {
         begin(connection) {
-          sender = { request, listening, connection, sentAt: performance.now() };
+          sender = { request, listener, connection, sentAt: performance.now() };
           senders.add(sender);
           void runRounds();
           reportConnectionCount();
@@ -107,15 +107,15 @@ export const createLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTa
         updateCaller({ organization }) {
           if (organization.shards === shards) return;
           shards = organization.shards;
-          listening.setShards(shards);
+          listener.setShards(shards);
         },
         end() {
-          listening.close();
+          listener.close();
           if (sender !== undefined) senders.delete(sender);
           reportConnectionCount();
         },
       };
     },
-    close: () => tail.close(),
+    close: () => liveTail.close(),
   };
 };

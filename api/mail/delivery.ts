@@ -10,8 +10,8 @@ import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../sch
 import { openMail } from './queue.ts';
 
 const minuteMs = 60_000;
-/** Waits between attempts, slightly more than a day in total. If the attempt after the last wait fails, the message fails. */
-const defaultWaitsMs = [
+/** Waits between attempts, slightly more than a day in total. If the attempt after the last wait fails, the message is marked as failed. */
+const defaultRetryWaitsMs = [
   10_000,
   minuteMs,
   5 * minuteMs,
@@ -22,7 +22,7 @@ const defaultWaitsMs = [
 ];
 /** Longer than an attempt can take, so that no other instance tries at the same time. */
 const leaseMs = 2 * minuteMs;
-/** How long failed entries are stored, so that their state is readable */
+/** How long failed entries are stored, so that their state can be read */
 const retentionMs = 30 * 86_400_000;
 const maxSleepMs = 60 * minuteMs;
 
@@ -40,12 +40,12 @@ export const startMailDelivery = async (ports: {
   readonly jobs: Jobs;
   readonly waitsMs?: readonly number[];
 }): Promise<Pick<Feed, 'close'>> => {
-  const { documents, clock, log, box, mailer, jobs, waitsMs = defaultWaitsMs } = ports;
-  const stored = documents.forTenant(outgoingMailsTenant).collection(outgoingMails);
+  const { documents, clock, log, box, mailer, jobs, waitsMs = defaultRetryWaitsMs } = ports;
+  const mailCollection = documents.forTenant(outgoingMailsTenant).collection(outgoingMails);
   /** Due messages, from the feed: the store is not queried while nothing is due. */
   const dueById = new Map<string, number>();
 
-  const dueMs = ({ dueAt, attempts, failedAt }: OutgoingMail): number =>
+  const computeDueMs = ({ dueAt, attempts, failedAt }: OutgoingMail): number =>
     parseSavedDueMs(
       dueAt,
       clock.now(),
@@ -57,7 +57,7 @@ export const startMailDelivery = async (ports: {
   const markFailed = async (entry: OutgoingMail & StoredMetadata, problem: string): Promise<void> => {
     log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent and is dropped');
     const failedAt = toFutureTime(0);
-    await stored.update(entry.id, {
+    await mailCollection.update(entry.id, {
       sealed: '',
       failedAt,
       problem,
@@ -69,7 +69,8 @@ export const startMailDelivery = async (ports: {
   const sendEntry = async (entry: OutgoingMail & StoredMetadata): Promise<void> => {
     const mail = openMail(box, entry);
     if (mail === undefined) return markFailed(entry, 'it was encrypted with another secret key');
-    if (Date.parse(entry.expiresAt) <= clock.now()) return markFailed(entry, `it is too old; before: ${entry.problem}`);
+    if (Date.parse(entry.expiresAt) <= clock.now())
+      return markFailed(entry, `it is too old; last problem: ${entry.problem}`);
     try {
       if (mail !== null) await mailer.send(mail);
     } catch (error) {
@@ -77,27 +78,27 @@ export const startMailDelivery = async (ports: {
       const waitMs = waitsMs[entry.attempts - 1];
       if (error instanceof PermanentError || waitMs === undefined) return markFailed(entry, problem);
       log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent; retrying');
-      await stored.update(entry.id, { dueAt: toFutureTime(waitMs), problem });
+      await mailCollection.update(entry.id, { dueAt: toFutureTime(waitMs), problem });
       return;
     }
-    await stored.delete(entry.id);
+    await mailCollection.delete(entry.id);
   };
 
   const processEntry = async (id: string): Promise<void> => {
-    const entry = await stored.find(id);
+    const entry = await mailCollection.find(id);
     if (entry === undefined) {
       dueById.delete(id);
       return;
     }
     // Retry after the lease, unless the feed reports a change before.
     dueById.set(id, clock.now() + leaseMs);
-    if (dueMs(entry) > clock.now()) return void dueById.set(id, dueMs(entry));
-    if (entry.failedAt !== null) return void (await stored.delete(id));
+    if (computeDueMs(entry) > clock.now()) return void dueById.set(id, computeDueMs(entry));
+    if (entry.failedAt !== null) return void (await mailCollection.delete(id));
     const claim = { dueAt: toFutureTime(leaseMs), attempts: entry.attempts + 1 };
-    await sendEntry(await stored.update(id, claim, entry.version));
+    await sendEntry(await mailCollection.update(id, claim, entry.version));
   };
 
-  const processDue = async (signal: AbortSignal): Promise<void> => {
+  const processDueEntries = async (signal: AbortSignal): Promise<void> => {
     for (const [id, dueAtMs] of [...dueById]) {
       if (signal.aborted) return;
       if (dueAtMs > clock.now()) continue;
@@ -117,7 +118,7 @@ export const startMailDelivery = async (ports: {
       everyMs: maxSleepMs,
       scope: 'process',
       async run(_, signal) {
-        await processDue(signal);
+        await processDueEntries(signal);
         if (dueById.size > 0) job.wake(Math.min(...dueById.values()));
       },
     }),
@@ -126,7 +127,7 @@ export const startMailDelivery = async (ports: {
 
   const feed = await documents.follow(outgoingMails, ({ id, document }) => {
     if (document === undefined) dueById.delete(id);
-    else dueById.set(id, dueMs(document));
+    else dueById.set(id, computeDueMs(document));
     job.wake(Math.min(...dueById.values()));
   });
 

@@ -6,19 +6,19 @@ import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../sch
 import { type MailDraft, renderMail } from './mail-text.ts';
 
 /** Delivery state of a message: waiting or being sent, sent, failed, or in a file because no server is configured. */
-type Delivery = 'queued' | 'sent' | 'failed' | 'not-configured';
+type DeliveryState = 'queued' | 'sent' | 'failed' | 'not-configured';
 
-/** Mail that is sent if, and only if, the change that it reports is committed. */
+/** Queue of mail that is sent if, and only if, the change that it reports is committed. */
 export interface MailQueue {
-  /** False if no mail server is configured. Answers to administrators report it. */
-  readonly configured: boolean;
+  /** False if no mail server is configured. Responses to administrators contain it. */
+  readonly isConfigured: boolean;
   /**
    * Writes the message in the transaction of `scope`; returns its id. Without a draft it has the same cost and sends
    * nothing.
    */
   enqueue(scope: Pick<Documents, 'forTenant'>, draft: MailDraft | undefined, lifetimeMs?: number): Promise<string>;
   /** Returns the delivery state of an earlier `enqueue`. */
-  readDeliveryState(id: string): Promise<Delivery>;
+  readDeliveryState(id: string): Promise<DeliveryState>;
 }
 
 const sealingPurpose = 'outgoing mail';
@@ -28,11 +28,11 @@ export const createMailQueue = (ports: {
   readonly documents: Documents;
   readonly clock: Clock;
   readonly box: SecretBox;
-  readonly configured: boolean;
+  readonly isConfigured: boolean;
 }): MailQueue => {
-  const { documents, clock, box, configured } = ports;
+  const { documents, clock, box, isConfigured } = ports;
   return {
-    configured,
+    isConfigured,
     async enqueue(scope, draft, lifetimeMs = 3 * dayMs) {
       const now = clock.now();
       const { id } = await scope
@@ -49,7 +49,7 @@ export const createMailQueue = (ports: {
       return id;
     },
     async readDeliveryState(id) {
-      if (!configured) return 'not-configured';
+      if (!isConfigured) return 'not-configured';
       const entry = await documents.forTenant(outgoingMailsTenant).collection(outgoingMails).find(id);
       if (entry === undefined) return 'sent';
       return entry.failedAt === null ? 'queued' : 'failed';

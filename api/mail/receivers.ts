@@ -12,7 +12,7 @@ import type { MailQueue } from './queue.ts';
 /** Rate limit of mails of one kind per project. Events beyond it, during an alert storm, are only visible in the lists. */
 const projectMailLimit = { rate: 1 / 30, burst: 20 };
 
-const severityRank = (severity: string): number =>
+const getSeverityRank = (severity: string): number =>
   alertSeverities.indexOf(severity as (typeof alertSeverities)[number]);
 
 interface NotificationEvent {
@@ -25,7 +25,7 @@ interface NotificationEvent {
 const isSubscribed = ({ notifications }: Project, { event, severity }: NotificationEvent): boolean =>
   notifications?.enabled === true &&
   notifications.events.includes(event) &&
-  severityRank(severity) >= severityRank(notifications.minimumSeverity);
+  getSeverityRank(severity) >= getSeverityRank(notifications.minimumSeverity);
 
 export type StoredProject = Project & StoredMetadata;
 
@@ -41,24 +41,24 @@ export interface MailJobPorts {
 }
 
 /**
- * Processes each organization with projects that subscribe to one of these events. A failed one does not affect the
- * others: `what` describes in the log what failed.
+ * Processes each organization with projects that subscribe to one of these events. A failure does not affect the
+ * other organizations; `what` is the subject of the log message.
  */
 export const forEachSubscribedTenant = async (
   { documents, log }: Pick<MailJobPorts, 'documents' | 'log'>,
-  { events, what }: { readonly events: readonly ProjectEvent[]; readonly what: string },
+  { events, subject }: { readonly events: readonly ProjectEvent[]; readonly subject: string },
   visit: (tenantId: string, subscribedProjects: readonly StoredProject[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
   const subscribers: (StoredProject & { readonly tenantId: string })[] = [];
   for await (const project of documents.findInAllTenants(projects, { 'notifications.enabled': true }))
     if (project.notifications?.events.some((event) => events.includes(event))) subscribers.push(project);
-  for (const [tenantId, own] of Map.groupBy(subscribers, (project) => project.tenantId)) {
+  for (const [tenantId, tenantProjects] of Map.groupBy(subscribers, (project) => project.tenantId)) {
     if (signal.aborted) return;
-    await visit(tenantId, own).catch((error: unknown) =>
+    await visit(tenantId, tenantProjects).catch((error: unknown) =>
       log.warn(
         { error, tenantId },
-        `receivers of projects could not be notified of ${what}; retrying at the next check`,
+        `receivers of projects could not be notified of ${subject}; retrying at the next check`,
       ),
     );
   }
@@ -68,11 +68,11 @@ export const forEachSubscribedTenant = async (
 export const collectReceivers = async (
   counters: Counters,
   tenantId: string,
-  own: readonly StoredProject[],
+  subscribedProjects: readonly StoredProject[],
   event: NotificationEvent,
 ): Promise<ReadonlySet<string>> => {
   const receivers = new Set<string>();
-  for (const project of own) {
+  for (const project of subscribedProjects) {
     const recipients = project.notifications?.recipients ?? [];
     if (recipients.length === 0 || !isSubscribed(project, event)) continue;
     const { granted } = await counters.consume(`${event.about}-mail/${tenantId}/${project.id}`, projectMailLimit, 1);

@@ -12,7 +12,7 @@ const markup = `<h1>Join on OIQ</h1>
 ${renderField({
   name: 'password',
   label: 'Choose a password',
-  hint: 'At least 12 characters; a few words are good.',
+  hint: 'At least 12 characters; several words work well.',
   attributes: 'type="password" autocomplete="new-password" minlength="12" maxlength="1024" required',
 })}
 ${problemElement}<button>Join</button></form>

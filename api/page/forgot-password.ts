@@ -17,7 +17,7 @@ const form = find('forgot');
 onSubmit(form, async () => {
   const { ok, body } = await sendForm(form);
   if (!ok) return complain(form, body);
-  showMessage(form, 'If ' + find('email').value.trim() + ' has an account, a mail was sent to it.');
+  showMessage(form, 'If ' + find('email').value.trim() + ' has an account, we have sent a mail to it.');
 });
 `;
 

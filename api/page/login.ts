@@ -16,7 +16,7 @@ ${problemElement}<button>Sign in</button>
 ${renderField({
   name: 'who',
   label: 'E-mail address or organization',
-  hint: 'Your address at work, or the id of your organization.',
+  hint: 'Your work address, or the id of your organization.',
   attributes: 'autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="320" required',
 })}
 ${problemElement}<button class="plain">Go to my organization’s sign-in</button></form></details>`;

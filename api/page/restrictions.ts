@@ -17,16 +17,16 @@ export const listRestrictions = (operations: readonly RestrictedOperation[]): Re
     .filter(({ hidden }) => hidden !== true)
     .map(({ method, path, role, entitlement }) => ({
       call: `${method} ${path}`,
-      roles: roles.filter((each) => satisfiesAccess(each, role)),
+      roles: roles.filter((userRole) => satisfiesAccess(userRole, role)),
       ...(entitlement === undefined ? {} : { entitlement }),
     }))
     .filter((each) => each.entitlement !== undefined || each.roles.length < roles.length);
   return [
     ...Map.groupBy(restrictedCalls, ({ roles, entitlement = '' }) => `${roles.join()} ${entitlement}`).values(),
-  ].flatMap((sameRestriction) => {
-    const [first] = sameRestriction;
+  ].flatMap((callsOfGroup) => {
+    const [first] = callsOfGroup;
     if (first === undefined) return [];
     const { call: _, ...requirements } = first;
-    return [{ ...requirements, calls: sameRestriction.map(({ call }) => call) }];
+    return [{ ...requirements, calls: callsOfGroup.map(({ call }) => call) }];
   });
 };

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createPage, type Page } from './html.ts';
 
-const readPart = (name: string): string => readFileSync(new URL(`shell/${name}`, import.meta.url), 'utf8');
-const style = readPart('shell.css');
-const sharedScript = readPart('shell.js');
+const readShellFile = (name: string): string => readFileSync(new URL(`shell/${name}`, import.meta.url), 'utf8');
+const style = readShellFile('shell.css');
+const sharedScript = readShellFile('shell.js');
 
 /**
  * Creates a small page. Its content is not escaped, so it must not contain user input. Its script can use the functions
@@ -29,8 +29,8 @@ export const createSmallPage = ({
   });
 
 /**
- * A field with its label and an optional hint that screen readers announce with it. `name` is that of the operation's
- * body.
+ * A field with its label and an optional hint that screen readers announce with it. `name` is the name of the field
+ * in the operation's body.
  */
 export const renderField = ({
   name,
@@ -56,4 +56,4 @@ export const renderDoneMessage = (nextLink: string): string =>
 
 /** Content of a page for a mailed link when it is opened without a token. */
 export const renderMissingTokenText = (advice: string): string =>
-  `<p id="no-token" hidden>This page needs the full link from the mail. Open it from there again: the page removes the token from the address. ${advice}</p>`;
+  `<p id="no-token" hidden>This page needs the full link from the mail. Open the link in the mail again: the page removes the token from the address. ${advice}</p>`;

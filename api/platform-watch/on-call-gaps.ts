@@ -7,7 +7,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import { type OnCallGap, onCallGaps } from '../../schemas/resources/on-call-gap.ts';
 import { onCallSchedules } from '../../schemas/resources/on-call-schedule.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
-import { gapAlertSubject, gapReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { createGapAlertSubject, describeGap, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { readShifts } from '../../subjects/on-call/reading.ts';
 import { publishTransition, type TransitionPublisher } from './notify.ts';
 
@@ -27,11 +27,11 @@ const findFirstGap = async (
   nowMs: number,
 ): Promise<DetectedGap | undefined> => {
   const range = { fromMs: nowMs, toMs: nowMs + lookAheadMs, nowMs };
-  const { pieces } = await readShifts(documents.forTenant(tenantId), id, range);
-  const gap = pieces.find(({ value }) => value.reason !== undefined);
+  const { slices } = await readShifts(documents.forTenant(tenantId), id, range);
+  const gap = slices.find(({ value }) => value.reason !== undefined);
   if (gap?.value.reason === undefined) return undefined;
-  const iso = (ms: number): string => new Date(ms).toISOString();
-  return { name, reason: gap.value.reason, from: iso(gap.fromMs), to: iso(gap.toMs) };
+  const toIsoTime = (ms: number): string => new Date(ms).toISOString();
+  return { name, reason: gap.value.reason, from: toIsoTime(gap.fromMs), to: toIsoTime(gap.toMs) };
 };
 
 /**
@@ -41,47 +41,51 @@ const findFirstGap = async (
 const updateAlert = async (
   ports: GapPorts,
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
-  found: DetectedGap | undefined,
+  detectedGap: DetectedGap | undefined,
 ): Promise<void> => {
   const { documents, clock } = ports;
-  const stored = documents.forTenant(tenantId).collection(onCallGaps);
-  const storedGap = await stored.find(id);
-  if (found === undefined && storedGap === undefined) return;
-  const publishGap = (gap: OnCallGap, ended?: { readonly atMs: number; readonly reason: string }): Promise<void> =>
+  const gapCollection = documents.forTenant(tenantId).collection(onCallGaps);
+  const storedGap = await gapCollection.find(id);
+  if (detectedGap === undefined && storedGap === undefined) return;
+  const publishGap = (gap: OnCallGap, end?: { readonly atMs: number; readonly reason: string }): Promise<void> =>
     publishTransition(
       ports,
-      platformTransition(tenantId, gapAlertSubject(id, gap), { ...gap, reason: gapReason(gap) }, ended),
+      platformTransition(tenantId, createGapAlertSubject(id, gap), { ...gap, reason: describeGap(gap) }, end),
     );
-  if (storedGap === undefined && found !== undefined) {
-    const gap = { ...found, startedAt: new Date(clock.now()).toISOString() };
+  if (storedGap === undefined && detectedGap !== undefined) {
+    const gap = { ...detectedGap, startedAt: new Date(clock.now()).toISOString() };
     await publishGap(gap);
-    await stored.insert({ id, ...gap });
-  } else if (storedGap !== undefined && found === undefined) {
-    await publishGap(storedGap, { atMs: clock.now(), reason: 'somebody is on call for the next seven days' });
-    await stored.delete(id);
+    await gapCollection.insert({ id, ...gap });
+  } else if (storedGap !== undefined && detectedGap === undefined) {
+    await publishGap(storedGap, { atMs: clock.now(), reason: 'there is no gap in the next seven days' });
+    await gapCollection.delete(id);
   } else if (
     storedGap !== undefined &&
-    found !== undefined &&
-    (storedGap.from !== found.from || storedGap.to !== found.to)
+    detectedGap !== undefined &&
+    (storedGap.from !== detectedGap.from || storedGap.to !== detectedGap.to)
   ) {
     const { name, reason, startedAt } = storedGap;
-    await stored.replace(id, { name, reason, startedAt, from: found.from, to: found.to }, storedGap.version);
+    await gapCollection.replace(
+      id,
+      { name, reason, startedAt, from: detectedGap.from, to: detectedGap.to },
+      storedGap.version,
+    );
   }
 };
 
 /** Checks all schedules. A failed check does not affect the others. */
 export const detectGaps = async (ports: GapPorts, signal: AbortSignal): Promise<void> => {
   const { documents, clock, log } = ports;
-  const disabled = new Set<string>();
-  for await (const { id } of documents.findInAllTenants(organizations, { disabled: true })) disabled.add(id);
+  const disabledTenantIds = new Set<string>();
+  for await (const { id } of documents.findInAllTenants(organizations, { disabled: true })) disabledTenantIds.add(id);
   const checkedKeys = new Set<string>();
   const toScheduleKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
   const checkSchedule = (
     schedule: { readonly tenantId: string; readonly id: string },
-    find: () => Promise<DetectedGap | undefined>,
+    findGap: () => Promise<DetectedGap | undefined>,
   ) =>
-    find()
-      .then((found) => updateAlert(ports, schedule, found))
+    findGap()
+      .then((detectedGap) => updateAlert(ports, schedule, detectedGap))
       .catch((error: unknown) =>
         log.warn(
           { error, tenantId: schedule.tenantId, schedule: schedule.id },
@@ -90,7 +94,7 @@ export const detectGaps = async (ports: GapPorts, signal: AbortSignal): Promise<
       );
   for await (const schedule of documents.findInAllTenants(onCallSchedules)) {
     if (signal.aborted) return;
-    if (disabled.has(schedule.tenantId)) continue;
+    if (disabledTenantIds.has(schedule.tenantId)) continue;
     checkedKeys.add(toScheduleKey(schedule.tenantId, schedule.id));
     await checkSchedule(schedule, () => findFirstGap(documents, schedule, clock.now()));
   }

@@ -41,7 +41,7 @@ const toAlert = ({ name, text, sinceMs, endedMs }: Problem): NotifiedAlert => ({
 
 const toNotification = (problems: readonly Problem[], nowMs: number): Notification => {
   const alerts = problems.map(toAlert);
-  const firing = alerts.filter(({ status }) => status === 'firing').length;
+  const firingCount = alerts.filter(({ status }) => status === 'firing').length;
   const digest = createHash('sha256').update(JSON.stringify(alerts)).digest('hex').slice(0, 24);
   return {
     tenantId: '-',
@@ -54,10 +54,10 @@ const toNotification = (problems: readonly Problem[], nowMs: number): Notificati
     alerts,
     atMs: nowMs,
     commonLabels: { alertname: 'OiqStalled', severity: 'critical' },
-    status: firing > 0 ? 'firing' : 'resolved',
-    reason: firing > 0 ? 'firing' : 'resolved',
-    firing,
-    resolved: alerts.length - firing,
+    status: firingCount > 0 ? 'firing' : 'resolved',
+    reason: firingCount > 0 ? 'firing' : 'resolved',
+    firing: firingCount,
+    resolved: alerts.length - firingCount,
     truncatedAlerts: 0,
   };
 };
@@ -89,7 +89,7 @@ export const createOperatorChannels = ({ mailer, clock, log, settings }: Operato
         clock,
       });
       if (outcome !== 'delivered')
-        log.warn({ channel: channel.type, answer }, 'the operator could not be notified of a stalled component');
+        log.warn({ channel: channel.type, answer }, 'the operator could not be notified about a stalled component');
       return outcome !== 'retry';
     },
   }));

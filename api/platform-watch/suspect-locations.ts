@@ -11,7 +11,11 @@ import { organizations } from '../../schemas/resources/organization.ts';
 import { maxChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { syntheticLocations, syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
 import { type SyntheticSuspect, syntheticSuspects } from '../../schemas/resources/synthetic-notification.ts';
-import { platformTransition, suspectAlertSubject, suspectReason } from '../../subjects/alerts/platform-alerts.ts';
+import {
+  createSuspectAlertSubject,
+  describeSuspect,
+  platformTransition,
+} from '../../subjects/alerts/platform-alerts.ts';
 import { localLocation } from '../../subjects/synthetics/check.ts';
 import { parseCheck } from '../../subjects/synthetics/known.ts';
 import { readLatest } from '../../subjects/synthetics/stored-results.ts';
@@ -31,7 +35,7 @@ const findSuspects = async (
   tenantId: string,
 ): Promise<ReadonlyMap<string, DetectedSuspect>> => {
   const tenantDocuments = documents.forTenant(tenantId);
-  const [{ items: stored }, locations, contacts, latest] = await Promise.all([
+  const [{ items: storedChecks }, locations, contacts, latest] = await Promise.all([
     tenantDocuments.collection(syntheticChecks).list({ filter: { enabled: true }, limit: maxChecks }),
     tenantDocuments.collection(syntheticLocations).list(),
     tenantDocuments.collection(syntheticProbeContacts).list({ sort: { lastSeenAt: 1 } }),
@@ -39,13 +43,15 @@ const findSuspects = async (
   ]);
   const latestCheckUpdateMs = (location: string): number =>
     // A check that has just started to run there is not missing yet.
-    Math.max(...stored.flatMap((check) => (check.locations.includes(location) ? [Date.parse(check.updatedAt)] : [])));
+    Math.max(
+      ...storedChecks.flatMap((check) => (check.locations.includes(location) ? [Date.parse(check.updatedAt)] : [])),
+    );
   const names = new Map([
     [localLocation, 'Local'],
     ...locations.items.map(({ id, name }): [string, string] => [id, name]),
   ]);
   const suspects = findSuspectLocations({
-    checks: stored.flatMap((check) => parseCheck(check) ?? []),
+    checks: storedChecks.flatMap((check) => parseCheck(check) ?? []),
     latest,
     nowMs: clock.now(),
     sinceMs: latestCheckUpdateMs,
@@ -63,60 +69,64 @@ const updateAlert = async (
   tenantId: string,
   {
     id,
-    known: storedSuspect,
-    found: detectedSuspect,
+    storedSuspect,
+    detectedSuspect,
   }: {
     readonly id: string;
-    readonly known: (SyntheticSuspect & StoredMetadata) | undefined;
-    readonly found: DetectedSuspect | undefined;
+    readonly storedSuspect: (SyntheticSuspect & StoredMetadata) | undefined;
+    readonly detectedSuspect: DetectedSuspect | undefined;
   },
 ): Promise<void> => {
   const { documents, clock } = ports;
-  const stored = documents.forTenant(tenantId).collection(syntheticSuspects);
-  const publishSuspect = (suspect: SyntheticSuspect, ended?: { readonly atMs: number; readonly reason: string }) =>
+  const suspectCollection = documents.forTenant(tenantId).collection(syntheticSuspects);
+  const publishSuspect = (suspect: SyntheticSuspect, end?: { readonly atMs: number; readonly reason: string }) =>
     publishTransition(
       ports,
       platformTransition(
         tenantId,
-        suspectAlertSubject(id, suspect),
-        { ...suspect, reason: suspectReason(suspect) },
-        ended,
+        createSuspectAlertSubject(id, suspect),
+        { ...suspect, reason: describeSuspect(suspect) },
+        end,
       ),
     );
   if (storedSuspect !== undefined && storedSuspect.reason !== detectedSuspect?.reason) {
     await publishSuspect(storedSuspect, {
       atMs: clock.now(),
-      reason: 'its results count again, or it is not needed any more',
+      reason: 'its results count again, or it is no longer used',
     });
-    await stored.delete(id);
+    await suspectCollection.delete(id);
   }
   if (detectedSuspect === undefined || storedSuspect?.reason === detectedSuspect.reason) return;
   const suspect = { ...detectedSuspect, startedAt: new Date(clock.now()).toISOString() };
   await publishSuspect(suspect);
-  await stored.insert({ id, ...suspect });
+  await suspectCollection.insert({ id, ...suspect });
 };
 
 /** Starts and ends the alerts of an organization. All alerts of a disabled one end. */
 const checkTenant = async (ports: SuspectPorts, tenantId: string, isDisabled: boolean): Promise<void> => {
   const suspects: ReadonlyMap<string, DetectedSuspect> = isDisabled ? new Map() : await findSuspects(ports, tenantId);
   const storedSuspects = new Map<string, SyntheticSuspect & StoredMetadata>();
-  for await (const one of iterateDocuments(ports.documents.forTenant(tenantId).collection(syntheticSuspects)))
-    storedSuspects.set(one.id, one);
+  for await (const suspect of iterateDocuments(ports.documents.forTenant(tenantId).collection(syntheticSuspects)))
+    storedSuspects.set(suspect.id, suspect);
   for (const id of new Set([...storedSuspects.keys(), ...suspects.keys()]))
-    await updateAlert(ports, tenantId, { id, known: storedSuspects.get(id), found: suspects.get(id) });
+    await updateAlert(ports, tenantId, {
+      id,
+      storedSuspect: storedSuspects.get(id),
+      detectedSuspect: suspects.get(id),
+    });
 };
 
 /** Checks the locations of all organizations that have checks. A failed check does not affect the others. */
 export const detectSuspects = async (ports: SuspectPorts, signal: AbortSignal): Promise<void> => {
   const { documents, log } = ports;
-  const tenants = new Set<string>();
-  for await (const { tenantId } of documents.findInAllTenants(syntheticChecks)) tenants.add(tenantId);
-  for await (const { tenantId } of documents.findInAllTenants(syntheticSuspects)) tenants.add(tenantId);
-  const disabled = new Set<string>();
-  for await (const { id } of documents.findInAllTenants(organizations, { disabled: true })) disabled.add(id);
-  for (const tenantId of tenants) {
+  const tenantIds = new Set<string>();
+  for await (const { tenantId } of documents.findInAllTenants(syntheticChecks)) tenantIds.add(tenantId);
+  for await (const { tenantId } of documents.findInAllTenants(syntheticSuspects)) tenantIds.add(tenantId);
+  const disabledTenantIds = new Set<string>();
+  for await (const { id } of documents.findInAllTenants(organizations, { disabled: true })) disabledTenantIds.add(id);
+  for (const tenantId of tenantIds) {
     if (signal.aborted) return;
-    await checkTenant(ports, tenantId, disabled.has(tenantId)).catch((error: unknown) =>
+    await checkTenant(ports, tenantId, disabledTenantIds.has(tenantId)).catch((error: unknown) =>
       log.warn({ error, tenantId }, 'suspect locations could not be detected'),
     );
   }

@@ -4,9 +4,13 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { channelHealths } from '../../schemas/resources/notification-delivery.ts';
-import { channelAlertSubject, channelReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import {
+  createChannelAlertSubject,
+  describeChannelFailure,
+  platformTransition,
+} from '../../subjects/alerts/platform-alerts.ts';
 
-interface Ports {
+interface ChannelAlertPorts {
   readonly documents: Documents;
   readonly clock: Clock;
   /** Resolves when the transition is durable on the bus. */
@@ -18,7 +22,7 @@ interface Ports {
  * that it cannot be lost: a repeated publication has the same id. A channel that is enabled again starts without
  * failures.
  */
-export const endUnusedChannelAlerts = async ({ documents, clock, publish }: Ports): Promise<void> => {
+export const endUnusedChannelAlerts = async ({ documents, clock, publish }: ChannelAlertPorts): Promise<void> => {
   for await (const health of documents.findInAllTenants(channelHealths, { failingSince: { $ne: null } })) {
     const { tenantId, id, version, failingSince, lastDeliveredAt, lastError } = health;
     const tenantDocuments = documents.forTenant(tenantId);
@@ -29,8 +33,8 @@ export const endUnusedChannelAlerts = async ({ documents, clock, publish }: Port
     await publish(
       platformTransition(
         tenantId,
-        channelAlertSubject(id, name, error),
-        { reason: channelReason(name, error), startedAt: failingSince },
+        createChannelAlertSubject(id, name, error),
+        { reason: describeChannelFailure(name, error), startedAt: failingSince },
         { atMs: clock.now(), reason: `the channel is ${channel === undefined ? 'deleted' : 'disabled'}` },
       ),
     );
@@ -38,9 +42,9 @@ export const endUnusedChannelAlerts = async ({ documents, clock, publish }: Port
     try {
       if (channel === undefined) await healths.delete(id);
       else await healths.replace(id, { failures: 0, failingSince: null, lastDeliveredAt, lastError }, version);
-    } catch (conflict) {
+    } catch (error) {
       // A concurrent delivery wrote it: the next run sees the result.
-      if (!(conflict instanceof ConflictError)) throw conflict;
+      if (!(error instanceof ConflictError)) throw error;
     }
   }
 };

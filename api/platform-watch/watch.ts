@@ -1,4 +1,4 @@
-/** Checks the functions of the platform that organizations rely on, and alerts them and the operator about failures. */
+/** Checks the platform functions on which organizations rely, and alerts them and the operator about failures. */
 
 import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
 import { reportAfterMs } from '../../runtime/group-status.ts';
@@ -28,7 +28,7 @@ import {
   type PlatformProblem,
   type WatchedRule,
 } from '../../subjects/alerts/platform.ts';
-import { platformAlertSubject, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { createPlatformAlertSubject, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { publishTransition, type TransitionPublisher } from './notify.ts';
 import type { OperatorChannel, Problem } from './operator.ts';
 import { endUnusedChannelAlerts } from './untried-channels.ts';
@@ -48,12 +48,12 @@ const groupsByKind = {
   'detections-late': [toConsumerGroup('processors', 'detections')],
 } as const;
 
-/** A process learns about groups of other roles after a minute, and about their problems after another. */
-const groupsKnownAfterMs = 3 * reportAfterMs;
+/** A process learns about groups of other roles within a minute, and about their problems within another minute. */
+const minGroupsKnownMs = 3 * reportAfterMs;
 
 /**
  * If the last check of this process is longer ago than this, the process was suspended, or another process ran the
- * checks: staleness is then measured from now on.
+ * checks: then staleness is measured from the current time.
  */
 const maxGapMs = 600_000;
 
@@ -82,19 +82,19 @@ export class PlatformWatch {
   }
 
   /** Notifies the operator first: notifications of organizations depend on more components that may have failed. */
-  async check(): Promise<void> {
+  async checkPlatform(): Promise<void> {
     const nowMs = this.#ports.clock.now();
     if (Math.abs(nowMs - this.#checkedAtMs) > maxGapMs) this.#watchedSinceMs = nowMs;
     this.#checkedAtMs = nowMs;
     await this.#rules.refresh();
-    const stale = await this.#findStaleOrganizations();
+    const staleOrganizations = await this.#findStaleOrganizations();
     const { documents, clock } = this.#ports;
     const results = await Promise.allSettled([
-      this.#notifyOperator(stale),
-      this.#notifyOrganizations(stale),
+      this.#notifyOperator(staleOrganizations),
+      this.#notifyOrganizations(staleOrganizations),
       endUnusedChannelAlerts({ documents, clock, publish: (transition) => this.#publish(transition) }),
     ]);
-    for (const each of results) if (each.status === 'rejected') throw each.reason;
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
   close(): Promise<void> {
@@ -106,66 +106,85 @@ export class PlatformWatch {
   }
 
   async #readFiringAlerts(): Promise<ReadonlyMap<string, Alerts>> {
-    const firing = new Map<string, Map<PlatformAlertKind, PlatformAlert>>();
+    const firingByTenant = new Map<string, Map<PlatformAlertKind, PlatformAlert>>();
     for await (const { tenantId, id, ...alert } of this.#ports.documents.findInAllTenants(platformAlerts)) {
       const kind = platformAlertKinds.find((each) => each === id);
-      if (kind !== undefined) firing.set(tenantId, (firing.get(tenantId) ?? new Map()).set(kind, alert));
+      if (kind !== undefined)
+        firingByTenant.set(tenantId, (firingByTenant.get(tenantId) ?? new Map()).set(kind, alert));
     }
-    return firing;
+    return firingByTenant;
   }
 
   /** Organizations with overdue rule evaluations, without disabled organizations. */
   async #findStaleOrganizations(): Promise<ReadonlyMap<string, PlatformProblem>> {
-    const firing = await this.#readFiringAlerts();
+    const firingByTenant = await this.#readFiringAlerts();
     const nowMs = this.#ports.clock.now();
-    const stale = new Map<string, PlatformProblem>();
+    const staleOrganizations = new Map<string, PlatformProblem>();
     for (const [tenantId, rules] of this.#rules.byTenant) {
-      const isFiring = firing.get(tenantId)?.has('rules-not-evaluated') === true;
-      const at = { nowMs, watchedSinceMs: this.#watchedSinceMs, isFiring };
-      const findStaleness = (own: typeof rules): PlatformProblem | undefined =>
-        this.#rules.findUnreadable(own) ?? findStaleRules(own, this.#rules.evaluationTimes(tenantId), at);
+      const isFiring = firingByTenant.get(tenantId)?.has('rules-not-evaluated') === true;
+      const evaluationContext = { nowMs, watchedSinceMs: this.#watchedSinceMs, isFiring };
+      const findStaleness = (evaluatedRules: typeof rules): PlatformProblem | undefined =>
+        this.#rules.findUnavailabilityProblem(evaluatedRules) ??
+        findStaleRules(evaluatedRules, this.#rules.getEvaluationTimes(tenantId), evaluationContext);
       if (findStaleness(rules) === undefined) continue;
       const plan = await readPlan(this.#ports.documents, tenantId);
       const finding = plan && findStaleness(filterEvaluatedRules(plan, rules));
-      if (finding !== undefined) stale.set(tenantId, finding);
+      if (finding !== undefined) staleOrganizations.set(tenantId, finding);
     }
-    return stale;
+    return staleOrganizations;
   }
 
   async #notifyOrganizations(stale: ReadonlyMap<string, PlatformProblem>): Promise<void> {
-    const firing = await this.#readFiringAlerts();
+    const firingByTenant = await this.#readFiringAlerts();
     const isAnyLate = Object.values(groupsByKind).some((groups) => this.#isLate(groups));
-    const ids = new Set([...stale.keys(), ...firing.keys()]);
+    const ids = new Set([...stale.keys(), ...firingByTenant.keys()]);
     if (isAnyLate) for await (const { id } of this.#ports.documents.findInAllTenants(organizations)) ids.add(id);
     for (const tenantId of ids) {
-      const fires = firing.get(tenantId) ?? new Map();
-      await this.#notifyTenant(tenantId, await this.#collectFindings(tenantId, stale.get(tenantId), fires), fires);
+      const firingAlerts = firingByTenant.get(tenantId) ?? new Map();
+      await this.#notifyTenant(
+        tenantId,
+        await this.#collectFindings(tenantId, stale.get(tenantId), firingAlerts),
+        firingAlerts,
+      );
     }
   }
 
   /** Whether the lag of these groups is too high, for any organization. */
   #isLate(groups: readonly string[]): boolean {
     const partitions = this.#ports.groupStatuses
-      .groups()
+      .getStatuses()
       .filter(({ group }) => groups.includes(group))
       .flatMap((status) => status.partitions);
     return partitions.some(({ ageMs }) => describeLateness(ageMs) !== undefined);
   }
 
-  async #collectFindings(tenantId: string, ofRules: PlatformProblem | undefined, firing: Alerts): Promise<Findings> {
+  async #collectFindings(
+    tenantId: string,
+    rulesProblem: PlatformProblem | undefined,
+    firing: Alerts,
+  ): Promise<Findings> {
     const organization = await this.#findOrganization(tenantId);
     // Closed and disabled organizations get no alerts.
     if (organization === undefined || organization.disabled)
       return new Map(platformAlertKinds.map((kind) => [kind, undefined]));
     const findings = new Map<PlatformAlertKind, PlatformProblem | undefined>();
-    if (ofRules !== undefined || this.#rules.isKnown) findings.set('rules-not-evaluated', ofRules);
+    if (rulesProblem !== undefined || this.#rules.hasEvaluationTimes) findings.set('rules-not-evaluated', rulesProblem);
     for (const kind of ['records-late', 'detections-late'] as const) {
-      const statuses = this.#ports.groupStatuses.groups().filter(({ group }) => groupsByKind[kind].includes(group));
+      const statuses = this.#ports.groupStatuses
+        .getStatuses()
+        .filter(({ group }) => groupsByKind[kind].includes(group));
       if (statuses.length < groupsByKind[kind].length || statuses.some(({ partitions }) => partitions.length === 0))
         continue;
-      const at = { nowMs: this.#ports.clock.now(), fires: firing.has(kind) };
-      const late = findLateRecords(statuses, { tenantId, shards: organization.shards, ...at });
-      findings.set(kind, late !== undefined && (await this.#hasAffectedRules(kind, tenantId)) ? late : undefined);
+      const evaluationContext = { nowMs: this.#ports.clock.now(), isReported: firing.has(kind) };
+      const latenessProblem = findLateRecords(statuses, {
+        tenantId,
+        shards: organization.shards,
+        ...evaluationContext,
+      });
+      findings.set(
+        kind,
+        latenessProblem !== undefined && (await this.#hasAffectedRules(kind, tenantId)) ? latenessProblem : undefined,
+      );
     }
     return findings;
   }
@@ -173,11 +192,11 @@ export class PlatformWatch {
   /** Whether the organization has rules or SLOs that late records affect. */
   async #hasAffectedRules(kind: 'records-late' | 'detections-late', tenantId: string): Promise<boolean> {
     if (kind === 'records-late' && this.#rules.byTenant.has(tenantId)) return true;
-    const own = this.#ports.documents.forTenant(tenantId);
+    const tenantDocuments = this.#ports.documents.forTenant(tenantId);
     const enabled = { filter: { enabled: true }, limit: 1 };
     const { items } = await (kind === 'records-late'
-      ? own.collection(slos).list(enabled)
-      : own.collection(detectionRules).list(enabled));
+      ? tenantDocuments.collection(slos).list(enabled)
+      : tenantDocuments.collection(detectionRules).list(enabled));
     return items.length > 0;
   }
 
@@ -192,13 +211,13 @@ export class PlatformWatch {
       const alert = firing.get(kind);
       if (finding !== undefined && alert === undefined) {
         const now = new Date(clock.now()).toISOString();
-        const begun = { reason: finding.reason, since: new Date(finding.sinceMs).toISOString(), startedAt: now };
-        const transition = platformTransition(tenantId, platformAlertSubject(kind, finding.reason), begun);
+        const startedAlert = { reason: finding.reason, since: new Date(finding.sinceMs).toISOString(), startedAt: now };
+        const transition = platformTransition(tenantId, createPlatformAlertSubject(kind, finding.reason), startedAlert);
         await this.#publish(transition);
-        await alerts.insert({ id: kind, severity: transition.severity, ...begun });
+        await alerts.insert({ id: kind, severity: transition.severity, ...startedAlert });
       } else if (finding === undefined && alert !== undefined) {
-        const ended = { atMs: clock.now(), reason: 'it has recovered' };
-        await this.#publish(platformTransition(tenantId, platformAlertSubject(kind, alert.reason), alert, ended));
+        const end = { atMs: clock.now(), reason: 'it has recovered' };
+        await this.#publish(platformTransition(tenantId, createPlatformAlertSubject(kind, alert.reason), alert, end));
         await alerts.delete(kind);
       }
     }
@@ -211,10 +230,10 @@ export class PlatformWatch {
   /** Returns the problems for the operator; undefined until the groups have been known long enough to detect problems. */
   #collectProblems(stale: ReadonlyMap<string, PlatformProblem>): ReadonlyMap<string, Problem> | undefined {
     const nowMs = this.#ports.clock.now();
-    const groups = this.#ports.groupStatuses.groups();
+    const groups = this.#ports.groupStatuses.getStatuses();
     if (groups.length === 0) return undefined;
     this.#statusesSinceMs ??= nowMs;
-    if (nowMs - this.#statusesSinceMs < groupsKnownAfterMs) return undefined;
+    if (nowMs - this.#statusesSinceMs < minGroupsKnownMs) return undefined;
     const problems = new Map<string, Problem>();
     for (const { group, problem, sinceMs = nowMs } of groups)
       if (problem !== undefined) problems.set(group, { name: group, text: problem, sinceMs });
@@ -235,13 +254,13 @@ export class PlatformWatch {
   /** Notifies one channel. What it received is stored per channel, so that an unavailable channel is retried without duplicates for the others. */
   async #notifyChannel({ type, notify }: OperatorChannel, problems: ReadonlyMap<string, Problem>): Promise<void> {
     const { documents, clock } = this.#ports;
-    const stored = documents.forTenant(platformTenant).collection(operatorProblems);
-    const found = await stored.find(type);
-    const reportedProblems = found?.problems ?? {};
-    const begun = [...problems.keys()].filter((name) => !(name in reportedProblems));
-    const ended = Object.entries(reportedProblems).filter(([name]) => !problems.has(name));
-    if (begun.length === 0 && ended.length === 0) return;
-    const endedProblems = ended.map(([name, { text, since }]) => ({
+    const problemCollection = documents.forTenant(platformTenant).collection(operatorProblems);
+    const storedProblems = await problemCollection.find(type);
+    const reportedProblems = storedProblems?.problems ?? {};
+    const newNames = [...problems.keys()].filter((name) => !(name in reportedProblems));
+    const endedEntries = Object.entries(reportedProblems).filter(([name]) => !problems.has(name));
+    if (newNames.length === 0 && endedEntries.length === 0) return;
+    const endedProblems = endedEntries.map(([name, { text, since }]) => ({
       name,
       text,
       sinceMs: Date.parse(since),
@@ -253,8 +272,8 @@ export class PlatformWatch {
       return [name, before ?? { text, since: new Date(sinceMs).toISOString() }] as const;
     });
     const after = { problems: Object.fromEntries(entries) };
-    if (found === undefined) await stored.insert({ id: type, ...after });
-    else await stored.replace(type, after, found.version);
+    if (storedProblems === undefined) await problemCollection.insert({ id: type, ...after });
+    else await problemCollection.replace(type, after, storedProblems.version);
   }
 }
 
@@ -267,5 +286,5 @@ export const platformWatchJob = defineJob<PlatformWatch>({
   summary: 'Alert organizations and the operator about failed functions',
   everyMs: 30_000,
   scope: 'installation',
-  run: (watch) => watch.check(),
+  run: (watch) => watch.checkPlatform(),
 });

@@ -39,11 +39,11 @@ export class WatchedRules {
   }
 
   /** Whether the last read returned the evaluation times. */
-  get isKnown(): boolean {
+  get hasEvaluationTimes(): boolean {
     return this.#unreadableSinceMs === undefined;
   }
 
-  evaluationTimes(tenantId: string): ValuesById<number> {
+  getEvaluationTimes(tenantId: string): ValuesById<number> {
     return this.#evaluatedMsByTenant.get(tenantId) ?? new Map();
   }
 
@@ -62,14 +62,14 @@ export class WatchedRules {
   }
 
   /** Returns the finding for these rules after the evaluation times have been unavailable for long. */
-  findUnreadable(rules: ValuesById<WatchedRule>): PlatformProblem | undefined {
+  findUnavailabilityProblem(rules: ValuesById<WatchedRule>): PlatformProblem | undefined {
     const sinceMs = this.#unreadableSinceMs;
     if (sinceMs === undefined || this.#ports.clock.now() - sinceMs < minStaleMs) return undefined;
     if (![...rules.values()].some(({ enabled }) => enabled)) return undefined;
     const since = new Date(sinceMs).toISOString();
     return {
       sinceMs,
-      reason: `It is unknown whether alert rules are evaluated: tables have not answered since ${since}`,
+      reason: `It is unknown whether alert rules are evaluated: the tables have not responded since ${since}`,
     };
   }
 

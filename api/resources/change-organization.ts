@@ -1,29 +1,29 @@
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { hasAlready } from '../changes.ts';
-import { notFound } from '../errors.ts';
+import { hasSameFields } from '../changes.ts';
+import { createNotFoundError } from '../errors.ts';
 import { formatEtag, parsePrecondition, requireVersion } from './preconditions.ts';
 import type { WriteInput } from './resource-changes.ts';
 
 /**
- * Sets fields of the caller's organization and answers with its `ETag`; `If-Match` is supported. Unchanged fields are
+ * Sets fields of the caller's organization and sends its `ETag`; `If-Match` is supported. Unchanged fields are
  * not written.
  */
 export const changeOrganization = async (
   { caller: { tenantId }, request, change }: WriteInput,
   computeFields: (before: Organization) => Partial<Organization>,
 ): Promise<Organization & StoredMetadata> => {
-  const organization = await change(async ({ forTenant, record, unchanged }) => {
-    const stored = forTenant(organizationsTenant).collection(organizations);
-    const before = await stored.find(tenantId);
-    if (before === undefined) throw notFound('organization');
+  const organization = await change(async ({ forTenant, record, markUnchanged }) => {
+    const organizationCollection = forTenant(organizationsTenant).collection(organizations);
+    const before = await organizationCollection.find(tenantId);
+    if (before === undefined) throw createNotFoundError('organization');
     requireVersion(before, parsePrecondition(request), { noun: 'organization', requiresIfMatch: false });
     const fields = computeFields(before);
-    if (hasAlready(before, fields)) {
-      unchanged();
+    if (hasSameFields(before, fields)) {
+      markUnchanged();
       return before;
     }
-    const after = await stored.update(tenantId, fields);
+    const after = await organizationCollection.update(tenantId, fields);
     record({ id: tenantId, name: after.name, before, after });
     return after;
   });

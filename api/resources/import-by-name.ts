@@ -18,10 +18,10 @@ export const importOutcomeFields = {
 const documentsPerBatch = 50;
 
 /** Imports all documents in order, in transactions of limited size, each of which may be without changes. */
-export const importInBatches = async <Given, Outcome>(
-  documents: readonly Given[],
+export const importInBatches = async <Item, Outcome>(
+  documents: readonly Item[],
   change: Transact,
-  importBatch: (part: readonly Given[], scope: AuditedTransaction) => Promise<readonly Outcome[]>,
+  importBatch: (batch: readonly Item[], scope: AuditedTransaction) => Promise<readonly Outcome[]>,
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
   for (let from = 0; from < documents.length; from += documentsPerBatch)
@@ -29,7 +29,7 @@ export const importInBatches = async <Given, Outcome>(
       ...(await change(async (scope) => {
         const batchOutcomes = await importBatch(documents.slice(from, from + documentsPerBatch), scope);
         // There may be no changes.
-        scope.unchanged();
+        scope.markUnchanged();
         return batchOutcomes;
       })),
     );
@@ -51,13 +51,13 @@ export const writeByName = async <Document extends { readonly name: string }, Vi
 ): Promise<{ readonly outcome: 'created' | 'changed' | 'unchanged'; readonly id: string | null }> => {
   const stored = scope.forTenant(caller.tenantId).collection(resource.collection);
   const { items } = await stored.list({ filter: { name: next.name }, limit: 1 });
-  const [existing] = items;
-  const writer = resource.writer(scope, caller);
-  if (existing === undefined) {
+  const [existingDocument] = items;
+  const writer = resource.createWriter(scope, caller);
+  if (existingDocument === undefined) {
     const created = dryRun ? undefined : await writer.create(next, { action: `${resource.type}.create` });
     return { outcome: 'created', id: created?.id ?? null };
   }
-  if (hasSameContent(next, existing)) return { outcome: 'unchanged', id: existing.id };
-  if (!dryRun) await writer.change(existing.id, () => next, { action: `${resource.type}.update` });
-  return { outcome: 'changed', id: existing.id };
+  if (hasSameContent(next, existingDocument)) return { outcome: 'unchanged', id: existingDocument.id };
+  if (!dryRun) await writer.change(existingDocument.id, () => next, { action: `${resource.type}.update` });
+  return { outcome: 'changed', id: existingDocument.id };
 };

@@ -1,19 +1,25 @@
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { memberships } from '../../schemas/resources/user.ts';
-import { fieldError } from '../errors.ts';
+import { createFieldError } from '../errors.ts';
 
-type Own = Pick<TenantDocuments, 'collection'>;
+type TenantCollections = Pick<TenantDocuments, 'collection'>;
 
 /** Returns the first id that is not a user of the organization. */
-export const findUnknownMember = async (documents: Own, userIds: Iterable<string>): Promise<string | undefined> => {
+export const findUnknownMember = async (
+  documents: TenantCollections,
+  userIds: Iterable<string>,
+): Promise<string | undefined> => {
   const members = documents.collection(memberships);
   for (const userId of new Set(userIds)) if ((await members.find(userId)) === undefined) return userId;
   return undefined;
 };
 
 /** Throws if there is an assignee who is not a user of the organization. */
-export const requireMember = async (documents: Own, assigneeId: string | null | undefined): Promise<void> => {
+export const requireMember = async (
+  documents: TenantCollections,
+  assigneeId: string | null | undefined,
+): Promise<void> => {
   if (typeof assigneeId !== 'string') return;
   if ((await findUnknownMember(documents, [assigneeId])) !== undefined)
-    throw fieldError('assigneeId', 'is not a user of this organization');
+    throw createFieldError('assigneeId', 'is not a user of this organization');
 };

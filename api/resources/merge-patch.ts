@@ -23,16 +23,16 @@ export const createPatchSchema = (schema: z.ZodObject): z.ZodObject =>
   z.strictObject(
     Object.fromEntries(
       Object.entries(schema.shape).map(([name, member]) => {
-        const described = toPatchMember(member as z.ZodType)
+        const patchField = toPatchMember(member as z.ZodType)
           .nullable()
           .optional();
         const { description } = member as z.ZodType;
-        return [name, description === undefined ? described : described.describe(description)];
+        return [name, description === undefined ? patchField : patchField.describe(description)];
       }),
     ),
   );
 
-/** Schema of a partial update: each given field completely, or null for its default. */
+/** Schema of a partial update: each field with its complete value, or null for its default. */
 export const createUpdateSchema = (schema: z.ZodObject): z.ZodObject =>
   z.strictObject(
     Object.fromEntries(
@@ -52,12 +52,16 @@ const removeDefault = (schema: z.ZodType): z.ZodType =>
     : schema;
 
 const toPatchMember = (schema: z.ZodType): z.ZodType => {
-  const inner = unwrapOptional(schema);
-  if (inner instanceof z.ZodObject) return createPatchSchema(inner);
+  const innerSchema = unwrapOptional(schema);
+  if (innerSchema instanceof z.ZodObject) return createPatchSchema(innerSchema);
   // A partial value of these types cannot be validated; only the merged result is.
-  if (inner instanceof z.ZodRecord || inner instanceof z.ZodUnion || inner instanceof z.ZodIntersection)
+  if (
+    innerSchema instanceof z.ZodRecord ||
+    innerSchema instanceof z.ZodUnion ||
+    innerSchema instanceof z.ZodIntersection
+  )
     return z.unknown();
-  return inner;
+  return innerSchema;
 };
 
 const unwrapOptional = (schema: z.ZodType): z.ZodType => {

@@ -1,5 +1,5 @@
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
-import { ApiError, fieldError } from '../errors.ts';
+import { ApiError, createFieldError } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
 
 /** The versions in `If-Match`, or `any` for `*` */
@@ -18,7 +18,7 @@ export const parsePrecondition = (request: Pick<RequestFacts, 'header'>): Precon
   return header.split(',').map((tag) => {
     const match = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag);
     if (match === null)
-      throw fieldError('If-Match', 'must be an ETag from a response, with its quotes, for example "3"');
+      throw createFieldError('If-Match', 'must be an ETag from a response, with its quotes, for example "3"');
     return /^\d{1,15}$/.test(match[1] ?? '') ? Number(match[1]) : -1;
   });
 };

@@ -18,8 +18,8 @@ interface ParameterInput extends WriteInput {
   readonly parameters: WriteParameters;
 }
 
-/** Answers with one document, its version in the `ETag`. */
-export const showOne = async <Document extends object>(
+/** Returns the view of a document and sends its version as the `ETag`. */
+export const showDocument = async <Document extends object>(
   spec: ResourceSpec<Document>,
   document: Document & StoredMetadata,
   { caller, request }: Pick<WriteInput, 'caller' | 'request'>,
@@ -30,31 +30,34 @@ export const showOne = async <Document extends object>(
   return view;
 };
 
-export const createOne = async <Document extends object>(
+export const createDocument = async <Document extends object>(
   spec: ResourceSpec<Document>,
   fields: object,
   input: ParameterInput,
   ports: Ports,
 ): Promise<Record<string, unknown>> => {
   const { caller, parameters } = input;
-  const { made, extraFields } = await input.change(async (scope) => {
+  const { made: createdDocument, extraFields } = await input.change(async (scope) => {
     const document = await spec.prepareDocument(fields, undefined, {
       caller,
       ports,
       forTenant: scope.forTenant,
       parameters,
     });
-    const inserted = await createWriter(spec.writing, scope, caller).create(document);
-    return { made: inserted, extraFields: await spec.created(scope.forTenant(caller.tenantId), inserted) };
+    const createdDocument = await createWriter(spec.writing, scope, caller).create(document);
+    return {
+      made: createdDocument,
+      extraFields: await spec.createExtraFields(scope.forTenant(caller.tenantId), createdDocument),
+    };
   });
-  return { ...(await showOne(spec, made, input, ports)), ...extraFields };
+  return { ...(await showDocument(spec, createdDocument, input, ports)), ...extraFields };
 };
 
 /**
  * Changes one document to the result of `computeNext`, respecting `If-Match`. An unchanged result is not written: no new
  * version, no record.
  */
-export const changeOne = <Document extends object>(
+export const changeDocument = <Document extends object>(
   spec: ResourceSpec<Document>,
   id: string,
   computeNext: (before: Document & StoredMetadata, scope: AuditedTransaction) => Promise<Document>,
@@ -63,13 +66,13 @@ export const changeOne = <Document extends object>(
   const precondition = parsePrecondition(request);
   return change(async (scope) => {
     const writer = createWriter(spec.writing, scope, caller);
-    const { document, changed } = await writer.change(id, (before) => computeNext(before, scope), { precondition });
-    if (!changed) scope.unchanged();
+    const { document, isChanged } = await writer.change(id, (before) => computeNext(before, scope), { precondition });
+    if (!isChanged) scope.markUnchanged();
     return document;
   });
 };
 
-export const removeOne = async <Document extends object>(
+export const removeDocument = async <Document extends object>(
   spec: ResourceSpec<Document>,
   id: string,
   { caller, request, change, parameters }: ParameterInput,
@@ -77,7 +80,7 @@ export const removeOne = async <Document extends object>(
   const precondition = parsePrecondition(request);
   await change(async (scope) => {
     const writer = createWriter(spec.writing, scope, caller);
-    spec.refuseRemoval(await writer.find(id), parameters);
+    spec.requireRemovable(await writer.find(id), parameters);
     return writer.remove(id, { precondition });
   });
 };

@@ -9,7 +9,7 @@ import {
   type Page,
   type StoredMetadata,
 } from '../../schemas/ports/documents.ts';
-import { fieldError } from '../errors.ts';
+import { createFieldError } from '../errors.ts';
 
 /** A query parameter that filters a list */
 export interface ListFilter {
@@ -27,13 +27,16 @@ export interface ListDefinition {
 }
 
 /** Returns a filter for documents whose field has the value. */
-export const equals = (field: string, schema: z.ZodType<string> = z.string().min(1).max(256)): ListFilter => ({
+export const createEqualsFilter = (
+  field: string,
+  schema: z.ZodType<string> = z.string().min(1).max(256),
+): ListFilter => ({
   schema: schema.optional(),
   where: (value) => ({ [field]: value }),
 });
 
 /** Returns the query parameters of a list. */
-export const listParameters = ({ filters = {}, searched = ['name'], sorts = defaultSorts }: ListDefinition) =>
+export const createListParameters = ({ filters = {}, searched = ['name'], sorts = defaultSorts }: ListDefinition) =>
   z.strictObject({
     ...Object.fromEntries(Object.entries(filters).map(([name, { schema }]) => [name, schema])),
     ...(searched.length === 0
@@ -66,8 +69,8 @@ interface ListRequest {
   readonly where?: Filter | undefined;
 }
 
-/** The filter of the parameters, except those in `without`. */
-const toFilter = (
+/** Returns the filter of the parameters, except the excluded ones. */
+const buildListFilter = (
   { filters = {}, searched = ['name'] }: ListDefinition,
   { query, now, where }: ListRequest,
   excludedParameters: readonly string[] = [],
@@ -95,14 +98,14 @@ export const readPage = async <Fields extends object>(
   const { by, direction } = parseSort(sort);
   try {
     return await collection.list({
-      filter: toFilter(listing, request),
+      filter: buildListFilter(listing, request),
       sort: { [by]: direction === 'ascending' ? 1 : -1 },
       limit,
       after: cursor,
     });
   } catch (error) {
     if (error instanceof PermanentError && error.reason === 'bad-cursor')
-      throw fieldError('cursor', 'is not a cursor of this list in this order');
+      throw createFieldError('cursor', 'is not a cursor of this list with this sort order');
     throw error;
   }
 };
@@ -110,10 +113,10 @@ export const readPage = async <Fields extends object>(
 /** Values of a list parameter, with the number of documents for each */
 export const FacetValues = z.strictObject({
   values: z.array(z.strictObject({ value: z.string(), count: z.int().positive() })).describe('The most frequent first'),
-  partial: z.boolean().describe('Whether there are more'),
+  partial: z.boolean().describe('Whether there are more values'),
 });
 
-const maxValues = 1000;
+const maxFacetValues = 1000;
 
 interface Facet {
   /** Parameter that filters by a value of the field */
@@ -128,21 +131,21 @@ export const readFacets = async <Fields extends object>(
   { facets, ...request }: ListRequest & { readonly facets: readonly Facet[] },
 ): Promise<readonly z.input<typeof FacetValues>[]> => {
   const facetParameters = facets.map(({ parameter }) => parameter);
-  const chosenValues = facets.flatMap(({ parameter, field }) => {
+  const selectedValues = facets.flatMap(({ parameter, field }) => {
     const value = request.query[parameter];
     return typeof value === 'string' ? [[field, value] as const] : [];
   });
   const countsByFacet = await collection.countValues(
     facets.map(({ field }) => field),
     {
-      filter: toFilter(listing, request, facetParameters),
-      chosen: Object.fromEntries(chosenValues),
-      limit: maxValues + 1,
+      filter: buildListFilter(listing, request, facetParameters),
+      selectedValues: Object.fromEntries(selectedValues),
+      limit: maxFacetValues + 1,
     },
   );
   return countsByFacet.map((counts) => {
-    const values = counts.slice(0, maxValues).map(({ value, count }) => ({ value: String(value), count }));
-    values.sort((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1));
-    return { values, partial: counts.length > maxValues };
+    const values = counts.slice(0, maxFacetValues).map(({ value, count }) => ({ value: String(value), count }));
+    values.sort((first, second) => second.count - first.count || (first.value < second.value ? -1 : 1));
+    return { values, partial: counts.length > maxFacetValues };
   });
 };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { notFound } from '../errors.ts';
+import { createNotFoundError } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, parseOrThrow } from '../kernel/operation.ts';
 import { createPatchSchema, createUpdateSchema, mergePatch } from './merge-patch.ts';
-import { changeOne, createOne, removeOne, showOne } from './resource-changes.ts';
-import { type ListParameters, listParameters, readPage } from './resource-list.ts';
+import { changeDocument, createDocument, removeDocument, showDocument } from './resource-changes.ts';
+import { createListParameters, type ListParameters, readPage } from './resource-list.ts';
 import type { ResourceSpec, Verb, WriteParameters } from './resource-spec.ts';
 
 export const idParameter = z.strictObject({ id: z.string().min(1).max(128) });
@@ -28,7 +28,7 @@ const defineCreate = <Document extends object>(spec: ResourceSpec<Document>): De
     versions: 'shown',
     body: spec.fields.meta({ ...spec.fields.meta(), examples: [spec.example] }),
     response: spec.view,
-    handler: (input, ports) => createOne(spec, input.body, { ...input, parameters: getParameters(input) }, ports),
+    handler: (input, ports) => createDocument(spec, input.body, { ...input, parameters: getParameters(input) }, ports),
   });
 
 const defineList = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
@@ -39,13 +39,13 @@ const defineList = <Document extends object>(spec: ResourceSpec<Document>): Decl
     operationId: `list${toPascalCase(spec.plural)}`,
     summary: `List ${spec.plural}`,
     role: spec.roles.read,
-    query: listParameters(spec.listing),
+    query: createListParameters(spec.listing),
     response: z.strictObject({ items: z.array(spec.view), nextCursor: z.string().nullable() }),
     async handler({ caller, query }, ports) {
-      const stored = ports.documents.forTenant(caller.tenantId).collection(spec.writing.collection);
+      const collection = ports.documents.forTenant(caller.tenantId).collection(spec.writing.collection);
       const now = new Date(ports.clock.now()).toISOString();
-      const where = spec.visible?.where(caller);
-      const page = await readPage(stored, spec.listing, { query: query as ListParameters, now, where });
+      const where = spec.visibility?.where(caller);
+      const page = await readPage(collection, spec.listing, { query: query as ListParameters, now, where });
       return { items: [...(await spec.show(page.items, { caller, ports }))], nextCursor: page.nextCursor };
     },
   });
@@ -58,28 +58,29 @@ const defineRead = <Document extends object>(spec: ResourceSpec<Document>): Decl
     operationId: `get${toPascalCase(spec.noun)}`,
     summary: `Get a ${spec.noun}`,
     role: spec.roles.read,
-    versions: spec.live ? 'shown' : 'read',
+    versions: spec.hasLiveData ? 'shown' : 'read',
     params: idParameter,
     response: spec.view,
     async handler(input, ports) {
-      const stored = ports.documents.forTenant(input.caller.tenantId).collection(spec.writing.collection);
-      const document = await stored.find(input.params.id);
-      if (document === undefined || spec.visible?.to(document, input.caller) === false) throw notFound(spec.noun);
-      return showOne(spec, document, input, ports);
+      const collection = ports.documents.forTenant(input.caller.tenantId).collection(spec.writing.collection);
+      const document = await collection.find(input.params.id);
+      if (document === undefined || spec.visibility?.to(document, input.caller) === false)
+        throw createNotFoundError(spec.noun);
+      return showDocument(spec, document, input, ports);
     },
   });
 
 /** Schema of the body of a change, and how it is applied to the current fields. */
-interface Change {
+interface ChangeKind {
   body(fields: z.ZodObject, example: object): z.ZodObject;
   applyBody(fields: z.ZodObject, before: Record<string, unknown>, body: Record<string, unknown>): object;
 }
 
-const fullReplacement: Change = {
+const fullReplacement: ChangeKind = {
   body: (fields, example) => fields.meta({ ...fields.meta(), examples: [example] }),
   applyBody: (_fields, _before, body) => body,
 };
-const partialUpdate: Change = {
+const partialUpdate: ChangeKind = {
   body: createUpdateSchema,
   applyBody: (fields, before, body) =>
     parseOrThrow(
@@ -87,14 +88,14 @@ const partialUpdate: Change = {
       Object.fromEntries(Object.entries({ ...before, ...body }).filter(([, value]) => value !== null)),
     ),
 };
-const patch: Change = {
+const mergePatchUpdate: ChangeKind = {
   body: createPatchSchema,
   applyBody: (fields, before, body) => parseOrThrow(fields, mergePatch(before, body)),
 };
 
 const defineChange = <Document extends object>(
   spec: ResourceSpec<Document>,
-  options: { readonly method: Method; readonly name: string; readonly summary: string; readonly change: Change },
+  options: { readonly method: Method; readonly name: string; readonly summary: string; readonly change: ChangeKind },
 ): DeclaredOperation =>
   defineOperation({
     ...spec.commonDeclaration,
@@ -111,16 +112,16 @@ const defineChange = <Document extends object>(
     response: spec.view,
     async handler(input, ports) {
       const { caller, params, body } = input;
-      const next: Parameters<typeof changeOne<Document>>[2] = (before, { forTenant }) => {
-        const given = options.change.applyBody(spec.fields, spec.editable(before), body);
-        return spec.prepareDocument(given, before, { caller, ports, forTenant, parameters: getParameters(input) });
+      const next: Parameters<typeof changeDocument<Document>>[2] = (before, { forTenant }) => {
+        const nextFields = options.change.applyBody(spec.fields, spec.getWritableFields(before), body);
+        return spec.prepareDocument(nextFields, before, { caller, ports, forTenant, parameters: getParameters(input) });
       };
-      const after = await changeOne(spec, params.id, next, input);
-      return showOne(spec, after, input, ports);
+      const after = await changeDocument(spec, params.id, next, input);
+      return showDocument(spec, after, input, ports);
     },
   });
 
-const remove = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
+const defineDelete = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
   defineOperation({
     ...spec.commonDeclaration,
     ...spec.queries.change,
@@ -134,12 +135,14 @@ const remove = <Document extends object>(spec: ResourceSpec<Document>): Declared
     params: idParameter,
     response: z.strictObject({}),
     async handler(input) {
-      await removeOne(spec, input.params.id, { ...input, parameters: getParameters(input) });
+      await removeDocument(spec, input.params.id, { ...input, parameters: getParameters(input) });
       return {};
     },
   });
 
-const makers: Readonly<Record<Verb, <Document extends object>(spec: ResourceSpec<Document>) => DeclaredOperation>> = {
+const definersByVerb: Readonly<
+  Record<Verb, <Document extends object>(spec: ResourceSpec<Document>) => DeclaredOperation>
+> = {
   create: defineCreate,
   list: defineList,
   read: defineRead,
@@ -157,11 +160,13 @@ const makers: Readonly<Record<Verb, <Document extends object>(spec: ResourceSpec
       method: 'PATCH',
       name: 'update',
       summary: `Change fields of a ${spec.noun} (JSON merge patch)`,
-      change: patch,
+      change: mergePatchUpdate,
     }),
-  delete: remove,
+  delete: defineDelete,
 };
 
 /** Returns the operation for a verb. */
-export const operationOf = <Document extends object>(spec: ResourceSpec<Document>, verb: Verb): DeclaredOperation =>
-  makers[verb](spec);
+export const defineVerbOperation = <Document extends object>(
+  spec: ResourceSpec<Document>,
+  verb: Verb,
+): DeclaredOperation => definersByVerb[verb](spec);

@@ -1,7 +1,7 @@
 import { isFields } from '../../runtime/fields.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type Reference, references } from '../../schemas/resources/references.ts';
-import { ApiError, fieldError } from '../errors.ts';
+import { ApiError, createFieldError } from '../errors.ts';
 
 /** Maximum number of referencing objects in an error message */
 const maxNamedUsers = 10;
@@ -15,26 +15,26 @@ export const requireUnused = async (
     id,
   }: { readonly collection: CollectionDefinition<object>; readonly noun: string; readonly id: string },
 ): Promise<void> => {
-  const users: string[] = [];
-  let more = 0;
+  const descriptions: string[] = [];
+  let unlistedCount = 0;
   for (const reference of references.filter(({ to }) => to === collection)) {
     const filter = { [reference.path]: id, ...reference.where };
     const referencingCollection = documents.collection(reference.from);
     const { items, nextCursor } = await referencingCollection.list({ filter, limit: maxNamedUsers });
-    users.push(...items.map((user) => describeUser(reference, user)));
-    if (nextCursor !== null) more += (await referencingCollection.count(filter)) - items.length;
+    descriptions.push(...items.map((user) => describeReferencingDocument(reference, user)));
+    if (nextCursor !== null) unlistedCount += (await referencingCollection.count(filter)) - items.length;
   }
-  if (users.length === 0) return;
-  const listed = users.slice(0, maxNamedUsers).join(', ');
-  const hidden = more + users.length - Math.min(users.length, maxNamedUsers);
+  if (descriptions.length === 0) return;
+  const listedText = descriptions.slice(0, maxNamedUsers).join(', ');
+  const hiddenCount = unlistedCount + descriptions.length - Math.min(descriptions.length, maxNamedUsers);
   throw new ApiError(
     'CONFLICT',
-    `the ${noun} is in use by ${listed}${hidden > 0 ? ` and ${hidden} more` : ''}: remove or change these first`,
+    `the ${noun} is in use by ${listedText}${hiddenCount > 0 ? ` and ${hiddenCount} more` : ''}: delete or change them first`,
   );
 };
 
 /** A document that references another. */
-export interface UsedBy {
+export interface ReferencingDocument {
   readonly noun: string;
   /** null: it is private */
   readonly id: string | null;
@@ -42,14 +42,14 @@ export interface UsedBy {
 }
 
 /** Returns the documents that reference a document, up to a hundred of each kind. */
-export const findUsers = async (
+export const findReferencingDocuments = async (
   documents: TenantDocuments,
   { collection, id }: { readonly collection: CollectionDefinition<object>; readonly id: string },
-): Promise<UsedBy[]> => {
-  const found: UsedBy[] = [];
+): Promise<ReferencingDocument[]> => {
+  const referencingDocuments: ReferencingDocument[] = [];
   for (const { from, noun, path, where, isPrivate } of references.filter(({ to }) => to === collection)) {
     const { items } = await documents.collection(from).list({ filter: { [path]: id, ...where }, limit: 100 });
-    found.push(
+    referencingDocuments.push(
       ...items.map((user) =>
         isPrivate?.(user) === true
           ? { noun, id: null, name: null }
@@ -57,10 +57,10 @@ export const findUsers = async (
       ),
     );
   }
-  return found;
+  return referencingDocuments;
 };
 
-const describeUser = ({ noun, isPrivate }: Reference, user: { readonly id: string }): string =>
+const describeReferencingDocument = ({ noun, isPrivate }: Reference, user: { readonly id: string }): string =>
   isPrivate?.(user) === true ? `a private ${noun}` : `${noun} ${formatName(user)}`;
 
 const formatName = ({
@@ -83,7 +83,7 @@ export const requireExistingReferences = async (
     const previousIds = new Set(collectReferencedIds(before, reference));
     for (const id of new Set(collectReferencedIds(after, reference)))
       if (!previousIds.has(id) && (await documents.collection(reference.to).find(id)) === undefined)
-        throw fieldError(reference.path, `${reference.path}: ${id} does not exist in ${reference.to.name}`);
+        throw createFieldError(reference.path, `${reference.path}: ${id} does not exist in ${reference.to.name}`);
   }
 };
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isFields } from '../../runtime/fields.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { fieldError } from '../errors.ts';
+import { createFieldError } from '../errors.ts';
 
 /** A field that is stored encrypted and never returned. */
 export interface SecretField {
@@ -23,7 +23,7 @@ export const createSecretSchema = <Schema extends z.ZodType<string>>(schema: Sch
 export const maskSecrets = <Fields extends object>(fields: Fields, secrets: readonly SecretField[]): Fields =>
   replaceSecrets(fields, secrets, () => secretMask);
 
-/** Returns the fields for the comparison in the audit log: a changed secret is marked, its values are hidden. */
+/** Returns the fields for the comparison in the audit log: a changed secret is marked, and its values are hidden. */
 export const markSecretChanges = <Fields extends object>(
   fields: Fields,
   secrets: readonly SecretField[],
@@ -44,17 +44,17 @@ export const sealSecrets = <Fields extends object>(
 ): Fields =>
   replaceSecrets(fields, secrets, (receivedValue, { path, destination }) => {
     if (receivedValue !== secretMask) return box.seal(purpose, receivedValue);
-    const stored = before && getValue(before, path);
-    if (typeof stored !== 'string') throw fieldError(path, 'is masked, but no secret is stored for it');
+    const storedValue = before && getValue(before, path);
+    if (typeof storedValue !== 'string') throw createFieldError(path, 'is the mask, but no secret is stored');
     const changedField = destination.find(
       (field) => !isDeepStrictEqual(getValue(before, field), getValue(fields, field)),
     );
     if (changedField !== undefined)
-      throw fieldError(
+      throw createFieldError(
         path,
-        `must be given again because ${changedField} changed: the stored secret belongs to the old one`,
+        `must be specified again because ${changedField} changed: the stored secret belongs to the previous value`,
       );
-    return stored;
+    return storedValue;
   });
 
 /** Returns the secret at a path of stored fields in plain text; `undefined` if there is none or it cannot be opened. */
@@ -63,8 +63,8 @@ export const openSecret = (
   path: string,
   { box, purpose }: { readonly box: SecretBox; readonly purpose: string },
 ): string | undefined => {
-  const stored = getValue(fields, path);
-  return typeof stored === 'string' ? box.open(purpose, stored) : undefined;
+  const storedValue = getValue(fields, path);
+  return typeof storedValue === 'string' ? box.open(purpose, storedValue) : undefined;
 };
 
 const getValue = (fields: unknown, path: string): unknown => {
@@ -76,12 +76,12 @@ const getValue = (fields: unknown, path: string): unknown => {
 const replaceSecrets = <Fields extends object>(
   fields: Fields,
   secrets: readonly SecretField[],
-  replacement: (text: string, secret: SecretField) => string,
+  replaceValue: (text: string, secret: SecretField) => string,
 ): Fields => {
   let result: unknown = fields;
   for (const secret of secrets) {
     const text = getValue(result, secret.path);
-    if (typeof text === 'string') result = setValue(result, secret.path.split('.'), replacement(text, secret));
+    if (typeof text === 'string') result = setValue(result, secret.path.split('.'), replaceValue(text, secret));
   }
   return result as Fields;
 };

@@ -25,7 +25,7 @@ export type WriteParameters = Readonly<Record<string, unknown>>;
 
 /** Rules for who can see a document, as a filter and as a check. Both must agree. */
 export interface Visibility<Document> {
-  /** The condition on documents that a caller can see. */
+  /** Returns the filter for the documents that a caller can see. */
   where(caller: Caller): Filter;
   to(document: Document, caller: Caller): boolean;
 }
@@ -93,14 +93,14 @@ export interface ResourceDefinition<
   /** Changes and deletions without `If-Match` are rejected with 428. */
   readonly requiresIfMatch?: boolean;
   readonly maxBodyBytes?: number;
-  /** Restricts which documents a caller can see; others appear missing. */
+  /** Restricts which documents a caller can see; for the caller, other documents do not exist. */
   readonly visible?: Visibility<Document>;
   /** The parts that the audit record compares, if not two complete documents. */
-  readonly compared?: WriteSpec<Document>['compared'];
+  readonly compared?: WriteSpec<Document>['getComparedFields'];
   /** Writes related documents in the same transaction. */
-  readonly alongside?: WriteSpec<Document>['alongside'];
+  readonly alongside?: WriteSpec<Document>['writeRelated'];
   /**
-   * Returns additional, one-time fields of the answer to a creation: a secret that is created in the same transaction.
+   * Returns additional, one-time fields of the response to a creation, such as a secret that is created in the same transaction.
    */
   created?(documents: TenantDocuments, after: Document & StoredMetadata): Promise<Partial<z.input<View>>>;
   /** Maximum number per organization, independent of the plan */
@@ -118,7 +118,7 @@ export interface ResourceSpec<Document extends object> {
   readonly path: string;
   readonly roles: Required<ResourceRoles>;
   readonly listing: ListDefinition;
-  readonly live: boolean;
+  readonly hasLiveData: boolean;
   /** Declaration members of all its operations */
   readonly commonDeclaration: {
     readonly entitlement: string | undefined;
@@ -130,20 +130,20 @@ export interface ResourceSpec<Document extends object> {
   readonly example: object;
   readonly view: z.ZodObject;
   readonly writing: WriteSpec<Document>;
-  readonly visible: Visibility<Document> | undefined;
+  readonly visibility: Visibility<Document> | undefined;
   /** Query schemas of writes; empty without parameters */
   readonly queries: { readonly create: { query?: z.ZodObject }; readonly change: { query?: z.ZodObject } };
-  refuseRemoval(before: Document & StoredMetadata, parameters: WriteParameters): void;
-  created(documents: TenantDocuments, after: Document & StoredMetadata): Promise<Record<string, unknown>>;
+  requireRemovable(before: Document & StoredMetadata, parameters: WriteParameters): void;
+  createExtraFields(documents: TenantDocuments, after: Document & StoredMetadata): Promise<Record<string, unknown>>;
   /** Returns the writable fields of a document, as callers see them. */
-  editable(document: object): Record<string, unknown>;
+  getWritableFields(document: object): Record<string, unknown>;
   show(
     documents: readonly (Document & StoredMetadata)[],
     context: ResourceContext,
   ): Promise<readonly Record<string, unknown>[]>;
   /** Converts validated fields to the stored form. */
   prepareDocument(
-    given: object,
+    writableFields: object,
     before: (Document & StoredMetadata) | undefined,
     context: ResourceContext & Pick<AuditedTransaction, 'forTenant'> & { readonly parameters: WriteParameters },
   ): Promise<Document>;
@@ -171,7 +171,7 @@ export const createResourceSpec = <
   const names = new Set(Object.keys(fields.shape));
   const storedNames = new Set(Object.keys(storedView));
   const defaults = collectDefaults(fields);
-  const editable = (document: object): Record<string, unknown> =>
+  const getWritableFields = (document: object): Record<string, unknown> =>
     maskSecrets(
       pickFields({ ...defaults, ...document }, (name) => names.has(name)),
       secrets,
@@ -183,17 +183,17 @@ export const createResourceSpec = <
     fields,
     example,
     view,
-    editable,
+    getWritableFields,
     roles: { delete: roles.write, ...roles },
     listing: definition.list ?? {},
-    live: definition.live ?? false,
-    visible: definition.visible,
+    hasLiveData: definition.live ?? false,
+    visibility: definition.visible,
     queries: {
       create: definition.parameters ? { query: definition.parameters.create } : {},
       change: definition.parameters ? { query: definition.parameters.change } : {},
     },
-    refuseRemoval: (before, parameters) => definition.refuseRemoval?.(before, parameters),
-    created: async (documents, after) => ({ ...(await definition.created?.(documents, after)) }),
+    requireRemovable: (before, parameters) => definition.refuseRemoval?.(before, parameters),
+    createExtraFields: async (documents, after) => ({ ...(await definition.created?.(documents, after)) }),
     commonDeclaration: {
       entitlement,
       maxBodyBytes,
@@ -208,22 +208,25 @@ export const createResourceSpec = <
       requiresIfMatch: definition.requiresIfMatch ?? false,
       nameOf: definition.nameOf ?? ((document) => String((document as { name?: unknown }).name ?? '')),
       ...(definition.maxCount !== undefined && { maxCount: definition.maxCount }),
-      ...(definition.visible && { visible: definition.visible }),
-      ...(definition.compared && { compared: definition.compared }),
-      ...(definition.alongside && { alongside: definition.alongside }),
+      ...(definition.visible && { visibility: definition.visible }),
+      ...(definition.compared && { getComparedFields: definition.compared }),
+      ...(definition.alongside && { writeRelated: definition.alongside }),
     },
     show: async (documents, context) =>
       definition.show
         ? await definition.show(documents, context)
-        : documents.map((one) => ({ ...editable(one), ...pickFields(one, (name) => storedNames.has(name)) })),
+        : documents.map((document) => ({
+            ...getWritableFields(document),
+            ...pickFields(document, (name) => storedNames.has(name)),
+          })),
     async prepareDocument(given, before, context) {
       const { caller, ports } = context;
-      const sealed = sealSecrets(given, secrets, { before, box: ports.secretBox, purpose: type });
+      const sealedFields = sealSecrets(given, secrets, { before, box: ports.secretBox, purpose: type });
       const serverFields =
         before === undefined
           ? definition.initial?.({ caller, ports })
           : pickFields(before, (name) => !names.has(name) && !storedNames.has(name));
-      const after = { ...serverFields, ...sealed } as Document;
+      const after = { ...serverFields, ...sealedFields } as Document;
       return definition.prepare ? await definition.prepare(after, { ...context, before }) : after;
     },
   };

@@ -6,7 +6,7 @@ import {
 } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
-import { ApiError, notFound } from '../errors.ts';
+import { ApiError, createNotFoundError } from '../errors.ts';
 import { type Precondition, requireVersion } from './preconditions.ts';
 import { deleteVersions, hasSameContent, storeVersion } from './resource-history.ts';
 import { requireExistingReferences, requireUnused } from './resource-references.ts';
@@ -24,13 +24,13 @@ export interface WriteSpec<Document extends object> {
   /** Display name of a document. */
   nameOf(document: Document): string;
   /** Absent if all members of the organization can see all documents */
-  readonly visible?: { to(document: Document, caller: Caller): boolean };
-  /** The parts that the audit record compares, if not two complete documents. */
-  compared?(before: Document, after: Document): { readonly before: object; readonly after: object };
+  readonly visibility?: { to(document: Document, caller: Caller): boolean };
+  /** Returns the fields that the audit record compares; default: the complete documents. */
+  getComparedFields?(before: Document, after: Document): { readonly before: object; readonly after: object };
   /**
    * Writes related documents in the same transaction. `before` is absent for a new document, `after` for a deleted one.
    */
-  alongside?(
+  writeRelated?(
     documents: TenantDocuments,
     change: { readonly before?: Document & StoredMetadata; readonly after?: Document & StoredMetadata },
   ): Promise<void>;
@@ -58,9 +58,9 @@ export interface ResourceWriter<Document extends object> {
   /** If the result equals the stored document, `changed` is false, and nothing is written or recorded. */
   change(
     id: string,
-    next: (before: Document & StoredMetadata) => Document | Promise<Document>,
+    computeNext: (before: Document & StoredMetadata) => Document | Promise<Document>,
     options?: ChangeOptions,
-  ): Promise<{ readonly document: Document & StoredMetadata; readonly changed: boolean }>;
+  ): Promise<{ readonly document: Document & StoredMetadata; readonly isChanged: boolean }>;
   remove(id: string, options?: ChangeOptions): Promise<Document & StoredMetadata>;
 }
 
@@ -71,12 +71,12 @@ export const createWriter = <Document extends object>(
 ): ResourceWriter<Document> => {
   const { noun, type, collection, secrets, requiresIfMatch, nameOf, plural } = spec;
   const documents = forTenant(caller.tenantId);
-  const stored = documents.collection(collection);
+  const documentCollection = documents.collection(collection);
   const actor = { type: caller.actor.type, id: caller.actor.id };
 
   const find = async (id: string): Promise<Document & StoredMetadata> => {
-    const document = await stored.find(id);
-    if (document === undefined || spec.visible?.to(document, caller) === false) throw notFound(noun);
+    const document = await documentCollection.find(id);
+    if (document === undefined || spec.visibility?.to(document, caller) === false) throw createNotFoundError(noun);
     return document;
   };
 
@@ -86,14 +86,16 @@ export const createWriter = <Document extends object>(
   ): void => {
     const document = after ?? before;
     if (document === undefined) return;
-    const states = {
+    const snapshots = {
       before: before && markSecretChanges(before, secrets),
       after: after && markSecretChanges(after, secrets, before),
     };
     record({
       id: document.id,
       name: nameOf(document),
-      ...(states.before && states.after && spec.compared ? spec.compared(states.before, states.after) : states),
+      ...(snapshots.before && snapshots.after && spec.getComparedFields
+        ? spec.getComparedFields(snapshots.before, snapshots.after)
+        : snapshots),
       ...(action === undefined ? {} : { action }),
     });
   };
@@ -101,34 +103,36 @@ export const createWriter = <Document extends object>(
   return {
     find,
     async create(document, options = {}) {
-      if (spec.maxCount !== undefined && (await stored.count()) >= spec.maxCount)
+      if (spec.maxCount !== undefined && (await documentCollection.count()) >= spec.maxCount)
         throw new ApiError('CONFLICT', `there are ${spec.maxCount} ${plural}: delete one first`);
       await requireExistingReferences(documents, collection, { before: undefined, after: document });
-      const after = await explainDuplicates(noun, document, () => stored.insert(document));
+      const after = await explainDuplicates(noun, document, () => documentCollection.insert(document));
       await storeVersion(documents, type, { after, actor });
-      await spec.alongside?.(documents, { after });
+      await spec.writeRelated?.(documents, { after });
       recordChange({ after }, options);
       return after;
     },
     async change(id, next, { precondition, ...options } = {}) {
       const before = await find(id);
       requireVersion(before, precondition, { noun, requiresIfMatch });
-      const changed = await next(before);
-      if (hasSameContent(changed, before)) return { document: before, changed: false };
-      await requireExistingReferences(documents, collection, { before, after: changed });
-      const after = await explainDuplicates(noun, changed, () => stored.replace(id, changed, before.version));
+      const nextDocument = await next(before);
+      if (hasSameContent(nextDocument, before)) return { document: before, isChanged: false };
+      await requireExistingReferences(documents, collection, { before, after: nextDocument });
+      const after = await explainDuplicates(noun, nextDocument, () =>
+        documentCollection.replace(id, nextDocument, before.version),
+      );
       await storeVersion(documents, type, { before, after, actor });
-      await spec.alongside?.(documents, { before, after });
+      await spec.writeRelated?.(documents, { before, after });
       recordChange({ before, after }, options);
-      return { document: after, changed: true };
+      return { document: after, isChanged: true };
     },
     async remove(id, { precondition, ...options } = {}) {
       const before = await find(id);
       requireVersion(before, precondition, { noun, requiresIfMatch });
       await requireUnused(documents, { collection, noun, id });
-      await stored.delete(id, before.version);
+      await documentCollection.delete(id, before.version);
       await deleteVersions(documents, type, id);
-      await spec.alongside?.(documents, { before });
+      await spec.writeRelated?.(documents, { before });
       recordChange({ before }, options);
       return before;
     },

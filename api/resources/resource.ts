@@ -4,8 +4,8 @@ import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import type { DeclaredOperation } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
-import { changeOne, showOne, type WriteInput } from './resource-changes.ts';
-import { operationOf } from './resource-operations.ts';
+import { changeDocument, showDocument, type WriteInput } from './resource-changes.ts';
+import { defineVerbOperation } from './resource-operations.ts';
 import { createResourceSpec, type ResourceContext, type ResourceDefinition, type Verb } from './resource-spec.ts';
 import { createWriter, type ResourceWriter } from './resource-writer.ts';
 
@@ -27,19 +27,19 @@ export interface RegisteredResource {
 export interface Resource<Document extends object, View> extends RegisteredResource {
   readonly collection: CollectionDefinition<Document>;
   /** Whether a caller can see a document. */
-  visibleTo(document: Document, caller: Caller): boolean;
+  isVisibleTo(document: Document, caller: Caller): boolean;
   /** Returns a writer for a transaction that its caller started with `input.change`. */
-  writer(scope: AuditedTransaction, caller: Caller): ResourceWriter<Document>;
+  createWriter(scope: AuditedTransaction, caller: Caller): ResourceWriter<Document>;
   /** Changes a document to the result of `next`, respecting `If-Match`; an unchanged result is not written. */
   change(
     id: string,
-    next: (before: Document & StoredMetadata, scope: AuditedTransaction) => Promise<Document>,
+    computeNext: (before: Document & StoredMetadata, scope: AuditedTransaction) => Promise<Document>,
     input: WriteInput,
   ): Promise<Document & StoredMetadata>;
   /** Returns the view of a document, without an `ETag`. */
-  shown(document: Document & StoredMetadata, context: ResourceContext): Promise<View>;
-  /** Returns the view, and sets the `ETag` of the answer to its version. */
-  answer(
+  toView(document: Document & StoredMetadata, context: ResourceContext): Promise<View>;
+  /** Returns the view, and sets the `ETag` of the response to its version. */
+  sendView(
     document: Document & StoredMetadata,
     input: Pick<WriteInput, 'caller' | 'request'>,
     ports: Ports,
@@ -69,11 +69,11 @@ export const defineResource = <
     requiresIfMatch,
     collection: definition.collection,
     verbs: definition.verbs,
-    operations: definition.verbs.map((verb) => operationOf(spec, verb)),
-    visibleTo: (document, caller) => spec.visible?.to(document, caller) ?? true,
-    writer: (scope, caller) => createWriter(spec.writing, scope, caller),
-    change: (id, next, input) => changeOne(spec, id, next, input),
-    shown: async (document, context) => (await spec.show([document], context))[0] as z.input<View>,
-    answer: async (document, input, ports) => (await showOne(spec, document, input, ports)) as z.input<View>,
+    operations: definition.verbs.map((verb) => defineVerbOperation(spec, verb)),
+    isVisibleTo: (document, caller) => spec.visibility?.to(document, caller) ?? true,
+    createWriter: (scope, caller) => createWriter(spec.writing, scope, caller),
+    change: (id, next, input) => changeDocument(spec, id, next, input),
+    toView: async (document, context) => (await spec.show([document], context))[0] as z.input<View>,
+    sendView: async (document, input, ports) => (await showDocument(spec, document, input, ports)) as z.input<View>,
   };
 };

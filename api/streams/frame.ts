@@ -8,10 +8,10 @@ const RecordCount = z.int().nonnegative();
 /** Fields of every frame */
 const frameStateFields = {
   dropped: RecordCount.describe(
-    'Matching records omitted since the previous frame: the client reads too slowly, or they are too large',
+    'Number of matching records that were omitted since the previous frame, because the client reads too slowly or they are too large',
   ),
   skipped: RecordCount.describe(
-    'Records not compared with the filter since the previous frame: there are more than the instance can process',
+    'Number of records that were not compared with the filter since the previous frame, because there are more than the instance can process',
   ),
   gap: z
     .boolean()

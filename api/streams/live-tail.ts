@@ -15,7 +15,7 @@ const Query = z.strictObject({
     .min(0)
     .max(1000)
     .default(0)
-    .describe('Number of last matching records to begin with; ignored with resume'),
+    .describe('Number of the latest matching records that are sent first; ignored with resume'),
   resume: z
     .string()
     .max(maxTokenCharacters)

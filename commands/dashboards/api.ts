@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { DashboardFields as Fields } from '../../subjects/dashboards/document.ts';
 import { DashboardFields } from '../../subjects/dashboards/document.ts';
-import { RefusedError, readAcceptedJson, send } from '../api-request.ts';
+import { RejectedRequestError, readAcceptedJson, sendRequest } from '../api-request.ts';
 
 /** A dashboard as returned by the API. */
 export interface StoredDashboard {
@@ -24,7 +24,7 @@ const Page = z.looseObject({
 const extractDocument = (view: object): Fields =>
   DashboardFields.parse(Object.fromEntries(Object.entries(view).filter(([name]) => name in DashboardFields.shape)));
 
-type Parameters = Readonly<Record<string, string | undefined>>;
+type QueryParameters = Readonly<Record<string, string | undefined>>;
 
 /** A listed dashboard with its name. */
 interface DashboardSummary {
@@ -45,11 +45,11 @@ export class DashboardsApi {
   async #request(
     method: string,
     path: string,
-    { parameters = {}, body, version }: { parameters?: Parameters; body?: object; version?: number } = {},
+    { parameters = {}, body, version }: { parameters?: QueryParameters; body?: object; version?: number } = {},
   ): Promise<unknown> {
     const url = new URL(path, this.#base);
     for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
-    const response = await send(url, {
+    const response = await sendRequest(url, {
       token: this.#token,
       timeoutMs: requestTimeoutMs,
       method,
@@ -61,14 +61,14 @@ export class DashboardsApi {
   }
 
   async find(id: string): Promise<StoredDashboard | undefined> {
-    const answer = await this.#request('GET', `/api/dashboards/${encodeURIComponent(id)}`);
-    if (answer === undefined) return undefined;
-    const view = View.parse(answer);
+    const response = await this.#request('GET', `/api/dashboards/${encodeURIComponent(id)}`);
+    if (response === undefined) return undefined;
+    const view = View.parse(response);
     return { id: view.id, version: view.version, source: view.source, document: extractDocument(view) };
   }
 
   /** Lists all dashboards that match the parameters. */
-  async list(parameters: Parameters): Promise<DashboardSummary[]> {
+  async list(parameters: QueryParameters): Promise<DashboardSummary[]> {
     const summaries: DashboardSummary[] = [];
     let cursor: string | undefined;
     do {
@@ -93,7 +93,7 @@ export class DashboardsApi {
     try {
       await this.#request('POST', '/api/dashboards/import', { parameters, body: document });
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof RejectedRequestError)) throw error;
       if (error.status === 409) return 'a dashboard that you cannot see has this id: choose another one';
       if (error.status === 400) return error.reason;
       if (error.status !== 403) throw error;
@@ -105,14 +105,14 @@ export class DashboardsApi {
     await this.#request('POST', '/api/dashboards', { parameters: { id, source }, body: document });
   }
 
-  /** Replaces a dashboard. With `takesOver`, also one of another source. */
+  /** Replaces a dashboard; with `takesOver`, also a dashboard of another source. */
   async replace(
     { id, version }: Pick<StoredDashboard, 'id' | 'version'>,
     document: Fields,
-    { source, takesOver }: { readonly source: string; readonly takesOver: boolean },
+    { source, shouldTakeOver }: { readonly source: string; readonly shouldTakeOver: boolean },
   ): Promise<void> {
     await this.#request('PUT', `/api/dashboards/${encodeURIComponent(id)}`, {
-      parameters: { source, force: takesOver ? 'true' : undefined },
+      parameters: { source, force: shouldTakeOver ? 'true' : undefined },
       body: document,
       version,
     });

@@ -1,20 +1,20 @@
 /** Applies a plan. */
-import { RefusedError } from '../api-request.ts';
+import { RejectedRequestError } from '../api-request.ts';
 import type { Deployment, Step } from './plan.ts';
 
 /** Response statuses that concern one dashboard only, so that the remaining steps can continue. */
 const dashboardStatuses: ReadonlySet<number> = new Set([400, 404, 409, 412, 413]);
 
-const executeStep = async (step: Step, { api, source, takesOver }: Deployment): Promise<void> => {
+const executeStep = async (step: Step, { api, source, shouldTakeOver }: Deployment): Promise<void> => {
   if (step.outcome === 'created') await api.create(step.id, step.document, source);
-  else if (step.outcome === 'changed') await api.replace(step, step.document, { source, takesOver });
+  else if (step.outcome === 'changed') await api.replace(step, step.document, { source, shouldTakeOver });
   else if (step.outcome === 'deleted') await api.remove(step, source);
 };
 
-const dashboardName = (step: Step): string => ('document' in step ? step.document.name : step.name);
+const getDashboardName = (step: Step): string => ('document' in step ? step.document.name : step.name);
 
-const describeRefusal = ({ status, reason }: RefusedError): string =>
-  status === 412 ? 'somebody changed it meanwhile: plan and apply again' : reason;
+const describeRejection = ({ status, reason }: RejectedRequestError): string =>
+  status === 412 ? 'it was changed in the meantime: plan and apply again' : reason;
 
 /** Returns the step with its result. Rejects if the API is unavailable. */
 const applyStep = async (step: Step, deployment: Deployment): Promise<Step> => {
@@ -22,10 +22,10 @@ const applyStep = async (step: Step, deployment: Deployment): Promise<Step> => {
     await executeStep(step, deployment);
     return step;
   } catch (error) {
-    if (!(error instanceof RefusedError && dashboardStatuses.has(error.status))) throw error;
-    // Already deleted is the intended state.
+    if (!(error instanceof RejectedRequestError && dashboardStatuses.has(error.status))) throw error;
+    // The dashboard is already deleted, as intended.
     if (step.outcome === 'deleted' && error.status === 404) return step;
-    return { outcome: 'refused', id: step.id, name: dashboardName(step), message: describeRefusal(error) };
+    return { outcome: 'refused', id: step.id, name: getDashboardName(step), message: describeRejection(error) };
   }
 };
 

@@ -17,7 +17,7 @@ interface DashboardFile {
 export interface Folder {
   readonly dashboards: readonly DashboardFile[];
   /** Problems of files, as readable text */
-  readonly refused: readonly string[];
+  readonly problems: readonly string[];
 }
 
 export type Step =
@@ -43,15 +43,15 @@ const listFiles = async (folder: string): Promise<string[]> => {
     const path = join(entry.parentPath, entry.name);
     if (!/\.(?:ya?ml|json)$/i.test(entry.name)) continue;
     if (isHidden(relative(folder, path))) continue;
-    if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(path)))) paths.push(path);
+    if (entry.isFile() || (entry.isSymbolicLink() && (await isLinkToFile(path)))) paths.push(path);
   }
   return paths.sort();
 };
 
 /** Broken links count as files, so that reading them reports the problem. */
-const leadsToFile = async (link: string): Promise<boolean> => {
-  const found = await stat(link).catch(ignoreMissing);
-  return found?.isFile() ?? true;
+const isLinkToFile = async (link: string): Promise<boolean> => {
+  const targetStats = await stat(link).catch(ignoreMissing);
+  return targetStats?.isFile() ?? true;
 };
 
 const ignoreMissing = (error: NodeJS.ErrnoException): undefined => {
@@ -62,34 +62,35 @@ const ignoreMissing = (error: NodeJS.ErrnoException): undefined => {
 export const readDashboardFolder = async (folder: string, source: string): Promise<Folder> => {
   const paths = await listFiles(folder);
   const dashboards = new Map<string, DashboardFile>();
-  const refused: string[] = [];
+  const problems: string[] = [];
   for (const path of paths) {
     const file = relative(folder, path);
     const text = await readFile(path, 'utf8').catch(ignoreMissing);
     if (text === undefined) {
-      refused.push(`${file}:1: links to a file that does not exist`);
+      problems.push(`${file}:1: links to a file that does not exist`);
       continue;
     }
-    const parsed = parseFileWithLines(text);
-    if ('problems' in parsed) {
-      refused.push(
-        ...parsed.problems.map(
+    const parsedFile = parseFileWithLines(text);
+    if ('problems' in parsedFile) {
+      problems.push(
+        ...parsedFile.problems.map(
           ({ line, path: field, message }) => `${file}:${line}: ${field === '' ? '' : `${field}: `}${message}`,
         ),
       );
       continue;
     }
-    const duplicate = dashboards.get(parsed.id);
-    if (duplicate !== undefined) refused.push(`${file}:1: id: ${duplicate.file} has the id ${parsed.id} too`);
-    else if (parsed.source !== undefined && parsed.source !== source)
-      refused.push(`${file}:1: source: is ${parsed.source}, but --source is ${source}`);
-    else dashboards.set(parsed.id, { file, id: parsed.id, document: parsed.document });
+    const existingFile = dashboards.get(parsedFile.id);
+    if (existingFile !== undefined)
+      problems.push(`${file}:1: id: ${existingFile.file} also has the id ${parsedFile.id}`);
+    else if (parsedFile.source !== undefined && parsedFile.source !== source)
+      problems.push(`${file}:1: source: is ${parsedFile.source}, but --source is ${source}`);
+    else dashboards.set(parsedFile.id, { file, id: parsedFile.id, document: parsedFile.document });
   }
-  return { dashboards: [...dashboards.values()], refused };
+  return { dashboards: [...dashboards.values()], problems };
 };
 
 /** A different source, or none, is a difference too. */
-const sourceDifferences = (before: string | null, after: string): DashboardDifference[] =>
+const findSourceDifferences = (before: string | null, after: string): DashboardDifference[] =>
   before === after
     ? []
     : [{ path: 'source', what: before === null ? 'source added' : 'source changed', before, after }];
@@ -99,36 +100,46 @@ export interface Deployment {
   readonly api: DashboardsApi;
   readonly source: string;
   /** Whether dashboards that the source no longer contains are deleted */
-  readonly prunes: boolean;
+  readonly shouldPrune: boolean;
   /** Whether dashboards of another source are taken over */
-  readonly takesOver: boolean;
+  readonly shouldTakeOver: boolean;
 }
 
-const planStep = async ({ id, document }: DashboardFile, { api, source, takesOver }: Deployment): Promise<Step> => {
-  const stored = await api.find(id);
-  const refused = (message: string): Step => ({ outcome: 'refused', id, name: document.name, message });
-  if (stored !== undefined && stored.source !== null && stored.source !== source && !takesOver) {
-    return refused(`is managed as code in ${stored.source}: choose another id, or take it over with --take`);
+const planStep = async (
+  { id, document }: DashboardFile,
+  { api, source, shouldTakeOver }: Deployment,
+): Promise<Step> => {
+  const existingDashboard = await api.find(id);
+  const createRefusedStep = (message: string): Step => ({ outcome: 'refused', id, name: document.name, message });
+  if (
+    existingDashboard !== undefined &&
+    existingDashboard.source !== null &&
+    existingDashboard.source !== source &&
+    !shouldTakeOver
+  ) {
+    return createRefusedStep(
+      `is managed as code in ${existingDashboard.source}: choose another id, or take it over with --take`,
+    );
   }
-  const differences = stored && [
-    ...sourceDifferences(stored.source, source),
-    ...findDashboardDifferences(stored.document, document),
+  const differences = existingDashboard && [
+    ...findSourceDifferences(existingDashboard.source, source),
+    ...findDashboardDifferences(existingDashboard.document, document),
   ];
   if (differences?.length === 0) return { outcome: 'unchanged', id, document };
   const reason = await api.checkImport(id, document);
-  if (reason !== undefined) return refused(reason);
-  if (stored === undefined || differences === undefined) return { outcome: 'created', id, document };
-  return { outcome: 'changed', id, version: stored.version, document, differences };
+  if (reason !== undefined) return createRefusedStep(reason);
+  if (existingDashboard === undefined || differences === undefined) return { outcome: 'created', id, document };
+  return { outcome: 'changed', id, version: existingDashboard.version, document, differences };
 };
 
 /** Returns the steps that bring an organization's dashboards to the state of a folder, deletions last. */
-export const createPlan = async ({ dashboards, refused }: Folder, deployment: Deployment): Promise<Step[]> => {
-  const { api, source, prunes } = deployment;
+export const createPlan = async ({ dashboards, problems }: Folder, deployment: Deployment): Promise<Step[]> => {
+  const { api, source, shouldPrune } = deployment;
   const steps: Step[] = [];
-  for (const one of dashboards) steps.push(await planStep(one, deployment));
+  for (const dashboard of dashboards) steps.push(await planStep(dashboard, deployment));
   const ids = new Set(dashboards.map(({ id }) => id));
-  const isComplete = refused.length === 0 && steps.every(({ outcome }) => outcome !== 'refused');
-  const outcome = prunes && isComplete ? 'deleted' : 'absent';
+  const isComplete = problems.length === 0 && steps.every(({ outcome }) => outcome !== 'refused');
+  const outcome = shouldPrune && isComplete ? 'deleted' : 'absent';
   for (const { id, version, name } of await api.list({ source }))
     if (!ids.has(id)) steps.push({ outcome, id, version, name });
   return steps;

@@ -5,14 +5,15 @@ export type AttributeValue = string | number | boolean;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** Nanoseconds since the epoch, in OTLP/JSON form. */
-export const nanoseconds = (milliseconds: number): string => String(BigInt(Math.round(milliseconds * 1_000)) * 1_000n);
+export const toNanosecondText = (milliseconds: number): string =>
+  String(BigInt(Math.round(milliseconds * 1_000)) * 1_000n);
 export const createTraceId = (): string => randomBytes(16).toString('hex');
 export const createSpanId = (): string => randomBytes(8).toString('hex');
 
-export const keyValues = (attributes: Attributes) =>
-  Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }));
+export const toKeyValues = (attributes: Attributes) =>
+  Object.entries(attributes).map(([key, value]) => ({ key, value: toAnyValue(value) }));
 
-const anyValue = (value: AttributeValue) => {
+const toAnyValue = (value: AttributeValue) => {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
@@ -37,13 +38,13 @@ export class Outbox {
   /**
    * Removes all records and returns the body of an export request. The parameters are the field names of the signal.
    */
-  drain(group: string, scope: string, list: string): string {
+  drain(resourceField: string, scopeField: string, recordField: string): string {
     const groups = [...this.#byResource].map(([resource, records]) => ({
-      resource: { attributes: keyValues(resource) },
-      [scope]: [{ scope: { name: 'oiq.demo', version: '1.0.0' }, [list]: records }],
+      resource: { attributes: toKeyValues(resource) },
+      [scopeField]: [{ scope: { name: 'oiq.demo', version: '1.0.0' }, [recordField]: records }],
     }));
     this.#byResource.clear();
     this.#count = 0;
-    return JSON.stringify({ [group]: groups });
+    return JSON.stringify({ [resourceField]: groups });
   }
 }

@@ -1,5 +1,12 @@
 /** A fictional small shop: the telemetry of its services for each order, in real time. */
-import { type Attributes, createSpanId, createTraceId, keyValues, nanoseconds, type Outbox } from './otlp-json.ts';
+import {
+  type Attributes,
+  createSpanId,
+  createTraceId,
+  type Outbox,
+  toKeyValues,
+  toNanosecondText,
+} from './otlp-json.ts';
 
 const services = ['frontend', 'catalog', 'cart', 'checkout', 'payments', 'shipping', 'email'] as const;
 type Service = (typeof services)[number];
@@ -48,7 +55,13 @@ interface Step {
 /** External provider that charges cards */
 const provider = 'api.cards.example';
 
-const http = (service: Service, method: string, route: string, ms: number, calls: readonly Step[] = []): Step => ({
+const createHttpStep = (
+  service: Service,
+  method: string,
+  route: string,
+  ms: number,
+  calls: readonly Step[] = [],
+): Step => ({
   service,
   name: `${method} ${route}`,
   kind: 2,
@@ -61,7 +74,7 @@ const http = (service: Service, method: string, route: string, ms: number, calls
   },
   calls,
 });
-const sql = (service: Service, statement: string, table: string, ms: number): Step => ({
+const createSqlStep = (service: Service, statement: string, table: string, ms: number): Step => ({
   service,
   name: `${statement.split(' ')[0]} ${table}`,
   kind: 3,
@@ -89,10 +102,10 @@ const toClientSpan = (service: Service, step: Step): Step => ({
 });
 
 /** One charge in eight waits for the card provider, which is the slow part of this shop. */
-const charge = (): Step => {
+const createChargeStep = (): Step => {
   const isSlow = Math.random() < 0.125;
   return {
-    ...http('payments', 'POST', '/charges', 20, [
+    ...createHttpStep('payments', 'POST', '/charges', 20, [
       {
         service: 'payments',
         name: 'POST /v1/charges',
@@ -107,30 +120,32 @@ const charge = (): Step => {
 
 const journeys: readonly (() => Step)[] = [
   () =>
-    http('frontend', 'GET', '/products', 40, [
-      http('catalog', 'GET', '/catalog/products', 22, [
-        sql('catalog', 'SELECT * FROM products LIMIT 50', 'products', 9),
+    createHttpStep('frontend', 'GET', '/products', 40, [
+      createHttpStep('catalog', 'GET', '/catalog/products', 22, [
+        createSqlStep('catalog', 'SELECT * FROM products LIMIT 50', 'products', 9),
       ]),
     ]),
   () =>
-    http('frontend', 'GET', '/products/{id}', 25, [
-      http('catalog', 'GET', '/catalog/products/{id}', 12, [
-        sql('catalog', 'SELECT * FROM products WHERE id = $1', 'products', 3),
+    createHttpStep('frontend', 'GET', '/products/{id}', 25, [
+      createHttpStep('catalog', 'GET', '/catalog/products/{id}', 12, [
+        createSqlStep('catalog', 'SELECT * FROM products WHERE id = $1', 'products', 3),
       ]),
     ]),
   () =>
-    http('frontend', 'POST', '/cart', 30, [
-      http('cart', 'POST', '/cart/items', 14, [sql('cart', 'INSERT INTO cart_items VALUES ($1, $2)', 'cart_items', 5)]),
+    createHttpStep('frontend', 'POST', '/cart', 30, [
+      createHttpStep('cart', 'POST', '/cart/items', 14, [
+        createSqlStep('cart', 'INSERT INTO cart_items VALUES ($1, $2)', 'cart_items', 5),
+      ]),
     ]),
   () =>
-    http('frontend', 'POST', '/checkout', 180, [
-      http('checkout', 'POST', '/orders', 150, [
-        http('cart', 'GET', '/cart/{id}', 10, [
-          sql('cart', 'SELECT * FROM cart_items WHERE cart = $1', 'cart_items', 4),
+    createHttpStep('frontend', 'POST', '/checkout', 180, [
+      createHttpStep('checkout', 'POST', '/orders', 150, [
+        createHttpStep('cart', 'GET', '/cart/{id}', 10, [
+          createSqlStep('cart', 'SELECT * FROM cart_items WHERE cart = $1', 'cart_items', 4),
         ]),
-        charge(),
-        sql('checkout', 'INSERT INTO orders VALUES ($1, $2, $3)', 'orders', 8),
-        http('shipping', 'POST', '/shipments', 20),
+        createChargeStep(),
+        createSqlStep('checkout', 'INSERT INTO orders VALUES ($1, $2, $3)', 'orders', 8),
+        createHttpStep('shipping', 'POST', '/shipments', 20),
         {
           service: 'email',
           name: 'send confirmation',
@@ -144,11 +159,11 @@ const journeys: readonly (() => Step)[] = [
 
 /** Position of a step in its trace. */
 interface StepContext {
-  readonly trace: string;
-  readonly parent: string;
+  readonly traceId: string;
+  readonly parentSpanId: string;
   readonly startMs: number;
-  /** The charge of this visit is declined. */
-  readonly fails: boolean;
+  /** Whether the charge of this visit is declined. */
+  readonly isDeclined: boolean;
   /** Pod of the caller: the step runs in the same pod. */
   readonly caller?: Attributes;
 }
@@ -161,7 +176,7 @@ export interface Outboxes {
 
 /** Simulates the shop and collects the telemetry of its services. */
 export class Shop {
-  readonly #out: Outboxes;
+  readonly #outboxes: Outboxes;
   readonly #startMs = Date.now();
   readonly #requests = new Map<
     string,
@@ -169,36 +184,36 @@ export class Shop {
   >();
   #orders = 0;
 
-  constructor(out: Outboxes) {
-    this.#out = out;
+  constructor(outboxes: Outboxes) {
+    this.#outboxes = outboxes;
   }
 
   /** One visitor's request, from the front end down. */
-  visit(): void {
+  simulateVisit(): void {
     const isDeclined = Math.random() < 0.03;
     this.#emitStep(pick(journeys)(), {
-      trace: createTraceId(),
-      parent: '',
+      traceId: createTraceId(),
+      parentSpanId: '',
       startMs: Date.now() - 2_500,
-      fails: isDeclined,
+      isDeclined: isDeclined,
     });
   }
 
   /** Records the current process metrics, cumulative since the start of the shop. */
-  measure(): void {
-    const timeUnixNano = nanoseconds(Date.now());
-    const startTimeUnixNano = nanoseconds(this.#startMs);
+  recordMetrics(): void {
+    const timeUnixNano = toNanosecondText(Date.now());
+    const startTimeUnixNano = toNanosecondText(this.#startMs);
     for (const { pod, attributes, count, sum, buckets } of this.#requests.values()) {
       const point = {
-        attributes: keyValues(attributes),
+        attributes: toKeyValues(attributes),
         startTimeUnixNano,
         timeUnixNano,
         count: String(count),
         sum,
         bucketCounts: buckets.map(String),
-        explicitBounds: bounds,
+        explicitBounds: bucketBounds,
       };
-      this.#out.metrics.add(pod, {
+      this.#outboxes.metrics.add(pod, {
         name: 'http.server.request.duration',
         unit: 's',
         description: 'Duration of HTTP server requests',
@@ -208,12 +223,12 @@ export class Shop {
     for (const [service, instances] of pods) {
       for (const pod of instances) {
         const wave = Math.sin(Date.now() / 60_000 + services.indexOf(service));
-        this.#gauge(pod, 'process.cpu.utilization', '1', 0.2 + 0.1 * wave + Math.random() * 0.05, timeUnixNano);
-        this.#gauge(pod, 'process.memory.usage', 'By', Math.round(120e6 + 15e6 * wave), timeUnixNano);
+        this.#recordGauge(pod, 'process.cpu.utilization', '1', 0.2 + 0.1 * wave + Math.random() * 0.05, timeUnixNano);
+        this.#recordGauge(pod, 'process.memory.usage', 'By', Math.round(120e6 + 15e6 * wave), timeUnixNano);
       }
     }
     const [checkout = {}] = pods.get('checkout') ?? [];
-    this.#out.metrics.add(checkout, {
+    this.#outboxes.metrics.add(checkout, {
       name: 'shop.orders',
       unit: '{order}',
       description: 'Orders placed',
@@ -225,8 +240,8 @@ export class Shop {
     });
   }
 
-  #gauge(pod: Attributes, name: string, unit: string, asDouble: number, timeUnixNano: string): void {
-    this.#out.metrics.add(pod, { name, unit, gauge: { dataPoints: [{ timeUnixNano, asDouble }] } });
+  #recordGauge(pod: Attributes, name: string, unit: string, asDouble: number, timeUnixNano: string): void {
+    this.#outboxes.metrics.add(pod, { name, unit, gauge: { dataPoints: [{ timeUnixNano, asDouble }] } });
   }
 
   /**
@@ -235,44 +250,50 @@ export class Shop {
    */
   #emitStep(
     step: Step,
-    { trace, parent, startMs, fails, caller }: StepContext,
-  ): { readonly endMs: number; readonly failed: boolean } {
+    { traceId, parentSpanId, startMs, isDeclined, caller }: StepContext,
+  ): { readonly endMs: number; readonly hasFailed: boolean } {
     const pod = caller?.['service.name'] === step.service ? caller : pick(pods.get(step.service) ?? []);
     const id = createSpanId();
     const calls = (step.calls ?? []).map((call) =>
       step.kind !== 3 && call.kind === 2 ? toClientSpan(step.service, call) : call,
     );
-    const isFailureSource = fails && step.service === 'payments' && step.kind === 2;
-    let failed = isFailureSource;
+    const isFailureSource = isDeclined && step.service === 'payments' && step.kind === 2;
+    let hasFailed = isFailureSource;
     let callStartMs = startMs + randomizeDuration(step.ms) * 0.2;
     for (const call of calls) {
-      const callResult = this.#emitStep(call, { trace, parent: id, startMs: callStartMs, fails, caller: pod });
+      const callResult = this.#emitStep(call, {
+        traceId,
+        parentSpanId: id,
+        startMs: callStartMs,
+        isDeclined,
+        caller: pod,
+      });
       callStartMs = callResult.endMs;
-      failed ||= callResult.failed;
-      if (failed) break;
+      hasFailed ||= callResult.hasFailed;
+      if (hasFailed) break;
     }
     const endMs = callStartMs + randomizeDuration(step.ms) * (calls.length > 0 ? 0.2 : 0.8);
-    const status = failed ? 502 : 200;
+    const status = hasFailed ? 502 : 200;
     const attributes: Attributes =
       'http.request.method' in step.attributes
         ? { ...step.attributes, 'http.response.status_code': status }
         : step.attributes;
-    this.#out.traces.add(pod, {
-      traceId: trace,
+    this.#outboxes.traces.add(pod, {
+      traceId: traceId,
       spanId: id,
-      parentSpanId: parent,
+      parentSpanId: parentSpanId,
       name: step.name,
       kind: step.kind,
-      startTimeUnixNano: nanoseconds(startMs),
-      endTimeUnixNano: nanoseconds(endMs),
-      attributes: keyValues(attributes),
-      status: failed ? { code: 2, message: 'upstream failed' } : { code: 0 },
+      startTimeUnixNano: toNanosecondText(startMs),
+      endTimeUnixNano: toNanosecondText(endMs),
+      attributes: toKeyValues(attributes),
+      status: hasFailed ? { code: 2, message: 'upstream failed' } : { code: 0 },
       events: isFailureSource
         ? [
             {
-              timeUnixNano: nanoseconds(endMs),
+              timeUnixNano: toNanosecondText(endMs),
               name: 'exception',
-              attributes: keyValues({
+              attributes: toKeyValues({
                 'exception.type': 'CardDeclined',
                 'exception.message': 'card issuer answered 05: do not honour',
               }),
@@ -280,61 +301,61 @@ export class Shop {
           ]
         : [],
     });
-    if (step.kind === 2) this.#request(pod, attributes, (endMs - startMs) / 1_000);
-    this.#log(step, pod, trace, id, endMs, endMs - startMs, failed, isFailureSource);
-    if (step.kind === 2 && step.name === 'POST /orders' && !failed) this.#orders++;
-    return { endMs, failed };
+    if (step.kind === 2) this.#recordRequest(pod, attributes, (endMs - startMs) / 1_000);
+    this.#emitLog(step, pod, traceId, id, endMs, endMs - startMs, hasFailed, isFailureSource);
+    if (step.kind === 2 && step.name === 'POST /orders' && !hasFailed) this.#orders++;
+    return { endMs, hasFailed };
   }
 
-  #log(
+  #emitLog(
     step: Step,
     pod: Attributes,
-    trace: string,
-    span: string,
+    traceId: string,
+    spanId: string,
     timeMs: number,
     durationMs: number,
-    failed: boolean,
-    culprit: boolean,
+    hasFailed: boolean,
+    isFailureSource: boolean,
   ): void {
     const order = Math.floor(Math.random() * 90_000) + 10_000;
     const lines: Readonly<Record<Service, string>> = {
-      frontend: `${step.name} ${failed ? 502 : 200} in ${durationMs.toFixed(1)} ms`,
+      frontend: `${step.name} ${hasFailed ? 502 : 200} in ${durationMs.toFixed(1)} ms`,
       catalog: `listed ${Math.floor(Math.random() * 50)} products in ${durationMs.toFixed(1)} ms`,
       cart: `cart of visitor ${order} updated`,
-      checkout: failed
+      checkout: hasFailed
         ? `order ${order} failed: payment was not accepted`
         : `order ${order} accepted, total ${(Math.random() * 200).toFixed(2)} EUR`,
-      payments: culprit
+      payments: isFailureSource
         ? `charge for order ${order} declined: card issuer answered 05: do not honour`
         : `${step.logMessage === undefined ? '' : `${step.logMessage}: `}charged order ${order} in ${durationMs.toFixed(1)} ms`,
       shipping: `shipment for order ${order} scheduled with carrier ${pick(['DHL', 'UPS', 'La Poste'])}`,
       email: `confirmation of order ${order} sent`,
     };
     if (step.kind === 3) return;
-    const isWarning = failed || step.logMessage !== undefined;
-    this.#out.logs.add(pod, {
-      timeUnixNano: nanoseconds(timeMs),
-      observedTimeUnixNano: nanoseconds(timeMs),
-      severityNumber: culprit ? 17 : isWarning ? 13 : 9,
-      severityText: culprit ? 'ERROR' : isWarning ? 'WARN' : 'INFO',
+    const isWarning = hasFailed || step.logMessage !== undefined;
+    this.#outboxes.logs.add(pod, {
+      timeUnixNano: toNanosecondText(timeMs),
+      observedTimeUnixNano: toNanosecondText(timeMs),
+      severityNumber: isFailureSource ? 17 : isWarning ? 13 : 9,
+      severityText: isFailureSource ? 'ERROR' : isWarning ? 'WARN' : 'INFO',
       body: { stringValue: lines[step.service] },
-      attributes: keyValues({ 'order.id': order, 'code.function.name': step.name }),
-      traceId: trace,
-      spanId: span,
+      attributes: toKeyValues({ 'order.id': order, 'code.function.name': step.name }),
+      traceId: traceId,
+      spanId: spanId,
     });
   }
 
-  #request(pod: Attributes, attributes: Attributes, seconds: number): void {
+  #recordRequest(pod: Attributes, attributes: Attributes, seconds: number): void {
     const key = `${pod['k8s.pod.name']} ${attributes['http.route']} ${attributes['http.response.status_code']}`;
     const series = this.#requests.get(key) ?? {
       pod,
       attributes,
       count: 0,
       sum: 0,
-      buckets: new Array<number>(bounds.length + 1).fill(0),
+      buckets: new Array<number>(bucketBounds.length + 1).fill(0),
     };
-    const bucket = bounds.findIndex((bound) => seconds <= bound);
-    const index = bucket === -1 ? bounds.length : bucket;
+    const bucket = bucketBounds.findIndex((bound) => seconds <= bound);
+    const index = bucket === -1 ? bucketBounds.length : bucket;
     series.buckets[index] = (series.buckets[index] ?? 0) + 1;
     series.count++;
     series.sum += seconds;
@@ -342,4 +363,4 @@ export class Shop {
   }
 }
 
-const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const bucketBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];

@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { StepFailure } from '../runner.ts';
 import type { BrowserOptions, FromDriver, Stepped, ToDriver } from './driver-messages.ts';
-import { findProcesses, killAll, privateMemoryBytes } from './processes.ts';
-import { removeAbandoned, removeDirectory, runDirectoryPath } from './run-directory.ts';
+import { findProcesses, killAll, sumPrivateMemoryBytes } from './processes.ts';
+import { createRunDirectoryPath, removeAbandoned, removeDirectory } from './run-directory.ts';
 
-const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
+const driverPath = fileURLToPath(new URL('./driver.ts', import.meta.url));
 const driverMemory = '--max-old-space-size=256';
 /** Memory limit of the browser. The page of a typical shop needs a quarter of it. */
 export const maxMemoryBytes = 1024 * 1024 * 1024;
 const checkIntervalMs = 1000;
-/** Timeout for a picture */
+/** Timeout for a screenshot */
 const screenshotTimeoutMs = 5000;
 /** Grace period before remaining processes are killed */
 const exitTimeoutMs = 3000;
@@ -20,7 +20,7 @@ const exitTimeoutMs = 3000;
 /**
  * The environment variables that a browser needs: no token or secret is accessible to a page that escapes the sandbox.
  */
-const browserEnvironment = (directory: string): NodeJS.ProcessEnv => ({
+const buildBrowserEnvironment = (directory: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     ['PATH', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {
       // biome-ignore lint/style/noProcessEnv: the machine determines where programs and libraries are; it is not a setting
@@ -44,15 +44,15 @@ export class BrowserProcess {
   readonly #maxBytes: number;
   readonly #checkTimer: NodeJS.Timeout;
   /** Why it was ended, if its own behavior was the cause. */
-  #reason: string | undefined;
+  #endReason: string | undefined;
 
   private constructor(directory: string, maxBytes: number) {
     this.directory = directory;
     this.#maxBytes = maxBytes;
-    this.#child = fork(driver, [directory], {
+    this.#child = fork(driverPath, [directory], {
       execArgv: [...process.execArgv, driverMemory],
       serialization: 'advanced',
-      env: browserEnvironment(directory),
+      env: buildBrowserEnvironment(directory),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#checkTimer = setInterval(() => this.#checkMemory(), checkIntervalMs);
@@ -60,78 +60,78 @@ export class BrowserProcess {
 
   static async start(maxBytes = maxMemoryBytes): Promise<BrowserProcess> {
     await removeAbandoned();
-    return new BrowserProcess(runDirectoryPath(), maxBytes);
+    return new BrowserProcess(createRunDirectoryPath(), maxBytes);
   }
 
   /** Opens the browser. Rejects if it does not start. */
-  async open(opening: BrowserOptions, signal: AbortSignal): Promise<void> {
-    await this.#request({ open: opening }, 'opened', signal);
+  async open(options: BrowserOptions, signal: AbortSignal): Promise<void> {
+    await this.#request({ open: options }, 'opened', signal);
   }
 
-  /** Runs a step. Rejects if there is no answer: the browser was ended, or its time is over. */
+  /** Runs a step. Rejects if there is no response, because the browser was ended or the time is over. */
   async step(message: ToDriver & { readonly handleStep: object }, signal: AbortSignal): Promise<Stepped> {
     return (await this.#request(message, 'stepped', signal)).stepped;
   }
 
-  /** Returns a picture of the page without some texts; undefined if none can be taken. */
+  /** Returns a screenshot of the page with `hiddenTexts` masked; undefined if none can be taken. */
   async takeScreenshot(hiddenTexts: readonly string[]): Promise<Uint8Array | undefined> {
-    return this.#request({ hidden: hiddenTexts }, 'picture', AbortSignal.timeout(screenshotTimeoutMs)).then(
+    return this.#request({ hiddenTexts }, 'picture', AbortSignal.timeout(screenshotTimeoutMs)).then(
       ({ picture }) => picture,
       () => undefined,
     );
   }
 
-  /** Why there is no answer. If the cause is unknown, the page is not blamed. */
-  #endError(): StepFailure {
-    return this.#reason === undefined
+  /** Returns why there is no response. If the cause is unknown, the outcome is `unknown` instead of a failure of the page. */
+  #createEndError(): StepFailure {
+    return this.#endReason === undefined
       ? new StepFailure('the browser ended', { outcome: 'unknown' })
-      : new StepFailure(this.#reason);
+      : new StepFailure(this.#endReason);
   }
 
   #checkMemory(): void {
     const processes = findProcesses(this.directory);
-    if (privateMemoryBytes(processes) <= this.#maxBytes) return;
-    this.#reason = `the page takes more than ${Math.round(this.#maxBytes / 1024 / 1024)} MB of memory`;
+    if (sumPrivateMemoryBytes(processes) <= this.#maxBytes) return;
+    this.#endReason = `the page takes more than ${Math.round(this.#maxBytes / 1024 / 1024)} MB of memory`;
     this.#child.kill('SIGKILL');
     void killAll(this.directory);
   }
 
-  /** Returns the answer with this name; the answer of an abandoned step may arrive before it. */
+  /** Returns the response with this name; the response to an abandoned step may arrive before it. */
   async #request<Name extends string>(message: ToDriver, name: Name, signal: AbortSignal): Promise<Answer<Name>> {
     const response = Promise.withResolvers<Answer<Name> | Extract<FromDriver, { error: string }>>();
-    const onMessage = (answer: FromDriver): void => {
-      if (name in answer || 'error' in answer) response.resolve(answer as Answer<Name>);
+    const onMessage = (message: FromDriver): void => {
+      if (name in message || 'error' in message) response.resolve(message as Answer<Name>);
     };
-    const onExit = (): void => response.reject(this.#endError());
+    const onExit = (): void => response.reject(this.#createEndError());
     const onError = (error: Error): void => response.reject(error);
     const onAbort = (): void => response.reject(signal.reason);
     this.#child.on('message', onMessage).once('exit', onExit).once('error', onError);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      if (!this.#child.connected) throw this.#endError();
+      if (!this.#child.connected) throw this.#createEndError();
       this.#child.send(message, (error) => {
         if (error !== null) response.reject(error);
       });
-      const answer = await response.promise;
+      const reply = await response.promise;
       // A page whose process was killed reports a crash.
-      if ('error' in answer) throw new Error(this.#reason ?? answer.error);
-      return answer;
+      if ('error' in reply) throw new Error(this.#endReason ?? reply.error);
+      return reply;
     } finally {
       this.#child.off('message', onMessage).off('exit', onExit).off('error', onError);
       signal.removeEventListener('abort', onAbort);
     }
   }
 
-  /** Resolves when no process or file of it is left. */
+  /** Resolves when all processes and files of the browser are gone. */
   async end(): Promise<void> {
     clearInterval(this.#checkTimer);
     const child = this.#child;
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
-      const ended = once(child, 'exit');
+      const exited = once(child, 'exit');
       const killTimer = setTimeout(() => child.kill('SIGKILL'), exitTimeoutMs);
       if (child.connected) child.disconnect();
-      await ended;
+      await exited;
       clearTimeout(killTimer);
     }
     await removeDirectory(this.directory);

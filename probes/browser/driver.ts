@@ -6,13 +6,13 @@ import { truncate } from '../../subjects/synthetics/cut.ts';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
 import { BoundSecrets } from '../bound-secrets.ts';
 import { userAgent } from '../own-headers.ts';
-import { bareHost } from '../reach.ts';
+import { removeBrackets } from '../reach.ts';
 import type { BrowserOptions, FromDriver, Stepped, ToDriver } from './driver-messages.ts';
 import { type BoundHosts, passed, performStep, type StepOutcome, toMessage } from './page-steps.ts';
 import { PageWatch } from './page-watch.ts';
 import { takeScreenshot } from './picture.ts';
 import { killAllNow } from './processes.ts';
-import { makeDirectory } from './run-directory.ts';
+import { createRunDirectory } from './run-directory.ts';
 import { Windows } from './windows.ts';
 
 /** Memory limit of a page's scripts in megabytes */
@@ -48,7 +48,7 @@ const controlRequests = async (page: Page, opening: BrowserOptions, watch: PageW
   const secrets = new BoundSecrets(opening.secrets);
   session.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
     const rendered = [request.url, ...Object.values(request.headers).map(String), postedText(request)];
-    const host = bareHost(URL.parse(request.url)?.hostname ?? '');
+    const host = removeBrackets(URL.parse(request.url)?.hostname ?? '');
     if (secrets.isUnbound({ rendered, values: [] }, host)) {
       watch.addBlocked(host, resourceType === 'Document');
       session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }).catch(() => undefined);
@@ -59,8 +59,8 @@ const controlRequests = async (page: Page, opening: BrowserOptions, watch: PageW
       (identifiedTypes.some((type) => type === resourceType) &&
         URL.parse(request.url)?.origin === URL.parse(page.url())?.origin);
     const originalHeaders = Object.entries(request.headers).map(([name, value]) => ({ name, value: String(value) }));
-    const named = isOwn ? { headers: [...originalHeaders, ...runHeaders] } : {};
-    session.send('Fetch.continueRequest', { requestId, ...named }).catch(() => undefined);
+    const override = isOwn ? { headers: [...originalHeaders, ...runHeaders] } : {};
+    session.send('Fetch.continueRequest', { requestId, ...override }).catch(() => undefined);
   });
   const patterns = opening.secrets.length > 0 ? [{}] : identifiedTypes.map((resourceType) => ({ resourceType }));
   await session.send('Fetch.enable', { patterns });
@@ -111,11 +111,11 @@ if (directory === '') throw new Error('the directory of the run is missing');
 let opened: BrowserSession | undefined;
 
 /** Runs a step in the right window: a step that waits or checks continues in a window that opens in the meantime. */
-const runStep = async (windows: Windows, browserStep: BrowserStep, bound: BoundHosts): Promise<StepOutcome> => {
+const runStep = async (windows: Windows, browserStep: BrowserStep, boundHosts: BoundHosts): Promise<StepOutcome> => {
   windows.beginStep(browserStep);
   const page = windows.current;
   try {
-    const result = await performStep(() => windows.current, browserStep, bound);
+    const result = await performStep(() => windows.current, browserStep, boundHosts);
     if (
       result.outcome === 'failed' ||
       browserStep.action === 'goto' ||
@@ -143,16 +143,16 @@ const handleStep = async ({
     const message = `a secret of the check is not bound to ${blockedHost}`;
     return { outcome: 'failed', message, page: await watch.snapshot(page) };
   }
-  const unreachableUrl = watch.unreached(page);
+  const unreachableUrl = watch.getUnreachableUrl(page);
   return { ...result, ...(unreachableUrl !== undefined && { unreachableUrl }), page: await watch.snapshot(page) };
 };
 
 const handleMessage = async (message: ToDriver): Promise<FromDriver> => {
   try {
     if ('handleStep' in message) return { stepped: await handleStep(message) };
-    if ('hidden' in message)
-      return { picture: opened && (await takeScreenshot(opened.windows.current, message.hidden)) };
-    await makeDirectory(directory);
+    if ('hiddenTexts' in message)
+      return { picture: opened && (await takeScreenshot(opened.windows.current, message.hiddenTexts)) };
+    await createRunDirectory(directory);
     opened = await open(message.open);
     return { opened: true };
   } catch (error) {

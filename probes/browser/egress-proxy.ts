@@ -12,7 +12,7 @@ import {
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { toStepFailure } from '../failure.ts';
-import { urlHost } from '../http-hop.ts';
+import { getUrlHost } from '../http-hop.ts';
 import { PhaseClock } from '../phases.ts';
 import type { Attempt } from '../runner.ts';
 import { StepFailure } from '../runner.ts';
@@ -27,7 +27,7 @@ const hopByHopHeaders = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
 ]);
 
-const forwardedHeaders = (raw: readonly string[]): string[] =>
+const removeHopByHopHeaders = (raw: readonly string[]): string[] =>
   raw.flatMap((name, index) =>
     index % 2 === 0 && !hopByHopHeaders.has(name.toLowerCase()) ? [name, raw[index + 1] ?? ''] : [],
   );
@@ -36,14 +36,14 @@ const forwardedHeaders = (raw: readonly string[]): string[] =>
 const browserServiceHosts: ReadonlySet<string> = new Set(['content-autofill.googleapis.com']);
 
 /** `host:port` of an address, in the browser's form. */
-const hostPortOf = (url: URL): string => {
+const getHostPort = (url: URL): string => {
   const isSecure = url.protocol === 'https:' || url.protocol === 'wss:';
   return `${url.hostname}:${url.port === '' ? (isSecure ? 443 : 80) : url.port}`;
 };
 
 /** `CONNECT` contains a host and port without a scheme. */
-const parseConnectTarget = (place: string): URL | undefined =>
-  URL.canParse(`http://${place}`) ? new URL(`http://${place}`) : undefined;
+const parseConnectTarget = (hostPort: string): URL | undefined =>
+  URL.canParse(`http://${hostPort}`) ? new URL(`http://${hostPort}`) : undefined;
 
 /** A proxy for one run, on loopback. It only answers proxy requests. */
 export class EgressProxy {
@@ -69,9 +69,9 @@ export class EgressProxy {
     maxBytes = maxTransferBytes,
   ): Promise<EgressProxy> {
     const proxy = new EgressProxy(attempt, maxBytes);
-    await new Promise<void>((ready, failed) => {
+    await new Promise<void>((resolve, failed) => {
       proxy.#server.once('error', failed);
-      proxy.#server.listen(0, '127.0.0.1', ready);
+      proxy.#server.listen(0, '127.0.0.1', resolve);
     });
     proxy.#port = (proxy.#server.address() as AddressInfo).port;
     return proxy;
@@ -87,8 +87,8 @@ export class EgressProxy {
   }
 
   /** Why the last connection to the host of an address failed; undefined if it succeeded. */
-  failureOf(url: string): StepFailure | undefined {
-    return URL.canParse(url) ? this.#failures.get(hostPortOf(new URL(url))) : undefined;
+  getFailure(url: string): StepFailure | undefined {
+    return URL.canParse(url) ? this.#failures.get(getHostPort(new URL(url))) : undefined;
   }
 
   /** Closes all connections. */
@@ -103,20 +103,20 @@ export class EgressProxy {
     socket.once('close', () => this.#openSockets.delete(socket));
   }
 
-  #count(chunk: Buffer): void {
+  #countBytes(chunk: Buffer): void {
     this.#transferredBytes += chunk.length;
     if (this.isFull) for (const socket of this.#openSockets) socket.destroy();
   }
 
-  #recordFailure(place: string, thrown: unknown): void {
-    const failure = toStepFailure(thrown, { host: place, phase: 'connect', signal: this.#attempt.signal });
-    if (this.#failures.size < maxFailures) this.#failures.set(place, failure);
+  #recordFailure(hostPort: string, error: unknown): void {
+    const failure = toStepFailure(error, { host: hostPort, phase: 'connect', signal: this.#attempt.signal });
+    if (this.#failures.size < maxFailures) this.#failures.set(hostPort, failure);
   }
 
   /** Opens every kind of connection. Rejects if it is not allowed, or fails. */
   async #connect(url: URL, hostPort: string): Promise<Socket> {
     if (this.isFull) throw new StepFailure('the page transferred too much data');
-    const host = urlHost(url);
+    const host = getUrlHost(url);
     if (browserServiceHosts.has(host)) throw new StepFailure(`${host} is a service of the browser, not of the page`);
     // The browser measures the duration.
     const { lookup } = await this.#attempt.resolveAddress(host, new PhaseClock('lookup'));
@@ -128,7 +128,7 @@ export class EgressProxy {
       socket.once('close', () => failed(new Error('it closed the connection')));
     });
     this.#failures.delete(hostPort);
-    socket.on('data', (chunk) => this.#count(chunk));
+    socket.on('data', (chunk) => this.#countBytes(chunk));
     return socket;
   }
 
@@ -137,16 +137,16 @@ export class EgressProxy {
     this.#track(client);
     const url = parseConnectTarget(requestUrl);
     if (url === undefined) return void client.end('HTTP/1.1 400 Bad Request\r\n\r\n');
-    const place = /:\d+$/.test(requestUrl) ? requestUrl.toLowerCase() : hostPortOf(url);
+    const hostPort = /:\d+$/.test(requestUrl) ? requestUrl.toLowerCase() : getHostPort(url);
     try {
-      const target = await this.#connect(url, place);
+      const target = await this.#connect(url, hostPort);
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      client.on('data', (chunk: Buffer) => this.#count(chunk));
+      client.on('data', (chunk: Buffer) => this.#countBytes(chunk));
       client.pipe(target).pipe(client);
       client.once('close', () => target.destroy());
       target.once('close', () => client.destroy());
     } catch (error) {
-      this.#recordFailure(place, error);
+      this.#recordFailure(hostPort, error);
       client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
     }
   }
@@ -156,26 +156,26 @@ export class EgressProxy {
     const { url: requestUrl = '', method = 'GET', rawHeaders } = request;
     const url = URL.canParse(requestUrl) ? new URL(requestUrl) : undefined;
     if (url?.protocol !== 'http:') return void answer.writeHead(400).end();
-    const place = hostPortOf(url);
+    const hostPort = getHostPort(url);
     try {
-      const socket = await this.#connect(url, place);
-      const forwarded = requestHttp(url, {
+      const socket = await this.#connect(url, hostPort);
+      const forwardedRequest = requestHttp(url, {
         method,
-        headers: forwardedHeaders(rawHeaders),
+        headers: removeHopByHopHeaders(rawHeaders),
         createConnection: () => socket,
       });
       answer.once('close', () => socket.destroy());
-      request.on('data', (chunk: Buffer) => this.#count(chunk));
-      request.pipe(forwarded);
+      request.on('data', (chunk: Buffer) => this.#countBytes(chunk));
+      request.pipe(forwardedRequest);
       const response = await new Promise<IncomingMessage>((answered, failed) => {
-        forwarded.once('response', answered);
-        forwarded.once('error', failed);
+        forwardedRequest.once('response', answered);
+        forwardedRequest.once('error', failed);
       });
-      answer.writeHead(response.statusCode ?? 502, response.statusMessage, forwardedHeaders(response.rawHeaders));
+      answer.writeHead(response.statusCode ?? 502, response.statusMessage, removeHopByHopHeaders(response.rawHeaders));
       response.on('error', () => answer.destroy());
       response.pipe(answer);
     } catch (error) {
-      this.#recordFailure(place, error);
+      this.#recordFailure(hostPort, error);
       // Without an answer, because an answer would seem to be from the target.
       request.socket.destroy();
     }

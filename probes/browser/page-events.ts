@@ -2,9 +2,9 @@
  * Redacts the reported events of a page. Redaction precedes truncation, so no part of a secret remains at the end of a
  * text.
  */
-import type { SteppedPage } from '../../schemas/synthetic-runs.ts';
+import type { StepPage } from '../../schemas/synthetic-runs.ts';
 
-export const redactPage = (page: SteppedPage, redact: (text: string) => string): SteppedPage => {
+export const redactPage = (page: StepPage, redact: (text: string) => string): StepPage => {
   const redactAndTruncate = (text: string, maxLength: number): string => redact(text).slice(0, maxLength);
   return {
     url: redactAndTruncate(page.url, 2048),

@@ -8,14 +8,14 @@ import { isBoundTo } from '../../subjects/synthetics/problems.ts';
 import type { BrowserStep, BrowserTarget, FramedStep } from '../../subjects/synthetics/types/browser-steps.ts';
 import type { BoundHosts } from '../bound-secrets.ts';
 import { findAll, findPattern } from '../extract-value.ts';
-import { bareHost } from '../reach.ts';
+import { removeBrackets } from '../reach.ts';
 import type { Stepped } from './driver-messages.ts';
-import { withinOrUndefined } from './page-watch.ts';
+import { awaitOrUndefined } from './page-watch.ts';
 
 export type StepOutcome = Omit<Stepped, 'page' | 'unreachableUrl'>;
 
 export const passed: StepOutcome = { outcome: 'passed', message: '' };
-const failed = (message: string): StepOutcome => ({ outcome: 'failed', message });
+const createFailure = (message: string): StepOutcome => ({ outcome: 'failed', message });
 
 /** Interval between checks of an expectation */
 const checkIntervalMs = 100;
@@ -33,41 +33,44 @@ type LocatorScope = Pick<Page, 'getByRole' | 'getByLabel' | 'getByText' | 'getBy
 
 /** The page, or the frame that contains the target. */
 const resolveFrame = (page: Page, frame: FramedStep['frame']): LocatorScope =>
-  frame.reduce<LocatorScope>((around, one) => {
-    const found = typeof one === 'string' ? around.locator(`css=${one}`) : around.locator('css=iframe, frame').nth(one);
+  frame.reduce<LocatorScope>((scope, frameSelector) => {
+    const found =
+      typeof frameSelector === 'string'
+        ? scope.locator(`css=${frameSelector}`)
+        : scope.locator('css=iframe, frame').nth(frameSelector);
     return found.contentFrame();
   }, page);
 
 const findTarget = (page: Page, { target, frame }: FramedStep & { readonly target: BrowserTarget }): Locator => {
-  const around = resolveFrame(page, frame);
+  const scope = resolveFrame(page, frame);
   switch (target.by) {
     case 'role': {
       const name = target.name === null ? {} : { name: target.name, exact: target.exact };
-      return around.getByRole(target.role as Parameters<Page['getByRole']>[0], name);
+      return scope.getByRole(target.role as Parameters<Page['getByRole']>[0], name);
     }
     case 'label':
-      return around.getByLabel(target.label, { exact: target.exact });
+      return scope.getByLabel(target.label, { exact: target.exact });
     case 'text':
-      return around.getByText(target.text, { exact: target.exact });
+      return scope.getByText(target.text, { exact: target.exact });
     case 'testId':
-      return around.getByTestId(target.testId);
+      return scope.getByTestId(target.testId);
     default:
-      return around.locator(`css=${target.css}`);
+      return scope.locator(`css=${target.css}`);
   }
 };
 
 /** Why a step failed, as readable text: for several attempts, the last condition that was waited for. */
 export const toMessage = (error: unknown): string => {
   const { message } = error as Error;
-  const [first = '', ...log] = message.replaceAll('\u001b', '').split('\n');
-  const plain = first
+  const [firstLine = '', ...log] = message.replaceAll('\u001b', '').split('\n');
+  const summary = firstLine
     .replace(/^[\w.]{1,64}: /, '')
     .replace(/^Timeout (\d{1,9})ms exceeded\.?$/, 'took longer than $1 ms');
-  if (!(error instanceof errors.TimeoutError)) return truncate(plain, maxMessageLength);
+  if (!(error instanceof errors.TimeoutError)) return truncate(summary, maxMessageLength);
   const last = log
     .map((line) => line.replace(/^[\s-]*/, ''))
     .filter((line) => line !== '' && !line.startsWith('Call log'));
-  return truncate([plain, ...last.slice(-1)].join(': '), maxMessageLength);
+  return truncate([summary, ...last.slice(-1)].join(': '), maxMessageLength);
 };
 
 const toTexts = (value: string | number | undefined): readonly string[] | undefined =>
@@ -80,27 +83,27 @@ const readTexts = async (
   { timeout, maxLength }: { readonly timeout: number; readonly maxLength: number },
 ): Promise<readonly string[] | undefined> => {
   if (read === 'url') return [page.url()];
-  if (read === 'title') return toTexts(await withinOrUndefined(page.title(), timeout));
+  if (read === 'title') return toTexts(await awaitOrUndefined(page.title(), timeout));
   if (target === null) return [];
   const found = findTarget(page, { target, frame });
-  if (read === 'count') return toTexts(await withinOrUndefined(found.count(), timeout));
+  if (read === 'count') return toTexts(await awaitOrUndefined(found.count(), timeout));
   const texts =
     read === 'text'
       ? found.allInnerTexts()
       : found.evaluateAll((elements) =>
           elements.map((element) => String((element as { value?: unknown }).value ?? '')),
         );
-  return (await withinOrUndefined(texts, timeout))?.slice(0, maxElements).map((text) => text.slice(0, maxLength));
+  return (await awaitOrUndefined(texts, timeout))?.slice(0, maxElements).map((text) => text.slice(0, maxLength));
 };
 
 /** Whether a page that answered no request for a text answers at all; else its scripts run without end. */
 const isResponsive = async (page: Page): Promise<boolean> =>
-  (await withinOrUndefined(page.evaluate(() => true))) === true;
+  (await awaitOrUndefined(page.evaluate(() => true))) === true;
 
-const hostOf = (url: string): string => (URL.canParse(url) ? bareHost(new URL(url).hostname) : '');
+const hostOf = (url: string): string => (URL.canParse(url) ? removeBrackets(new URL(url).hostname) : '');
 
 const unbound = (host: string): StepOutcome =>
-  failed(`a secret of the check is not bound to ${host === '' ? 'this page' : host}`);
+  createFailure(`a secret of the check is not bound to ${host === '' ? 'this page' : host}`);
 
 /** The host of a frame to which a secret is not bound */
 const findUnboundHost = (page: Page, bound: BoundHosts): string | undefined =>
@@ -136,10 +139,10 @@ const expectText = async (where: CurrentPage, step: BrowserStep & { action: 'exp
     const timeout = Math.max(leftMs, checkIntervalMs);
     records = (await readTexts(where(), step, { timeout, maxLength: maxTextLength })) ?? records;
     const isOver = leftMs <= 0;
-    if (isOver && records === undefined && !(await isResponsive(where()))) return failed(notResponding);
-    const seen = judgeAssertions([assertion], { records: records ?? [] });
-    if (seen.outcome === 'passed' && (isOver || records !== undefined)) return passed;
-    if (isOver) return { outcome: seen.outcome, message: (seen.messages[0] ?? '').replace(/^record/, read) };
+    if (isOver && records === undefined && !(await isResponsive(where()))) return createFailure(notResponding);
+    const result = judgeAssertions([assertion], { records: records ?? [] });
+    if (result.outcome === 'passed' && (isOver || records !== undefined)) return passed;
+    if (isOver) return { outcome: result.outcome, message: (result.messages[0] ?? '').replace(/^record/, read) };
     await pause(Math.min(checkIntervalMs, leftMs));
   }
 };
@@ -147,7 +150,7 @@ const expectText = async (where: CurrentPage, step: BrowserStep & { action: 'exp
 /** Waits for an element, also in a window that opens in the meantime. */
 const waitForElement = async (
   where: CurrentPage,
-  of: FramedStep & { readonly target: BrowserTarget },
+  step: FramedStep & { readonly target: BrowserTarget },
   { state, timeout }: { readonly state: 'visible' | 'hidden' | 'attached'; readonly timeout: number },
 ): Promise<void> => {
   const endMs = performance.now() + timeout;
@@ -155,7 +158,7 @@ const waitForElement = async (
     const page = where();
     try {
       const leftMs = Math.max(endMs - performance.now(), checkIntervalMs);
-      return await findTarget(page, of).waitFor({ state, timeout: Math.min(leftMs, waitSliceMs) });
+      return await findTarget(page, step).waitFor({ state, timeout: Math.min(leftMs, waitSliceMs) });
     } catch (error) {
       const isOver = performance.now() >= endMs && page === where();
       if (isOver || !(error instanceof errors.TimeoutError || page.isClosed())) throw error;
@@ -168,14 +171,14 @@ const extractValue = async (where: CurrentPage, step: BrowserStep & { action: 'e
   if (step.target !== null && step.read !== 'count')
     await waitForElement(where, { ...step, target: step.target }, { state: 'attached', timeout });
   const texts = await readTexts(where(), step, { timeout, maxLength: maxExtractedTextLength });
-  if (texts === undefined && !(await isResponsive(where()))) return failed(notResponding);
+  if (texts === undefined && !(await isResponsive(where()))) return createFailure(notResponding);
   const [text = ''] = texts ?? [];
   if (text.length >= maxExtractedTextLength)
-    return failed(`${step.read} has more than ${maxExtractedTextLength} characters: ${step.as} is not set`);
+    return createFailure(`${step.read} has more than ${maxExtractedTextLength} characters: ${step.as} is not set`);
   if (step.pattern === null) return { ...passed, found: findAll(text) };
   const found = findPattern(text, step.pattern);
   return found === undefined
-    ? failed(`${step.read} does not match ${step.pattern}: ${step.as} is not set`)
+    ? createFailure(`${step.read} does not match ${step.pattern}: ${step.as} is not set`)
     : { ...passed, found };
 };
 
@@ -184,8 +187,8 @@ export const performStep = async (where: CurrentPage, step: BrowserStep, bound: 
   const page = where();
   // The timeout of the attempt ends hanging steps.
   if (step.action === 'goto') {
-    const answer = await page.goto(step.url, { timeout: 0 });
-    return answer === null ? passed : { ...passed, status: answer.status() };
+    const response = await page.goto(step.url, { timeout: 0 });
+    return response === null ? passed : { ...passed, status: response.status() };
   }
   const timeout = parseDurationMs(step.within);
   switch (step.action) {

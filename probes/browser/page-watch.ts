@@ -1,9 +1,9 @@
 /** Requests and errors of a page, step by step */
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { z } from 'zod';
-import { type SteppedPage, webVitals } from '../../schemas/synthetic-runs.ts';
+import { type StepPage, webVitals } from '../../schemas/synthetic-runs.ts';
 
-type PageRequest = SteppedPage['requests'][number];
+type PageRequest = StepPage['requests'][number];
 
 /** Maximum requests for all steps */
 const maxRequests = 100;
@@ -11,7 +11,7 @@ const maxRequests = 100;
 const maxErrors = 20;
 /** Maximum length of a reported text, whatever the page sends. */
 const maxTextLength = 8192;
-/** Timeout for a page that does not answer */
+/** Timeout for a page that does not respond */
 const timeoutMs = 1000;
 
 const Vitals = z.partialRecord(z.enum(webVitals), z.number().min(0)).catch({});
@@ -20,7 +20,7 @@ const Vitals = z.partialRecord(z.enum(webVitals), z.number().min(0)).catch({});
  * Runs in the page. Layout shifts are reported as the largest session window: gaps of at most one second, five seconds
  * in total.
  */
-const vitalsInPage = `(() => {
+const vitalsScript = `(() => {
   const entries = (type) => {
     const observer = new PerformanceObserver(() => undefined);
     observer.observe({ type, buffered: true });
@@ -46,20 +46,20 @@ const vitalsInPage = `(() => {
     typeof value === 'number' ? [[name, Math.round(value * 1000) / 1000]] : []));
 })()`;
 
-/** Undefined if the page does not answer. */
-export const withinOrUndefined = async <Value>(promise: Promise<Value>, ms = timeoutMs): Promise<Value | undefined> => {
+/** Returns undefined if the page does not respond in time. */
+export const awaitOrUndefined = async <Value>(promise: Promise<Value>, ms = timeoutMs): Promise<Value | undefined> => {
   let timer: NodeJS.Timeout | undefined;
-  const never = new Promise<undefined>((end) => {
+  const timeout = new Promise<undefined>((end) => {
     timer = setTimeout(() => end(undefined), ms);
   });
-  return Promise.race([promise.catch(() => undefined), never]).finally(() => clearTimeout(timer));
+  return Promise.race([promise.catch(() => undefined), timeout]).finally(() => clearTimeout(timer));
 };
 
 /** Chromium's error page */
-const isError = (url: string): boolean => url.startsWith('chrome-error:');
+const isErrorPage = (url: string): boolean => url.startsWith('chrome-error:');
 
 /**
- * The page whose main frame a request navigates, or that its window is not open yet; undefined if it navigates none.
+ * Returns the page whose main frame a request navigates, or `to come` if its window is not open yet; undefined if the request is no such navigation.
  */
 const findNavigatedPage = (request: Request): Page | 'to come' | undefined => {
   if (!request.isNavigationRequest()) return undefined;
@@ -87,15 +87,15 @@ export class PageWatch {
   #stepStartMs = Date.now();
 
   constructor(context: BrowserContext) {
-    context.on('request', (request) => this.#begin(request));
+    context.on('request', (request) => this.#startRequest(request));
     context.on('response', (response) => {
       const entry = this.#pendingRequests.get(response.request());
       if (entry !== undefined) entry.status = response.status();
     });
-    context.on('requestfinished', (request) => this.#end(request));
-    context.on('requestfailed', (request) => this.#end(request, request.failure()?.errorText ?? 'failed'));
+    context.on('requestfinished', (request) => this.#endRequest(request));
+    context.on('requestfailed', (request) => this.#endRequest(request, request.failure()?.errorText ?? 'failed'));
     context.on('framenavigated', (frame) => {
-      if (frame.parentFrame() === null && !isError(frame.url())) this.#failedUrlByPage.delete(frame.page());
+      if (frame.parentFrame() === null && !isErrorPage(frame.url())) this.#failedUrlByPage.delete(frame.page());
     });
     context.on('weberror', (error) => this.#addError(error.error().message));
     context.on('console', (message) => {
@@ -104,8 +104,8 @@ export class PageWatch {
   }
 
   /** The failed navigation target of a page, until a navigation succeeds. */
-  unreached(page: Page): string | undefined {
-    return this.#failedUrlByPage.get(page) ?? (isError(page.url()) ? this.#failedWindowUrl : undefined);
+  getUnreachableUrl(page: Page): string | undefined {
+    return this.#failedUrlByPage.get(page) ?? (isErrorPage(page.url()) ? this.#failedWindowUrl : undefined);
   }
 
   /** Reports a request that was blocked because of a secret; `isDocument`: that of a page or a frame. */
@@ -131,7 +131,7 @@ export class PageWatch {
     if (this.#errors.length < maxErrors) this.#errors.push(text.slice(0, maxTextLength));
   }
 
-  #begin(request: Request): void {
+  #startRequest(request: Request): void {
     if (this.#requestCount >= maxRequests) {
       this.#omittedCount++;
       return;
@@ -150,7 +150,7 @@ export class PageWatch {
     this.#requests.push(entry);
   }
 
-  #end(request: Request, failure?: string): void {
+  #endRequest(request: Request, failure?: string): void {
     const page = failure === undefined ? undefined : findNavigatedPage(request);
     if (page === 'to come') this.#failedWindowUrl = request.url();
     else if (page !== undefined) this.#failedUrlByPage.set(page, request.url());
@@ -173,9 +173,9 @@ export class PageWatch {
   }
 
   /** Events since the end of the previous step, and the current state of a page. */
-  async snapshot(page: Page): Promise<SteppedPage> {
-    const vitals = Vitals.parse((await withinOrUndefined(page.evaluate(vitalsInPage))) ?? {});
-    await withinOrUndefined(Promise.all(this.#sizes));
+  async snapshot(page: Page): Promise<StepPage> {
+    const vitals = Vitals.parse((await awaitOrUndefined(page.evaluate(vitalsScript))) ?? {});
+    await awaitOrUndefined(Promise.all(this.#sizes));
     const requests = this.#requests.map((entry) => ({ ...entry }));
     const basics = { url: page.url().slice(0, maxTextLength), vitals, requests };
     const steppedPage = { ...basics, leftOut: this.#omittedCount, errors: this.#errors };

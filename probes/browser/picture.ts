@@ -1,33 +1,35 @@
-/** Pictures of a page, with secrets masked */
+/** Screenshots of a page, with secrets masked */
 import type { Frame, Locator, Page } from 'playwright-core';
 import { maxPictureBytes } from '../../schemas/synthetic-work.ts';
 
 /** Time limit for all attempts */
 const maxMs = 4000;
-/** Qualities of successive attempts, while the picture is too large */
+/** Qualities of successive attempts, while the screenshot is too large */
 const qualities = [60, 30, 10] as const;
 
-const passwordFields = 'css=input[type=password]';
-/** Elements whose texts or pictures are not in the document, and fields */
-const opaqueElements =
+const passwordFieldSelector = 'css=input[type=password]';
+/** Elements whose texts or images are not in the document, and input fields */
+const opaqueElementSelector =
   'css=input, textarea, select, [contenteditable], canvas, video, object, embed, img[src^="data:"], img[src^="blob:"]';
 
 const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /** Texts that look identical to people: case-insensitive, and with any white space. */
-const hiddenTextPattern = (hidden: readonly string[]): RegExp =>
-  new RegExp(hidden.map((text) => text.trim().split(/\s+/).map(escapeRegExp).join('\\s*')).join('|'), 'i');
+const createHiddenTextPattern = (hiddenTexts: readonly string[]): RegExp =>
+  new RegExp(hiddenTexts.map((text) => text.trim().split(/\s+/).map(escapeRegExp).join('\\s*')).join('|'), 'i');
 
 /** Texts are searched outside the page's own scripts, which never see them. */
 const findMaskedElements = (frame: Frame, pattern: RegExp | undefined): readonly Locator[] =>
-  pattern === undefined ? [frame.locator(passwordFields)] : [frame.locator(opaqueElements), frame.getByText(pattern)];
+  pattern === undefined
+    ? [frame.locator(passwordFieldSelector)]
+    : [frame.locator(opaqueElementSelector), frame.getByText(pattern)];
 
 /**
  * Returns a JPEG of the window, at most `maxPictureBytes`; undefined if the page does not settle, or is too large.
  * Elements with one of the texts are masked. If there are texts, elements that cannot be searched are masked too.
  */
 export const takeScreenshot = async (page: Page, hidden: readonly string[]): Promise<Uint8Array | undefined> => {
-  const pattern = hidden.length === 0 ? undefined : hiddenTextPattern(hidden);
+  const pattern = hidden.length === 0 ? undefined : createHiddenTextPattern(hidden);
   const endMs = performance.now() + maxMs;
   for (const quality of qualities) {
     const timeout = endMs - performance.now();

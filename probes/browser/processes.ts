@@ -34,25 +34,27 @@ const readProcessGroup = (pid: number): number => {
 export const findProcesses = (directory: string): readonly number[] => {
   const ownGroup = readProcessGroup(process.pid);
   const groups = listPids().map((pid) => ({ pid, group: readProcessGroup(pid) }));
-  const others = groups.filter(({ group }) => group !== ownGroup && group !== 0);
-  const found = others.filter(({ pid }) => readProcessFile(pid, 'cmdline').includes(`${directory}/`));
-  const runGroups = new Set(found.map(({ group }) => group));
-  return others.filter(({ group }) => runGroups.has(group)).map(({ pid }) => pid);
+  const otherProcesses = groups.filter(({ group }) => group !== ownGroup && group !== 0);
+  const matchingProcesses = otherProcesses.filter(({ pid }) =>
+    readProcessFile(pid, 'cmdline').includes(`${directory}/`),
+  );
+  const runGroups = new Set(matchingProcesses.map(({ group }) => group));
+  return otherProcesses.filter(({ group }) => runGroups.has(group)).map(({ pid }) => pid);
 };
 
 /** Private memory in bytes: memory that is shared with others, such as the program, does not count. */
-export const privateMemoryBytes = (processes: readonly number[]): number =>
+export const sumPrivateMemoryBytes = (processes: readonly number[]): number =>
   processes.reduce((sum, pid) => {
     const kilobytes = [...readProcessFile(pid, 'status').matchAll(/^Rss(?:Anon|Shmem):\s{0,99}(\d{1,15}) kB/gm)];
-    return sum + kilobytes.reduce((own, [, size]) => own + Number(size) * 1024, 0);
+    return sum + kilobytes.reduce((processBytes, [, size]) => processBytes + Number(size) * 1024, 0);
   }, 0);
 
 /** Interval and number of checks: killed processes take a moment to end. */
 const checkIntervalMs = 20;
 const maxChecks = 250;
 
-/** Returns false if no process is left. */
-const kill = (directory: string): boolean => {
+/** Kills the processes that exist now. Returns false if none was left. */
+const killOnce = (directory: string): boolean => {
   const remaining = findProcesses(directory);
   for (const pid of remaining) {
     try {
@@ -66,11 +68,12 @@ const kill = (directory: string): boolean => {
 
 /** Kills the processes, and those that they start in the meantime. Resolves when none is left. */
 export const killAll = async (directory: string): Promise<void> => {
-  for (let attempt = 0; attempt < maxChecks && kill(directory); attempt++) await pause(checkIntervalMs);
+  for (let attempt = 0; attempt < maxChecks && killOnce(directory); attempt++) await pause(checkIntervalMs);
 };
 
 /** The synchronous form for a process that exits and cannot wait. */
 export const killAllNow = (directory: string): void => {
-  const never = new Int32Array(new SharedArrayBuffer(4));
-  for (let attempt = 0; attempt < maxChecks && kill(directory); attempt++) Atomics.wait(never, 0, 0, checkIntervalMs);
+  const neverNotified = new Int32Array(new SharedArrayBuffer(4));
+  for (let attempt = 0; attempt < maxChecks && killOnce(directory); attempt++)
+    Atomics.wait(neverNotified, 0, 0, checkIntervalMs);
 };

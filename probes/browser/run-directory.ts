@@ -16,19 +16,19 @@ const newNamePrefix = `oiq-browser-new-${machine}-`;
 /** Age after which a new directory counts as abandoned */
 const maxNewAgeMs = 60_000;
 /**
- * Socket in a directory: its creator answers there while it is alive, also to other containers, whose process ids
- * differ.
+ * Socket in a directory. Its creator accepts connections there while it is alive, also from other containers, whose
+ * process ids differ.
  */
 const socketName = 'alive';
 
 /** Returns a path for a new directory. */
-export const runDirectoryPath = (): string => join(tmpdir(), `${namePrefix}${randomBytes(6).toString('hex')}`);
+export const createRunDirectoryPath = (): string => join(tmpdir(), `${namePrefix}${randomBytes(6).toString('hex')}`);
 
 /**
  * Creates a directory for the lifetime of this process. The directory gets its final name once this process listens on
  * its socket.
  */
-export const makeDirectory = async (path: string): Promise<void> => {
+export const createRunDirectory = async (path: string): Promise<void> => {
   const temporaryPath = path.replace(namePrefix, newNamePrefix);
   mkdirSync(temporaryPath, { mode: 0o700 });
   const server = createServer((socket) => socket.on('error', () => undefined).destroy()).unref();

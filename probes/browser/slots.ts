@@ -6,13 +6,13 @@ const defaultSlots = 2;
 const defaultWaitMs = 60_000;
 
 export class BrowserSlots {
-  readonly #maxPlaces: number;
+  readonly #maxSlots: number;
   readonly #maxWaitMs: number;
-  readonly #waiting = new Set<() => void>();
-  #usedPlaces = 0;
+  readonly #waiters = new Set<() => void>();
+  #usedSlots = 0;
 
-  constructor(maxPlaces = defaultSlots, maxWaitMs = defaultWaitMs) {
-    this.#maxPlaces = maxPlaces;
+  constructor(maxSlots = defaultSlots, maxWaitMs = defaultWaitMs) {
+    this.#maxSlots = maxSlots;
     this.#maxWaitMs = maxWaitMs;
   }
 
@@ -23,15 +23,15 @@ export class BrowserSlots {
   async acquire(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const busyMessage = `this location runs ${this.#maxPlaces} browsers at once, and no slot became free`;
-    const refuse = (reason: unknown): void => {
-      this.#waiting.delete(resolve);
+    const busyMessage = `this location runs ${this.#maxSlots} browsers at once, and no slot became free`;
+    const cancel = (reason: unknown): void => {
+      this.#waiters.delete(resolve);
       reject(reason);
     };
-    const timer = setTimeout(() => refuse(new StepFailure(busyMessage, { outcome: 'unknown' })), this.#maxWaitMs);
-    const stop = (): void => refuse(signal.reason);
+    const timer = setTimeout(() => cancel(new StepFailure(busyMessage, { outcome: 'unknown' })), this.#maxWaitMs);
+    const stop = (): void => cancel(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
-    this.#waiting.add(resolve);
+    this.#waiters.add(resolve);
     this.#startNext();
     try {
       await promise;
@@ -40,16 +40,16 @@ export class BrowserSlots {
       signal.removeEventListener('abort', stop);
     }
     return () => {
-      this.#usedPlaces--;
+      this.#usedSlots--;
       this.#startNext();
     };
   }
 
   #startNext(): void {
-    const [grantSlot] = this.#waiting;
-    if (grantSlot === undefined || this.#usedPlaces >= this.#maxPlaces) return;
-    this.#waiting.delete(grantSlot);
-    this.#usedPlaces++;
+    const [grantSlot] = this.#waiters;
+    if (grantSlot === undefined || this.#usedSlots >= this.#maxSlots) return;
+    this.#waiters.delete(grantSlot);
+    this.#usedSlots++;
     grantSlot();
   }
 }

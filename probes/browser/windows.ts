@@ -8,7 +8,7 @@ const maxWindows = 5;
 const pollMs = 20;
 
 /** Actions by which a person opens a window */
-const openingActions: ReadonlySet<BrowserStep['action']> = new Set(['click', 'choose', 'press']);
+const userActions: ReadonlySet<BrowserStep['action']> = new Set(['click', 'choose', 'press']);
 /** Windows that scripts open after these actions belong to no step. */
 const scriptActions: ReadonlySet<BrowserStep['action']> = new Set(['goto', 'fill']);
 
@@ -66,7 +66,7 @@ export class Windows {
 
   /** Called at the beginning of a step, which determines whether new windows belong to it. */
   beginStep({ action }: BrowserStep): void {
-    if (openingActions.has(action)) this.#isActive = true;
+    if (userActions.has(action)) this.#isActive = true;
     else if (scriptActions.has(action)) this.#isActive = false;
   }
 

@@ -2,7 +2,14 @@
 import type { ClientCredentials } from '../../subjects/synthetics/types/http.ts';
 import { decodeText } from '../answer-text.ts';
 import { toStepFailure } from '../failure.ts';
-import { type HopAnswer, parseHttpUrl, requireBoundSecrets, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
+import {
+  getUrlHost,
+  type HopResponse,
+  parseHttpUrl,
+  requireBoundSecrets,
+  sendOnce,
+  toBodyExcerpt,
+} from '../http-hop.ts';
 import { createRunHeaders, userAgent } from '../own-headers.ts';
 import { PhaseClock } from '../phases.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
@@ -21,7 +28,7 @@ interface TokenResponse {
   readonly error_description?: unknown;
 }
 
-const parseTokenResponse = ({ body, charset }: Pick<HopAnswer, 'body' | 'charset'>): TokenResponse => {
+const parseTokenResponse = ({ body, charset }: Pick<HopResponse, 'body' | 'charset'>): TokenResponse => {
   try {
     const response: unknown = JSON.parse(decodeText(body, charset));
     return typeof response === 'object' && response !== null ? response : {};
@@ -94,7 +101,7 @@ export class AccessTokens {
   ): Promise<Pick<StepResult, 'outcome' | 'message' | 'status' | 'body'> & { readonly token?: string }> {
     const attempt = this.#attempt;
     const url = parseHttpUrl(client.tokenUrl);
-    if (!attempt.canSendTo(texts, urlHost(url)))
+    if (!attempt.canSendTo(texts, getUrlHost(url)))
       throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
     const headers = { ...createTokenRequestHeaders(client), 'user-agent': userAgent, ...createRunHeaders(attempt) };
     const request = {

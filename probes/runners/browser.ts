@@ -11,9 +11,9 @@ import { findChromium } from '../browser/program.ts';
 import { BrowserSlots } from '../browser/slots.ts';
 import { extractValue } from '../extract-value.ts';
 import { toStepFailure } from '../failure.ts';
-import { parseHttpUrl, urlHost } from '../http-hop.ts';
+import { getUrlHost, parseHttpUrl } from '../http-hop.ts';
 import { createRunHeaders } from '../own-headers.ts';
-import { PhaseClock, totalDuration } from '../phases.ts';
+import { PhaseClock, sumDurations } from '../phases.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 import { checkAssertions } from './http.ts';
 
@@ -22,9 +22,9 @@ type Settings = z.output<(typeof browser)['settings']>;
 /** Shared by the process. */
 const browserSlots = new BrowserSlots();
 /** A browser starts in a second or two, longer on a busy machine. This time does not count for the target. */
-const startMs = 60_000;
+const startTimeoutMs = 60_000;
 
-const unknownResult = (message: string): readonly StepResult[] => [
+const createUnknownResult = (message: string): readonly StepResult[] => [
   { name: '', outcome: 'unknown', phases: {}, message },
 ];
 
@@ -33,15 +33,15 @@ const describeTarget = (target: BrowserTarget): string => {
   return `${target.by} “${Object.values(target)[1]}”`;
 };
 
-/** Name of a step, from its settings as written: templates stay unrendered. */
-const stepName = (step: BrowserStep): string => {
+/** Returns the name of a step, from its settings before templates are rendered. */
+const getStepName = (step: BrowserStep): string => {
   if (step.name !== '') return step.name;
-  const more =
+  const details =
     step.action === 'goto' ? step.url : 'target' in step && step.target !== null ? describeTarget(step.target) : '';
-  return `${step.action} ${more}`.trim().slice(0, 256);
+  return `${step.action} ${details}`.trim().slice(0, 256);
 };
 
-const textsOf = (part: object): readonly string[] => listTexts(part).map(({ text }) => text);
+const listTextValues = (part: object): readonly string[] => listTexts(part).map(({ text }) => text);
 
 /** Texts of a step that leave the probe: an address, or what is filled in */
 const sentTexts = (step: BrowserStep): readonly string[] =>
@@ -49,14 +49,14 @@ const sentTexts = (step: BrowserStep): readonly string[] =>
 
 const otherTexts = (step: BrowserStep): readonly string[] => {
   const sent = sentTexts(step);
-  return textsOf(step).filter((text) => !sent.includes(text));
+  return listTextValues(step).filter((text) => !sent.includes(text));
 };
 
 /** Keys that insert what a field with a secret may have left in the clipboard */
 const isPaste = (step: BrowserStep): boolean =>
   step.action === 'press' && /(?:Control|Meta)\+(?:.{1,20}\+)?(?:v|KeyV)$|Shift\+(?:.{1,20}\+)?Insert$/i.test(step.key);
 
-/** The hosts to which the secrets of a step are bound. Throws if a secret would be sent to another host. */
+/** Returns the hosts to which the secrets of a step are bound. Throws if a secret would be sent to another host. */
 const requireBoundSecrets = (
   written: BrowserStep,
   step: BrowserStep,
@@ -73,7 +73,7 @@ const requireBoundSecrets = (
   if (step.action === 'fill') filledHosts.push(...hosts);
   if (step.action !== 'goto') return hosts;
   const url = parseHttpUrl(step.url);
-  if (!hosts.every((bound) => isBoundTo(bound, urlHost(url))))
+  if (!hosts.every((bound) => isBoundTo(bound, getUrlHost(url))))
     throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
   return [];
 };
@@ -88,26 +88,33 @@ interface Run {
 }
 
 /** If the page could not be reached, the proxy knows the reason. */
-const toOutcome = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<Run, 'proxy'> & { phases: object }) => {
-  const { status, message, unreachableUrl } = stepped;
-  if (stepped.outcome === 'failed' && proxy.isFull)
+const toOutcome = (
+  step: BrowserStep,
+  stepResult: Stepped,
+  { phases, proxy }: Pick<Run, 'proxy'> & { phases: object },
+) => {
+  const { status, message, unreachableUrl } = stepResult;
+  if (stepResult.outcome === 'failed' && proxy.isFull)
     return {
       outcome: 'failed' as const,
       message: `the page transfers more than ${maxTransferBytes / 1024 / 1024} MB`,
     };
   const failure =
-    stepped.outcome === 'failed' && unreachableUrl !== undefined ? proxy.failureOf(unreachableUrl) : undefined;
+    stepResult.outcome === 'failed' && unreachableUrl !== undefined ? proxy.getFailure(unreachableUrl) : undefined;
   if (failure !== undefined) return { outcome: failure.outcome, message: failure.message };
-  if (step.action !== 'goto' || stepped.outcome !== 'passed') return { outcome: stepped.outcome, message };
-  const seen = { durationMs: totalDuration(phases as StepResult['phases']), vitals: stepped.page.vitals };
-  const { outcome, messages } = checkAssertions(step.assertions, { ...seen, ...(status !== undefined && { status }) });
+  if (step.action !== 'goto' || stepResult.outcome !== 'passed') return { outcome: stepResult.outcome, message };
+  const observation = { durationMs: sumDurations(phases as StepResult['phases']), vitals: stepResult.page.vitals };
+  const { outcome, messages } = checkAssertions(step.assertions, {
+    ...observation,
+    ...(status !== undefined && { status }),
+  });
   return { outcome, message: messages.join('; ') };
 };
 
 const runStep = async (written: BrowserStep, run: Run): Promise<StepResult> => {
   const { attempt, proxy, process, values } = run;
   const clock = new PhaseClock('wait');
-  const base = { name: stepName(written) };
+  const base = { name: getStepName(written) };
   try {
     const handleStep = renderAll(written, { variables: attempt.variables, values, nowMs: Date.now() });
     const boundHosts = requireBoundSecrets(written, handleStep, run);
@@ -145,12 +152,12 @@ const runSteps = async ({ steps }: Settings, run: Run): Promise<readonly StepRes
   return results;
 };
 
-const runWith = async (program: string, settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
+const runInBrowser = async (program: string, settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
   const proxy = await EgressProxy.open(attempt);
   let process: BrowserProcess | undefined;
   try {
     const { viewport, verifyCertificate } = settings;
-    const opening = {
+    const browserOptions = {
       program,
       hasSandbox: attempt.chromium.hasSandbox,
       proxyPort: proxy.port,
@@ -159,16 +166,17 @@ const runWith = async (program: string, settings: Settings, attempt: Attempt): P
       verifyCertificate,
       secrets: attempt.secrets,
     };
-    const startSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(startMs)]);
-    const started = await attempt
+    const startSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(startTimeoutMs)]);
+    const processOrError = await attempt
       .runUncounted(async () => {
         process = await BrowserProcess.start();
-        await process.open(opening, startSignal);
+        await process.open(browserOptions, startSignal);
         return process;
       })
       .catch((error: Error) => error);
-    if (started instanceof Error) return unknownResult(`this location’s Chromium does not start: ${started.message}`);
-    return await runSteps(settings, { attempt, proxy, process: started, values: {}, filledHosts: [] });
+    if (processOrError instanceof Error)
+      return createUnknownResult(`this location’s Chromium does not start: ${processOrError.message}`);
+    return await runSteps(settings, { attempt, proxy, process: processOrError, values: {}, filledHosts: [] });
   } finally {
     await process?.end();
     proxy.close();
@@ -177,16 +185,18 @@ const runWith = async (program: string, settings: Settings, attempt: Attempt): P
 
 /** Runs the steps in a new browser; without one at the location, the result is unknown. */
 export const runBrowser = async (settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
-  const named = attempt.chromium.program;
-  const program = findChromium(named);
+  const configuredProgram = attempt.chromium.program;
+  const program = findChromium(configuredProgram);
   if (program === undefined)
-    return unknownResult(`this location has no Chromium${named === undefined ? '' : ` at ${named}`}`);
+    return createUnknownResult(
+      `this location has no Chromium${configuredProgram === undefined ? '' : ` at ${configuredProgram}`}`,
+    );
   const releaseSlot = await attempt
     .runUncounted(() => browserSlots.acquire(attempt.signal))
     .catch((error: Error) => error);
-  if (releaseSlot instanceof Error) return unknownResult(releaseSlot.message);
+  if (releaseSlot instanceof Error) return createUnknownResult(releaseSlot.message);
   try {
-    return await runWith(program, settings, attempt);
+    return await runInBrowser(program, settings, attempt);
   } finally {
     releaseSlot();
   }

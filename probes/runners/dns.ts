@@ -2,13 +2,13 @@ import { Resolver } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
 import type { z } from 'zod';
 import type { dns, recordTypes } from '../../subjects/synthetics/types/dns.ts';
-import { bareHost } from '../reach.ts';
+import { removeBrackets } from '../reach.ts';
 import { StepFailure } from '../runner.ts';
-import { oneStep } from './one-step.ts';
+import { createOneStepRunner } from './one-step.ts';
 
 type RecordType = (typeof recordTypes)[number];
 
-/** Response codes of valid answers; any other code counts as no answer. */
+/** Codes of valid DNS responses; any other code means that there was no response. */
 const responseCodes: Readonly<Record<string, string>> = {
   ENOTFOUND: 'NXDOMAIN',
   ENODATA: 'NOERROR',
@@ -39,8 +39,8 @@ const resolveRecords = async (resolver: Resolver, name: string, type: RecordType
   }
 };
 
-/** The address, or the first of a network, of a reverse lookup name; empty for other names. */
-const reverseLookupAddress = (name: string): readonly string[] => {
+/** Returns the address of a reverse lookup name, or the first address of its network; empty for other names. */
+const parseReverseLookupAddress = (name: string): readonly string[] => {
   const labels = name.toLowerCase().split('.').filter(Boolean).toReversed();
   const [top, zone, ...parts] = labels;
   if (top !== 'arpa') return [];
@@ -49,19 +49,19 @@ const reverseLookupAddress = (name: string): readonly string[] => {
   return [(parts.slice(0, 32).join('').padEnd(32, '0').match(/.{4}/g) ?? []).join(':')];
 };
 
-const privateNetworkFailure = (name: string): StepFailure =>
+const createPrivateNetworkFailure = (name: string): StepFailure =>
   new StepFailure(`${name} is in a private network, which this location does not report`, { outcome: 'unknown' });
 
-export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
+export const runDns = createOneStepRunner<z.output<(typeof dns)['settings']>>(
   'lookup',
   ({ server }) => server,
   async ({ name, record, server: serverText, port, assertions }, { egressPolicy, signal }) => {
     const resolver = new Resolver({ timeout: 2000, tries: 3 });
-    const server = serverText === null ? undefined : bareHost(serverText);
+    const server = serverText === null ? undefined : removeBrackets(serverText);
     if (server !== undefined) resolver.setServers([isIPv6(server) ? `[${server}]:${port}` : `${server}:${port}`]);
     // The location's own name servers know names of its private network, which must not be revealed.
     const mayReveal = (address: string): boolean => server !== undefined || egressPolicy.isAllowed(address);
-    if (!reverseLookupAddress(name).every(mayReveal)) throw privateNetworkFailure(name);
+    if (!parseReverseLookupAddress(name).every(mayReveal)) throw createPrivateNetworkFailure(name);
     const stop = (): void => resolver.cancel();
     signal.addEventListener('abort', stop, { once: true });
     let records: string[] = [];
@@ -76,8 +76,11 @@ export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
       signal.removeEventListener('abort', stop);
     }
     const isAddress = record === 'A' || record === 'AAAA';
-    if (isAddress && !records.every(mayReveal)) throw privateNetworkFailure(name);
+    if (isAddress && !records.every(mayReveal)) throw createPrivateNetworkFailure(name);
     const isMissing = assertions.length === 0 && records.length === 0;
-    return { seen: { records, code }, ...(isMissing && { message: `${name} has no record ${record} (${code})` }) };
+    return {
+      observation: { records, code },
+      ...(isMissing && { message: `${name} has no record ${record} (${code})` }),
+    };
   },
 );

@@ -9,9 +9,9 @@ import type { grpc } from '../../subjects/synthetics/types/grpc.ts';
 import { readCertificate } from '../certificate.ts';
 import { createRunHeaders, userAgent } from '../own-headers.ts';
 import type { PhaseClock } from '../phases.ts';
-import { bareHost } from '../reach.ts';
+import { removeBrackets } from '../reach.ts';
 import { StepFailure } from '../runner.ts';
-import { oneStep } from './one-step.ts';
+import { createOneStepRunner } from './one-step.ts';
 
 const method = '/grpc.health.v1.Health/Check';
 /** `HealthCheckResponse.ServingStatus`. */
@@ -23,9 +23,9 @@ const maxResponseBytes = 65_536;
 const encodeRequest = (service: string): Buffer => {
   const writer = new WireWriter(service.length + 16);
   if (service !== '') {
-    writer.byte(0x0a);
+    writer.writeByte(0x0a);
     const mark = writer.beginLengthPrefixed();
-    writer.utf8(service);
+    writer.writeUtf8(service);
     writer.endLengthPrefixed(mark);
   }
   return writer.finish();
@@ -113,7 +113,7 @@ const toCallError = (error: ServiceError, { error: tlsError }: ObservedCredentia
   return Object.assign(new Error(error.details, { cause: error }), code === undefined ? {} : { code });
 };
 
-export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
+export const runGrpc = createOneStepRunner<z.output<(typeof grpc)['settings']>>(
   'lookup',
   ({ host }) => host,
   async (
@@ -121,7 +121,7 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
     attempt,
   ) => {
     const { clock, reached, signal } = attempt;
-    const host = bareHost(configuredHost);
+    const host = removeBrackets(configuredHost);
     const name = serverName ?? host;
     const authority = isIP(name) === 6 ? `[${name}]` : name;
     const credentials = new ObservedCredentials(
@@ -167,11 +167,11 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
         signal.addEventListener('abort', stop, { once: true });
       });
       const { certificate } = credentials;
-      const seen = { code, ...(certificate !== undefined && { certificate }) };
+      const observation = { code, ...(certificate !== undefined && { certificate }) };
       const hasCodeAssertion = assertions.some(({ source }) => source === 'code');
       const serviceName = service === '' ? host : `${service} of ${host}`;
       return {
-        seen,
+        observation,
         ...(!hasCodeAssertion && code !== 'SERVING' && { message: `${serviceName} is ${code}, expected: SERVING` }),
       };
     } finally {

@@ -10,9 +10,16 @@ import { usedValues } from '../bound-secrets.ts';
 import { Cookies } from '../cookies.ts';
 import { extractValue, type FoundValue, findAll, findPattern } from '../extract-value.ts';
 import { toStepFailure } from '../failure.ts';
-import { type HopAnswer, parseHttpUrl, requireBoundSecrets, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
+import {
+  getUrlHost,
+  type HopResponse,
+  parseHttpUrl,
+  requireBoundSecrets,
+  sendOnce,
+  toBodyExcerpt,
+} from '../http-hop.ts';
 import { createRunHeaders, lowerCaseNames, userAgent } from '../own-headers.ts';
-import { PhaseClock, totalDuration } from '../phases.ts';
+import { PhaseClock, sumDurations } from '../phases.ts';
 import { type Attempt, type Runner, StepFailure, type StepResult } from '../runner.ts';
 import { AccessTokens } from './access-tokens.ts';
 
@@ -23,7 +30,7 @@ type AuthenticatedStep = Omit<HttpStep, 'authentication'> & {
   readonly authentication: Exclude<HttpStep['authentication'], { readonly type: 'oauth2' }>;
 };
 
-const authorizationHeader = ({ authentication }: AuthenticatedStep): Readonly<Record<string, string>> => {
+const createAuthorizationHeader = ({ authentication }: AuthenticatedStep): Readonly<Record<string, string>> => {
   if (authentication === null) return {};
   if (authentication.type === 'bearer') return { authorization: `Bearer ${authentication.token}` };
   const pair = Buffer.from(`${authentication.user}:${authentication.password}`).toString('base64');
@@ -44,21 +51,26 @@ const isSameOrigin = (one: URL, other: URL): boolean => one.origin === other.ori
  * Target of a redirect, and the allowed headers: credentials are only sent to the same origin, secrets only to their
  * hosts.
  */
-const redirectRequest = (before: Request, answer: HopAnswer, mayCarry: (host: string) => boolean): Request => {
-  const location = answer.headers['location']?.[0] ?? '';
-  if (!URL.canParse(location, before.url.href))
+const createRedirectRequest = (
+  previousRequest: Request,
+  response: HopResponse,
+  mayCarry: (host: string) => boolean,
+): Request => {
+  const location = response.headers['location']?.[0] ?? '';
+  if (!URL.canParse(location, previousRequest.url.href))
     throw new StepFailure(`redirects to ${truncate(location, 200)}, which is not a valid address`);
-  const url = parseHttpUrl(new URL(location, before.url.href).href);
-  const becomesGet =
-    (answer.status === 303 && before.method !== 'HEAD') || (answer.status < 303 && before.method === 'POST');
-  const method = becomesGet ? 'GET' : before.method;
-  const body = becomesGet ? null : before.body;
-  if (isSameOrigin(url, before.url)) return { ...before, url, method, body };
-  if (!mayCarry(urlHost(url))) {
+  const url = parseHttpUrl(new URL(location, previousRequest.url.href).href);
+  const shouldBecomeGet =
+    (response.status === 303 && previousRequest.method !== 'HEAD') ||
+    (response.status < 303 && previousRequest.method === 'POST');
+  const method = shouldBecomeGet ? 'GET' : previousRequest.method;
+  const body = shouldBecomeGet ? null : previousRequest.body;
+  if (isSameOrigin(url, previousRequest.url)) return { ...previousRequest, url, method, body };
+  if (!mayCarry(getUrlHost(url))) {
     if (body !== null) throw new StepFailure(`redirects a body with a secret to ${url.host}, which it is not bound to`);
     return { url, method, body, headers: {}, clientCertificate: null };
   }
-  const headers = Object.entries(before.headers).filter(
+  const headers = Object.entries(previousRequest.headers).filter(
     ([name]) => !['authorization', 'cookie', 'host'].includes(name),
   );
   return { url, method, body, headers: Object.fromEntries(headers), clientCertificate: null };
@@ -81,43 +93,43 @@ const sendFollowingRedirects = async (
     readonly cookies: Cookies | undefined;
     readonly mayCarry: (host: string) => boolean;
   },
-): Promise<{ readonly answer: HopAnswer; readonly followed: number; readonly url: URL }> => {
+): Promise<{ readonly response: HopResponse; readonly redirectCount: number; readonly url: URL }> => {
   const runHeaders = createRunHeaders(attempt);
   const headers = {
     'user-agent': userAgent,
     'accept-encoding': 'identity',
     accept: '*/*',
-    ...authorizationHeader(step),
+    ...createAuthorizationHeader(step),
     ...lowerCaseNames(step.headers),
   };
   const { method, body, clientCertificate } = step;
   let request: Request = { url: parseHttpUrl(step.url), method, headers, body, clientCertificate };
-  if (!mayCarry(urlHost(request.url)))
+  if (!mayCarry(getUrlHost(request.url)))
     throw new StepFailure(`a secret of the check is not bound to ${request.url.host}`);
-  for (let followed = 0; ; followed++) {
+  for (let redirectCount = 0; ; redirectCount++) {
     const cookie = cookies?.header(request.url, request.headers['cookie']) ?? '';
-    const sent = { ...request, headers: { ...request.headers, ...(cookie !== '' && { cookie }) } };
-    requireBoundSecrets(sent, values, attempt);
+    const requestFields = { ...request, headers: { ...request.headers, ...(cookie !== '' && { cookie }) } };
+    requireBoundSecrets(requestFields, values, attempt);
     const hop = {
-      ...sent,
-      headers: { ...sent.headers, ...runHeaders },
+      ...requestFields,
+      headers: { ...requestFields.headers, ...runHeaders },
       verifyCertificate: step.verifyCertificate,
     };
-    const answer = await sendOnce(hop, { ...attempt, clock }).catch((error: unknown) => {
+    const response = await sendOnce(hop, { ...attempt, clock }).catch((error: unknown) => {
       throw toStepFailure(error, { host: request.url.host, phase: clock.current, signal: attempt.signal });
     });
-    cookies?.store(request.url, answer.headers['set-cookie'] ?? []);
-    if (step.redirects === 0 || !redirects.has(answer.status) || answer.headers['location'] === undefined)
-      return { answer, followed, url: request.url };
-    if (followed >= step.redirects) throw new StepFailure(`redirects more than ${step.redirects} times`);
-    request = redirectRequest(request, answer, mayCarry);
+    cookies?.store(request.url, response.headers['set-cookie'] ?? []);
+    if (step.redirects === 0 || !redirects.has(response.status) || response.headers['location'] === undefined)
+      return { response, redirectCount, url: request.url };
+    if (redirectCount >= step.redirects) throw new StepFailure(`redirects more than ${step.redirects} times`);
+    request = createRedirectRequest(request, response, mayCarry);
   }
 };
 
 const readJsonValue = (path: string, body: string): string | undefined => {
   const read = parseJsonPath(path);
   try {
-    const [value] = typeof read === 'string' ? [] : read.valuesIn(body);
+    const [value] = typeof read === 'string' ? [] : read.findValues(body);
     return value === undefined || typeof value === 'string' ? value : writeExactJson(value);
   } catch {
     return undefined;
@@ -157,7 +169,7 @@ const runAuthenticated = async (
   const clock = new PhaseClock('lookup');
   const base = { name: step.name };
   try {
-    const { answer, followed } = await sendFollowingRedirects(step, {
+    const { response, redirectCount } = await sendFollowingRedirects(step, {
       attempt,
       clock,
       cookies,
@@ -165,17 +177,17 @@ const runAuthenticated = async (
       mayCarry: (host) => attempt.canSendTo(texts, host),
     });
     const phases = clock.phases();
-    const { certificate, body, charset, cut, ...plain } = answer;
+    const { certificate, body, charset, cut, ...responseFields } = response;
     const seen: Observation = {
-      status: plain.status,
-      headers: plain.headers,
+      status: responseFields.status,
+      headers: responseFields.headers,
       body: decodeText(body, charset, { isCut: cut !== undefined }),
-      size: plain.size,
+      size: responseFields.size,
       cut,
-      protocol: plain.protocol,
-      durationMs: totalDuration(phases),
+      protocol: responseFields.protocol,
+      durationMs: sumDurations(phases),
       phases,
-      redirects: followed,
+      redirects: redirectCount,
       ...(certificate !== undefined && { certificate }),
     };
     for (const each of step.extract) {
@@ -190,11 +202,11 @@ const runAuthenticated = async (
       typeof one.value === 'string' ? { ...one, value: renderText(one.value, templateContext) } : one,
     );
     const { outcome, messages } = checkAssertions(renderedAssertions, seen);
-    const evidence = {
-      ...(outcome === 'failed' && { body: toBodyExcerpt(answer) }),
+    const reportFields = {
+      ...(outcome === 'failed' && { body: toBodyExcerpt(response) }),
       ...(certificate !== undefined && { certificate }),
     };
-    return { ...base, outcome, phases, message: messages.join('; '), status: plain.status, ...evidence };
+    return { ...base, outcome, phases, message: messages.join('; '), status: responseFields.status, ...reportFields };
   } catch (error) {
     const { message, outcome } = toStepFailure(error, { host: 'it', phase: clock.current, signal: attempt.signal });
     return { ...base, outcome, phases: clock.phases(), message };
@@ -203,25 +215,25 @@ const runAuthenticated = async (
 
 const isOver = ({ outcome }: StepResult): boolean => outcome === 'failed' || outcome === 'unknown';
 
-const textsOf = (part: object): readonly string[] => listTexts(part).map(({ text }) => text);
+const listTextValues = (part: object): readonly string[] => listTexts(part).map(({ text }) => text);
 
 /** Runs a step, after the step that fetches its access token; adds their results. */
 const runStep = async (
-  written: HttpStep,
+  stepTemplate: HttpStep,
   { tokens, ...given }: StepContext & { readonly tokens: AccessTokens },
 ): Promise<readonly StepResult[]> => {
   const { values, attempt } = given;
-  const { assertions, extract, ...sent } = written;
-  const { own: stepFields, client } = splitCredentials(sent);
+  const { assertions, extract, ...requestFields } = stepTemplate;
+  const { own: stepFields, client } = splitCredentials(requestFields);
   try {
     const { authentication, ...step } = {
-      ...renderAll(sent, { variables: attempt.variables, values, nowMs: Date.now() }),
+      ...renderAll(requestFields, { variables: attempt.variables, values, nowMs: Date.now() }),
       assertions,
       extract,
     };
-    const context = { ...given, texts: textsOf(stepFields) };
+    const context = { ...given, texts: listTextValues(stepFields) };
     if (authentication?.type !== 'oauth2') return [await runAuthenticated({ ...step, authentication }, context)];
-    const clientTexts = textsOf(client ?? {});
+    const clientTexts = listTextValues(client ?? {});
     const { token, results } = await tokens.get(authentication, {
       texts: clientTexts,
       values: usedValues(clientTexts, values),
@@ -230,7 +242,7 @@ const runStep = async (
     return [...results, await runAuthenticated({ ...step, authentication: { type: 'bearer', token } }, context)];
   } catch (error) {
     const { message, outcome } = toStepFailure(error, { host: 'it', phase: 'lookup', signal: attempt.signal });
-    return [{ name: written.name, outcome, phases: {}, message }];
+    return [{ name: stepTemplate.name, outcome, phases: {}, message }];
   }
 };
 

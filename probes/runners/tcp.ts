@@ -2,12 +2,12 @@ import { connect } from 'node:net';
 import type { z } from 'zod';
 import { judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
 import type { tcp } from '../../subjects/synthetics/types/tcp.ts';
-import { oneStep } from './one-step.ts';
+import { createOneStepRunner } from './one-step.ts';
 
-/** Maximum bytes of the answer that are read */
+/** Maximum bytes of the response that are read */
 const maxBytes = 65_536;
 
-export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
+export const runTcp = createOneStepRunner<z.output<(typeof tcp)['settings']>>(
   'lookup',
   ({ host }) => host,
   async ({ host, port, send, assertions }, { reached, clock, signal }) => {
@@ -19,7 +19,7 @@ export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
     };
     signal.addEventListener('abort', stop, { once: true });
     try {
-      return { seen: await exchange() };
+      return { observation: await exchange() };
     } finally {
       signal.removeEventListener('abort', stop);
       socket.destroy();
@@ -28,14 +28,14 @@ export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
     function exchange(): Promise<Observation> {
       return new Promise((resolve, reject) => {
         let received = Buffer.alloc(0);
-        const seen = (): Observation => ({ body: received.toString('utf8'), size: received.length });
+        const toObservation = (): Observation => ({ body: received.toString('utf8'), size: received.length });
         socket.once('error', reject);
         socket.once('connect', () => {
           clock.enter('send');
-          if (bodyAssertions.length === 0 && send === null) return resolve(seen());
+          if (bodyAssertions.length === 0 && send === null) return resolve(toObservation());
           const onSent = (): void => {
             if (clock.current === 'send') clock.enter('wait');
-            if (bodyAssertions.length === 0) resolve(seen());
+            if (bodyAssertions.length === 0) resolve(toObservation());
           };
           if (send === null) onSent();
           else socket.write(send, () => onSent());
@@ -43,11 +43,11 @@ export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
         socket.on('data', (chunk) => {
           if (clock.current !== 'receive') clock.enter('receive');
           received = Buffer.concat([received, chunk]).subarray(0, maxBytes);
-          const isPassed = judgeAssertions(bodyAssertions, seen()).outcome === 'passed';
-          if (received.length >= maxBytes || (bodyAssertions.length > 0 && isPassed)) resolve(seen());
+          const isPassed = judgeAssertions(bodyAssertions, toObservation()).outcome === 'passed';
+          if (received.length >= maxBytes || (bodyAssertions.length > 0 && isPassed)) resolve(toObservation());
         });
-        // The assertions also judge a connection that ended without an answer.
-        socket.once('end', () => resolve(seen()));
+        // The assertions also apply to a connection that ended without a response.
+        socket.once('end', () => resolve(toObservation()));
       });
     }
   },

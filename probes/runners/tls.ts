@@ -4,14 +4,14 @@ import type { z } from 'zod';
 import type { tls } from '../../subjects/synthetics/types/tls.ts';
 import { readCertificate } from '../certificate.ts';
 import { toStepFailure } from '../failure.ts';
-import { bareHost } from '../reach.ts';
-import { oneStep } from './one-step.ts';
+import { removeBrackets } from '../reach.ts';
+import { createOneStepRunner } from './one-step.ts';
 
-export const runTls = oneStep<z.output<(typeof tls)['settings']>>(
+export const runTls = createOneStepRunner<z.output<(typeof tls)['settings']>>(
   'lookup',
   ({ host }) => host,
   async ({ host: hostText, port, serverName, verifyCertificate }, { reached, clock, signal }) => {
-    const host = bareHost(hostText);
+    const host = removeBrackets(hostText);
     const name = serverName ?? host;
     clock.enter('connect');
     const servername = isIP(name) === 0 ? { servername: name } : {};
@@ -29,13 +29,13 @@ export const runTls = oneStep<z.output<(typeof tls)['settings']>>(
         socket.once('end', () => reject(new Error('it closed the connection')));
       });
       const certificate = readCertificate(socket, host);
-      const seen = {
+      const observation = {
         protocol: socket.getProtocol() ?? '',
         ...(certificate !== undefined && { certificate }),
       };
-      if (!verifyCertificate || socket.authorized) return { seen };
+      if (!verifyCertificate || socket.authorized) return { observation };
       const { message } = toStepFailure(new Error(String(socket.authorizationError)), { host, phase: 'tls', signal });
-      return { seen, message };
+      return { observation, message };
     } finally {
       signal.removeEventListener('abort', stop);
       socket.destroy();

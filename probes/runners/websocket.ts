@@ -8,9 +8,9 @@ import type { websocket } from '../../subjects/synthetics/types/websocket.ts';
 import { readCertificate } from '../certificate.ts';
 import { reportPhases } from '../http-hop.ts';
 import { createRunHeaders, lowerCaseNames, userAgent } from '../own-headers.ts';
-import { bareHost } from '../reach.ts';
+import { removeBrackets } from '../reach.ts';
 import { maxResponseBytes, StepFailure } from '../runner.ts';
-import { oneStep } from './one-step.ts';
+import { createOneStepRunner } from './one-step.ts';
 
 const parseWebSocketUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -33,7 +33,7 @@ const readHandshake = (answer: IncomingMessage, host: string): Observation => {
   };
 };
 
-export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
+export const runWebsocket = createOneStepRunner<z.output<(typeof websocket)['settings']>>(
   'lookup',
   ({ url }) => parseWebSocketUrl(url).hostname,
   async ({ url: text, headers, protocols, send, verifyCertificate, assertions }, attempt) => {
@@ -56,7 +56,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
     const stop = (): void => socket.terminate();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      return { seen: await exchange() };
+      return { observation: await exchange() };
     } finally {
       signal.removeEventListener('abort', stop);
       // Errors while the socket is closed are ignored.
@@ -67,36 +67,36 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
     function exchange(): Promise<Observation> {
       return new Promise((resolve, reject) => {
         let handshake: Observation = {};
-        let latest: Observation = {};
-        const seen = (): Observation => ({ ...handshake, protocol: socket.protocol, ...latest });
+        let latestMessage: Observation = {};
+        const toObservation = (): Observation => ({ ...handshake, protocol: socket.protocol, ...latestMessage });
         socket.once('error', reject);
         socket.once('unexpected-response', (_, answer: IncomingMessage) =>
           reject(new StepFailure(`${url.host} answered ${answer.statusCode} instead of opening a WebSocket`)),
         );
         socket.once('upgrade', (answer: IncomingMessage) => {
-          handshake = readHandshake(answer, bareHost(url.hostname));
+          handshake = readHandshake(answer, removeBrackets(url.hostname));
         });
         socket.once('open', () => {
           if (messageAssertions.length > 0) clock.enter('receive');
           if (send === null) {
-            if (messageAssertions.length === 0) resolve(seen());
+            if (messageAssertions.length === 0) resolve(toObservation());
             return;
           }
           socket.send(send, (error) => {
             if (error) reject(error);
-            else if (messageAssertions.length === 0) resolve(seen());
+            else if (messageAssertions.length === 0) resolve(toObservation());
           });
         });
         socket.on('message', (message) => {
           // Complete messages are buffers by default.
           const bytes = message as Buffer;
-          latest = { body: bytes.toString('utf8'), size: bytes.length };
-          if (messageAssertions.length > 0 && judgeAssertions(messageAssertions, latest).outcome === 'passed')
-            resolve(seen());
+          latestMessage = { body: bytes.toString('utf8'), size: bytes.length };
+          if (messageAssertions.length > 0 && judgeAssertions(messageAssertions, latestMessage).outcome === 'passed')
+            resolve(toObservation());
         });
         // The assertions also judge a connection without a message. A connection that never opened has its own error.
         socket.once('close', () =>
-          signal.aborted ? reject(new Error('the time limit was exceeded')) : resolve(seen()),
+          signal.aborted ? reject(new Error('the time limit was exceeded')) : resolve(toObservation()),
         );
       });
     }

@@ -11,9 +11,9 @@ import { queryRule } from '../../subjects/alerts/run-query.ts';
 import type { RuleState } from '../../subjects/alerts/state.ts';
 import { type RunTemplateQuery, renderWithQueries } from '../../subjects/alerts/templates/queries.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { computeSharedPhase, itemKey, nextDue } from '../engine/schedule-times.ts';
+import { computeSharedPhase, getNextDueMs, toItemKey } from '../engine/schedule-times.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
-import { evaluationMoments } from './alert-evaluation.ts';
+import { getDueTiming } from './alert-evaluation.ts';
 
 /** Time budget of one run; its progress is saved afterwards. */
 const runBudgetMs = 10_000;
@@ -33,13 +33,13 @@ interface BacktestRun {
 /** Due times after the evaluations already done, as live evaluation would set them. */
 const computeDueTimes = ({ backtest, rule, tenantId }: BacktestRun, count: number): number[] => {
   const intervalMs = parseDurationMs(rule.interval);
-  const phase = computeSharedPhase(tenantId, itemKey(tenantId, rule.id), {
+  const phase = computeSharedPhase(tenantId, toItemKey(tenantId, rule.id), {
     everyMs: intervalMs,
-    ...evaluationMoments(rule),
+    ...getDueTiming(rule),
   });
   const times: number[] = [];
   for (
-    let timeMs = nextDue(phase, intervalMs, backtest.doneMs);
+    let timeMs = getNextDueMs(phase, intervalMs, backtest.doneMs);
     timeMs <= backtest.toMs && times.length < count;
     timeMs += intervalMs
   )

@@ -1,6 +1,6 @@
 /** Evaluates alert rules when they are due. */
 import { z } from 'zod';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { recordedSamples } from '../../schemas/recorded-samples.ts';
@@ -19,7 +19,7 @@ import { renderWithQueries } from '../../subjects/alerts/templates/queries.ts';
 import { type DueTiming, defineSchedule, type Run } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { splitSamples } from './recorded.ts';
-import { ruleAnswers } from './rule-answers.ts';
+import { getRuleBatcher } from './rule-answers.ts';
 
 /** Parsed rules by document; a document stays the same object until it changes. */
 const parsedRules = new WeakMap<object, AlertRule>();
@@ -38,24 +38,24 @@ const parseRule = (document: StoredAlertRule & StoredMetadata): AlertRule => {
 export const batchMs = 5000;
 /**
  * Time slices of SLOs end on the minute and are measured shortly afterwards (`../slos/slo-measurement.ts`). Their rules
- * are evaluated after the slices are stored, at few due times, because most of their cost is the statements they share.
+ * are evaluated after the slices are stored, and share few due times, because most of their cost is in shared statements.
  */
-const sloMoments: DueTiming = { batchMs: 10_000, within: { fromMs: 20_000, toMs: 40_000 } };
+const sloDueTiming: DueTiming = { batchMs: 10_000, within: { fromMs: 20_000, toMs: 40_000 } };
 
 /** Returns when a rule becomes due. */
-export const evaluationMoments = ({ condition }: AlertRule): DueTiming =>
-  condition.kind !== 'composite' && condition.query.kind === 'slo' ? sloMoments : { batchMs };
+export const getDueTiming = ({ condition }: AlertRule): DueTiming =>
+  condition.kind !== 'composite' && condition.query.kind === 'slo' ? sloDueTiming : { batchMs };
 
 /** Time budget of a run. */
 const budgetMs = 60_000;
 /**
- * Rules without an answer by then are not evaluated. Their due time is skipped, they are stale, and they are queried
+ * Rules whose queries have not returned by then are not evaluated. Their due time is skipped, they are stale, and they are queried
  * first next time.
  */
 const queryTimeoutMs = 50_000;
 
-const disabledAnswer: RuleQueryResult = { kind: 'over', reason: 'the rule was disabled' };
-const deletedAnswer: RuleQueryResult = { kind: 'over', reason: 'the rule was deleted' };
+const disabledResult: RuleQueryResult = { kind: 'over', reason: 'the rule was disabled' };
+const deletedResult: RuleQueryResult = { kind: 'over', reason: 'the rule was deleted' };
 
 /** State saved for a rule. With active alerts it includes the rule, so that they can end after the rule is deleted. */
 interface SavedRuleState extends RuleState {
@@ -74,7 +74,7 @@ type EvaluationContext = Pick<
   'tenantId' | 'rule' | 'nowMs' | 'durationMs'
 > & {
   readonly prior: SavedRuleState;
-  readonly plan: Reading['plan'];
+  readonly plan: TenantReader['plan'];
 };
 
 /** Emits the results of an evaluation. */
@@ -88,8 +88,8 @@ const emitEvaluation = (
     const event = toPlatformEvent(transition);
     if (event !== undefined) emit.events(event);
   }
-  for (const part of toEvaluationRecords(evaluation, { ...context, lateMs: Date.now() - context.nowMs }))
-    emit.evaluations(part);
+  for (const records of toEvaluationRecords(evaluation, { ...context, lateMs: Date.now() - context.nowMs }))
+    emit.evaluations(records);
   const { tenantId, rule, nowMs, prior, plan } = context;
   if (!plan.entitlements.includes('metrics')) return;
   const previousRule = prior.rule?.version === rule.version ? rule : prior.rule && parseStoredRule(prior.rule);
@@ -99,7 +99,7 @@ const emitEvaluation = (
     nowMs,
   );
   const sampleOrigin = { tenantId, projectId: rule.projectId ?? '', atMs: nowMs - parseDurationMs(rule.delay) };
-  for (const part of splitSamples(sampleOrigin, series)) emit.samples(part);
+  for (const samples of splitSamples(sampleOrigin, series)) emit.samples(samples);
 };
 
 /**
@@ -115,7 +115,7 @@ export const alertEvaluation = defineSchedule({
     // Disabled rules are still evaluated occasionally, so that their alerts end.
     return rule.enabled ? parseDurationMs(rule.interval) : Math.min(60_000, parseDurationMs(rule.interval));
   },
-  momentsOf: (document) => evaluationMoments(parseRule(document)),
+  momentsOf: (document) => getDueTiming(parseRule(document)),
   missed: { catchUp: 10 },
   state: { version: 1, schema: z.custom<SavedRuleState>(), empty: (): SavedRuleState => emptyState() },
   emits,
@@ -129,14 +129,15 @@ export const alertEvaluation = defineSchedule({
     const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return run.state;
     const started = performance.now();
-    const answers = ruleAnswers(ports.columns, tenantId);
-    const options = { nowMs: dueMs, signal, answers, withinMs: queryTimeoutMs };
-    const answer = rule.enabled ? await queryRule(rule, reading, options) : disabledAnswer;
-    if (run.mayWait && answer.kind === 'error' && answer.isAway === true) throw new UnavailableError(answer.message);
+    const queryBatcher = getRuleBatcher(ports.columns, tenantId);
+    const options = { nowMs: dueMs, signal, batcher: queryBatcher, timeoutMs: queryTimeoutMs };
+    const queryResult = rule.enabled ? await queryRule(rule, reading, options) : disabledResult;
+    if (run.canWait && queryResult.kind === 'error' && queryResult.isAway === true)
+      throw new UnavailableError(queryResult.message);
     const prior = run.state;
     const evaluation = await renderWithQueries(
-      (queryResults) => evaluate({ tenantId, rule, prior, answer, nowMs: dueMs, queryResults }),
-      createTemplateQuery(reading, { signal, answers }),
+      (queryResults) => evaluate({ tenantId, rule, prior, answer: queryResult, nowMs: dueMs, queryResults }),
+      createTemplateQuery(reading, { signal, batcher: queryBatcher }),
     );
     const { plan } = reading;
     emitEvaluation(emit, evaluation, {
@@ -156,8 +157,8 @@ export const alertEvaluation = defineSchedule({
     const reading = await openTenantReading(ports, tenantId, nowMs);
     if (rule === undefined || reading === undefined) return;
     const evaluation = await renderWithQueries(
-      (queryResults) => evaluate({ tenantId, rule, prior, answer: deletedAnswer, nowMs, queryResults }),
-      createTemplateQuery(reading, { answers: ruleAnswers(ports.columns, tenantId) }),
+      (queryResults) => evaluate({ tenantId, rule, prior, answer: deletedResult, nowMs, queryResults }),
+      createTemplateQuery(reading, { batcher: getRuleBatcher(ports.columns, tenantId) }),
     );
     emitEvaluation(emit, evaluation, { tenantId, rule, prior, plan: reading.plan, nowMs, durationMs: 0 });
   },

@@ -2,7 +2,7 @@
 import type { RecordedSamples, RecordedSeries } from '../../schemas/recorded-samples.ts';
 
 /** Maximum number of characters of series in one value, because a message holds one megabyte. */
-const partSize = 128 * 1024;
+const maxPartLength = 128 * 1024;
 
 /**
  * Returns the samples of one time, in parts. Samples with one name share a part where possible, because the name
@@ -15,14 +15,14 @@ export const splitSamples = (
   [...Map.groupBy(series, ({ labels }) => labels['__name__'])].flatMap(([, sameNameSeries]) => {
     const parts: RecordedSeries[][] = [[]];
     let size = 0;
-    for (const recorded of sameNameSeries) {
-      const length = JSON.stringify(recorded).length;
-      if (size > 0 && size + length > partSize) {
+    for (const item of sameNameSeries) {
+      const length = JSON.stringify(item).length;
+      if (size > 0 && size + length > maxPartLength) {
         parts.push([]);
         size = 0;
       }
       size += length;
-      parts.at(-1)?.push(recorded);
+      parts.at(-1)?.push(item);
     }
     return parts.map((part) => ({ ...origin, series: part }));
   });

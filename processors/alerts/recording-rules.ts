@@ -17,12 +17,12 @@ import { queryTimeouts } from '../../subjects/alerts/run-query.ts';
 import { defineSchedule } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { splitSamples } from './recorded.ts';
-import { ruleAnswers } from './rule-answers.ts';
+import { getRuleBatcher } from './rule-answers.ts';
 
 /** Time budget of a run. */
 const budgetMs = 60_000;
 /**
- * As with alert rules, groups without an answer by then are not evaluated. Their due time is skipped, and they are
+ * As with alert rules, groups whose queries have not returned by then are not evaluated. Their due time is skipped, and they are
  * stale until the next one.
  */
 const queryTimeoutMs = 50_000;
@@ -48,27 +48,30 @@ export const recording = defineSchedule({
   async run(group, run) {
     const { tenantId, dueMs, emit, signal, ports } = run;
     if (!group.enabled) {
-      const ended = createStaleMarkers(run.state);
-      for (const part of splitSamples({ tenantId, projectId: '', atMs: dueMs - parseDurationMs(group.delay) }, ended))
-        emit.samples(part);
+      const staleMarkers = createStaleMarkers(run.state);
+      for (const samples of splitSamples(
+        { tenantId, projectId: '', atMs: dueMs - parseDurationMs(group.delay) },
+        staleMarkers,
+      ))
+        emit.samples(samples);
       return emptyRecording();
     }
     const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return run.state;
-    const query = createExpressionRun(reading, {
+    const runExpressions = createExpressionRun(reading, {
       atMs: dueMs - parseDurationMs(group.delay),
       signal,
-      answers: ruleAnswers(ports.columns, tenantId),
+      batcher: getRuleBatcher(ports.columns, tenantId),
       batchTimeoutMs: queryTimeouts.batchTimeoutMs,
       totalTimeoutMs: queryTimeoutMs,
-      canRetry: run.mayWait,
+      canRetry: run.canWait,
     });
     const { state, atMs, series, rules } = await evaluateRecordingGroup(group, {
       prior: run.state,
       nowMs: dueMs,
-      runExpressions: query,
+      runExpressions: runExpressions,
     });
-    for (const part of splitSamples({ tenantId, projectId: '', atMs }, series)) emit.samples(part);
+    for (const samples of splitSamples({ tenantId, projectId: '', atMs }, series)) emit.samples(samples);
     const lateMs = Date.now() - dueMs;
     for (const [index, outcome] of rules.entries())
       emit.evaluations(
@@ -84,7 +87,7 @@ export const recording = defineSchedule({
     return state;
   },
   async removed({ tenantId, state, nowMs, emit }) {
-    for (const part of splitSamples({ tenantId, projectId: '', atMs: nowMs }, createStaleMarkers(state)))
-      emit.samples(part);
+    for (const samples of splitSamples({ tenantId, projectId: '', atMs: nowMs }, createStaleMarkers(state)))
+      emit.samples(samples);
   },
 });

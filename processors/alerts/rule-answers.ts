@@ -22,7 +22,7 @@ type Limits = Pick<FairQueueLimits, 'slots' | 'maxSlotsPerTenant'>;
  * Opens a function that returns the query queue of each organization. All callers share that queue, which has its own
  * slots.
  */
-export const openQueuedAnswers = (limits: Limits): ((columns: Columns, tenantId: string) => QueryBatcher) => {
+export const createQueuedBatchers = (limits: Limits): ((columns: Columns, tenantId: string) => QueryBatcher) => {
   const queuesByColumns = new WeakMap<Columns, TenantQueues>();
   return (columns, tenantId) => {
     const queues = queuesByColumns.get(columns) ?? {
@@ -38,10 +38,10 @@ export const openQueuedAnswers = (limits: Limits): ((columns: Columns, tenantId:
         releaseSlot();
       }
     };
-    const answers =
+    const batcher =
       queues.byTenant.get(tenantId) ?? new QueryBatcher({ ...queryTimeouts, batchDelayMs, runInSlot: runQueued });
-    queues.byTenant.set(tenantId, answers);
-    return answers;
+    queues.byTenant.set(tenantId, batcher);
+    return batcher;
   };
 };
 
@@ -49,4 +49,4 @@ export const openQueuedAnswers = (limits: Limits): ((columns: Columns, tenantId:
  * Slots for concurrent rule queries in a process. They are separate from interactive queries
  * (`queries/limits/settings.ts`), so neither waits for the other. An organization has two thirds of them at most.
  */
-export const ruleAnswers = openQueuedAnswers({ slots: 3, maxSlotsPerTenant: 2 });
+export const getRuleBatcher = createQueuedBatchers({ slots: 3, maxSlotsPerTenant: 2 });

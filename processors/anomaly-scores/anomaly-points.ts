@@ -2,9 +2,9 @@
  * Queries the steps of the series that detectors watch: the learning history first, then each step once it is complete.
  */
 import { z } from 'zod';
-import type { Answer } from '../../queries/answer.ts';
+import type { ResultData } from '../../queries/answer.ts';
 import { getFreshness } from '../../queries/freshness.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import { getRetentionDays } from '../../queries/range.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
@@ -17,19 +17,19 @@ import { type DetectorFields, getMonitoredSignals, parseStoredDetector } from '.
 import {
   type Chunk,
   createProgress,
-  evaluationIntervalMs,
   findCountingMeasures,
+  getEvaluationIntervalMs,
+  getIngestionWaitMs,
+  getLastCompleteStepMs,
+  getNextChunk,
   hashQuery,
   incompletePrefix,
-  landingWaitMs,
-  lastCompleteStepMs,
-  nextChunk,
   type Progress,
   splitIntoParts,
   toQueryRequest,
   toStepValues,
 } from '../../subjects/anomalies/read-points.ts';
-import { openQueuedAnswers } from '../alerts/rule-answers.ts';
+import { createQueuedBatchers } from '../alerts/rule-answers.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { BackFillQueue } from '../slos/back-fills.ts';
@@ -53,10 +53,10 @@ type Emit = Run<State, typeof emits>['emit'];
  * organization has one statement at a time.
  */
 export const detectorLimits = { slots: 2, maxSlotsPerTenant: 1 } as const;
-const detectorAnswers = openQueuedAnswers(detectorLimits);
-const histories = new BackFillQueue();
-const learning = new PointBudget();
-const watching = new PointBudget();
+const getDetectorBatcher = createQueuedBatchers(detectorLimits);
+const backFillQueue = new BackFillQueue();
+const learningBudget = new PointBudget();
+const watchingBudget = new PointBudget();
 /** Timeout of one query, and time budget for the history of a run. */
 const queryTimeoutMs = 25_000;
 const historyRunMs = 15_000;
@@ -66,11 +66,11 @@ const probeSteps = 20;
 
 interface DetectorContext {
   readonly detector: DetectorFields;
-  readonly head: DetectorHeader;
-  readonly reading: QueryReading;
+  readonly header: DetectorHeader;
+  readonly reading: QueryReader;
   readonly dueMs: number;
   readonly signal: AbortSignal;
-  runQuery(query: Query, options: ReturnType<typeof toQueryRequest>['context']): Promise<Answer>;
+  runQuery(query: Query, options: ReturnType<typeof toQueryRequest>['context']): Promise<ResultData>;
 }
 
 const createHeader = (tenantId: string, detectorId: string, detector: DetectorFields): DetectorHeader => ({
@@ -89,13 +89,13 @@ const createHeader = (tenantId: string, detectorId: string, detector: DetectorFi
   },
 });
 
-/** Builds the part of every message of a run that is not about its steps. */
+/** Builds the fields that all messages of a run share. */
 const toHeader = (
-  head: DetectorHeader,
+  header: DetectorHeader,
   { learntFromMs: trainedFromMs, liveMs, series, upToMs }: Progress,
   checkedAtMs: number,
 ) => ({
-  ...head,
+  ...header,
   lookMs: checkedAtMs,
   learntFromMs: trainedFromMs,
   learnsUntilMs: upToMs < liveMs ? liveMs : null,
@@ -126,14 +126,14 @@ const findGaps = async (
 ): Promise<number[]> => {
   const { query, step } = detector;
   if (counts.length === 0 || chunk.mode === 'learning' || !('measures' in query)) return [];
-  const all: Query = {
+  const countQuery: Query = {
     kind: 'aggregate',
     signal: query.signal,
     measures: [{ function: 'count' }],
     groupBy: [],
     limit: 1,
   };
-  const request = toQueryRequest({ query: all, step }, chunk);
+  const request = toQueryRequest({ query: countQuery, step }, chunk);
   const { series } = await runQuery(request.query, request.context);
   const timesWithData = new Set(series.flatMap(({ points }) => points.flatMap(([at, value]) => (value ? [at] : []))));
   const stepMs = parseDurationMs(step);
@@ -153,7 +153,7 @@ const isAwaitingData = async (
   { toMs, mode }: Chunk,
 ): Promise<boolean> => {
   const sinceMs = dueMs - toMs - parseDurationMs(detector.delay);
-  if (mode !== 'now' || sinceMs > landingWaitMs(parseDurationMs(detector.step))) return false;
+  if (mode !== 'now' || sinceMs > getIngestionWaitMs(parseDurationMs(detector.step))) return false;
   const freshness = await getFreshness(detector.query, reading);
   return 'landedUpTo' in freshness && Date.parse(freshness.landedUpTo) < toMs;
 };
@@ -165,28 +165,28 @@ const emitChunk = async (
   chunk: Chunk,
   emit: Emit,
 ): Promise<{ readonly next: Progress; readonly points: number }> => {
-  const { detector, head, dueMs } = context;
+  const { detector, header, dueMs } = context;
   const { query, context: options } = toQueryRequest(detector, chunk);
-  const answer = await context.runQuery(query, options);
-  const truncation = answer.partial.find(({ code }) => code !== 'delay');
+  const queryResult = await context.runQuery(query, options);
+  const truncation = queryResult.partial.find(({ code }) => code !== 'delay');
   // There are more series than estimated, so fewer steps are queried at once.
-  if (truncation !== undefined && progress.series < maxSeries && chunk.toMs - chunk.fromMs > head.stepMs)
+  if (truncation !== undefined && progress.series < maxSeries && chunk.toMs - chunk.fromMs > header.stepMs)
     return { next: { ...progress, series: maxSeries }, points: 0 };
-  const counts = findCountingMeasures(query, answer);
+  const counts = findCountingMeasures(query, queryResult);
   const gaps = await findGaps(context, chunk, counts);
-  const series = toStepValues(detector, answer, { ...chunk, counts, gaps });
-  const known = chunk.mode === 'learning' ? Math.max(progress.series, series.length) : series.length;
-  const next = { ...progress, upToMs: chunk.toMs, series: known };
+  const series = toStepValues(detector, queryResult, { ...chunk, counts, gaps });
+  const knownSeriesCount = chunk.mode === 'learning' ? Math.max(progress.series, series.length) : series.length;
+  const next = { ...progress, upToMs: chunk.toMs, series: knownSeriesCount };
   const error =
     truncation === undefined
       ? ''
-      : answer.series.length >= maxSeries || truncation.code === 'groups'
+      : queryResult.series.length >= maxSeries || truncation.code === 'groups'
         ? `${incompletePrefix}: ${truncation.message}`
-        : `the query was answered in part: ${truncation.message}`;
+        : `the query returned a partial result: ${truncation.message}`;
   const parts = splitIntoParts(series);
-  for (const [part, own] of parts.entries())
+  for (const [part, seriesPart] of parts.entries())
     emit.points({
-      ...toHeader(head, next, dueMs),
+      ...toHeader(header, next, dueMs),
       fromMs: chunk.fromMs,
       toMs: chunk.toMs,
       mode: chunk.mode,
@@ -195,18 +195,18 @@ const emitChunk = async (
       counts,
       gaps,
       error,
-      series: own,
+      series: seriesPart,
     });
   // Known series that are absent count as 0 and are scored too. Nothing is scored if the query returned nothing.
-  const scored = series.length === 0 ? 0 : known;
-  return { next, points: scored * ((chunk.toMs - chunk.fromMs) / head.stepMs) };
+  const scored = series.length === 0 ? 0 : knownSeriesCount;
+  return { next, points: scored * ((chunk.toMs - chunk.fromMs) / header.stepMs) };
 };
 
 /** Returns the initial progress of a detector that has not queried yet, or whose query has changed. */
 const startProgress = async (context: DetectorContext): Promise<Progress> => {
   const { detector, reading, dueMs } = context;
-  const endMs = lastCompleteStepMs(detector, dueMs);
-  const days = Math.min(...getMonitoredSignals(detector).map((each) => getRetentionDays(reading.plan, each)));
+  const endMs = getLastCompleteStepMs(detector, dueMs);
+  const days = Math.min(...getMonitoredSignals(detector).map((signal) => getRetentionDays(reading.plan, signal)));
   const earliestMs = dueMs - days * 24 * hourMs + hourMs;
   const stepMs = parseDurationMs(detector.step);
   const fromMs = Math.max(endMs - probeSteps * stepMs, Math.ceil(earliestMs / stepMs) * stepMs);
@@ -223,18 +223,18 @@ const advanceDetector = async (
   save: (progress: Progress) => void,
 ): Promise<void> => {
   const { detector, dueMs } = context;
-  const [stepMs, endMs] = [parseDurationMs(detector.step), lastCompleteStepMs(detector, dueMs)];
+  const [stepMs, endMs] = [parseDurationMs(detector.step), getLastCompleteStepMs(detector, dueMs)];
   const { tenantId } = context.reading.columns;
   let progress = from;
   const untilMs = performance.now() + historyRunMs;
-  const advance = async (learns: boolean): Promise<void> => {
-    const budget = learns ? learning : watching;
+  const advance = async (isLearning: boolean): Promise<void> => {
+    const budget = isLearning ? learningBudget : watchingBudget;
     // Over budget, a detector that watches processes one step per run; it catches up later.
-    for (let isFirst = !learns; performance.now() < untilMs; isFirst = false) {
-      const isWithin = budget.hasRemaining(tenantId, dueMs);
-      if (!isWithin && !isFirst) return;
-      const chunk = nextChunk(progress, { stepMs, endMs, nowMs: dueMs, ...(!isWithin && { maxSteps: 1 }) });
-      if (chunk === undefined || (chunk.mode === 'learning') !== learns || (await isAwaitingData(context, chunk)))
+    for (let isFirst = !isLearning; performance.now() < untilMs; isFirst = false) {
+      const isWithinBudget = budget.hasRemaining(tenantId, dueMs);
+      if (!isWithinBudget && !isFirst) return;
+      const chunk = getNextChunk(progress, { stepMs, endMs, nowMs: dueMs, ...(!isWithinBudget && { maxSteps: 1 }) });
+      if (chunk === undefined || (chunk.mode === 'learning') !== isLearning || (await isAwaitingData(context, chunk)))
         return;
       const { next, points } = await emitChunk(context, progress, chunk, emit);
       progress = next;
@@ -242,7 +242,7 @@ const advanceDetector = async (
       save(progress);
     }
   };
-  if (progress.upToMs < progress.liveMs) await histories.runQueued(tenantId, untilMs, () => advance(true));
+  if (progress.upToMs < progress.liveMs) await backFillQueue.runQueued(tenantId, untilMs, () => advance(true));
   await advance(false);
 };
 
@@ -262,7 +262,7 @@ export const anomalyPoints = defineSchedule({
   entitlement: 'ai',
   collection: anomalyDetectors,
   // Detectors with long steps learn history between steps, and a disabled detector ends its anomalies soon.
-  everyMs: ({ step }) => evaluationIntervalMs(parseDurationMs(step)),
+  everyMs: ({ step }) => getEvaluationIntervalMs(parseDurationMs(step)),
   batchMs: 5000,
   missed: 'skip',
   state: { version: 1, schema: z.custom<State>(), empty: (): State => null },
@@ -282,21 +282,21 @@ export const anomalyPoints = defineSchedule({
       );
     const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return state;
-    const answers = detectorAnswers(ports.columns, tenantId);
-    const head = createHeader(tenantId, document.id, detector);
+    const batcher = getDetectorBatcher(ports.columns, tenantId);
+    const header = createHeader(tenantId, document.id, detector);
     const context: DetectorContext = {
       detector,
-      head,
+      header,
       reading,
       dueMs,
       signal,
       runQuery: (query, options) =>
-        answers.run(query, reading, options, {
+        batcher.run(query, reading, options, {
           signal: AbortSignal.any([signal, AbortSignal.timeout(queryTimeoutMs)]),
           dueMs,
         }),
     };
-    let progress: Progress | null = state?.question === head.question ? state : null;
+    let progress: Progress | null = state?.question === header.question ? state : null;
     try {
       progress ??= await startProgress(context);
       await advanceDetector(context, progress, emit, (next) => {
@@ -304,11 +304,11 @@ export const anomalyPoints = defineSchedule({
       });
     } catch (error) {
       signal.throwIfAborted();
-      const known = progress ?? { question: head.question, learntFromMs: 0, liveMs: 0, upToMs: 0, series: 0 };
+      const lastProgress = progress ?? { question: header.question, learntFromMs: 0, liveMs: 0, upToMs: 0, series: 0 };
       emit.points({
-        ...toHeader(head, known, dueMs),
-        fromMs: known.upToMs,
-        toMs: known.upToMs,
+        ...toHeader(header, lastProgress, dueMs),
+        fromMs: lastProgress.upToMs,
+        toMs: lastProgress.upToMs,
         mode: 'now',
         part: 0,
         isLast: true,
@@ -318,7 +318,7 @@ export const anomalyPoints = defineSchedule({
         series: [],
       });
     }
-    return progress === null ? state : { ...(progress satisfies Progress), head };
+    return progress === null ? state : { ...(progress satisfies Progress), head: header };
   },
   async removed({ state, nowMs, emit }) {
     if (state !== null) emit.points(endMessage(state, nowMs));

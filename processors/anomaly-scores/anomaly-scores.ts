@@ -7,14 +7,14 @@ import {
   maxSeries,
   maxSeriesTotal,
 } from '../../schemas/anomalies.ts';
-import { itemSource } from '../../schemas/records/values.ts';
+import { createItemSource } from '../../schemas/records/values.ts';
 import { anomalyFeedback, buildFeedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
 import { toPlatformEvent } from '../../subjects/anomalies/anomaly-event.ts';
-import { type Change, type Episode, nextEpisode } from '../../subjects/anomalies/episodes.ts';
+import { advanceEpisode, type Change, type Episode } from '../../subjects/anomalies/episodes.ts';
 import { computeAdjustments } from '../../subjects/anomalies/feedback.ts';
-import { signDirection } from '../../subjects/anomalies/scores/anomaly-text.ts';
-import { isLearning, learningTimeMs, type Point, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
+import { getSignDirection } from '../../subjects/anomalies/scores/anomaly-text.ts';
+import { getLearningTimeMs, isLearning, type Point, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import {
   type WatchedDetector,
@@ -76,7 +76,7 @@ const emitChange = (
     id: `${detectorId}.${key}.${beginMs.toString(36)}`,
     number: change === 'end' ? reportedCount + 1 : reportedCount,
     labels: { ...labels },
-    direction: signDirection(sign),
+    direction: getSignDirection(sign),
     atMs,
     beginMs,
     endMs: change === 'end' ? atMs : null,
@@ -145,7 +145,7 @@ const scorePoints = (
     const value = values[index]?.[1] ?? null;
     if (value === null) continue;
     const previousEpisode = series.episode;
-    const { episode, change } = nextEpisode(previousEpisode, pointScore, value, options);
+    const { episode, change } = advanceEpisode(previousEpisode, pointScore, value, options);
     series.episode = episode;
     const reportedEpisode = change === 'end' ? previousEpisode : episode;
     if (change !== undefined && reportedEpisode !== undefined)
@@ -218,7 +218,7 @@ const toEvaluation = (points: AnomalyPoints, watched: WatchedDetector): AnomalyE
     series.speaks ||= !isLearning(series.known);
     if (!series.speaks) {
       learning++;
-      scoredFromMs = Math.min(scoredFromMs, series.firstMs + learningTimeMs(stepMs));
+      scoredFromMs = Math.min(scoredFromMs, series.firstMs + getLearningTimeMs(stepMs));
     }
     if ((series.episode?.told ?? 0) > 0) open++;
   }
@@ -258,7 +258,7 @@ const openDetector = (points: AnomalyPoints, { state, emit }: StepContext): Watc
   const created = createWatchedDetector(points.question);
   if (existing !== undefined) {
     for (const [key, series] of existing.series) endAnomaly(points, key, series, 'changed', emit);
-    state.forget(points.detectorId);
+    state.removeDetector(points.detectorId);
     created.looks = existing.looks;
   }
   state.detectors.set(points.detectorId, created);
@@ -306,14 +306,14 @@ const endDetector = (points: AnomalyPoints, { state, emit }: StepContext): void 
   const watched = state.detectors.get(points.detectorId);
   if (watched === undefined) return;
   for (const [key, series] of watched.series) endAnomaly(points, key, series, 'over', emit);
-  state.forget(points.detectorId);
+  state.removeDetector(points.detectorId);
 };
 
 /** Scores each step of each series that a detector watches, and emits its anomalies. */
 export const anomalyScores = defineProcessor({
   name: 'anomaly-scores',
   summary: 'Scores the series that detectors watch, and reports anomalies that begin, worsen and end.',
-  reads: itemSource(topics.anomalyPoints),
+  reads: createItemSource(topics.anomalyPoints),
   emits,
   follows,
   entitlement: 'ai',

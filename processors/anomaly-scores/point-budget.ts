@@ -20,8 +20,8 @@ export class PointBudget {
 
   #currentWindow(tenantId: string, nowMs: number): BudgetWindow {
     const number = Math.floor(nowMs / windowMs);
-    const known = this.#windows.get(tenantId);
-    if (known?.number === number) return known;
+    const current = this.#windows.get(tenantId);
+    if (current?.number === number) return current;
     const window: BudgetWindow = { number, points: 0 };
     this.#windows.set(tenantId, window);
     return window;

@@ -11,7 +11,7 @@ export interface WatchedSeries {
   readonly labels: Readonly<Record<string, string>>;
   /** End of the last step that was scored or counted as 0. */
   upToMs: number;
-  /** End of the last step that an answer contained. */
+  /** End of the last step that a query result contained. */
   seenMs: number;
   firstMs: number;
   /** Whether the series has enough history to be scored. */
@@ -52,7 +52,7 @@ export class WatchedDetectors {
     if (watched.series.delete(key)) this.#series--;
   }
 
-  forget(detectorId: string): void {
+  removeDetector(detectorId: string): void {
     this.#series -= this.detectors.get(detectorId)?.series.size ?? 0;
     this.detectors.delete(detectorId);
   }
@@ -75,14 +75,14 @@ type SavedDetector = [id: string, watched: Omit<WatchedDetector, 'series'>, seri
  * series in the same order.
  */
 const serializeState = ({ detectors }: WatchedDetectors): Uint8Array => {
-  const known: Uint8Array[] = [];
+  const scorerStates: Uint8Array[] = [];
   const saved = [...detectors].map(
     ([id, { series, ...watched }]): SavedDetector => [
       id,
       watched,
-      [...series].map(([key, one]): SavedSeries => {
-        known.push(one.known);
-        const { name, unit, labels, speaks, firstMs, upToMs, seenMs, episode } = one;
+      [...series].map(([key, watchedSeries]): SavedSeries => {
+        scorerStates.push(watchedSeries.known);
+        const { name, unit, labels, speaks, firstMs, upToMs, seenMs, episode } = watchedSeries;
         const saved = [key, name, unit, labels, speaks ? 1 : 0, firstMs, upToMs, seenMs] as const;
         return episode === undefined ? [...saved] : [...saved, episode];
       }),
@@ -91,25 +91,35 @@ const serializeState = ({ detectors }: WatchedDetectors): Uint8Array => {
   const head = Buffer.from(JSON.stringify(saved));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(head.length);
-  return Buffer.concat([length, head, ...known]);
+  return Buffer.concat([length, head, ...scorerStates]);
 };
 
 const restoreState = (saved?: Uint8Array): WatchedDetectors => {
   const state = new WatchedDetectors();
   if (saved === undefined) return state;
   const bytes = Buffer.from(saved.buffer, saved.byteOffset, saved.byteLength);
-  let at = 4 + bytes.readUInt32LE(0);
-  const detectors = JSON.parse(bytes.toString('utf8', 4, at)) as SavedDetector[];
+  let offset = 4 + bytes.readUInt32LE(0);
+  const detectors = JSON.parse(bytes.toString('utf8', 4, offset)) as SavedDetector[];
   // Older versions saved fewer bytes per series; the rest is 0.
-  const savedStateBytes = (bytes.length - at) / detectors.reduce((sum, [, , series]) => sum + series.length, 0);
+  const savedStateBytes = (bytes.length - offset) / detectors.reduce((sum, [, , series]) => sum + series.length, 0);
   for (const [id, watched, series] of detectors) {
-    const own: WatchedDetector = { ...watched, series: new Map() };
-    state.detectors.set(id, own);
+    const detector: WatchedDetector = { ...watched, series: new Map() };
+    state.detectors.set(id, detector);
     for (const [key, name, unit, labels, speaks, firstMs, upToMs, seenMs, episode] of series) {
-      const known = new Uint8Array(stateBytes);
-      known.set(bytes.subarray(at, at + Math.min(savedStateBytes, stateBytes)));
-      at += savedStateBytes;
-      state.add(own, key, { name, unit, labels, speaks: speaks === 1, firstMs, upToMs, seenMs, episode, known });
+      const scorerState = new Uint8Array(stateBytes);
+      scorerState.set(bytes.subarray(offset, offset + Math.min(savedStateBytes, stateBytes)));
+      offset += savedStateBytes;
+      state.add(detector, key, {
+        name,
+        unit,
+        labels,
+        speaks: speaks === 1,
+        firstMs,
+        upToMs,
+        seenMs,
+        episode,
+        known: scorerState,
+      });
     }
   }
   return state;

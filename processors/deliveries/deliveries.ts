@@ -30,7 +30,7 @@ import { recordOutcome } from './health.ts';
 import { addCountedPages, decidePageOutcome, personChannel } from './pages.ts';
 import { DeliveryQueue, type QueuedDelivery } from './queue.ts';
 
-/** Name of this component among the processors */
+/** Consumer group of this component among the processors. */
 export const deliveriesName = 'notification-deliveries';
 
 export interface DeliveriesOptions {
@@ -48,7 +48,7 @@ export interface DeliveriesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Waits between attempts; delivery stops after the last. */
+  /** Delays between attempts; delivery stops after the last one. */
   readonly waitsMs?: readonly number[];
   /** Time an attempt may take before another instance takes over. */
   readonly leaseMs?: number;
@@ -98,7 +98,7 @@ class Deliveries {
   /** Stores the notifications of a batch as documents. Notifications already stored are skipped. */
   async storeBatch({ records }: Batch): Promise<void> {
     for (const { value } of records) {
-      for (const notification of this.#read(value)) await this.#store(notification);
+      for (const notification of this.#parseNotifications(value)) await this.#storeNotification(notification);
     }
   }
 
@@ -124,9 +124,9 @@ class Deliveries {
     const { clock, metrics } = this.#options;
     metrics.set('oiq_notification_deliveries_pending', this.#queue.size, {});
     if (this.#isStopping) return;
-    for (const one of this.#queue.due(clock.now())) {
+    for (const delivery of this.#queue.due(clock.now())) {
       if (this.#running.size >= maxConcurrent) return;
-      if (!this.#running.has(one.key)) this.#start(one);
+      if (!this.#running.has(delivery.key)) this.#start(delivery);
     }
   }
 
@@ -138,12 +138,14 @@ class Deliveries {
   /** Forgets deliveries that ended long ago. */
   async sweep(): Promise<void> {
     const { documents, clock } = this.#options;
-    const before = new Date(clock.now() - rememberedMs).toISOString();
-    for await (const { tenantId, id } of documents.findInAllTenants(pendingDeliveries, { endedAt: { $lt: before } }))
+    const endedBefore = new Date(clock.now() - rememberedMs).toISOString();
+    for await (const { tenantId, id } of documents.findInAllTenants(pendingDeliveries, {
+      endedAt: { $lt: endedBefore },
+    }))
       await documents.forTenant(tenantId).collection(pendingDeliveries).delete(id);
   }
 
-  #read(value: Uint8Array): readonly Notification[] {
+  #parseNotifications(value: Uint8Array): readonly Notification[] {
     try {
       return parseTopicValue(topics.notifications, value);
     } catch (error) {
@@ -153,7 +155,7 @@ class Deliveries {
     }
   }
 
-  async #store(notification: Notification): Promise<void> {
+  async #storeNotification(notification: Notification): Promise<void> {
     const { documents, clock, producer } = this.#options;
     if (notification.escalationPolicyId !== undefined) {
       const messages = await applyAlerts(documents, notification);
@@ -182,56 +184,59 @@ class Deliveries {
     }
   }
 
-  #start(one: QueuedDelivery): void {
-    const channel = one.lane.slice(0, one.lane.indexOf('/', one.tenantId.length + 1));
+  #start(delivery: QueuedDelivery): void {
+    const channel = delivery.lane.slice(0, delivery.lane.indexOf('/', delivery.tenantId.length + 1));
     const running = this.#runningByChannel.get(channel) ?? 0;
     if (running >= maxPerChannel) return;
     this.#runningByChannel.set(channel, running + 1);
-    const work = this.#handle(one)
+    const work = this.#handleDelivery(delivery)
       .catch((error: unknown) => {
         // Another instance was faster; the change feed delivers its result.
         if (!(error instanceof ConflictError))
-          this.#options.log.warn({ error, delivery: one.id }, 'a delivery could not be read or saved; it is retried');
-        one.dueMs = this.#options.clock.now() + 1000;
+          this.#options.log.warn(
+            { error, delivery: delivery.id },
+            'a delivery could not be read or saved; it is retried',
+          );
+        delivery.dueMs = this.#options.clock.now() + 1000;
       })
       .finally(() => {
-        this.#running.delete(one.key);
+        this.#running.delete(delivery.key);
         const remaining = (this.#runningByChannel.get(channel) ?? 1) - 1;
         if (remaining > 0) this.#runningByChannel.set(channel, remaining);
         else this.#runningByChannel.delete(channel);
       });
-    this.#running.set(one.key, work);
+    this.#running.set(delivery.key, work);
   }
 
-  async #handle(one: QueuedDelivery): Promise<void> {
+  async #handleDelivery(delivery: QueuedDelivery): Promise<void> {
     const { documents, clock } = this.#options;
-    const stored = documents.forTenant(one.tenantId).collection(pendingDeliveries);
-    const pending = await stored.find(one.id);
+    const stored = documents.forTenant(delivery.tenantId).collection(pendingDeliveries);
+    const pending = await stored.find(delivery.id);
     if (pending === undefined || pending.endedAt !== null) {
-      this.#queue.delete(one.key);
+      this.#queue.delete(delivery.key);
       return;
     }
     const dueMs = this.#dueMs(pending);
     if (dueMs > clock.now()) {
-      one.dueMs = dueMs;
+      delivery.dueMs = dueMs;
       return;
     }
-    const waitMs = await this.#waitForSlot(one.tenantId, pending.channelId);
+    const waitMs = await this.#waitForSlot(delivery.tenantId, pending.channelId);
     if (waitMs > 0) {
-      one.dueMs = clock.now() + waitMs;
+      delivery.dueMs = clock.now() + waitMs;
       return;
     }
-    const notification = await this.#dueNotification(one, pending);
+    const notification = await this.#dueNotification(delivery, pending);
     if (notification === undefined) return;
     const dueAt = new Date(clock.now() + this.#leaseMs).toISOString();
-    const claimed = await stored.update(one.id, { dueAt, attempts: pending.attempts + 1 }, pending.version);
-    one.dueMs = Date.parse(dueAt);
-    await this.#attempt(one, claimed, notification);
+    const claimed = await stored.update(delivery.id, { dueAt, attempts: pending.attempts + 1 }, pending.version);
+    delivery.dueMs = Date.parse(dueAt);
+    await this.#attempt(delivery, claimed, notification);
   }
 
-  /** Returns the notification to send now; undefined for a page that waits or is over. */
+  /** Returns the notification to send now; undefined for a page that must wait or is no longer needed. */
   async #dueNotification(
-    one: QueuedDelivery,
+    delivery: QueuedDelivery,
     pending: PendingDelivery & StoredMetadata,
   ): Promise<Notification | undefined> {
     const { documents, producer, clock } = this.#options;
@@ -250,23 +255,27 @@ class Deliveries {
     }
     const stored = documents.forTenant(tenantId).collection(pendingDeliveries);
     if (decision.kind === 'wait') {
-      const after = await stored.update(one.id, { dueAt: new Date(decision.untilMs).toISOString() }, pending.version);
-      this.applyChange(tenantId, one.id, after);
+      const updated = await stored.update(
+        delivery.id,
+        { dueAt: new Date(decision.untilMs).toISOString() },
+        pending.version,
+      );
+      this.applyChange(tenantId, delivery.id, updated);
       return undefined;
     }
     const { answer } = decision;
     await producer.publish([
       this.#ledgerEntry(pending, notification, { outcome: 'withdrawn', statusCode: null, answer, latencyMs: 0 }),
     ]);
-    await this.#end(one, pending);
+    await this.#endDelivery(delivery, pending);
     return undefined;
   }
 
-  async #end(one: QueuedDelivery, { version }: Pick<StoredMetadata, 'version'>): Promise<void> {
+  async #endDelivery(delivery: QueuedDelivery, { version }: Pick<StoredMetadata, 'version'>): Promise<void> {
     const { documents, clock } = this.#options;
-    const ended = { endedAt: new Date(clock.now()).toISOString(), notification: undefined };
-    await documents.forTenant(one.tenantId).collection(pendingDeliveries).update(one.id, ended, version);
-    this.#queue.delete(one.key);
+    const changes = { endedAt: new Date(clock.now()).toISOString(), notification: undefined };
+    await documents.forTenant(delivery.tenantId).collection(pendingDeliveries).update(delivery.id, changes, version);
+    this.#queue.delete(delivery.key);
   }
 
   /** Returns the destination: a channel, or the contact of the person who is paged. */
@@ -291,19 +300,19 @@ class Deliveries {
   }
 
   async #attempt(
-    one: QueuedDelivery,
+    delivery: QueuedDelivery,
     pending: PendingDelivery & StoredMetadata,
     notification: Notification,
   ): Promise<void> {
     const { documents, producer, clock, metrics } = this.#options;
     const { tenantId, channelId } = notification;
     const channel = await this.#findChannel(notification);
-    const attempted = await this.#deliver(channel, notification);
-    const nextMs = attempted.outcome === 'retry' ? this.#nextMs(pending.attempts, attempted) : undefined;
-    const outcome = attempted.outcome === 'retry' && nextMs === undefined ? 'failed' : attempted.outcome;
-    const step = this.#ledgerEntry(pending, notification, { ...attempted, outcome }, channel);
-    const { answer } = attempted;
-    const messages: Message[] = [step];
+    const attempt = await this.#deliver(channel, notification);
+    const nextMs = attempt.outcome === 'retry' ? this.#nextMs(pending.attempts, attempt) : undefined;
+    const outcome = attempt.outcome === 'retry' && nextMs === undefined ? 'failed' : attempt.outcome;
+    const entry = this.#ledgerEntry(pending, notification, { ...attempt, outcome }, channel);
+    const { answer } = attempt;
+    const messages: Message[] = [entry];
     if (channel?.enabled === true && notification.page?.userId == null) {
       const health = { tenantId, channelId, channelName: channel.name, nowMs: clock.now(), outcome, answer };
       messages.push(...(await recordOutcome(documents, health)));
@@ -312,11 +321,11 @@ class Deliveries {
     const stored = documents.forTenant(tenantId).collection(pendingDeliveries);
     metrics.add('oiq_notification_attempts_total', 1, { type: channel?.settings.type ?? 'none', outcome });
     if (nextMs !== undefined) {
-      const after = await stored.update(one.id, { dueAt: new Date(nextMs).toISOString() }, pending.version);
-      this.applyChange(tenantId, one.id, after);
+      const updated = await stored.update(delivery.id, { dueAt: new Date(nextMs).toISOString() }, pending.version);
+      this.applyChange(tenantId, delivery.id, updated);
       return;
     }
-    await this.#end(one, pending);
+    await this.#endDelivery(delivery, pending);
   }
 
   async #deliver(channel: NotificationChannel | undefined, notification: Notification): Promise<DeliveryAttempt> {
@@ -379,7 +388,7 @@ class Deliveries {
   #ledgerEntry(
     pending: PendingDelivery & StoredMetadata,
     notification: Notification,
-    attempted:
+    attempt:
       | (Omit<DeliveryAttempt, 'outcome'> & { readonly outcome: DeliveryAttempt['outcome'] | 'withdrawn' })
       | undefined,
     channel: NotificationChannel | undefined = this.#channels.find(notification.tenantId, notification.channelId),
@@ -397,7 +406,7 @@ class Deliveries {
       isTest = false,
     } = notification;
     const states = { delivered: 'delivered', failed: 'failed', retry: 'retrying', withdrawn: 'withdrawn' } as const;
-    const step: DeliveryStep = {
+    const entry: DeliveryStep = {
       tenantId,
       deliveryId: id,
       channelId,
@@ -411,14 +420,14 @@ class Deliveries {
       channelType: channel?.settings.type ?? '',
       queuedAtMs: Date.parse(pending.queuedAt),
       // A withdrawn notification had no attempt of its own.
-      attempt: pending.attempts + (attempted?.outcome === 'withdrawn' ? 1 : 0),
+      attempt: pending.attempts + (attempt?.outcome === 'withdrawn' ? 1 : 0),
       atMs: this.#options.clock.now(),
-      state: attempted === undefined ? 'queued' : states[attempted.outcome],
-      statusCode: attempted?.statusCode ?? null,
-      answer: attempted?.answer ?? '',
-      latencyMs: attempted?.latencyMs ?? null,
+      state: attempt === undefined ? 'queued' : states[attempt.outcome],
+      statusCode: attempt?.statusCode ?? null,
+      answer: attempt?.answer ?? '',
+      latencyMs: attempt?.latencyMs ?? null,
     };
-    return buildTopicMessage(topics.notificationDeliveries, step);
+    return buildTopicMessage(topics.notificationDeliveries, entry);
   }
 }
 

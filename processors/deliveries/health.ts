@@ -8,7 +8,11 @@ import { ConflictError, type Documents, type StoredMetadata } from '../../schema
 import { type ChannelHealth, channelHealths } from '../../schemas/resources/notification-delivery.ts';
 import { topics } from '../../schemas/topics.ts';
 import { toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
-import { channelAlertSubject, channelReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import {
+  createChannelAlertSubject,
+  describeChannelFailure,
+  platformTransition,
+} from '../../subjects/alerts/platform-alerts.ts';
 
 /** Consecutive failed attempts before the alert is raised. A permanent failure raises it at once. */
 const failuresUntilAlert = 3;
@@ -31,17 +35,17 @@ const toTransition = (
 ): AlertTransition =>
   platformTransition(
     tenantId,
-    channelAlertSubject(channelId, channelName, answer),
-    { reason: channelReason(channelName, answer), startedAt: failingSince },
+    createChannelAlertSubject(channelId, channelName, answer),
+    { reason: describeChannelFailure(channelName, answer), startedAt: failingSince },
     isOver ? { atMs: nowMs, reason: 'delivery succeeded again' } : undefined,
   );
 
-const nextHealth = (before: ChannelHealth, { outcome, answer, nowMs }: Outcome): ChannelHealth => {
+const nextHealth = (previous: ChannelHealth, { outcome, answer, nowMs }: Outcome): ChannelHealth => {
   const now = new Date(nowMs).toISOString();
-  if (outcome === 'delivered') return { ...before, failures: 0, failingSince: null, lastDeliveredAt: now };
-  const failures = before.failures + 1;
-  const fails = outcome === 'failed' || failures >= failuresUntilAlert;
-  return { ...before, failures, failingSince: before.failingSince ?? (fails ? now : null), lastError: answer };
+  if (outcome === 'delivered') return { ...previous, failures: 0, failingSince: null, lastDeliveredAt: now };
+  const failures = previous.failures + 1;
+  const isFailing = outcome === 'failed' || failures >= failuresUntilAlert;
+  return { ...previous, failures, failingSince: previous.failingSince ?? (isFailing ? now : null), lastError: answer };
 };
 
 const initialHealth: ChannelHealth = { failures: 0, failingSince: null, lastDeliveredAt: null, lastError: null };
@@ -52,8 +56,8 @@ export const recordOutcome = async (documents: Pick<Documents, 'forTenant'>, out
   for (;;) {
     const stored = (await healths.find(outcome.channelId)) as (ChannelHealth & StoredMetadata) | undefined;
     const { failures, failingSince, lastDeliveredAt, lastError } = stored ?? initialHealth;
-    const before = { failures, failingSince, lastDeliveredAt, lastError };
-    const after = nextHealth(before, outcome);
+    const previous = { failures, failingSince, lastDeliveredAt, lastError };
+    const after = nextHealth(previous, outcome);
     try {
       if (stored === undefined) await healths.insert({ id: outcome.channelId, ...after });
       else await healths.replace(outcome.channelId, after, stored.version);
@@ -61,10 +65,10 @@ export const recordOutcome = async (documents: Pick<Documents, 'forTenant'>, out
       if (error instanceof ConflictError) continue;
       throw error;
     }
-    if ((before.failingSince === null) === (after.failingSince === null)) return [];
+    if ((previous.failingSince === null) === (after.failingSince === null)) return [];
     const transition = toTransition(
       outcome,
-      before.failingSince ?? after.failingSince ?? '',
+      previous.failingSince ?? after.failingSince ?? '',
       after.failingSince === null,
     );
     const event = toPlatformEvent(transition);

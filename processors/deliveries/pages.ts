@@ -8,7 +8,7 @@ import { contacts } from '../../schemas/resources/contact.ts';
 import { incidents } from '../../schemas/resources/incident.ts';
 import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
 import { type PageRate, pageRates } from '../../schemas/resources/notification-delivery.ts';
-import { escalationStart } from '../../subjects/on-call/incident-escalation.ts';
+import { getEscalationStart } from '../../subjects/on-call/incident-escalation.ts';
 import { decidePage, noRecentPages, type PageDecision, withdrawPage } from '../../subjects/on-call/page-rate.ts';
 import { readMember } from '../../subjects/on-call/people.ts';
 
@@ -24,7 +24,7 @@ export type PageOutcome =
 const findEndReason = async (documents: Reading, tenantId: string, { incidentId, sinceMs }: Page) => {
   const incident = await documents.forTenant(tenantId).collection(incidents).find(incidentId);
   if (incident === undefined) return 'the incident was deleted';
-  if (Date.parse(escalationStart(incident)) !== sinceMs)
+  if (Date.parse(getEscalationStart(incident)) !== sinceMs)
     return 'the incident was resolved and reopened in the meantime';
   return incident.status === 'open' ? undefined : `the incident is ${incident.status}`;
 };
@@ -35,18 +35,18 @@ const updateRate = async <Result>(
   { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
   change: (rate: PageRate) => { readonly rate: PageRate; readonly result: Result },
 ): Promise<Result> => {
-  const stored = documents.forTenant(tenantId).collection(pageRates);
+  const rates = documents.forTenant(tenantId).collection(pageRates);
   for (;;) {
-    const storedRate = await stored.find(userId);
-    const before = storedRate === undefined ? noRecentPages : { sent: storedRate.sent, rest: storedRate.rest };
-    const { rate, result } = change(before);
+    const storedRate = await rates.find(userId);
+    const currentRate = storedRate === undefined ? noRecentPages : { sent: storedRate.sent, rest: storedRate.rest };
+    const { rate, result } = change(currentRate);
     try {
-      if (rate === before) return result;
-      if (storedRate === undefined) await stored.insert({ id: userId, ...rate });
-      else await stored.replace(userId, rate, storedRate.version);
+      if (rate === currentRate) return result;
+      if (storedRate === undefined) await rates.insert({ id: userId, ...rate });
+      else await rates.replace(userId, rate, storedRate.version);
       return result;
     } catch (error) {
-      // Another page of the person was faster; retry.
+      // Another page to this person updated the rate first; retry.
       if (!(error instanceof ConflictError)) throw error;
     }
   }
@@ -59,14 +59,14 @@ export const decidePageOutcome = async (
   nowMs: number,
 ): Promise<PageOutcome> => {
   const { tenantId, id, page, commonLabels } = notification;
-  const end = await findEndReason(documents, tenantId, page);
+  const endReason = await findEndReason(documents, tenantId, page);
   const { userId } = page;
-  if (userId === null) return end === undefined ? { kind: 'send', rest: [] } : { kind: 'end', answer: end };
-  return updateRate(documents, { tenantId, userId }, (before): { rate: PageRate; result: PageOutcome } => {
-    const rateWithoutPage = end === undefined ? undefined : withdrawPage(before, id);
-    if (end !== undefined && rateWithoutPage !== undefined)
-      return { rate: rateWithoutPage, result: { kind: 'end', answer: end } };
-    const { rate, decision } = decidePage(before, { id, title: commonLabels['alertname'] ?? '' }, nowMs);
+  if (userId === null) return endReason === undefined ? { kind: 'send', rest: [] } : { kind: 'end', answer: endReason };
+  return updateRate(documents, { tenantId, userId }, (currentRate): { rate: PageRate; result: PageOutcome } => {
+    const rateWithoutPage = endReason === undefined ? undefined : withdrawPage(currentRate, id);
+    if (endReason !== undefined && rateWithoutPage !== undefined)
+      return { rate: rateWithoutPage, result: { kind: 'end', answer: endReason } };
+    const { rate, decision } = decidePage(currentRate, { id, title: commonLabels['alertname'] ?? '' }, nowMs);
     if (decision.kind !== 'counted') return { rate, result: decision };
     const answer = `the person was sent 10 pages within five minutes: this page is counted in ${decision.inId}`;
     return { rate, result: { kind: 'end', answer } };
@@ -82,11 +82,9 @@ export const addCountedPages = (
 ): Notification => {
   if (rest.length === 0) return notification;
   const titles = rest.slice(0, maxTitles).map(({ title }) => title);
-  const more = rest.length > titles.length ? `, and ${rest.length - titles.length} others` : '';
-  const summary = `and ${rest.length} more ${rest.length === 1 ? 'page' : 'pages'}: ${titles.join(', ')}${more}`.slice(
-    0,
-    4000,
-  );
+  const suffix = rest.length > titles.length ? `, and ${rest.length - titles.length} others` : '';
+  const summary =
+    `and ${rest.length} more ${rest.length === 1 ? 'page' : 'pages'}: ${titles.join(', ')}${suffix}`.slice(0, 4000);
   const alerts = notification.alerts.map((alert) => ({
     ...alert,
     reason: `${alert.reason ?? ''}, ${summary}`.slice(0, 4096),

@@ -1,16 +1,16 @@
-import { itemSource } from '../../schemas/records/values.ts';
+import { createItemSource } from '../../schemas/records/values.ts';
 import { DetectionMatch, type DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import {
   addMatch,
   CorrelationWindow,
-  chainOrder,
-  emptyWindow,
+  createEmptyWindow,
   endWindow,
-  windowDueMs,
+  getWindowDueMs,
+  toChainOrder,
 } from '../../subjects/detections/correlation.ts';
 import type { DeployedCorrelation, Deployment, StoredRule } from '../../subjects/detections/deployed.ts';
-import { chainedMatch, isReportedAgain, mergeSuppressedSignal } from '../../subjects/detections/detect.ts';
+import { createChainedMatches, isReportedAgain, mergeSuppressedSignal } from '../../subjects/detections/detect.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
 import { compileFollowed, followedCollections } from './deployments.ts';
@@ -25,8 +25,7 @@ const state = combinedState(1, {
   /** End of the suppression period of a rule and group. */
   suppressed: keyedState<number>({ version: 1, maxEntries: maxSuppressed }),
   /**
-   * Matches that the watermark has not reached, and matches whose signals were emitted and which count the signals they
-   * suppress.
+   * Matches that the watermark has not reached, and matches that were emitted and count the signals they suppress.
    */
   held: keyedState({ version: 1, maxEntries: maxWindows, schema: DetectionMatch }),
 });
@@ -47,10 +46,10 @@ const emitSignal = (
   signal: DetectionSignal,
   deployment: Deployment,
   { emit }: CorrelationContext,
-  passOn: ForwardMatch,
+  forwardMatch: ForwardMatch,
 ): void => {
-  const { matches, isSilent } = chainedMatch(deployment, signal);
-  matches.forEach(passOn);
+  const { matches, isSilent } = createChainedMatches(deployment, signal);
+  matches.forEach(forwardMatch);
   if (!isSilent) emit.signals(signal);
 };
 
@@ -59,20 +58,20 @@ const addToWindow = (
   correlation: DeployedCorrelation,
   deployment: Deployment,
   context: CorrelationContext,
-  passOn: ForwardMatch,
+  forwardMatch: ForwardMatch,
 ): void => {
   const { windows } = context.state;
   const { id, stored } = correlation;
   const windowKey: WindowKey = { rule: id, version: stored.version, key: match.key, projectId: match.signal.projectId };
   const key = JSON.stringify(windowKey);
-  const { window, signal, isLate } = addMatch(correlation, windows.get(key) ?? emptyWindow(), match);
+  const { window, signal, isLate } = addMatch(correlation, windows.get(key) ?? createEmptyWindow(), match);
   if (isLate) {
     context.drop('late');
     return;
   }
   windows.set(key, window);
-  context.setTimer('watermark', windowDueMs(correlation, window), key);
-  if (signal !== undefined) emitSignal(signal, deployment, context, passOn);
+  context.setTimer('watermark', getWindowDueMs(correlation, window), key);
+  if (signal !== undefined) emitSignal(signal, deployment, context, forwardMatch);
 };
 
 const suppressionPrefix = 'hiding ';
@@ -81,48 +80,48 @@ const suppressionPrefix = 'hiding ';
  * Emits the first signal of a group and suppresses others for a period. Suppressed signals are counted, and the first
  * is emitted again under its id.
  */
-const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: CorrelationContext): void => {
+const emitOrSuppress = (match: DetectionMatch, { suppression }: StoredRule, context: CorrelationContext): void => {
   const { suppressed, held } = context.state;
   const { key, signal } = match;
-  const of = JSON.stringify([signal.ruleId, key]);
-  const fromMs = suppressed.get(of);
-  const forMs = (suppression?.forSeconds ?? 0) * 1000;
-  if (fromMs === undefined || Math.abs(signal.timeMs - fromMs) >= forMs) {
-    if (fromMs !== undefined) emitSuppressedCount(`${suppressionPrefix}${fromMs} ${of}`, context);
-    const heldKeyOfPeriod = `${suppressionPrefix}${signal.timeMs} ${of}`;
-    suppressed.set(of, signal.timeMs);
+  const groupKey = JSON.stringify([signal.ruleId, key]);
+  const periodStartMs = suppressed.get(groupKey);
+  const suppressionMs = (suppression?.forSeconds ?? 0) * 1000;
+  if (periodStartMs === undefined || Math.abs(signal.timeMs - periodStartMs) >= suppressionMs) {
+    if (periodStartMs !== undefined) emitSuppressedCount(`${suppressionPrefix}${periodStartMs} ${groupKey}`, context);
+    const heldKeyOfPeriod = `${suppressionPrefix}${signal.timeMs} ${groupKey}`;
+    suppressed.set(groupKey, signal.timeMs);
     held.set(heldKeyOfPeriod, match);
-    context.setTimer('watermark', signal.timeMs + forMs, heldKeyOfPeriod);
+    context.setTimer('watermark', signal.timeMs + suppressionMs, heldKeyOfPeriod);
     context.emit.signals(signal);
     return;
   }
   context.drop('suppressed');
-  const own = `${suppressionPrefix}${fromMs} ${of}`;
-  const first = held.get(own);
+  const heldKey = `${suppressionPrefix}${periodStartMs} ${groupKey}`;
+  const first = held.get(heldKey);
   if (first === undefined) return;
   const suppressingSignal = mergeSuppressedSignal(first.signal, signal);
-  held.set(own, { ...first, signal: suppressingSignal });
+  held.set(heldKey, { ...first, signal: suppressingSignal });
   if (isReportedAgain(suppressingSignal)) context.emit.signals(suppressingSignal);
 };
 
 /** Emits the total number of suppressed signals once, when the period ends or the next signal arrives first. */
-const emitSuppressedCount = (own: string, { state: { held }, emit }: CorrelationContext): void => {
-  const hiding = held.get(own)?.signal;
-  held.delete(own);
-  if (hiding !== undefined && !isReportedAgain(hiding)) emit.signals(hiding);
+const emitSuppressedCount = (heldKey: string, { state: { held }, emit }: CorrelationContext): void => {
+  const suppressing = held.get(heldKey)?.signal;
+  held.delete(heldKey);
+  if (suppressing !== undefined && !isReportedAgain(suppressing)) emit.signals(suppressing);
 };
 
-const handleMatch = (match: DetectionMatch, context: CorrelationContext, passOn: ForwardMatch): void => {
+const handleMatch = (match: DetectionMatch, context: CorrelationContext, forwardMatch: ForwardMatch): void => {
   const deployment = compileFollowed(context.follows);
   const correlation = deployment.correlations.find(({ id }) => id === match.forRule);
   const rule = deployment.stored.get(match.forRule);
-  if (correlation !== undefined) addToWindow(match, correlation, deployment, context, passOn);
+  if (correlation !== undefined) addToWindow(match, correlation, deployment, context, forwardMatch);
   else if (rule === undefined) context.drop('undeployed');
-  else suppress(match, rule, context);
+  else emitOrSuppress(match, rule, context);
 };
 
-/** Ends a window: its time is over, or it was idle for so long that it can be forgotten. */
-const endWindowOrSuppression = (key: string, context: CorrelationContext, passOn: ForwardMatch): void => {
+/** Ends a window: its time is over, or it was idle long enough to be discarded. */
+const endWindowOrSuppression = (key: string, context: CorrelationContext, forwardMatch: ForwardMatch): void => {
   if (key.startsWith(suppressionPrefix)) {
     emitSuppressedCount(key, context);
     return;
@@ -137,13 +136,13 @@ const endWindowOrSuppression = (key: string, context: CorrelationContext, passOn
     correlation === undefined
       ? undefined
       : endWindow(correlation, window, { key: [...group], tenantId: context.tenantId, projectId });
-  if (ended?.signal !== undefined) emitSignal(ended.signal, deployment, context, passOn);
+  if (ended?.signal !== undefined) emitSignal(ended.signal, deployment, context, forwardMatch);
   if (correlation === undefined || ended?.window === undefined) {
     windows.delete(key);
     return;
   }
   windows.set(key, ended.window);
-  context.setTimer('watermark', windowDueMs(correlation, ended.window), key);
+  context.setTimer('watermark', getWindowDueMs(correlation, ended.window), key);
 };
 
 /** Chains have two levels, so no correlation references a chained one. */
@@ -157,7 +156,7 @@ export const correlations = defineProcessor({
   name: 'correlations',
   emits: { ...emits, chained: topics.chainedMatches },
   summary: 'Evaluates the windows of correlation rules over several records.',
-  reads: itemSource(topics.detectionMatches),
+  reads: createItemSource(topics.detectionMatches),
   latenessMs: 10_000,
   step: (match, context) => handleMatch(match, context, context.emit.chained),
   timer: ({ key }, context) => endWindowOrSuppression(key, context, context.emit.chained),
@@ -172,12 +171,12 @@ export const chainedCorrelations = defineProcessor({
   name: 'chained-correlations',
   emits,
   summary: 'Evaluates correlations that reference correlations.',
-  reads: itemSource(topics.chainedMatches),
+  reads: createItemSource(topics.chainedMatches),
   latenessMs: 5_000,
 
   step(match, context) {
     const correlation = compileFollowed(context.follows).correlations.find(({ id }) => id === match.forRule);
-    const key = heldPrefix + chainOrder(match, correlation?.document.rules ?? []);
+    const key = heldPrefix + toChainOrder(match, correlation?.document.rules ?? []);
     context.state.held.set(key, match);
     context.setTimer('watermark', match.signal.timeMs, key);
   },

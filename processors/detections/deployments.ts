@@ -19,14 +19,14 @@ export const followedCollections = {
   placeholders: detectionPlaceholders,
 };
 
-interface Followed {
+interface FollowedDocuments {
   readonly rules: DocumentsById<DetectionRule & StoredMetadata>;
   readonly fields: DocumentsById<DetectionFields & StoredMetadata>;
   readonly placeholders: DocumentsById<DetectionPlaceholder & StoredMetadata>;
 }
 
 interface CompiledDeployment {
-  readonly followed: Followed;
+  readonly followed: FollowedDocuments;
   readonly revisions: readonly number[];
   readonly deployment: Deployment;
 }
@@ -34,17 +34,17 @@ interface CompiledDeployment {
 const compiledDeployments = new WeakMap<object, CompiledDeployment>();
 
 /** Returns the deployment of a tenant. Cheap if nothing has changed. */
-export const compileFollowed = ({ rules, fields, placeholders }: Followed): Deployment => {
-  const known = compiledDeployments.get(rules);
+export const compileFollowed = ({ rules, fields, placeholders }: FollowedDocuments): Deployment => {
+  const cached = compiledDeployments.get(rules);
   if (
-    known !== undefined &&
-    known.followed.fields === fields &&
-    known.followed.placeholders === placeholders &&
-    known.revisions[0] === rules.revision &&
-    known.revisions[1] === fields.revision &&
-    known.revisions[2] === placeholders.revision
+    cached !== undefined &&
+    cached.followed.fields === fields &&
+    cached.followed.placeholders === placeholders &&
+    cached.revisions[0] === rules.revision &&
+    cached.revisions[1] === fields.revision &&
+    cached.revisions[2] === placeholders.revision
   )
-    return known.deployment;
+    return cached.deployment;
   const deployment = compileDeployment(rules.values(), fields.values(), placeholders.values());
   const revisions = [rules.revision, fields.revision, placeholders.revision];
   compiledDeployments.set(rules, { followed: { rules, fields, placeholders }, revisions, deployment });

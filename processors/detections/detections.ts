@@ -6,8 +6,8 @@ import { topics } from '../../schemas/topics.ts';
 import { detect } from '../../subjects/detections/detect.ts';
 import type { ValuePosition } from '../../subjects/detections/event.ts';
 import type { EventKind } from '../../subjects/detections/log-sources.ts';
-import { prefilteredPlacesOf, prefilterRecord } from '../../subjects/detections/prefilter.ts';
-import { recordValues } from '../../subjects/detections/record-event.ts';
+import { findPrefilterPositions, prefilterRecord } from '../../subjects/detections/prefilter.ts';
+import { getRecordValues } from '../../subjects/detections/record-event.ts';
 import type { EvaluationObserver, PrefilterResult } from '../../subjects/detections/rule-set.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
@@ -48,26 +48,26 @@ const emits = {
 type StepContext = Context<typeof emits, typeof followedCollections, ReturnType<typeof state.open>>;
 
 /**
- * Matches a record, or records the fields of one that no rule can match. Separate from the step, because the closures
- * here would be created for each record.
+ * Matches a record, or records the fields of one that no rule can match. Separate from the step, which would
+ * otherwise create these closures for every record.
  */
-const match = (
+const matchRecord = (
   record: LogRecord,
   { follows, emit, state: { costBudget, seen }, clockMs }: StepContext,
   candidateSet: PrefilterResult | undefined,
 ): void => {
   const deployment = compileFollowed(follows);
   const { tenantId } = record;
-  const reportTelemetry = (kind: EventKind, places: readonly ValuePosition[]): void => {
-    const newTelemetry = seen.observe(kind, places, clockMs);
+  const reportTelemetry = (kind: EventKind, positions: readonly ValuePosition[]): void => {
+    const newTelemetry = seen.observe(kind, positions, clockMs);
     if (newTelemetry !== undefined) emit.telemetry({ ...newTelemetry, tenantId });
   };
   if (candidateSet?.candidates.length === 0) {
-    reportTelemetry(candidateSet.kind, prefilteredPlacesOf(deployment.set, record));
+    reportTelemetry(candidateSet.kind, findPrefilterPositions(deployment.set, record));
     return;
   }
   const { projectId, timeMs, service } = record;
-  const watch: EvaluationObserver = {
+  const observer: EvaluationObserver = {
     isOff: (ruleId, version) => costBudget.isDisabled(ruleId, version),
     onRuleCost: (ruleId, version, characters) => costBudget.addCost(ruleId, version, characters),
     onEventKind: (kind, { leaves }) => reportTelemetry(kind, leaves),
@@ -79,22 +79,22 @@ const match = (
       projectId,
       timeMs,
       service,
-      values: recordValues(record),
+      values: getRecordValues(record),
       // Not read for records that match nothing.
       get recordId() {
         return record.recordId;
       },
     },
     clockMs,
-    watch,
+    observer,
     candidateSet,
   );
   for (const signal of result.signals) emit.signals(signal);
-  for (const match of result.matches) emit.matches(match);
-  for (const match of result.chained) emit.chained(match);
-  for (const disabledRule of costBudget.countRecord()) {
-    const title = deployment.stored.get(disabledRule.ruleId)?.title ?? disabledRule.ruleId;
-    emit.events(ruleDisabledEvent(record, { ...disabledRule, title, partition: record.place.partition }));
+  for (const matchRecord of result.matches) emit.matches(matchRecord);
+  for (const matchRecord of result.chained) emit.chained(matchRecord);
+  for (const rule of costBudget.countRecord()) {
+    const title = deployment.stored.get(rule.ruleId)?.title ?? rule.ruleId;
+    emit.events(ruleDisabledEvent(record, { ...rule, title, partition: record.location.partition }));
   }
 };
 
@@ -113,6 +113,6 @@ export const detections = defineProcessor({
     if (follows.rules.size === 0) return;
     const candidateSet = prefilterRecord(compileFollowed(follows).set, record);
     if (candidateSet?.candidates.length !== 0 || !state.seen.countUnsampled(candidateSet.kind, clockMs))
-      match(record, context, candidateSet);
+      matchRecord(record, context, candidateSet);
   },
 });

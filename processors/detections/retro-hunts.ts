@@ -45,7 +45,13 @@ export const retroHunting = defineSchedule({
     const reading = await openTenantReading(ports, tenantId, Date.now());
     if (reading === undefined) return failedOutcome('the organization is disabled');
     try {
-      const result = await runHunt(retroHunt, { reading, own: tenantDocuments, tenantId, budgetMs: maxHuntMs, signal });
+      const result = await runHunt(retroHunt, {
+        reading,
+        tenantDocuments: tenantDocuments,
+        tenantId,
+        budgetMs: maxHuntMs,
+        signal,
+      });
       for (const emittedSignal of result.signals) emit.signals(emittedSignal);
       return { ...result, signals: result.signals.length, status: 'finished' as const, message: '' };
     } catch (error) {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { StateDefinition } from '../engine/definition.ts';
 
 /** Number of records after which the count restarts. */
-const perRecords = 5_000;
+const windowRecords = 5_000;
 /** Maximum number of characters a rule may scan within that count: about half a second of CPU. */
 const maxCharacters = 200_000_000;
 /** Maximum number of disabled rules that are remembered. */
@@ -43,14 +43,14 @@ export class CostBudget {
 
   /** Counts a record. Returns the rules that it disabled. */
   countRecord(): readonly { readonly ruleId: string; readonly version: number }[] {
-    if (++this.#records >= perRecords) {
+    if (++this.#records >= windowRecords) {
       this.#records = 0;
       this.#scannedCharacters.clear();
     }
     if (this.#newlyDisabled.length === 0) return [];
-    const news = this.#newlyDisabled;
+    const newlyDisabled = this.#newlyDisabled;
     this.#newlyDisabled = [];
-    return news;
+    return newlyDisabled;
   }
 
   get entries(): number {

@@ -20,59 +20,59 @@ const Saved = z.strictObject({
   kinds: z.array(z.strictObject({ key: z.string(), records: z.int(), names: z.array(z.string()) })),
 });
 
-interface Kind {
+interface KindState {
   records: number;
   readonly names: Set<string>;
   /** Paths in events whose names are all known. */
-  readonly places: WeakSet<readonly string[]>;
+  readonly knownPaths: WeakSet<readonly string[]>;
 }
 
 type NewTelemetry = Omit<SeenTelemetry, 'tenantId'>;
 
-/** Returns field names of an event that are new for its kind. Returns none once too many are known. */
-const collectNewNames = ({ names: known, places }: Kind, positions: readonly ValuePosition[]): string[] => {
-  const found: string[] = [];
-  for (let at = 0; at < positions.length; at++) {
-    const { names } = positions[at] as ValuePosition;
-    if (places.has(names)) continue;
-    places.add(names);
-    found.push(...names.filter((name) => !known.has(name)).slice(0, maxNames - known.size));
-    for (const name of found) known.add(name);
+/** Returns field names of an event that are new for its kind. Returns none after the maximum number is reached. */
+const collectNewNames = ({ names: known, knownPaths }: KindState, positions: readonly ValuePosition[]): string[] => {
+  const newNames: string[] = [];
+  for (let index = 0; index < positions.length; index++) {
+    const { names } = positions[index] as ValuePosition;
+    if (knownPaths.has(names)) continue;
+    knownPaths.add(names);
+    newNames.push(...names.filter((name) => !known.has(name)).slice(0, maxNames - known.size));
+    for (const name of newNames) known.add(name);
   }
-  return found;
+  return newNames;
 };
 
 export class DailyTelemetry {
   #day = 0;
-  readonly #kinds = new Map<string, Kind>();
+  readonly #kinds = new Map<string, KindState>();
   #names = 0;
 
   /**
-   * Counts a record of a kind whose fields are not scanned. Returns false, without counting, if they are to be scanned.
+   * Counts a record if its fields need not be scanned. Returns false, without counting it, if they must be.
    */
   countUnsampled({ key }: EventKind, clockMs: number): boolean {
-    this.#begin(Math.floor(clockMs / dayMs));
-    const known = this.#kinds.get(key);
-    if (known === undefined) return this.#kinds.size >= maxKindsPerDay;
-    if (isSampled(known.records + 1)) return false;
-    known.records++;
+    this.#startDay(Math.floor(clockMs / dayMs));
+    const kind = this.#kinds.get(key);
+    if (kind === undefined) return this.#kinds.size >= maxKindsPerDay;
+    if (isSampled(kind.records + 1)) return false;
+    kind.records++;
     return true;
   }
 
   /**
    * Returns the log source and fields of an event, by the names of its values, that are new today; undefined for none.
    */
-  observe(kind: EventKind, places: readonly ValuePosition[], clockMs: number): NewTelemetry | undefined {
-    this.#begin(Math.floor(clockMs / dayMs));
-    const known = this.#kinds.get(kind.key);
-    if (known === undefined && this.#kinds.size >= maxKindsPerDay) return undefined;
-    const seen = known ?? { records: 0, names: new Set(), places: new WeakSet() };
-    if (known === undefined) this.#kinds.set(kind.key, seen);
-    seen.records++;
-    if (!isSampled(seen.records)) return undefined;
-    const fields = collectNewNames(seen, places);
+  observe(kind: EventKind, positions: readonly ValuePosition[], clockMs: number): NewTelemetry | undefined {
+    this.#startDay(Math.floor(clockMs / dayMs));
+    const existing = this.#kinds.get(kind.key);
+    if (existing === undefined && this.#kinds.size >= maxKindsPerDay) return undefined;
+    const current = existing ?? { records: 0, names: new Set(), knownPaths: new WeakSet() };
+    if (existing === undefined) this.#kinds.set(kind.key, current);
+    current.records++;
+    if (!isSampled(current.records)) return undefined;
+    const fields = collectNewNames(current, positions);
     this.#names += fields.length;
-    if (known !== undefined && fields.length === 0) return undefined;
+    if (existing !== undefined && fields.length === 0) return undefined;
     return {
       day: new Date(this.#day * dayMs).toISOString(),
       products: [...kind.products].sort(),
@@ -83,7 +83,7 @@ export class DailyTelemetry {
     };
   }
 
-  #begin(day: number): void {
+  #startDay(day: number): void {
     if (day === this.#day) return;
     this.#day = day;
     this.#kinds.clear();
@@ -104,7 +104,7 @@ export class DailyTelemetry {
     const restored = new DailyTelemetry();
     restored.#day = day;
     for (const { key, records, names } of kinds) {
-      restored.#kinds.set(key, { records, names: new Set(names), places: new WeakSet() });
+      restored.#kinds.set(key, { records, names: new Set(names), knownPaths: new WeakSet() });
       restored.#names += names.length;
     }
     return restored;

@@ -117,7 +117,7 @@ const increment = <Key>(counts: Map<Key, number>, key: Key): void => {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 };
 /** Nanoseconds stay exact up to 104 days per minute and edge; the sum is capped there. */
-const saturatingSum = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER);
+const saturatingSum = (left: number, right: number): number => Math.min(left + right, Number.MAX_SAFE_INTEGER);
 
 /** Counts of one tenant. Equal calls in equal order give equal values in equal order, also across `save`. */
 export class EdgeCounts {
@@ -127,8 +127,8 @@ export class EdgeCounts {
   constructor(saved: readonly Saved[] = []) {
     for (const [key, numbers, buckets, unpaired] of saved) {
       const [requests = 0, errors = 0, timed = 0, durationSum = 0, durationMax = 0, serverDurationSum = 0] = numbers;
-      const more = { buckets: new Map(buckets), unpaired: new Map(unpaired) };
-      this.#counts.set(key, { requests, errors, timed, durationSum, durationMax, serverDurationSum, ...more });
+      const maps = { buckets: new Map(buckets), unpaired: new Map(unpaired) };
+      this.#counts.set(key, { requests, errors, timed, durationSum, durationMax, serverDurationSum, ...maps });
       this.#bytes += estimateBytes(key);
     }
   }
@@ -153,7 +153,9 @@ export class EdgeCounts {
   }
 
   add(edge: Edge, { startMs, failed, durationNs, serverDurationNs = 0, unpaired }: Call): void {
-    const counts = this.#countsFor(edgeKey(edge, Math.min(Math.floor(startMs / minuteMs) * minuteMs, lastMinute)));
+    const counts = this.#getOrCreateCounts(
+      edgeKey(edge, Math.min(Math.floor(startMs / minuteMs) * minuteMs, lastMinute)),
+    );
     counts.requests++;
     if (failed) counts.errors++;
     counts.serverDurationSum = saturatingSum(counts.serverDurationSum, serverDurationNs);
@@ -179,9 +181,9 @@ export class EdgeCounts {
     return values;
   }
 
-  #countsFor(key: string): Counts {
-    const known = this.#counts.get(key);
-    if (known !== undefined) return known;
+  #getOrCreateCounts(key: string): Counts {
+    const existing = this.#counts.get(key);
+    if (existing !== undefined) return existing;
     const counts = emptyCounts();
     this.#counts.set(key, counts);
     this.#bytes += estimateBytes(key);

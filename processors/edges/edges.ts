@@ -1,20 +1,20 @@
 import type { Peer, UnpairedReason } from '../../schemas/edges.ts';
-import { itemSource } from '../../schemas/records/values.ts';
+import { createItemSource } from '../../schemas/records/values.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Call, type Edge, EdgeCounts } from './counts.ts';
 import type { End } from './ends.ts';
 import { countCall, flush, flushTimer } from './flush.ts';
-import { edgeFrom, edgeTo, unknownPeer } from './observe.ts';
+import { buildEdgeFromPeer, buildEdgeToPeer, unknownPeer } from './observe.ts';
 import { type Outcomes, PendingCalls } from './waiting.ts';
 
 /** Maximum time between the ends of the two spans of one call. The server may continue after the client times out. */
-const waitMs = 60_000;
+const maxSpanGapMs = 60_000;
 
 const findQueue = ({ peer }: End): Pick<Peer, 'name' | 'system'> => (peer?.kind === 'queue' ? peer : unknownPeer);
 
 /** Builds the edge between two spans of one call. */
-const pairEdge = (caller: End, callee: End): Edge => {
+const buildPairedEdge = (caller: End, callee: End): Edge => {
   const isMessage = caller.isMessage || callee.isMessage;
   const callerQueue = findQueue(caller);
   const queue = callerQueue.name === '' ? findQueue(callee) : callerQueue;
@@ -34,7 +34,7 @@ const pairEdge = (caller: End, callee: End): Edge => {
   };
 };
 
-const pairCall = (caller: End, callee: End): Call => ({
+const buildPairedCall = (caller: End, callee: End): Call => ({
   startMs: caller.startMs,
   failed: caller.failed || callee.failed,
   durationNs:
@@ -45,14 +45,16 @@ const pairCall = (caller: End, callee: End): Call => ({
 });
 
 /** Builds the edge of an end whose other side did not arrive. */
-const loneEdge = (end: End, isCaller: boolean): Edge => {
+const buildUnpairedEdge = (end: End, isCaller: boolean): Edge => {
   const connection = end.isMessage ? 'message' : 'request';
   const queue = findQueue(end);
   const peer = end.isMessage ? { ...unknownPeer, system: queue.system } : (end.peer ?? unknownPeer);
-  return isCaller ? edgeTo(end, peer, connection, queue.name) : edgeFrom(peer, end, connection, queue.name);
+  return isCaller
+    ? buildEdgeToPeer(end, peer, connection, queue.name)
+    : buildEdgeFromPeer(peer, end, connection, queue.name);
 };
 
-const loneCall = (
+const buildUnpairedCall = (
   { startMs, durationNs, failed, isMessage }: End,
   isCaller: boolean,
   unpaired: UnpairedReason | undefined,
@@ -76,11 +78,11 @@ const createOutcomes = (context: Context<typeof emits, Readonly<Record<never, ne
   const addCall = (edge: Edge, call: Call): void =>
     countCall(context.state.counts, edge, call, context, context.emit.edges);
   return {
-    pair: (caller, callee) => addCall(pairEdge(caller, callee), pairCall(caller, callee)),
+    pair: (caller, callee) => addCall(buildPairedEdge(caller, callee), buildPairedCall(caller, callee)),
     unpaired: (end, isCaller, reason) => {
-      const edge = loneEdge(end, isCaller);
+      const edge = buildUnpairedEdge(end, isCaller);
       // External servers send no spans, so a missing span means nothing.
-      addCall(edge, loneCall(end, isCaller, edge.serverKind === 'external' ? undefined : reason));
+      addCall(edge, buildUnpairedCall(end, isCaller, edge.serverKind === 'external' ? undefined : reason));
     },
   };
 };
@@ -89,13 +91,13 @@ const createOutcomes = (context: Context<typeof emits, Readonly<Record<never, ne
 export const serviceEdges = defineProcessor({
   name: 'service-edges',
   summary: 'Joins the two ends of each call, and counts calls between services by minute.',
-  reads: itemSource(topics.callEnds),
+  reads: createItemSource(topics.callEnds),
   emits,
   state: {
     version: 1,
     open(saved): State {
       const { waiting, counts } = saved === undefined ? {} : JSON.parse(Buffer.from(saved).toString('utf8'));
-      return { waiting: new PendingCalls(waitMs, waiting), counts: new EdgeCounts(counts) };
+      return { waiting: new PendingCalls(maxSpanGapMs, waiting), counts: new EdgeCounts(counts) };
     },
     save: ({ waiting, counts }) => Buffer.from(JSON.stringify({ waiting: waiting.save(), counts: counts.save() })),
     size: ({ waiting, counts }) => ({

@@ -28,8 +28,8 @@ class ValueIndex<Value> {
   readonly #numbers = new Map<string, number>();
 
   indexOf(value: Value, key: string): number {
-    const known = this.#numbers.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#numbers.get(key);
+    if (existing !== undefined) return existing;
     this.#numbers.set(key, this.values.length);
     return this.values.push(value) - 1;
   }
@@ -45,12 +45,12 @@ export class EndWriter {
     const [project, serviceIndex, environmentIndex] = [projectId, service, environment].map((name) =>
       this.#names.indexOf(name, name),
     ) as [number, number, number];
-    const flag = (isMessage ? flags.isMessage : 0) | (failed ? flags.failed : 0) | (late ? flags.late : 0);
+    const flagBits = (isMessage ? flags.isMessage : 0) | (failed ? flags.failed : 0) | (late ? flags.late : 0);
     const peerIndex =
       peer === undefined
         ? -1
         : this.#peers.indexOf(peer, JSON.stringify([peer.kind, peer.name, peer.system, peer.address]));
-    return [project, serviceIndex, environmentIndex, flag, startMs, durationNs, peerIndex];
+    return [project, serviceIndex, environmentIndex, flagBits, startMs, durationNs, peerIndex];
   }
 
   get saved(): SavedNames {
@@ -60,15 +60,15 @@ export class EndWriter {
 
 export const readEnd = (
   { names, peers }: SavedNames,
-  [project, own, place, flag, startMs, durationNs, other]: SavedEnd,
+  [projectIndex, own, environmentIndex, flagBits, startMs, durationNs, peerIndex]: SavedEnd,
 ): End => ({
-  projectId: names[project] ?? '',
+  projectId: names[projectIndex] ?? '',
   service: names[own] ?? '',
-  environment: names[place] ?? '',
-  isMessage: (flag & flags.isMessage) !== 0,
+  environment: names[environmentIndex] ?? '',
+  isMessage: (flagBits & flags.isMessage) !== 0,
   startMs,
   durationNs,
-  failed: (flag & flags.failed) !== 0,
-  peer: peers[other],
-  late: (flag & flags.late) !== 0,
+  failed: (flagBits & flags.failed) !== 0,
+  peer: peers[peerIndex],
+  late: (flagBits & flags.late) !== 0,
 });

@@ -3,7 +3,7 @@ import type { ServiceEdge } from '../../schemas/edges.ts';
 import type { Call, Edge, EdgeCounts } from './counts.ts';
 
 /**
- * Rows of a minute add up. The interval therefore limits the age of a count and the number of rows of an edge per
+ * Rows of the same minute are summed on read. The interval therefore limits the age of a count and the number of rows of an edge per
  * minute.
  */
 const flushMs = 30_000;

@@ -4,12 +4,12 @@ import type { Span } from '../../schemas/records/span.ts';
 import type { Call, Edge } from './counts.ts';
 import { clip, readDatabase, readQueue, readQueueOperation, readRemote } from './peers.ts';
 
-const internal = 1;
-const server = 2;
-const client = 3;
-const producer = 4;
-const consumer = 5;
-const failed = 2;
+const internalKind = 1;
+const serverKindNumber = 2;
+const clientKindNumber = 3;
+const producerKind = 4;
+const consumerKind = 5;
+const errorStatus = 2;
 
 /** Peer of a service that was called without a client span. */
 const userPeer: Peer = { kind: 'user', name: '', system: '', address: '' };
@@ -28,7 +28,7 @@ interface OwnService {
 }
 
 /** Builds the edge from a service to a peer that has no spans of its own. */
-export const edgeTo = (
+export const buildEdgeToPeer = (
   { projectId, service, environment }: OwnService,
   peer: Peer,
   connection: Edge['connection'],
@@ -49,7 +49,7 @@ export const edgeTo = (
 });
 
 /** Builds the edge from a peer without spans to a service. */
-export const edgeFrom = (
+export const buildEdgeFromPeer = (
   peer: Peer,
   { projectId, service, environment }: OwnService,
   connection: Edge['connection'],
@@ -70,11 +70,15 @@ export const edgeFrom = (
 });
 
 const readEnvironment = (span: Span): string =>
-  clip(span.resource('deployment.environment.name') ?? span.resource('deployment.environment') ?? '');
+  clip(
+    span.getResourceAttribute('deployment.environment.name') ??
+      span.getResourceAttribute('deployment.environment') ??
+      '',
+  );
 
 /** Returns the part of an end that describes its own span. */
-const toCallEnd = ({ environment, failed, ...own }: OwnCall): Omit<CallEnd, 'traceId' | 'callerId'> => ({
-  ...own,
+const toCallEnd = ({ environment, failed, ...ownService }: OwnCall): Omit<CallEnd, 'traceId' | 'callerId'> => ({
+  ...ownService,
   ...(environment !== '' && { environment }),
   ...(failed && { failed }),
 });
@@ -82,19 +86,19 @@ const toCallEnd = ({ environment, failed, ...own }: OwnCall): Omit<CallEnd, 'tra
 /** Passes the calls of a span to the observer. Internal spans have none. */
 export const observeSpan = (span: Span, observer: Observer): void => {
   const { kind } = span;
-  if (kind <= internal || kind > consumer) return;
-  const own = {
+  if (kind <= internalKind || kind > consumerKind) return;
+  const ownCall = {
     tenantId: span.tenantId,
     projectId: span.projectId,
     service: clip(span.service),
     environment: readEnvironment(span),
     startMs: span.timeMs + Math.floor(Number(span.timeNs % 1_000_000n) / 1_000) / 1_000,
     durationNs: Math.round(span.durationMs * 1_000_000),
-    failed: span.statusCode === failed,
+    failed: span.statusCode === errorStatus,
   };
-  if (kind === server) observeServer(span, own, observer);
-  else if (kind === consumer) observeConsumer(span, own, observer);
-  else observeClient(span, own, observer);
+  if (kind === serverKindNumber) observeServer(span, ownCall, observer);
+  else if (kind === consumerKind) observeConsumer(span, ownCall, observer);
+  else observeClient(span, ownCall, observer);
 };
 
 interface OwnCall extends OwnService {
@@ -107,19 +111,19 @@ interface OwnCall extends OwnService {
 const toCall = ({ startMs, failed, durationNs }: OwnCall): Call => ({ startMs, failed, durationNs });
 
 /** Handles a client or producer span. */
-const observeClient = (span: Span, own: OwnCall, observer: Observer): void => {
-  const database = span.kind === client ? readDatabase(span) : undefined;
+const observeClient = (span: Span, ownCall: OwnCall, observer: Observer): void => {
+  const database = span.kind === clientKindNumber ? readDatabase(span) : undefined;
   if (database !== undefined) {
-    observer.call(edgeTo(own, database, 'query'), toCall(own));
+    observer.call(buildEdgeToPeer(ownCall, database, 'query'), toCall(ownCall));
     return;
   }
   const queue = readQueue(span);
   if (queue === undefined) {
-    const isMessage = span.kind === producer;
+    const isMessage = span.kind === producerKind;
     const peer = isMessage ? undefined : readRemote(span);
     observer.end({
-      ...toCallEnd(own),
-      ...callerIds(span),
+      ...toCallEnd(ownCall),
+      ...toCallerIds(span),
       ...(isMessage && { isMessage }),
       ...(peer !== undefined && { peer }),
     });
@@ -128,44 +132,50 @@ const observeClient = (span: Span, own: OwnCall, observer: Observer): void => {
   const operation = readQueueOperation(span);
   if (operation === 'settle') return;
   if (operation === 'receive' || operation === 'process') {
-    observer.call(edgeFrom(queue, own, operation), toCall(own));
+    observer.call(buildEdgeFromPeer(queue, ownCall, operation), toCall(ownCall));
     return;
   }
-  if (operation !== 'create') observer.call(edgeTo(own, queue, 'publish'), toCall(own));
-  observer.end({ ...toCallEnd(own), ...callerIds(span), isMessage: true, peer: queue });
+  if (operation !== 'create') observer.call(buildEdgeToPeer(ownCall, queue, 'publish'), toCall(ownCall));
+  observer.end({ ...toCallEnd(ownCall), ...toCallerIds(span), isMessage: true, peer: queue });
 };
 
 /** Handles a server span. */
-const observeServer = (span: Span, own: OwnCall, observer: Observer): void => {
+const observeServer = (span: Span, ownCall: OwnCall, observer: Observer): void => {
   const { traceId, spanId } = span;
   // In Zipkin, the server span shares the id of its client span.
-  const callerId = span.attribute('zipkin.shared') === 'true' ? spanId : span.parentSpanId;
+  const callerId = span.getAttribute('zipkin.shared') === 'true' ? spanId : span.parentSpanId;
   if (callerId === '')
-    observer.call(edgeFrom(userPeer, own, 'request'), { ...toCall(own), serverDurationNs: own.durationNs });
-  else observer.end({ ...toCallEnd(own), traceId, callerId, calleeId: spanId });
+    observer.call(buildEdgeFromPeer(userPeer, ownCall, 'request'), {
+      ...toCall(ownCall),
+      serverDurationNs: ownCall.durationNs,
+    });
+  else observer.end({ ...toCallEnd(ownCall), traceId, callerId, calleeId: spanId });
 };
 
 /** Handles a consumer span: one message by its parent, several by its links. */
-const observeConsumer = (span: Span, own: OwnCall, observer: Observer): void => {
+const observeConsumer = (span: Span, ownCall: OwnCall, observer: Observer): void => {
   const queue = readQueue(span);
   const isReceive = readQueueOperation(span) === 'receive';
   if (queue !== undefined)
-    observer.call(edgeFrom(queue, own, isReceive ? 'receive' : 'process'), {
-      ...toCall(own),
-      serverDurationNs: own.durationNs,
+    observer.call(buildEdgeFromPeer(queue, ownCall, isReceive ? 'receive' : 'process'), {
+      ...toCall(ownCall),
+      serverDurationNs: ownCall.durationNs,
     });
   const { traceId, spanId, parentSpanId } = span;
-  const end = { ...toCallEnd(own), calleeId: spanId, isMessage: true, ...(queue !== undefined && { peer: queue }) };
+  const end = { ...toCallEnd(ownCall), calleeId: spanId, isMessage: true, ...(queue !== undefined && { peer: queue }) };
   // A polling span links all received messages. Each is processed in its own span, which links it again.
   const links = isReceive ? [] : span.links;
-  const seen = new Set<string>();
+  const linkedKeys = new Set<string>();
   for (const link of links) {
     const key = link.traceId + link.spanId;
-    if (seen.has(key)) continue;
-    seen.add(key);
+    if (linkedKeys.has(key)) continue;
+    linkedKeys.add(key);
     observer.end({ ...end, traceId: link.traceId, callerId: link.spanId });
   }
   if (links.length === 0 && parentSpanId !== '') observer.end({ ...end, traceId, callerId: parentSpanId });
 };
 
-const callerIds = ({ traceId, spanId }: Span): Pick<CallEnd, 'traceId' | 'callerId'> => ({ traceId, callerId: spanId });
+const toCallerIds = ({ traceId, spanId }: Span): Pick<CallEnd, 'traceId' | 'callerId'> => ({
+  traceId,
+  callerId: spanId,
+});

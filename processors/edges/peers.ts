@@ -3,7 +3,7 @@ import type { Peer } from '../../schemas/edges.ts';
 import type { Span } from '../../schemas/records/span.ts';
 
 /** The part of a span that is read here. */
-export type AttributeReader = Pick<Span, 'attribute'>;
+export type AttributeReader = Pick<Span, 'getAttribute'>;
 
 const maxNameLength = 512;
 /** Returns a name of bounded length. */
@@ -11,14 +11,14 @@ export const clip = (name: string): string => (name.length > maxNameLength ? nam
 
 const firstAttribute = (span: AttributeReader, keys: readonly string[]): string => {
   for (const key of keys) {
-    const text = span.attribute(key);
+    const text = span.getAttribute(key);
     if (text !== undefined && text !== '') return clip(text);
   }
   return '';
 };
 
 /** Attribute keys of a host, with those of its port. */
-const hosts = [
+const hostKeys = [
   ['server.address', 'server.port'],
   ['net.peer.name', 'net.peer.port'],
   ['network.peer.address', 'network.peer.port'],
@@ -29,7 +29,7 @@ const hosts = [
 const defaultPorts = new Set(['', '80', '443']);
 
 const readAddress = (span: AttributeReader): string => {
-  for (const [key, portKey] of hosts) {
+  for (const [key, portKey] of hostKeys) {
     const host = firstAttribute(span, [key]);
     if (host === '') continue;
     const port = firstAttribute(span, [portKey]);
@@ -82,9 +82,9 @@ export const readQueue = (span: AttributeReader): Peer | undefined => {
   if (system === '' && destination === '') return undefined;
   const template = firstAttribute(span, ['messaging.destination.template']);
   const isGeneratedName =
-    span.attribute('messaging.destination.temporary') === 'true' ||
-    span.attribute('messaging.destination.anonymous') === 'true' ||
-    span.attribute('messaging.temp_destination') === 'true';
+    span.getAttribute('messaging.destination.temporary') === 'true' ||
+    span.getAttribute('messaging.destination.anonymous') === 'true' ||
+    span.getAttribute('messaging.temp_destination') === 'true';
   return {
     kind: 'queue',
     name: template || (isGeneratedName ? '(temporary)' : destination || system),

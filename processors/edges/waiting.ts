@@ -49,8 +49,8 @@ const maxAheadMs = 5_000;
 
 const maxNames = 10_000;
 /**
- * A growing array reserves sixteen more slots. These arrays are replaced instead, because most hold one element or
- * none.
+ * An array that grows reserves sixteen more slots. Most of these arrays hold at most one element, so they are
+ * replaced instead of extended.
  */
 const emptyList: readonly never[] = [];
 
@@ -65,7 +65,7 @@ const bytesOfPaired = 130;
 export class PendingCalls {
   readonly #entries = new Map<string, Entry>();
   /** Keys by the second at which they are checked. */
-  readonly #dues = new Map<number, Set<string>>();
+  readonly #keysBySecond = new Map<number, Set<string>>();
   readonly #names = new Map<string, string>();
   readonly #waitMs: number;
   readonly #maxBytes: number;
@@ -79,31 +79,31 @@ export class PendingCalls {
     this.#maxBytes = maxBytes;
     if (saved === undefined) return;
     for (const [key, caller, early, paired, due] of saved.entries) {
-      const answers = early.map(([id, end]): EarlyCallee => [id, readEnd(saved, end)]);
+      const earlyCallees = early.map(([id, end]): EarlyCallee => [id, readEnd(saved, end)]);
       const entry = { caller: caller === null ? undefined : readEnd(saved, caller), paired, due, checkSecond: 0 };
-      this.#entries.set(key, { ...entry, early: answers.length === 0 ? emptyList : answers });
+      this.#entries.set(key, { ...entry, early: earlyCallees.length === 0 ? emptyList : earlyCallees });
       this.#ends += early.length + (caller === null ? 0 : 1);
       this.#pairedIds += paired.length;
     }
     const entries = [...this.#entries];
     for (const [second, numbers] of saved.dues) {
-      const listed = numbers.map((number) => entries[number] as [string, Entry]);
-      for (const [, entry] of listed) entry.checkSecond = second;
-      this.#dues.set(second, new Set(listed.map(([key]) => key)));
+      const dueEntries = numbers.map((number) => entries[number] as [string, Entry]);
+      for (const [, entry] of dueEntries) entry.checkSecond = second;
+      this.#keysBySecond.set(second, new Set(dueEntries.map(([key]) => key)));
     }
   }
 
   save(): Saved {
     const writer = new EndWriter();
-    const numbers = new Map<string, number>();
+    const indexByKey = new Map<string, number>();
     const entries = Array.from(this.#entries, ([key, { caller, early, paired, due }]): Saved['entries'][number] => {
-      numbers.set(key, numbers.size);
-      const answers = early.map(([id, end]) => [id, writer.save(end)] as const);
-      return [key, caller === undefined ? null : writer.save(caller), answers, paired, due];
+      indexByKey.set(key, indexByKey.size);
+      const earlyCallees = early.map(([id, end]) => [id, writer.save(end)] as const);
+      return [key, caller === undefined ? null : writer.save(caller), earlyCallees, paired, due];
     });
-    const keysBySecond = Array.from(this.#dues, ([second, keys]): Saved['dues'][number] => [
+    const keysBySecond = Array.from(this.#keysBySecond, ([second, keys]): Saved['dues'][number] => [
       second,
-      Array.from(keys, (key) => numbers.get(key) as number),
+      Array.from(keys, (key) => indexByKey.get(key) as number),
     ]);
     return { ...writer.saved, entries, dues: keysBySecond };
   }
@@ -129,7 +129,7 @@ export class PendingCalls {
     const endMs = getEndMs(callEnd);
     const end = this.#toEnd(callEnd, endMs < watermarkMs);
     const key = traceId + callerId;
-    const entry = this.#entries.get(key) ?? this.#open(key);
+    const entry = this.#entries.get(key) ?? this.#createEntry(key);
     const isNew =
       calleeId === undefined ? this.#addCaller(entry, end, outcomes) : this.#addCallee(entry, calleeId, end, outcomes);
     const due = this.#postpone(key, entry, Math.min(endMs, clockMs + maxAheadMs));
@@ -139,22 +139,22 @@ export class PendingCalls {
 
   /** Removes entries due by that second of the watermark. Returns the next second at which to call it. */
   expire(second: number, outcomes: Outcomes): number[] {
-    const again: number[] = [];
-    const keys = this.#dues.get(second) ?? new Set();
-    this.#dues.delete(second);
+    const nextSeconds: number[] = [];
+    const keys = this.#keysBySecond.get(second) ?? new Set();
+    this.#keysBySecond.delete(second);
     for (const key of keys) {
       const entry = this.#entries.get(key);
       if (entry === undefined) continue;
-      if (entry.due <= second) this.#close(key, entry, outcomes);
-      else if (this.#scheduleCheck(key, entry)) again.push(entry.due);
+      if (entry.due <= second) this.#removeEntry(key, entry, outcomes);
+      else if (this.#scheduleCheck(key, entry)) nextSeconds.push(entry.due);
     }
-    return again;
+    return nextSeconds;
   }
 
   /** Senders repeat a few names, so each is stored once. */
   #internName(name: string): string {
-    const known = this.#names.get(name);
-    if (known !== undefined) return known;
+    const existingName = this.#names.get(name);
+    if (existingName !== undefined) return existingName;
     if (this.#names.size >= maxNames) this.#names.clear();
     this.#names.set(name, name);
     return name;
@@ -175,7 +175,7 @@ export class PendingCalls {
     };
   }
 
-  #open(key: string): Entry {
+  #createEntry(key: string): Entry {
     const entry: Entry = { caller: undefined, early: emptyList, paired: emptyList, due: 0, checkSecond: 0 };
     this.#entries.set(key, entry);
     return entry;
@@ -194,7 +194,7 @@ export class PendingCalls {
 
   #addCallee(entry: Entry, id: string, callee: End, outcomes: Outcomes): boolean {
     const { caller, early, paired } = entry;
-    if (paired.includes(id) || early.some(([known]) => known === id)) return false;
+    if (paired.includes(id) || early.some(([existingId]) => existingId === id)) return false;
     if (caller !== undefined) {
       outcomes.pair(caller, callee);
       if (paired.length >= maxCallees) return true;
@@ -218,8 +218,8 @@ export class PendingCalls {
   /** Returns whether the key is the first of its second. */
   #scheduleCheck(key: string, entry: Entry): boolean {
     entry.checkSecond = entry.due;
-    const keys = this.#dues.get(entry.due);
-    if (keys === undefined) this.#dues.set(entry.due, new Set([key]));
+    const keys = this.#keysBySecond.get(entry.due);
+    if (keys === undefined) this.#keysBySecond.set(entry.due, new Set([key]));
     else keys.add(key);
     return keys === undefined;
   }
@@ -229,11 +229,11 @@ export class PendingCalls {
     if (oldest === undefined) return;
     this.evicted++;
     const [key, entry] = oldest;
-    this.#dues.get(entry.checkSecond)?.delete(key);
-    this.#close(key, entry, outcomes, 'evicted');
+    this.#keysBySecond.get(entry.checkSecond)?.delete(key);
+    this.#removeEntry(key, entry, outcomes, 'evicted');
   }
 
-  #close(key: string, { caller, early, paired }: Entry, outcomes: Outcomes, reason?: UnpairedReason): void {
+  #removeEntry(key: string, { caller, early, paired }: Entry, outcomes: Outcomes, reason?: UnpairedReason): void {
     this.#entries.delete(key);
     this.#ends -= early.length + (caller === undefined ? 0 : 1);
     this.#pairedIds -= paired.length;

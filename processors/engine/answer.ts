@@ -14,12 +14,12 @@ export interface PoisonMessage {
 /** Usage of a tenant. */
 export interface TenantUsage {
   readonly tenantId: string;
-  /** Milliseconds of the thread. */
+  /** Thread time used, in milliseconds. */
   readonly ms: number;
   readonly messages: number;
   /** Number of these messages that go to the dead letters. */
   readonly poison: number;
-  /** Of state. */
+  /** Size of the tenant's state. */
   readonly stateBytes: number;
 }
 
@@ -82,11 +82,11 @@ export class BatchReport {
   readonly #limited = new Map<string, { tenantId: string; reason: string; records: number }>();
   readonly #tenants = new Map<string, Usage>();
 
-  /** A reason that is not one short word, and every reason after the twentieth, counts as `other`. */
+  /** Counts dropped items. A reason that is not one short word, and every reason after the twentieth, counts as `other`. */
   drop(reason: string, count = 1): void {
     const isKnown = this.#dropped.has(reason) || (this.#dropped.size < maxReasons && reasonPattern.test(reason));
-    const counted = isKnown ? reason : 'other';
-    this.#dropped.set(counted, (this.#dropped.get(counted) ?? 0) + count);
+    const label = isKnown ? reason : 'other';
+    this.#dropped.set(label, (this.#dropped.get(label) ?? 0) + count);
   }
 
   emit(topic: string): void {
@@ -95,29 +95,29 @@ export class BatchReport {
 
   limit(tenantId: string, reason: string, records: number): void {
     const key = `${tenantId}\n${reason}`;
-    const known = this.#limited.get(key);
-    if (known === undefined) this.#limited.set(key, { tenantId, reason, records });
-    else known.records += records;
+    const existing = this.#limited.get(key);
+    if (existing === undefined) this.#limited.set(key, { tenantId, reason, records });
+    else existing.records += records;
   }
 
-  spend(tenantId: string, { ms, messages, poison, stateBytes }: Usage): void {
-    const known = this.#tenants.get(tenantId);
-    if (known === undefined) {
+  addUsage(tenantId: string, { ms, messages, poison, stateBytes }: Usage): void {
+    const existing = this.#tenants.get(tenantId);
+    if (existing === undefined) {
       this.#tenants.set(tenantId, { ms, messages, poison, stateBytes });
       return;
     }
-    known.ms += ms;
-    known.messages += messages;
-    known.poison += poison;
-    known.stateBytes = stateBytes;
+    existing.ms += ms;
+    existing.messages += messages;
+    existing.poison += poison;
+    existing.stateBytes = stateBytes;
   }
 
-  answer(messages: readonly Message[]): BatchResult {
+  buildResult(messages: readonly Message[]): BatchResult {
     return {
       messages,
       poison: this.poison,
       failedTimers: this.failedTimers,
-      tenants: [...this.#tenants].map(([tenantId, spent]) => ({ tenantId, ...spent })),
+      tenants: [...this.#tenants].map(([tenantId, usage]) => ({ tenantId, ...usage })),
       limited: [...this.#limited.values()],
       counts: {
         items: this.items,

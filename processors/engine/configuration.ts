@@ -14,7 +14,7 @@ export interface Configuration {
   close(): Promise<void>;
 }
 
-const followedCollections = ({ follows, entitlement }: Processor): readonly CollectionDefinition<object>[] => [
+const listFollowedCollections = ({ follows, entitlement }: Processor): readonly CollectionDefinition<object>[] => [
   ...Object.values(follows),
   ...(entitlement === undefined ? [] : entitlementCollections),
 ];
@@ -32,7 +32,7 @@ export const followConfiguration = async (
   const close = async (): Promise<void> => {
     await Promise.all([...feeds.values()].map((feed) => feed.close()));
   };
-  for (const collection of processors.flatMap(followedCollections)) {
+  for (const collection of processors.flatMap(listFollowedCollections)) {
     const { name } = collection;
     if (feeds.has(name)) continue;
     const forwardChange = ({ tenantId, id, document }: Omit<DocumentChange, 'collection'>): void =>
@@ -41,8 +41,8 @@ export const followConfiguration = async (
   }
   return {
     check(processor) {
-      for (const { name } of followedCollections(processor)) {
-        const staleMs = feeds.get(name)?.staleMs() ?? 0;
+      for (const { name } of listFollowedCollections(processor)) {
+        const staleMs = feeds.get(name)?.getStaleMs() ?? 0;
         if (staleMs > maxStaleMs)
           throw new UnavailableError(
             `processor ${processor.name} has not refreshed ${name} for ${Math.round(staleMs / 1000)} s`,

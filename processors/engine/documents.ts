@@ -8,18 +8,18 @@ export class FollowedDocuments {
   readonly #collections = new Map<string, TenantDocumentCache<object>>();
 
   /** Sets a document, or removes it. */
-  change(collection: string, tenantId: string, id: string, document: (object & StoredMetadata) | undefined): void {
+  applyChange(collection: string, tenantId: string, id: string, document: (object & StoredMetadata) | undefined): void {
     const documents = this.#collections.get(collection) ?? new TenantDocumentCache<object>();
     this.#collections.set(collection, documents);
-    documents.change(tenantId, id, document);
+    documents.setDocument(tenantId, id, document);
   }
 
-  currentDocuments(collection: string, tenantId: string): DocumentsById<object & StoredMetadata> {
-    return (this.#collections.get(collection) ?? noDocuments).of(tenantId);
+  getCurrentDocuments(collection: string, tenantId: string): DocumentsById<object & StoredMetadata> {
+    return (this.#collections.get(collection) ?? noDocuments).getByTenant(tenantId);
   }
 
   /** Returns the current documents of a tenant; later changes do not affect the result. */
-  snapshotDocuments(collection: string, tenantId: string): DocumentsById<object & StoredMetadata> {
+  getDocumentSnapshot(collection: string, tenantId: string): DocumentsById<object & StoredMetadata> {
     return (this.#collections.get(collection) ?? noDocuments).getSnapshot(tenantId);
   }
 }

@@ -12,11 +12,11 @@ export interface DueTimerOptions {
   };
 }
 
-/** Multiple of the minimum interval at which an idle schedule checks, because clocks are set and documents lag. */
+/** Multiple of the minimum interval at which an idle schedule checks, because clocks may be adjusted and documents may arrive late. */
 const idleFactor = 10;
 
-/** Returns the idle wait, to a round time, so that all schedules wake the process up at once. */
-const idleWaitMs = (nowMs: number, minIntervalMs: number): number => {
+/** Returns the wait until the next multiple of the idle interval, so that all idle schedules wake the process at the same time. */
+const getIdleWaitMs = (nowMs: number, minIntervalMs: number): number => {
   const waitMs = idleFactor * minIntervalMs - (nowMs % (idleFactor * minIntervalMs));
   return waitMs < minIntervalMs ? waitMs + idleFactor * minIntervalMs : waitMs;
 };
@@ -51,7 +51,7 @@ export class DueTimer {
     const { now, minIntervalMs } = this.#options;
     const nowMs = now();
     const isSoon = dueMs - nowMs <= idleFactor * minIntervalMs;
-    const waitMs = isSoon ? Math.max(dueMs - nowMs, minIntervalMs) : idleWaitMs(nowMs, minIntervalMs);
+    const waitMs = isSoon ? Math.max(dueMs - nowMs, minIntervalMs) : getIdleWaitMs(nowMs, minIntervalMs);
     this.#nextCheckMs = nowMs + waitMs;
     this.#timers.clearTimeout(this.#timer);
     this.#timer = this.#timers.setTimeout(() => this.#run(), waitMs);

@@ -16,12 +16,12 @@ export interface Origin {
 const toDeadLetter = (origin: Origin, record: BusRecord, { ordinals, reason, message }: PoisonMessage): Message[] => {
   const headers = ordinals === undefined ? record.headers : { ...record.headers, 'only-ordinals': ordinals };
   const { group, topic, partition } = origin;
-  const markedRecord = { ...record, headers };
+  const deadRecord = { ...record, headers };
   return buildUnprocessable({
     group,
     topic,
     partition,
-    record: markedRecord,
+    record: deadRecord,
     reason,
     message,
     receivedAtMs: record.timestampMs,
@@ -42,8 +42,8 @@ export const toDeadLetters = (
 };
 
 /** Counts the results of a batch, once they took effect. */
-export const countAnswer = (metrics: Metrics, { processor, group }: Origin, answer: BatchResult): void => {
-  const { counts, poison, limited, failedTimers, tenants } = answer;
+export const countResult = (metrics: Metrics, { processor, group }: Origin, result: BatchResult): void => {
+  const { counts, poison, limited, failedTimers, tenants } = result;
   if (counts.items > 0) metrics.add('oiq_processor_items_total', counts.items, { processor });
   for (const [reason, items] of Object.entries(counts.dropped))
     metrics.add('oiq_processor_dropped_total', items, { processor, reason });
@@ -54,7 +54,7 @@ export const countAnswer = (metrics: Metrics, { processor, group }: Origin, answ
   for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: group, reason });
   if (failedTimers.length > 0) metrics.add('oiq_processor_failed_timers_total', failedTimers.length, { processor });
   if (counts.evicted > 0) metrics.add('oiq_processor_evictions_total', counts.evicted, { processor });
-  const ms = tenants.reduce((total, each) => total + each.ms, 0);
+  const ms = tenants.reduce((total, item) => total + item.ms, 0);
   if (ms > 0) metrics.add('oiq_processor_step_seconds_total', ms / 1_000, { processor });
 };
 

@@ -7,10 +7,10 @@ import type { DerivedTopic } from '../../schemas/topic.ts';
 
 /** A message holds several values up to this number of bytes. */
 const maxPackBytes = 256 * 1024;
-const text = new TextEncoder();
+const textEncoder = new TextEncoder();
 /** Bytes of the topic's message limit reserved for key and headers. */
 const headerBytes = 4 * 1024;
-/** Maximum number of messages of one batch or tick. Ticks are encoded above it in the last part of a position. */
+/** Maximum number of messages of one batch or tick. In a position, the last number is the tick times this, plus the part. */
 const partsPerTick = 2 ** 20;
 
 interface Pack {
@@ -25,20 +25,20 @@ interface Pack {
 /** A pack that accepts no more values, as bytes: strings would take twice the memory during a burst. */
 interface FullPack extends Pick<Pack, 'topic' | 'tenantId' | 'key'>, Pick<Message, 'value' | 'headers'> {}
 
-const opening = '['.charCodeAt(0);
+const openingBracket = '['.charCodeAt(0);
 const comma = ','.charCodeAt(0);
-const closing = ']'.charCodeAt(0);
+const closingBracket = ']'.charCodeAt(0);
 
-/** Returns JSON of an array of values. Each value is written in place, because a joined string would only be copied. */
+/** Returns JSON of an array of values. Each value is written directly into the buffer, which saves a copy of a joined string. */
 const encodeArray = ({ values, bytes }: Pack): Uint8Array => {
   const array = Buffer.allocUnsafeSlow(bytes + 1);
-  let at = 0;
+  let offset = 0;
   for (const json of values) {
-    array[at] = at === 0 ? opening : comma;
-    at += 1 + array.write(json, at + 1);
+    array[offset] = offset === 0 ? openingBracket : comma;
+    offset += 1 + array.write(json, offset + 1);
   }
-  array[at] = closing;
-  return new Uint8Array(array.buffer, 0, at + 1);
+  array[offset] = closingBracket;
+  return new Uint8Array(array.buffer, 0, offset + 1);
 };
 
 const toFullPacks = (pack: Pack): FullPack[] => {
@@ -70,18 +70,18 @@ export interface PreparedValue {
  * than a message.
  */
 export const prepareValue = (topic: DerivedTopic, tenantId: string, value: unknown): PreparedValue => {
-  const checked = compileOnce(topic.item).parse(value);
-  const owner = topic.getTenant(checked);
+  const parsed = compileOnce(topic.item).parse(value);
+  const owner = topic.getTenant(parsed);
   if (owner !== tenantId)
     throw new Error(
       `a value on topic ${topic.name} names tenant ${owner}, but was created from records of ${tenantId}`,
     );
-  const json = JSON.stringify(checked);
+  const json = JSON.stringify(parsed);
   const bytes = Buffer.byteLength(json) + 1;
   const maxBytes = topic.maxMessageBytes - headerBytes;
   if (bytes > maxBytes)
     throw new Error(`a value of ${bytes} bytes exceeds the limit of ${maxBytes} bytes of topic ${topic.name}`);
-  return { topic: topic.name, tenantId, key: topic.getKey(checked), json, bytes, messagesOf: topic.buildMessages };
+  return { topic: topic.name, tenantId, key: topic.getKey(parsed), json, bytes, messagesOf: topic.buildMessages };
 };
 
 /**
@@ -109,14 +109,14 @@ export const restoreMessages = (saved: readonly SavedMessage[]): Message[] =>
     topic,
     key,
     headers,
-    value: encoding === 'base64' ? Uint8Array.from(Buffer.from(value, 'base64')) : text.encode(value),
+    value: encoding === 'base64' ? Uint8Array.from(Buffer.from(value, 'base64')) : textEncoder.encode(value),
   }));
 
 /** Collects the emissions of one batch or tick. */
 export class Emissions {
   readonly #packs = new Map<string, Pack>();
   readonly #buckets: number;
-  #full: FullPack[] = [];
+  #fullPacks: FullPack[] = [];
   /** Most values go to the same pack as the previous one. */
   #latest: Pack | undefined;
 
@@ -128,9 +128,9 @@ export class Emissions {
   /** Adds a value. */
   add(value: PreparedValue): void {
     const { json, bytes } = value;
-    const pack = this.#packFor(value);
+    const pack = this.#getPack(value);
     if (pack.bytes > 0 && pack.bytes + bytes > maxPackBytes) {
-      this.#full.push(...toFullPacks(pack));
+      this.#fullPacks.push(...toFullPacks(pack));
       pack.values = [];
       pack.bytes = 0;
     }
@@ -140,8 +140,8 @@ export class Emissions {
 
   /** Returns the messages, which belong after the offset `lastOffset`, and empties the collection. */
   drain(lastOffset: number, { emitter, tick }: EmissionPosition): Message[] {
-    const packs = [...this.#full, ...[...this.#packs.values()].flatMap(toFullPacks)];
-    this.#full = [];
+    const packs = [...this.#fullPacks, ...[...this.#packs.values()].flatMap(toFullPacks)];
+    this.#fullPacks = [];
     this.#packs.clear();
     this.#latest = undefined;
     if (packs.length >= partsPerTick) throw new Error(`${packs.length} messages are more than a batch may emit`);
@@ -158,7 +158,7 @@ export class Emissions {
     }));
   }
 
-  #packFor({ topic, tenantId, key, messagesOf }: PreparedValue): Pack {
+  #getPack({ topic, tenantId, key, messagesOf }: PreparedValue): Pack {
     const bucket = key === '' || this.#buckets === 1 ? '' : `/${computePartition(key, this.#buckets)}`;
     const latest = this.#latest;
     if (bucket === '' && latest?.key === tenantId && latest.tenantId === tenantId && latest.topic === topic)

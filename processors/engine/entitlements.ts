@@ -11,12 +11,12 @@ export const entitlementCollections = [organizations, plans] as const;
 
 /** Returns whether the plan of the tenant has the entitlement. A disabled or unknown tenant has none. */
 export const isEntitled = (documents: FollowedDocuments, tenantId: string, entitlement: string): boolean => {
-  const organization = documents.currentDocuments(organizations.name, organizationsTenant).get(tenantId) as
+  const organization = documents.getCurrentDocuments(organizations.name, organizationsTenant).get(tenantId) as
     | Organization
     | undefined;
   const plan = resolvePlan(
     organization,
-    (planId) => documents.currentDocuments(plans.name, plansTenant).get(planId) as Plan | undefined,
+    (planId) => documents.getCurrentDocuments(plans.name, plansTenant).get(planId) as Plan | undefined,
   );
   return plan?.entitlements.includes(entitlement) === true;
 };
@@ -24,7 +24,7 @@ export const isEntitled = (documents: FollowedDocuments, tenantId: string, entit
 /** Current entitlement of tenants. */
 export interface FollowedEntitlement {
   has(tenantId: string): boolean;
-  /** Returns milliseconds since all changes were last known. */
+  /** Returns the time since all changes were last received. */
   staleMs(): number;
   close(): Promise<void>;
 }
@@ -35,17 +35,17 @@ export const followEntitlement = async (
   entitlement: string | undefined,
 ): Promise<FollowedEntitlement> => {
   if (entitlement === undefined) return { has: () => true, staleMs: () => 0, close: async () => undefined };
-  const followed = new FollowedDocuments();
+  const followedDocuments = new FollowedDocuments();
   const feeds = await Promise.all(
     entitlementCollections.map((collection) =>
       documents.follow<object>(collection, ({ tenantId, id, document }) =>
-        followed.change(collection.name, tenantId, id, document),
+        followedDocuments.applyChange(collection.name, tenantId, id, document),
       ),
     ),
   );
   return {
-    has: (tenantId) => isEntitled(followed, tenantId, entitlement),
-    staleMs: () => Math.max(...feeds.map((feed) => feed.staleMs())),
+    has: (tenantId) => isEntitled(followedDocuments, tenantId, entitlement),
+    staleMs: () => Math.max(...feeds.map((feed) => feed.getStaleMs())),
     close: async () => void (await Promise.all(feeds.map((feed) => feed.close()))),
   };
 };

@@ -14,14 +14,14 @@ export interface PartitionReader {
   /** Equal for all readers of a partition. */
   readonly partition: string;
   /** Offset of the current message, or of the next one. */
-  readonly at: number;
+  readonly offset: number;
   /** Number of offsets in the current range. */
   readonly rangeLength: number;
   /** Total number of items stepped. */
   readonly items: number;
 }
 
-/** Others wait for a reader that takes less than this per item: all readers then sustain 40,000 items a second. */
+/** Other tasks wait for a reader that takes less than this per item, so that all readers sustain 40,000 items a second. */
 const maxItemMs = 0.025;
 /** Others wait for a reader that is at most this many ranges behind, each as long as its current range. */
 const maxRanges = 4;
@@ -38,8 +38,8 @@ interface TaskUsage {
   /** Time of its slices, including slices it yielded. */
   ms: number;
   /** CPU time and items of its recent slices. */
-  lateMs: number;
-  lateItems: number;
+  recentMs: number;
+  recentItems: number;
 }
 
 /** The task to run, and the task that owns the time slice. */
@@ -49,16 +49,19 @@ interface Selection {
 }
 
 /** Returns the element with the smallest value; among equals, the one that waits longest. */
-const minBy = (waiting: readonly WaitingTask[], getValue: (each: WaitingTask) => number): WaitingTask | undefined => {
-  let found: WaitingTask | undefined;
+const minBy = (
+  waiting: readonly WaitingTask[],
+  getValue: (candidate: WaitingTask) => number,
+): WaitingTask | undefined => {
+  let best: WaitingTask | undefined;
   let min = Number.POSITIVE_INFINITY;
-  for (const each of waiting) {
-    const own = getValue(each);
-    if (own >= min) continue;
-    found = each;
-    min = own;
+  for (const candidate of waiting) {
+    const candidateValue = getValue(candidate);
+    if (candidateValue >= min) continue;
+    best = candidate;
+    min = candidateValue;
   }
-  return found;
+  return best;
 };
 
 /**
@@ -78,7 +81,7 @@ export class SliceScheduler {
   /** Calls `work`, slice by slice, until it returns a result. Rejects with the error it throws. */
   run<Result>(task: number, work: (slice: TimeSlice) => Result | undefined, reader?: PartitionReader): Promise<Result> {
     const usage = this.#usage.get(task);
-    if (usage === undefined) this.#usage.set(task, { ms: this.#floorMs, lateMs: 0, lateItems: 0 });
+    if (usage === undefined) this.#usage.set(task, { ms: this.#floorMs, recentMs: 0, recentItems: 0 });
     else usage.ms = Math.max(this.#floorMs, usage.ms);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const runSlice = (slice: TimeSlice): void => {
@@ -96,15 +99,15 @@ export class SliceScheduler {
   }
 
   /** Forgets a task that was closed. */
-  forget(task: number): void {
+  removeTask(task: number): void {
     this.#usage.delete(task);
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      this.#runSelected(next);
-      // Let replies go out and other calls arrive.
+    for (let selection = this.#selectNext(); selection !== undefined; selection = this.#selectNext()) {
+      this.#runSelected(selection);
+      // Lets replies be sent and other calls arrive.
       await yieldToEventLoop();
     }
     this.#isRunning = false;
@@ -117,26 +120,26 @@ export class SliceScheduler {
     if (ownerUsage !== undefined) ownerUsage.ms += performance.now() - began;
     const usage = this.#usage.get(task);
     if (usage === undefined || reader === undefined) return;
-    usage.lateMs = usage.lateMs / 2 + getThreadCpuMs() - beganCpu;
-    usage.lateItems = usage.lateItems / 2 + reader.items - items;
+    usage.recentMs = usage.recentMs / 2 + getThreadCpuMs() - beganCpu;
+    usage.recentItems = usage.recentItems / 2 + reader.items - items;
   }
 
-  #next(): Selection | undefined {
-    const own = minBy(this.#waiting, ({ task }) => this.#usage.get(task)?.ms ?? 0);
-    if (own === undefined) return undefined;
-    this.#floorMs = Math.max(this.#floorMs, this.#usage.get(own.task)?.ms ?? 0);
-    const behind = this.#waiting.filter((other) => this.#isAwaited(other, own));
-    const taskToRun = minBy(behind, ({ reader }) => reader?.at ?? 0) ?? own;
+  #selectNext(): Selection | undefined {
+    const fairest = minBy(this.#waiting, ({ task }) => this.#usage.get(task)?.ms ?? 0);
+    if (fairest === undefined) return undefined;
+    this.#floorMs = Math.max(this.#floorMs, this.#usage.get(fairest.task)?.ms ?? 0);
+    const slowerTasks = this.#waiting.filter((other) => this.#isAwaited(other, fairest));
+    const taskToRun = minBy(slowerTasks, ({ reader }) => reader?.offset ?? 0) ?? fairest;
     this.#waiting.splice(this.#waiting.indexOf(taskToRun), 1);
-    return { taskToRun, sliceOwner: own.task };
+    return { taskToRun, sliceOwner: fairest.task };
   }
 
   /** Returns whether the other task is slightly behind in the same partition and makes progress. */
-  #isAwaited({ task, reader }: WaitingTask, { reader: own }: WaitingTask): boolean {
-    if (own === undefined || reader?.partition !== own.partition) return false;
-    const distance = own.at - reader.at;
+  #isAwaited({ task, reader }: WaitingTask, { reader: owner }: WaitingTask): boolean {
+    if (owner === undefined || reader?.partition !== owner.partition) return false;
+    const distance = owner.offset - reader.offset;
     if (distance <= 0 || distance > maxRanges * reader.rangeLength) return false;
-    const { lateMs = 0, lateItems = 0 } = this.#usage.get(task) ?? {};
-    return lateMs <= maxItemMs * Math.max(1, lateItems);
+    const { recentMs = 0, recentItems = 0 } = this.#usage.get(task) ?? {};
+    return recentMs <= maxItemMs * Math.max(1, recentItems);
   }
 }

@@ -6,7 +6,7 @@ import { findOffsetSince, readBatches, readBounds } from './partition-bounds.ts'
 import type { TaskHandle } from './pool.ts';
 import type { Runtime } from './runtime.ts';
 
-/** What ended the thread of this partition's task before, to avoid a repetition. */
+/** Message or tenant that ended the thread of this partition's task before, and how to avoid it this time. */
 export type Precaution =
   | { readonly kind: 'skip'; readonly offset: number }
   | { readonly kind: 'limit'; readonly tenantId: string };
@@ -97,9 +97,9 @@ const openTask = async (
     if (task.isEmptied)
       log.warn({ ...origin }, 'the state of an older version cannot be read: the processor starts with an empty state');
     // Effects of the lost state were already published, so its messages are not stepped again with effects.
-    const to = isNew ? committed : Math.max(committed, nextOffset);
-    await task.moveTo(await findReplayStart(processor, origin, runtime, earliest, to));
-    await replayMessages(origin, runtime, task, to);
+    const endOffset = isNew ? committed : Math.max(committed, nextOffset);
+    await task.moveTo(await findReplayStart(processor, origin, runtime, earliest, endOffset));
+    await replayMessages(origin, runtime, task, endOffset);
   } else if (nextOffset < earliest) {
     log.error({ ...origin, nextOffset, earliest }, 'messages missing from the state are no longer retained');
     metrics.add('oiq_processor_dropped_total', earliest - nextOffset, {

@@ -3,24 +3,24 @@
 /** `ordinals` ascend. */
 export const encodeOrdinals = (ordinals: readonly number[]): string => {
   const ranges: string[] = [];
-  let first = -1;
-  let last = -1;
-  const close = (): void => {
-    if (first >= 0) ranges.push(first === last ? String(first) : `${first}-${last}`);
+  let rangeStart = -1;
+  let rangeEnd = -1;
+  const closeRange = (): void => {
+    if (rangeStart >= 0) ranges.push(rangeStart === rangeEnd ? String(rangeStart) : `${rangeStart}-${rangeEnd}`);
   };
   for (const ordinal of ordinals) {
-    if (ordinal !== last + 1 || first < 0) {
-      close();
-      first = ordinal;
+    if (ordinal !== rangeEnd + 1 || rangeStart < 0) {
+      closeRange();
+      rangeStart = ordinal;
     }
-    last = ordinal;
+    rangeEnd = ordinal;
   }
-  close();
+  closeRange();
   return ranges.join(',');
 };
 
 /** Returns a predicate for the items that a message's `only-ordinals` header names; undefined for all items. */
-export const onlyOrdinals = (header: string | undefined): ((ordinal: number) => boolean) | undefined => {
+export const parseOrdinalFilter = (header: string | undefined): ((ordinal: number) => boolean) | undefined => {
   if (header === undefined) return undefined;
   const ranges = header.split(',').map((range) => {
     const [first = Number.NaN, last = first] = range.split('-').map(Number);

@@ -11,12 +11,12 @@ export interface Bounds {
 }
 
 export const readBounds = async (bus: PartitionSource, topic: string, partition: number): Promise<Bounds> => {
-  const bounds = (await bus.offsets(topic)).find((each) => each.partition === partition);
+  const bounds = (await bus.offsets(topic)).find((partitionOffsets) => partitionOffsets.partition === partition);
   if (bounds === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
   return bounds;
 };
 
-const readFirst = async (
+const readFirstRecord = async (
   bus: PartitionSource,
   topic: string,
   partition: number,
@@ -28,8 +28,8 @@ const readFirst = async (
 };
 
 /**
- * Returns the offset before `to` from which messages were received at `sinceMs` or later. Times of messages roughly
- * grow with their offsets.
+ * Returns the first offset up to `to` whose message was received at `sinceMs` or later. Message times increase
+ * roughly with the offsets.
  */
 export const findOffsetSince = async (
   bus: PartitionSource,
@@ -40,7 +40,7 @@ export const findOffsetSince = async (
   let high = to;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const record = await readFirst(bus, topic, partition, middle, high);
+    const record = await readFirstRecord(bus, topic, partition, middle, high);
     if (record === undefined || record.timestampMs >= sinceMs) high = middle;
     else low = record.offset + 1;
   }
@@ -50,7 +50,7 @@ export const findOffsetSince = async (
 const maxBatchBytes = 8 * 1024 * 1024;
 const maxBatchMessages = 5_000;
 
-/** Yields the messages with `from <= offset < to`, in pieces. */
+/** Yields the messages with `from <= offset < to`, in batches. */
 export async function* readBatches(
   bus: PartitionSource,
   { topic, partition, from, to }: { topic: string; partition: number; from: number; to: number },

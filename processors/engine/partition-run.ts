@@ -3,7 +3,7 @@ import type { AssignedPartition, Batch } from '../../schemas/ports/bus.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
 import type { BatchResult, TaskStatus } from './answer.ts';
 import type { Processor } from './definition.ts';
-import { countAnswer, logFailedTimers, type Origin, toDeadLetters } from './effects.ts';
+import { countResult, logFailedTimers, type Origin, toDeadLetters } from './effects.ts';
 import { loadTask, type Precaution, stateKey } from './load.ts';
 import { readBounds } from './partition-bounds.ts';
 import { type TaskHandle, TaskLostError } from './pool.ts';
@@ -40,7 +40,7 @@ const limitMs = 60_000;
 
 interface SteppedRange {
   readonly last: number;
-  readonly answer: BatchResult;
+  readonly result: BatchResult;
   /** Tenants over their limits, with the reason; `undefined` until that is decided, which happens once. */
   limited?: ReadonlyMap<string, string>;
 }
@@ -50,10 +50,10 @@ export class PartitionRun {
   readonly #origin: Origin;
   readonly #precautions: Precaution[] = [];
   /** Thread terminations, by the activity of this partition's task. */
-  readonly #strikes = new Map<number, number>();
+  readonly #threadEnds = new Map<number, number>();
   #running: RunningTask | undefined;
   /** A range that was stepped but has not taken effect. */
-  #stepped: SteppedRange | undefined;
+  #pendingRange: SteppedRange | undefined;
   /** Next offset that is not acknowledged. */
   #committed: number;
   /** Whether a range is claimed: it will be redelivered, and must meet the same state. */
@@ -62,11 +62,11 @@ export class PartitionRun {
   #queue: Promise<unknown> = Promise.resolve();
   #isRevoked = false;
 
-  constructor(shared: ProcessorContext, { topic, partition, committed, claimed }: AssignedPartition) {
+  constructor(shared: ProcessorContext, { topic, partition, committed, isClaimed }: AssignedPartition) {
     this.#shared = shared;
     this.#origin = { processor: shared.processor.name, group: shared.group, topic, partition };
     this.#committed = committed;
-    this.#isClaimed = claimed;
+    this.#isClaimed = isClaimed;
   }
 
   get holding(): TaskStatus | undefined {
@@ -82,12 +82,12 @@ export class PartitionRun {
    * Processes a batch. Resolves once the batch has taken effect. Rejects without an effect, or with one that the next
    * delivery repeats under the same ids.
    */
-  batch(batch: Batch): Promise<void> {
+  processBatch(processBatch: Batch): Promise<void> {
     return this.#enqueue(async () => {
       this.#isClaimed = true;
       this.#shared.runtime.configuration.check(this.#shared.processor);
-      await this.#guarded(() => this.#process(batch));
-      this.#committed = batch.last + 1;
+      await this.#runGuarded(() => this.#process(processBatch));
+      this.#committed = processBatch.last + 1;
       this.#isClaimed = false;
       this.#lastEnd = { offset: Number.NaN, sinceMs: this.#shared.runtime.clock.now() };
     });
@@ -100,7 +100,7 @@ export class PartitionRun {
       // Another tick may have been running.
       if (!this.#mayTick() || this.#isRevoked || !(await this.#isIdle())) return;
       this.#shared.runtime.configuration.check(this.#shared.processor);
-      await this.#guarded(() => this.#tick());
+      await this.#runGuarded(() => this.#tick());
     });
   }
 
@@ -110,16 +110,16 @@ export class PartitionRun {
     return (this.holding?.nextTickMs ?? 0) <= this.#shared.runtime.clock.now();
   }
 
-  /** Saves changes, and forgets the task. */
+  /** Saves changes, and closes the task. */
   saveAndClose(): Promise<void> {
     return this.#enqueue(async () => {
       this.#isRevoked = true;
       const running = this.#running;
       try {
         // A range without effect is already in the task, and must not be in its snapshot.
-        if (running?.isChanged === true && this.#stepped === undefined) await this.#save(running);
+        if (running?.isChanged === true && this.#pendingRange === undefined) await this.#save(running);
       } finally {
-        await this.#drop();
+        await this.#closeTask();
       }
     });
   }
@@ -130,35 +130,35 @@ export class PartitionRun {
     return result;
   }
 
-  async #drop(): Promise<void> {
+  async #closeTask(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
-    this.#stepped = undefined;
+    this.#pendingRange = undefined;
     await running?.task.close();
   }
 
   /** Runs work. After a failure of the task or its snapshot, another task is loaded. */
-  async #guarded(work: () => Promise<void>): Promise<void> {
+  async #runGuarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (error instanceof TaskLostError) this.#strike(error);
-      if (error instanceof TaskLostError || error instanceof ConflictError) await this.#drop();
+      if (error instanceof TaskLostError) this.#recordThreadEnd(error);
+      if (error instanceof TaskLostError || error instanceof ConflictError) await this.#closeTask();
       throw error;
     }
   }
 
-  #strike({ activity, isSlow }: TaskLostError): void {
+  #recordThreadEnd({ activity, isSlow }: TaskLostError): void {
     const { log } = this.#shared.runtime;
     if (activity.kind === 'timers') {
       this.#precautions.push({ kind: 'limit', tenantId: activity.tenantId });
       log.error({ ...this.#origin, tenantId: activity.tenantId }, 'a timer did not end: its tenant is skipped');
     }
     if (activity.kind !== 'message') return;
-    const strikes = (this.#strikes.get(activity.offset) ?? 0) + 1;
-    this.#strikes.set(activity.offset, strikes);
+    const endCount = (this.#threadEnds.get(activity.offset) ?? 0) + 1;
+    this.#threadEnds.set(activity.offset, endCount);
     // Other tasks may have caused the thread to run out of memory.
-    if (!isSlow && strikes < 2) return;
+    if (!isSlow && endCount < 2) return;
     this.#precautions.push({ kind: 'skip', offset: activity.offset });
     log.error(
       { ...this.#origin, offset: activity.offset },
@@ -184,38 +184,38 @@ export class PartitionRun {
     const { records, last } = batch;
     const { runtime } = this.#shared;
     const running = await this.#ensureLoaded();
-    this.#stepped ??= { last, answer: await running.task.batch(batch) };
-    const stepped = this.#stepped;
-    if (stepped.last !== last)
-      throw new Error(`a range up to ${last} arrived while one up to ${stepped.last} was open`);
-    const { answer } = stepped;
-    stepped.limited ??= this.#limitedTenants(running, answer);
-    const messages = [...answer.messages, ...toDeadLetters(this.#origin, records, answer.poison)];
+    this.#pendingRange ??= { last, result: await running.task.batch(batch) };
+    const pendingRange = this.#pendingRange;
+    if (pendingRange.last !== last)
+      throw new Error(`a range up to ${last} arrived while one up to ${pendingRange.last} was open`);
+    const { result } = pendingRange;
+    pendingRange.limited ??= this.#findLimitedTenants(running, result);
+    const messages = [...result.messages, ...toDeadLetters(this.#origin, records, result.poison)];
     if (messages.length > 0) await runtime.producer.publish(messages);
     running.messages += records.length;
     running.isChanged = true;
-    for (const [tenantId, reason] of stepped.limited) await running.task.limit(tenantId, reason, limitMs);
-    if (stepped.limited.size > 0 || this.#isSnapshotDue(running)) await this.#save(running);
-    this.#stepped = undefined;
-    countAnswer(runtime.metrics, this.#origin, answer);
-    logFailedTimers(runtime, this.#origin, answer);
+    for (const [tenantId, reason] of pendingRange.limited) await running.task.limit(tenantId, reason, limitMs);
+    if (pendingRange.limited.size > 0 || this.#isSnapshotDue(running)) await this.#save(running);
+    this.#pendingRange = undefined;
+    countResult(runtime.metrics, this.#origin, result);
+    logFailedTimers(runtime, this.#origin, result);
   }
 
   /**
    * Returns the tenants over their limits. The decision depends on more than the input, so it is saved before it takes
    * effect. Throws if several tenants have too many poison items.
    */
-  #limitedTenants({ task }: RunningTask, { tenants }: BatchResult): ReadonlyMap<string, string> {
+  #findLimitedTenants({ task }: RunningTask, { tenants }: BatchResult): ReadonlyMap<string, string> {
     const { processor, runtime, fuse } = this.#shared;
     const { threadShare, stateBytes } = processor.limits;
     const limited = new Map<string, string>();
-    const alone = fuse.check(tenants);
+    const poisonTenant = fuse.check(tenants);
     for (const { tenantId, ms, stateBytes: bytes } of tenants) {
       task.shares.add(processor.name, tenantId, ms, performance.now());
       if (task.shares.isOver(processor.name, tenantId, threadShare)) limited.set(tenantId, 'thread-time');
       if (bytes > stateBytes) limited.set(tenantId, 'state-size');
     }
-    if (alone !== undefined) limited.set(alone, 'dead-letters');
+    if (poisonTenant !== undefined) limited.set(poisonTenant, 'dead-letters');
     for (const [tenantId, reason] of limited)
       runtime.log.warn(
         { ...this.#origin, tenantId, reason, seconds: limitMs / 1_000 },
@@ -225,29 +225,29 @@ export class PartitionRun {
   }
 
   #isSnapshotDue({ savedAtMs, snapshotPauseEndMs, messages }: RunningTask): boolean {
-    const { clock, pace } = this.#shared.runtime;
-    if (clock.now() - savedAtMs >= pace.snapshotMs) return true;
-    return messages >= pace.snapshotMessages && performance.now() >= snapshotPauseEndMs;
+    const { clock, intervals } = this.#shared.runtime;
+    if (clock.now() - savedAtMs >= intervals.snapshotMs) return true;
+    return messages >= intervals.snapshotMessages && performance.now() >= snapshotPauseEndMs;
   }
 
   #resetAfterSave({ snapshotMs }: TaskHandle): Omit<RunningTask, 'task' | 'number'> {
-    const { clock, pace } = this.#shared.runtime;
-    const restMs = snapshotMs < minSnapshotMs ? 0 : Math.min(pace.snapshotMs, pauseFactor * snapshotMs);
-    return { savedAtMs: clock.now(), snapshotPauseEndMs: performance.now() + restMs, messages: 0, isChanged: false };
+    const { clock, intervals } = this.#shared.runtime;
+    const pauseMs = snapshotMs < minSnapshotMs ? 0 : Math.min(intervals.snapshotMs, pauseFactor * snapshotMs);
+    return { savedAtMs: clock.now(), snapshotPauseEndMs: performance.now() + pauseMs, messages: 0, isChanged: false };
   }
 
   async #save(running: RunningTask): Promise<void> {
     const { states, metrics } = this.#shared.runtime;
     const { processor } = this.#origin;
-    const count = (outcome: string) => metrics.add('oiq_processor_snapshots_total', 1, { processor, outcome });
+    const countSnapshot = (outcome: string) => metrics.add('oiq_processor_snapshots_total', 1, { processor, outcome });
     const bytes = await running.task.snapshot();
     try {
       running.number = await states.save(stateKey(this.#origin), bytes, running.number);
     } catch (error) {
-      count(error instanceof ConflictError ? 'conflict' : 'failed');
+      countSnapshot(error instanceof ConflictError ? 'conflict' : 'failed');
       throw error;
     }
-    count('saved');
+    countSnapshot('saved');
     Object.assign(running, this.#resetAfterSave(running.task));
   }
 
@@ -262,26 +262,26 @@ export class PartitionRun {
     if (end <= Math.max(task.holding.nextOffset, this.#committed)) return true;
     // The offset before the end may not be a message: it can be a transaction marker or damaged data.
     if (end !== this.#lastEnd.offset) this.#lastEnd = { offset: end, sinceMs: nowMs };
-    return nowMs - this.#lastEnd.sinceMs >= runtime.pace.idleAfterMs;
+    return nowMs - this.#lastEnd.sinceMs >= runtime.intervals.idleAfterMs;
   }
 
   async #tick(): Promise<void> {
     const { runtime } = this.#shared;
     const running = await this.#ensureLoaded();
     try {
-      const answer = await running.task.tick(runtime.clock.now());
-      if (answer === undefined) return;
+      const result = await running.task.tick(runtime.clock.now());
+      if (result === undefined) return;
       await this.#save(running);
-      if (answer.messages.length > 0) {
-        await runtime.producer.publish(answer.messages);
+      if (result.messages.length > 0) {
+        await runtime.producer.publish(result.messages);
         await running.task.published();
         running.isChanged = true;
       }
-      countAnswer(runtime.metrics, this.#origin, answer);
-      logFailedTimers(runtime, this.#origin, answer);
+      countResult(runtime.metrics, this.#origin, result);
+      logFailedTimers(runtime, this.#origin, result);
     } catch (error) {
-      // The message is in the task, and may be in the snapshot; only loading shows that.
-      await this.#drop();
+      // The message is in the task and may be in the snapshot; only a reload shows whether it is.
+      await this.#closeTask();
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import { findFirstIndex } from '../../schemas/first-index.ts';
 import { type Batch, type BusRecord, getDecompressedBytes } from '../../schemas/ports/bus.ts';
 import type { MessageChunk, MessageRange } from './task-messages.ts';
 
-interface HeldPiece extends WindowBatch {
+interface HeldChunk extends WindowBatch {
   readonly sent: MessageChunk;
   /** Its own memory, transferred with the call. */
   readonly copies: readonly ArrayBufferLike[];
@@ -19,28 +19,28 @@ interface HeldPiece extends WindowBatch {
 /** Content of a call, and the action after its reply. */
 export interface MessageTransfer {
   readonly runs: readonly MessageRange[];
-  readonly pieces: readonly MessageChunk[];
+  readonly chunks: readonly MessageChunk[];
   readonly transferred: ArrayBuffer[];
   onSettled(): void;
 }
 
-/** Sends numbers of pieces that the thread should forget; resolves when it has done so. */
-export type Forget = (numbers: readonly number[]) => Promise<unknown>;
+/** Sends the numbers of chunks that the thread should release; resolves when it has done so. */
+export type ReleaseChunks = (numbers: readonly number[]) => Promise<unknown>;
 
 /** Held messages of one partition in one thread. */
 export class HeldMessages {
-  readonly #window: ReadingWindow<HeldPiece>;
+  readonly #window: ReadingWindow<HeldChunk>;
   readonly #memory: TransferMemoryPool;
   static #lastNumber = 0;
 
-  constructor(budget: Budget, memory: TransferMemoryPool, forget: Forget) {
+  constructor(budget: Budget, memory: TransferMemoryPool, releaseChunks: ReleaseChunks) {
     this.#memory = memory;
-    this.#window = new ReadingWindow<HeldPiece>(budget, (entries) => {
+    this.#window = new ReadingWindow<HeldChunk>(budget, (entries) => {
       const release = (): void => {
         for (const { release } of entries) release();
       };
-      // A dead thread holds nothing.
-      forget(entries.map(({ sent }) => sent.number)).then(release, release);
+      // A thread that has ended holds nothing.
+      releaseChunks(entries.map(({ sent }) => sent.number)).then(release, release);
     });
   }
 
@@ -50,38 +50,38 @@ export class HeldMessages {
   }
 
   /**
-   * Returns where the thread has these messages, which ascend, with those it lacks. They are copied unless their memory
-   * can be retained.
+   * Returns the ranges in which the thread holds these messages, whose offsets ascend, and the chunks it does not
+   * hold yet. These are copied unless their memory can be retained.
    */
   send(records: readonly BusRecord[], retain?: Batch['retain']): MessageTransfer {
-    const used: HeldPiece[] = [];
+    const usedChunks: HeldChunk[] = [];
     const runs: MessageRange[] = [];
-    const newPieces: HeldPiece[] = [];
-    for (let at = 0; at < records.length; ) {
-      const known = this.#find((records[at] as BusRecord).offset);
-      const end = known === undefined ? this.#endOfMissingRun(records, at) : at;
-      const held = known?.held ?? this.#hold(records.slice(at, end), retain);
-      if (known === undefined) newPieces.push(held);
-      const { number, records: packed } = held.sent;
-      const from = known?.index ?? 0;
-      let to = from;
-      for (; at < records.length && packed.offsets[to] === records[at]?.offset; at++) to++;
-      this.#window.use(held);
-      used.push(held);
-      runs.push({ piece: number, from, to });
+    const newChunks: HeldChunk[] = [];
+    for (let index = 0; index < records.length; ) {
+      const existing = this.#findHeld((records[index] as BusRecord).offset);
+      const end = existing === undefined ? this.#findEndOfMissingRun(records, index) : index;
+      const chunk = existing?.chunk ?? this.#addChunk(records.slice(index, end), retain);
+      if (existing === undefined) newChunks.push(chunk);
+      const { number, records: heldRecords } = chunk.sent;
+      const firstIndex = existing?.index ?? 0;
+      let endIndex = firstIndex;
+      for (; index < records.length && heldRecords.offsets[endIndex] === records[index]?.offset; index++) endIndex++;
+      this.#window.retain(chunk);
+      usedChunks.push(chunk);
+      runs.push({ chunk: number, from: firstIndex, to: endIndex });
     }
     return {
       runs,
-      pieces: newPieces.map(({ sent }) => sent),
-      transferred: transferableBuffers(newPieces.flatMap(({ copies }) => copies)),
+      chunks: newChunks.map(({ sent }) => sent),
+      transferred: transferableBuffers(newChunks.flatMap(({ copies }) => copies)),
       onSettled: () => {
-        for (const held of used) this.#window.leave(held);
+        for (const chunk of usedChunks) this.#window.stopUsing(chunk);
         this.clean();
       },
     };
   }
 
-  /** Forgets pieces that no reader needs, and those beyond the memory limit. */
+  /** Releases chunks that no reader needs, and those beyond the memory limit. */
   clean(): void {
     this.#window.releaseUnneeded();
   }
@@ -91,34 +91,35 @@ export class HeldMessages {
     this.#window.releaseAll();
   }
 
-  #find(offset: number): { readonly held: HeldPiece; readonly index: number } | undefined {
-    const held = this.#window.find(offset);
-    if (held === undefined) return undefined;
-    const { offsets } = held.sent.records;
-    const index = findFirstIndex(offsets.length, (at) => (offsets[at] as number) >= offset);
-    return offsets[index] === offset ? { held, index } : undefined;
+  #findHeld(offset: number): { readonly chunk: HeldChunk; readonly index: number } | undefined {
+    const chunk = this.#window.find(offset);
+    if (chunk === undefined) return undefined;
+    const { offsets } = chunk.sent.records;
+    const index = findFirstIndex(offsets.length, (position) => (offsets[position] as number) >= offset);
+    return offsets[index] === offset ? { chunk, index } : undefined;
   }
 
   /** Returns the index after the run of missing records that starts at this one. */
-  #endOfMissingRun(records: readonly BusRecord[], from: number): number {
-    let at = from + 1;
-    while (at < records.length && this.#window.find((records[at] as BusRecord).offset) === undefined) at++;
-    return at;
+  #findEndOfMissingRun(records: readonly BusRecord[], from: number): number {
+    let recordIndex = from + 1;
+    while (recordIndex < records.length && this.#window.find((records[recordIndex] as BusRecord).offset) === undefined)
+      recordIndex++;
+    return recordIndex;
   }
 
-  #hold(messages: readonly BusRecord[], retain: Batch['retain']): HeldPiece {
+  #addChunk(messages: readonly BusRecord[], retain: Batch['retain']): HeldChunk {
     const { records, copies, isInPlace } = packRecords(messages, this.#memory, retain !== undefined);
     const releaseRetained = isInPlace ? retain?.() : undefined;
     const release = (): void => {
-      for (const piece of copies) this.#memory.reuse(piece);
+      for (const buffer of copies) this.#memory.reuse(buffer);
       releaseRetained?.();
     };
     let bytes = 0;
     for (const message of messages) bytes += getDecompressedBytes(message);
     const first = records.offsets[0] ?? 0;
     const next = (records.offsets.at(-1) ?? 0) + 1;
-    const held = { sent: { number: ++HeldMessages.#lastNumber, records }, copies, release, first, next, bytes };
-    this.#window.add(held);
-    return held;
+    const chunk = { sent: { number: ++HeldMessages.#lastNumber, records }, copies, release, first, next, bytes };
+    this.#window.add(chunk);
+    return chunk;
   }
 }

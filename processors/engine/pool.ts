@@ -13,8 +13,8 @@ import { ThreadShares } from './shares.ts';
 import type {
   ChangeRequest,
   DocumentChange,
-  ForgetRequest,
   MessageChunk,
+  ReleaseRequest,
   TaskCall,
   TaskReply,
   TaskRequest,
@@ -123,10 +123,10 @@ export class TaskPool {
   readonly #pool: WorkerPool<TaskReply>;
   readonly #memory = new TransferMemoryPool();
   readonly #documents = new Map<string, DocumentChange>();
-  readonly #watched = new WeakMap<PoolThread<TaskReply>, WatchedThread>();
+  readonly #watchedThreads = new WeakMap<PoolThread<TaskReply>, WatchedThread>();
   readonly #stopChecking: () => void;
   readonly #budget: Budget;
-  #started: Progress | undefined;
+  #startedProgress: Progress | undefined;
   #lastTask = 0;
 
   constructor({ threads, definitions, messageSeconds = 10, heldBytes = 64 * 1024 * 1024 }: TaskPoolOptions) {
@@ -159,28 +159,31 @@ export class TaskPool {
     { processor, topic, partition, buckets }: TaskPartition,
     saved: Uint8Array | undefined,
   ): Promise<TaskHandle> {
-    const thread = this.#threadFor(topic, partition);
-    const messages = this.#messagesFor(thread, topic, partition);
+    const thread = this.#getThread(topic, partition);
+    const messages = this.#getMessages(thread, topic, partition);
     const task = ++this.#lastTask;
     const sendCall = async (
       call: TaskCall,
-      pieces: readonly MessageChunk[] = [],
-      moved: readonly ArrayBuffer[] = [],
+      chunks: readonly MessageChunk[] = [],
+      transferList: readonly ArrayBuffer[] = [],
     ): Promise<TaskReply> => {
       const reply = await thread
-        .request((id): TaskRequest => ({ id, task, call, pieces }), moved)
+        .request((id): TaskRequest => ({ id, task, call, chunks }), transferList)
         .catch((cause: unknown): never => {
           messages.discardAll();
           throw this.#toLostError(thread, task, cause);
         });
       if (reply.failure !== undefined) throw new TaskLostError(`processor ${processor} failed: ${reply.failure}`);
-      if (reply.holding !== undefined) handle.holding = reply.holding;
+      if (reply.status !== undefined) handle.holding = reply.status;
       if (reply.snapshotMs !== undefined) handle.snapshotMs = reply.snapshotMs;
       return reply;
     };
-    const feed = async (kind: 'batch' | 'replay', { records, last, retain }: MessageRange): Promise<TaskReply> => {
-      const { runs, pieces, transferred, onSettled } = messages.send(records, retain);
-      return await sendCall({ kind, runs, last }, pieces, transferred).finally(onSettled);
+    const sendMessages = async (
+      kind: 'batch' | 'replay',
+      { records, last, retain }: MessageRange,
+    ): Promise<TaskReply> => {
+      const { runs: ranges, chunks, transferred, onSettled } = messages.send(records, retain);
+      return await sendCall({ kind, ranges, last }, chunks, transferred).finally(onSettled);
     };
     const reader: WindowReader = {
       get next() {
@@ -199,10 +202,10 @@ export class TaskPool {
       outbox: [],
       holding: initialHolding,
       snapshotMs: 0,
-      shares: this.#watched.get(thread)?.shares ?? new ThreadShares(),
-      batch: async (batch) => (await feed('batch', batch)).answer as BatchResult,
-      replay: async (records, last) => void (await feed('replay', { records, last })),
-      tick: async (clockMs) => (await sendCall({ kind: 'tick', clockMs })).answer,
+      shares: this.#watchedThreads.get(thread)?.shares ?? new ThreadShares(),
+      batch: async (batch) => (await sendMessages('batch', batch)).result as BatchResult,
+      replay: async (records, last) => void (await sendMessages('replay', { records, last })),
+      tick: async (clockMs) => (await sendCall({ kind: 'tick', clockMs })).result,
       published: async () => void (await sendCall({ kind: 'published' })),
       snapshot: async () => (await sendCall({ kind: 'snapshot' })).saved as Uint8Array,
       moveTo: async (offset) => void (await sendCall({ kind: 'move', offset })),
@@ -231,11 +234,11 @@ export class TaskPool {
     await this.#pool.close();
   }
 
-  #threadFor(name: string, partition: number): PoolThread<TaskReply> {
+  #getThread(name: string, partition: number): PoolThread<TaskReply> {
     const thread = this.#pool.getThread(name, partition);
-    const progress = this.#started;
+    const progress = this.#startedProgress;
     if (progress !== undefined)
-      this.#watched.set(thread, {
+      this.#watchedThreads.set(thread, {
         progress,
         shares: new ThreadShares(),
         messages: new Map(),
@@ -243,34 +246,34 @@ export class TaskPool {
         count: 0,
         sinceMs: 0,
       });
-    this.#started = undefined;
+    this.#startedProgress = undefined;
     return thread;
   }
 
-  #messagesFor(thread: PoolThread<TaskReply>, topic: string, partition: number): HeldMessages {
-    const all = this.#watched.get(thread)?.messages ?? new Map<string, HeldMessages>();
+  #getMessages(thread: PoolThread<TaskReply>, topic: string, partition: number): HeldMessages {
+    const messagesByPartition = this.#watchedThreads.get(thread)?.messages ?? new Map<string, HeldMessages>();
     const key = `${topic}/${partition}`;
-    const known = all.get(key);
-    if (known !== undefined) return known;
-    const forget = (numbers: readonly number[]): Promise<TaskReply> =>
-      thread.request((id): ForgetRequest => ({ id, forget: numbers }));
-    const created = new HeldMessages(this.#budget, this.#memory, forget);
-    all.set(key, created);
-    return created;
+    const existing = messagesByPartition.get(key);
+    if (existing !== undefined) return existing;
+    const releaseChunks = (numbers: readonly number[]): Promise<TaskReply> =>
+      thread.request((id): ReleaseRequest => ({ id, chunksToRelease: numbers }));
+    const heldMessages = new HeldMessages(this.#budget, this.#memory, releaseChunks);
+    messagesByPartition.set(key, heldMessages);
+    return heldMessages;
   }
 
   #start(definitions: URL): WorkerStart {
-    this.#started = new Progress();
+    this.#startedProgress = new Progress();
     return {
       definitions: definitions.href,
-      progress: this.#started.memory,
+      progress: this.#startedProgress.memory,
       documents: [...this.#documents.values()],
     };
   }
 
   #toLostError(thread: PoolThread<TaskReply>, task: number, cause: unknown): TaskLostError {
     const message = cause instanceof Error ? cause.message : String(cause);
-    const watched = this.#watched.get(thread);
+    const watched = this.#watchedThreads.get(thread);
     const activity = watched?.progress.activity;
     if (watched === undefined || activity === undefined || activity.kind === 'nothing' || activity.task !== task)
       return new TaskLostError(message, { cause });
@@ -279,7 +282,7 @@ export class TaskPool {
 
   #endSlowThreads(messageSeconds: number): void {
     for (const thread of this.#pool.runningThreads) {
-      const watched = this.#watched.get(thread);
+      const watched = this.#watchedThreads.get(thread);
       if (watched === undefined) continue;
       const { count, activity } = watched.progress;
       const busyMs = readCpuMs(watched.progress);

@@ -6,8 +6,8 @@ export type ThreadActivity =
   | { readonly kind: 'message'; readonly task: number; readonly offset: number }
   | { readonly kind: 'timers'; readonly task: number; readonly tenantId: string };
 
-const textBytes = 256;
-const [KIND_INDEX, TASK, OFFSET, LENGTH, COUNT, THREAD] = [0, 1, 2, 3, 4, 5];
+const maxTenantIdBytes = 256;
+const [kindIndex, taskIndex, offsetIndex, lengthIndex, countIndex, threadIndex] = [0, 1, 2, 3, 4, 5];
 const numberCount = 6;
 
 export class Progress implements Watch {
@@ -15,7 +15,7 @@ export class Progress implements Watch {
   readonly #numbers: Float64Array;
   readonly #text: Uint8Array;
 
-  constructor(memory = new SharedArrayBuffer(numberCount * 8 + textBytes)) {
+  constructor(memory = new SharedArrayBuffer(numberCount * 8 + maxTenantIdBytes)) {
     this.memory = memory;
     this.#numbers = new Float64Array(memory, 0, numberCount);
     this.#text = new Uint8Array(memory, numberCount * 8);
@@ -23,27 +23,27 @@ export class Progress implements Watch {
 
   /** Linux thread id; 0 on other systems. */
   get thread(): number {
-    return this.#numbers[THREAD] ?? 0;
+    return this.#numbers[threadIndex] ?? 0;
   }
 
   set thread(number: number) {
-    this.#numbers[THREAD] = number;
+    this.#numbers[threadIndex] = number;
   }
 
   /** Called in the thread: the following work belongs to this task. */
   begin(task: number): void {
-    this.#numbers[TASK] = task;
+    this.#numbers[taskIndex] = task;
   }
 
   beginMessage(offset: number): void {
-    this.#numbers[OFFSET] = offset;
+    this.#numbers[offsetIndex] = offset;
     this.#setKind(1);
   }
 
   beginTimers(tenantId: string): void {
     const bytes = Buffer.from(tenantId);
-    this.#numbers[LENGTH] = Math.min(bytes.length, textBytes);
-    this.#text.set(bytes.subarray(0, textBytes));
+    this.#numbers[lengthIndex] = Math.min(bytes.length, maxTenantIdBytes);
+    this.#text.set(bytes.subarray(0, maxTenantIdBytes));
     this.#setKind(2);
   }
 
@@ -53,7 +53,7 @@ export class Progress implements Watch {
 
   /** Counter that changes with each new activity. */
   get count(): number {
-    return this.#numbers[COUNT] ?? 0;
+    return this.#numbers[countIndex] ?? 0;
   }
 
   get activity(): ThreadActivity {
@@ -64,7 +64,7 @@ export class Progress implements Watch {
   }
 
   #setKind(kind: number): void {
-    this.#numbers[KIND_INDEX] = kind;
-    this.#numbers[COUNT] = this.count + 1;
+    this.#numbers[kindIndex] = kind;
+    this.#numbers[countIndex] = this.count + 1;
   }
 }

@@ -8,39 +8,41 @@ import type { Runtime } from './runtime.ts';
 import { TenantFuse } from './tenant-fuse.ts';
 
 /** Number of message keys over which values of a tenant are spread if a topic has several partitions. */
-const manyBuckets = 32;
+const spreadBuckets = 32;
 
-const partitionKey = ({ topic, partition }: Pick<Batch, 'topic' | 'partition'>): string => `${topic}:${partition}`;
+const toPartitionKey = ({ topic, partition }: Pick<Batch, 'topic' | 'partition'>): string => `${topic}:${partition}`;
 
 /**
  * Runs a processor: steps, publishes, saves now and then, and only then resolves, which commits. Back-pressure needs no
  * code, because the consumer delivers the next batch after this one is acknowledged. Resolves after `consumer.stop()`.
  */
 export const runProcessor = async (processor: Processor, consumer: Consumer, runtime: Runtime): Promise<void> => {
-  const { metrics, log, pace } = runtime;
+  const { metrics, log, intervals } = runtime;
   const group = toConsumerGroup('processors', processor.name);
   const fuse = new TenantFuse(group);
   const partitions = new Map<string, PartitionRun>();
 
   const onAssigned = async (partition: AssignedPartition): Promise<void> => {
     // The bus has just replied, and the consumer retries rejected calls.
-    const outputs = await Promise.all(Object.values(processor.emits).map(({ name }) => runtime.bus.offsets(name)));
-    const buckets = outputs.some(({ length }) => length > 1) ? manyBuckets : 1;
+    const outputPartitions = await Promise.all(
+      Object.values(processor.emits).map(({ name }) => runtime.bus.offsets(name)),
+    );
+    const buckets = outputPartitions.some(({ length }) => length > 1) ? spreadBuckets : 1;
     const run = new PartitionRun({ processor, group, runtime, fuse, buckets }, partition);
     await run.load();
-    partitions.set(partitionKey(partition), run);
+    partitions.set(toPartitionKey(partition), run);
   };
   const onRevoked = async (partition: Pick<AssignedPartition, 'topic' | 'partition'>): Promise<void> => {
-    const run = partitions.get(partitionKey(partition));
-    partitions.delete(partitionKey(partition));
+    const run = partitions.get(toPartitionKey(partition));
+    partitions.delete(toPartitionKey(partition));
     await run?.saveAndClose();
   };
   const onBatch = async (batch: Batch): Promise<void> => {
     const { topic, partition, first, last } = batch;
-    const run = partitions.get(partitionKey(batch));
+    const run = partitions.get(toPartitionKey(batch));
     if (run === undefined) throw new Error(`${group} was not assigned partition ${partition} of ${topic}`);
     try {
-      await run.batch(batch);
+      await run.processBatch(batch);
     } catch (error) {
       metrics.add('oiq_consumer_batches_total', 1, { group, outcome: 'rejected' });
       log.warn({ processor: processor.name, topic, partition, first, last, error }, 'batch rejected');
@@ -59,7 +61,7 @@ export const runProcessor = async (processor: Processor, consumer: Consumer, run
     metrics.set('oiq_processor_state_entries', entries, { processor: processor.name });
     metrics.set('oiq_processor_state_bytes', bytes, { processor: processor.name });
   };
-  const stopTicking = runEvery(pace.tickMs, () => {
+  const stopTicking = runEvery(intervals.tickMs, () => {
     reportSizes();
     for (const [key, run] of partitions) {
       run
@@ -71,7 +73,7 @@ export const runProcessor = async (processor: Processor, consumer: Consumer, run
     await consumer.run(
       processor.reads.topics.map(({ name }) => name),
       onBatch,
-      { assigned: onAssigned, onRevoked },
+      { onAssigned: onAssigned, onRevoked },
     );
   } finally {
     stopTicking();

@@ -24,7 +24,7 @@ export interface ProcessorIntervals {
   readonly idleAfterMs: number;
 }
 
-export const defaultPace: ProcessorIntervals = {
+export const defaultIntervals: ProcessorIntervals = {
   snapshotMs: 30_000,
   snapshotMessages: 50_000,
   tickMs: 1_000,
@@ -40,5 +40,5 @@ export interface Runtime {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
-  readonly pace: ProcessorIntervals;
+  readonly intervals: ProcessorIntervals;
 }

@@ -3,7 +3,7 @@ import type { ResourceChange } from '../../runtime/resource-cache.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { DueTiming, Schedule } from './schedule.ts';
-import { computePhase, computeSharedPhase, itemKey, slotCount, slotOfPhase } from './schedule-times.ts';
+import { computePhase, computeSharedPhase, slotCount, toItemKey, toSlot } from './schedule-times.ts';
 
 export interface ScheduleItem {
   readonly key: string;
@@ -28,27 +28,27 @@ export class ScheduleItems {
   }
 
   /** Items by key; the map changes in place. */
-  itemsOfSlot(slot: number): ReadonlyMap<string, ScheduleItem> {
+  getItems(slot: number): ReadonlyMap<string, ScheduleItem> {
     return this.#slots[slot] ?? new Map();
   }
 
   /** Applies a change, and returns the slot and key of its item. */
-  change({ tenantId, id, after }: ResourceChange<object>): { readonly slot: number; readonly key: string } {
-    const key = itemKey(tenantId, id);
+  applyChange({ tenantId, id, after }: ResourceChange<object>): { readonly slot: number; readonly key: string } {
+    const key = toItemKey(tenantId, id);
     const itemPhase = computePhase(key);
-    const slot = slotOfPhase(itemPhase);
+    const slot = toSlot(itemPhase);
     const everyMs = after === undefined ? undefined : this.#readInterval(tenantId, after);
     if (after === undefined || everyMs === undefined) {
       this.#slots[slot]?.delete(key);
       return { slot, key };
     }
-    const moments = this.#readMoments(after);
-    const phase = moments === undefined ? itemPhase : computeSharedPhase(tenantId, key, { everyMs, ...moments });
+    const dueTiming = this.#readDueTiming(after);
+    const phase = dueTiming === undefined ? itemPhase : computeSharedPhase(tenantId, key, { everyMs, ...dueTiming });
     this.#slots[slot]?.set(key, { key, tenantId, phase, everyMs, document: after });
     return { slot, key };
   }
 
-  #readMoments(document: object & StoredMetadata): DueTiming | undefined {
+  #readDueTiming(document: object & StoredMetadata): DueTiming | undefined {
     const { batchMs, within, momentsOf } = this.#schedule;
     if (momentsOf !== undefined) return momentsOf(document);
     return batchMs === undefined ? undefined : { batchMs, ...(within !== undefined && { within }) };
@@ -56,8 +56,8 @@ export class ScheduleItems {
 
   #readInterval(tenantId: string, document: object & StoredMetadata): number | undefined {
     try {
-      const every = this.#schedule.everyMs(document);
-      return every === undefined ? undefined : Math.max(minIntervalMs, Math.round(every));
+      const intervalMs = this.#schedule.everyMs(document);
+      return intervalMs === undefined ? undefined : Math.max(minIntervalMs, Math.round(intervalMs));
     } catch (error) {
       this.#log.warn(
         { error, schedule: this.#schedule.name, tenantId, id: document.id },

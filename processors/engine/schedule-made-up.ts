@@ -1,12 +1,12 @@
 /**
- * Missed due times that are made up while a store is unavailable. They wait for the store, but at most until the next
- * due time.
+ * Missed due times that are caught up on while a store is unavailable. They wait for the store, but at most until the
+ * next due time.
  */
 import type { ScheduleItem } from './schedule-items.ts';
-import { nextDue } from './schedule-times.ts';
+import { getNextDueMs } from './schedule-times.ts';
 
 /** Delay before a waiting item is retried. */
-const pauseMs = 5_000;
+const retryDelayMs = 5_000;
 
 interface WaitingItem {
   /** Time of the next retry. */
@@ -18,23 +18,23 @@ interface WaitingItem {
 type TimedItem = Pick<ScheduleItem, 'key' | 'phase' | 'everyMs'>;
 
 export class MissedRuns {
-  /** Retained until the item has caught up, so that all its made-up due times wait for at most one interval. */
+  /** Retained until the item has caught up, so that all its missed due times together wait for at most one interval. */
   readonly #waiting = new Map<string, WaitingItem>();
 
   /** Returns whether the run of a due time may be retried. */
-  mayWait({ key, phase, everyMs }: TimedItem, dueMs: number, nowMs: number): boolean {
-    const hasCaughtUp = nextDue(phase, everyMs, dueMs) > nowMs;
+  canWait({ key, phase, everyMs }: TimedItem, dueMs: number, nowMs: number): boolean {
+    const hasCaughtUp = getNextDueMs(phase, everyMs, dueMs) > nowMs;
     if (hasCaughtUp) this.#waiting.delete(key);
     return !hasCaughtUp && nowMs < (this.#waiting.get(key)?.untilMs ?? Number.POSITIVE_INFINITY);
   }
 
   addWaiting({ key, phase, everyMs }: TimedItem, nowMs: number): void {
-    const untilMs = this.#waiting.get(key)?.untilMs ?? nextDue(phase, everyMs, nowMs);
-    this.#waiting.set(key, { retryAtMs: Math.min(nowMs + pauseMs, untilMs), untilMs });
+    const untilMs = this.#waiting.get(key)?.untilMs ?? getNextDueMs(phase, everyMs, nowMs);
+    this.#waiting.set(key, { retryAtMs: Math.min(nowMs + retryDelayMs, untilMs), untilMs });
   }
 
   /** Returns the time before which the item does not run. */
-  againMs(key: string): number {
+  getRetryTimeMs(key: string): number {
     return this.#waiting.get(key)?.retryAtMs ?? Number.NEGATIVE_INFINITY;
   }
 
@@ -42,7 +42,7 @@ export class MissedRuns {
     this.#waiting.clear();
   }
 
-  forget(key: string): void {
+  removeItem(key: string): void {
     this.#waiting.delete(key);
   }
 }

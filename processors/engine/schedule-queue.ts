@@ -5,7 +5,7 @@ export interface QueueLimits {
   readonly perTenant: number;
 }
 
-interface Tenant {
+interface TenantQueue {
   readonly waiting: (() => Promise<void>)[];
   running: number;
   /** Whether the tenant is in the rotation. */
@@ -14,9 +14,9 @@ interface Tenant {
 
 export class FairQueue {
   readonly #limits: QueueLimits;
-  readonly #tenants = new Map<string, Tenant>();
+  readonly #tenants = new Map<string, TenantQueue>();
   /** Tenants below their limit with waiting work, in rotation order. */
-  readonly #readyTenants: Tenant[] = [];
+  readonly #readyTenants: TenantQueue[] = [];
   #running = 0;
 
   constructor(limits: QueueLimits) {
@@ -32,7 +32,7 @@ export class FairQueue {
     this.#startReady();
   }
 
-  #enqueue(tenant: Tenant): void {
+  #enqueue(tenant: TenantQueue): void {
     if (tenant.isQueued || tenant.waiting.length === 0 || tenant.running >= this.#limits.perTenant) return;
     tenant.isQueued = true;
     this.#readyTenants.push(tenant);
@@ -48,12 +48,12 @@ export class FairQueue {
       this.#running++;
       tenant.running++;
       this.#enqueue(tenant);
-      const onEnd = (): void => this.#end(tenant);
+      const onEnd = (): void => this.#endRun(tenant);
       work().then(onEnd, onEnd);
     }
   }
 
-  #end(tenant: Tenant): void {
+  #endRun(tenant: TenantQueue): void {
     this.#running--;
     tenant.running--;
     this.#enqueue(tenant);

@@ -17,7 +17,7 @@ import { type Schedule, type SchedulePorts, scheduleTopic } from './schedule.ts'
 import { ScheduleItems } from './schedule-items.ts';
 import { FairQueue } from './schedule-queue.ts';
 import { type Overdue, Slot } from './schedule-slot.ts';
-import { listSlots, nextDue } from './schedule-times.ts';
+import { getNextDueMs, listSlots } from './schedule-times.ts';
 
 export interface ScheduleRuntime {
   readonly bus: Pick<Bus, 'createConsumer' | 'offsets'>;
@@ -36,7 +36,7 @@ export interface RunningSchedule {
   stop(): Promise<void>;
   /** Rejects if the schedule cannot continue and the process should exit. */
   readonly done: Promise<void>;
-  /** Describes items that have been due for long and have not run; undefined for none. */
+  /** Describes items that have been due for a long time and have not run; undefined for none. */
   degraded(): string | undefined;
 }
 
@@ -118,7 +118,7 @@ class ScheduleRun {
       });
       if (resources !== undefined) await this.#consume(consumer, resources);
     } finally {
-      await Promise.all(opened.map((each) => each.close()));
+      await Promise.all(opened.map((resource) => resource.close()));
     }
   }
 
@@ -136,8 +136,8 @@ class ScheduleRun {
     opened.push(this.#entitlement);
     const resources = await retryWhileUnavailable(() =>
       watchCollection(documents, this.#schedule.collection, (change) => {
-        const { slot, key } = this.#items.change(change);
-        this.#slots.get(slot)?.changed(key);
+        const { slot, key } = this.#items.applyChange(change);
+        this.#slots.get(slot)?.applyChange(key);
       }),
     );
     opened.push(resources);
@@ -154,7 +154,7 @@ class ScheduleRun {
     this.#dueTimer = dueTimer;
     try {
       await consumer.run([scheduleTopic(this.#schedule.name).name], async () => undefined, {
-        assigned: (partition) => this.#assigned(partition),
+        onAssigned: (partition) => this.#assigned(partition),
         onRevoked: (partition) => this.#revoked(partition),
       });
     } finally {
@@ -184,8 +184,8 @@ class ScheduleRun {
   *#overdue(nowMs: number): Generator<Overdue, void, undefined> {
     for (const slot of this.#slots.values()) yield* slot.overdue(nowMs);
     for (const [slot, sinceMs] of this.#unopenedSinceMs)
-      for (const item of this.#items.itemsOfSlot(slot).values()) {
-        const due = nextDue(item.phase, item.everyMs, sinceMs);
+      for (const item of this.#items.getItems(slot).values()) {
+        const due = getNextDueMs(item.phase, item.everyMs, sinceMs);
         if (due <= nowMs) yield { item, forMs: nowMs - due };
       }
   }
@@ -208,7 +208,7 @@ class ScheduleRun {
     this.#degraded =
       late === 0
         ? undefined
-        : `${name}: ${late} have been due for more than three intervals,${failing > 0 ? ` ${failing} of them as their runs fail,` : ''} the oldest for ${Math.round(oldestMs / 1000)} seconds`;
+        : `${name}: ${late} have been due for more than three intervals,${failing > 0 ? ` ${failing} of them because their runs fail,` : ''} the oldest for ${Math.round(oldestMs / 1000)} seconds`;
   }
 
   async #assigned({ topic, partition }: Partition): Promise<void> {
@@ -251,7 +251,7 @@ class ScheduleRun {
         ...this.#runtime,
         key: `schedules/${name}/${slot}`,
         schedule: this.#schedule,
-        items: this.#items.itemsOfSlot(slot),
+        items: this.#items.getItems(slot),
         sinceMs: this.#sinceMs,
         queue: this.#queue,
         isEntitled: (tenantId) => this.#entitlement?.has(tenantId) === true,

@@ -17,7 +17,7 @@ import type { ScheduleItem } from './schedule-items.ts';
 import { MissedRuns } from './schedule-made-up.ts';
 import type { FairQueue } from './schedule-queue.ts';
 import { decodeSlot, encodeSlot, type SavedItem, upgradeState } from './schedule-snapshot.ts';
-import { type Due, findDue, nextDue, parseTenantId } from './schedule-times.ts';
+import { type Due, findDue, getNextDueMs, parseTenantId } from './schedule-times.ts';
 
 export interface SlotOptions {
   /** Key of its snapshot. */
@@ -49,8 +49,8 @@ const cleanupRetryMs = 10_000;
 /** Number of message keys over which the values of a tenant are spread. */
 const keyBuckets = 16;
 
-const outcomeOf = (error: unknown, waits: boolean): string => {
-  if (waits) return 'waits';
+const getRunOutcome = (error: unknown, isWaiting: boolean): string => {
+  if (isWaiting) return 'waits';
   return error instanceof TimeoutError ? 'late' : 'failure';
 };
 
@@ -115,17 +115,17 @@ export class Slot {
     this.#nextDueMs = Number.POSITIVE_INFINITY;
     const { missed } = this.#options.schedule;
     const maxRuns = missed === 'skip' ? 1 : Math.max(1, missed.catchUp);
-    this.#forgetAhead(nowMs);
+    this.#resetFutureDueTimes(nowMs);
     for (const item of this.#options.items.values()) {
       if (this.#busyKeys.has(item.key)) continue;
-      const againMs = this.#missedRuns.againMs(item.key);
-      if (nowMs < againMs) {
-        this.#nextDueMs = Math.min(this.#nextDueMs, againMs);
+      const retryAtMs = this.#missedRuns.getRetryTimeMs(item.key);
+      if (nowMs < retryAtMs) {
+        this.#nextDueMs = Math.min(this.#nextDueMs, retryAtMs);
         continue;
       }
-      const due = findDue(nowMs, { ...item, afterMs: this.#doneMs(item), maxRuns });
+      const due = findDue(nowMs, { ...item, afterMs: this.#getLastDueMs(item), maxRuns });
       if (due === undefined) this.#scheduleNext(item);
-      else this.#begin(item, due);
+      else this.#enqueueRun(item, due);
     }
   }
 
@@ -133,20 +133,20 @@ export class Slot {
   *overdue(nowMs: number): Generator<Overdue, void, undefined> {
     for (const item of this.#options.items.values()) {
       const failedMs = this.#failing.get(item.key);
-      const due = failedMs ?? nextDue(item.phase, item.everyMs, this.#doneMs(item));
+      const due = failedMs ?? getNextDueMs(item.phase, item.everyMs, this.#getLastDueMs(item));
       if (due <= nowMs) yield { item, forMs: nowMs - due, fails: failedMs !== undefined };
     }
   }
 
   /** Handles a created, changed or deleted item. */
-  changed(key: string): void {
+  applyChange(key: string): void {
     this.#nextDueMs = Number.NEGATIVE_INFINITY;
     this.#options.due(this.#nextDueMs);
-    if (!this.#options.items.has(key)) this.#forget(key);
+    if (!this.#options.items.has(key)) this.#removeItem(key);
     const saved = this.#items.get(key);
     if (saved === undefined || saved.born === this.#options.items.get(key)?.document.createdAt) return;
     this.#items.delete(key);
-    this.#leave(key, saved);
+    this.#cleanUpDeleted(key, saved);
   }
 
   /**
@@ -171,11 +171,11 @@ export class Slot {
     for (const [item, { born, dueMs, state }] of saved) {
       const savedItem = { born, dueMs, state: upgradeState(schedule, state, stateVersion) };
       if (items.get(item)?.document.createdAt === born) this.#items.set(item, savedItem);
-      else this.#leave(item, savedItem);
+      else this.#cleanUpDeleted(item, savedItem);
     }
   }
 
-  #leave(key: string, saved: SavedItem): void {
+  #cleanUpDeleted(key: string, saved: SavedItem): void {
     const { schedule, queue, log } = this.#options;
     if (schedule.removed === undefined) return;
     this.#deletedItems.set(key, saved);
@@ -183,66 +183,69 @@ export class Slot {
     queue.add(tenantId, async () => {
       if (this.#closing.signal.aborted) return;
       try {
-        const values = await this.#removed(tenantId, saved);
+        const values = await this.#runCleanup(tenantId, saved);
         if (this.#closing.signal.aborted) return;
         for (const value of values) this.#emissions.add(value);
         this.#deletedItems.delete(key);
         this.#saveSoon();
       } catch (error) {
-        log.warn({ error, schedule: schedule.name, tenantId }, 'deleted items could not be ended; this is retried');
-        setTimeout(() => this.#leave(key, saved), cleanupRetryMs).unref();
+        log.warn(
+          { error, schedule: schedule.name, tenantId },
+          'deleted items could not be cleaned up; this is retried',
+        );
+        setTimeout(() => this.#cleanUpDeleted(key, saved), cleanupRetryMs).unref();
       }
     });
   }
 
-  async #removed(tenantId: string, { state }: SavedItem): Promise<readonly PreparedValue[]> {
+  async #runCleanup(tenantId: string, { state }: SavedItem): Promise<readonly PreparedValue[]> {
     const { schedule, ports, clock } = this.#options;
-    const { values, emit } = this.#emitting(tenantId);
+    const { values, emit } = this.#createEmitter(tenantId);
     await schedule.removed?.({ tenantId, emit, ports, state: JSON.parse(state), nowMs: clock.now() });
     return values;
   }
 
   /** Returns the last completed due time of an item. */
-  #doneMs({ key, document }: ScheduleItem): number {
+  #getLastDueMs({ key, document }: ScheduleItem): number {
     return this.#items.get(key)?.dueMs ?? Math.max(Date.parse(document.updatedAt), this.#options.sinceMs);
   }
 
   #scheduleNext(item: ScheduleItem): void {
-    const due = nextDue(item.phase, item.everyMs, this.#doneMs(item));
+    const due = getNextDueMs(item.phase, item.everyMs, this.#getLastDueMs(item));
     this.#nextDueMs = Math.min(this.#nextDueMs, due, this.#options.clock.now() + item.everyMs);
   }
 
   /** Resets times more than an interval ahead to the current time, because a wrong clock wrote them. */
-  #forgetAhead(nowMs: number): void {
+  #resetFutureDueTimes(nowMs: number): void {
     const { items, schedule, log } = this.#options;
-    const ahead = [...items.values()].filter(
-      (item) => !this.#busyKeys.has(item.key) && this.#doneMs(item) > nowMs + item.everyMs,
+    const futureItems = [...items.values()].filter(
+      (item) => !this.#busyKeys.has(item.key) && this.#getLastDueMs(item) > nowMs + item.everyMs,
     );
-    if (ahead.length === 0) return;
-    for (const item of ahead) this.#skipDueTime(item, nowMs);
+    if (futureItems.length === 0) return;
+    for (const item of futureItems) this.#skipDueTime(item, nowMs);
     log.warn(
-      { schedule: schedule.name, items: ahead.length },
+      { schedule: schedule.name, items: futureItems.length },
       'due times were in the future; they are treated as now: compare the clocks of the processes',
     );
   }
 
-  #begin({ key, tenantId }: ScheduleItem, due: Due): void {
+  #enqueueRun({ key, tenantId }: ScheduleItem, due: Due): void {
     this.#busyKeys.add(key);
     this.#options.queue.add(tenantId, async () => {
       const item = this.#options.items.get(key);
       if (this.#closing.signal.aborted) return;
-      if (item === undefined) this.#free(key);
+      if (item === undefined) this.#releaseItem(key);
       else if (this.#options.isEntitled(tenantId)) await this.#attempt(item, due);
-      else this.#refuse(item, due);
+      else this.#skipNotEntitled(item, due);
     });
   }
 
   /** Skips the due time without a run. */
-  #refuse(item: ScheduleItem, { dueMs, skipped }: Due): void {
+  #skipNotEntitled(item: ScheduleItem, { dueMs, skipped }: Due): void {
     const { metrics, schedule } = this.#options;
     metrics.add('oiq_schedule_runs_total', 1 + skipped, { schedule: schedule.name, outcome: 'not-entitled' });
     this.#skipDueTime(item, dueMs);
-    this.#free(item.key);
+    this.#releaseItem(item.key);
     this.#saveSoon();
   }
 
@@ -253,23 +256,23 @@ export class Slot {
     const startMs = clock.now();
     if (skipped > 0) metrics.add('oiq_schedule_runs_total', skipped, { ...labels, outcome: 'skipped' });
     metrics.observe('oiq_schedule_delay_seconds', Math.max(0, startMs - dueMs) / 1000, labels);
-    const over = new AbortController();
-    const timer = setTimeout(() => over.abort(new TimeoutError(schedule.budgetMs)), schedule.budgetMs);
-    const signal = AbortSignal.any([over.signal, this.#closing.signal]);
-    const mayWait = schedule.missed !== 'skip' && this.#missedRuns.mayWait(item, dueMs, startMs);
-    const running = this.#run(item, { dueMs, mayWait }, signal);
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(new TimeoutError(schedule.budgetMs)), schedule.budgetMs);
+    const signal = AbortSignal.any([timeout.signal, this.#closing.signal]);
+    const canWait = schedule.missed !== 'skip' && this.#missedRuns.canWait(item, dueMs, startMs);
+    const running = this.#run(item, { dueMs, canWait }, signal);
     let outcome = 'success';
     try {
       this.#complete(item, dueMs, await rejectOnAbort(running, signal));
     } catch (error) {
-      const waits = mayWait && error instanceof UnavailableError;
-      outcome = outcomeOf(error, waits);
-      if (waits) this.#missedRuns.addWaiting(item, startMs);
-      else this.#failedAt(item, dueMs, error);
+      const isWaiting = canWait && error instanceof UnavailableError;
+      outcome = getRunOutcome(error, isWaiting);
+      if (isWaiting) this.#missedRuns.addWaiting(item, startMs);
+      else this.#recordFailure(item, dueMs, error);
     }
     clearTimeout(timer);
-    const free = (): void => this.#free(item.key);
-    void running.then(free, free);
+    const releaseItem = (): void => this.#releaseItem(item.key);
+    void running.then(releaseItem, releaseItem);
     if (this.#closing.signal.aborted) return;
     metrics.add('oiq_schedule_runs_total', 1, { ...labels, outcome });
     metrics.observe('oiq_schedule_run_duration_seconds', (clock.now() - startMs) / 1000, labels);
@@ -277,7 +280,7 @@ export class Slot {
   }
 
   /** Marks a due time as failed. */
-  #failedAt(item: ScheduleItem, dueMs: number, error: unknown): void {
+  #recordFailure(item: ScheduleItem, dueMs: number, error: unknown): void {
     this.#skipDueTime(item, dueMs);
     if (!this.#closing.signal.aborted) this.#reportFailure(item, error);
     this.#failing.set(item.key, this.#failing.get(item.key) ?? dueMs);
@@ -297,9 +300,9 @@ export class Slot {
       );
   }
 
-  async #run({ key, tenantId, document }: ScheduleItem, when: RunTiming, signal: AbortSignal): Promise<RunResult> {
+  async #run({ key, tenantId, document }: ScheduleItem, timing: RunTiming, signal: AbortSignal): Promise<RunResult> {
     const { schedule, ports } = this.#options;
-    const { values, emit } = this.#emitting(tenantId);
+    const { values, emit } = this.#createEmitter(tenantId);
     const saved = this.#items.get(key)?.state;
     let copy: { readonly state: unknown } | undefined;
     const run = {
@@ -307,7 +310,7 @@ export class Slot {
       emit,
       signal,
       ports,
-      ...when,
+      ...timing,
       get state() {
         copy ??= { state: saved === undefined ? schedule.state.empty() : JSON.parse(saved) };
         return copy.state;
@@ -318,7 +321,7 @@ export class Slot {
   }
 
   /** Returns the values of a run, and the functions that emit them. */
-  #emitting(tenantId: string) {
+  #createEmitter(tenantId: string) {
     const values: PreparedValue[] = [];
     const emit = Object.fromEntries(
       Object.entries(this.#options.schedule.emits).map(([name, topic]) => [
@@ -347,18 +350,18 @@ export class Slot {
     return !this.#closing.signal.aborted && this.#options.items.get(key)?.document.createdAt === document.createdAt;
   }
 
-  #free(key: string): void {
+  #releaseItem(key: string): void {
     this.#busyKeys.delete(key);
     const item = this.#options.items.get(key);
-    if (item === undefined) this.#forget(key);
+    if (item === undefined) this.#removeItem(key);
     else this.#scheduleNext(item);
     this.#options.due(this.#nextDueMs);
     if (this.#busyKeys.size === 0) this.#onIdle?.();
   }
 
-  #forget(key: string): void {
+  #removeItem(key: string): void {
     this.#failing.delete(key);
-    this.#missedRuns.forget(key);
+    this.#missedRuns.removeItem(key);
   }
 
   #saveSoon(): void {
@@ -372,12 +375,12 @@ export class Slot {
 
   async #saveAll(): Promise<void> {
     while (this.#isChanged && !this.#closing.signal.aborted) {
-      await this.#gather();
+      await this.#waitForRuns();
       await this.#save();
     }
   }
 
-  async #gather(): Promise<void> {
+  async #waitForRuns(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, saveDelayMs);
     this.#onIdle = resolve;
@@ -421,7 +424,7 @@ export interface Overdue {
   readonly fails?: boolean;
 }
 
-type RunTiming = Pick<Run<unknown, Emits>, 'dueMs' | 'mayWait'>;
+type RunTiming = Pick<Run<unknown, Emits>, 'dueMs' | 'canWait'>;
 
 /** Result of a run. */
 interface RunResult {

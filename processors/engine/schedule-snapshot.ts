@@ -27,9 +27,9 @@ export interface SavedSlot {
 const formatVersion = 1;
 
 export const encodeSlot = ({ items, outbox, ...slot }: SavedSlot): Uint8Array => {
-  const head = JSON.stringify({ format: formatVersion, ...slot, outbox: saveMessages(outbox) });
+  const header = JSON.stringify({ format: formatVersion, ...slot, outbox: saveMessages(outbox) });
   const rows = [...items].map(([key, { born, dueMs, state }]) => `[${JSON.stringify([key, born, dueMs])},${state}]`);
-  return Buffer.from(`[${head},[${rows.join(',')}]]`);
+  return Buffer.from(`[${header},[${rows.join(',')}]]`);
 };
 
 /** Throws for bytes that `encodeSlot` did not write. */

@@ -3,14 +3,14 @@ import { computeMurmur2 } from '../../schemas/partition.ts';
 import type { Schedule } from './schedule.ts';
 
 /**
- * Number of slots of a schedule; a slot's items are saved as one. It is independent of the number of partitions, so
- * that a topic may get more. Items of one interval in one slot are due within 1/240 of the interval, so that one save
+ * Number of slots of a schedule; the items of a slot are saved together. It does not depend on the number of
+ * partitions, so a topic may get more of them. Items of one interval in one slot are due within 1/240 of the interval, so that one save
  * covers them.
  */
 export const slotCount = 240;
 
 /** Returns the key of an item, unique across tenants. */
-export const itemKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+export const toItemKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
 
 /** Returns the tenant of an item's key; tenant ids contain no slash. */
 export const parseTenantId = (key: string): string => key.slice(0, key.indexOf('/'));
@@ -18,15 +18,15 @@ export const parseTenantId = (key: string): string => key.slice(0, key.indexOf('
 /** Returns the position of an item within its interval, from 0 to 1; keys are spread evenly. */
 export const computePhase = (key: string): number => (computeMurmur2(Buffer.from(key)) & 0x7fffffff) / 2 ** 31;
 
-export const slotOfPhase = (phase: number): number => Math.floor(phase * slotCount);
+export const toSlot = (phase: number): number => Math.floor(phase * slotCount);
 
 /** Returns the slots of a partition. */
-export const listSlots = (partition: number, partitions: number): number[] =>
-  Array.from({ length: slotCount }, (_, slot) => slot).filter((slot) => slot % partitions === partition);
+export const listSlots = (partition: number, partitionCount: number): number[] =>
+  Array.from({ length: slotCount }, (_, slot) => slot).filter((slot) => slot % partitionCount === partition);
 
 /**
- * Returns the phase of an item that is due with others of its tenant: `computePhase` its key, rounded to multiples of
- * `batchMs`. Each tenant has its own times.
+ * Returns the phase of an item that is due together with others of its tenant: the phase of its key, rounded down to
+ * a multiple of `batchMs`. Each tenant has its own due times.
  */
 export const computeSharedPhase = (
   tenantId: string,
@@ -42,13 +42,13 @@ export const computeSharedPhase = (
   },
 ): number => {
   const tenantOffsetMs = Math.floor(computePhase(tenantId) * batchMs);
-  const at = fromMs + Math.floor((computePhase(key) * (toMs - fromMs)) / batchMs) * batchMs + tenantOffsetMs;
+  const dueOffsetMs = fromMs + Math.floor((computePhase(key) * (toMs - fromMs)) / batchMs) * batchMs + tenantOffsetMs;
   // Half a millisecond is added because a phase is a fraction.
-  return ((at % everyMs) + 0.5) / everyMs;
+  return ((dueOffsetMs % everyMs) + 0.5) / everyMs;
 };
 
 /** Returns the first due time after `afterMs`. */
-export const nextDue = (phase: number, everyMs: number, afterMs: number): number => {
+export const getNextDueMs = (phase: number, everyMs: number, afterMs: number): number => {
   const offset = Math.floor(phase * everyMs);
   return (Math.floor((afterMs - offset) / everyMs) + 1) * everyMs + offset;
 };
@@ -66,7 +66,7 @@ export const findDue = (
   nowMs: number,
   { phase, everyMs, afterMs, maxRuns }: { phase: number; everyMs: number; afterMs: number; maxRuns: number },
 ): Due | undefined => {
-  const first = nextDue(phase, everyMs, afterMs);
+  const first = getNextDueMs(phase, everyMs, afterMs);
   if (first > nowMs) return undefined;
   const count = Math.floor((nowMs - first) / everyMs) + 1;
   const skipped = Math.max(0, count - maxRuns);

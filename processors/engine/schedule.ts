@@ -2,7 +2,7 @@
  * Definition of a schedule by its author: work driven by time alone, for each of many items (rules, checks, reports).
  */
 import type { z } from 'zod';
-import type { PromqlReading } from '../../queries/promql/reading.ts';
+import type { PromqlDependencies } from '../../queries/promql/reading.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { CollectionDefinition, Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import { defineTopic, type Topic } from '../../schemas/topic.ts';
@@ -13,7 +13,7 @@ export interface SchedulePorts {
   readonly columns: Columns;
   readonly documents: Documents;
   /** Evaluates PromQL; absent if PromQL is not available. */
-  readonly promql?: PromqlReading | undefined;
+  readonly promql?: PromqlDependencies | undefined;
 }
 
 /** Definition of the JSON state of an item between runs. */
@@ -33,9 +33,9 @@ export interface Run<State, E extends Emits> {
   readonly dueMs: number;
   /**
    * Whether the run is retried soon if it rejects with an `UnavailableError`: true if the due time was missed and is
-   * made up, and the next due time has not come yet.
+   * being caught up on, and the next due time has not passed yet.
    */
-  readonly mayWait: boolean;
+  readonly canWait: boolean;
   /** Result of the previous run. The copy is created on first access; read it late if it is large. */
   readonly state: State;
   /** Emits a value of this tenant, if the run resolves. Throws if the schema of the topic rejects the value. */
@@ -103,7 +103,7 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
    * Called for an item that was deleted after it had run, also if it was deleted while no member was running. Its
    * emissions take effect once, atomically with the end of the item's state. If it rejects, it is called again later.
    */
-  removed?(left: DeletedItem<State, E>): Promise<void>;
+  removed?(item: DeletedItem<State, E>): Promise<void>;
 }
 
 type OptionalProperty = 'entitlement' | 'batchMs' | 'within' | 'momentsOf' | 'removed';
@@ -129,6 +129,6 @@ export const defineSchedule = <Item extends object, State, E extends Emits>(
       `a schedule cannot be named "${definition.name}": use lower-case letters, digits and single hyphens`,
     );
   const defaults = { budgetMs: 30_000, atOnce: { total: 64, perTenant: 8 } };
-  // It runs only with items and states of its own types.
+  // The engine calls it only with items and states of its own types.
   return { ...defaults, ...definition } as unknown as Schedule;
 };

@@ -19,9 +19,9 @@ export class ThreadShares {
     if (!(nowMs - this.#sinceMs < windowMs)) this.#closeWindow(nowMs);
     this.#busyMs += ms;
     const key = `${processor}\n${tenantId}`;
-    const known = this.#usage.get(key);
-    if (known === undefined) this.#usage.set(key, { tenantId, ms });
-    else known.ms += ms;
+    const existing = this.#usage.get(key);
+    if (existing === undefined) this.#usage.set(key, { tenantId, ms });
+    else existing.ms += ms;
   }
 
   /**
@@ -38,8 +38,10 @@ export class ThreadShares {
   #closeWindow(nowMs: number): void {
     const lengthMs = nowMs - this.#sinceMs;
     const tenants = new Set([...this.#usage.values()].map(({ tenantId }) => tenantId));
-    const othersWait = tenants.size > 1 && this.#busyMs > busyShare * lengthMs;
-    this.#usedShares = othersWait ? new Map([...this.#usage].map(([key, { ms }]) => [key, ms / lengthMs])) : new Map();
+    const areOthersWaiting = tenants.size > 1 && this.#busyMs > busyShare * lengthMs;
+    this.#usedShares = areOthersWaiting
+      ? new Map([...this.#usage].map(([key, { ms }]) => [key, ms / lengthMs]))
+      : new Map();
     this.#usage.clear();
     this.#busyMs = 0;
     this.#sinceMs = nowMs;

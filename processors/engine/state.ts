@@ -9,7 +9,7 @@ export const estimateBytes = (value: unknown): number => {
   if (typeof value === 'string') return 16 + 2 * value.length;
   if (typeof value !== 'object' || value === null) return 8;
   let weight = 32;
-  if (Array.isArray(value)) for (const each of value) weight += 8 + estimateBytes(each);
+  if (Array.isArray(value)) for (const element of value) weight += 8 + estimateBytes(element);
   else for (const key in value) weight += 16 + estimateBytes((value as Record<string, unknown>)[key]);
   return weight;
 };
@@ -34,14 +34,14 @@ class Entry<Value> {
   }
 
   /** Inserts this entry directly before `entry` in order of use. */
-  join(entry: Entry<Value>): void {
+  insertBefore(entry: Entry<Value>): void {
     this.older = entry.older;
     this.newer = entry;
     entry.older.newer = this;
     entry.older = this;
   }
 
-  leave(): void {
+  unlink(): void {
     this.older.newer = this.newer;
     this.newer.older = this.older;
   }
@@ -51,7 +51,7 @@ class Entry<Value> {
 export class LruMap<Value> {
   readonly #entries = new Map<string, Entry<Value>>();
   /** Sentinel between the most and the least recently used entry. */
-  readonly #ends = new Entry<Value | undefined>('', undefined, 0) as Entry<Value>;
+  readonly #sentinel = new Entry<Value | undefined>('', undefined, 0) as Entry<Value>;
   readonly #maxEntries: number;
   readonly #weigh: (value: Value) => number;
   #bytes = 0;
@@ -74,19 +74,19 @@ export class LruMap<Value> {
   set(key: string, value: Value): void {
     const bytes = entryBytes + 2 * key.length + this.#weigh(value);
     this.#bytes += bytes;
-    const known = this.#entries.get(key);
-    if (known !== undefined) {
-      this.#bytes -= known.bytes;
-      known.value = value;
-      known.bytes = bytes;
-      this.#use(known);
+    const existing = this.#entries.get(key);
+    if (existing !== undefined) {
+      this.#bytes -= existing.bytes;
+      existing.value = value;
+      existing.bytes = bytes;
+      this.#use(existing);
       return;
     }
     const entry = new Entry(key, value, bytes);
-    entry.join(this.#ends);
+    entry.insertBefore(this.#sentinel);
     this.#entries.set(key, entry);
     if (this.#entries.size <= this.#maxEntries) return;
-    this.#remove(this.#ends.newer);
+    this.#remove(this.#sentinel.newer);
     this.#evicted++;
   }
 
@@ -100,7 +100,8 @@ export class LruMap<Value> {
    * meanwhile.
    */
   *entries(): Generator<[key: string, value: Value], void, undefined> {
-    for (let entry = this.#ends.newer; entry !== this.#ends; entry = entry.newer) yield [entry.key, entry.value];
+    for (let entry = this.#sentinel.newer; entry !== this.#sentinel; entry = entry.newer)
+      yield [entry.key, entry.value];
   }
 
   get size(): StateSize {
@@ -108,13 +109,13 @@ export class LruMap<Value> {
   }
 
   #use(entry: Entry<Value>): void {
-    if (entry.newer === this.#ends) return;
-    entry.leave();
-    entry.join(this.#ends);
+    if (entry.newer === this.#sentinel) return;
+    entry.unlink();
+    entry.insertBefore(this.#sentinel);
   }
 
   #remove(entry: Entry<Value>): void {
-    entry.leave();
+    entry.unlink();
     this.#entries.delete(entry.key);
     this.#bytes -= entry.bytes;
   }
@@ -123,7 +124,7 @@ export class LruMap<Value> {
 const parseJson = (bytes: Uint8Array): unknown =>
   JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
 
-interface KeyedDefinition<Saved> {
+interface KeyedStateOptions<Saved> {
   readonly version: number;
   readonly maxEntries: number;
   /** Validates each value read from a snapshot. */
@@ -135,7 +136,7 @@ export interface ValueCodec<Value, Saved> {
   restore(saved: Saved): Value;
   /** Returns JSON of the saved form. */
   json(value: Value): string;
-  /** Returns `estimateBytes` the saved form. */
+  /** Returns the result of `estimateBytes` for the saved form. */
   weigh(value: Value): number;
 }
 
@@ -150,22 +151,22 @@ const decodeEntries = <Saved>(saved: Uint8Array, schema: z.ZodType<Saved> | unde
 const chunkLength = 64 * 1024;
 
 /**
- * Returns JSON of a list from the strings of its items. The strings are garbage at once; V8 would copy them first if
- * all were joined at the end.
+ * Returns JSON of a list from the strings of its items. The strings become garbage immediately; if all were joined at
+ * the end, V8 would copy them first.
  */
-const encodeList = <Item>(items: Iterable<Item>, textOf: (item: Item) => string): SavedState => {
-  const pieces: Buffer[] = [];
-  let piece = '[';
+const encodeList = <Item>(items: Iterable<Item>, toText: (item: Item) => string): SavedState => {
+  const chunks: Buffer[] = [];
+  let chunk = '[';
   let separator = '';
   for (const item of items) {
-    piece += separator + textOf(item);
+    chunk += separator + toText(item);
     separator = ',';
-    if (piece.length < chunkLength) continue;
-    pieces.push(Buffer.from(piece));
-    piece = '';
+    if (chunk.length < chunkLength) continue;
+    chunks.push(Buffer.from(chunk));
+    chunk = '';
   }
-  pieces.push(Buffer.from(`${piece}]`));
-  return pieces;
+  chunks.push(Buffer.from(`${chunk}]`));
+  return chunks;
 };
 
 interface EntryForm<Value, Saved> extends Omit<ValueCodec<Value, Saved>, 'json'> {
@@ -174,23 +175,23 @@ interface EntryForm<Value, Saved> extends Omit<ValueCodec<Value, Saved>, 'json'>
 }
 
 const createKeyedState = <Value, Saved>(
-  { version, maxEntries, schema }: KeyedDefinition<Saved>,
-  form: EntryForm<Value, Saved>,
+  { version, maxEntries, schema }: KeyedStateOptions<Saved>,
+  codec: EntryForm<Value, Saved>,
 ): StateDefinition<LruMap<Value>> => ({
   version,
   open(saved) {
-    const state = new LruMap<Value>(maxEntries, form.weigh);
+    const state = new LruMap<Value>(maxEntries, codec.weigh);
     if (saved !== undefined)
-      for (const [key, value] of decodeEntries(saved, schema)) state.set(key, form.restore(value));
+      for (const [key, value] of decodeEntries(saved, schema)) state.set(key, codec.restore(value));
     return state;
   },
-  save: (state) => encodeList(state.entries(), form.entryJson),
+  save: (state) => encodeList(state.entries(), codec.entryJson),
   size: ({ size }) => size,
 });
 
 /** State of values by key, at most `maxEntries`. */
-export const keyedState = <Value>(definition: KeyedDefinition<Value>): StateDefinition<LruMap<Value>> =>
-  // Serializing both in one JSON call takes two thirds of the time of two.
+export const keyedState = <Value>(definition: KeyedStateOptions<Value>): StateDefinition<LruMap<Value>> =>
+  // One JSON call for both takes two thirds of the time of two calls.
   createKeyedState<Value, Value>(definition, {
     restore: (value) => value,
     weigh: estimateBytes,
@@ -199,12 +200,12 @@ export const keyedState = <Value>(definition: KeyedDefinition<Value>): StateDefi
 
 /** As `keyedState`, for values whose saved form differs from the form in memory. */
 export const codedState = <Value, Saved>({
-  form,
+  form: codec,
   ...definition
-}: KeyedDefinition<Saved> & { readonly form: ValueCodec<Value, Saved> }): StateDefinition<LruMap<Value>> =>
+}: KeyedStateOptions<Saved> & { readonly form: ValueCodec<Value, Saved> }): StateDefinition<LruMap<Value>> =>
   createKeyedState(definition, {
-    ...form,
-    entryJson: ([key, value]) => `[${JSON.stringify(key)},${form.json(value)}]`,
+    ...codec,
+    entryJson: ([key, value]) => `[${JSON.stringify(key)},${codec.json(value)}]`,
   });
 
 type Parts = Readonly<Record<string, StateDefinition<unknown>>>;
@@ -215,32 +216,34 @@ export type Combined<P extends Parts> = {
 
 /** Combines several states. `version` applies to all of them. */
 export const combinedState = <P extends Parts>(version: number, parts: P): StateDefinition<Combined<P>> => {
-  const all = Object.entries<StateDefinition<unknown>>(parts);
-  const partState = (state: Combined<P>, name: string): unknown => (state as Readonly<Record<string, unknown>>)[name];
+  const partEntries = Object.entries<StateDefinition<unknown>>(parts);
+  const getPartState = (state: Combined<P>, name: string): unknown =>
+    (state as Readonly<Record<string, unknown>>)[name];
   return {
     version,
     open(saved) {
-      if (saved === undefined) return Object.fromEntries(all.map(([name, part]) => [name, part.open()])) as Combined<P>;
+      if (saved === undefined)
+        return Object.fromEntries(partEntries.map(([name, part]) => [name, part.open()])) as Combined<P>;
       const lengths = new DataView(saved.buffer, saved.byteOffset);
-      let at = 4 * all.length;
-      const opened = all.map(([name, part], index) => {
-        const end = at + lengths.getUint32(4 * index, true);
-        const state = part.open(saved.slice(at, end));
-        at = end;
+      let offset = 4 * partEntries.length;
+      const states = partEntries.map(([name, part], index) => {
+        const end = offset + lengths.getUint32(4 * index, true);
+        const state = part.open(saved.slice(offset, end));
+        offset = end;
         return [name, state];
       });
-      return Object.fromEntries(opened) as Combined<P>;
+      return Object.fromEntries(states) as Combined<P>;
     },
     save(state) {
-      const saved = all.map(([name, part]) => part.save(partState(state, name)));
+      const saved = partEntries.map(([name, part]) => part.save(getPartState(state, name)));
       const lengths = Buffer.alloc(4 * saved.length);
-      for (const [index, each] of saved.entries()) lengths.writeUInt32LE(countSavedBytes(each), 4 * index);
+      for (const [index, savedPart] of saved.entries()) lengths.writeUInt32LE(countSavedBytes(savedPart), 4 * index);
       return [lengths, ...saved.flatMap(toChunks)];
     },
     size(state) {
       const sum = { entries: 0, bytes: 0, evicted: 0 };
-      for (const [name, part] of all) {
-        const { entries, bytes, evicted } = part.size(partState(state, name));
+      for (const [name, part] of partEntries) {
+        const { entries, bytes, evicted } = part.size(getPartState(state, name));
         sum.entries += entries;
         sum.bytes += bytes;
         sum.evicted += evicted;

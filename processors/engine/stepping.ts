@@ -1,9 +1,9 @@
 /** Steps through the items of one message. It can stop after any item and continue later. */
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { DecodedMessage } from '../../schemas/records/decoded-request.ts';
-import type { IsMatch } from '../../schemas/records/record-filter.ts';
+import type { MatchesRecord } from '../../schemas/records/record-filter.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
-import { onlyOrdinals } from './ordinals.ts';
+import { parseOrdinalFilter } from './ordinals.ts';
 import type { TimeSlice } from './time-slice.ts';
 
 /** A record time that is later than its reception by more than this does not advance the watermark. */
@@ -31,7 +31,7 @@ export class MessageStepper {
   readonly #context: Context<Emits, Follows, unknown>;
   /** Selects the items of a replayed dead letter. */
   readonly #isSelected: ((ordinal: number) => boolean) | undefined;
-  readonly #matchesFilter: IsMatch | undefined;
+  readonly #matchesFilter: MatchesRecord | undefined;
   readonly #tracksTime: boolean;
   #nextOrdinal = 0;
 
@@ -45,8 +45,8 @@ export class MessageStepper {
     this.#message = message;
     this.#decoded = decoded;
     this.#context = context;
-    this.#isSelected = onlyOrdinals(message.headers['only-ordinals']);
-    this.#matchesFilter = processor.itemFilter?.of(decoded);
+    this.#isSelected = parseOrdinalFilter(message.headers['only-ordinals']);
+    this.#matchesFilter = processor.itemFilter?.createPredicate(decoded);
     const cachedLatestMs = this.#isSelected === undefined ? latestTimes.get(decoded) : undefined;
     this.latestMs = cachedLatestMs ?? Number.NEGATIVE_INFINITY;
     this.#tracksTime = processor.readsTime && cachedLatestMs === undefined;
@@ -94,7 +94,8 @@ export class MessageStepper {
   #updateLatestTime(item: unknown): void {
     const { reads } = this.#processor;
     const { timestampMs } = this.#message;
-    const time = reads.timeOf?.(item) ?? timestampMs;
-    if (time > this.latestMs && time <= (reads.receivedAtOf?.(item) ?? timestampMs) + maxAheadMs) this.latestMs = time;
+    const time = reads.getTimeMs?.(item) ?? timestampMs;
+    if (time > this.latestMs && time <= (reads.getReceivedAtMs?.(item) ?? timestampMs) + maxAheadMs)
+      this.latestMs = time;
   }
 }

@@ -26,9 +26,9 @@ export interface MessageChunk {
   readonly records: PackedRecords;
 }
 
-/** A range of messages within a piece, by index. */
+/** A range of messages within a chunk, by index. */
 export interface MessageRange {
-  readonly piece: number;
+  readonly chunk: number;
   readonly from: number;
   readonly to: number;
 }
@@ -43,7 +43,7 @@ export type TaskCall =
       readonly buckets: number;
       readonly saved: Uint8Array | undefined;
     }
-  | { readonly kind: 'batch' | 'replay'; readonly runs: readonly MessageRange[]; readonly last: number }
+  | { readonly kind: 'batch' | 'replay'; readonly ranges: readonly MessageRange[]; readonly last: number }
   | { readonly kind: 'tick'; readonly clockMs: number }
   | { readonly kind: 'published' | 'snapshot' | 'close' }
   | { readonly kind: 'move' | 'skip'; readonly offset: number }
@@ -53,14 +53,14 @@ export interface TaskRequest {
   readonly id: number;
   readonly task: number;
   readonly call: TaskCall;
-  /** Pieces that the thread holds from now on. */
-  readonly pieces: readonly MessageChunk[];
+  /** Chunks that the thread holds from now on. */
+  readonly chunks: readonly MessageChunk[];
 }
 
 /** Request to release messages. Their memory may be reused once this request has a reply. */
-export interface ForgetRequest {
+export interface ReleaseRequest {
   readonly id: number;
-  readonly forget: readonly number[];
+  readonly chunksToRelease: readonly number[];
 }
 
 export interface ChangeRequest {
@@ -70,15 +70,15 @@ export interface ChangeRequest {
 export interface TaskReply {
   readonly id: number;
   /** Result of `batch`, or of a tick that did work. */
-  readonly answer?: BatchResult | undefined;
-  /** Of `snapshot`. */
+  readonly result?: BatchResult | undefined;
+  /** Result of `snapshot`. */
   readonly saved?: Uint8Array;
   /** CPU time of the snapshot. */
   readonly snapshotMs?: number;
-  /** Of `open`. */
+  /** Result of `open`: messages that may not be published yet. */
   readonly outbox?: readonly Message[];
   readonly isEmptied?: boolean;
-  readonly holding?: TaskStatus;
+  readonly status?: TaskStatus;
   /** Set if the task failed, or if there is no such task (anymore). */
   readonly failure?: string;
 }

@@ -53,7 +53,7 @@ type TenantTuple = [
 
 type MessageTuple = readonly [topic: string, key: string, valueBytes: number, headers: Message['headers']];
 
-interface Head extends Omit<SavedTask, 'outbox' | 'tenants' | 'clockMs'> {
+interface SnapshotHeader extends Omit<SavedTask, 'outbox' | 'tenants' | 'clockMs'> {
   readonly format: number;
   readonly clockMs: number | null;
   readonly outbox: readonly (MessageTuple | SavedMessage)[];
@@ -66,7 +66,7 @@ export const countSavedBytes = (state: SavedState): number =>
   toChunks(state).reduce((sum, { length }) => sum + length, 0);
 
 export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask<SavedState>): Uint8Array => {
-  const head: Head = {
+  const header: SnapshotHeader = {
     format: formatVersion,
     ...task,
     clockMs: toNullable(clockMs),
@@ -81,16 +81,16 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask<Save
       countSavedBytes(state),
     ]),
   };
-  const json = Buffer.from(JSON.stringify(head));
+  const json = Buffer.from(JSON.stringify(header));
   const parts = [...tenants.flatMap(({ state }) => toChunks(state)), ...outbox.map(({ value }) => value)];
   // Its own memory, so that it can be transferred to another thread.
   const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 4 + json.length));
   bytes.writeUInt32LE(json.length);
   bytes.set(json, 4);
-  let at = 4 + json.length;
+  let offset = 4 + json.length;
   for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
+    bytes.set(part, offset);
+    offset += part.length;
   }
   return bytes;
 };
@@ -98,13 +98,13 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask<Save
 /** Decodes a snapshot. Throws for bytes that `encodeTask` did not write. */
 export const decodeTask = (bytes: Uint8Array): SavedTask => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let at = 4 + buffer.readUInt32LE(0);
-  const { format: savedFormat, ...head } = JSON.parse(buffer.toString('utf8', 4, at)) as Head;
+  let offset = 4 + buffer.readUInt32LE(0);
+  const { format: savedFormat, ...header } = JSON.parse(buffer.toString('utf8', 4, offset)) as SnapshotHeader;
   if (savedFormat !== formatVersion && savedFormat !== formerFormat)
     throw new Error(`a snapshot of format ${savedFormat} cannot be read: this version reads ${formatVersion}`);
-  const tenants = head.tenants.map(([id, latestMs, watermarkMs, seenMs, limit, timers, stateBytes]): SavedTenant => {
-    const state = buffer.subarray(at, at + stateBytes);
-    at += stateBytes;
+  const tenants = header.tenants.map(([id, latestMs, watermarkMs, seenMs, limit, timers, stateBytes]): SavedTenant => {
+    const state = buffer.subarray(offset, offset + stateBytes);
+    offset += stateBytes;
     return {
       id,
       latestMs: fromNullable(latestMs),
@@ -115,12 +115,12 @@ export const decodeTask = (bytes: Uint8Array): SavedTask => {
       state,
     };
   });
-  const outbox = head.outbox.map(([topic, key, value, headers]): Message => {
+  const outbox = header.outbox.map(([topic, key, value, headers]): Message => {
     if (typeof value === 'string') return { topic, key, value: new TextEncoder().encode(value), headers };
-    at += value;
+    offset += value;
     // Its own memory, which may be transferred to another thread.
-    return { topic, key, value: new Uint8Array(buffer.subarray(at - value, at)), headers };
+    return { topic, key, value: new Uint8Array(buffer.subarray(offset - value, offset)), headers };
   });
-  if (at !== buffer.length) throw new Error(`a snapshot of ${buffer.length} bytes should have ${at}`);
-  return { ...head, clockMs: fromNullable(head.clockMs), outbox, tenants };
+  if (offset !== buffer.length) throw new Error(`a snapshot of ${buffer.length} bytes should have ${offset}`);
+  return { ...header, clockMs: fromNullable(header.clockMs), outbox, tenants };
 };

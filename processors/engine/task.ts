@@ -1,6 +1,6 @@
 /**
- * Runs a processor over one partition: messages in, emissions out. Pure: the output depends only on its snapshot and
- * its messages.
+ * Runs a processor over one partition: it consumes messages and returns emissions. The output depends only on the
+ * snapshot and the messages.
  */
 import { randomUUID } from 'node:crypto';
 import { isReplayForAnotherGroup, toConsumerGroup } from '../../runtime/consumer-groups.ts';
@@ -26,7 +26,7 @@ export interface TaskOptions {
   /** Shared by the tasks of a thread. */
   readonly documents?: FollowedDocuments;
   /** Returns whether a tenant has the processor's entitlement; absent if all tenants do. */
-  readonly entitled?: (tenantId: string) => boolean;
+  readonly isEntitled?: (tenantId: string) => boolean;
   /** Number of message keys over which the values of a tenant are spread. Default 32. */
   readonly buckets?: number;
   /** Random identifier, unique across tasks. */
@@ -34,7 +34,7 @@ export interface TaskOptions {
   readonly watch?: Watch;
 }
 
-/** Receives the next action of a task, in case that action never ends. */
+/** Receives the next action of a task before it starts, because that action may never end. */
 export interface Watch {
   beginMessage(offset: number): void;
   beginTimers(tenantId: string): void;
@@ -47,7 +47,7 @@ interface Range {
   readonly messages: readonly BusRecord[];
   readonly last: number;
   /** Index of the next message. */
-  at: number;
+  index: number;
   /** By tenant, so that a batch sees one version of the configuration. */
   readonly entitled: Map<string, boolean>;
   readonly follows: Map<string, Context<Emits, Follows, unknown>['follows']>;
@@ -57,7 +57,7 @@ interface Range {
 interface MessageInProgress {
   readonly tenant: Tenant;
   readonly message: BusRecord;
-  readonly stepping: MessageStepper;
+  readonly stepper: MessageStepper;
   readonly evicted: number;
 }
 
@@ -92,7 +92,7 @@ export class Task implements PartitionReader {
   #checkMs = Number.NEGATIVE_INFINITY;
   #range: Range | undefined;
   #inProgress: MessageInProgress | undefined;
-  /** Number of messages it began, and of items of messages it finished. */
+  /** Number of messages begun, plus the number of items of finished messages. */
   #processedCount = 0;
 
   /**
@@ -133,7 +133,7 @@ export class Task implements PartitionReader {
 
   /** Starts a range like `batch`, in time slices: call `advance` until it returns a result. */
   begin(messages: readonly BusRecord[], last: number): void {
-    this.#range = { messages, last, at: 0, entitled: new Map(), follows: new Map() };
+    this.#range = { messages, last, index: 0, entitled: new Map(), follows: new Map() };
   }
 
   /** Continues the range; returns `undefined` if the time slice ended first. */
@@ -141,24 +141,24 @@ export class Task implements PartitionReader {
     const range = this.#range;
     if (range === undefined) throw new Error('no range of messages was begun');
     if (this.#inProgress !== undefined) this.#options.watch?.beginMessage(this.#inProgress.message.offset);
-    while (this.#proceed(range, slice)) if (slice.isOver()) return undefined;
+    while (this.#processNext(range, slice)) if (slice.isOver()) return undefined;
     if (this.#inProgress !== undefined) return undefined;
     this.#range = undefined;
     this.#nextOffset = Math.max(this.#nextOffset, range.last + 1);
     for (const offset of this.#skipped) if (offset < this.#nextOffset) this.#skipped.delete(offset);
-    return this.#answer(this.#emissions.drain(range.last, { emitter: this.#emitter, tick: this.#tick }));
+    return this.#createResult(this.#emissions.drain(range.last, { emitter: this.#emitter, tick: this.#tick }));
   }
 
   /** Continues to the end of a message; returns `false` if the time slice ended first, or after the last message. */
-  #proceed(range: Range, slice: TimeSlice): boolean {
+  #processNext(range: Range, slice: TimeSlice): boolean {
     if (this.#inProgress === undefined) {
-      const message = range.messages[range.at++];
+      const message = range.messages[range.index++];
       if (message === undefined) return false;
       if (message.offset < this.#nextOffset) return true;
-      this.#begin(message, range);
+      this.#beginMessage(message, range);
     }
-    if (this.#inProgress !== undefined && !this.#finish(this.#inProgress, slice)) return false;
-    this.#runDue();
+    if (this.#inProgress !== undefined && !this.#finishMessage(this.#inProgress, slice)) return false;
+    this.#runDueTimers();
     return true;
   }
 
@@ -172,12 +172,12 @@ export class Task implements PartitionReader {
    * emissions are part of snapshots until `published` is called: save a snapshot before publishing them.
    */
   tick(clockMs: number): BatchResult | undefined {
-    if (clockMs < this.#clockMs || this.#dueMs() > clockMs) return undefined;
+    if (clockMs < this.#clockMs || this.#getNextTimerMs() > clockMs) return undefined;
     this.#tick++;
     this.#clockMs = clockMs;
-    this.#runDue();
+    this.#runDueTimers();
     this.#outbox = this.#emissions.drain(this.#nextOffset - 1, { emitter: this.#emitter, tick: this.#tick });
-    return this.#answer(this.#outbox);
+    return this.#createResult(this.#outbox);
   }
 
   /** Emissions of a tick that may not be published yet. */
@@ -186,13 +186,13 @@ export class Task implements PartitionReader {
   }
 
   /** Clears the outbox. */
-  published(): void {
+  clearOutbox(): void {
     this.#outbox = [];
   }
 
-  get at(): number {
-    const next = this.#inProgress?.message ?? this.#range?.messages[this.#range.at];
-    return Math.max(next?.offset ?? 0, this.#nextOffset);
+  get offset(): number {
+    const nextMessage = this.#inProgress?.message ?? this.#range?.messages[this.#range.index];
+    return Math.max(nextMessage?.offset ?? 0, this.#nextOffset);
   }
 
   get rangeLength(): number {
@@ -203,17 +203,23 @@ export class Task implements PartitionReader {
 
   /** Counts a message as an item too, because some messages are skipped. */
   get items(): number {
-    return this.#processedCount + (this.#inProgress?.stepping.processedItems ?? 0);
+    return this.#processedCount + (this.#inProgress?.stepper.processedItems ?? 0);
   }
 
-  get holding(): TaskStatus {
+  get status(): TaskStatus {
     let entries = 0;
     let bytes = 0;
     for (const tenant of this.#tenants.values()) {
       entries += tenant.size.entries + tenant.timers.size;
       bytes += getTenantBytes(tenant);
     }
-    return { nextOffset: this.#nextOffset, nextTickMs: this.#dueMs(), tenants: this.#tenants.size, entries, bytes };
+    return {
+      nextOffset: this.#nextOffset,
+      nextTickMs: this.#getNextTimerMs(),
+      tenants: this.#tenants.size,
+      entries,
+      bytes,
+    };
   }
 
   snapshot(): Uint8Array {
@@ -238,7 +244,7 @@ export class Task implements PartitionReader {
     });
   }
 
-  /** Continues at an offset. At an earlier offset, positions after it are forgotten. */
+  /** Continues at an offset. If the offset is earlier, the emitters' positions are reset. */
   moveTo(offset: number): void {
     if (offset < this.#nextOffset) {
       this.#clockMs = Number.NEGATIVE_INFINITY;
@@ -248,17 +254,17 @@ export class Task implements PartitionReader {
   }
 
   /** Applies a change of a followed document. Call it between batches only, like all other methods. */
-  change(collection: string, tenantId: string, id: string, document: (object & StoredMetadata) | undefined): void {
-    this.#documents.change(collection, tenantId, id, document);
+  applyChange(collection: string, tenantId: string, id: string, document: (object & StoredMetadata) | undefined): void {
+    this.#documents.applyChange(collection, tenantId, id, document);
   }
 
   /**
    * Skips the messages of a tenant for this long, by the clock of the bus (before the first message, from `nowMs` on).
    * The decision is external: it must be in a saved snapshot before the next batch.
    */
-  limit(tenantId: string, reason: string, forMs: number, nowMs = Date.now()): void {
+  limitTenant(tenantId: string, reason: string, forMs: number, nowMs = Date.now()): void {
     const sinceMs = Number.isFinite(this.#clockMs) ? this.#clockMs : nowMs;
-    this.#tenant(tenantId).limit = { reason, untilMs: sinceMs + forMs };
+    this.#getTenant(tenantId).limit = { reason, untilMs: sinceMs + forMs };
     this.#checkMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -268,17 +274,17 @@ export class Task implements PartitionReader {
   }
 
   #restore(tenants: readonly SavedTenant[], version: number): boolean {
-    const states = tenants.map(({ state }) => this.#restored(state, version));
+    const states = tenants.map(({ state }) => this.#restoreState(state, version));
     if (states.includes(undefined)) return false;
     for (const [index, { id, latestMs, watermarkMs, seenMs, limit, timers }] of tenants.entries()) {
-      const tenant = this.#tenant(id, states[index]);
-      Object.assign(tenant, { latestMs, watermarkMs, lastStepMs: seenMs, limit });
+      const tenant = this.#getTenant(id, states[index]);
+      Object.assign(tenant, { latestMs, watermarkMs, lastStepMs: seenMs, limit } satisfies Partial<Tenant>);
       for (const { kind, dueMs, key } of timers) tenant.timers.set(kind, dueMs, key);
     }
     return true;
   }
 
-  #restored(saved: Uint8Array, version: number): unknown {
+  #restoreState(saved: Uint8Array, version: number): unknown {
     const { state } = this.#processor;
     // Parts of a snapshot share one buffer, so a state gets its own copy.
     const copy = new Uint8Array(saved);
@@ -290,22 +296,22 @@ export class Task implements PartitionReader {
     }
   }
 
-  #tenant(id: string, state?: unknown): Tenant {
-    const known = this.#tenants.get(id);
-    if (known !== undefined) return known;
-    const opened = state ?? this.#processor.state.open();
+  #getTenant(id: string, state?: unknown): Tenant {
+    const existing = this.#tenants.get(id);
+    if (existing !== undefined) return existing;
+    const tenantState = state ?? this.#processor.state.open();
     const timers = new Timers();
-    const before = Number.NEGATIVE_INFINITY;
+    const noTimeMs = Number.NEGATIVE_INFINITY;
     const tenant: Tenant = {
       id,
       timers,
-      state: opened,
-      latestMs: before,
-      watermarkMs: before,
-      lastStepMs: before,
+      state: tenantState,
+      latestMs: noTimeMs,
+      watermarkMs: noTimeMs,
+      lastStepMs: noTimeMs,
       limit: undefined,
-      size: this.#processor.state.size(opened),
-      context: this.#createContext(id, opened, timers),
+      size: this.#processor.state.size(tenantState),
+      context: this.#createContext(id, tenantState, timers),
     };
     this.#tenants.set(id, tenant);
     return tenant;
@@ -336,11 +342,14 @@ export class Task implements PartitionReader {
 
   /** Prepares the context of a tenant for the next call. */
   #prepareContext({ id, context, watermarkMs }: Tenant): Context<Emits, Follows, unknown> {
-    const known = this.#range?.follows.get(id);
-    if (known !== undefined) context.follows = known;
+    const cachedDocuments = this.#range?.follows.get(id);
+    if (cachedDocuments !== undefined) context.follows = cachedDocuments;
     else if (this.#follows.length > 0) {
       context.follows = Object.fromEntries(
-        this.#follows.map(([name, { name: of }]) => [name, this.#documents.snapshotDocuments(of, id)]),
+        this.#follows.map(([name, { name: collection }]) => [
+          name,
+          this.#documents.getDocumentSnapshot(collection, id),
+        ]),
       );
       this.#range?.follows.set(id, context.follows);
     }
@@ -350,20 +359,20 @@ export class Task implements PartitionReader {
   }
 
   /** Begins a message, and marks it as current if it has items to step. */
-  #begin(message: BusRecord, range: Range): void {
+  #beginMessage(message: BusRecord, range: Range): void {
     this.#processedCount++;
     this.#options.watch?.beginMessage(message.offset);
     this.#clockMs = Math.max(this.#clockMs, message.timestampMs);
-    const tenant = this.#admit(message, range);
+    const tenant = this.#findTenantToStep(message, range);
     if (tenant === undefined) return;
     const { evicted } = tenant.size;
-    const stepping = this.#openMessage(tenant, message);
-    if (stepping === undefined) this.#recordUsage(tenant, { ms: 0, poison: this.#isRaw ? 0 : 1, evicted });
-    else this.#inProgress = { tenant, message, stepping, evicted };
+    const stepper = this.#openMessage(tenant, message);
+    if (stepper === undefined) this.#recordUsage(tenant, { ms: 0, poison: this.#isRaw ? 0 : 1, evicted });
+    else this.#inProgress = { tenant, message, stepper, evicted };
   }
 
   /** Returns the tenant whose state the message changes; `undefined` if the message is skipped. */
-  #admit(message: BusRecord, range: Range): Tenant | undefined {
+  #findTenantToStep(message: BusRecord, range: Range): Tenant | undefined {
     const { headers, offset } = message;
     if (isReplayForAnotherGroup(headers, this.#group)) return undefined;
     const isDuplicate = this.#isDuplicate(message);
@@ -379,7 +388,7 @@ export class Task implements PartitionReader {
       this.#report.poison.push({ offset, tenantId, ordinals: undefined, reason: 'too-slow', message: text });
       return undefined;
     }
-    const tenant = this.#tenant(tenantId);
+    const tenant = this.#getTenant(tenantId);
     if (tenant.limit === undefined) return tenant;
     if (this.#clockMs < tenant.limit.untilMs) {
       this.#report.limit(tenantId, tenant.limit.reason, countRecords(headers));
@@ -403,18 +412,18 @@ export class Task implements PartitionReader {
   }
 
   #isEntitled(tenantId: string, { entitled }: Range): boolean {
-    const known = entitled.get(tenantId);
-    if (known !== undefined) return known;
-    const is = this.#options.entitled?.(tenantId) !== false;
-    entitled.set(tenantId, is);
-    return is;
+    const cached = entitled.get(tenantId);
+    if (cached !== undefined) return cached;
+    const isTenantEntitled = this.#options.isEntitled?.(tenantId) !== false;
+    entitled.set(tenantId, isTenantEntitled);
+    return isTenantEntitled;
   }
 
   /** Returns the items of the message; `undefined`, after recording poison, if it cannot be read. */
   #openMessage(tenant: Tenant, message: BusRecord): MessageStepper | undefined {
     try {
-      const opened = this.#processor.reads.open(message, this.#options);
-      return new MessageStepper(this.#processor, message, opened, this.#prepareContext(tenant));
+      const records = this.#processor.reads.decode(message, this.#options);
+      return new MessageStepper(this.#processor, message, records, this.#prepareContext(tenant));
     } catch (error) {
       if (this.#isRaw) this.#report.drop('malformed', countRecords(message.headers));
       else this.#recordPoison(tenant, message, error, undefined);
@@ -423,10 +432,10 @@ export class Task implements PartitionReader {
   }
 
   /** Steps the remaining items of a message; returns `false` if the time slice ended first. */
-  #finish({ tenant, message, stepping, evicted }: MessageInProgress, slice: TimeSlice): boolean {
-    if (!stepping.run(slice)) return false;
+  #finishMessage({ tenant, message, stepper, evicted }: MessageInProgress, slice: TimeSlice): boolean {
+    if (!stepper.run(slice)) return false;
     this.#inProgress = undefined;
-    const { processedItems, elapsedMs, latestMs, failedOrdinals, failure, hasOnlyFailures } = stepping;
+    const { processedItems, elapsedMs, latestMs, failedOrdinals, failure, hasOnlyFailures } = stepper;
     this.#report.items += processedItems;
     this.#processedCount += processedItems;
     tenant.latestMs = Math.max(tenant.latestMs, latestMs);
@@ -438,7 +447,7 @@ export class Task implements PartitionReader {
 
   /** Accounts for a message of the tenant that was stepped or could not be read. */
   #recordUsage(tenant: Tenant, { ms, poison, evicted }: { ms: number; poison: number; evicted: number }): void {
-    const began = performance.now();
+    const startMs = performance.now();
     tenant.lastStepMs = this.#clockMs;
     if (this.#processor.readsTime) {
       tenant.watermarkMs = Math.max(tenant.watermarkMs, tenant.latestMs - this.#processor.latenessMs);
@@ -446,8 +455,8 @@ export class Task implements PartitionReader {
     }
     tenant.size = this.#processor.state.size(tenant.state);
     this.#report.evicted += tenant.size.evicted - evicted;
-    this.#report.spend(tenant.id, {
-      ms: ms + performance.now() - began,
+    this.#report.addUsage(tenant.id, {
+      ms: ms + performance.now() - startMs,
       messages: 1,
       poison,
       stateBytes: getTenantBytes(tenant),
@@ -465,25 +474,25 @@ export class Task implements PartitionReader {
   }
 
   /** Returns when the clock makes the next timer of any tenant due. */
-  #dueMs(): number {
+  #getNextTimerMs(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const tenant of this.#tenants.values()) due = Math.min(due, computeNextTimerMs(tenant, this.#idleMs));
     return due;
   }
 
   /** Runs the timers of every tenant that the clock made due. */
-  #runDue(): void {
+  #runDueTimers(): void {
     if (this.#clockMs < this.#checkMs || this.#processor.timer === undefined) return;
     for (const tenant of this.#tenants.values()) {
       if (computeNextTimerMs(tenant, this.#idleMs) > this.#clockMs) continue;
       if (Math.max(tenant.timers.nextMs('watermark'), tenant.lastStepMs) + this.#idleMs <= this.#clockMs)
         tenant.watermarkMs = Math.max(tenant.watermarkMs, this.#clockMs - this.#idleMs);
-      const began = performance.now();
+      const startMs = performance.now();
       this.#runTimers(tenant);
-      const ms = performance.now() - began;
-      this.#report.spend(tenant.id, { ms, messages: 0, poison: 0, stateBytes: getTenantBytes(tenant) });
+      const ms = performance.now() - startMs;
+      this.#report.addUsage(tenant.id, { ms, messages: 0, poison: 0, stateBytes: getTenantBytes(tenant) });
     }
-    this.#checkMs = this.#dueMs();
+    this.#checkMs = this.#getNextTimerMs();
   }
 
   #runTimers(tenant: Tenant): void {
@@ -506,10 +515,10 @@ export class Task implements PartitionReader {
     this.#report.evicted += tenant.size.evicted - evicted;
   }
 
-  #answer(messages: readonly Message[]): BatchResult {
-    const answer = this.#report.answer(messages);
+  #createResult(messages: readonly Message[]): BatchResult {
+    const result = this.#report.buildResult(messages);
     this.#report = new BatchReport();
-    return answer;
+    return result;
   }
 }
 

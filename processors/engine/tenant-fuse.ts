@@ -28,46 +28,46 @@ export class TenantFuse {
 
   /**
    * Counts one batch, before any of its results are published. Returns the tenant that causes most of the dead letters
-   * if the others alone would have few. Throws if several tenants have too many. A batch that made it throw does not
-   * count.
+   * if the others alone would have few. Throws if several tenants have too many. A batch for which it throws is not
+   * counted.
    */
   check(usages: readonly TenantUsage[]): string | undefined {
-    const tenants = new Map([...this.#tenants].map(([tenantId, seen]) => [tenantId, { ...seen }]));
+    const tenants = new Map([...this.#tenants].map(([tenantId, counts]) => [tenantId, { ...counts }]));
     for (const { tenantId, messages, poison } of usages) {
-      const seen = tenants.get(tenantId) ?? { messages: 0, dead: 0 };
-      tenants.set(tenantId, { messages: seen.messages + messages, dead: seen.dead + poison });
+      const counts = tenants.get(tenantId) ?? { messages: 0, dead: 0 };
+      tenants.set(tenantId, { messages: counts.messages + messages, dead: counts.dead + poison });
     }
-    const all = sumCounts(tenants.values());
-    const worst = exceedsRatio(all)
+    const total = sumCounts(tenants.values());
+    const worstTenant = exceedsRatio(total)
       ? [...tenants].reduce((left, right) => (right[1].dead > left[1].dead ? right : left))
       : undefined;
-    if (worst !== undefined) {
-      const others = { messages: all.messages - worst[1].messages, dead: all.dead - worst[1].dead };
+    if (worstTenant !== undefined) {
+      const others = { messages: total.messages - worstTenant[1].messages, dead: total.dead - worstTenant[1].dead };
       if (exceedsRatio(others)) {
         throw new Error(
-          `${this.#group} could not process ${all.dead} of the last ${all.messages} messages of several tenants and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
+          `${this.#group} could not process ${total.dead} of the last ${total.messages} messages of several tenants and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
         );
       }
       // The tenant is skipped from now on, and its count restarts afterwards.
-      tenants.delete(worst[0]);
+      tenants.delete(worstTenant[0]);
     }
-    if (all.messages >= windowMessages) {
-      for (const seen of tenants.values()) {
-        seen.messages /= 2;
-        seen.dead /= 2;
+    if (total.messages >= windowMessages) {
+      for (const counts of tenants.values()) {
+        counts.messages /= 2;
+        counts.dead /= 2;
       }
     }
     this.#tenants = tenants;
-    return worst?.[0];
+    return worstTenant?.[0];
   }
 }
 
-const sumCounts = (seen: Iterable<MessageCounts>): MessageCounts => {
+const sumCounts = (counts: Iterable<MessageCounts>): MessageCounts => {
   let messages = 0;
   let dead = 0;
-  for (const each of seen) {
-    messages += each.messages;
-    dead += each.dead;
+  for (const tenantCounts of counts) {
+    messages += tenantCounts.messages;
+    dead += tenantCounts.dead;
   }
   return { messages, dead };
 };

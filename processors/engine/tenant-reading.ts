@@ -1,10 +1,10 @@
 /** Query access of schedules to a tenant: its rows, and the features and retention of its plan. */
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { readPlan } from '../../schemas/resources/tenant-plan.ts';
 import type { SchedulePorts } from './schedule.ts';
 
-type Plan = QueryReading['plan'];
+type Plan = QueryReader['plan'];
 
 interface CachedPlan {
   readonly untilMs: number;
@@ -20,13 +20,13 @@ const plansByDocuments = new WeakMap<Documents, Map<string, CachedPlan>>();
 
 /** Returns the plan of the tenant, cached for a while; undefined for a disabled or closed organization. */
 const readCachedPlan = (documents: Documents, tenantId: string): Promise<Plan | undefined> => {
-  const known = plansByDocuments.get(documents) ?? new Map<string, CachedPlan>();
-  plansByDocuments.set(documents, known);
-  const cachedPlan = known.get(tenantId);
+  const cachedPlans = plansByDocuments.get(documents) ?? new Map<string, CachedPlan>();
+  plansByDocuments.set(documents, cachedPlans);
+  const cachedPlan = cachedPlans.get(tenantId);
   if (cachedPlan !== undefined && cachedPlan.untilMs > Date.now()) return cachedPlan.plan;
   const plan = readPlan(documents, tenantId);
-  known.set(tenantId, { untilMs: Date.now() + maxCacheAgeMs, plan });
-  plan.catch(() => known.delete(tenantId));
+  cachedPlans.set(tenantId, { untilMs: Date.now() + maxCacheAgeMs, plan });
+  plan.catch(() => cachedPlans.delete(tenantId));
   return plan;
 };
 
@@ -38,18 +38,18 @@ export const openTenantReading = async (
   { columns, documents, promql }: SchedulePorts,
   tenantId: string,
   nowMs: number,
-): Promise<QueryReading | undefined> => {
+): Promise<QueryReader | undefined> => {
   const plan = await readCachedPlan(documents, tenantId);
   if (plan === undefined) return undefined;
-  const own = columns.forTenant(tenantId);
+  const tenantColumns = columns.forTenant(tenantId);
   return {
     plan,
     nowMs,
     promql,
     columns: {
-      ...own,
-      query: (sql, parameters, options) => own.query(sql, parameters, { ...limits, ...options }),
-      native: (sql, parameters, options) => own.native(sql, parameters, { ...limits, ...options }),
+      ...tenantColumns,
+      query: (sql, parameters, options) => tenantColumns.query(sql, parameters, { ...limits, ...options }),
+      queryNative: (sql, parameters, options) => tenantColumns.queryNative(sql, parameters, { ...limits, ...options }),
     },
   };
 };

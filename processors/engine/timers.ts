@@ -34,8 +34,8 @@ class TimerQueue {
 
   set(timer: Timer): void {
     const { key, dueMs } = timer;
-    const former = this.#byKey.get(key);
-    if (former !== undefined) former.isReplaced = true;
+    const previous = this.#byKey.get(key);
+    if (previous !== undefined) previous.isReplaced = true;
     if (dueMs === Number.POSITIVE_INFINITY) {
       this.#byKey.delete(key);
       return;
@@ -62,34 +62,34 @@ class TimerQueue {
 
   #push(entry: Entry): void {
     const heap = this.#heap;
-    let at = heap.length;
+    let index = heap.length;
     heap.push(entry);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      const above = heap[parent] as Entry;
-      if (compareTimers(above, entry) <= 0) break;
-      heap[at] = above;
-      at = parent;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      const parentEntry = heap[parent] as Entry;
+      if (compareTimers(parentEntry, entry) <= 0) break;
+      heap[index] = parentEntry;
+      index = parent;
     }
-    heap[at] = entry;
+    heap[index] = entry;
   }
 
   #shift(): void {
     const heap = this.#heap;
     const last = heap.pop();
     if (last === undefined || heap.length === 0) return;
-    let at = 0;
+    let index = 0;
     for (;;) {
-      let child = 2 * at + 1;
+      let child = 2 * index + 1;
       if (child >= heap.length) break;
       const right = heap[child + 1];
       if (right !== undefined && compareTimers(right, heap[child] as Entry) < 0) child++;
       const smaller = heap[child] as Entry;
       if (compareTimers(last, smaller) <= 0) break;
-      heap[at] = smaller;
-      at = child;
+      heap[index] = smaller;
+      index = child;
     }
-    heap[at] = last;
+    heap[index] = last;
   }
 }
 
@@ -114,10 +114,11 @@ export class Timers {
   /** Removes and returns the first timer that is due. */
   removeDue(clockMs: number, watermarkMs: number): Timer | undefined {
     const { clock, watermark } = this.#queues;
-    const byClock = clock.first();
-    const byWatermark = watermark.first();
-    const dueClockTimer = byClock !== undefined && byClock.dueMs <= clockMs ? byClock : undefined;
-    const dueWatermarkTimer = byWatermark !== undefined && byWatermark.dueMs <= watermarkMs ? byWatermark : undefined;
+    const nextClockTimer = clock.first();
+    const nextWatermarkTimer = watermark.first();
+    const dueClockTimer = nextClockTimer !== undefined && nextClockTimer.dueMs <= clockMs ? nextClockTimer : undefined;
+    const dueWatermarkTimer =
+      nextWatermarkTimer !== undefined && nextWatermarkTimer.dueMs <= watermarkMs ? nextWatermarkTimer : undefined;
     if (
       dueClockTimer !== undefined &&
       (dueWatermarkTimer === undefined || compareTimers(dueClockTimer, dueWatermarkTimer) < 0)

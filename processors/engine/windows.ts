@@ -1,4 +1,4 @@
-/** Windows of equal length over record times. Each closes once, when the watermark has passed it. */
+/** Windows of equal length over record times. Each window closes once, when the watermark passes its end. */
 import type { z } from 'zod';
 import type { Context, Emits, Follows, StateDefinition, StateSize } from './definition.ts';
 import { estimateBytes } from './state.ts';

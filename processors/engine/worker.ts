@@ -16,8 +16,8 @@ import { Progress } from './progress.ts';
 import { Task } from './task.ts';
 import type {
   ChangeRequest,
-  ForgetRequest,
   MessageChunk,
+  ReleaseRequest,
   TaskCall,
   TaskReply,
   TaskRequest,
@@ -47,7 +47,8 @@ const tasks = new Map<number, Task>();
 const definitions = import(start.definitions) as Promise<{ readonly processors: readonly Processor[] }>;
 
 const applyChanges = ({ changes }: ChangeRequest): void => {
-  for (const { collection, tenantId, id, document } of changes) documents.change(collection, tenantId, id, document);
+  for (const { collection, tenantId, id, document } of changes)
+    documents.applyChange(collection, tenantId, id, document);
 };
 
 const openTask = async (number: number, call: TaskCall & { readonly kind: 'open' }): Promise<Omit<TaskReply, 'id'>> => {
@@ -56,40 +57,46 @@ const openTask = async (number: number, call: TaskCall & { readonly kind: 'open'
   if (processor === undefined) throw new Error(`processor ${call.processor} does not exist`);
   const { topic, partition, buckets, saved } = call;
   const { entitlement } = processor;
-  const entitled = (tenantId: string) => entitlement === undefined || isEntitled(documents, tenantId, entitlement);
-  const task = new Task(processor, { topic, partition, buckets, documents, entitled, watch: progress }, saved);
+  const isTenantEntitled = (tenantId: string) =>
+    entitlement === undefined || isEntitled(documents, tenantId, entitlement);
+  const task = new Task(
+    processor,
+    { topic, partition, buckets, documents, isEntitled: isTenantEntitled, watch: progress },
+    saved,
+  );
   tasks.set(number, task);
-  return { outbox: task.outbox, isEmptied: task.isEmptied, holding: task.holding };
+  return { outbox: task.outbox, isEmptied: task.isEmptied, status: task.status };
 };
 
-/** Messages by piece number. All tasks share one object per message, so that a source opens it once. */
+/** Messages by chunk number. All tasks share one object per message, so that a source opens it once. */
 const heldMessages = new Map<number, readonly BusRecord[]>();
 
-/** Holds a piece without message keys, which no step reads. */
-const hold = ({ number, records }: MessageChunk): void => {
+/** Stores a chunk without message keys, which no step reads. */
+const storeChunk = ({ number, records }: MessageChunk): void => {
   heldMessages.set(
     number,
     Array.from(unpackRecords(records), (record) => ({ ...record, key: '' })),
   );
 };
 
-type Feed = TaskCall & { readonly kind: 'batch' | 'replay' };
+type StepCall = TaskCall & { readonly kind: 'batch' | 'replay' };
 
-const collectRecords = ({ runs }: Feed): readonly BusRecord[] => {
-  const [only] = runs;
-  const all = (piece: number): readonly BusRecord[] => {
-    const records = heldMessages.get(piece);
-    if (records === undefined) throw new Error(`the thread does not hold piece ${piece} of messages`);
+const collectRecords = ({ ranges }: StepCall): readonly BusRecord[] => {
+  const [singleRange] = ranges;
+  const getChunk = (chunk: number): readonly BusRecord[] => {
+    const records = heldMessages.get(chunk);
+    if (records === undefined) throw new Error(`the thread does not hold piece ${chunk} of messages`);
     return records;
   };
-  if (only !== undefined && runs.length === 1) return all(only.piece).slice(only.from, only.to);
-  return runs.flatMap(({ piece, from, to }) => all(piece).slice(from, to));
+  if (singleRange !== undefined && ranges.length === 1)
+    return getChunk(singleRange.chunk).slice(singleRange.from, singleRange.to);
+  return ranges.flatMap(({ chunk, from, to }) => getChunk(chunk).slice(from, to));
 };
 
 const scheduler = new SliceScheduler();
 
 /** Steps messages in time slices shared with other tasks. */
-const runFeed = async (number: number, task: Task, call: Feed): Promise<Omit<TaskReply, 'id'>> => {
+const runStepCall = async (number: number, task: Task, call: StepCall): Promise<Omit<TaskReply, 'id'>> => {
   task.begin(collectRecords(call), call.last);
   const step = (slice: TimeSlice): BatchResult | undefined => {
     progress.begin(number);
@@ -99,50 +106,50 @@ const runFeed = async (number: number, task: Task, call: Feed): Promise<Omit<Tas
       progress.end();
     }
   };
-  const answer = await scheduler.run(number, step, task);
-  return call.kind === 'batch' ? { answer, holding: task.holding } : { holding: task.holding };
+  const result = await scheduler.run(number, step, task);
+  return call.kind === 'batch' ? { result, status: task.status } : { status: task.status };
 };
 
 const runCall = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
   switch (call.kind) {
     case 'tick': {
-      const answer = task.tick(call.clockMs);
-      return { answer, holding: task.holding };
+      const result = task.tick(call.clockMs);
+      return { result, status: task.status };
     }
     case 'published':
-      task.published();
+      task.clearOutbox();
       return {};
     case 'snapshot': {
-      const began = getThreadCpuMs();
+      const startCpuMs = getThreadCpuMs();
       const saved = task.snapshot();
-      return { saved, snapshotMs: getThreadCpuMs() - began };
+      return { saved, snapshotMs: getThreadCpuMs() - startCpuMs };
     }
     case 'move':
       task.moveTo(call.offset);
-      return { holding: task.holding };
+      return { status: task.status };
     case 'skip':
       task.skip(call.offset);
       return {};
     case 'limit':
-      task.limit(call.tenantId, call.reason, call.forMs);
-      return { holding: task.holding };
+      task.limitTenant(call.tenantId, call.reason, call.forMs);
+      return { status: task.status };
     default:
       return {};
   }
 };
 
-const handleRequest = async ({ task: number, call, pieces }: TaskRequest): Promise<Omit<TaskReply, 'id'>> => {
-  // Also if the task is lost, because other tasks may read the pieces.
-  for (const piece of pieces) hold(piece);
+const handleRequest = async ({ task: number, call, chunks }: TaskRequest): Promise<Omit<TaskReply, 'id'>> => {
+  // The chunks are stored even if the task is lost, because other tasks may read them.
+  for (const chunk of chunks) storeChunk(chunk);
   try {
     if (call.kind === 'open') return await openTask(number, call);
     const task = tasks.get(number);
     if (call.kind === 'close') {
       tasks.delete(number);
-      scheduler.forget(number);
+      scheduler.removeTask(number);
     }
     if (task === undefined) throw new Error('the task does not exist');
-    if (call.kind === 'batch' || call.kind === 'replay') return await runFeed(number, task, call);
+    if (call.kind === 'batch' || call.kind === 'replay') return await runStepCall(number, task, call);
     progress.begin(number);
     return runCall(task, call);
   } catch (error) {
@@ -155,9 +162,9 @@ const handleRequest = async ({ task: number, call, pieces }: TaskRequest): Promi
 };
 
 /** Returns the memory that was created only for the reply. The task retains the emissions of a tick. */
-const transferList = ({ call }: TaskRequest, { saved, answer }: Omit<TaskReply, 'id'>): TransferListItem[] => {
+const transferList = ({ call }: TaskRequest, { saved, result }: Omit<TaskReply, 'id'>): TransferListItem[] => {
   if (saved !== undefined) return transferableBuffers([saved.buffer]);
-  return call.kind === 'batch' ? transferableBuffers(answer?.messages.map(({ value }) => value.buffer) ?? []) : [];
+  return call.kind === 'batch' ? transferableBuffers(result?.messages.map(({ value }) => value.buffer) ?? []) : [];
 };
 
 const port = parentPort;
@@ -165,13 +172,13 @@ if (port === null) throw new Error('this module runs in a worker thread only');
 lowerPriority();
 collectWhenIdle();
 applyChanges({ changes: start.documents });
-port.on('message', async (message: TaskRequest | ForgetRequest | ChangeRequest) => {
+port.on('message', async (message: TaskRequest | ReleaseRequest | ChangeRequest) => {
   if ('changes' in message) {
     applyChanges(message);
     return;
   }
-  if ('forget' in message) {
-    for (const number of message.forget) heldMessages.delete(number);
+  if ('chunksToRelease' in message) {
+    for (const number of message.chunksToRelease) heldMessages.delete(number);
     port.postMessage({ id: message.id });
     return;
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ErrorOccurrence, RaisedError } from '../../schemas/error-occurrences.ts';
-import { itemSource } from '../../schemas/records/values.ts';
+import { createItemSource } from '../../schemas/records/values.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { codedState, combinedState, keyedState, type ValueCodec } from '../engine/state.ts';
@@ -21,28 +21,28 @@ interface ExceptionCounts {
   lastMs: number;
   emitted: number;
   /** Lists, because nearly every location has a unique name, and each would create a new object shape. */
-  readonly places: string[];
+  readonly locations: string[];
   readonly counts: number[];
 }
-const seenForm: ValueCodec<ExceptionCounts, z.output<typeof SavedSeen>> = {
+const countsCodec: ValueCodec<ExceptionCounts, z.output<typeof SavedSeen>> = {
   restore: ({ lastMs, emitted, places }) => ({
     lastMs,
     emitted,
-    places: Object.keys(places),
+    locations: Object.keys(places),
     counts: Object.values(places),
   }),
-  json({ lastMs, emitted, places, counts }) {
-    const entries = places.map((place, at) => `${JSON.stringify(place)}:${counts[at]}`);
+  json({ lastMs, emitted, locations, counts }) {
+    const entries = locations.map((location, index) => `${JSON.stringify(location)}:${counts[index]}`);
     return `{"lastMs":${lastMs},"emitted":${emitted},"places":{${entries}}}`;
   },
-  weigh: ({ places }) => 128 + 24 * places.length,
+  weigh: ({ locations }) => 128 + 24 * locations.length,
 };
 const Waiting = z.strictObject({ dueMs: z.number(), held: z.array(RaisedError) });
 type Waiting = z.output<typeof Waiting>;
 
 const emits = { occurrences: topics.errorOccurrences };
 const state = combinedState(1, {
-  seen: codedState({ version: 1, maxEntries: 50_000, schema: SavedSeen, form: seenForm }),
+  seen: codedState({ version: 1, maxEntries: 50_000, schema: SavedSeen, form: countsCodec }),
   /** Spans with a known reason of failure, or with a failed descendant. */
   explained: keyedState<1>({ version: 1, maxEntries: 100_000 }),
   waiting: keyedState<Waiting>({ version: 1, maxEntries: maxWaiting + 1, schema: Waiting }),
@@ -50,7 +50,7 @@ const state = combinedState(1, {
 type State = ReturnType<typeof state.open>;
 type StepContext = Context<typeof emits, Readonly<Record<never, never>>, State>;
 
-/** Written out because it runs for each error, and omitting fields from a copy takes ten times as long. */
+/** Lists the fields because it runs for each error, and omitting fields from a copy takes ten times as long. */
 const toOccurrence = (raised: RaisedError): ErrorOccurrence => ({
   tenantId: raised.tenantId,
   projectId: raised.projectId,
@@ -87,21 +87,21 @@ const spanKey = (traceId: string, spanId: string): string => `span ${traceId} ${
 const exceptionKey = ({ traceId, service, identity }: RaisedError): string =>
   `exception ${traceId} ${service} ${identity}`;
 
-/** Adds an error to the waiting errors of its key; if there are too many, it counts immediately. */
-const addToWaiting = (
+/** Adds an error to the waiting errors of its key; if there are too many, the error is emitted immediately. */
+const holdErrors = (
   key: string,
-  known: Waiting | undefined,
+  existing: Waiting | undefined,
   held: readonly RaisedError[],
   { state: { waiting }, clockMs, emit, setTimer }: StepContext,
 ): boolean => {
   const { entries, bytes } = waiting.size;
-  if (known === undefined && (entries >= maxWaiting || bytes >= maxWaitingBytes)) {
+  if (existing === undefined && (entries >= maxWaiting || bytes >= maxWaitingBytes)) {
     for (const raised of held) emit.occurrences(toOccurrence(raised));
     return false;
   }
-  const dueMs = known?.dueMs ?? (Math.floor((clockMs + waitMs) / 1000) + 1) * 1000;
+  const dueMs = existing?.dueMs ?? (Math.floor((clockMs + waitMs) / 1000) + 1) * 1000;
   waiting.set(key, { dueMs, held: [...held] });
-  if (known === undefined) setTimer('clock', dueMs, String(dueMs));
+  if (existing === undefined) setTimer('clock', dueMs, String(dueMs));
   return true;
 };
 
@@ -118,8 +118,8 @@ const markExplained = (traceId: string, spanId: string, { state: { explained, wa
 const emitWaiting = (key: string, { held }: Waiting, { state: { seen, waiting }, emit }: StepContext): void => {
   waiting.delete(key);
   for (const raised of held) emit.occurrences(toOccurrence(raised));
-  const known = seen.get(key);
-  if (known !== undefined) known.emitted += held.length;
+  const exceptionCounts = seen.get(key);
+  if (exceptionCounts !== undefined) exceptionCounts.emitted += held.length;
 };
 
 /**
@@ -132,12 +132,15 @@ const findOccurrence = (
   context: StepContext,
 ): [ExceptionCounts | undefined, Waiting | undefined] => {
   const { seen, waiting } = context.state;
-  const before = waiting.get(key);
-  const known = seen.get(key);
-  const recent = known !== undefined && Math.abs(timeMs - known.lastMs) <= maxGapMs ? known : undefined;
-  if (before === undefined || (recent !== undefined && before.held.length < maxWaitingPerException))
-    return [recent, before];
-  emitWaiting(key, before, context);
+  const waitingErrors = waiting.get(key);
+  const exceptionCounts = seen.get(key);
+  const recent =
+    exceptionCounts !== undefined && Math.abs(timeMs - exceptionCounts.lastMs) <= maxGapMs
+      ? exceptionCounts
+      : undefined;
+  if (waitingErrors === undefined || (recent !== undefined && waitingErrors.held.length < maxWaitingPerException))
+    return [recent, waitingErrors];
+  emitWaiting(key, waitingErrors, context);
   return [recent, undefined];
 };
 
@@ -145,17 +148,17 @@ const findOccurrence = (
  * Adds a record of an exception that was not emitted: it waits, or is merged into the waiting one. Returns how many
  * were emitted.
  */
-const addWaiting = (
+const holdOrMerge = (
   key: string,
-  before: Waiting | undefined,
-  at: number,
+  waitingErrors: Waiting | undefined,
+  index: number,
   raised: RaisedError,
   context: StepContext,
 ): number => {
-  const held = before?.held ?? [];
-  const first = held[at];
-  if (first === undefined) return addToWaiting(key, before, [...held, raised], context) ? 0 : 1;
-  addToWaiting(key, before, held.with(at, mergeErrors(first, raised)), context);
+  const held = waitingErrors?.held ?? [];
+  const first = held[index];
+  if (first === undefined) return holdErrors(key, waitingErrors, [...held, raised], context) ? 0 : 1;
+  holdErrors(key, waitingErrors, held.with(index, mergeErrors(first, raised)), context);
   context.drop('told');
   return 0;
 };
@@ -163,26 +166,26 @@ const addWaiting = (
 /** Handles an exception or an error log. The nth record at a location is the nth occurrence. */
 const handleError = (raised: RaisedError, context: StepContext): void => {
   const key = exceptionKey(raised);
-  const [before, waiting] = findOccurrence(key, raised, context);
-  const occurrence = before ?? { lastMs: raised.timeMs, emitted: 0, places: [], counts: [] };
-  const { places, counts } = occurrence;
-  const place = `${raised.source} ${raised.spanId}`;
-  const known = places.indexOf(place);
-  if (known < 0 && places.length >= maxLocations) {
+  const [existing, waiting] = findOccurrence(key, raised, context);
+  const occurrence = existing ?? { lastMs: raised.timeMs, emitted: 0, locations: [], counts: [] };
+  const { locations, counts } = occurrence;
+  const location = `${raised.source} ${raised.spanId}`;
+  const locationIndex = locations.indexOf(location);
+  if (locationIndex < 0 && locations.length >= maxLocations) {
     context.drop('told');
     return;
   }
-  const count = (known < 0 ? 0 : (counts[known] as number)) + 1;
+  const count = (locationIndex < 0 ? 0 : (counts[locationIndex] as number)) + 1;
   if (count <= occurrence.emitted) context.drop('told');
-  else occurrence.emitted += addWaiting(key, waiting, count - occurrence.emitted - 1, raised, context);
+  else occurrence.emitted += holdOrMerge(key, waiting, count - occurrence.emitted - 1, raised, context);
   occurrence.lastMs = Math.max(occurrence.lastMs, raised.timeMs);
-  if (known >= 0) counts[known] = count;
-  else if (before !== undefined) {
-    places.push(place);
+  if (locationIndex >= 0) counts[locationIndex] = count;
+  else if (existing !== undefined) {
+    locations.push(location);
     counts.push(count);
   }
   // A grown list reserves extra slots, and most exceptions are recorded in one location.
-  context.state.seen.set(key, before ?? { ...occurrence, places: [place], counts: [count] });
+  context.state.seen.set(key, existing ?? { ...occurrence, locations: [location], counts: [count] });
 };
 
 /**
@@ -192,7 +195,7 @@ const handleError = (raised: RaisedError, context: StepContext): void => {
 export const errorOccurrences = defineProcessor({
   name: 'error-occurrences',
   summary: 'Counts each error of a trace once, and finds where span failures originate.',
-  reads: itemSource(topics.raisedErrors),
+  reads: createItemSource(topics.raisedErrors),
   emits,
   state,
 
@@ -210,7 +213,7 @@ export const errorOccurrences = defineProcessor({
     }
     const key = spanKey(traceId, spanId);
     if (context.state.explained.get(key) !== undefined) context.drop('explained');
-    else addToWaiting(key, context.state.waiting.get(key), [raised], context);
+    else holdErrors(key, context.state.waiting.get(key), [raised], context);
   },
 
   timer(_, context) {

@@ -12,7 +12,7 @@ import {
 import { defineProcessor } from '../engine/definition.ts';
 import { createAttributeReader, type Read, toRaisedError } from './raised.ts';
 
-const warn = 13;
+const warnSeverity = 13;
 
 /** Returns the exception in other attributes or in the body, as programs without OpenTelemetry write it. */
 const findException = (body: string, read: Read): FoundException | undefined => {
@@ -50,12 +50,12 @@ export const logErrors = defineProcessor({
   name: 'log-errors',
   summary: 'Finds exceptions and errors in logs, and computes their fingerprints.',
   reads: logRecords,
-  recordFilter: { severity: warn },
+  recordFilter: { severity: warnSeverity },
   emits: { raised: topics.raisedErrors },
   entitlement: 'logs',
   step(record, { emit }) {
     const level = getSeverityNumber(record);
-    if (level > 0 && level < warn) return;
+    if (level > 0 && level < warnSeverity) return;
     const read = createAttributeReader(record);
     const exception = readException(record, level, read);
     if (exception === undefined) return;

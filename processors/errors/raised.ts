@@ -17,7 +17,7 @@ const maxTag = 256;
 const truncate = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, length).toWellFormed();
 
-/** Current attribute names with older names that senders still use. */
+/** Attribute names of tags, including older names that senders still use. */
 const names = {
   'os.name': ['os.name', 'os.type'],
   'user_agent.name': ['user_agent.name', 'browser.name'],
@@ -63,8 +63,8 @@ export const firstAttribute = <Name extends string>(read: Read<Name>, among: rea
 /** Returns a reader of error attributes. A record has few of them, so they are found in one scan. */
 export const createAttributeReader = (record: LogRecord | Span): Read => {
   const presentNames = new Set<string>();
-  record.attributesAmong(attributeNameSet, (name) => presentNames.add(name));
-  return (name) => (presentNames.has(name) ? record.attribute(name) : undefined);
+  record.visitAttributeNames(attributeNameSet, (name) => presentNames.add(name));
+  return (name) => (presentNames.has(name) ? record.getAttribute(name) : undefined);
 };
 
 const browsers = /(Firefox|Edg|OPR|Chrome|Safari)\//g;
@@ -75,9 +75,9 @@ const browserNames: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Oper
  * which lists Safari after itself.
  */
 const parseBrowser = (userAgent: string): string => {
-  const found = [...userAgent.slice(0, 512).matchAll(browsers)].map(([, name = '']) => name);
-  const own = found.findLast((name) => name !== 'Safari') ?? found[0] ?? '';
-  return browserNames[own] ?? own;
+  const matchedNames = [...userAgent.slice(0, 512).matchAll(browsers)].map(([, name = '']) => name);
+  const browser = matchedNames.findLast((name) => name !== 'Safari') ?? matchedNames[0] ?? '';
+  return browserNames[browser] ?? browser;
 };
 
 /** Error fields of a resource. */
@@ -89,54 +89,56 @@ interface ResourceFields {
   readonly tags: readonly string[];
 }
 /** Cached for the latest resource, because most errors of a resource arrive consecutively. */
-let latest: ResourceFields | undefined;
+let latestResource: ResourceFields | undefined;
 const readResourceFields = (record: LogRecord | Span): ResourceFields => {
   const attributes = record.resourceAttributes;
-  if (latest?.attributes === attributes) return latest;
+  if (latestResource?.attributes === attributes) return latestResource;
   const first = (names: readonly Parameters<Read>[0][]): string =>
-    firstAttribute((name) => record.resource(name), names);
+    firstAttribute((name) => record.getResourceAttribute(name), names);
   const tags = namedTags.map(({ names }) => first(names));
-  latest = { attributes, environment: first(environments), userId: first(users), tags };
-  return latest;
+  latestResource = { attributes, environment: first(environments), userId: first(users), tags };
+  return latestResource;
 };
 
 /** Reads attributes of the record and its resource. */
 class AttributeLookup {
   readonly #record: LogRecord | Span;
-  readonly #own: Read;
+  readonly #readAttribute: Read;
 
-  constructor(record: LogRecord | Span, own: Read) {
+  constructor(record: LogRecord | Span, readAttribute: Read) {
     this.#record = record;
-    this.#own = own;
+    this.#readAttribute = readAttribute;
   }
 
-  any(name: Parameters<Read>[0]): string | undefined {
-    return this.#own(name) || this.#record.resource(name);
+  find(name: Parameters<Read>[0]): string | undefined {
+    return this.#readAttribute(name) || this.#record.getResourceAttribute(name);
   }
 
   /**
    * Returns the first of several attributes that is not empty; `there` is the resource's own value. A newer name of the
    * resource takes precedence over an older name of the record.
    */
-  first(names: readonly Parameters<Read>[0][], there: string): string {
-    return firstAttribute(this.#own, names) === '' ? there : firstAttribute((name) => this.any(name), names);
+  first(names: readonly Parameters<Read>[0][], resourceValue: string): string {
+    return firstAttribute(this.#readAttribute, names) === ''
+      ? resourceValue
+      : firstAttribute((name) => this.find(name), names);
   }
 }
 
 const collectTags = (
-  reading: AttributeLookup,
-  there: readonly string[],
-  given: RaisedError['tags'],
+  lookup: AttributeLookup,
+  resourceTags: readonly string[],
+  inputTags: RaisedError['tags'],
 ): RaisedError['tags'] => {
   const tags: RaisedError['tags'] = {};
   // Iterating over entries would create a list each: more garbage than the rest of an error.
-  for (let at = 0; at < namedTags.length; at++) {
-    const { tag, names } = namedTags[at] as (typeof namedTags)[number];
-    const value = given[tag] ?? reading.first(names, there[at] ?? '');
+  for (let index = 0; index < namedTags.length; index++) {
+    const { tag, names } = namedTags[index] as (typeof namedTags)[number];
+    const value = inputTags[tag] ?? lookup.first(names, resourceTags[index] ?? '');
     if (value !== '') tags[tag] = truncate(value, maxTag);
   }
   if (tags['user_agent.name'] === undefined) {
-    const userAgent = reading.any(userAgents[0]) ?? reading.any(userAgents[1]);
+    const userAgent = lookup.find(userAgents[0]) ?? lookup.find(userAgents[1]);
     const browser = userAgent === undefined ? '' : parseBrowser(userAgent);
     if (browser !== '') tags['user_agent.name'] = browser;
   }
@@ -167,16 +169,16 @@ export const toRaisedError = (record: LogRecord | Span, input: RaisedInput): Rai
     service: record.service,
     projectId: record.projectId,
   });
-  const there = readResourceFields(record);
-  const reading = new AttributeLookup(record, read);
+  const resourceFields = readResourceFields(record);
+  const lookup = new AttributeLookup(record, read);
   const receivedNs = BigInt(Math.trunc(record.receivedAtMs)) * 1_000_000n;
   const timeNs = input.timeNs < receivedNs ? input.timeNs : receivedNs;
   return {
     tenantId: record.tenantId,
     projectId: record.projectId,
     service: record.service,
-    environment: reading.first(environments, there.environment),
-    release: record.resource('service.version') ?? '',
+    environment: lookup.first(environments, resourceFields.environment),
+    release: record.getResourceAttribute('service.version') ?? '',
     source,
     fingerprint: id,
     components: components as [string, string][],
@@ -185,8 +187,8 @@ export const toRaisedError = (record: LogRecord | Span, input: RaisedInput): Rai
     culprit,
     stack,
     handled,
-    userId: truncate(reading.first(users, there.userId), maxTag),
-    tags: collectTags(reading, there.tags, input.tags),
+    userId: truncate(lookup.first(users, resourceFields.userId), maxTag),
+    tags: collectTags(lookup, resourceFields.tags, input.tags),
     traceId: record.traceId,
     spanId: record.spanId,
     at: formatTime(timeNs),

@@ -6,7 +6,7 @@ import { maskMessage } from '../../subjects/errors/message.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { createAttributeReader, firstAttribute, type RaisedInput, type Read, toRaisedError } from './raised.ts';
 
-const failed = 2;
+const errorStatus = 2;
 const kinds = ['', 'internal', 'server', 'client', 'producer', 'consumer'];
 
 const spanEndNs = ({ timeNs, durationNs }: Span): bigint => timeNs + durationNs;
@@ -34,14 +34,14 @@ const toExceptionInput = (span: Span, { attributes, timeNs }: SpanEvent, read: R
 const readFailureType = (read: Read<string>): string => {
   const type = firstAttribute(read, ['error.type', 'exception.type']);
   if (type !== '' && !/^\d+$/.test(type)) return type;
-  const http = firstAttribute(read, ['http.response.status_code', 'http.status_code']) || type;
-  if (http !== '') return `HTTP ${http}`;
-  const grpc = firstAttribute(read, ['rpc.response.status_code', 'rpc.grpc.status_code']);
-  return grpc === '' ? '' : `gRPC ${grpc}`;
+  const httpStatus = firstAttribute(read, ['http.response.status_code', 'http.status_code']) || type;
+  if (httpStatus !== '') return `HTTP ${httpStatus}`;
+  const grpcStatus = firstAttribute(read, ['rpc.response.status_code', 'rpc.grpc.status_code']);
+  return grpcStatus === '' ? '' : `gRPC ${grpcStatus}`;
 };
 
 const toStatusFailure = (span: Span): RaisedInput => {
-  const read: Read<string> = (name) => span.attribute(name);
+  const read: Read<string> = (name) => span.getAttribute(name);
   return {
     source: 'span',
     recordId: '',
@@ -71,6 +71,6 @@ export const spanErrors = defineProcessor({
       const read = createAttributeReader(span);
       for (const event of exceptions)
         emit.raised(toRaisedError(span, separateStack(toExceptionInput(span, event, read))));
-    } else if (span.statusCode === failed) emit.raised(toRaisedError(span, separateStack(toStatusFailure(span))));
+    } else if (span.statusCode === errorStatus) emit.raised(toRaisedError(span, separateStack(toStatusFailure(span))));
   },
 });

@@ -2,7 +2,7 @@ import { computeHashId } from '../../runtime/hash-of.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
-import { recordValues } from '../../subjects/detections/record-event.ts';
+import { getRecordValues } from '../../subjects/detections/record-event.ts';
 import {
   AuditEvent,
   type AuditRecord,
@@ -26,10 +26,13 @@ const emits = { files: topics.fileChanges, packages: topics.packageChanges };
 type FilesContext = Context<typeof emits, Readonly<Record<never, never>>, LruMap<AuditEvent>>;
 
 const isRelevant = (record: LogRecord): boolean =>
-  mayDescribeChange(record.body) || changeAttributes.some((name) => record.attribute(name) !== undefined);
+  mayDescribeChange(record.body) || changeAttributes.some((name) => record.getAttribute(name) !== undefined);
 
 const readHost = (record: LogRecord): string =>
-  record.resource('host.name') ?? record.attribute('host.name') ?? record.resource('k8s.node.name') ?? '';
+  record.getResourceAttribute('host.name') ??
+  record.getAttribute('host.name') ??
+  record.getResourceAttribute('k8s.node.name') ??
+  '';
 
 const emitEvent = (key: string, event: AuditEvent, { emit, state, tenantId, setTimer }: FilesContext): void => {
   state.delete(key);
@@ -49,11 +52,11 @@ const handleLine = (line: AuditRecord, record: LogRecord, context: FilesContext)
   const { projectId, service } = record;
   const host = line.host || readHost(record);
   const key = JSON.stringify([projectId, host, line.serial]);
-  const known = context.state.get(key);
+  const existing = context.state.get(key);
   // PROCTITLE and EOE records only complete an event; they do not start one.
-  if (known === undefined && (line.type === 'PROCTITLE' || line.type === 'EOE')) return;
+  if (existing === undefined && (line.type === 'PROCTITLE' || line.type === 'EOE')) return;
   const event = addRecord(
-    known ?? { timeMs: line.timeMs, projectId, service, host, cwd: '', call: null, paths: [], isOver: false },
+    existing ?? { timeMs: line.timeMs, projectId, service, host, cwd: '', call: null, paths: [], isOver: false },
     line,
     record.recordId,
   );
@@ -62,7 +65,7 @@ const handleLine = (line: AuditRecord, record: LogRecord, context: FilesContext)
     return;
   }
   context.state.set(key, event);
-  if (known === undefined) context.setTimer('clock', context.clockMs + waitMs, key);
+  if (existing === undefined) context.setTimer('clock', context.clockMs + waitMs, key);
 };
 
 /** Finds changes of files and packages in logs. */
@@ -86,21 +89,26 @@ export const fileChanges = defineProcessor({
       return;
     }
     const recordFields = { tenantId, projectId, recordId: record.recordId };
-    const values = recordValues(record);
+    const values = getRecordValues(record);
     const eventName = record.eventName;
     const attributes =
       eventName === '' ? values.attributes : [...values.attributes, ['event.name', eventName] as const];
     const changes = parseChanges({ ...values, attributes }, timeMs);
-    for (const [at, change] of changes.entries())
-      context.emit.files({ ...change, ...recordFields, service, id: computeHashId('file', recordFields.recordId, at) });
+    for (const [index, change] of changes.entries())
+      context.emit.files({
+        ...change,
+        ...recordFields,
+        service,
+        id: computeHashId('file', recordFields.recordId, index),
+      });
     if (changes.length > 0) return;
     const host = readHost(record);
-    for (const [at, change] of parsePackageChanges(body, timeMs).entries())
+    for (const [index, change] of parsePackageChanges(body, timeMs).entries())
       context.emit.packages({
         ...change,
         ...recordFields,
         host,
-        id: computeHashId('package', recordFields.recordId, at),
+        id: computeHashId('package', recordFields.recordId, index),
       });
   },
 

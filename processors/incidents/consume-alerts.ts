@@ -10,7 +10,7 @@ import type { Message } from '../../schemas/ports/bus.ts';
 import { ConflictError, type Documents, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { topics } from '../../schemas/topics.ts';
-import { notificationGroupId, planIncidentChange } from '../../subjects/incidents/from-alerts.ts';
+import { getNotificationGroupId, planIncidentChange } from '../../subjects/incidents/from-alerts.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 
 /** Maximum number of conflicting writes before the batch is read again. */
@@ -25,11 +25,11 @@ const findLatestIncident = async (
   documents: Pick<Documents, 'forTenant'>,
   notification: Notification,
 ): Promise<StoredIncident | undefined> => {
-  const stored = documents.forTenant(notification.tenantId).collection(incidents);
-  const filter = { groupId: notificationGroupId(notification) };
-  let [incident] = (await stored.list({ filter, sort: { openedAt: -1 }, limit: 1 })).items;
+  const incidentCollection = documents.forTenant(notification.tenantId).collection(incidents);
+  const filter = { groupId: getNotificationGroupId(notification) };
+  let [incident] = (await incidentCollection.list({ filter, sort: { openedAt: -1 }, limit: 1 })).items;
   for (let level = 0; incident?.mergedInto && level < maxMergeDepth; level++)
-    incident = await stored.find(incident.mergedInto);
+    incident = await incidentCollection.find(incident.mergedInto);
   return incident;
 };
 
@@ -67,7 +67,7 @@ const writeIncident = async (
   documents: Pick<Documents, 'forTenant'>,
   notification: Notification,
 ): Promise<StoredIncident | undefined> => {
-  const stored = documents.forTenant(notification.tenantId).collection(incidents);
+  const incidentCollection = documents.forTenant(notification.tenantId).collection(incidents);
   const latest = await findLatestIncident(documents, notification);
   const policyId = latest?.escalationPolicyId ?? notification.escalationPolicyId ?? null;
   const change = planIncidentChange(
@@ -76,8 +76,8 @@ const writeIncident = async (
     await readPolicyOrOwners(documents.forTenant(notification.tenantId), policyId),
   );
   if (change === undefined) return latest;
-  if ('opens' in change) return stored.insert(change.opens);
-  return latest && stored.replace(latest.id, getFields({ ...latest, ...change.becomes }), latest.version);
+  if ('opens' in change) return incidentCollection.insert(change.opens);
+  return latest && incidentCollection.replace(latest.id, getFields({ ...latest, ...change.becomes }), latest.version);
 };
 
 /**
@@ -96,7 +96,7 @@ export const applyAlerts = async (
       const verb = incident && findChange(incident, at);
       return incident && verb ? [buildTopicMessage(topics.events, toEvent(tenantId, incident, verb, at))] : [];
     } catch (error) {
-      // Another instance, or a person, was faster; retry.
+      // Another instance or a person changed the incident first; retry.
       if (!(error instanceof ConflictError) || attempt >= maxAttempts) throw error;
     }
   }

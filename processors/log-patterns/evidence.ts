@@ -17,9 +17,9 @@ import type { Pattern } from './pattern.ts';
  * other word, need more.
  */
 const DISTINCT_WORDS = 5;
-const STATEMENT = 0.5;
+const STATEMENT_WEIGHT = 0.5;
 const TYPED_VALUE_WEIGHT = 4;
-const NAME = 2.5;
+const NAME_WEIGHT = 2.5;
 const PAIR_FACTOR = 1.5;
 const SINGLE_WORD_FACTOR = 2;
 
@@ -32,12 +32,12 @@ const announcingPrepositions = new Set('for of by as from to on in at via with i
 const isCapital = (word: string): boolean => word === word.toUpperCase() && word !== word.toLowerCase();
 
 /** Returns whether the word before this position announces a name. */
-const isAnnounced = (pattern: Pattern, place: number): boolean =>
-  place > 1 &&
-  pattern.isWord(place - 1) &&
-  pattern.isWord(place - 2) &&
-  announcingNouns.has(pattern.word(place - 1).toLowerCase()) &&
-  announcingPrepositions.has(pattern.word(place - 2).toLowerCase());
+const isAnnounced = (pattern: Pattern, position: number): boolean =>
+  position > 1 &&
+  pattern.isWord(position - 1) &&
+  pattern.isWord(position - 2) &&
+  announcingNouns.has(pattern.word(position - 1).toLowerCase()) &&
+  announcingPrepositions.has(pattern.word(position - 2).toLowerCase());
 
 /**
  * Returns whether a word is an identifier: a file, host or similar. Names of errors and events describe the event and
@@ -48,33 +48,33 @@ const isIdentifier = (word: string): boolean => {
   return dot > 0 && !(isCapital(word.slice(dot)) || word.endsWith('Exception') || word.endsWith('Error'));
 };
 
-const wordWeight = (pattern: Pattern, place: number): number => {
-  if (!pattern.isWord(place)) return TYPED_VALUE_WEIGHT;
-  const word = pattern.word(place);
-  if (word.length === 1 || isAnnounced(pattern, place)) return NAME;
-  if (place === 0 && /[a-z][A-Z]/.test(word)) return STATEMENT;
-  if (isCapital(word) || word.endsWith('ed') || word.endsWith('ing')) return STATEMENT;
-  return place > 0 && isIdentifier(word) ? NAME : 1;
+const computeWordWeight = (pattern: Pattern, position: number): number => {
+  if (!pattern.isWord(position)) return TYPED_VALUE_WEIGHT;
+  const word = pattern.word(position);
+  if (word.length === 1 || isAnnounced(pattern, position)) return NAME_WEIGHT;
+  if (position === 0 && /[a-z][A-Z]/.test(word)) return STATEMENT_WEIGHT;
+  if (isCapital(word) || word.endsWith('ed') || word.endsWith('ing')) return STATEMENT_WEIGHT;
+  return position > 0 && isIdentifier(word) ? NAME_WEIGHT : 1;
 };
 
 /** Returns up to two positions where the patterns differ; `undefined` if there are more. */
 const findDifferences = (left: Pattern, right: Pattern): number[] | undefined => {
-  const places: number[] = [];
-  for (let place = 0; place < left.hashes.length; place++) {
-    if (left.hashes[place] === right.hashes[place]) continue;
-    if (places.length === 2) return undefined;
-    places.push(place);
+  const positions: number[] = [];
+  for (let position = 0; position < left.hashes.length; position++) {
+    if (left.hashes[position] === right.hashes[position]) continue;
+    if (positions.length === 2) return undefined;
+    positions.push(position);
   }
-  return places;
+  return positions;
 };
 
-const isVariable = (place: number, patterns: readonly Pattern[], requiredWeight: number): boolean => {
+const isVariable = (position: number, patterns: readonly Pattern[], requiredWeight: number): boolean => {
   const weights = new Map<number, number>();
   let sum = 0;
   for (const pattern of patterns) {
-    const hash = pattern.hashes[place] as number;
+    const hash = pattern.hashes[position] as number;
     if (weights.has(hash)) continue;
-    const weight = hash === ANY ? requiredWeight : wordWeight(pattern, place);
+    const weight = hash === ANY ? requiredWeight : computeWordWeight(pattern, position);
     weights.set(hash, weight);
     sum += weight;
     if (weights.size > 1 && sum >= requiredWeight) return true;
@@ -86,23 +86,26 @@ const isVariable = (place: number, patterns: readonly Pattern[], requiredWeight:
  * Returns the positions of `pattern` that are variables, by comparison with the others of its structure; `undefined`
  * for none.
  */
-export const variablePlaces = (pattern: Pattern, bucket: readonly Pattern[]): readonly number[] | undefined => {
-  const near: { other: Pattern; places: readonly number[] }[] = [];
-  const sets = new Map<string, readonly number[]>();
+export const findVariablePositions = (pattern: Pattern, bucket: readonly Pattern[]): readonly number[] | undefined => {
+  const neighbors: { other: Pattern; positions: readonly number[] }[] = [];
+  const positionSets = new Map<string, readonly number[]>();
   for (const other of bucket) {
-    const places = other === pattern ? undefined : findDifferences(pattern, other);
-    if (places === undefined) continue;
-    near.push({ other, places });
-    sets.set(places.join(), places);
+    const positions = other === pattern ? undefined : findDifferences(pattern, other);
+    if (positions === undefined) continue;
+    neighbors.push({ other, positions });
+    positionSets.set(positions.join(), positions);
   }
   const words = pattern.hashes.length - pattern.variables;
-  for (const places of [...sets.values()].sort((one, two) => one.length - two.length)) {
-    const rest = words - places.filter((place) => pattern.isWord(place)).length;
-    if (rest < places.length) continue;
-    const need = DISTINCT_WORDS * (places.length > 1 ? PAIR_FACTOR : 1) * (rest === 1 ? SINGLE_WORD_FACTOR : 1);
-    const subsetMatches = near.filter((one) => one.places.every((place) => places.includes(place)));
+  for (const positions of [...positionSets.values()].sort((left, right) => left.length - right.length)) {
+    const remainingWords = words - positions.filter((position) => pattern.isWord(position)).length;
+    if (remainingWords < positions.length) continue;
+    const requiredWeight =
+      DISTINCT_WORDS * (positions.length > 1 ? PAIR_FACTOR : 1) * (remainingWords === 1 ? SINGLE_WORD_FACTOR : 1);
+    const subsetMatches = neighbors.filter((neighbor) =>
+      neighbor.positions.every((position) => positions.includes(position)),
+    );
     const patterns = [pattern, ...subsetMatches.map(({ other }) => other)];
-    if (places.every((place) => isVariable(place, patterns, need))) return places;
+    if (positions.every((position) => isVariable(position, patterns, requiredWeight))) return positions;
   }
   return undefined;
 };

@@ -9,7 +9,7 @@
 
 import { OTHER_ID, OTHER_TEMPLATE } from '../../queries/log-patterns/pattern-id.ts';
 import { Tokens, type WireBody } from '../../queries/log-patterns/tokens.ts';
-import { variablePlaces } from './evidence.ts';
+import { findVariablePositions } from './evidence.ts';
 import { Pattern, type SavedPattern } from './pattern.ts';
 
 export interface MinerOptions {
@@ -86,7 +86,7 @@ const ADMISSION_FILTER_SIZE = 1024;
 const ALIASES_PER_PATTERN = 4;
 /** Number of bodies whose values are all observed; later every sixteenth is. */
 const FULLY_OBSERVED_BODIES = 64;
-const SAMPLE = 15;
+const OBSERVE_MASK = 15;
 
 const newScope = (): Scope => ({
   shapes: new Map(),
@@ -121,24 +121,25 @@ export class Miner {
 
   /** Assigns a pattern to a body. `key` identifies the tenant and service; keys share only memory. */
   add(key: string, body: string | WireBody): AddResult {
-    const scope = this.#scopeOf(key);
+    const scope = this.#getOrCreateScope(key);
     if (scope === undefined) return addOther(this.#overflowPattern);
     tokens.read(body);
     scope.bodies++;
-    const known = this.#findKnown(scope, tokens);
+    const known = this.#findPattern(scope, tokens);
     if (known === undefined) return this.#addNew(scope, tokens);
     known.count++;
     known.last = scope.bodies;
-    if (known.count <= FULLY_OBSERVED_BODIES || (known.count & SAMPLE) === 0) known.observe(tokens);
+    if (known.count <= FULLY_OBSERVED_BODIES || (known.count & OBSERVE_MASK) === 0) known.observe(tokens);
     return { id: known.id, template: known.template, isNew: false, merged: NONE, pattern: known };
   }
 
   /** Returns the current id of an id: itself, or that of the pattern it was merged into. */
   resolve(key: string, id: string): string {
     const aliases = this.#scopes.get(key)?.aliases;
-    let found = id;
-    for (let next = aliases?.get(found); next !== undefined; next = aliases?.get(found)) found = next;
-    return found;
+    let currentId = id;
+    for (let nextId = aliases?.get(currentId); nextId !== undefined; nextId = aliases?.get(currentId))
+      currentId = nextId;
+    return currentId;
   }
 
   /** Returns the patterns of one scope, unordered. */
@@ -178,13 +179,13 @@ export class Miner {
       const scope = { ...newScope(), aliases: new Map(saved.aliases), bodies: saved.bodies };
       if (saved.other !== undefined) scope.other = Pattern.restore(saved.other);
       if (saved.door !== undefined) scope.admissionFilter = Int32Array.from(saved.door);
-      for (const each of saved.patterns) miner.#insert(scope, Pattern.restore(each));
+      for (const savedPattern of saved.patterns) miner.#insert(scope, Pattern.restore(savedPattern));
       miner.#scopes.set(saved.key, scope);
     }
     return miner;
   }
 
-  #scopeOf(key: string): Scope | undefined {
+  #getOrCreateScope(key: string): Scope | undefined {
     let scope = this.#scopes.get(key);
     if (scope === undefined && this.#scopes.size < this.#options.maxScopes) {
       scope = newScope();
@@ -193,17 +194,17 @@ export class Miner {
     return scope;
   }
 
-  #findKnown(scope: Scope, tokens: Tokens): Pattern | undefined {
-    let found = scope.shapes.get(tokens.shapeHash);
-    if (found !== undefined) {
-      if (found.mergedInto === undefined && !found.evicted) return found;
-      while (found.mergedInto !== undefined) found = found.mergedInto;
-      if (found.evicted) found = undefined;
+  #findPattern(scope: Scope, tokens: Tokens): Pattern | undefined {
+    let match = scope.shapes.get(tokens.shapeHash);
+    if (match !== undefined) {
+      if (match.mergedInto === undefined && !match.isEvicted) return match;
+      while (match.mergedInto !== undefined) match = match.mergedInto;
+      if (match.isEvicted) match = undefined;
     }
-    found ??= this.#findMatching(scope, tokens);
-    if (found !== undefined) this.#remember(scope, tokens.shapeHash, found);
+    match ??= this.#findMatching(scope, tokens);
+    if (match !== undefined) this.#cacheShape(scope, tokens.shapeHash, match);
     else scope.shapes.delete(tokens.shapeHash);
-    return found;
+    return match;
   }
 
   /** Returns the pattern with the fewest variables that covers the body. */
@@ -214,16 +215,17 @@ export class Miner {
     return best;
   }
 
-  #remember(scope: Scope, shape: number, pattern: Pattern): void {
+  #cacheShape(scope: Scope, shape: number, pattern: Pattern): void {
     if (scope.shapes.size >= this.#options.maxPatterns * 2) {
       scope.shapes.clear();
-      for (const bucket of scope.buckets.values()) for (const each of bucket) scope.shapes.set(each.shape, each);
+      for (const bucket of scope.buckets.values())
+        for (const bucketPattern of bucket) scope.shapes.set(bucketPattern.shape, bucketPattern);
     }
     scope.shapes.set(shape, pattern);
   }
 
   #addNew(scope: Scope, tokens: Tokens): AddResult {
-    if (!this.#admits(scope, tokens.shapeHash)) {
+    if (!this.#claimSlot(scope, tokens.shapeHash)) {
       scope.other ??= newOther();
       return addOther(scope.other);
     }
@@ -234,26 +236,30 @@ export class Miner {
     this.#insert(scope, pattern);
     const ids = new Set<string>();
     const bucket = scope.buckets.get(pattern.structure) as Pattern[];
-    for (let places = variablePlaces(pattern, bucket); places !== undefined; places = variablePlaces(pattern, bucket)) {
-      const merged = this.#merge(scope, bucket, pattern.widen(places));
+    for (
+      let positions = findVariablePositions(pattern, bucket);
+      positions !== undefined;
+      positions = findVariablePositions(pattern, bucket)
+    ) {
+      const merged = this.#merge(scope, bucket, pattern.widen(positions));
       for (const id of merged.ids) ids.add(id);
       pattern = merged.pattern;
     }
-    const own = ids.delete(pattern.id);
-    return { id: pattern.id, template: pattern.template, isNew: !own, merged: [...ids], pattern };
+    const isOwnIdNew = ids.delete(pattern.id);
+    return { id: pattern.id, template: pattern.template, isNew: !isOwnIdNew, merged: [...ids], pattern };
   }
 
   #insert(scope: Scope, pattern: Pattern): void {
     const bucket = scope.buckets.get(pattern.structure);
     if (bucket === undefined) scope.buckets.set(pattern.structure, [pattern]);
     else bucket.push(pattern);
-    if (pattern.isWide) this.#widen(scope, pattern.structure);
-    this.#remember(scope, pattern.shape, pattern);
+    if (pattern.isWide) this.#updateWidePatterns(scope, pattern.structure);
+    this.#cacheShape(scope, pattern.shape, pattern);
     scope.patterns++;
     this.#total++;
   }
 
-  #widen(scope: Scope, structure: number): void {
+  #updateWidePatterns(scope: Scope, structure: number): void {
     const wide = scope.buckets.get(structure)?.filter(({ isWide }) => isWide) ?? NO_PATTERNS;
     if (wide.length === 0) scope.wide.delete(structure);
     else scope.wide.set(structure, wide);
@@ -267,14 +273,14 @@ export class Miner {
       if (wider.covers(old.hashes)) {
         ids.push(old.id);
         wider.absorb(old);
-        if (old.id !== wider.id) this.#alias(scope, old.id, wider.id);
+        if (old.id !== wider.id) this.#addAlias(scope, old.id, wider.id);
       } else bucket[remaining++] = old;
     }
     bucket.length = remaining;
     bucket.push(wider);
-    this.#widen(scope, wider.structure);
-    this.#forget(scope, wider);
-    this.#remember(scope, wider.shape, wider);
+    this.#updateWidePatterns(scope, wider.structure);
+    this.#uncacheShapes(scope, wider);
+    this.#cacheShape(scope, wider.shape, wider);
     scope.patterns -= ids.length - 1;
     this.#total -= ids.length - 1;
     return { pattern: wider, ids };
@@ -284,15 +290,15 @@ export class Miner {
    * Removes forms that were found by matching, so that they are matched again after a new wide pattern. The result for
    * a body then depends only on the patterns, not on cached forms, and a restored miner behaves equally.
    */
-  #forget({ shapes }: Scope, { structure }: Pattern): void {
+  #uncacheShapes({ shapes }: Scope, { structure }: Pattern): void {
     for (const [shape, pattern] of shapes)
       if (pattern.structure === structure && (pattern.mergedInto !== undefined || pattern.shape !== shape))
         shapes.delete(shape);
   }
 
-  #alias(scope: Scope, from: string, to: string): void {
-    scope.aliases.delete(to);
-    scope.aliases.set(from, to);
+  #addAlias(scope: Scope, oldId: string, newId: string): void {
+    scope.aliases.delete(newId);
+    scope.aliases.set(oldId, newId);
     if (scope.aliases.size <= this.#options.maxPatterns * ALIASES_PER_PATTERN) return;
     const [oldest] = scope.aliases.keys();
     if (oldest !== undefined) scope.aliases.delete(oldest);
@@ -302,20 +308,20 @@ export class Miner {
    * Returns whether a new pattern gets a slot: a free one, or, if the form was seen before, that of the coldest
    * pattern.
    */
-  #admits(scope: Scope, shape: number): boolean {
-    const full = scope.patterns >= this.#options.maxPatterns;
-    if (!full && this.#total < this.#options.maxTotal) return true;
+  #claimSlot(scope: Scope, shape: number): boolean {
+    const isFull = scope.patterns >= this.#options.maxPatterns;
+    if (!isFull && this.#total < this.#options.maxTotal) return true;
     scope.admissionFilter ??= new Int32Array(ADMISSION_FILTER_SIZE);
-    const mark = (shape % 0x7fff_ffff) | 0;
-    const at = Math.floor(shape / 0x1_0000) % ADMISSION_FILTER_SIZE;
-    if (scope.admissionFilter[at] !== mark) {
-      scope.admissionFilter[at] = mark;
+    const fingerprint = (shape % 0x7fff_ffff) | 0;
+    const index = Math.floor(shape / 0x1_0000) % ADMISSION_FILTER_SIZE;
+    if (scope.admissionFilter[index] !== fingerprint) {
+      scope.admissionFilter[index] = fingerprint;
       return false;
     }
-    return this.#evict(full ? scope : this.#largest());
+    return this.#evict(isFull ? scope : this.#findLargestScope());
   }
 
-  #largest(): Scope | undefined {
+  #findLargestScope(): Scope | undefined {
     let largest: Scope | undefined;
     for (const scope of this.#scopes.values())
       if (largest === undefined || scope.patterns > largest.patterns) largest = scope;
@@ -333,8 +339,8 @@ export class Miner {
     const bucket = scope.buckets.get(coldest.structure) as Pattern[];
     bucket.splice(bucket.indexOf(coldest), 1);
     if (bucket.length === 0) scope.buckets.delete(coldest.structure);
-    if (coldest.isWide) this.#widen(scope, coldest.structure);
-    coldest.evicted = true;
+    if (coldest.isWide) this.#updateWidePatterns(scope, coldest.structure);
+    coldest.isEvicted = true;
     scope.shapes.delete(coldest.shape);
     scope.patterns--;
     this.#total--;

@@ -1,15 +1,15 @@
 /** A pattern: its words and variables, and its counts. */
 import { covers } from '../../queries/log-patterns/forms.ts';
 import { hashTemplate } from '../../queries/log-patterns/pattern-id.ts';
-import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from '../../queries/log-patterns/tokens.ts';
+import { ANY, MAX_TOKENS, type Tokens, toVariableKind, VARIABLE } from '../../queries/log-patterns/tokens.ts';
 import { type SavedValues, ValueCounts } from './values.ts';
 
 /** Number of frequent values per pattern, shared by its variables. */
-const VALUES = 12;
+const MAX_FREQUENT_VALUES = 12;
 const NONE: readonly ValueCounts[] = [];
 const SEPARATOR = '\0';
 /** Shared strings, instead of one per pattern. */
-const placeNames = Array.from({ length: MAX_TOKENS }, (_, place) => String(place));
+const positionNames = Array.from({ length: MAX_TOKENS }, (_, position) => String(position));
 /** Maximum number of variables whose values are counted. */
 const MAX_VARIABLES = 8;
 
@@ -30,7 +30,7 @@ export interface SavedPattern {
 const copyString = (text: string): string => Buffer.from(text).toString();
 
 /** Returns the text around the message: the keys of JSON and logfmt, in one order. */
-const messageFrame = ({ form, fields, message }: Tokens): readonly [before: string, after: string] => {
+const buildMessageFrame = ({ form, fields, message }: Tokens): readonly [before: string, after: string] => {
   if (form === 'text') return ['', ''];
   const names = fields.map(([name]) => name.replace(/\d+/g, '0')).sort();
   if (form === 'json') {
@@ -63,7 +63,7 @@ export class Pattern {
   /** The pattern that this one was merged into. */
   mergedInto: Pattern | undefined;
   /** Whether the pattern lost its slot. */
-  evicted = false;
+  isEvicted = false;
   /**
    * Values of its few variables: a map would take several times the memory. Copied when it grows, because a pushed
    * array reserves seventeen slots.
@@ -83,9 +83,9 @@ export class Pattern {
     const parts = saved.parts.split(SEPARATOR);
     let plain = String(this.structure);
     let variables = 0;
-    for (let place = 0; place < this.hashes.length; place++) {
-      if (!this.isWord(place)) variables++;
-      plain += ` ${this.isWord(place) ? parts[place * 2 + 1] : '<*>'}`;
+    for (let position = 0; position < this.hashes.length; position++) {
+      if (!this.isWord(position)) variables++;
+      plain += ` ${this.isWord(position) ? parts[position * 2 + 1] : '<*>'}`;
     }
     this.id = hashTemplate(plain);
     this.template = copyString(parts.join(''));
@@ -98,12 +98,16 @@ export class Pattern {
   static of(tokens: Tokens): Pattern {
     const hashes = tokens.hashes.subarray(0, tokens.count);
     const parts: string[] = [];
-    for (let place = 0; place < tokens.count; place++) {
-      parts.push(tokens.readGap(place));
-      parts.push(hashes[place] === VARIABLE ? `<${kindOf(tokens.kinds[place] as number)}>` : tokens.value(place));
+    for (let position = 0; position < tokens.count; position++) {
+      parts.push(tokens.readGap(position));
+      parts.push(
+        hashes[position] === VARIABLE
+          ? `<${toVariableKind(tokens.kinds[position] as number)}>`
+          : tokens.value(position),
+      );
     }
     parts.push(tokens.readGap(tokens.count));
-    const [before, after] = messageFrame(tokens);
+    const [before, after] = buildMessageFrame(tokens);
     parts[0] = before + (parts[0] as string).trimStart();
     parts[parts.length - 1] = (parts.at(-1) as string).trimEnd() + after;
     const { structure, shapeHash } = tokens;
@@ -120,7 +124,16 @@ export class Pattern {
   serialize(): SavedPattern {
     const { hashes, structure, shape, count, last, reportedDay } = this;
     const values = this.#values.map((entry) => [entry.name, entry.serialize()] as const);
-    return { hashes, parts: this.#parts().join(SEPARATOR), structure, shape, count, last, told: reportedDay, values };
+    return {
+      hashes,
+      parts: this.#getParts().join(SEPARATOR),
+      structure,
+      shape,
+      count,
+      last,
+      told: reportedDay,
+      values,
+    };
   }
 
   /** Values of its variables by name: a position number, or the key of a field. */
@@ -129,12 +142,12 @@ export class Pattern {
   }
 
   /** Returns the word at a position, or `<kind>`. */
-  word(place: number): string {
-    return this.#parts()[place * 2 + 1] as string;
+  word(position: number): string {
+    return this.#getParts()[position * 2 + 1] as string;
   }
 
-  isWord(place: number): boolean {
-    const hash = this.hashes[place];
+  isWord(position: number): boolean {
+    const hash = this.hashes[position];
     return hash !== VARIABLE && hash !== ANY;
   }
 
@@ -144,12 +157,12 @@ export class Pattern {
   }
 
   /** Returns this pattern with variables at additional positions. */
-  widen(places: readonly number[]): Pattern {
+  widen(positions: readonly number[]): Pattern {
     const hashes = [...this.hashes];
-    const parts = this.#parts();
-    for (const place of places) {
-      hashes[place] = ANY;
-      parts[place * 2 + 1] = '<*>';
+    const parts = this.#getParts();
+    for (const position of positions) {
+      hashes[position] = ANY;
+      parts[position * 2 + 1] = '<*>';
     }
     const { structure, shape } = this;
     return new Pattern({ hashes, parts: parts.join(SEPARATOR), structure, shape, count: 0, last: 0, told: 0 });
@@ -160,9 +173,12 @@ export class Pattern {
     this.count += other.count;
     this.last = Math.max(this.last, other.last);
     for (const entry of other.#values) this.#findOrCreateValues(entry.name, other.#values.length).merge(entry);
-    for (let place = 0; place < this.hashes.length; place++)
-      if (!this.isWord(place) && other.isWord(place) && this.#isTracked(place))
-        this.#findOrCreateValues(placeNames[place] as string, this.variables).add(other.word(place), other.count);
+    for (let position = 0; position < this.hashes.length; position++)
+      if (!this.isWord(position) && other.isWord(position) && this.#isTracked(position))
+        this.#findOrCreateValues(positionNames[position] as string, this.variables).add(
+          other.word(position),
+          other.count,
+        );
     other.mergedInto = this;
   }
 
@@ -170,40 +186,43 @@ export class Pattern {
   observe(tokens: Tokens): void {
     const { fields } = tokens;
     const variableCount = this.variables + fields.length;
-    let left = MAX_VARIABLES;
-    for (let place = 0; place < this.hashes.length && left > 0; place++) {
-      if (this.isWord(place)) continue;
-      left--;
-      const values = this.#findOrCreateValues(placeNames[place] as string, variableCount);
-      values.observe(tokens.codes, tokens.starts[place] as number, tokens.ends[place] as number);
+    let remaining = MAX_VARIABLES;
+    for (let position = 0; position < this.hashes.length && remaining > 0; position++) {
+      if (this.isWord(position)) continue;
+      remaining--;
+      const values = this.#findOrCreateValues(positionNames[position] as string, variableCount);
+      values.observe(tokens.codes, tokens.starts[position] as number, tokens.ends[position] as number);
     }
     for (const [name, value] of fields) {
-      if (left-- <= 0) break;
+      if (remaining-- <= 0) break;
       this.#findOrCreateValues(name, variableCount).add(value);
     }
   }
 
-  #parts(): string[] {
+  #getParts(): string[] {
     const parts: string[] = [];
-    let from = 0;
+    let start = 0;
     for (let index = 0; index < this.#lengths.length; index++) {
-      const to = from + this.#lengths.charCodeAt(index);
-      parts.push(this.template.slice(from, to));
-      from = to;
+      const end = start + this.#lengths.charCodeAt(index);
+      parts.push(this.template.slice(start, end));
+      start = end;
     }
     return parts;
   }
 
-  #isTracked(place: number): boolean {
-    let before = 0;
-    for (let index = 0; index < place; index++) if (!this.isWord(index)) before++;
-    return before < MAX_VARIABLES;
+  #isTracked(position: number): boolean {
+    let variablesBefore = 0;
+    for (let index = 0; index < position; index++) if (!this.isWord(index)) variablesBefore++;
+    return variablesBefore < MAX_VARIABLES;
   }
 
-  #findOrCreateValues(name: string, among: number): ValueCounts {
-    let entry = this.#values.find((each) => each.name === name);
+  #findOrCreateValues(name: string, trackedVariables: number): ValueCounts {
+    let entry = this.#values.find((candidate) => candidate.name === name);
     if (entry === undefined) {
-      entry = new ValueCounts(name, Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, among)))));
+      entry = new ValueCounts(
+        name,
+        Math.max(2, Math.min(8, Math.floor(MAX_FREQUENT_VALUES / Math.max(1, trackedVariables)))),
+      );
       this.#values = this.#values.concat(entry);
     }
     return entry;

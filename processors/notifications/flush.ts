@@ -4,13 +4,13 @@
 
 import type { Notification } from '../../schemas/notifications.ts';
 import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
-import { severityRank } from '../../subjects/alerts/rule.ts';
+import { getSeverityRank } from '../../subjects/alerts/rule.ts';
 import type { Group, NotificationState, NotifiedAs, TrackedAlert } from './state.ts';
 
 interface GroupAlert {
   readonly id: string;
   readonly alert: TrackedAlert;
-  readonly told: NotifiedAs;
+  readonly notifiedAs: NotifiedAs;
 }
 
 /** Notification of a group. */
@@ -25,7 +25,7 @@ export interface FlushInput {
   /** Undefined if the routing document no longer has the group's route; only resolutions are then notified. */
   readonly route: CompiledRoute | undefined;
   readonly sendResolved: boolean;
-  readonly mutes: (alert: TrackedAlert) => boolean;
+  readonly isAlertMuted: (alert: TrackedAlert) => boolean;
   readonly isMutedByTime: boolean;
   /** Returns whether the alert is acknowledged; it is then not repeated. */
   readonly isAcknowledged: (id: string, alert: TrackedAlert) => boolean;
@@ -35,25 +35,25 @@ export interface FlushInput {
  * Returns how much higher the severity is than the notified one: 0 if it is equal, or if nothing or no severity was
  * notified.
  */
-export const severityIncrease = ({ severity }: Pick<TrackedAlert, 'severity'>, notifiedAs: NotifiedAs): number =>
+export const getSeverityIncrease = ({ severity }: Pick<TrackedAlert, 'severity'>, notifiedAs: NotifiedAs): number =>
   notifiedAs === 'nothing' || notifiedAs === 'firing' || severity === undefined
     ? 0
-    : severityRank(severity) - severityRank(notifiedAs);
+    : getSeverityRank(severity) - getSeverityRank(notifiedAs);
 
 const findReason = (
   group: Group,
   { firing, resolved }: { readonly firing: readonly GroupAlert[]; readonly resolved: readonly GroupAlert[] },
   { nowMs, route, sendResolved, isAcknowledged }: FlushInput,
 ): Notification['reason'] | undefined => {
-  const hasUnnotified = firing.some(({ told: notifiedAs }) => notifiedAs === 'nothing');
-  const ended = resolved.some(({ told: notifiedAs }) => notifiedAs === 'nothing' || sendResolved);
-  if (route === undefined) return ended && sendResolved ? 'resolved' : undefined;
-  if (group.toldMs === undefined) return hasUnnotified || ended ? 'first' : undefined;
-  const rises = firing.map(({ alert, told: notifiedAs }) => severityIncrease(alert, notifiedAs));
-  if (rises.some((rise) => rise > 0)) return 'escalated';
+  const hasUnnotified = firing.some(({ notifiedAs }) => notifiedAs === 'nothing');
+  const hasUnnotifiedEnd = resolved.some(({ notifiedAs }) => notifiedAs === 'nothing' || sendResolved);
+  if (route === undefined) return hasUnnotifiedEnd && sendResolved ? 'resolved' : undefined;
+  if (group.toldMs === undefined) return hasUnnotified || hasUnnotifiedEnd ? 'first' : undefined;
+  const increases = firing.map(({ alert, notifiedAs }) => getSeverityIncrease(alert, notifiedAs));
+  if (increases.some((increase) => increase > 0)) return 'escalated';
   if (hasUnnotified) return 'firing';
-  if (ended) return 'resolved';
-  if (rises.some((rise) => rise < 0)) return 'deescalated';
+  if (hasUnnotifiedEnd) return 'resolved';
+  if (increases.some((increase) => increase < 0)) return 'deescalated';
   const isDue = group.toldMs + route.repeatIntervalMs <= nowMs;
   return isDue && firing.some(({ id, alert }) => !isAcknowledged(id, alert)) ? 'repeated' : undefined;
 };
@@ -70,10 +70,10 @@ export const flushGroup = (
 ): GroupNotification | undefined => {
   const members = [...group.members].flatMap(([id, notifiedAs]): GroupAlert[] => {
     const alert = state.alerts.get(id);
-    return alert === undefined ? [] : [{ id, alert, told: notifiedAs }];
+    return alert === undefined ? [] : [{ id, alert, notifiedAs: notifiedAs }];
   });
-  for (const [id, alert] of group.departed) members.push({ id, alert, told: alert.severity ?? 'firing' });
-  const isMuted = ({ alert }: GroupAlert): boolean => input.isMutedByTime || input.mutes(alert);
+  for (const [id, alert] of group.departed) members.push({ id, alert, notifiedAs: alert.severity ?? 'firing' });
+  const isMuted = ({ alert }: GroupAlert): boolean => input.isMutedByTime || input.isAlertMuted(alert);
   const muted = new Set(members.filter(isMuted));
   const unmuted = members.filter((member) => !muted.has(member));
   const byStatus = {
@@ -82,11 +82,11 @@ export const flushGroup = (
   };
   const reason = findReason(group, byStatus, input);
   for (const member of members)
-    if (member.alert.status === 'resolved' && !(muted.has(member) && member.told !== 'nothing'))
-      if (state.removeDeparted(group, member.id) === undefined) state.leave(group, member.id);
+    if (member.alert.status === 'resolved' && !(muted.has(member) && member.notifiedAs !== 'nothing'))
+      if (state.removeDeparted(group, member.id) === undefined) state.removeMember(group, member.id);
   if (reason === undefined) return undefined;
   for (const { id, alert } of byStatus.firing) group.members.set(id, alert.severity ?? 'firing');
   group.toldMs = input.nowMs;
-  const resolved = byStatus.resolved.filter((member) => member.told === 'nothing' || input.sendResolved);
+  const resolved = byStatus.resolved.filter((member) => member.notifiedAs === 'nothing' || input.sendResolved);
   return { reason, firing: byStatus.firing, resolved };
 };

@@ -12,20 +12,20 @@ type Texts = Readonly<Record<string, string>>;
 const maxAlerts = 1000;
 const maxBytes = 600 * 1024;
 
-const commonEntries = (all: readonly Texts[]): Texts => {
-  const [first = {}, ...others] = all;
+const findCommonEntries = (texts: readonly Texts[]): Texts => {
+  const [first = {}, ...others] = texts;
   return Object.fromEntries(
-    Object.entries(first).filter(([name, value]) => others.every((one) => one[name] === value)),
+    Object.entries(first).filter(([name, value]) => others.every((entries) => entries[name] === value)),
   );
 };
 
 const limitAlerts = (alerts: readonly NotifiedAlert[]): readonly NotifiedAlert[] => {
   let bytes = 0;
-  const end = alerts.findIndex((alert, index) => {
+  const cutoff = alerts.findIndex((alert, index) => {
     bytes += Buffer.byteLength(JSON.stringify(alert));
     return index > 0 && (index >= maxAlerts || bytes > maxBytes);
   });
-  return end < 0 ? alerts : alerts.slice(0, end);
+  return cutoff < 0 ? alerts : alerts.slice(0, cutoff);
 };
 
 /** Returns the working channels of the receiver; if all fail, all other channels in the document. */
@@ -35,8 +35,8 @@ const selectChannels = (
   failing: ReadonlySet<string>,
 ): string[] => {
   const isWorking = (id: string): boolean => !failing.has(id);
-  const own = (receivers.find(({ name }) => name === receiver)?.channelIds ?? []).filter(isWorking);
-  if (own.length > 0 || failing.size === 0) return [...new Set(own)];
+  const workingChannels = (receivers.find(({ name }) => name === receiver)?.channelIds ?? []).filter(isWorking);
+  if (workingChannels.length > 0 || failing.size === 0) return [...new Set(workingChannels)];
   return [...new Set(receivers.flatMap(({ channelIds }) => channelIds).filter(isWorking))];
 };
 
@@ -54,38 +54,38 @@ export const createNotifications = (
   { reason, firing, resolved }: GroupNotification,
   { tenantId, nowMs, routing }: { readonly tenantId: string; readonly nowMs: number; readonly routing: AlertRouting },
 ): Notification[] => {
-  const all: NotifiedAlert[] = [...firing, ...resolved].map(
+  const allAlerts: NotifiedAlert[] = [...firing, ...resolved].map(
     ({ id, alert: { isOfRule: _, severity: _severity, projectId: _projectId, ...alert } }) => ({
       ...alert,
       alertId: id,
     }),
   );
-  const alerts = limitAlerts(all);
-  const failing = new Set(all.flatMap(({ labels }) => labels[failingChannelLabel] ?? []));
+  const alerts = limitAlerts(allAlerts);
+  const failing = new Set(allAlerts.flatMap(({ labels }) => labels[failingChannelLabel] ?? []));
   const groupId = createHash('sha256').update(group.id).digest('hex').slice(0, 24);
   const channelIds = selectChannels(routing, group.receiver, failing);
   const { escalationPolicyId } = routing.receivers.find(({ name }) => name === group.receiver) ?? {};
   const opensIncident = escalationPolicyId !== undefined && firing.length > 0 && !group.isTest;
-  const addressees: readonly NotificationTarget[] = [
+  const targets: readonly NotificationTarget[] = [
     ...channelIds.map((channelId) => ({ channelId, id: channelId })),
     ...(opensIncident ? [{ channelId: '', id: 'incident', escalationPolicyId }] : []),
   ];
-  return addressees.map(({ id, ...addressed }) => ({
+  return targets.map(({ id, ...destination }) => ({
     tenantId,
-    ...addressed,
+    ...destination,
     id: `${groupId}-${nowMs.toString(36)}-${id}`,
     receiver: group.receiver,
     groupKey: group.key,
     groupLabels: { ...group.labels },
     reason,
     atMs: nowMs,
-    commonLabels: { ...commonEntries(all.map(({ labels }) => labels)) },
-    commonAnnotations: { ...commonEntries(all.map(({ annotations }) => annotations)) },
+    commonLabels: { ...findCommonEntries(allAlerts.map(({ labels }) => labels)) },
+    commonAnnotations: { ...findCommonEntries(allAlerts.map(({ annotations }) => annotations)) },
     status: firing.length > 0 ? 'firing' : 'resolved',
     alerts: [...alerts],
     firing: firing.length,
     resolved: resolved.length,
-    truncatedAlerts: all.length - alerts.length,
+    truncatedAlerts: allAlerts.length - alerts.length,
     ...(group.isTest && { isTest: true }),
   }));
 };

@@ -1,5 +1,5 @@
 import type { AlertTransition } from '../../schemas/alerts.ts';
-import { itemSource } from '../../schemas/records/values.ts';
+import { createItemSource } from '../../schemas/records/values.ts';
 import { alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
 import { type AlertAcknowledgement, alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
 import { maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
@@ -8,7 +8,7 @@ import { topics } from '../../schemas/topics.ts';
 import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
 import { createGroupKey, findRoutes, selectGroupLabels } from '../../subjects/alerts/routing/tree.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { flushGroup, severityIncrease } from './flush.ts';
+import { flushGroup, getSeverityIncrease } from './flush.ts';
 import { createNotifications } from './notification-messages.ts';
 import { type Group, maxAlerts, type NotificationState, notificationState, type TrackedAlert } from './state.ts';
 
@@ -35,14 +35,14 @@ const alertKey = ({ alertId, isTest }: AlertTransition): string => (isTest === t
 
 const toTrackedAlert = (
   transition: AlertTransition,
-  known: TrackedAlert | undefined,
+  previous: TrackedAlert | undefined,
   { follows }: Pick<NotificationContext, 'follows'>,
 ): TrackedAlert => {
   const { ruleId, annotations, held, severity, reason, atMs, startedAtMs, endedAtMs, isTest } = transition;
   const isOfRule = follows.rules.has(ruleId);
-  const shared = {
+  const sharedFields = {
     // A resolution has the labels of its notification.
-    labels: (isNotifiable(transition) ? undefined : known?.labels) ?? transition.labels,
+    labels: (isNotifiable(transition) ? undefined : previous?.labels) ?? transition.labels,
     ruleId,
     annotations,
     value: held === undefined ? transition.value : held.value,
@@ -54,13 +54,13 @@ const toTrackedAlert = (
     ...(isOfRule && { isOfRule }),
   };
   if (isNotifiable(transition))
-    return { ...shared, status: 'firing', startsAtMs: startedAtMs ?? known?.startsAtMs ?? atMs };
-  const startsAtMs = startedAtMs ?? known?.startsAtMs ?? atMs;
-  return { ...shared, status: 'resolved', startsAtMs, endsAtMs: endedAtMs ?? atMs };
+    return { ...sharedFields, status: 'firing', startsAtMs: startedAtMs ?? previous?.startsAtMs ?? atMs };
+  const startsAtMs = startedAtMs ?? previous?.startsAtMs ?? atMs;
+  return { ...sharedFields, status: 'resolved', startsAtMs, endsAtMs: endedAtMs ?? atMs };
 };
 
 /** Returns the group of an alert at a route. */
-const findGroupPlace = (route: CompiledRoute, alert: Pick<TrackedAlert, 'labels' | 'isTest'>) => {
+const identifyGroup = (route: CompiledRoute, alert: Pick<TrackedAlert, 'labels' | 'isTest'>) => {
   const isTest = alert.isTest === true;
   const labels = selectGroupLabels(route, alert.labels);
   const key = createGroupKey(route, labels);
@@ -68,14 +68,14 @@ const findGroupPlace = (route: CompiledRoute, alert: Pick<TrackedAlert, 'labels'
 };
 
 /** Adds an alert to its group at a route. */
-const joinGroup = (here: NotificationContext, route: CompiledRoute, id: string, alert: TrackedAlert): Group => {
-  const { state, clockMs } = here;
-  const { isTest, labels, key, id: groupId } = findGroupPlace(route, alert);
-  const known = state.groups.get(groupId);
+const addToGroup = (context: NotificationContext, route: CompiledRoute, id: string, alert: TrackedAlert): Group => {
+  const { state, clockMs } = context;
+  const { isTest, labels, key, id: groupId } = identifyGroup(route, alert);
+  const previous = state.groups.get(groupId);
   const { receiver } = route;
   const group =
-    known ??
-    state.open({
+    previous ??
+    state.addGroup({
       id: groupId,
       key,
       receiver,
@@ -88,15 +88,15 @@ const joinGroup = (here: NotificationContext, route: CompiledRoute, id: string, 
     });
   state.addMember(group, id, state.removeDeparted(group, id) ?? group.members.get(id));
   // An alert that has been firing for longer has already waited.
-  const waited = isTest || alert.startsAtMs + route.groupWaitMs < clockMs;
-  if (known === undefined) here.setTimer('clock', waited ? clockMs : clockMs + route.groupWaitMs, groupId);
-  else if (waited && known.toldMs === undefined) here.setTimer('clock', clockMs, groupId);
+  const hasWaited = isTest || alert.startsAtMs + route.groupWaitMs < clockMs;
+  if (previous === undefined) context.setTimer('clock', hasWaited ? clockMs : clockMs + route.groupWaitMs, groupId);
+  else if (hasWaited && previous.toldMs === undefined) context.setTimer('clock', clockMs, groupId);
   return group;
 };
 
-const closeEmpty = (state: NotificationState, group: Group): boolean => {
+const closeIfEmpty = (state: NotificationState, group: Group): boolean => {
   if (group.members.size > 0 || group.departed.size > 0) return false;
-  state.close(group);
+  state.removeGroup(group);
   return true;
 };
 
@@ -104,14 +104,14 @@ const closeEmpty = (state: NotificationState, group: Group): boolean => {
  * Applies the current routing document: alerts join the groups of their labels, and leave other groups unless they were
  * notified there.
  */
-const applyRouting = (here: NotificationContext): void => {
-  const { state, follows } = here;
+const applyRouting = (context: NotificationContext): void => {
+  const { state, follows } = context;
   if (!state.rules.update(follows.routing.get(alertRoutingId), state.alerts)) return;
   const currentKeys = new Set<string>();
   for (const [id, alert] of state.alerts) {
     if (alert.status !== 'firing') continue;
     for (const route of findRoutes(state.rules.root, alert.labels))
-      currentKeys.add(`${joinGroup(here, route, id, alert).id} ${id}`);
+      currentKeys.add(`${addToGroup(context, route, id, alert).id} ${id}`);
   }
   for (const group of [...state.groups.values()]) {
     for (const [id, notifiedAs] of [...group.members])
@@ -120,36 +120,38 @@ const applyRouting = (here: NotificationContext): void => {
         state.alerts.get(id)?.status === 'firing' &&
         !currentKeys.has(`${group.id} ${id}`)
       )
-        state.leave(group, id);
-    closeEmpty(state, group);
+        state.removeMember(group, id);
+    closeIfEmpty(state, group);
   }
 };
 
-const handleTransition = (transition: AlertTransition, here: NotificationContext): void => {
-  const { state } = here;
-  applyRouting(here);
+const handleTransition = (transition: AlertTransition, context: NotificationContext): void => {
+  const { state } = context;
+  applyRouting(context);
   const id = alertKey(transition);
-  const known = state.alerts.get(id);
-  const alert = toTrackedAlert(transition, known, here);
+  const previous = state.alerts.get(id);
+  const alert = toTrackedAlert(transition, previous, context);
   if (alert.status === 'resolved') {
-    if (known === undefined) return;
-    state.rules.removeFiring(id, known);
+    if (previous === undefined) return;
+    state.rules.removeFiring(id, previous);
     state.setAlert(id, alert);
     return;
   }
-  if (known === undefined && state.alerts.size >= maxAlerts) {
-    here.drop('too-many-alerts');
+  if (previous === undefined && state.alerts.size >= maxAlerts) {
+    context.drop('too-many-alerts');
     return;
   }
   // Labels belong to the alert; its muting depends on them.
-  if (known !== undefined) state.rules.removeFiring(id, known);
+  if (previous !== undefined) state.rules.removeFiring(id, previous);
   state.setAlert(id, alert);
   state.rules.addFiring(id, alert);
-  const groups = new Set(findRoutes(state.rules.root, alert.labels).map((route) => joinGroup(here, route, id, alert)));
-  if (known !== undefined) leaveFormerGroups(here, id, known, groups);
+  const groups = new Set(
+    findRoutes(state.rules.root, alert.labels).map((route) => addToGroup(context, route, id, alert)),
+  );
+  if (previous !== undefined) leaveFormerGroups(context, id, previous, groups);
   for (const group of groups)
-    if (group.toldMs !== undefined && severityIncrease(alert, group.members.get(id) ?? 'nothing') > 0)
-      notifyGroup(group, here);
+    if (group.toldMs !== undefined && getSeverityIncrease(alert, group.members.get(id) ?? 'nothing') > 0)
+      notifyGroup(group, context);
 };
 
 /**
@@ -159,24 +161,24 @@ const handleTransition = (transition: AlertTransition, here: NotificationContext
 const leaveFormerGroups = (
   { state, clockMs }: NotificationContext,
   id: string,
-  known: TrackedAlert,
+  previous: TrackedAlert,
   groups: ReadonlySet<Group>,
 ): void => {
-  const resolvedAlert: TrackedAlert = { ...known, status: 'resolved', endsAtMs: known.endsAtMs ?? clockMs };
-  for (const route of findRoutes(state.rules.root, known.labels)) {
-    const group = state.groups.get(findGroupPlace(route, known).id);
+  const resolvedAlert: TrackedAlert = { ...previous, status: 'resolved', endsAtMs: previous.endsAtMs ?? clockMs };
+  for (const route of findRoutes(state.rules.root, previous.labels)) {
+    const group = state.groups.get(identifyGroup(route, previous).id);
     if (group === undefined || groups.has(group)) continue;
     state.moveOut(group, id, resolvedAlert);
-    closeEmpty(state, group);
+    closeIfEmpty(state, group);
   }
 };
 
 /** Returns whether an acknowledgment applies to the current firing of an alert. */
-const appliesToFiring = (mark: AlertAcknowledgement | undefined, { startsAtMs }: TrackedAlert): boolean =>
-  mark !== undefined && (mark.startedAtMs === 0 || mark.startedAtMs === startsAtMs);
+const appliesToFiring = (acknowledgement: AlertAcknowledgement | undefined, { startsAtMs }: TrackedAlert): boolean =>
+  acknowledgement !== undefined && (acknowledgement.startedAtMs === 0 || acknowledgement.startedAtMs === startsAtMs);
 
 /** Resolves alerts whose rule was deleted or disabled, because nothing evaluates them anymore. */
-const endOrphans = (group: Group, { state, follows, clockMs }: NotificationContext): void => {
+const resolveOrphans = (group: Group, { state, follows, clockMs }: NotificationContext): void => {
   for (const id of group.members.keys()) {
     const alert = state.alerts.get(id);
     if (alert?.status !== 'firing' || alert.isOfRule !== true || alert.isTest === true) continue;
@@ -187,11 +189,11 @@ const endOrphans = (group: Group, { state, follows, clockMs }: NotificationConte
 };
 
 /** Emits the notifications of a group. Returns its route, if it still has one. */
-const notifyGroup = (group: Group, here: NotificationContext): CompiledRoute | undefined => {
-  const { state, tenantId, clockMs: nowMs, follows } = here;
-  endOrphans(group, here);
+const notifyGroup = (group: Group, context: NotificationContext): CompiledRoute | undefined => {
+  const { state, tenantId, clockMs: nowMs, follows } = context;
+  resolveOrphans(group, context);
   const { rules } = state;
-  const storedRoute = rules.route(group.routeId);
+  const storedRoute = rules.findRoute(group.routeId);
   const route =
     storedRoute?.receiver === group.receiver && createGroupKey(storedRoute, group.labels) === group.key
       ? storedRoute
@@ -201,7 +203,7 @@ const notifyGroup = (group: Group, here: NotificationContext): CompiledRoute | u
     nowMs,
     route,
     sendResolved: receiver?.sendResolved ?? false,
-    mutes: rules.createMutePredicate(follows, nowMs),
+    isAlertMuted: rules.createMutePredicate(follows, nowMs),
     isMutedByTime: route !== undefined && rules.mutedByTime(route, nowMs) !== undefined,
     isAcknowledged: (id, alert) => appliesToFiring(follows.acknowledgements.get(id), alert),
   });
@@ -211,27 +213,27 @@ const notifyGroup = (group: Group, here: NotificationContext): CompiledRoute | u
       nowMs,
       routing: rules.routing,
     }))
-      here.emit.notifications(notification);
+      context.emit.notifications(notification);
   return route;
 };
 
-const flush = (groupId: string, here: NotificationContext): void => {
-  const { state, clockMs } = here;
-  applyRouting(here);
+const flushGroupTimer = (groupId: string, context: NotificationContext): void => {
+  const { state, clockMs } = context;
+  applyRouting(context);
   const group = state.groups.get(groupId);
   if (group === undefined) return;
-  const route = notifyGroup(group, here);
+  const route = notifyGroup(group, context);
   // A test is notified once.
-  if (group.isTest) for (const id of [...group.members.keys()]) state.leave(group, id);
-  if (!closeEmpty(state, group))
-    here.setTimer('clock', clockMs + (route?.groupIntervalMs ?? retiredIntervalMs), groupId);
+  if (group.isTest) for (const id of [...group.members.keys()]) state.removeMember(group, id);
+  if (!closeIfEmpty(state, group))
+    context.setTimer('clock', clockMs + (route?.groupIntervalMs ?? retiredIntervalMs), groupId);
 };
 
 /** Groups alerts by the routing document, and notifies channels when their waits are over. */
 export const notifications = defineProcessor({
   name: 'notifications',
   summary: 'Groups alerts by route, and decides when to notify which channel.',
-  reads: itemSource(topics.alertTransitions),
+  reads: createItemSource(topics.alertTransitions),
   emits: { notifications: topics.notifications },
   follows: {
     routing: alertRoutings,
@@ -243,5 +245,5 @@ export const notifications = defineProcessor({
   state: notificationState,
   limits: { stateBytes: 512 * 1024 * 1024 },
   step: handleTransition,
-  timer: ({ key }, here) => flush(key, here),
+  timer: ({ key }, context) => flushGroupTimer(key, context),
 });

@@ -11,7 +11,7 @@ import { type CompiledRoute, compileRoutes } from '../../subjects/alerts/routing
 import { OccurrenceCache } from '../../subjects/maintenance-windows/windows.ts';
 
 /** Sources of muting by label: silences, and active maintenance windows. */
-interface Muting {
+interface MutingSources {
   readonly silences: ReadonlyMap<string, Silence & StoredMetadata>;
   readonly windows: ReadonlyMap<string, MaintenanceWindow & StoredMetadata>;
 }
@@ -41,7 +41,7 @@ export class Rules {
   #compiledVersion: string | undefined;
   /** Matchers of silences and windows, by id. */
   readonly #compiledMatchers = new Map<string, { readonly version: number; readonly matching: CompiledMatchers }>();
-  readonly #times = new OccurrenceCache();
+  readonly #occurrences = new OccurrenceCache();
 
   /** Compiles the document if it changed, and returns whether alerts were grouped by another version. */
   update(
@@ -51,14 +51,14 @@ export class Rules {
     const version = document === undefined ? '' : `${document.createdAt} ${document.version}`;
     if (version === this.#compiledVersion) return false;
     this.#compiledVersion = version;
-    const isOther = version !== this.version;
+    const hasChanged = version !== this.version;
     this.version = version;
     this.routing = document ?? defaultRouting;
     this.root = compileRoutes(this.routing);
     this.#routes = new Map(flattenRoutes(this.root).map((route) => [route.id, route]));
     this.#inhibition = new Inhibition(this.routing.inhibitRules);
     for (const [id, alert] of alerts) this.addFiring(id, alert);
-    return isOther;
+    return hasChanged;
   }
 
   /** Registers a firing alert. A test mutes nothing. */
@@ -70,7 +70,7 @@ export class Rules {
     this.#inhibition.remove(id, labels);
   }
 
-  route(id: string): CompiledRoute | undefined {
+  findRoute(id: string): CompiledRoute | undefined {
     return this.#routes.get(id);
   }
 
@@ -80,21 +80,21 @@ export class Rules {
   }
 
   /** Returns a predicate: whether another alert, a silence or a maintenance window mutes an alert. */
-  createMutePredicate({ silences, windows }: Muting, atMs: number): (alert: MutableAlert) => boolean {
-    const active = [...silences.values()]
+  createMutePredicate({ silences, windows }: MutingSources, atMs: number): (alert: MutableAlert) => boolean {
+    const activeSilences = [...silences.values()]
       .filter((silence) => getSilenceState(silence, atMs) === 'active')
-      .map((silence) => this.#matching(silence));
-    const activeWindows = [...windows.values()].filter((window) => this.#times.isActive(window, atMs));
-    const maintained = activeWindows.map((window) => ({
-      matching: this.#matching(window),
+      .map((silence) => this.#getMatchers(silence));
+    const activeWindows = [...windows.values()].filter((window) => this.#occurrences.isActive(window, atMs));
+    const maintenanceMatchers = activeWindows.map((window) => ({
+      matching: this.#getMatchers(window),
       projectIds: window.projectIds,
     }));
     for (const id of this.#compiledMatchers.keys())
       if (!silences.has(id) && !windows.has(id)) this.#compiledMatchers.delete(id);
-    this.#times.retainOnly(windows);
+    this.#occurrences.retainOnly(windows);
     return ({ labels, projectId }) =>
-      active.some((matching) => matching.matches(labels)) ||
-      maintained.some(
+      activeSilences.some((matching) => matching.matches(labels)) ||
+      maintenanceMatchers.some(
         ({ matching, projectIds }) =>
           (projectIds.length === 0 || (projectId !== undefined && projectIds.includes(projectId))) &&
           matching.matches(labels),
@@ -102,15 +102,15 @@ export class Rules {
       this.#inhibition.findMutingAlert(labels) !== undefined;
   }
 
-  #matching({
+  #getMatchers({
     id,
     version,
     matchers,
   }: Pick<Silence & StoredMetadata, 'id' | 'version' | 'matchers'>): CompiledMatchers {
-    const known = this.#compiledMatchers.get(id);
-    if (known?.version === version) return known.matching;
-    const matching = compileMatchers(matchers);
-    this.#compiledMatchers.set(id, { version, matching });
-    return matching;
+    const cached = this.#compiledMatchers.get(id);
+    if (cached?.version === version) return cached.matching;
+    const compiledMatchers = compileMatchers(matchers);
+    this.#compiledMatchers.set(id, { version, matching: compiledMatchers });
+    return compiledMatchers;
   }
 }

@@ -15,7 +15,7 @@ export type TrackedAlert = Omit<NotifiedAlert, 'alertId'> & {
   readonly severity?: AlertSeverity;
 };
 
-/** What a group was notified of for an alert; `firing` if an earlier version sent it. */
+/** State in which a group was last notified of an alert; `firing` if an earlier version sent the notification. */
 export type NotifiedAs = 'nothing' | 'firing' | AlertSeverity;
 
 export interface Group {
@@ -29,7 +29,7 @@ export interface Group {
   /** Time of the last notification; undefined before the first. */
   toldMs: number | undefined;
   readonly members: Map<string, NotifiedAs>;
-  /** Alerts that were notified here and whose labels now lead elsewhere, in their former form with their end. */
+  /** Alerts that were notified in this group but whose changed labels now route them elsewhere, with their former labels and their end. */
   readonly departed: Map<string, TrackedAlert>;
 }
 
@@ -45,21 +45,21 @@ interface Saved {
 
 const chunkLength = 64 * 1024;
 
-/** Yields JSON of a list's elements, separated by commas, in pieces. */
+/** Yields the JSON of a list's elements, separated by commas, in chunks. */
 function* encodeElements<Element>(
   elements: Iterable<Element>,
-  saved: (element: Element) => unknown,
+  toSaved: (element: Element) => unknown,
 ): Generator<Buffer> {
-  let piece = '';
+  let chunk = '';
   let separator = '';
   for (const element of elements) {
-    piece += separator + JSON.stringify(saved(element));
+    chunk += separator + JSON.stringify(toSaved(element));
     separator = ',';
-    if (piece.length < chunkLength) continue;
-    yield Buffer.from(piece);
-    piece = '';
+    if (chunk.length < chunkLength) continue;
+    yield Buffer.from(chunk);
+    chunk = '';
   }
-  yield Buffer.from(piece);
+  yield Buffer.from(chunk);
 }
 
 const groupBytes = 400;
@@ -86,7 +86,7 @@ export class NotificationState {
     this.alerts.set(id, alert);
   }
 
-  open(group: Group): Group {
+  addGroup(group: Group): Group {
     this.groups.set(group.id, group);
     this.#bytes += groupBytes + 4 * group.id.length;
     return group;
@@ -109,7 +109,7 @@ export class NotificationState {
     if (notifiedAs === undefined) return;
     if (notifiedAs !== 'nothing')
       this.#addDeparted(group, alertId, notifiedAs === 'firing' ? alert : { ...alert, severity: notifiedAs });
-    this.leave(group, alertId);
+    this.removeMember(group, alertId);
   }
 
   #addDeparted(group: Group, alertId: string, departed: TrackedAlert): void {
@@ -127,20 +127,20 @@ export class NotificationState {
   }
 
   /** Removes an alert from a group, and forgets it if it has no other group. */
-  leave(group: Group, alertId: string): void {
+  removeMember(group: Group, alertId: string): void {
     if (!group.members.delete(alertId)) return;
     this.#bytes -= memberBytes;
-    const uses = (this.#groupCounts.get(alertId) ?? 1) - 1;
-    if (uses > 0) {
-      this.#groupCounts.set(alertId, uses);
+    const remainingGroups = (this.#groupCounts.get(alertId) ?? 1) - 1;
+    if (remainingGroups > 0) {
+      this.#groupCounts.set(alertId, remainingGroups);
       return;
     }
     this.#groupCounts.delete(alertId);
-    this.forget(alertId);
+    this.removeAlert(alertId);
   }
 
   /** Forgets an alert that has no group. */
-  forget(alertId: string): void {
+  removeAlert(alertId: string): void {
     if (this.#groupCounts.has(alertId)) return;
     this.#bytes -= this.#weights.get(alertId) ?? 0;
     this.#weights.delete(alertId);
@@ -149,7 +149,7 @@ export class NotificationState {
     if (alert !== undefined) this.rules.removeFiring(alertId, alert);
   }
 
-  close(group: Group): void {
+  removeGroup(group: Group): void {
     if (this.groups.delete(group.id)) this.#bytes -= groupBytes + 4 * group.id.length;
   }
 
@@ -157,9 +157,9 @@ export class NotificationState {
     return { entries: this.alerts.size + this.groups.size, bytes: this.#bytes, evicted: 0 };
   }
 
-  /** Serializes `Saved` as JSON, piece by piece: during an alert storm one string would take tens of megabytes. */
+  /** Serializes `Saved` as JSON, in chunks: during an alert storm one string would take tens of megabytes. */
   save(): Uint8Array {
-    const groupOf = ({ members, departed, ...group }: Group): SavedGroup => ({
+    const toSavedGroup = ({ members, departed, ...group }: Group): SavedGroup => ({
       ...group,
       members: [...members],
       ...(departed.size > 0 && { departed: [...departed] }),
@@ -169,7 +169,7 @@ export class NotificationState {
       Buffer.from(`{${routing === undefined ? '' : `"routing":${routing},`}"alerts":[`),
       ...encodeElements(this.alerts, (alert) => alert),
       Buffer.from('],"groups":['),
-      ...encodeElements(this.groups.values(), groupOf),
+      ...encodeElements(this.groups.values(), toSavedGroup),
       Buffer.from(']}'),
     ]);
   }
@@ -181,7 +181,7 @@ export class NotificationState {
     state.rules.version = routing;
     for (const [id, alert] of alerts) state.setAlert(id, alert);
     for (const { members, departed = [], toldMs: notifiedAtMs, ...saved } of groups) {
-      const group = state.open({ ...saved, toldMs: notifiedAtMs, members: new Map(), departed: new Map() });
+      const group = state.addGroup({ ...saved, toldMs: notifiedAtMs, members: new Map(), departed: new Map() });
       for (const [id, alert] of departed) state.#addDeparted(group, id, alert);
       for (const [id, notifiedAs] of members) state.addMember(group, id, notifiedAs);
     }

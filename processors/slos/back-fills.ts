@@ -1,9 +1,9 @@
 /**
- * Queues the measurement of the time before an SLO was created, so that large back-fills delay no slice that ends now.
+ * Queues back-fills, which measure the time before an SLO was created, so that large ones do not delay the slices that end now.
  */
 
 interface WaitingBackFill {
-  readonly begin: (isInTime: boolean) => void;
+  readonly start: (isInTime: boolean) => void;
   readonly untilMs: number;
 }
 
@@ -20,19 +20,19 @@ export class BackFillQueue {
   async runQueued(tenantId: string, untilMs: number, work: () => Promise<void>): Promise<void> {
     const others = this.#waiting.get(tenantId);
     if (others === undefined) this.#waiting.set(tenantId, []);
-    else if (!(await new Promise<boolean>((begin) => others.push({ begin, untilMs })))) return;
+    else if (!(await new Promise<boolean>((start) => others.push({ start, untilMs })))) return;
     try {
       await work();
     } finally {
-      this.#next(tenantId);
+      this.#startNext(tenantId);
     }
   }
 
-  #next(tenantId: string): void {
+  #startNext(tenantId: string): void {
     const waiting = this.#waiting.get(tenantId) ?? [];
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const isInTime = this.#now() <= next.untilMs;
-      next.begin(isInTime);
+      next.start(isInTime);
       if (isInTime) return;
     }
     this.#waiting.delete(tenantId);

@@ -12,30 +12,30 @@ import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { topics } from '../../schemas/topics.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { queryErrorMessage } from '../../subjects/alerts/run-query.ts';
-import type { KnownSlo, SloFields } from '../../subjects/slos/document.ts';
-import { findExcluded, readExclusions } from '../../subjects/slos/exclusions.ts';
+import type { IdentifiedSlo, SloFields } from '../../subjects/slos/document.ts';
+import { findExcludedPeriods, readExclusions } from '../../subjects/slos/exclusions.ts';
 import { batchQuery } from '../../subjects/slos/gathered.ts';
 import { findLateWindows } from '../../subjects/slos/late-records.ts';
 import { type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
 import {
+  getSettledUpToMs,
   type MeasuredExtent,
   type MeasurementPlan,
   planMeasurements,
-  settledUpToMs,
 } from '../../subjects/slos/measurement-times.ts';
-import { measuredSignals } from '../../subjects/slos/signals.ts';
+import { listMeasuredSignals } from '../../subjects/slos/signals.ts';
 import {
   findChangedSlices,
   type MeasuredSlice,
   parseSeriesKey,
   readSlicesBySeries,
   type SloSeries,
-  seriesKey,
+  toSeriesKey,
 } from '../../subjects/slos/slices/slices.ts';
 import type { Window } from '../../subjects/slos/slices/windows.ts';
 import { toSloObjective } from '../../subjects/slos/status.ts';
-import { readSlo } from '../../subjects/slos/stored.ts';
-import { ruleAnswers } from '../alerts/rule-answers.ts';
+import { parseStoredSlo } from '../../subjects/slos/stored.ts';
+import { getRuleBatcher } from '../alerts/rule-answers.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { BackFillQueue } from './back-fills.ts';
@@ -43,7 +43,7 @@ import { BackFillQueue } from './back-fills.ts';
 type SavedMeasurement = MeasuredExtent | null;
 
 const parseSlo = (document: StoredSlo & StoredMetadata) => {
-  const slo = readSlo(document);
+  const slo = parseStoredSlo(document);
   if (slo === undefined)
     throw new Error(
       `the format of the objective ${document.id}, version ${document.queryVersion}, is not supported here`,
@@ -53,7 +53,7 @@ const parseSlo = (document: StoredSlo & StoredMetadata) => {
 
 interface MeasureContext extends Pick<SchedulePorts, 'documents'> {
   readonly dueWindows: MeasurementPlan;
-  readonly known: MeasuredExtent;
+  readonly progress: MeasuredExtent;
   readonly options: MeasureOptions;
 }
 
@@ -69,7 +69,7 @@ interface TenantPorts extends Pick<SchedulePorts, 'documents'> {
 }
 
 const backFills = new BackFillQueue();
-/** Leaves the rest of a run's time for the work itself. */
+/** Maximum wait for the back-fill queue; the rest of a run's time is for the work itself. */
 const maxWaitMs = 25_000;
 
 /** Returns the stored slices of a window. SLOs that need the same window in the same minute share the query. */
@@ -79,10 +79,10 @@ const readStoredSlices = async (
   { answers, reading }: MeasureOptions,
 ): Promise<readonly MeasuredSlice[]> => {
   const key = `told ${window.fromMs} ${window.toMs}`;
-  const found = await batchQuery(answers, { key, member: seriesKey(sloSeries) }, (keys) =>
+  const slicesByKey = await batchQuery(answers, { key, member: toSeriesKey(sloSeries) }, (keys) =>
     readSlicesBySeries(reading, keys.map(parseSeriesKey), window),
   );
-  return found.get(seriesKey(sloSeries)) ?? [];
+  return slicesByKey.get(toSeriesKey(sloSeries)) ?? [];
 };
 
 /** Returns the newest reception time of the stored records that an SLO counts; undefined if unknown. */
@@ -90,10 +90,10 @@ const readNewestStored = async (
   slo: Pick<SloFields, 'query'>,
   { columns }: TenantPorts,
 ): Promise<number | undefined> => {
-  const tables = measuredSignals(slo).map((signal) => signalDefinitions[signal].newest.table);
-  const watermarks = await Promise.all(tables.map((table) => columns.landedUpTo(table)));
-  const known = watermarks.filter((ms) => ms !== undefined);
-  return known.length < watermarks.length ? undefined : Math.min(...known);
+  const tables = listMeasuredSignals(slo).map((signal) => signalDefinitions[signal].newest.table);
+  const watermarks = await Promise.all(tables.map((table) => columns.getStoredUpToMs(table)));
+  const knownTimes = watermarks.filter((ms) => ms !== undefined);
+  return knownTimes.length < watermarks.length ? undefined : Math.min(...knownTimes);
 };
 
 /** Maximum time from the reception of a record until it is on the bus. */
@@ -105,8 +105,8 @@ const maxPublishDelayMs = 60_000;
  * waited for a minute. Undefined if none is reported.
  */
 const readWaitingSince = async ({ columns: { tenantId }, documents }: TenantPorts): Promise<number | undefined> => {
-  const late = await documents.forTenant(tenantId).collection(platformAlerts).find('records-late');
-  return late && Date.parse(late.since) - maxPublishDelayMs;
+  const alert = await documents.forTenant(tenantId).collection(platformAlerts).find('records-late');
+  return alert && Date.parse(alert.since) - maxPublishDelayMs;
 };
 
 /** Returns the time up to which all received records are stored; undefined if unknown. */
@@ -115,14 +115,14 @@ const readStoredUpTo = async (slo: Pick<SloFields, 'query'>, ports: TenantPorts)
   return newestMs !== undefined && waitingMs !== undefined ? Math.min(newestMs, waitingMs) : (waitingMs ?? newestMs);
 };
 
-/** Does the work of a run. Failed work is retried with the next run, and does not block newer measurements. */
-const measure = async (
+/** Measures what is due in a run. A failed measurement is retried in the next run and does not block newer ones. */
+const measureSlo = async (
   sloId: string,
-  slo: NonNullable<ReturnType<typeof readSlo>>,
-  { dueWindows, known, options, documents }: MeasureContext,
+  slo: NonNullable<ReturnType<typeof parseStoredSlo>>,
+  { dueWindows, progress, options, documents }: MeasureContext,
 ): Promise<MeasureResult> => {
   const slices: MeasuredSlice[][] = [];
-  let measured = known;
+  let measured = progress;
   try {
     const ended = await Promise.all(dueWindows.ended.map((window) => measureSlices(slo, window, options)));
     slices.push(ended.flat());
@@ -135,18 +135,20 @@ const measure = async (
     };
     if (dueWindows.before.length > 0)
       await backFills.runQueued(options.reading.columns.tenantId, performance.now() + maxWaitMs, measureHistory);
-    const isLate = dueWindows.late.length + dueWindows.recheck.length > 0;
-    const landed = isLate ? await readStoredUpTo(slo, { columns: options.reading.columns, documents }) : undefined;
-    const foundWindows = await Promise.all(
-      dueWindows.recheck.map((window) => findLateWindows(slo, window, { ...options, landedMs: known.landedMs })),
+    const hasLateWindows = dueWindows.late.length + dueWindows.recheck.length > 0;
+    const storedUpToMs = hasLateWindows
+      ? await readStoredUpTo(slo, { columns: options.reading.columns, documents })
+      : undefined;
+    const lateWindows = await Promise.all(
+      dueWindows.recheck.map((window) => findLateWindows(slo, window, { ...options, storedUpToMs: progress.landedMs })),
     );
-    for (const window of [...dueWindows.late, ...foundWindows.flat()]) {
+    for (const window of [...dueWindows.late, ...lateWindows.flat()]) {
       const storedSlices = await readStoredSlices({ sloId, series: measured.series }, window, options);
       slices.push(findChangedSlices(storedSlices, await measureSlices(slo, window, options)));
     }
     const { lateMs, allMs } = dueWindows.next;
     // Records stored during the search are searched again.
-    return { slices, measured: { ...measured, lateMs, allMs, landedMs: landed ?? known.landedMs }, error: '' };
+    return { slices, measured: { ...measured, lateMs, allMs, landedMs: storedUpToMs ?? progress.landedMs }, error: '' };
   } catch (error) {
     options.signal?.throwIfAborted();
     return { slices, measured, error: queryErrorMessage(error).slice(0, 4096) };
@@ -156,23 +158,23 @@ const measure = async (
 const dayMs = 86_400_000;
 
 /**
- * Returns the maintenance of the SLO's window and of the upcoming period. Nothing is read for an SLO without
- * exclusions.
+ * Returns the maintenance of the SLO's window and of the upcoming period. For an SLO without exclusions, nothing is
+ * read.
  */
 const readExcludedWindows = async (
-  known: KnownSlo,
+  knownSlo: IdentifiedSlo,
   tenantId: string,
   { documents }: Pick<SchedulePorts, 'documents'>,
   nowMs: number,
 ): Promise<Pick<SloObjective, 'excluded'>> => {
-  if (!known.slo.query.excludeMaintenance) return {};
-  const windows = await readExclusions(documents.forTenant(tenantId), [known.slo]);
-  const sliceMs = parseDurationMs(known.slo.query.slice);
+  if (!knownSlo.slo.query.excludeMaintenance) return {};
+  const windows = await readExclusions(documents.forTenant(tenantId), [knownSlo.slo]);
+  const sliceMs = parseDurationMs(knownSlo.slo.query.slice);
   // Windows have at most 366 days, and begin and end with slices.
-  const about = Math.floor(nowMs / sliceMs) * sliceMs;
+  const sliceEndMs = Math.floor(nowMs / sliceMs) * sliceMs;
   const days = Math.ceil((367 * dayMs) / sliceMs) * sliceMs;
-  const toMs = known.slo.query.calendar === undefined ? about : about + days;
-  const excluded = findExcluded(known, windows, { fromMs: about - days, toMs }, sliceMs);
+  const toMs = knownSlo.slo.query.calendar === undefined ? sliceEndMs : sliceEndMs + days;
+  const excluded = findExcludedPeriods(knownSlo, windows, { fromMs: sliceEndMs - days, toMs }, sliceMs);
   return { excluded: excluded.map(({ fromMs, toMs }) => [fromMs, toMs]) };
 };
 
@@ -199,14 +201,14 @@ export const sloMeasurement = defineSchedule({
     const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return state;
     const slo = parseSlo(document);
-    const minRetentionDays = Math.min(...measuredSignals(slo).map((each) => getRetentionDays(reading.plan, each)));
+    const minRetentionDays = Math.min(...listMeasuredSignals(slo).map((each) => getRetentionDays(reading.plan, each)));
     const dueWindows = planMeasurements(slo, state ?? undefined, { nowMs: dueMs, retentionDays: minRetentionDays });
     const { upToMs, series } = dueWindows.next;
-    const known = state?.series === series ? state : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs };
-    const options = { reading, signal, dueMs, answers: ruleAnswers(ports.columns, tenantId) };
-    const { slices, measured, error } = await measure(document.id, slo, {
+    const progress = state?.series === series ? state : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs };
+    const options = { reading, signal, dueMs, answers: getRuleBatcher(ports.columns, tenantId) };
+    const { slices, measured, error } = await measureSlo(document.id, slo, {
       dueWindows,
-      known,
+      progress,
       options,
       documents: ports.documents,
     });
@@ -218,16 +220,17 @@ export const sloMeasurement = defineSchedule({
       error,
       fromMs: measured.fromMs,
       upToMs: measured.upToMs,
-      settledUpToMs: settledUpToMs(measured),
+      settledUpToMs: getSettledUpToMs(measured),
       objective: {
         ...toSloObjective(slo),
         ...(await readExcludedWindows({ id: document.id, slo }, tenantId, ports, dueMs)),
       },
     };
-    for (const part of slices.filter((each) => each.length > 0)) emit.slices({ ...base, slices: part.map(toTuple) });
+    for (const part of slices.filter((each) => each.length > 0))
+      emit.slices({ ...base, slices: part.map(toSliceTuple) });
     if (slices.every((each) => each.length === 0)) emit.slices({ ...base, slices: [] });
     return measured;
   },
 });
 
-const toTuple = ([beginMs, good, total]: MeasuredSlice): [number, number, number] => [beginMs, good, total];
+const toSliceTuple = ([beginMs, good, total]: MeasuredSlice): [number, number, number] => [beginMs, good, total];

@@ -7,7 +7,7 @@ import { topics } from '../../schemas/topics.ts';
 import { findActiveDowntime, readWindows } from '../../subjects/synthetics/downtimes.ts';
 import { createStateEvent } from '../../subjects/synthetics/events.ts';
 import { findSuspects, judgeChanges, type KnownStates, type ReadResults } from '../../subjects/synthetics/judged.ts';
-import { type KnownCheck, parseCheck } from '../../subjects/synthetics/known.ts';
+import { type IdentifiedCheck, parseCheck } from '../../subjects/synthetics/known.ts';
 import {
   findReviewStart,
   type LocatedChange,
@@ -16,7 +16,7 @@ import {
   settledAtMs,
 } from '../../subjects/synthetics/late-results.ts';
 import { type CheckResult, readLatest } from '../../subjects/synthetics/stored-results.ts';
-import type { StateChange, TimeSpan } from '../../subjects/synthetics/uptime.ts';
+import type { StateChange, TimePeriod } from '../../subjects/synthetics/uptime.ts';
 import { createVerdict, describeOutage, type FailedAlone } from '../../subjects/synthetics/verdict.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
@@ -32,7 +32,7 @@ interface CheckInput {
   readonly byCheck: ReadonlyMap<string, readonly CheckResult[]>;
   readonly suspects: ReadonlySet<string>;
   readonly names: ReadonlyMap<string, string>;
-  downtimeAt(atMs: number): (check: KnownCheck) => TimeSpan | undefined;
+  downtimeAt(atMs: number): (check: IdentifiedCheck) => TimePeriod | undefined;
 }
 
 const emptyInput: CheckInput = {
@@ -44,7 +44,7 @@ const emptyInput: CheckInput = {
 
 interface CachedInput {
   readonly dueMs: number;
-  readonly known: Promise<CheckInput>;
+  readonly input: Promise<CheckInput>;
 }
 
 const inputsByColumns = new WeakMap<SchedulePorts['columns'], Map<string, CachedInput>>();
@@ -52,18 +52,18 @@ const inputsByColumns = new WeakMap<SchedulePorts['columns'], Map<string, Cached
 const readCheckInput = async (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<CheckInput> => {
   const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
   if (reading === undefined) return emptyInput;
-  const own = ports.documents.forTenant(tenantId);
+  const documents = ports.documents.forTenant(tenantId);
   const [latest, locations, windows] = await Promise.all([
     readLatest(reading),
-    own.collection(syntheticLocations).list(),
-    readWindows(own),
+    documents.collection(syntheticLocations).list(),
+    readWindows(documents),
   ]);
-  const nameOf = ({ id, name }: SyntheticLocation & { readonly id: string }): [string, string] => [id, name];
+  const toNameEntry = ({ id, name }: SyntheticLocation & { readonly id: string }): [string, string] => [id, name];
   return {
     byCheck: Map.groupBy(latest, ({ checkId }) => checkId),
     suspects: findSuspects(latest),
     downtimeAt: (atMs) => findActiveDowntime(windows, atMs),
-    names: new Map(locations.items.map(nameOf)),
+    names: new Map(locations.items.map(toNameEntry)),
   };
 };
 
@@ -71,12 +71,12 @@ const readCheckInput = async (ports: SchedulePorts, tenantId: string, dueMs: num
 const loadCheckInput = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<CheckInput> => {
   const byTenant = inputsByColumns.get(ports.columns) ?? new Map<string, CachedInput>();
   inputsByColumns.set(ports.columns, byTenant);
-  const own = byTenant.get(tenantId);
-  if (own?.dueMs === dueMs) return own.known;
-  const known = readCheckInput(ports, tenantId, dueMs);
-  byTenant.set(tenantId, { dueMs, known });
-  known.catch(() => byTenant.delete(tenantId));
-  return known;
+  const cached = byTenant.get(tenantId);
+  if (cached?.dueMs === dueMs) return cached.input;
+  const input = readCheckInput(ports, tenantId, dueMs);
+  byTenant.set(tenantId, { dueMs, input });
+  input.catch(() => byTenant.delete(tenantId));
+  return input;
 };
 
 /** An outage that was known when it was over: its verdict is repeated, so that alert rules read it. */
@@ -126,7 +126,7 @@ const maxOutageAgeMs = 10 * 60_000;
 const outageReportMs = 30_000;
 
 interface ReviewPlan {
-  readonly read: ReadResults;
+  readonly readGap: ReadResults;
   /** Time from which states are worked out again; undefined if they are as they were judged */
   readonly fromMs: number | undefined;
   readonly pending: Pick<SavedState, 'reviewed'>;
@@ -137,20 +137,20 @@ interface ReviewPlan {
  * in another order than that of their runs. Heartbeats track their own time.
  */
 const planReview = (
-  check: KnownCheck,
+  check: IdentifiedCheck,
   state: SavedState,
   { latest, nowMs }: { readonly latest: readonly CheckResult[]; readonly nowMs: number },
 ): ReviewPlan => {
-  if (!check.enabled || check.heartbeat !== undefined) return { read: {}, fromMs: undefined, pending: {} };
-  const read = recordResults(latest, state.read, nowMs);
-  const lateFromMs = findReviewStart(check, state, { read, nowMs });
+  if (!check.enabled || check.heartbeat !== undefined) return { readGap: {}, fromMs: undefined, pending: {} };
+  const readGap = recordResults(latest, state.read, nowMs);
+  const lateFromMs = findReviewStart(check, state, { read: readGap, nowMs });
   const isRepeated = state.reviewed !== undefined && nowMs >= state.reviewed.repeatAtMs;
   const pending = isRepeated ? undefined : state.reviewed;
   const next =
     lateFromMs === undefined ? pending : (pending ?? { fromMs: lateFromMs, repeatAtMs: settledAtMs(check.id, nowMs) });
   const starts = [lateFromMs, isRepeated ? state.reviewed.fromMs : undefined].filter((ms) => ms !== undefined);
   return {
-    read,
+    readGap,
     fromMs: starts.length === 0 ? undefined : Math.min(...starts),
     pending: next === undefined ? {} : { reviewed: next },
   };
@@ -158,14 +158,14 @@ const planReview = (
 
 /** Returns an outage to report that was not known while it lasted, and is not in a planned downtime. */
 const findReportedOutage = (
-  check: KnownCheck,
-  outage: TimeSpan | undefined,
+  check: IdentifiedCheck,
+  outage: TimePeriod | undefined,
   {
     state,
     downtimeAt,
     nowMs,
   }: Pick<CheckInput, 'downtimeAt'> & { readonly state: StateChange['state']; readonly nowMs: number },
-): TimeSpan | undefined =>
+): TimePeriod | undefined =>
   outage === undefined ||
   state === 'down' ||
   nowMs - outage.toMs > maxOutageAgeMs ||
@@ -179,7 +179,7 @@ type Verdict = ReturnType<typeof createVerdict>['verdict'];
 const reportOutage = (
   current: Verdict,
   { missedOutage: known }: SavedState,
-  { outage, nowMs }: { readonly outage: TimeSpan | undefined; readonly nowMs: number },
+  { outage, nowMs }: { readonly outage: TimePeriod | undefined; readonly nowMs: number },
 ): { readonly verdict: Verdict; readonly pending: Pick<SavedState, 'missedOutage'> } => {
   const missedOutage =
     outage === undefined ? known : { untilMs: nowMs + outageReportMs, details: describeOutage(outage) };
@@ -203,7 +203,7 @@ const listReportedChanges = (
     outage,
     verdict,
     current,
-  }: { readonly outage: TimeSpan | undefined; readonly verdict: Verdict; readonly current: Verdict },
+  }: { readonly outage: TimePeriod | undefined; readonly verdict: Verdict; readonly current: Verdict },
 ): readonly ReportedChange[] => {
   const start = outage === undefined ? [] : [{ before, atMs: outage.fromMs, verdict }];
   const last = outage === undefined ? before : 'down';
@@ -233,26 +233,31 @@ export const checkStates = defineSchedule({
     if (check === undefined) return state;
     const { byCheck, suspects, names, downtimeAt } = await loadCheckInput(ports, tenantId, dueMs);
     const latest = byCheck.get(document.id) ?? [];
-    const { read, fromMs, pending } = planReview(check, state, { latest, nowMs: dueMs });
+    const { readGap, fromMs, pending } = planReview(check, state, { latest, nowMs: dueMs });
     const review =
       fromMs === undefined
         ? undefined
         : await reviewStates(
             { check, tenantId, ports, signal },
             { fromMs, nowMs: dueMs },
-            { latest, read, states: state.states, recent: state.recent, suspects },
+            { latest, read: readGap, states: state.states, recent: state.recent, suspects },
           );
-    const judged = judgeChanges(check, review?.states ?? state.states, { latest, suspects, read, nowMs: dueMs });
+    const judged = judgeChanges(check, review?.states ?? state.states, {
+      latest,
+      suspects,
+      read: readGap,
+      nowMs: dueMs,
+    });
     const { known: states } = judged;
     const changes = mergeChanges(review?.changes ?? [], judged.changes);
     const verdictInput = {
       latest,
       suspects,
       states,
-      alone: state.alone,
+      lastAloneMs: state.alone,
       names,
       downtime: downtimeAt(dueMs)(check),
-      read,
+      read: readGap,
       nowMs: dueMs,
     };
     const { verdict: current, alone } = createVerdict(check, verdictInput);
@@ -269,14 +274,15 @@ export const checkStates = defineSchedule({
       states,
       alone,
       judgedMs: dueMs,
-      read,
+      read: readGap,
       recent: mergeChanges(state.recent, changes).filter(({ atMs }) => atMs > dueMs - landingPeriodMs),
       ...pendingOutage,
       ...pending,
     };
-    const text = JSON.stringify(verdict);
-    if (state.told.text === text && dueMs - state.told.atMs < verdictIntervalMs) return { ...next, told: state.told };
+    const verdictJson = JSON.stringify(verdict);
+    if (state.told.text === verdictJson && dueMs - state.told.atMs < verdictIntervalMs)
+      return { ...next, told: state.told };
     emit.verdicts({ tenantId, checkId: document.id, judgedMs: dueMs, ...verdict } satisfies SyntheticVerdict);
-    return { ...next, told: { atMs: dueMs, text } };
+    return { ...next, told: { atMs: dueMs, text: verdictJson } };
   },
 });

@@ -1,7 +1,7 @@
 /** Creates runs from heartbeats, both received and missed. */
 
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
-import { itemSource } from '../../schemas/records/values.ts';
+import { createItemSource } from '../../schemas/records/values.ts';
 import { maxChecks, type StoredCheck, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { maxSilenceMs } from '../../schemas/synthetic-heartbeats.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -14,15 +14,15 @@ import {
   initialHeartbeatState,
   stopMonitoring,
 } from '../../subjects/synthetics/heartbeats.ts';
-import { type KnownCheck, parseCheck } from '../../subjects/synthetics/known.ts';
-import type { TimeSpan } from '../../subjects/synthetics/uptime.ts';
+import { type IdentifiedCheck, parseCheck } from '../../subjects/synthetics/known.ts';
+import type { TimePeriod } from '../../subjects/synthetics/uptime.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState, type LruMap } from '../engine/state.ts';
 
 /** Time up to which all heartbeats have been read, and gaps in their reception. */
 interface ReceptionState {
   readonly atMs: number;
-  readonly gaps: readonly TimeSpan[];
+  readonly gaps: readonly TimePeriod[];
 }
 
 /** Maximum number of remembered gaps: the latest ones. */
@@ -32,10 +32,10 @@ const forgetAfterMs = 3_600_000;
 /** Maximum number of tracked heartbeats per organization: its limit of checks, and some deleted ones. */
 const maxTracked = maxChecks + 200;
 
-const checkCache = new WeakMap<object, KnownCheck | undefined>();
+const checkCache = new WeakMap<object, IdentifiedCheck | undefined>();
 
 /** Returns a check, parsed once per version; undefined if this version cannot parse it. */
-const parseCheckOnce = (stored: StoredCheck & StoredMetadata): KnownCheck | undefined => {
+const parseCheckOnce = (stored: StoredCheck & StoredMetadata): IdentifiedCheck | undefined => {
   if (!checkCache.has(stored)) checkCache.set(stored, parseCheck(stored));
   return checkCache.get(stored);
 };
@@ -79,7 +79,7 @@ const evaluateChecks = (
     const previous = checks.get(id) ?? initialHeartbeatState;
     const expected = { every: check.every, heartbeat: check.heartbeat };
     const createdMs = Date.parse(document.createdAt);
-    const { heartbeats: checkHeartbeats, runs } = evaluateHeartbeats(previous, expected, {
+    const { nextState: checkHeartbeats, runs } = evaluateHeartbeats(previous, expected, {
       nowMs: atMs,
       gaps,
       createdMs,
@@ -106,7 +106,7 @@ const stopOtherChecks = (
 export const heartbeats = defineProcessor({
   name: 'heartbeats',
   summary: 'Creates runs from heartbeats of jobs, including missed ones.',
-  reads: itemSource(topics.syntheticHeartbeats),
+  reads: createItemSource(topics.syntheticHeartbeats),
   emits: { runs: topics.syntheticRuns },
   follows: { checks: syntheticChecks },
   state,
@@ -141,7 +141,7 @@ export const heartbeats = defineProcessor({
       return stopOtherChecks(checkContext, evaluateChecks(checkContext, reception), reception.atMs);
     }
     const previous = processorState.checks.get(item.checkId) ?? initialHeartbeatState;
-    const { heartbeats: checkHeartbeats, runs } = applyHeartbeat(previous, item);
+    const { nextState: checkHeartbeats, runs } = applyHeartbeat(previous, item);
     if (checkHeartbeats === previous) return context.drop('repeat');
     processorState.checks.set(item.checkId, checkHeartbeats);
     return checkContext.emitRuns(item.checkId, item.projectId, runs);

@@ -1,10 +1,10 @@
 /** Works out the states of a check again after its results were read late. */
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
-import { votingLocations } from '../../subjects/synthetics/check.ts';
+import { getVotingLocations } from '../../subjects/synthetics/check.ts';
 import { findJudgedTime, type KnownStates, type ReadResults } from '../../subjects/synthetics/judged.ts';
-import type { KnownCheck } from '../../subjects/synthetics/known.ts';
+import type { IdentifiedCheck } from '../../subjects/synthetics/known.ts';
 import {
   findCorrections,
   findMissedOutage,
@@ -15,7 +15,7 @@ import {
 } from '../../subjects/synthetics/late-results.ts';
 import { maxSilentIntervals } from '../../subjects/synthetics/state.ts';
 import { type CheckResult, readResults, readStates } from '../../subjects/synthetics/stored-results.ts';
-import type { TimeSpan } from '../../subjects/synthetics/uptime.ts';
+import type { TimePeriod } from '../../subjects/synthetics/uptime.ts';
 import type { SchedulePorts } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 
@@ -41,14 +41,14 @@ interface Review {
   readonly states: KnownStates;
   /** Corrections of stored changes */
   readonly changes: readonly LocatedChange[];
-  readonly outage: TimeSpan | undefined;
+  readonly outage: TimePeriod | undefined;
 }
 
 /** Works out the states of a check again from a time to now, by the results available now. */
 const reviewFrom = async (
-  check: KnownCheck,
+  check: IdentifiedCheck,
   { fromMs, nowMs }: ReviewPeriod,
-  { latest, read, states, recent, suspects, reading }: ReviewInput & { readonly reading: QueryReading },
+  { latest, read, states, recent, suspects, reading }: ReviewInput & { readonly reading: QueryReader },
 ): Promise<Review> => {
   const voteMs = maxSilentIntervals * parseDurationMs(check.every);
   const [stored, results] = await Promise.all([
@@ -67,7 +67,7 @@ const reviewFrom = async (
   });
   // What is not read yet is not silence.
   const known = changes.filter(({ location, atMs }) => {
-    const locations = location === '' ? votingLocations(check).filter((one) => !suspects.has(one)) : [location];
+    const locations = location === '' ? getVotingLocations(check).filter((one) => !suspects.has(one)) : [location];
     return (
       atMs <=
       findJudgedTime(
@@ -98,7 +98,7 @@ export const reviewStates = async (
     ports,
     signal,
   }: {
-    readonly check: KnownCheck;
+    readonly check: IdentifiedCheck;
     readonly tenantId: string;
     readonly ports: SchedulePorts;
     readonly signal: AbortSignal;

@@ -12,10 +12,10 @@ import { openTenantReading } from '../engine/tenant-reading.ts';
 import { huntScheduleOptions, maxHuntMs, storageDelayMs } from '../hunting.ts';
 
 const describeHunt = ({ records, isComplete, matches }: HuntResult): string => {
-  const found = `${records} log records were scanned, and ${matches.length} matches found.`;
+  const summary = `${records} log records were scanned, and ${matches.length} matches found.`;
   return isComplete
-    ? found
-    : `${found} The range has more records than one hunt scans: add fewer indicators, or shorten the range.`;
+    ? summary
+    : `${summary} The range has more records than one hunt scans: add fewer indicators, or shorten the range.`;
 };
 
 /** Builds the platform event with the result of a hunt. */
@@ -60,8 +60,8 @@ export const indicatorHunting = defineSchedule({
     if (reading === undefined) return true;
     const deadlineMs = performance.now() + maxHuntMs;
     try {
-      const isOver = (): boolean => signal.aborted || performance.now() > deadlineMs;
-      const result = await huntIndicators(hunt, { reading, tenantId }, { isOver });
+      const isTimeOver = (): boolean => signal.aborted || performance.now() > deadlineMs;
+      const result = await huntIndicators(hunt, { reading, tenantId }, { isTimeUp: isTimeOver });
       for (const match of result.matches) emit.matches(match);
       emit.events(toEvent(tenantId, hunt, describeHunt(result)));
     } catch (error) {

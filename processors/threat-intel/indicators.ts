@@ -28,10 +28,10 @@ const updateIndex = (index: IndicatorIndex, blocks: Blocks): IndicatorIndex => {
 };
 
 /** Returns the indicator index of a tenant. Cheap if nothing has changed. */
-export const readIndex = (blocks: Blocks): IndicatorIndex => {
-  const known = indexes.get(blocks);
-  if (known?.revision === blocks.revision) return known.index;
-  const index = known === undefined ? buildIndex(blocks) : updateIndex(known.index, blocks);
+export const getIndex = (blocks: Blocks): IndicatorIndex => {
+  const cached = indexes.get(blocks);
+  if (cached?.revision === blocks.revision) return cached.index;
+  const index = cached === undefined ? buildIndex(blocks) : updateIndex(cached.index, blocks);
   indexes.set(blocks, { revision: blocks.revision, index });
   return index;
 };

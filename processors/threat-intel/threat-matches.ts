@@ -6,20 +6,20 @@ import type { DetectionSignal, SignalSeverity } from '../../schemas/signals.ts';
 import { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { SigmaEvent } from '../../subjects/detections/event.ts';
-import { recordValues } from '../../subjects/detections/record-event.ts';
+import { getRecordValues } from '../../subjects/detections/record-event.ts';
 import { computeScore } from '../../subjects/threat-intel/indicator.ts';
 import { matchEvent, type Sighting } from '../../subjects/threat-intel/match.ts';
 import { addRecord, createMatch, groupingWindowMs, toEvent } from '../../subjects/threat-intel/match-of.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { keyedState } from '../engine/state.ts';
-import { readIndex } from './indicators.ts';
+import { getIndex } from './indicators.ts';
 
 /** Maximum number of open matches per partition and tenant. The least recently used match is evicted. */
-const maxOpen = 20_000;
+const maxOpenMatches = 20_000;
 
 const emits = { matches: topics.threatMatches, signals: topics.signals };
 const follows = { blocks: indicatorBlocks };
-const state = keyedState({ version: 1, maxEntries: maxOpen, schema: ThreatMatch });
+const state = keyedState({ version: 1, maxEntries: maxOpenMatches, schema: ThreatMatch });
 type MatchContext = Context<typeof emits, typeof follows, ReturnType<typeof state.open>>;
 
 const severities: readonly (readonly [least: number, severity: SignalSeverity])[] = [
@@ -74,8 +74,8 @@ const emitFinalCount = (match: ThreatMatch, { emit }: MatchContext): void => {
 };
 
 /**
- * Emits the first match of an indicator and an entity at once. Later ones are counted, and emitted whenever the count
- * doubles and at the end.
+ * Emits the first match of an indicator and an entity at once. Later ones are counted; the count is emitted whenever
+ * it doubles, and at the end.
  */
 const handleSighting = (
   sighting: Sighting,
@@ -84,14 +84,14 @@ const handleSighting = (
 ): void => {
   const { tenantId, projectId, timeMs, service, recordId } = record;
   const { key, match } = createMatch(sighting, { tenantId, projectId, timeMs, service, recordId }, event, score);
-  const known = context.state.get(key);
-  if (known !== undefined && timeMs < known.timeMs + groupingWindowMs) {
-    const countedMatch = addRecord(known, timeMs);
+  const openMatch = context.state.get(key);
+  if (openMatch !== undefined && timeMs < openMatch.timeMs + groupingWindowMs) {
+    const countedMatch = addRecord(openMatch, timeMs);
     context.state.set(key, countedMatch);
     if (isPowerOfTwo(countedMatch.count)) context.emit.matches(countedMatch);
     return;
   }
-  if (known !== undefined) emitFinalCount(known, context);
+  if (openMatch !== undefined) emitFinalCount(openMatch, context);
   context.state.set(key, match);
   context.setTimer('clock', context.clockMs + groupingWindowMs, key);
   context.emit.matches(match);
@@ -111,8 +111,8 @@ export const threatMatches = defineProcessor({
   step(record, context) {
     const { blocks } = context.follows;
     if (blocks.size === 0) return;
-    const index = readIndex(blocks);
-    const event = toEvent(recordValues(record));
+    const index = getIndex(blocks);
+    const event = toEvent(getRecordValues(record));
     const sightings = matchEvent(index, event);
     if (sightings.length === 0) return;
     const atMs = record.timeMs;
@@ -123,8 +123,8 @@ export const threatMatches = defineProcessor({
   },
 
   timer({ key }, context) {
-    const known = context.state.get(key);
+    const openMatch = context.state.get(key);
     context.state.delete(key);
-    if (known !== undefined) emitFinalCount(known, context);
+    if (openMatch !== undefined) emitFinalCount(openMatch, context);
   },
 });

@@ -1,13 +1,13 @@
 /** Aggregates log records or spans by group: a table, or series of steps. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
-import { type Answer, buildSeriesAnswer, buildTableAnswer, type QueryContext } from '../answer.ts';
-import { invalid } from '../errors.ts';
+import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
+import { createValidationError } from '../errors.ts';
 import type { AggregateQuery } from '../query.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { buildRangeParameters, buildRecordsCondition } from '../records.ts';
 import type { Incompleteness, Series, TableColumn } from '../result.ts';
-import { buildSteps, rangeSeconds, type SeriesSteps } from '../steps.ts';
+import { buildSteps, getRangeSeconds, type SeriesSteps } from '../steps.ts';
 import { type Value, ValueReader } from '../values.ts';
 import { type Aggregation, buildAggregations } from './measures.ts';
 import { type Point, PointsCache } from './points-cache.ts';
@@ -40,7 +40,11 @@ interface Order {
 }
 
 /** Aggregates records. A missing group value is the empty string. */
-export const runAggregate = (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> =>
+export const runAggregate = (
+  query: AggregateQuery,
+  reading: TenantReader,
+  context: QueryContext,
+): Promise<ResultData> =>
   context.stepMs === undefined
     ? runTable(query, reading, context)
     : runSeries(query, reading, context, buildSteps(context.range, context.stepMs, context.stepsFrom));
@@ -50,7 +54,7 @@ export const resolveGroups = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, valu
   groupBy.map((name, index) => {
     const value = values.getEachValue(name);
     if (value.reference.kind === 'field' && value.reference.field.type === 'time')
-      throw invalid(`groupBy.${index}`, `${name} is a time: request series with a step instead`);
+      throw createValidationError(`groupBy.${index}`, `${name} is a time: request series with a step instead`);
     return { name, value, column: { name, type: 'text', unit: '' } };
   });
 
@@ -89,7 +93,7 @@ const resolveOrder = (query: AggregateQuery, figures: readonly Aggregation[], gr
   const groupIndex = groups.findIndex(({ name }) => name === by);
   if (groupIndex >= 0) return { groupIndex, direction: sqlDirection };
   const names = [...figures, ...groups].map(({ name }) => name);
-  throw invalid('order.by', `must be one of ${names.join(', ')}`);
+  throw createValidationError('order.by', `must be one of ${names.join(', ')}`);
 };
 
 const buildGroupColumns = (groups: readonly Group[]): string[] =>
@@ -107,7 +111,7 @@ const buildOrderClause = ({ aggregationIndex, groupIndex, direction }: Order, gr
 const buildGroupClause = (names: readonly string[]): string =>
   names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`;
 
-const runTable = async (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> => {
+const runTable = async (query: AggregateQuery, reading: TenantReader, context: QueryContext): Promise<ResultData> => {
   const plan = buildPlan(query, context, query.limit);
   const { groups, aggregations, limit } = plan;
   const columns = [
@@ -120,8 +124,8 @@ const runTable = async (query: AggregateQuery, reading: Reading, context: QueryC
     plan.parameters,
     { maxResultRows: limit + 1 },
   );
-  const seconds = rangeSeconds(context.range);
-  return buildTableAnswer(
+  const seconds = getRangeSeconds(context.range);
+  return buildTableResult(
     [...groups, ...aggregations].map(({ column }) => column),
     rows
       .slice(0, limit)
@@ -141,10 +145,10 @@ type SeriesRow = { readonly points: readonly (readonly unknown[])[] } & Record<s
 
 const runSeries = async (
   query: AggregateQuery,
-  reading: Reading,
+  reading: TenantReader,
   context: QueryContext,
   steps: SeriesSteps,
-): Promise<Answer> => {
+): Promise<ResultData> => {
   const maxSeries = Math.max(1, Math.floor(maxPoints / (steps.count * query.measures.length)));
   const limit = Math.min(query.limit, maxSeries);
   let bucket = '';
@@ -172,7 +176,7 @@ const runSeries = async (
       { maxResultRows: limit + 1, ...limits },
     );
   const rows = await readCached(read, { query, reading, context, steps, plan, statement });
-  return buildSeriesAnswer(
+  return buildSeriesResult(
     rows.slice(0, limit).flatMap((row) => toSeries(row, plan, steps)),
     steps.partial,
     describeOmittedGroups(query, plan, rows.length),
@@ -190,7 +194,7 @@ const readCached = async (
   read: (range: Range, limits?: QueryLimits) => Promise<SeriesRow[]>,
   cacheContext: {
     readonly query: AggregateQuery;
-    readonly reading: Reading;
+    readonly reading: TenantReader;
     readonly context: QueryContext;
     readonly steps: SeriesSteps;
     readonly plan: Plan;
@@ -211,7 +215,7 @@ const readCached = async (
     maxGroups: limit,
   };
   const first = steps.beginNs / steps.stepNs;
-  const points = await pointsCache.points(reading.columns, pointsQuery, async (part) => {
+  const points = await pointsCache.getPoints(reading.columns, pointsQuery, async (part) => {
     const rows = await read(part);
     return rows.length > limit ? undefined : rows.flatMap((row) => toPoints(row, groups, first));
   });

@@ -1,10 +1,10 @@
 /** Aggregate functions over records, as SQL. */
 import type { Reference } from '../../schemas/fields.ts';
-import { invalid } from '../errors.ts';
-import { withoutNoise } from '../figures.ts';
+import { createValidationError } from '../errors.ts';
+import { roundNoise } from '../figures.ts';
 import type { Measure } from '../query.ts';
 import type { TableColumn } from '../result.ts';
-import { searchCondition } from '../search/condition.ts';
+import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { getSignalRecords, type QuerySignal } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
@@ -21,22 +21,23 @@ export interface Aggregation {
   /** Result of ClickHouse if there are no records. */
   readonly emptyResult: 0 | null;
   /**
-   * Converts ClickHouse's result for a step of `seconds`; null if there is no value. In `series`, times are numbers.
+   * Converts ClickHouse's result for a step of `seconds`; null if there is no value. In the form `series`, times are
+   * numbers.
    */
-  toValue(answer: unknown, seconds: number, form: 'table' | 'series'): number | string | null;
+  toValue(result: unknown, seconds: number, form: 'table' | 'series'): number | string | null;
 }
 
 /** Returns the default name of a measure in answers. */
-export const defaultName = ({ function: kind, field, percentile }: Measure): string => {
+export const getDefaultName = ({ function: kind, field, percentile }: Measure): string => {
   const prefix = kind === 'percentile' ? `p${String(percentile).replace('.', '_')}` : kind;
   return field === undefined ? prefix : `${prefix}_${field}`;
 };
 
-const numeric = new Set<Measure['function']>(['sum', 'avg', 'min', 'max', 'percentile']);
+const numericFunctions = new Set<Measure['function']>(['sum', 'avg', 'min', 'max', 'percentile']);
 
-const parseFiniteNumber = (answer: unknown): number | null => {
-  if (answer === null || answer === undefined) return null;
-  const number = Number(answer);
+const parseFiniteNumber = (result: unknown): number | null => {
+  if (result === null || result === undefined) return null;
+  const number = Number(result);
   return Number.isFinite(number) ? number : null;
 };
 
@@ -56,11 +57,11 @@ export const buildAggregations = (
   values: ValueReader,
   part: AggregationFilter = { sql: undefined, prefix: '' },
 ): Aggregation[] => {
-  const figures = measures.map((measure, index) => buildAggregation(measure, { signal, values, index, part }));
-  for (const [index, { name }] of figures.entries())
-    if (figures.findIndex((other) => other.name === name) < index)
-      throw invalid(`measures.${index}.as`, `another measure is named ${name}: use distinct names`);
-  return figures;
+  const aggregations = measures.map((measure, index) => buildAggregation(measure, { signal, values, index, part }));
+  for (const [index, { name }] of aggregations.entries())
+    if (aggregations.findIndex((other) => other.name === name) < index)
+      throw createValidationError(`measures.${index}.as`, `another measure is named ${name}: use distinct names`);
+  return aggregations;
 };
 
 interface AggregationContext {
@@ -74,39 +75,39 @@ const buildAggregation = (measure: Measure, { signal, values, index, part }: Agg
   const path = `measures.${index}`;
   const { function: kind, field, percentile } = measure;
   if (field === undefined && kind !== 'count' && kind !== 'rate')
-    throw invalid(`${path}.field`, `is required for ${kind}`);
+    throw createValidationError(`${path}.field`, `is required for ${kind}`);
   if (kind === 'percentile' && percentile === undefined)
-    throw invalid(`${path}.percentile`, 'is required for percentile, such as 95');
+    throw createValidationError(`${path}.percentile`, 'is required for percentile, such as 95');
   const value = field === undefined ? undefined : values.getValue(field);
-  const time = value !== undefined && numeric.has(kind) && typeIn(value.reference) === 'time';
-  if (time && kind !== 'min' && kind !== 'max')
-    throw invalid(`${path}.function`, `must be min or max for ${field}, which is a time`);
+  const isTime = value !== undefined && numericFunctions.has(kind) && getFieldType(value.reference) === 'time';
+  if (isTime && kind !== 'min' && kind !== 'max')
+    throw createValidationError(`${path}.function`, `must be min or max for ${field}, which is a time`);
   const condition = buildCondition(measure, { signal, values, index, part });
   const { counted } = getSignalRecords(signal);
   const weight = counted === undefined ? undefined : values.addColumn(counted);
   const { name, argument } = buildFunction(measure, value, condition.sql, weight);
   const level = kind === 'percentile' ? `(${(percentile ?? 0) / 100})` : '';
   return {
-    name: measure.as ?? defaultName(measure),
+    name: measure.as ?? getDefaultName(measure),
     callSql: (suffix) => `${name}${suffix}${level}(${argument})`,
     mergeSql: (state) => `${name}Merge${level}(${state})`,
     parameters: condition.parameters,
-    emptyResult: numeric.has(kind) ? null : 0,
-    column: { name: measure.as ?? defaultName(measure), ...resolveTypeAndUnit(measure, value, signal) },
-    toValue(answer, seconds, as) {
-      if (time) return answer === null ? null : timeOf(String(answer), as);
-      const number = parseFiniteNumber(answer);
+    emptyResult: numericFunctions.has(kind) ? null : 0,
+    column: { name: measure.as ?? getDefaultName(measure), ...resolveTypeAndUnit(measure, value, signal) },
+    toValue(result, seconds, as) {
+      if (isTime) return result === null ? null : formatTimeResult(String(result), as);
+      const number = parseFiniteNumber(result);
       if (number === null || kind === 'min' || kind === 'max') return number;
-      return withoutNoise(kind === 'rate' ? number / seconds : number);
+      return roundNoise(kind === 'rate' ? number / seconds : number);
     },
   };
 };
 
 /** Returns a time; in series, as epoch milliseconds, because points are numbers. */
-const timeOf = (nanoseconds: string, as: 'table' | 'series'): number | string =>
+const formatTimeResult = (nanoseconds: string, as: 'table' | 'series'): number | string =>
   as === 'table' ? formatTime(BigInt(nanoseconds)) : Number(BigInt(nanoseconds) / 1_000_000n);
 
-const typeIn = (reference: Reference): string | undefined =>
+const getFieldType = (reference: Reference): string | undefined =>
   reference.kind === 'field' ? reference.field.type : undefined;
 
 const resolveTypeAndUnit = (
@@ -114,7 +115,7 @@ const resolveTypeAndUnit = (
   value: Value | undefined,
   signal: QuerySignal,
 ): Pick<TableColumn, 'type' | 'unit'> => {
-  const type = value === undefined ? undefined : typeIn(value.reference);
+  const type = value === undefined ? undefined : getFieldType(value.reference);
   if (kind === 'count') return { type: 'number', unit: getSignalRecords(signal).unit };
   if (kind === 'rate') return { type: 'number', unit: `${getSignalRecords(signal).unit}/s` };
   if (kind === 'distinct') return { type: 'number', unit: '{value}' };
@@ -131,11 +132,11 @@ const buildCondition = (
   let parameters: Readonly<Record<string, string>> = {};
   if (search !== undefined) {
     const tree = parseSearch(search, signal, { path: `measures.${index}.search` });
-    const found = searchCondition(tree, signal, { prefix: `${part.prefix}m${index}_` });
+    const found = buildSearchCondition(tree, signal, { prefix: `${part.prefix}m${index}_` });
     conditions.push(values.addColumn(`toBool(${found.sql})`));
     parameters = found.parameters;
   }
-  if (field !== undefined && !numeric.has(kind)) conditions.push(values.getValue(field).exists);
+  if (field !== undefined && !numericFunctions.has(kind)) conditions.push(values.getValue(field).exists);
   return { sql: conditions.length === 0 ? undefined : `(${conditions.join(' AND ')})`, parameters };
 };
 

@@ -1,5 +1,5 @@
 /**
- * Caches points of series that are queried repeatedly as time advances, as by panels.
+ * Caches points of series that are queried repeatedly as time advances, for example by dashboard panels.
  *
  * A range is split into blocks of about an hour, whose results are cached. A block is read again if its number of
  * records has changed, so late and erased records take effect. Counting all records takes a tenth of the time of
@@ -51,7 +51,7 @@ interface CachedBlock {
 
 const hourNs = 3_600_000_000_000n;
 const minBlocks = 3;
-/** Maximum number of gaps to read; more statements take longer than one that reads all blocks again. */
+/** Maximum number of gaps to read separately. With more gaps, one statement that reads all blocks again is faster. */
 const maxGaps = 4;
 /** Queries that read less are fast enough. */
 const minBytes = 64 * 1024 * 1024;
@@ -71,7 +71,7 @@ const cacheTtlMs = 900_000;
 export class PointsCache {
   readonly #nowMs: () => number;
   readonly #costs = new RowCache<QueryCost>(10_000);
-  readonly #pieces = new RowCache<CachedBlock>(200_000, ({ points }) => points.length + 1);
+  readonly #blocks = new RowCache<CachedBlock>(200_000, ({ points }) => points.length + 1);
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -86,19 +86,19 @@ export class PointsCache {
   }
 
   /** Returns all points of the range, unordered; `undefined` if the query should run without the cache. */
-  async points(columns: TenantColumns, question: PointsQuery, read: ReadPoints): Promise<Point[] | undefined> {
+  async getPoints(columns: TenantColumns, query: PointsQuery, read: ReadPoints): Promise<Point[] | undefined> {
     const costs = this.#costs.forTenant(columns);
-    const cost = costs.get(question.key);
+    const cost = costs.get(query.key);
     if (cost === undefined || cost.bytes === 0 || !this.#isValid(cost)) return undefined;
-    const pieces = listBlocks(question.range, blockLengthNs(question.stepNs));
-    if (pieces.length < minBlocks) return undefined;
+    const blocks = listBlocks(query.range, computeBlockLengthNs(query.stepNs));
+    if (blocks.length < minBlocks) return undefined;
     // Counted before the records are read: a block that receives records in between has a different count next time.
-    const records = await countRecords(columns, question, pieces);
-    const gains = records.all * bytesPerCountedRecord * minSavingFactor <= cost.bytes;
-    const points = gains
-      ? await this.#readPoints(columns, question, { pieces, recordsOf: records.countOf }, read)
+    const records = await countRecords(columns, query, blocks);
+    const isWorthwhile = records.all * bytesPerCountedRecord * minSavingFactor <= cost.bytes;
+    const points = isWorthwhile
+      ? await this.#readPoints(columns, query, { blocks, getRecordCount: records.getCount }, read)
       : undefined;
-    if (points === undefined) costs.set(question.key, { bytes: 0, atMs: this.#nowMs() });
+    if (points === undefined) costs.set(query.key, { bytes: 0, atMs: this.#nowMs() });
     return points;
   }
 
@@ -109,29 +109,37 @@ export class PointsCache {
   async #readPoints(
     columns: TenantColumns,
     { range, stepNs, key, maxGroups }: PointsQuery,
-    { pieces, recordsOf }: { readonly pieces: readonly Block[]; readonly recordsOf: (piece: Block) => number },
+    {
+      blocks,
+      getRecordCount,
+    }: { readonly blocks: readonly Block[]; readonly getRecordCount: (block: Block) => number },
     read: ReadPoints,
   ): Promise<Point[] | undefined> {
-    const blockCache = this.#pieces.forTenant(columns);
-    const keyOf = ({ index }: Block): string => `${index} ${stepNs} ${key}`;
+    const blockCache = this.#blocks.forTenant(columns);
+    const toBlockKey = ({ index }: Block): string => `${index} ${stepNs} ${key}`;
     const atMs = this.#nowMs();
     const validPoints = new Map<Block, readonly Point[]>();
-    for (const piece of pieces) {
-      const earlier = blockCache.get(keyOf(piece));
-      if (earlier?.records === recordsOf(piece) && this.#isValid(earlier)) validPoints.set(piece, earlier.points);
+    for (const block of blocks) {
+      const cachedBlock = blockCache.get(toBlockKey(block));
+      if (cachedBlock?.records === getRecordCount(block) && this.#isValid(cachedBlock))
+        validPoints.set(block, cachedBlock.points);
     }
     if (findGaps(range, [...validPoints.keys()]).length > maxGaps) validPoints.clear();
-    const parts = await Promise.all(findGaps(range, [...validPoints.keys()]).map(read));
+    const pointLists = await Promise.all(findGaps(range, [...validPoints.keys()]).map(read));
     const readPoints: Point[] = [];
-    for (const part of parts) {
+    for (const part of pointLists) {
       if (part === undefined) return undefined;
       readPoints.push(...part);
     }
-    const length = blockLengthNs(stepNs);
-    const byPiece = Map.groupBy(readPoints, ({ step }) => (step * stepNs) / length);
-    for (const piece of pieces)
-      if (!validPoints.has(piece))
-        blockCache.set(keyOf(piece), { records: recordsOf(piece), atMs, points: byPiece.get(piece.index) ?? [] });
+    const length = computeBlockLengthNs(stepNs);
+    const pointsByBlock = Map.groupBy(readPoints, ({ step }) => (step * stepNs) / length);
+    for (const block of blocks)
+      if (!validPoints.has(block))
+        blockCache.set(toBlockKey(block), {
+          records: getRecordCount(block),
+          atMs,
+          points: pointsByBlock.get(block.index) ?? [],
+        });
     const points = [...readPoints, ...[...validPoints.values()].flat()];
     return new Set(points.map(({ group }) => group)).size > maxGroups ? undefined : points;
   }
@@ -144,24 +152,24 @@ interface Block extends Range {
 }
 
 /** Returns the smallest multiple of the step that is an hour or more. */
-const blockLengthNs = (stepNs: bigint): bigint => stepNs * ((hourNs + stepNs - 1n) / stepNs);
+const computeBlockLengthNs = (stepNs: bigint): bigint => stepNs * ((hourNs + stepNs - 1n) / stepNs);
 
 /** Returns the blocks that are entirely within the range, in order. */
 const listBlocks = ({ from, to }: Range, length: bigint): Block[] => {
   if (from < 0n) return [];
-  const pieces: Block[] = [];
+  const blocks: Block[] = [];
   for (let index = (from + length - 1n) / length; (index + 1n) * length <= to + 1n; index++)
-    pieces.push({ index, from: index * length, to: (index + 1n) * length - 1n });
-  return pieces;
+    blocks.push({ index, from: index * length, to: (index + 1n) * length - 1n });
+  return blocks;
 };
 
 /** Returns the gaps before, between and after blocks. */
-const findGaps = ({ from, to }: Range, pieces: readonly Block[]): Range[] => {
+const findGaps = ({ from, to }: Range, blocks: readonly Block[]): Range[] => {
   const gaps: Range[] = [];
   let next = from;
-  for (const piece of pieces) {
-    if (next < piece.from) gaps.push({ from: next, to: piece.from - 1n });
-    next = piece.to + 1n;
+  for (const block of blocks) {
+    if (next < block.from) gaps.push({ from: next, to: block.from - 1n });
+    next = block.to + 1n;
   }
   if (next <= to) gaps.push({ from: next, to });
   return gaps;
@@ -171,18 +179,18 @@ const findGaps = ({ from, to }: Range, pieces: readonly Block[]): Range[] => {
 const countRecords = async (
   columns: TenantColumns,
   { signal, stepNs }: PointsQuery,
-  pieces: readonly Block[],
-): Promise<{ readonly all: number; readonly countOf: (piece: Block) => number }> => {
+  blocks: readonly Block[],
+): Promise<{ readonly all: number; readonly getCount: (block: Block) => number }> => {
   const { table } = getSignalRecords(signal);
-  const range = { from: pieces[0]?.from ?? 0n, to: pieces.at(-1)?.to ?? 0n };
+  const range = { from: blocks[0]?.from ?? 0n, to: blocks.at(-1)?.to ?? 0n };
   const rows = await columns.query<{ piece: string; records: string }>(
     `SELECT intDiv(toUnixTimestamp64Nano(timestamp), {length:Int64}) AS piece, count() AS records FROM ${table}
     WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} GROUP BY piece`,
-    { ...buildRangeParameters(range), length: String(blockLengthNs(stepNs)) },
-    { onEachServer: true },
+    { ...buildRangeParameters(range), length: String(computeBlockLengthNs(stepNs)) },
+    { runsOnEachServer: true },
   );
   const counts = new Map<string, number>();
   for (const { piece, records } of rows) counts.set(piece, (counts.get(piece) ?? 0) + Number(records));
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return { all, countOf: ({ index }) => counts.get(String(index)) ?? 0 };
+  return { all, getCount: ({ index }) => counts.get(String(index)) ?? 0 };
 };

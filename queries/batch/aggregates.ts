@@ -3,15 +3,15 @@
  */
 import { buildBucketSql, compareGroups, resolveGroups } from '../aggregate/aggregate.ts';
 import { type Aggregation, buildAggregations } from '../aggregate/measures.ts';
-import { type Answer, buildSeriesAnswer, buildTableAnswer, type QueryContext } from '../answer.ts';
+import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
 import type { QueryOutcome } from '../outcome.ts';
 import type { AggregateQuery } from '../query.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { buildRangeCondition, buildRangeParameters } from '../records.ts';
-import { searchCondition } from '../search/condition.ts';
+import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-import { buildSteps, rangeSeconds, type SeriesSteps } from '../steps.ts';
+import { buildSteps, getRangeSeconds, type SeriesSteps } from '../steps.ts';
 import { ValueReader } from '../values.ts';
 
 /** Maximum number of queries in one statement: each adds a condition that is evaluated for every record. */
@@ -32,18 +32,19 @@ const isSharedSeries = ({ groupBy }: AggregateQuery, { stepsFrom }: QueryContext
   groupBy.length === 0 && stepsFrom === 'range';
 
 /**
- * Returns a key shared by near ranges: their lengths differ by at most a factor of two, and they end within twice the
- * longer length. One statement over all of them reads few additional records, and saves the milliseconds of overhead
+ * Returns a key that ranges share if their lengths differ by at most a factor of two and they end within the longer
+ * length (rounded up to a power of two) of each other. One statement over all of them reads few additional records,
+ * and saves the milliseconds of overhead
  * per statement.
  */
-const nearbyRangeKey = ({ from, to }: Range): readonly number[] => {
+const toNearbyRangeKey = ({ from, to }: Range): readonly number[] => {
   const seconds = Number((to - from) / 1_000_000_000n) + 1;
   const width = 2 ** Math.ceil(Math.log2(seconds));
   return [width, Math.floor(Number(to / 1_000_000_000n) / width)];
 };
 
 /** Returns the key that queries of one batch share; undefined for a query that must run alone. */
-export const aggregateBatchKey = (query: AggregateQuery, context: QueryContext): string | undefined => {
+export const toAggregateBatchKey = (query: AggregateQuery, context: QueryContext): string | undefined => {
   const { signal, projectId, groupBy, order, measures } = query;
   const { range, stepMs } = context;
   return (stepMs === undefined || isSharedSeries(query, context)) &&
@@ -51,14 +52,14 @@ export const aggregateBatchKey = (query: AggregateQuery, context: QueryContext):
     measures.every((measure) => exactFunctions.has(measure.function))
     ? JSON.stringify([
         ...[signal, projectId ?? null, groupBy],
-        stepMs === undefined ? nearbyRangeKey(range) : [String(range.from), String(range.to), stepMs],
+        stepMs === undefined ? toNearbyRangeKey(range) : [String(range.from), String(range.to), stepMs],
       ])
     : undefined;
 };
 
 interface BatchMember {
   readonly query: AggregateQuery;
-  readonly figures: readonly Aggregation[];
+  readonly aggregations: readonly Aggregation[];
   readonly condition: string | undefined;
   readonly parameters: Readonly<Record<string, string>>;
   /** SQL of the number of its records. */
@@ -74,7 +75,8 @@ const buildMember = (
 ): BatchMember => {
   const { signal, search, measures } = query;
   const prefix = `q${index}_`;
-  const searchSql = search === undefined ? undefined : searchCondition(parseSearch(search, signal), signal, { prefix });
+  const searchSql =
+    search === undefined ? undefined : buildSearchCondition(parseSearch(search, signal), signal, { prefix });
   const conditions = [searchSql?.sql, range && buildRangeCondition(signal, prefix)].filter(
     (each) => each !== undefined,
   );
@@ -82,16 +84,16 @@ const buildMember = (
     conditions.length === 0
       ? undefined
       : values.addColumn(`toBool(${conditions.map((sql) => `(${sql})`).join(' AND ')})`);
-  const figures = buildAggregations(measures, signal, values, { sql: memberCondition, prefix });
+  const aggregations = buildAggregations(measures, signal, values, { sql: memberCondition, prefix });
   return {
     query,
-    figures,
+    aggregations,
     condition: searchSql?.sql,
     parameters: Object.assign(
       {},
       searchSql?.parameters,
       range && buildRangeParameters(range, prefix),
-      ...figures.map(({ parameters }) => parameters),
+      ...aggregations.map(({ parameters }) => parameters),
     ),
     countSql: memberCondition === undefined ? 'count()' : `countIf(${memberCondition})`,
   };
@@ -108,27 +110,30 @@ const compareResults = (one: unknown, other: unknown): number => {
 
 /** Returns one series per aggregation, as for a query that runs alone. */
 const toSeriesAnswer = (
-  { figures }: BatchMember,
+  { aggregations }: BatchMember,
   index: number,
   { starts, getSeconds, partial }: SeriesSteps,
   rows: ReadonlyMap<number, Row>,
-): Answer =>
-  buildSeriesAnswer(
-    figures.map((figure, at) => ({
-      name: figure.name,
+): ResultData =>
+  buildSeriesResult(
+    aggregations.map((aggregation, aggregationIndex) => ({
+      name: aggregation.name,
       labels: {},
-      unit: figure.column.unit,
+      unit: aggregation.column.unit,
       points: starts.map((start, step) => {
         const row = rows.get(step);
-        const answer = row === undefined || row[`n${index}`] === '0' ? figure.emptyResult : row[`m${index}_${at}`];
-        return [start, figure.toValue(answer, getSeconds(step), 'series') as number | null];
+        const result =
+          row === undefined || row[`n${index}`] === '0'
+            ? aggregation.emptyResult
+            : row[`m${index}_${aggregationIndex}`];
+        return [start, aggregation.toValue(result, getSeconds(step), 'series') as number | null];
       }),
     })),
     partial,
   );
 
 /** Returns the range from the earliest start to the latest end. */
-const coveringRange = (contexts: readonly QueryContext[]): Range => {
+const computeCoveringRange = (contexts: readonly QueryContext[]): Range => {
   const ranges = contexts.map(({ range }) => range);
   const earlier = (one: bigint, other: bigint): bigint => (one < other ? one : other);
   const later = (one: bigint, other: bigint): bigint => (one > other ? one : other);
@@ -136,45 +141,47 @@ const coveringRange = (contexts: readonly QueryContext[]): Range => {
 };
 
 /**
- * Returns the results of `runAggregate` for each query. All queries share one `aggregateBatchKey`. Throws if one of them is
+ * Returns the results of `runAggregate` for each query. All queries share one batch key. Throws if one of them is
  * invalid, or if they have too many groups; each must then run alone.
  */
 export const runAggregateBatch = async (
   queries: readonly AggregateQuery[],
-  reading: Reading,
+  reading: TenantReader,
   contexts: readonly [QueryContext, ...QueryContext[]],
 ): Promise<QueryOutcome[]> => {
   const [{ signal, projectId, groupBy }] = queries as readonly [AggregateQuery];
   const [{ stepMs, stepsFrom }] = contexts;
-  const range = coveringRange(contexts);
+  const range = computeCoveringRange(contexts);
   const steps = stepMs === undefined ? undefined : buildSteps(range, stepMs, stepsFrom);
-  const figureCount = queries.reduce((sum, { measures }) => sum + measures.length, 0);
-  if (steps !== undefined && steps.count * figureCount > maxAggregatedValues) return queries.map(() => undefined);
+  const aggregationCount = queries.reduce((sum, { measures }) => sum + measures.length, 0);
+  if (steps !== undefined && steps.count * aggregationCount > maxAggregatedValues) return queries.map(() => undefined);
   const values = new ValueReader(signal);
   const bucket = steps && values.addColumn(buildBucketSql(steps.stepNs));
   const groups = resolveGroups({ groupBy }, values);
   const isBatchRange = ({ from, to }: Range): boolean => from === range.from && to === range.to;
   const members = queries.map((query, index) => {
-    const { range: own } = contexts[index] ?? contexts[0];
-    return buildMember(query, index, values, isBatchRange(own) ? undefined : own);
+    const { range: memberRange } = contexts[index] ?? contexts[0];
+    return buildMember(query, index, values, isBatchRange(memberRange) ? undefined : memberRange);
   });
   const conditions = members.map(({ condition }) => condition);
   const anyCondition = conditions.includes(undefined)
     ? 'true'
     : `(${conditions.map((sql) => `(${sql})`).join(' OR ')})`;
   const project = projectId === undefined ? '' : 'project_id = {project:String} AND ';
-  const names = [...groups.map((_group, index) => `g${index}`), ...(bucket === undefined ? [] : ['bucket'])];
-  const selected = [
+  const groupNames = [...groups.map((_group, index) => `g${index}`), ...(bucket === undefined ? [] : ['bucket'])];
+  const selectedColumns = [
     ...(bucket === undefined ? [] : [`${bucket} AS bucket`]),
     ...groups.map(({ value }, index) => `${value.text} AS g${index}`),
-    ...members.flatMap(({ countSql, figures }, index) => [
+    ...members.flatMap(({ countSql, aggregations }, index) => [
       `${countSql} AS n${index}`,
-      ...figures.map((figure, at) => `${figure.callSql('')} AS m${index}_${at}`),
+      ...aggregations.map(
+        (aggregation, aggregationIndex) => `${aggregation.callSql('')} AS m${index}_${aggregationIndex}`,
+      ),
     ]),
   ];
   const rows = await reading.columns.query<Row>(
-    `SELECT ${selected.join(', ')} FROM ${values.buildSource(`${project}${anyCondition}`)}
-    ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`} LIMIT ${maxGroups + 1}`,
+    `SELECT ${selectedColumns.join(', ')} FROM ${values.buildSource(`${project}${anyCondition}`)}
+    ${groupNames.length === 0 ? '' : `GROUP BY ${groupNames.join(', ')}`} LIMIT ${maxGroups + 1}`,
     Object.assign(
       {
         ...buildRangeParameters(range),
@@ -190,21 +197,23 @@ export const runAggregateBatch = async (
     const byStep = new Map(rows.map((row) => [Number(row['bucket']), row]));
     return members.map((member, index) => ({ answer: toSeriesAnswer(member, index, steps, byStep) }));
   }
-  const readGroupValues = (row: Row): unknown[] => names.map((name) => row[name]);
-  const toTableAnswer = ({ query, figures }: BatchMember, index: number): Answer | undefined => {
-    const memberRows = names.length === 0 ? rows : rows.filter((row) => Number(row[`n${index}`]) > 0);
+  const readGroupValues = (row: Row): unknown[] => groupNames.map((name) => row[name]);
+  const toTableAnswer = ({ query, aggregations }: BatchMember, index: number): ResultData | undefined => {
+    const memberRows = groupNames.length === 0 ? rows : rows.filter((row) => Number(row[`n${index}`]) > 0);
     if (memberRows.length > query.limit) return undefined;
-    const seconds = rangeSeconds((contexts[index] ?? contexts[0]).range);
-    const inOrder = memberRows.toSorted(
+    const seconds = getRangeSeconds((contexts[index] ?? contexts[0]).range);
+    const sortedRows = memberRows.toSorted(
       (one, other) =>
         compareResults(one[`m${index}_0`], other[`m${index}_0`]) ||
         compareGroups(readGroupValues(one), readGroupValues(other)),
     );
-    return buildTableAnswer(
-      [...groups, ...figures].map(({ column }) => column),
-      inOrder.map((row) => [
+    return buildTableResult(
+      [...groups, ...aggregations].map(({ column }) => column),
+      sortedRows.map((row) => [
         ...readGroupValues(row),
-        ...figures.map((figure, at) => figure.toValue(row[`m${index}_${at}`], seconds, 'table')),
+        ...aggregations.map((aggregation, aggregationIndex) =>
+          aggregation.toValue(row[`m${index}_${aggregationIndex}`], seconds, 'table'),
+        ),
       ]),
     );
   };

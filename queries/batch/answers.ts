@@ -1,22 +1,24 @@
 /**
- * Answers many queries of one tenant with few statements. A query that runs alone needs up to three statements, each
+ * Runs many queries of one tenant with few statements. A query that runs alone needs up to three statements, each
  * with milliseconds of overhead. The answer to a query does not depend on the other queries of its batch.
  */
 import { rejectOnAbort, TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import type { Answer, QueryContext } from '../answer.ts';
+import type { QueryContext, ResultData } from '../answer.ts';
 import { listSignals } from '../freshness.ts';
 import type { QueryOutcome, ReportOutcome } from '../outcome.ts';
-import type { QueryReading } from '../promql/reading.ts';
+import type { QueryReader } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
 import { getQueryKind, listPartQueries, type QueryBatch, type RunPartQuery } from '../query-kind.ts';
 import { requireRetained } from '../range.ts';
-import { extendColumns, type RowsAndBytes, runForAnswer } from '../run.ts';
-import { contextKey } from './context-key.ts';
+import { extendColumns, type RowsAndBytes, runWithoutCost } from '../run.ts';
+import { toContextKey } from './context-key.ts';
 import { RecentDurations } from './recent-durations.ts';
 import { WaitingQueries, type WaitingQuery } from './waiting-queries.ts';
 
-/** Runs work on the engine once a slot is free, and resolves to its result. Rejects if the signal aborts before. */
+/**
+ * Runs work on the engine once a slot is free, and resolves to its result. Rejects if the signal aborts before that.
+ */
 export type RunInSlot = <Result>(work: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
 export interface BatchRunnerOptions {
@@ -33,27 +35,27 @@ export interface BatchRunnerOptions {
 /** Evicts the oldest queries to make room for new ones. */
 const evictOldest = (entries: Map<string, unknown> | Set<string>): void => {
   const [oldest] = entries.keys();
-  if (entries.size >= maxSolo && oldest !== undefined) entries.delete(oldest);
+  if (entries.size >= maxSoloQueries && oldest !== undefined) entries.delete(oldest);
 };
 
 /** Returns an abort signal that fires when nobody waits for any of the queries. */
-const abortWhenUnneeded = (questions: readonly WaitingQuery[]): AbortSignal => {
-  const left = new AbortController();
-  let neededCount = questions.length;
-  for (const question of questions)
-    question.abortController.signal.addEventListener(
+const abortWhenUnneeded = (waitingQueries: readonly WaitingQuery[]): AbortSignal => {
+  const abandonController = new AbortController();
+  let neededCount = waitingQueries.length;
+  for (const waitingQuery of waitingQueries)
+    waitingQuery.abortController.signal.addEventListener(
       'abort',
-      () => --neededCount === 0 && left.abort(question.abortController.signal.reason),
+      () => --neededCount === 0 && abandonController.abort(waitingQuery.abortController.signal.reason),
       {
         once: true,
       },
     );
-  return left.signal;
+  return abandonController.signal;
 };
 
 /** Time for which a query that failed or timed out in a batch runs alone. */
 const soloDurationMs = 600_000;
-const maxSolo = 10_000;
+const maxSoloQueries = 10_000;
 /** Maximum number of retries of a batch that timed out. Halving a batch this often leaves one query. */
 const maxLateRetries = 8;
 
@@ -76,9 +78,9 @@ export interface QueryOptions {
 }
 
 const reportCost =
-  (questions: readonly WaitingQuery[]) =>
+  (waitingQueries: readonly WaitingQuery[]) =>
   (cost: RowsAndBytes): void => {
-    for (const { costListeners } of questions) for (const onCost of costListeners) onCost(cost);
+    for (const { costListeners } of waitingQueries) for (const onCost of costListeners) onCost(cost);
   };
 
 /** Returns the statements that answer a query together with others. Throws for a kind whose queries run alone. */
@@ -89,7 +91,7 @@ const requireBatch = (query: Query): QueryBatch<Query> => {
 };
 
 /** Returns the key that the queries of one batch share; undefined for a query that runs alone. */
-const batchKey = (query: Query, context: QueryContext): string | undefined => {
+const toBatchKey = (query: Query, context: QueryContext): string | undefined => {
   const key = getQueryKind(query).batch?.key(query, context);
   return key === undefined ? undefined : `${query.kind} ${key}`;
 };
@@ -104,9 +106,9 @@ export class QueryBatcher {
   /** Per requester and query: consecutive runs without an answer. */
   readonly #missedRuns = new Map<string, number>();
   /** Queries that timed out in a batch, and the batch size they may still use. */
-  readonly #maxBatchOfSlowQueries = new Map<string, number>();
+  readonly #maxBatchByQuery = new Map<string, number>();
   readonly #recentDurations = new RecentDurations();
-  #isGathering = false;
+  #isCollecting = false;
   /** Number of requested slots that are not free yet. */
   #pendingSlots = 0;
 
@@ -119,21 +121,26 @@ export class QueryBatcher {
    * Runs a query like `runForAnswer` (`../run.ts`). A query that fails or times out does not affect others of its batch.
    * Rejects with `TimeoutError` if it timed out while all statements are slow.
    */
-  async run(query: Query, reading: QueryReading, context: QueryContext, options: QueryOptions = {}): Promise<Answer> {
+  async run(
+    query: Query,
+    reading: QueryReader,
+    context: QueryContext,
+    options: QueryOptions = {},
+  ): Promise<ResultData> {
     const { signal, onCost } = options;
     signal?.throwIfAborted();
     for (const each of listSignals(query))
       requireRetained(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
-    const runPart: RunPartQuery = (part, ofPart) => this.run(part, reading, ofPart, options);
+    const runPart: RunPartQuery = (part, partContext) => this.run(part, reading, partContext, options);
     if (listPartQueries(query).length > 0) return getQueryKind(query).run(query, reading, context, runPart);
-    const question = this.#findOrEnqueue(query, reading, context, options);
-    question.waiterCount++;
-    if (onCost !== undefined) question.costListeners.push(onCost);
-    if (signal === undefined) return question.answer.promise;
+    const waitingQuery = this.#findOrEnqueue(query, reading, context, options);
+    waitingQuery.waiterCount++;
+    if (onCost !== undefined) waitingQuery.costListeners.push(onCost);
+    if (signal === undefined) return waitingQuery.answer.promise;
     try {
-      return await rejectOnAbort(question.answer.promise, signal);
+      return await rejectOnAbort(waitingQuery.answer.promise, signal);
     } finally {
-      if (--question.waiterCount === 0 && signal.aborted) this.#abandon(question);
+      if (--waitingQuery.waiterCount === 0 && signal.aborted) this.#abandon(waitingQuery);
     }
   }
 
@@ -144,23 +151,23 @@ export class QueryBatcher {
 
   #findOrEnqueue(
     query: Query,
-    reading: QueryReading,
+    reading: QueryReader,
     context: QueryContext,
     { dueMs = 0, requester = '' }: QueryOptions,
   ): WaitingQuery {
-    const text = JSON.stringify(query);
-    const key = `${contextKey(context)} ${text}`;
-    const requesterKey = `${requester} ${text}`;
+    const queryJson = JSON.stringify(query);
+    const key = `${toContextKey(context)} ${queryJson}`;
+    const requesterKey = `${requester} ${queryJson}`;
     const missedRunCount = this.#missedRuns.get(requesterKey) ?? 0;
-    const known = this.#waiting.find(key);
-    if (known !== undefined) {
-      known.dueMs = Math.max(known.dueMs, dueMs);
-      known.missedRunCount = Math.max(known.missedRunCount, missedRunCount);
-      known.requesterKeys.add(requesterKey);
-      return known;
+    const existing = this.#waiting.find(key);
+    if (existing !== undefined) {
+      existing.dueMs = Math.max(existing.dueMs, dueMs);
+      existing.missedRunCount = Math.max(existing.missedRunCount, missedRunCount);
+      existing.requesterKeys.add(requesterKey);
+      return existing;
     }
-    const share = this.#isSolo(text) ? undefined : batchKey(query, context);
-    const question: WaitingQuery = {
+    const sharedKey = this.#isSolo(queryJson) ? undefined : toBatchKey(query, context);
+    const waitingQuery: WaitingQuery = {
       key,
       query,
       reading,
@@ -171,61 +178,64 @@ export class QueryBatcher {
       waiterCount: 0,
       costListeners: [],
       timedOutBatchCount: 0,
-      batchKey: share ?? key,
-      maxBatch: share === undefined ? 1 : this.#maxBatchOf(text, requireBatch(query).max),
+      batchKey: sharedKey ?? key,
+      maxBatch: sharedKey === undefined ? 1 : this.#getMaxBatch(queryJson, requireBatch(query).max),
       answer: Promise.withResolvers(),
       abortController: new AbortController(),
     };
     // Prevents an unhandled rejection: all requesters may have stopped waiting.
-    question.answer.promise.catch(() => undefined);
-    this.#waiting.add(question);
-    if (!this.#isGathering) {
-      this.#isGathering = true;
+    waitingQuery.answer.promise.catch(() => undefined);
+    this.#waiting.add(waitingQuery);
+    if (!this.#isCollecting) {
+      this.#isCollecting = true;
       setTimeout(() => {
-        this.#isGathering = false;
+        this.#isCollecting = false;
         this.#requestSlots();
       }, this.#options.batchDelayMs);
     }
-    return question;
+    return waitingQuery;
   }
 
-  #maxBatchOf(text: string, maxBatch: number): number {
-    return this.#isLoaded ? maxBatch : Math.min(maxBatch, this.#maxBatchOfSlowQueries.get(text) ?? maxBatch);
+  #getMaxBatch(queryJson: string, maxBatch: number): number {
+    return this.#isLoaded ? maxBatch : Math.min(maxBatch, this.#maxBatchByQuery.get(queryJson) ?? maxBatch);
   }
 
   /** Whether statements are slow in general; a long statement is then not slow by itself. */
   get #isLoaded(): boolean {
-    return this.#recentDurations.medianMs() > this.#options.batchTimeoutMs / 4;
+    return this.#recentDurations.getMedianMs() > this.#options.batchTimeoutMs / 4;
   }
 
-  #isSolo(text: string): boolean {
-    const isSolo = (this.#soloUntil.get(text) ?? 0) > performance.now();
-    if (!isSolo) this.#soloUntil.delete(text);
+  #isSolo(queryJson: string): boolean {
+    const isSolo = (this.#soloUntil.get(queryJson) ?? 0) > performance.now();
+    if (!isSolo) this.#soloUntil.delete(queryJson);
     return isSolo;
   }
 
-  #abandon(question: WaitingQuery): void {
-    question.abortController.abort(new Error('the client no longer waits for the answer'));
-    this.#waiting.remove(question);
-    this.#countMissedRun(question);
+  #abandon(waitingQuery: WaitingQuery): void {
+    waitingQuery.abortController.abort(new Error('the client no longer waits for the answer'));
+    this.#waiting.remove(waitingQuery);
+    this.#countMissedRun(waitingQuery);
   }
 
   #countMissedRun({ requesterKeys }: WaitingQuery): void {
     for (const each of requesterKeys) {
-      const missed = this.#missedRuns.get(each) ?? 0;
-      if (missed === 0) evictOldest(this.#missedRuns);
-      this.#missedRuns.set(each, missed + 1);
+      const missedCount = this.#missedRuns.get(each) ?? 0;
+      if (missedCount === 0) evictOldest(this.#missedRuns);
+      this.#missedRuns.set(each, missedCount + 1);
     }
   }
 
   /** Rejects a query. A timeout that is not the fault of the query itself counts as a missed run. */
-  #reject(question: WaitingQuery, error: unknown): void {
-    if (error instanceof TimeoutError) this.#countMissedRun(question);
-    else for (const each of question.requesterKeys) this.#missedRuns.delete(each);
-    question.answer.reject(error);
+  #reject(waitingQuery: WaitingQuery, error: unknown): void {
+    if (error instanceof TimeoutError) this.#countMissedRun(waitingQuery);
+    else for (const each of waitingQuery.requesterKeys) this.#missedRuns.delete(each);
+    waitingQuery.answer.reject(error);
   }
 
-  /** Requests slots. Queries are selected when a slot is free: by then there may be more, newer ones or none. */
+  /**
+   * Requests slots. Queries are selected when a slot becomes free, because the waiting queries may change until
+   * then.
+   */
   #requestSlots(): void {
     for (let missingSlots = this.#waiting.statementCount - this.#pendingSlots; missingSlots > 0; missingSlots--) {
       this.#pendingSlots++;
@@ -237,33 +247,37 @@ export class QueryBatcher {
   }
 
   async #runNext(): Promise<void> {
-    const questions = this.#waiting.takeNextBatch();
-    const [first] = questions;
+    const waitingQueries = this.#waiting.dequeueNextBatch();
+    const [first] = waitingQueries;
     if (first === undefined) return;
-    const begun = performance.now();
+    const startMs = performance.now();
     if (first.maxBatch === 1) await this.#runAlone(first);
-    else await this.#runBatch(questions);
-    this.#recentDurations.add(performance.now() - begun);
+    else await this.#runBatch(waitingQueries);
+    this.#recentDurations.add(performance.now() - startMs);
   }
 
   async #runBatch(questions: readonly WaitingQuery[]): Promise<void> {
     const [{ query: first, reading }] = questions as readonly [WaitingQuery];
     const begun = performance.now();
-    const late = AbortSignal.timeout(this.#options.batchTimeoutMs);
-    const left = abortWhenUnneeded(questions);
+    const timeoutSignal = AbortSignal.timeout(this.#options.batchTimeoutMs);
+    const abandonController = abortWhenUnneeded(questions);
     const settledIndexes = new Set<number>();
     const reportOutcome: ReportOutcome = (index, outcome) => {
-      const question = questions[index];
-      if (question === undefined || settledIndexes.has(index)) return;
+      const waitingQuery = questions[index];
+      if (waitingQuery === undefined || settledIndexes.has(index)) return;
       settledIndexes.add(index);
-      if ('answer' in outcome) this.#resolve(question, outcome.answer);
-      else this.#reject(question, outcome.error);
+      if ('answer' in outcome) this.#resolve(waitingQuery, outcome.answer);
+      else this.#reject(waitingQuery, outcome.error);
       // This query is finished. The running statement is canceled once no query of the batch is waiting.
-      question.abortController.abort();
+      waitingQuery.abortController.abort();
     };
     let outcomes: readonly QueryOutcome[] = [];
     try {
-      const columns = extendColumns(reading.columns, AbortSignal.any([late, left]), reportCost(questions));
+      const columns = extendColumns(
+        reading.columns,
+        AbortSignal.any([timeoutSignal, abandonController]),
+        reportCost(questions),
+      );
       outcomes = await requireBatch(first).run(
         questions.map(({ query }) => query),
         { ...reading, columns },
@@ -271,14 +285,14 @@ export class QueryBatcher {
         reportOutcome,
       );
     } catch (error) {
-      if (left.aborted) return;
-      if (late.aborted) return this.#retryInHalves(questions.filter((_, index) => !settledIndexes.has(index)));
+      if (abandonController.aborted) return;
+      if (timeoutSignal.aborted) return this.#retryInHalves(questions.filter((_, index) => !settledIndexes.has(index)));
       if (this.#isEngineUnavailable(error, begun)) outcomes = questions.map(() => ({ error }));
     }
-    for (const [index, question] of questions.entries()) {
+    for (const [index, waitingQuery] of questions.entries()) {
       const outcome = outcomes[index];
       if (outcome !== undefined) reportOutcome(index, outcome);
-      else if (!settledIndexes.has(index)) this.#requeue(question, 1);
+      else if (!settledIndexes.has(index)) this.#requeue(waitingQuery, 1);
     }
     this.#requestSlots();
   }
@@ -287,45 +301,46 @@ export class QueryBatcher {
    * Retries a timed-out batch in halves, to find the slow query. If all statements are slow, halves would only add
    * work.
    */
-  #retryInHalves(questions: readonly WaitingQuery[]): void {
+  #retryInHalves(waitingQueries: readonly WaitingQuery[]): void {
     const { batchTimeoutMs } = this.#options;
     const isLoaded = this.#isLoaded;
-    const half = Math.ceil(questions.length / 2);
-    for (const question of questions) {
-      question.timedOutBatchCount++;
-      if (question.timedOutBatchCount > (isLoaded ? 2 : maxLateRetries))
-        this.#reject(question, this.timeoutError(batchTimeoutMs, ', with others'));
-      else if (isLoaded) this.#requeue(question, requireBatch(question.query).max);
-      else this.#requeue(question, half);
+    const half = Math.ceil(waitingQueries.length / 2);
+    for (const waitingQuery of waitingQueries) {
+      waitingQuery.timedOutBatchCount++;
+      if (waitingQuery.timedOutBatchCount > (isLoaded ? 2 : maxLateRetries))
+        this.#reject(waitingQuery, this.createTimeoutError(batchTimeoutMs, ', with others'));
+      else if (isLoaded) this.#requeue(waitingQuery, requireBatch(waitingQuery.query).max);
+      else this.#requeue(waitingQuery, half);
       if (isLoaded) continue;
-      evictOldest(this.#maxBatchOfSlowQueries);
-      this.#maxBatchOfSlowQueries.set(JSON.stringify(question.query), half);
+      evictOldest(this.#maxBatchByQuery);
+      this.#maxBatchByQuery.set(JSON.stringify(waitingQuery.query), half);
     }
     this.#requestSlots();
   }
 
   /** Requeues a query, with this maximum batch size. */
-  #requeue(question: WaitingQuery, maxBatch: number): void {
-    question.maxBatch = maxBatch;
-    if (!question.abortController.signal.aborted) this.#waiting.add(question);
+  #requeue(waitingQuery: WaitingQuery, maxBatch: number): void {
+    waitingQuery.maxBatch = maxBatch;
+    if (!waitingQuery.abortController.signal.aborted) this.#waiting.add(waitingQuery);
   }
 
   async #runAlone(question: WaitingQuery): Promise<void> {
     const { query, reading, context, abortController } = question;
     const { singleTimeoutMs, batchTimeoutMs } = this.#options;
-    const begun = performance.now();
-    const late = AbortSignal.timeout(singleTimeoutMs);
+    const startMs = performance.now();
+    const timeoutSignal = AbortSignal.timeout(singleTimeoutMs);
     try {
-      const signal = AbortSignal.any([late, abortController.signal]);
+      const signal = AbortSignal.any([timeoutSignal, abortController.signal]);
       const columns = extendColumns(reading.columns, signal, reportCost([question]));
-      const answered = await runForAnswer(query, { ...reading, columns }, { ...context, signal });
-      const elapsedMs = performance.now() - begun;
+      const result = await runWithoutCost(query, { ...reading, columns }, { ...context, signal });
+      const elapsedMs = performance.now() - startMs;
       if (elapsedMs > batchTimeoutMs / 2 && !this.#isLoaded) this.#setSolo(query);
-      this.#resolve(question, answered);
+      this.#resolve(question, result);
     } catch (error) {
       if (abortController.signal.aborted) return;
-      if (!(late.aborted && this.#isLoaded) && !this.#isEngineUnavailable(error, begun)) this.#setSolo(query);
-      this.#reject(question, late.aborted ? this.timeoutError(singleTimeoutMs) : error);
+      if (!(timeoutSignal.aborted && this.#isLoaded) && !this.#isEngineUnavailable(error, startMs))
+        this.#setSolo(query);
+      this.#reject(question, timeoutSignal.aborted ? this.createTimeoutError(singleTimeoutMs) : error);
     }
   }
 
@@ -333,21 +348,21 @@ export class QueryBatcher {
    * Returns the error for a timeout. If statements are slow in general, it is a `TimeoutError`, which does not blame
    * the query.
    */
-  timeoutError(ms: number, how = ''): Error {
+  createTimeoutError(ms: number, detail = ''): Error {
     return this.#isLoaded
       ? new TimeoutError(ms)
-      : new UnavailableError(`the query took longer than ${ms / 1000} seconds${how}`);
+      : new UnavailableError(`the query took longer than ${ms / 1000} seconds${detail}`);
   }
 
   /** Returns whether the engine is unavailable, which affects all queries. */
-  #isEngineUnavailable(error: unknown, begun: number): boolean {
-    return error instanceof UnavailableError && performance.now() - begun < this.#options.batchTimeoutMs / 2;
+  #isEngineUnavailable(error: unknown, startMs: number): boolean {
+    return error instanceof UnavailableError && performance.now() - startMs < this.#options.batchTimeoutMs / 2;
   }
 
-  #resolve({ query, requesterKeys, answer }: WaitingQuery, answered: Answer): void {
+  #resolve({ query, requesterKeys, answer }: WaitingQuery, result: ResultData): void {
     for (const each of requesterKeys) this.#missedRuns.delete(each);
-    this.#maxBatchOfSlowQueries.delete(JSON.stringify(query));
-    answer.resolve(answered);
+    this.#maxBatchByQuery.delete(JSON.stringify(query));
+    answer.resolve(result);
   }
 
   #setSolo(query: Query): void {

@@ -2,17 +2,17 @@
  * Runs several metric queries over one range with few statements: one for the series of all queries, and one per
  * function for the values.
  */
-import type { Answer, QueryContext } from '../answer.ts';
+import type { QueryContext, ResultData } from '../answer.ts';
 import { Cells, parseClickHouseNumber } from '../metrics/cells.ts';
-import { answerUnit, planSeriesReads, type SeriesRead } from '../metrics/kinds.ts';
+import { getResultUnit, planSeriesReads, type SeriesRead } from '../metrics/kinds.ts';
 import { buildSeriesSql, groupSeries, readCellValues, resolveCombining } from '../metrics/metric.ts';
-import { buildMetricAnswer } from '../metrics/metric-answer.ts';
+import { buildMetricResult } from '../metrics/metric-answer.ts';
 import { type Group, metricLimits } from '../metrics/plan.ts';
 import { findCommonUnit, type SelectedSeries, selectSeriesBatch } from '../metrics/selection.ts';
-import { type Windows, windowsOf } from '../metrics/windows.ts';
+import { createWindows, type Windows } from '../metrics/windows.ts';
 import type { QueryOutcome } from '../outcome.ts';
 import type { MetricQuery } from '../query.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 
 /**
  * Maximum number of queries in one statement: each adds a condition that is evaluated for every series of its metrics.
@@ -27,7 +27,7 @@ const maxValues = 50_000;
 
 /** Returns whether a query can be batched. Quantiles of histograms run alone. */
 export const isBatchableMetric = ({ overTime, across }: MetricQuery, context: QueryContext): boolean =>
-  overTime !== 'quantile' && across !== 'none' && windowsOf(context).count <= 1000;
+  overTime !== 'quantile' && across !== 'none' && createWindows(context).count <= 1000;
 
 /** A query with its series. */
 interface Member {
@@ -45,7 +45,7 @@ const mustRunAlone = ({ overTime }: MetricQuery, [first]: readonly SeriesRead[])
 
 const buildMember = (query: MetricQuery, series: readonly SelectedSeries[]): Member => {
   const reads = planSeriesReads(series, query);
-  const unit = answerUnit(findCommonUnit(series, query.metric), reads[0]?.table ?? 'samples', query);
+  const unit = getResultUnit(findCommonUnit(series, query.metric), reads[0]?.table ?? 'samples', query);
   return { query, series, ...groupSeries(series), reads, unit };
 };
 
@@ -66,30 +66,30 @@ interface ValueQuery {
   readonly ids: Set<string>;
 }
 
-const readerKey = ({ overTime }: MetricQuery, { table, temporality }: SeriesRead): string =>
+const toValueQueryKey = ({ overTime }: MetricQuery, { table, temporality }: SeriesRead): string =>
   `${overTime} ${table} ${temporality}`;
 
 const groupReads = (members: readonly Member[]): Map<string, ValueQuery> => {
-  const readers = new Map<string, ValueQuery>();
+  const valueQueries = new Map<string, ValueQuery>();
   for (const { query, reads, series } of members)
     for (const read of reads) {
-      const key = readerKey(query, read);
-      const reader = readers.get(key) ?? { read, query, metrics: new Set(), ids: new Set() };
-      readers.set(key, reader);
+      const key = toValueQueryKey(query, read);
+      const valueQuery = valueQueries.get(key) ?? { read, query, metrics: new Set(), ids: new Set() };
+      valueQueries.set(key, valueQuery);
       for (const member of read.members) {
         const { id, metric } = series[member] as SelectedSeries;
-        reader.ids.add(id);
-        reader.metrics.add(metric);
+        valueQuery.ids.add(id);
+        valueQuery.metrics.add(metric);
       }
     }
-  return readers;
+  return valueQueries;
 };
 
 type ValuesById = ReadonlyMap<string, readonly Value[]>;
 
 const readValues = async (
   { read, query, metrics, ids }: ValueQuery,
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   windows: Windows,
 ): Promise<ValuesById> => {
   const source = { table: read.table, metrics: [...metrics], ids: [...ids] };
@@ -100,39 +100,39 @@ const readValues = async (
   );
   const byId = new Map<string, Value[]>();
   for (const row of rows) {
-    const known = byId.get(row.id);
-    if (known === undefined) byId.set(row.id, [row]);
-    else known.push(row);
+    const rowsOfSeries = byId.get(row.id);
+    if (rowsOfSeries === undefined) byId.set(row.id, [row]);
+    else rowsOfSeries.push(row);
   }
   return byId;
 };
 
 const buildMemberAnswer = (
   member: Member,
-  valuesBy: (read: SeriesRead) => ValuesById,
+  getValues: (read: SeriesRead) => ValuesById,
   windows: Windows,
   context: QueryContext,
-): Answer => {
+): ResultData => {
   const { query, series, groups, groupIndexes, reads, unit } = member;
-  const { isMean, by } = resolveCombining(query, reads);
-  const cells = new Cells(groups.length, windows.count, by);
+  const { isMean: isMeanOverTime, by } = resolveCombining(query, reads);
+  const groupValues = new Cells(groups.length, windows.count, by);
   for (const memberRead of reads) {
-    const values = valuesBy(memberRead);
+    const values = getValues(memberRead);
     for (const seriesIndex of memberRead.members)
       for (const { window, a, b, i } of values.get((series[seriesIndex] as SelectedSeries).id) ?? []) {
         const divisor = parseClickHouseNumber(b);
-        const value = isMean && by !== 'ratio' ? parseClickHouseNumber(a) / divisor : parseClickHouseNumber(a);
-        cells.addSeriesValue(groupIndexes[seriesIndex] ?? 0, window, { a: value, b: divisor, i: BigInt(i) });
+        const value = isMeanOverTime && by !== 'ratio' ? parseClickHouseNumber(a) / divisor : parseClickHouseNumber(a);
+        groupValues.addSeriesValue(groupIndexes[seriesIndex] ?? 0, window, { a: value, b: divisor, i: BigInt(i) });
       }
   }
   const plan = { query, windows, groups, limits: metricLimits, partial: [] };
-  return buildMetricAnswer(plan, readCellValues(cells, query, windows), unit, context);
+  return buildMetricResult(plan, readCellValues(groupValues, query, windows), unit, context);
 };
 
 /** Returns the results of `runMetric` for each query. Throws if a search is invalid; each query must then run alone. */
 export const runMetricBatch = async (
   queries: readonly MetricQuery[],
-  reading: Reading,
+  reading: TenantReader,
   context: QueryContext,
 ): Promise<QueryOutcome[]> => {
   const seriesQueries = queries.map(({ metric, search, projectId, groupBy }) => ({
@@ -142,30 +142,31 @@ export const runMetricBatch = async (
     groupBy,
     range: context.range,
   }));
-  const selected = await selectSeriesBatch(reading, seriesQueries, maxSeries);
-  if (selected === undefined) return queries.map(() => undefined);
-  const windows = windowsOf(context);
+  const selectedSeries = await selectSeriesBatch(reading, seriesQueries, maxSeries);
+  if (selectedSeries === undefined) return queries.map(() => undefined);
+  const windows = createWindows(context);
   const outcomes: QueryOutcome[] = queries.map(() => undefined);
   const members = new Map<number, Member>();
   for (const [index, query] of queries.entries())
     try {
-      const member = buildMember(query, selected[index] ?? []);
+      const member = buildMember(query, selectedSeries[index] ?? []);
       if (!mustRunAlone(query, member.reads)) members.set(index, member);
     } catch (error) {
       outcomes[index] = { error };
     }
-  const readers = groupReads([...members.values()]);
+  const valueQueries = groupReads([...members.values()]);
   const exceedsMaxValues = ({ ids }: ValueQuery): boolean => ids.size * windows.count > maxValues;
-  const valuesByReader = new Map<string, ValuesById>();
+  const valuesByKey = new Map<string, ValuesById>();
   await Promise.all(
-    [...readers].map(async ([key, reader]) => {
-      if (!exceedsMaxValues(reader)) valuesByReader.set(key, await readValues(reader, reading, windows));
+    [...valueQueries].map(async ([key, valueQuery]) => {
+      if (!exceedsMaxValues(valueQuery)) valuesByKey.set(key, await readValues(valueQuery, reading, windows));
     }),
   );
   for (const [index, member] of members)
-    if (member.reads.every((each) => valuesByReader.has(readerKey(member.query, each)))) {
-      const valuesBy = (each: SeriesRead): ValuesById => valuesByReader.get(readerKey(member.query, each)) ?? new Map();
-      outcomes[index] = { answer: buildMemberAnswer(member, valuesBy, windows, context) };
+    if (member.reads.every((each) => valuesByKey.has(toValueQueryKey(member.query, each)))) {
+      const getValues = (each: SeriesRead): ValuesById =>
+        valuesByKey.get(toValueQueryKey(member.query, each)) ?? new Map();
+      outcomes[index] = { answer: buildMemberAnswer(member, getValues, windows, context) };
     }
   return outcomes;
 };

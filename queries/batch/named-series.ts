@@ -1,4 +1,4 @@
-/** Selects the series of many selectors with a metric name in one query, and reads each once per window. */
+/** Selects the series of many selectors with a metric name in one query, and reads each series once per window. */
 
 import { sortByLabels } from '../promql/engine/labels.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
@@ -22,7 +22,7 @@ export class BatchTooLargeError extends Error {}
 export const findMetricName = ({ matchers }: Selection): string | undefined =>
   matchers.find(({ name, op, value }) => name === '__name__' && op === '=' && value !== '')?.value;
 
-export const windowKey = ({ fromMs, toMs }: Window): string => `${fromMs} ${toMs}`;
+export const toWindowKey = ({ fromMs, toMs }: Window): string => `${fromMs} ${toMs}`;
 
 interface CachedSelection {
   readonly series: readonly SelectedSeries[];
@@ -81,18 +81,22 @@ interface ReadContext {
 const readSeriesByName = async (
   { scope, retainedFromMs, window }: ReadContext,
   { window: { fromMs, toMs }, names }: NamedSelection,
-  chosen: readonly SelectedSeries[],
+  selectedSeries: readonly SelectedSeries[],
 ): Promise<SeriesByName> => {
   const byName = new Map<string, Series[]>();
   const stepsPerSample = countStepsPerSample({ fromMs, toMs }, window);
   if (toMs <= retainedFromMs) return byName;
-  const namedSeries = chosen.filter(({ labels }) => names.has(labels['__name__'] ?? ''));
-  const pieces = new PointBlockReader(scope.columns, { fromMs: Math.max(fromMs, retainedFromMs), toMs }, namedSeries);
+  const namedSeries = selectedSeries.filter(({ labels }) => names.has(labels['__name__'] ?? ''));
+  const blockReader = new PointBlockReader(
+    scope.columns,
+    { fromMs: Math.max(fromMs, retainedFromMs), toMs },
+    namedSeries,
+  );
   let samples = 0;
-  let count = 0;
-  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) {
-    count++;
-    for (const series of readBlockSeries(piece, { fromMs, toMs }, [])) {
+  let blockCount = 0;
+  for (let block = await blockReader.next(); block !== undefined; block = await blockReader.next()) {
+    blockCount++;
+    for (const series of readBlockSeries(block, { fromMs, toMs }, [])) {
       samples += series.times.length;
       if (samples * stepsPerSample > maxSampleEvaluations) throw new BatchTooLargeError();
       const name = series.labels['__name__'] ?? '';
@@ -102,25 +106,28 @@ const readSeriesByName = async (
     }
   }
   // Blocks arrive in storage order. The order of series must not depend on the number of blocks.
-  if (count > 1) for (const [name, all] of byName) byName.set(name, sortByLabels(all));
+  if (blockCount > 1) for (const [name, seriesOfName] of byName) byName.set(name, sortByLabels(seriesOfName));
   return byName;
 };
 
 /** Reads the samples of an evaluation's selections, by window and name. Throws `BatchTooLargeError`. */
 export const readSeriesByWindow = async (
-  place: ReadContext,
+  context: ReadContext,
   selections: readonly Selection[],
-  chosen: readonly SelectedSeries[],
+  selectedSeries: readonly SelectedSeries[],
 ): Promise<SeriesByWindow> => {
   const selectionsByWindow = new Map<string, NamedSelection>();
   for (const selection of selections) {
     const { fromMs, toMs } = selection;
-    const before = selectionsByWindow.get(windowKey(selection)) ?? { window: { fromMs, toMs }, names: new Set() };
-    selectionsByWindow.set(windowKey(selection), before);
-    before.names.add(findMetricName(selection) ?? '');
+    const namedSelection = selectionsByWindow.get(toWindowKey(selection)) ?? {
+      window: { fromMs, toMs },
+      names: new Set(),
+    };
+    selectionsByWindow.set(toWindowKey(selection), namedSelection);
+    namedSelection.names.add(findMetricName(selection) ?? '');
   }
   const reads = [...selectionsByWindow].map(
-    async ([key, one]) => [key, await readSeriesByName(place, one, chosen)] as const,
+    async ([key, one]) => [key, await readSeriesByName(context, one, selectedSeries)] as const,
   );
   return new Map(await Promise.all(reads));
 };

@@ -1,12 +1,12 @@
 /** Plans PromQL queries over one range: their order, their batches, and which are too large for a batch. */
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import type { SelectedSeries } from '../promql/fetch/choose.ts';
-import { countPoints, type PieceFingerprints } from '../promql/fetch/landed-pieces.ts';
+import { type BlockFingerprints, countPoints } from '../promql/fetch/landed-pieces.ts';
 import type { Scope } from '../promql/fetch/scope.ts';
 import { listSelections, type ParsedQuery } from '../promql/index.ts';
 import type { Selection, Series } from '../promql/series.ts';
-import { blockLengthMs, type CachedStepsReader, hasCachedSteps, type StepsQuery } from '../promql/steps-cache.ts';
-import { countStepsPerSample, findMetricName, maxSampleEvaluations, windowKey } from './named-series.ts';
+import { type CachedStepsReader, getBlockLengthMs, hasCachedSteps, type StepsQuery } from '../promql/steps-cache.ts';
+import { countStepsPerSample, findMetricName, maxSampleEvaluations, toWindowKey } from './named-series.ts';
 
 export interface Member {
   readonly index: number;
@@ -37,10 +37,10 @@ const largeBatchValues = 200_000;
 export const planRounds = (
   { scope, window }: BatchContext,
   members: readonly Member[],
-  chosen: readonly SelectedSeries[],
+  selectedSeries: readonly SelectedSeries[],
 ): readonly (readonly Member[])[] => {
   const [first, ...others] = members;
-  const values = window.stepMs === 0 ? 0 : (chosen.length * (window.endMs - window.startMs)) / window.stepMs;
+  const values = window.stepMs === 0 ? 0 : (selectedSeries.length * (window.endMs - window.startMs)) / window.stepMs;
   const isLargeBatch = values >= largeBatchValues && others.length > 0;
   return first !== undefined && isLargeBatch && !hasCachedSteps({ scope, window, expression: first.parsed.text })
     ? [[first], others]
@@ -50,27 +50,30 @@ export const planRounds = (
 /** Returns the members that are too large for a batch. Stored sample counts decide; no samples are read. */
 export const findTooLargeMembers = (
   { window }: BatchContext,
-  questions: ReadonlyMap<Member, StepsQuery>,
-  { landed, steps }: { readonly landed: PieceFingerprints; readonly steps: ReadonlyMap<Member, CachedStepsReader> },
+  stepsQueries: ReadonlyMap<Member, StepsQuery>,
+  {
+    fingerprints,
+    cachedSteps,
+  }: { readonly fingerprints: BlockFingerprints; readonly cachedSteps: ReadonlyMap<Member, CachedStepsReader> },
 ): ReadonlySet<Member> => {
-  const heavy = new Set<Member>();
+  const tooLarge = new Set<Member>();
   const countedKeys = new Set<string>();
-  let work = 0;
-  for (const [member, { reads }] of questions) {
-    if (steps.get(member)?.fromMs !== window.startMs) continue;
-    const keys = member.selections.map((each) => `${windowKey(each)} ${findMetricName(each)}`);
-    const memberWork = reads.reduce((sum, read, at) => {
-      if (countedKeys.has(keys[at] ?? '')) return sum;
-      return sum + countPoints(read, landed, blockLengthMs(window)) * countStepsPerSample(read.window, window);
+  let totalEvaluations = 0;
+  for (const [member, { reads }] of stepsQueries) {
+    if (cachedSteps.get(member)?.fromMs !== window.startMs) continue;
+    const keys = member.selections.map((each) => `${toWindowKey(each)} ${findMetricName(each)}`);
+    const memberEvaluations = reads.reduce((sum, read, index) => {
+      if (countedKeys.has(keys[index] ?? '')) return sum;
+      return sum + countPoints(read, fingerprints, getBlockLengthMs(window)) * countStepsPerSample(read.window, window);
     }, 0);
-    if (work + memberWork > maxSampleEvaluations) {
-      heavy.add(member);
+    if (totalEvaluations + memberEvaluations > maxSampleEvaluations) {
+      tooLarge.add(member);
       continue;
     }
-    work += memberWork;
+    totalEvaluations += memberEvaluations;
     for (const key of keys) countedKeys.add(key);
   }
-  return heavy;
+  return tooLarge;
 };
 
 /** Expressions that are evaluated over one window. */
@@ -81,22 +84,26 @@ export interface Group {
 }
 
 /**
- * Returns groups: members that are evaluated completely, and members with cached steps, from the first step that any of
- * them lacks.
+ * Returns two groups: members that are evaluated completely, and members with cached steps, which are evaluated from
+ * the first missing step of any of them.
  */
 export const groupByFirstStep = (
   { window }: BatchContext,
   members: readonly Member[],
-  steps: ReadonlyMap<Member, CachedStepsReader>,
+  cachedSteps: ReadonlyMap<Member, CachedStepsReader>,
 ): Group[] => {
-  const firstStepMs = (member: Member): number => steps.get(member)?.fromMs ?? window.startMs;
+  const getFirstStepMs = (member: Member): number => cachedSteps.get(member)?.fromMs ?? window.startMs;
   const buildGroup = (groupMembers: readonly Member[]): Group[] => {
-    const startMs = Math.min(...groupMembers.map(firstStepMs));
-    const own = { ...window, startMs };
+    const startMs = Math.min(...groupMembers.map(getFirstStepMs));
+    const groupWindow = { ...window, startMs };
     // Reads nothing if no step remains to be evaluated.
-    const selections = startMs > window.endMs ? [] : groupMembers.flatMap(({ parsed }) => listSelections(parsed, own));
-    return groupMembers.length === 0 ? [] : [{ window: own, members: groupMembers, selections }];
+    const selections =
+      startMs > window.endMs ? [] : groupMembers.flatMap(({ parsed }) => listSelections(parsed, groupWindow));
+    return groupMembers.length === 0 ? [] : [{ window: groupWindow, members: groupMembers, selections }];
   };
-  const isWhole = (member: Member): boolean => firstStepMs(member) === window.startMs;
-  return [...buildGroup(members.filter(isWhole)), ...buildGroup(members.filter((member) => !isWhole(member)))];
+  const startsAtFirstStep = (member: Member): boolean => getFirstStepMs(member) === window.startMs;
+  return [
+    ...buildGroup(members.filter(startsAtFirstStep)),
+    ...buildGroup(members.filter((member) => !startsAtFirstStep(member))),
+  ];
 };

@@ -10,16 +10,16 @@ import { mergeAdditionalSeries } from '../promql/added.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import type { SelectedSeries } from '../promql/fetch/choose.ts';
 import { readFingerprints } from '../promql/fetch/landed-pieces.ts';
-import { retentionStartMs } from '../promql/fetch/scope.ts';
+import { getRetentionStartMs } from '../promql/fetch/scope.ts';
 import { type EvaluationResult, evaluate, listSelections, parse } from '../promql/index.ts';
-import type { QueryReading } from '../promql/reading.ts';
-import { buildPromqlAnswer, buildPromqlWindow, toQueryError } from '../promql/run-promql.ts';
+import type { QueryReader } from '../promql/reading.ts';
+import { buildPromqlResult, buildPromqlWindow, toQueryError } from '../promql/run-promql.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import {
-  blockLengthMs,
   type CachedStepsReader,
+  emptyEvaluation,
+  getBlockLengthMs,
   hasCacheableSteps,
-  nothingEvaluated,
   readCachedSteps,
   recordFingerprints,
   type StepsQuery,
@@ -32,7 +32,7 @@ import {
   readSeriesByWindow,
   type SeriesByWindow,
   selectSeriesByName,
-  windowKey,
+  toWindowKey,
 } from './named-series.ts';
 import {
   type BatchContext,
@@ -68,14 +68,14 @@ const filterByMatchers = (series: readonly Series[], { matchers }: Selection): r
  */
 export const runPromqlBatch = async (
   queries: readonly PromqlQuery[],
-  reading: QueryReading,
+  reading: QueryReader,
   context: QueryContext,
   report: ReportOutcome = () => undefined,
 ): Promise<QueryOutcome[]> => {
   const expressions = queries.map(({ expression }) => expression);
   const outcomes: QueryOutcome[] = queries.map(() => undefined);
-  await evaluateBatch(expressions, reading, buildPromqlWindow(context), (index, found) => {
-    const outcome = toQueryOutcome(queries[index] as PromqlQuery, found, context);
+  await evaluateBatch(expressions, reading, buildPromqlWindow(context), (index, evaluation) => {
+    const outcome = toQueryOutcome(queries[index] as PromqlQuery, evaluation, context);
     outcomes[index] = outcome;
     report(index, outcome);
   });
@@ -84,19 +84,19 @@ export const runPromqlBatch = async (
 
 const toQueryOutcome = (
   query: PromqlQuery,
-  found: EvaluationOutcome,
+  evaluation: EvaluationOutcome,
   context: QueryContext,
 ): Exclude<QueryOutcome, undefined> => {
-  if ('error' in found) return found;
+  if ('error' in evaluation) return evaluation;
   try {
-    return { answer: buildPromqlAnswer(query, found, context) };
+    return { answer: buildPromqlResult(query, evaluation, context) };
   } catch (error) {
     return { error };
   }
 };
 
 type EvaluationOutcome = EvaluationResult | { readonly error: unknown };
-type Found = EvaluationOutcome | undefined;
+type MaybeOutcome = EvaluationOutcome | undefined;
 type ReportEvaluation = (index: number, found: EvaluationOutcome) => void;
 
 /** Returns the members that can be batched. The error of an invalid query is reported as its outcome. */
@@ -116,7 +116,7 @@ const parseMembers = (expressions: readonly string[], window: EvaluationWindow, 
 /**
  * Awaits the work of a batch; returns undefined if a query is too large or not supported in a batch and must run alone.
  */
-const undefinedIfTooLarge = async <Result>(work: Promise<Result>): Promise<Result | undefined> => {
+const awaitUnlessTooLarge = async <Result>(work: Promise<Result>): Promise<Result | undefined> => {
   try {
     return await work;
   } catch (error) {
@@ -129,60 +129,62 @@ const selectBatchSeries = (
   { scope, retainedFromMs }: BatchContext,
   members: readonly Member[],
 ): Promise<readonly SelectedSeries[]> => {
-  const all = members.flatMap(({ selections }) => selections);
-  const names = [...new Set(all.map((each) => findMetricName(each) ?? ''))].sort();
-  const span = {
-    fromMs: Math.max(retainedFromMs, Math.min(...all.map(({ fromMs }) => fromMs))),
-    toMs: Math.max(...all.map(({ toMs }) => toMs)),
+  const allSelections = members.flatMap(({ selections }) => selections);
+  const names = [...new Set(allSelections.map((each) => findMetricName(each) ?? ''))].sort();
+  const selectionWindow = {
+    fromMs: Math.max(retainedFromMs, Math.min(...allSelections.map(({ fromMs }) => fromMs))),
+    toMs: Math.max(...allSelections.map(({ toMs }) => toMs)),
   };
-  return selectSeriesByName(scope, span, names);
+  return selectSeriesByName(scope, selectionWindow, names);
 };
 
 /** Returns the queries whose steps may be cached. */
 const buildStepsQueries = (
   { scope, additionalSeries, window, retainedFromMs }: BatchContext,
   members: readonly Member[],
-  chosen: readonly SelectedSeries[],
+  selectedSeries: readonly SelectedSeries[],
 ): Map<Member, StepsQuery> => {
-  const questions = new Map<Member, StepsQuery>();
+  const stepsQueries = new Map<Member, StepsQuery>();
   // Without a source nothing is cached.
-  if (additionalSeries.length > 0 || scope.columns.source === undefined) return questions;
-  const byName = Map.groupBy(chosen, ({ labels }) => labels['__name__'] ?? '');
-  const sourcesOf = new Map([...byName].map(([name, all]) => [name, all.flatMap(({ sources }) => sources)]));
+  if (additionalSeries.length > 0 || scope.columns.source === undefined) return stepsQueries;
+  const byName = Map.groupBy(selectedSeries, ({ labels }) => labels['__name__'] ?? '');
+  const sourcesByName = new Map(
+    [...byName].map(([name, seriesOfName]) => [name, seriesOfName.flatMap(({ sources }) => sources)]),
+  );
   for (const member of members) {
     const { parsed, selections } = member;
     if (!hasCacheableSteps(parsed, window) || selections.some(({ fromMs }) => fromMs < retainedFromMs)) continue;
     const reads = selections.map((selection) => ({
       window: selection,
-      sources: sourcesOf.get(findMetricName(selection) ?? '') ?? [],
+      sources: sourcesByName.get(findMetricName(selection) ?? '') ?? [],
     }));
-    questions.set(member, { scope, expression: parsed.text, window, reads });
+    stepsQueries.set(member, { scope, expression: parsed.text, window, reads });
   }
-  return questions;
+  return stepsQueries;
 };
 
 const evaluateMember = (
   { parsed }: Member,
   { window }: Group,
   {
-    read,
+    seriesByWindow,
     added,
-    steps,
+    cachedSteps,
   }: {
-    readonly read: SeriesByWindow;
+    readonly seriesByWindow: SeriesByWindow;
     readonly added: readonly Series[];
-    readonly steps: CachedStepsReader | undefined;
+    readonly cachedSteps: CachedStepsReader | undefined;
   },
 ): EvaluationResult | { readonly error: unknown } => {
   try {
-    if (window.startMs > window.endMs) return steps?.answer(nothingEvaluated, window.startMs) ?? nothingEvaluated;
+    if (window.startMs > window.endMs) return cachedSteps?.complete(emptyEvaluation, window.startMs) ?? emptyEvaluation;
     const selections = listSelections(parsed, window);
-    const evaluated = evaluate(parsed, window, (number) => {
+    const evaluation = evaluate(parsed, window, (number) => {
       const selection = selections[number] as Selection;
-      const series = read.get(windowKey(selection))?.get(findMetricName(selection) ?? '') ?? [];
+      const series = seriesByWindow.get(toWindowKey(selection))?.get(findMetricName(selection) ?? '') ?? [];
       return mergeAdditionalSeries(filterByMatchers(series, selection), selection, added);
     });
-    return steps?.answer(evaluated, window.startMs) ?? evaluated;
+    return cachedSteps?.complete(evaluation, window.startMs) ?? evaluation;
   } catch (error) {
     return { error: toQueryError(error) };
   }
@@ -192,32 +194,38 @@ const evaluateMember = (
 const evaluateMembers = async (
   batch: BatchContext,
   members: readonly Member[],
-  chosen: readonly SelectedSeries[],
+  selectedSeries: readonly SelectedSeries[],
   report: ReportEvaluation,
 ): Promise<void> => {
   const { scope, additionalSeries, window } = batch;
-  const questions = buildStepsQueries(batch, members, chosen);
+  const stepsQueries = buildStepsQueries(batch, members, selectedSeries);
   const fingerprints = await readFingerprints(
     scope.columns,
-    [...questions.values()].flatMap(({ reads }) => reads),
-    blockLengthMs(window),
+    [...stepsQueries.values()].flatMap(({ reads }) => reads),
+    getBlockLengthMs(window),
   );
-  const steps = new Map([...questions].map(([member, question]) => [member, readCachedSteps(question, fingerprints)]));
-  const tooLargeMembers = findTooLargeMembers(batch, questions, { landed: fingerprints, steps });
-  for (const member of tooLargeMembers) recordFingerprints(questions.get(member) as StepsQuery, fingerprints);
+  const cachedSteps = new Map(
+    [...stepsQueries].map(([member, stepsQuery]) => [member, readCachedSteps(stepsQuery, fingerprints)]),
+  );
+  const tooLargeMembers = findTooLargeMembers(batch, stepsQueries, { fingerprints: fingerprints, cachedSteps });
+  for (const member of tooLargeMembers) recordFingerprints(stepsQueries.get(member) as StepsQuery, fingerprints);
   const batchMembers = members.filter((member) => !tooLargeMembers.has(member));
-  for (const group of groupByFirstStep(batch, batchMembers, steps)) {
-    const seriesByWindow = await undefinedIfTooLarge(
-      readSeriesByWindow({ ...batch, window: group.window }, group.selections, chosen),
+  for (const group of groupByFirstStep(batch, batchMembers, cachedSteps)) {
+    const seriesByWindow = await awaitUnlessTooLarge(
+      readSeriesByWindow({ ...batch, window: group.window }, group.selections, selectedSeries),
     );
     for (const member of group.members) {
-      const question = questions.get(member);
+      const stepsQuery = stepsQueries.get(member);
       if (seriesByWindow !== undefined)
         report(
           member.index,
-          evaluateMember(member, group, { read: seriesByWindow, added: additionalSeries, steps: steps.get(member) }),
+          evaluateMember(member, group, {
+            seriesByWindow: seriesByWindow,
+            added: additionalSeries,
+            cachedSteps: cachedSteps.get(member),
+          }),
         );
-      else if (question !== undefined) recordFingerprints(question, fingerprints);
+      else if (stepsQuery !== undefined) recordFingerprints(stepsQuery, fingerprints);
       // Yields to other work between two members.
       await next();
     }
@@ -230,23 +238,23 @@ const evaluateMembers = async (
  */
 export const evaluateBatch = async (
   expressions: readonly string[],
-  { columns, promql, plan, nowMs }: QueryReading,
+  { columns, promql, plan, nowMs }: QueryReader,
   window: EvaluationWindow,
   report: ReportEvaluation = () => undefined,
-): Promise<Found[]> => {
-  const outcomes: Found[] = expressions.map(() => undefined);
+): Promise<MaybeOutcome[]> => {
+  const outcomes: MaybeOutcome[] = expressions.map(() => undefined);
   if (promql === undefined) return outcomes;
-  const recordAndReport: ReportEvaluation = (index, found) => {
-    outcomes[index] = found;
-    report(index, found);
+  const recordAndReport: ReportEvaluation = (index, evaluation) => {
+    outcomes[index] = evaluation;
+    report(index, evaluation);
   };
   const members = parseMembers(expressions, window, recordAndReport);
   const { additionalSeries = [] } = promql;
   const scope = { columns, translation: promql.translation };
-  const batch: BatchContext = { scope, additionalSeries, window, retainedFromMs: retentionStartMs(plan, nowMs) };
-  const chosen = await undefinedIfTooLarge(selectBatchSeries(batch, members));
-  if (chosen === undefined) return outcomes;
-  for (const roundMembers of planRounds(batch, members, chosen))
-    await evaluateMembers(batch, roundMembers, chosen, recordAndReport);
+  const batch: BatchContext = { scope, additionalSeries, window, retainedFromMs: getRetentionStartMs(plan, nowMs) };
+  const selectedSeries = await awaitUnlessTooLarge(selectBatchSeries(batch, members));
+  if (selectedSeries === undefined) return outcomes;
+  for (const roundMembers of planRounds(batch, members, selectedSeries))
+    await evaluateMembers(batch, roundMembers, selectedSeries, recordAndReport);
   return outcomes;
 };

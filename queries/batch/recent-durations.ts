@@ -1,4 +1,4 @@
-/** Durations of recent statements, to decide whether one is slow or all are. */
+/** Durations of recent statements, to decide whether a single statement is slow or all statements are. */
 
 const maxDurations = 20;
 /** Minimum number of durations for a median. */
@@ -13,7 +13,7 @@ export class RecentDurations {
   }
 
   /** Returns the median; 0 while there are too few durations. */
-  medianMs(): number {
+  getMedianMs(): number {
     if (this.#durationsMs.length < minDurations) return 0;
     return this.#durationsMs.toSorted((one, other) => one - other)[Math.floor(this.#durationsMs.length / 2)] as number;
   }

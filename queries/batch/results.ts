@@ -3,7 +3,7 @@ import type { QueryContext } from '../answer.ts';
 import { QueryError } from '../errors.ts';
 import { getFreshness, listSignals } from '../freshness.ts';
 import { FairQueue } from '../limits/fair-queue.ts';
-import type { QueryReading } from '../promql/reading.ts';
+import type { QueryReader } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
 import type { Cost, Result } from '../result.ts';
 import { countColumnReads, getHint } from '../run.ts';
@@ -25,7 +25,7 @@ const createResultKey = (query: Query, { range: { from, to }, stepMs }: QueryCon
   `${from} ${to} ${stepMs} ${JSON.stringify(query)}`;
 
 export class RequestResults {
-  readonly #reading: QueryReading;
+  readonly #reading: QueryReader;
   readonly #signal: AbortSignal;
   readonly #batcher: QueryBatcher;
   readonly #results = new Map<string, Promise<Result>>();
@@ -34,7 +34,7 @@ export class RequestResults {
   readonly #startMs = performance.now();
   #valueCount = 0;
 
-  constructor(reading: QueryReading, signal: AbortSignal) {
+  constructor(reading: QueryReader, signal: AbortSignal) {
     const { tenantId } = reading.columns;
     const queue = new FairQueue({
       slots: maxConcurrentStatements,
@@ -59,7 +59,7 @@ export class RequestResults {
   }
 
   /** Query context for other work of the request; what it reads counts towards the cost. */
-  get reading(): QueryReading {
+  get reading(): QueryReader {
     return this.#reading;
   }
 

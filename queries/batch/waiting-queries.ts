@@ -2,20 +2,20 @@
  * Queries that wait for a slot: those with missed runs first, then the newest. Queries that nobody waits for are
  * removed.
  */
-import type { Answer, QueryContext } from '../answer.ts';
-import type { QueryReading } from '../promql/reading.ts';
+import type { QueryContext, ResultData } from '../answer.ts';
+import type { QueryReader } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
 import type { RowsAndBytes } from '../run.ts';
 
 /** A query that runs once for all its requesters. */
 export interface WaitingQuery {
   readonly key: string;
-  /** Key shared by queries that one statement may answer; unique if it must run alone. */
+  /** Key shared by queries that one statement can combine; unique if the query must run alone. */
   readonly batchKey: string;
   readonly query: Query;
   readonly context: QueryContext;
-  readonly reading: QueryReading;
-  readonly answer: PromiseWithResolvers<Answer>;
+  readonly reading: QueryReader;
+  readonly answer: PromiseWithResolvers<ResultData>;
   /** Aborts when nobody waits for the query. */
   readonly abortController: AbortController;
   /** Latest due time of its requesters. */
@@ -48,21 +48,21 @@ export class WaitingQueries {
     return this.#byKey.get(key);
   }
 
-  add(question: WaitingQuery): void {
-    const { key, batchKey } = question;
-    this.#byKey.set(key, question);
+  add(waitingQuery: WaitingQuery): void {
+    const { key, batchKey } = waitingQuery;
+    this.#byKey.set(key, waitingQuery);
     const members = this.#byBatchKey.get(batchKey);
-    if (members === undefined) this.#byBatchKey.set(batchKey, [question]);
-    else members.push(question);
+    if (members === undefined) this.#byBatchKey.set(batchKey, [waitingQuery]);
+    else members.push(waitingQuery);
   }
 
-  remove(question: WaitingQuery): void {
-    const { key, batchKey } = question;
+  remove(waitingQuery: WaitingQuery): void {
+    const { key, batchKey } = waitingQuery;
     const members = this.#byBatchKey.get(batchKey) ?? [];
-    const at = members.indexOf(question);
-    if (at < 0) return;
+    const index = members.indexOf(waitingQuery);
+    if (index < 0) return;
     this.#byKey.delete(key);
-    members.splice(at, 1);
+    members.splice(index, 1);
     if (members.length === 0) this.#byBatchKey.delete(batchKey);
   }
 
@@ -77,7 +77,7 @@ export class WaitingQueries {
   }
 
   /** Removes and returns the queries of the next statement. */
-  takeNextBatch(): WaitingQuery[] {
+  dequeueNextBatch(): WaitingQuery[] {
     const firstOfEachBatch = [...this.#byBatchKey.values()].map(
       (members) => members.sort(comparePriority)[0] as WaitingQuery,
     );

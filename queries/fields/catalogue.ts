@@ -7,7 +7,7 @@ import { type Field, resolveReference } from '../../schemas/fields.ts';
 import type { FieldKind } from '../../schemas/tables/fields.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Range, requireRetained } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { type SearchSignal, signalDefinitions } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 
@@ -74,13 +74,13 @@ interface Row {
 const hourNs = 3_600_000_000_000n;
 
 /** Returns the whole hours that overlap a range. */
-export const overlappingHours = ({ from, to }: Range): Range => {
-  const floor = (point: bigint): bigint => point - (((point % hourNs) + hourNs) % hourNs);
+export const toOverlappingHours = ({ from, to }: Range): Range => {
+  const floor = (timeNs: bigint): bigint => timeNs - (((timeNs % hourNs) + hourNs) % hourNs);
   return { from: floor(from), to: floor(to) + hourNs };
 };
 
 /** Returns the condition on rows of `fields`, and its parameters. */
-export const fieldsCondition = (
+export const buildFieldsCondition = (
   { signal, projectId }: Pick<FieldCatalogueQuery, 'signal' | 'projectId'>,
   { from, to }: Range,
 ): { readonly sql: string; readonly parameters: Readonly<Record<string, string>> } => ({
@@ -98,11 +98,11 @@ const clampToDateTime = (seconds: bigint): bigint =>
   seconds < 0n ? 0n : seconds > 4_294_967_295n ? 4_294_967_295n : seconds;
 
 /** Returns the fields of a data source, by kind and key. Counts are of whole hours. */
-export const listCatalogue = async (reading: Reading, question: FieldCatalogueQuery): Promise<Catalogue> => {
-  const { signal, range, contains, limit, after, isFromCursor = false } = question;
+export const listCatalogue = async (reading: TenantReader, query: FieldCatalogueQuery): Promise<Catalogue> => {
+  const { signal, range, contains, limit, after, isFromCursor = false } = query;
   requireRetained(range, { caller: reading, signal, nowMs: reading.nowMs, isFromCursor });
-  const hours = overlappingHours(range);
-  const { sql, parameters } = fieldsCondition(question, hours);
+  const hours = toOverlappingHours(range);
+  const { sql, parameters } = buildFieldsCondition(query, hours);
   const conditions = [
     `kind IN (${kinds.map((kind) => `'${kind}'`).join(', ')})`,
     ...(contains === undefined ? [] : ['positionCaseInsensitiveUTF8(key, {contains:String}) > 0']),
@@ -120,39 +120,39 @@ export const listCatalogue = async (reading: Reading, question: FieldCatalogueQu
         ...(contains === undefined ? {} : { contains }),
         ...(after === undefined ? {} : { afterKind: after.kind, afterKey: after.key }),
       },
-      { onEachServer: true },
+      { runsOnEachServer: true },
     ),
-    countRecords(reading, question, hours),
+    countRecords(reading, query, hours),
   ]);
-  const found = mergeServerRows(rows);
-  const pageRows = found.slice(0, limit);
+  const mergedRows = mergeServerRows(rows);
+  const pageRows = mergedRows.slice(0, limit);
   return {
     hours,
     ...totals,
     fields: pageRows.map((row) => toCataloguedField(row, signal, totals.records)),
-    nextPosition: found.length > limit ? pageRows.at(-1) : undefined,
+    nextPosition: mergedRows.length > limit ? pageRows.at(-1) : undefined,
   };
 };
 
 const sumCounts = (counts: readonly string[]): number => counts.reduce((sum, count) => sum + Number(count), 0);
 const compareBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** Merges the counts of several servers, as one server would count. */
+/** Merges the counts of several servers into the counts that a single server would return. */
 const mergeServerRows = (rows: readonly Row[]): readonly Row[] =>
   [...Map.groupBy(rows, ({ kind, key }) => `${kind} ${key}`).values()]
-    .map((same): Row => {
+    .map((sameFieldRows): Row => {
       const types = Map.groupBy(
-        same.flatMap((row) => row.types),
+        sameFieldRows.flatMap((row) => row.types),
         ([type]) => type,
       );
       const sortTimes = (part: 'first' | 'last') =>
-        same.map((row) => row[part]).sort((one, other) => Number(BigInt(one) - BigInt(other)));
+        sameFieldRows.map((row) => row[part]).sort((one, other) => Number(BigInt(one) - BigInt(other)));
       return {
-        ...(same[0] as Row),
-        all_records: String(sumCounts(same.map((row) => row.all_records))),
+        ...(sameFieldRows[0] as Row),
+        all_records: String(sumCounts(sameFieldRows.map((row) => row.all_records))),
         types: Array.from(
           types,
-          ([type, some]) => [type, String(sumCounts(some.map(([, records]) => records)))] as const,
+          ([type, typeCounts]) => [type, String(sumCounts(typeCounts.map(([, records]) => records)))] as const,
         ),
         first: sortTimes('first')[0] as string,
         last: sortTimes('last').at(-1) as string,
@@ -162,19 +162,19 @@ const mergeServerRows = (rows: readonly Row[]): readonly Row[] =>
 
 /** Returns the number of records in these hours, and the number of attributes that are not counted by name. */
 export const countRecords = async (
-  { columns }: Reading,
-  question: Pick<FieldCatalogueQuery, 'signal' | 'projectId'>,
+  { columns }: TenantReader,
+  query: Pick<FieldCatalogueQuery, 'signal' | 'projectId'>,
   hours: Range,
 ): Promise<Pick<Catalogue, 'records' | 'excludedAttributeCount'>> => {
-  const { sql, parameters } = fieldsCondition(question, hours);
+  const { sql, parameters } = buildFieldsCondition(query, hours);
   const rows = await columns.query<{ all: string; other: string }>(
     `SELECT toString(sumIf(records, kind = 'record')) AS all, toString(sumIf(records, kind = 'other')) AS other FROM fields
     WHERE ${sql} AND kind IN ('record', 'other')`,
     parameters,
-    { onEachServer: true },
+    { runsOnEachServer: true },
   );
   return {
-    records: sumCounts(rows.map(({ all }) => all)),
+    records: sumCounts(rows.map(({ all: totalRecords }) => totalRecords)),
     excludedAttributeCount: sumCounts(rows.map(({ other }) => other)),
   };
 };
@@ -188,7 +188,7 @@ const toCataloguedField = (row: Row, signal: SearchSignal, all: number): Catalog
   // An attribute without a value has no type that could conflict with another.
   const typeCodes = types.map(([typeCode]) => typeCode).filter((typeCode) => typeCode !== 'n');
   return {
-    name: searchName(kind, key, signal),
+    name: toSearchName(kind, key, signal),
     kind,
     key,
     types: types
@@ -206,7 +206,7 @@ const toCataloguedField = (row: Row, signal: SearchSignal, all: number): Catalog
 };
 
 /** Returns the name in the search language; without a prefix where that is unambiguous. */
-const searchName = (kind: Row['kind'], key: string, signal: SearchSignal): string => {
+const toSearchName = (kind: Row['kind'], key: string, signal: SearchSignal): string => {
   if (kind === 'field') return key;
   const fields: readonly Field<never>[] = signalDefinitions[signal].fields;
   const isPlain = kind === 'attribute' && resolveReference(fields, key).kind === 'any' && key !== '';

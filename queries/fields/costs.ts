@@ -1,6 +1,6 @@
 /** Estimates the storage shares of record attributes from a sample. */
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { buildRangeCondition, buildRangeParameters } from '../records.ts';
 import { getSignalRecords, type SearchSignal } from '../signals/index.ts';
 
@@ -23,7 +23,7 @@ const textLengthSql: Readonly<Record<SearchSignal, string>> = { logs: 'length(bo
  * none.
  */
 export const estimateAttributeCosts = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   signal: SearchSignal,
   range: Range,
 ): Promise<{ readonly sampleSize: number; readonly costs: readonly AttributeCost[] }> => {

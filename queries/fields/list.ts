@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { decodeCursor, decodeText, encodeCursor, encodeText, int64Pattern, textPattern } from '../cursor.ts';
 import { type ProjectScope, projectScopeParameters } from '../project-scope.ts';
 import { parseRetainedRange, type Range, rangeParameters } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import type { SearchSignal } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 import { CataloguedField, type FieldPosition, listCatalogue } from './catalogue.ts';
@@ -34,7 +34,7 @@ export type FieldsPage = z.output<typeof FieldsPage>;
 export const listFields = async (
   signal: SearchSignal,
   query: z.output<typeof FieldsQuery>,
-  reading: Reading,
+  reading: TenantReader,
 ): Promise<FieldsPage> => {
   const decodedCursor = query.cursor === undefined ? undefined : decodePosition(signal, query.cursor);
   const range = decodedCursor?.range ?? parseRetainedRange(query, { caller: reading, signal, nowMs: reading.nowMs });

@@ -25,8 +25,8 @@ const searchedCollections: readonly (readonly [what: string, collection: Collect
 const toPromqlLabel = (key: string): string => key.replace(/[^A-Za-z0-9_]/g, '_');
 
 /**
- * Returns the keys that occur in the text of no document, and a text with the number of scanned documents. If a key
- * occurs by accident, it is only missing from the result.
+ * Returns the keys that no document contains, and a text with the number of scanned documents. A key that occurs in
+ * a document by coincidence is omitted from the result.
  */
 export const findUnreferencedAttributes = async (
   documents: Pick<TenantDocuments, 'collection'>,
@@ -34,7 +34,7 @@ export const findUnreferencedAttributes = async (
 ): Promise<{ readonly keys: readonly string[]; readonly scannedText: string }> => {
   const unreferencedKeys = new Set(keys);
   const counts: string[] = [];
-  for (const [what, collection] of searchedCollections) {
+  for (const [collectionName, collection] of searchedCollections) {
     let count = 0;
     for await (const document of iterateDocuments(documents.collection(collection))) {
       count++;
@@ -42,7 +42,7 @@ export const findUnreferencedAttributes = async (
       for (const key of unreferencedKeys)
         if (text.includes(key) || text.includes(toPromqlLabel(key))) unreferencedKeys.delete(key);
     }
-    counts.push(`${count} ${what}`);
+    counts.push(`${count} ${collectionName}`);
   }
   return { keys: keys.filter((key) => unreferencedKeys.has(key)), scannedText: counts.join(', ') };
 };

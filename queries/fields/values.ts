@@ -1,13 +1,13 @@
 /** Most frequent values of one field or attribute. */
 import { z } from 'zod';
 import { type Range, requireRetained } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { buildRangeCondition, buildRangeParameters, buildRecordsCondition, type Condition } from '../records.ts';
 import type { Incompleteness } from '../result.ts';
 import { getSignalRecords, type SearchSignal } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 import { ValueReader } from '../values.ts';
-import { countRecords, overlappingHours } from './catalogue.ts';
+import { countRecords, toOverlappingHours } from './catalogue.ts';
 
 /** Maximum number of newest records to read, which takes a fraction of a second. */
 const maxRecords = 2_000_000;
@@ -35,7 +35,7 @@ export interface FieldValuesQuery {
 export interface TopValues {
   /** Range that was read: shorter than requested if there was too much data. */
   readonly readRange: Range;
-  /** Number of records in `readRange` that match the search; the next member counts those that have the field. */
+  /** Number of records in `readRange` that match the search; `withField` counts those that also have the field. */
   readonly records: number;
   readonly withField: number;
   readonly distinct: number;
@@ -52,14 +52,14 @@ interface Row {
 }
 
 /** Returns values, those with the most records first. Values of different types with one text count as one value. */
-export const topValues = async (reading: Reading, question: FieldValuesQuery): Promise<TopValues> => {
-  const { signal, name, range, prefix, limit } = question;
+export const readTopValues = async (reading: TenantReader, query: FieldValuesQuery): Promise<TopValues> => {
+  const { signal, name, range, prefix, limit } = query;
   requireRetained(range, { caller: reading, signal, nowMs: reading.nowMs });
-  const condition = buildRecordsCondition(question);
-  const scannedRange = await limitRange(reading, question, condition);
+  const condition = buildRecordsCondition(query);
+  const scannedRange = await limitRange(reading, query, condition);
   const values = new ValueReader(signal);
   const { exists, text } = values.getValue(name);
-  const from = values.buildSource(condition.sql);
+  const source = values.buildSource(condition.sql);
   // A value that is not empty exists; the slower key lookup runs only for empty values.
   const conditions = [
     `(${text} != '' OR ${exists})`,
@@ -74,12 +74,12 @@ export const topValues = async (reading: Reading, question: FieldValuesQuery): P
     reading.columns.query<Row>(
       `SELECT substringUTF8(shown, 1, ${maxShownCharacters}) AS value, toString(lengthUTF8(shown)) AS size, toString(count_of) AS n,
         toString(sum(count_of) OVER ()) AS with_field, toString(count() OVER ()) AS distinct_values
-      FROM (SELECT ${text} AS shown, count() AS count_of FROM ${from} WHERE ${conditions.join(' AND ')} GROUP BY shown)
+      FROM (SELECT ${text} AS shown, count() AS count_of FROM ${source} WHERE ${conditions.join(' AND ')} GROUP BY shown)
       ORDER BY count_of DESC, shown LIMIT ${limit}`,
       parameters,
       { maxResultRows: limit },
     ),
-    countMatchingRecords(reading, question.signal, scannedRange.range, condition),
+    countMatchingRecords(reading, query.signal, scannedRange.range, condition),
   ]);
   const [first] = rows;
   const withField = Number(first?.with_field ?? 0);
@@ -99,7 +99,7 @@ export const topValues = async (reading: Reading, question: FieldValuesQuery): P
 };
 
 const countMatchingRecords = async (
-  reading: Reading,
+  reading: TenantReader,
   signal: SearchSignal,
   range: Range,
   { sql, parameters }: Condition,
@@ -108,30 +108,30 @@ const countMatchingRecords = async (
   const rows = await reading.columns.query<{ n: string }>(
     `SELECT toString(count()) AS n FROM ${table} WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} AND ${sql}`,
     { ...parameters, ...buildRangeParameters(range) },
-    { onEachServer: true },
+    { runsOnEachServer: true },
   );
   return rows.reduce((sum, { n }) => sum + Number(n), 0);
 };
 
 /** Returns the newest part of a range that has at most about `maxRecords` records. */
 const limitRange = async (
-  reading: Reading,
+  reading: TenantReader,
   { signal, projectId, range }: FieldValuesQuery,
   condition: Condition,
 ): Promise<{ readonly range: Range; readonly partial: readonly Incompleteness[] }> => {
   const requestedRange = { range, partial: [] };
-  const { records } = await countRecords(reading, { signal, projectId }, overlappingHours(range));
+  const { records } = await countRecords(reading, { signal, projectId }, toOverlappingHours(range));
   if (records <= maxRecords) return requestedRange;
   const matchingCount = await countMatchingRecords(reading, signal, range, condition);
   if (matchingCount <= maxRecords) return requestedRange;
   const length = range.to - range.from;
-  const from = range.to - (length * BigInt(maxRecords)) / BigInt(matchingCount);
+  const source = range.to - (length * BigInt(maxRecords)) / BigInt(matchingCount);
   return {
-    range: { from, to: range.to },
+    range: { from: source, to: range.to },
     partial: [
       {
         code: 'rows',
-        message: `values are those of the newest records, from ${formatTime(from)} on: the range has ${matchingCount} records, about ${maxRecords} are read`,
+        message: `values are those of the newest records, from ${formatTime(source)} on: the range has ${matchingCount} records, about ${maxRecords} are read`,
       },
     ],
   };

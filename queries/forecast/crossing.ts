@@ -16,7 +16,7 @@ export interface Crossing {
   readonly reason: string | null;
 }
 
-const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
+const formatPercent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
 
 /**
  * Returns the crossing of a limit: the step at which its probability reaches 50 %, and as an interval, the steps at
@@ -31,13 +31,13 @@ export const computeCrossing = (forecast: Forecast, limit: Threshold): Crossing 
     return maxProbability;
   });
   const firstStepWithProbability = (share: number): number | null => {
-    const lead = crossingProbabilities.findIndex((probability) => probability >= share);
-    return lead < 0 ? null : lead + 1;
+    const stepIndex = crossingProbabilities.findIndex((probability) => probability >= share);
+    return stepIndex < 0 ? null : stepIndex + 1;
   };
   const steps = firstStepWithProbability(0.5);
   const reason =
     steps === null
-      ? `it is not likely to be ${side} ${value} within ${probabilitiesAbove.length} steps: the probability is ${percent(maxProbability)}`
+      ? `it is not likely to be ${side} ${value} within ${probabilitiesAbove.length} steps: the probability is ${formatPercent(maxProbability)}`
       : null;
   return {
     steps,

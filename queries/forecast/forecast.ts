@@ -4,8 +4,15 @@
  * The functions are pure: equal values have equal results.
  */
 
-import { levelModel, logRegressionModel, type Model, regressionModel, seasonalModel, trendModel } from './parts.ts';
-import { forecastFromFewValues, studentCdf, studentQuantile } from './short.ts';
+import {
+  createLevelModel,
+  createLogRegressionModel,
+  createRegressionModel,
+  createSeasonalModel,
+  createTrendModel,
+  type Model,
+} from './parts.ts';
+import { computeStudentCdf, computeStudentQuantile, forecastFromFewValues } from './short.ts';
 
 /** Range of values: counts are never below 0, shares never outside 0 to 1. */
 export type ValueKind = 'any' | 'count' | 'share';
@@ -44,12 +51,12 @@ const buildModels = (periods: readonly number[]): Model[] => {
     ...periods.flatMap((period) => [period, period + 1]),
     ...periods.slice(0, 1).map((p) => 2 * p),
   ];
-  const distinct = [...new Set(lags)].toSorted((one, other) => one - other);
-  const short = distinct.filter((lag) => lag <= 2 * (periods[0] ?? 3));
+  const distinctLags = [...new Set(lags)].toSorted((one, other) => one - other);
+  const shortLags = distinctLags.filter((lag) => lag <= 2 * (periods[0] ?? 3));
   return [
-    ...periods.flatMap((period) => [seasonalModel(period, 1), seasonalModel(period, 3)]),
-    ...[regressionModel(distinct), logRegressionModel(distinct), regressionModel(short)],
-    ...[levelModel(1), levelModel(12), trendModel(1), trendModel(0.3)],
+    ...periods.flatMap((period) => [createSeasonalModel(period, 1), createSeasonalModel(period, 3)]),
+    ...[createRegressionModel(distinctLags), createLogRegressionModel(distinctLags), createRegressionModel(shortLags)],
+    ...[createLevelModel(1), createLevelModel(12), createTrendModel(1), createTrendModel(0.3)],
   ];
 };
 
@@ -59,25 +66,25 @@ interface Backtest {
 }
 
 /**
- * Returns the forecasts of each model from earlier origins. Each forecast has the same number of leads; about half of
- * the values or more precede each origin.
+ * Returns the forecasts of each model from earlier origins. Each forecast has the same number of leads, and about
+ * half of the values or more precede each origin.
  */
-const runBacktests = (values: Float64Array, parts: readonly Model[], horizon: number): Backtest[] => {
+const runBacktests = (values: Float64Array, models: readonly Model[], horizon: number): Backtest[] => {
   const leads = Math.max(1, Math.min(horizon, Math.floor(values.length / 4)));
   const spacing = Math.max(1, Math.floor(Math.min(leads, (values.length / 2 - leads) / (originCount - 1))));
-  return Array.from({ length: originCount }, (_, back) => values.length - leads - back * spacing)
+  return Array.from({ length: originCount }, (_, originIndex) => values.length - leads - originIndex * spacing)
     .filter((origin) => origin >= 4)
     .map((origin) => ({
       actualValues: values.subarray(origin, origin + leads),
-      forecasts: parts.map((part) => part(values.subarray(0, origin), leads)),
+      forecasts: models.map((model) => model(values.subarray(0, origin), leads)),
     }));
 };
 
-const computeWeights = (trials: readonly Backtest[], parts: number, scale: number): number[] =>
-  Array.from({ length: parts }, (_, part) => {
+const computeWeights = (backtests: readonly Backtest[], models: number, scale: number): number[] =>
+  Array.from({ length: models }, (_, modelIndex) => {
     let [sum, count] = [0, 0];
-    for (const { actualValues, forecasts } of trials) {
-      const forecast = forecasts[part];
+    for (const { actualValues, forecasts } of backtests) {
+      const forecast = forecasts[modelIndex];
       if (forecast === undefined) return 0;
       for (const [lead, value] of actualValues.entries()) sum += Math.abs(value - (forecast[lead] ?? 0));
       count += actualValues.length;
@@ -92,8 +99,8 @@ const combineForecasts = (
 ): Float64Array => {
   const sum = new Float64Array(horizon);
   let total = 0;
-  for (const [part, forecast] of forecasts.entries()) {
-    const weight = forecast === undefined ? 0 : (weights[part] ?? 0);
+  for (const [modelIndex, forecast] of forecasts.entries()) {
+    const weight = forecast === undefined ? 0 : (weights[modelIndex] ?? 0);
     if (forecast === undefined || weight === 0) continue;
     total += weight;
     for (let lead = 0; lead < horizon; lead++) sum[lead] = (sum[lead] ?? 0) + weight * (forecast[lead] ?? 0);
@@ -101,10 +108,13 @@ const combineForecasts = (
   return sum.map((value) => value / total);
 };
 
-/** Returns how errors grow with the lead (a power of it), and the errors divided by this growth, in ascending order. */
-const computeErrors = (trials: readonly Backtest[], weights: readonly number[]) => {
-  const leads = trials[0]?.actualValues.length ?? 1;
-  const errors = trials.map(({ actualValues, forecasts }) => {
+/**
+ * Returns a function for the growth of errors with the lead (a power of the lead), and the errors divided by this
+ * growth, in ascending order.
+ */
+const computeErrors = (backtests: readonly Backtest[], weights: readonly number[]) => {
+  const leads = backtests[0]?.actualValues.length ?? 1;
+  const errors = backtests.map(({ actualValues, forecasts }) => {
     const forecast = combineForecasts(forecasts, weights, leads);
     return actualValues.map((value, lead) => value - (forecast[lead] ?? 0));
   });
@@ -118,12 +128,14 @@ const computeErrors = (trials: readonly Backtest[], weights: readonly number[]) 
   const [near, far] = [rootMeanSquare(0, half), rootMeanSquare(half, leads)];
   // The exponent is between 0, errors that do not depend on the lead, and 1, those of a line with a wrong slope.
   const growth = half === 0 || !(near > 0) ? 0.5 : Math.min(1, Math.max(0, Math.log(far / near) / Math.log(3)));
-  const spread = (lead: number): number => (lead + 1) ** growth;
-  const sorted = Float64Array.from(errors.flatMap((path) => [...path].map((error, lead) => error / spread(lead))));
-  return { spread, sorted: sorted.sort() };
+  const getErrorScale = (lead: number): number => (lead + 1) ** growth;
+  const sorted = Float64Array.from(
+    errors.flatMap((path) => [...path].map((error, lead) => error / getErrorScale(lead))),
+  );
+  return { spread: getErrorScale, sorted: sorted.sort() };
 };
 
-const quantile = (sorted: Float64Array, share: number): number => {
+const computeQuantile = (sorted: Float64Array, share: number): number => {
   const position = Math.min(sorted.length - 1, Math.max(0, share * (sorted.length + 1) - 1));
   const below = Math.floor(position);
   const value = sorted[below] ?? 0;
@@ -141,14 +153,14 @@ const [minSilentSeasons, minSilentSlots] = [5, 3];
 
 /**
  * Returns the slots of the season whose values were all exactly 0, like solar power at night; the next value there is 0
- * too. It needs at least three adjacent slots over five seasons, so that rare events do not count as silent.
+ * too. Requires at least three adjacent slots over five seasons, because otherwise rare events would count as silence.
  */
 const findSilentSlots = (values: Float64Array, period: number): boolean[] => {
   const isZero = Array.from({ length: period }, () => values.length >= minSilentSeasons * period);
   for (const [index, value] of values.entries()) if (value !== 0) isZero[(values.length - index - 1) % period] = false;
-  return isZero.map((_, place) =>
+  return isZero.map((_, slot) =>
     Array.from({ length: minSilentSlots }, (__, first) => first).some((first) =>
-      Array.from({ length: minSilentSlots }, (__, step) => isZero[(place - first + step + period) % period]).every(
+      Array.from({ length: minSilentSlots }, (__, step) => isZero[(slot - first + step + period) % period]).every(
         Boolean,
       ),
     ),
@@ -166,36 +178,40 @@ export const forecast = (
   const unit = recent.reduce((highest, value) => Math.max(highest, Math.abs(value)), 0) || 1;
   const values = Float64Array.from(recent, (value) => value / unit);
   if (values.length < minBacktestValues) return forecastShortSeries(values, unit, horizon, kind);
-  const parts = buildModels(periods.filter((period) => period >= 2 && period * 3 <= values.length));
-  const trials = runBacktests(values, parts, horizon);
+  const models = buildModels(periods.filter((period) => period >= 2 && period * 3 <= values.length));
+  const backtests = runBacktests(values, models, horizon);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const scale = values.reduce((sum, value) => sum + Math.abs(value - mean), 0) / values.length || 1;
-  const weights = computeWeights(trials, parts.length, scale);
+  const weights = computeWeights(backtests, models.length, scale);
   const centralValues = combineForecasts(
-    parts.map((part) => part(values, horizon)),
+    models.map((model) => model(values, horizon)),
     weights,
     horizon,
   );
-  const { spread, sorted } = computeErrors(trials, weights);
+  const { spread: getErrorScale, sorted } = computeErrors(backtests, weights);
   const [season = 1] = periods;
-  const silent = kind !== 'any' && values.length >= minSilentSeasons * season ? findSilentSlots(values, season) : [];
+  const silentSlots =
+    kind !== 'any' && values.length >= minSilentSeasons * season ? findSilentSlots(values, season) : [];
   for (let lead = 0; lead < horizon; lead++)
     // Slots are counted back from the last value, so a lead has a negative slot.
-    if (silent[(((-lead - 1) % season) + season) % season] === true) centralValues[lead] = 0;
+    if (silentSlots[(((-lead - 1) % season) + season) % season] === true) centralValues[lead] = 0;
   const [low, high] = bounds[kind];
-  const within = (value: number): number => Math.min(high, Math.max(low, value * unit));
+  const clamp = (value: number): number => Math.min(high, Math.max(low, value * unit));
   return {
-    values: Array.from(centralValues, within),
+    values: Array.from(centralValues, clamp),
     intervals: (share) => {
-      const [under, over] = [quantile(sorted, (1 - share) / 2), quantile(sorted, (1 + share) / 2)];
+      const [lowError, highError] = [
+        computeQuantile(sorted, (1 - share) / 2),
+        computeQuantile(sorted, (1 + share) / 2),
+      ];
       return Array.from(centralValues, (value, lead) => [
-        within(value + Math.min(0, intervalWidening * under) * spread(lead)),
-        within(value + Math.max(0, intervalWidening * over) * spread(lead)),
+        clamp(value + Math.min(0, intervalWidening * lowError) * getErrorScale(lead)),
+        clamp(value + Math.max(0, intervalWidening * highError) * getErrorScale(lead)),
       ]);
     },
     probabilitiesAbove: (limit) =>
       Array.from(centralValues, (value, lead) => {
-        const scaledError = (limit / unit - value) / spread(lead) / intervalWidening;
+        const scaledError = (limit / unit - value) / getErrorScale(lead) / intervalWidening;
         return (sorted.length - countUpTo(sorted, scaledError)) / sorted.length;
       }),
   };
@@ -204,16 +220,18 @@ export const forecast = (
 const forecastShortSeries = (values: Float64Array, unit: number, horizon: number, kind: ValueKind): Forecast => {
   const { leads, degreesOfFreedom } = forecastFromFewValues(values, horizon);
   const [low, high] = bounds[kind];
-  const within = (value: number): number => Math.min(high, Math.max(low, value * unit));
+  const clamp = (value: number): number => Math.min(high, Math.max(low, value * unit));
   return {
-    values: leads.map(({ value }) => within(value)),
+    values: leads.map(({ value }) => clamp(value)),
     intervals: (share) => {
-      const tQuantile = studentQuantile((1 + share) / 2, degreesOfFreedom);
-      return leads.map(({ value, scale }) => [within(value - tQuantile * scale), within(value + tQuantile * scale)]);
+      const tQuantile = computeStudentQuantile((1 + share) / 2, degreesOfFreedom);
+      return leads.map(({ value, scale }) => [clamp(value - tQuantile * scale), clamp(value + tQuantile * scale)]);
     },
     probabilitiesAbove: (limit) =>
       leads.map(({ value, scale }) =>
-        scale > 0 ? 1 - studentCdf((limit / unit - value) / scale, degreesOfFreedom) : Number(value > limit / unit),
+        scale > 0
+          ? 1 - computeStudentCdf((limit / unit - value) / scale, degreesOfFreedom)
+          : Number(value > limit / unit),
       ),
   };
 };

@@ -21,18 +21,18 @@ const maxPoints = 120;
 const resampleCount = 200;
 const blockDays = 0.5;
 
-const median = (values: readonly number[]): number => {
+const computeMedian = (values: readonly number[]): number => {
   const sorted = Float64Array.from(values).sort();
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? 0;
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2;
 };
 
-const medianSlope = (points: readonly DayValue[]): number => {
+const computeMedianSlope = (points: readonly DayValue[]): number => {
   const slopes: number[] = [];
   for (const [j, [x, y]] of points.entries())
     for (const [earlier, value] of points.slice(0, j)) if (x > earlier) slopes.push((y - value) / (x - earlier));
-  return slopes.length === 0 ? 0 : median(slopes);
+  return slopes.length === 0 ? 0 : computeMedian(slopes);
 };
 
 const fitLeastSquares = (xs: readonly number[], ys: readonly number[]): number => {
@@ -47,7 +47,7 @@ const fitLeastSquares = (xs: readonly number[], ys: readonly number[]): number =
 };
 
 /** Returns a deterministic generator, so that results are reproducible (mulberry32). */
-const seeded = (seed: number): (() => number) => {
+const createRandom = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -59,32 +59,33 @@ const seeded = (seed: number): (() => number) => {
 };
 
 /** Returns the slopes of lines through resampled residuals, in ascending order. */
-const resampledSlopes = (xs: readonly number[], residuals: readonly number[]): number[] => {
-  const random = seeded(xs.length);
+const resampleSlopes = (xs: readonly number[], residuals: readonly number[]): number[] => {
+  const random = createRandom(xs.length);
   const step = ((xs.at(-1) ?? 0) - (xs[0] ?? 0)) / Math.max(1, xs.length - 1);
-  const block = Math.min(Math.max(1, Math.ceil(blockDays / step)), Math.ceil(xs.length / 3));
+  const blockSize = Math.min(Math.max(1, Math.ceil(blockDays / step)), Math.ceil(xs.length / 3));
   return Array.from({ length: resampleCount }, () => {
     const drawnResiduals: number[] = [];
     while (drawnResiduals.length < residuals.length) {
-      // Wraps around the end: the ends of a series influence the line most, and must be drawn as often as its middle.
+      // Blocks wrap around the end, because the ends of a series influence the line most and must be drawn as often
+      // as its middle.
       const start = Math.floor(random() * residuals.length);
-      for (let at = start; at < start + block; at++) drawnResiduals.push(residuals[at % residuals.length] ?? 0);
+      for (let at = start; at < start + blockSize; at++) drawnResiduals.push(residuals[at % residuals.length] ?? 0);
     }
     return fitLeastSquares(xs, drawnResiduals.slice(0, residuals.length));
   }).toSorted((one, other) => one - other);
 };
 
 /** Returns every nth point, counted from the end so that the newest remains: at most `maxPoints`. */
-export const thinPoints = <Of>(points: readonly Of[]): Of[] => {
-  const every = Math.ceil(points.length / maxPoints);
-  return points.filter((_, index) => (points.length - 1 - index) % every === 0);
+export const thinPoints = <Point>(points: readonly Point[]): Point[] => {
+  const stride = Math.ceil(points.length / maxPoints);
+  return points.filter((_, index) => (points.length - 1 - index) % stride === 0);
 };
 
 /** Returns the line through points in ascending order of time; at least two. */
 export const fitRobustLine = (points: readonly DayValue[]): FittedLine => {
-  const slope = medianSlope(points);
-  const level = median(points.map(([x, y]) => y - slope * x));
-  const slopeErrors = resampledSlopes(
+  const slope = computeMedianSlope(points);
+  const level = computeMedian(points.map(([x, y]) => y - slope * x));
+  const slopeErrors = resampleSlopes(
     points.map(([x]) => x),
     points.map(([x, y]) => y - level - slope * x),
   );

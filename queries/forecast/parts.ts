@@ -9,7 +9,7 @@ const maxLagFits = 2000;
 const computeMean = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Returns a model that forecasts the mean of the same slot in the last seasons. */
-export const seasonalModel =
+export const createSeasonalModel =
   (period: number, seasons: number): Model =>
   (values, horizon) => {
     if (values.length < period * seasons) return undefined;
@@ -24,29 +24,29 @@ export const seasonalModel =
 /**
  * Returns a model that forecasts the exponentially smoothed value; the weight of a value halves after `halfLife` steps.
  */
-export const levelModel =
+export const createLevelModel =
   (halfLife: number): Model =>
   (values, horizon) => {
     const decay = 0.5 ** (1 / halfLife);
-    let smooth = values[0] ?? 0;
-    for (const value of values) smooth = decay * smooth + (1 - decay) * value;
-    return new Float64Array(horizon).fill(smooth);
+    let smoothedValue = values[0] ?? 0;
+    for (const value of values) smoothedValue = decay * smoothedValue + (1 - decay) * value;
+    return new Float64Array(horizon).fill(smoothedValue);
   };
 
 /**
  * Returns a model that fits a line to the last share of values. The line continues for as many steps as were fitted,
  * then stays level.
  */
-export const trendModel =
+export const createTrendModel =
   (share: number): Model =>
   (values, horizon) => {
     const count = Math.floor(values.length * share);
     if (count < 8) return undefined;
-    const last = values.subarray(values.length - count);
+    const lastValues = values.subarray(values.length - count);
     const middle = (count - 1) / 2;
-    const mean = computeMean(last);
+    const mean = computeMean(lastValues);
     let [covariance, variance] = [0, 0];
-    for (const [index, value] of last.entries()) {
+    for (const [index, value] of lastValues.entries()) {
       covariance += (index - middle) * (value - mean);
       variance += (index - middle) ** 2;
     }
@@ -112,29 +112,29 @@ const forecastByLags = (values: Float64Array, horizon: number, lags: readonly nu
   const mean = computeMean(values);
   const deviation = Math.sqrt(computeMean(values.map((value) => (value - mean) ** 2)));
   if (!(deviation > 0)) return new Float64Array(horizon).fill(mean);
-  const path = new Float64Array(values.length + horizon);
-  for (const [index, value] of values.entries()) path[index] = (value - mean) / deviation;
-  const history = path.subarray(0, values.length);
+  const extended = new Float64Array(values.length + horizon);
+  for (const [index, value] of values.entries()) extended[index] = (value - mean) / deviation;
+  const history = extended.subarray(0, values.length);
   const weights = fitLagWeights(history, lags);
   const [low, high] = [history.reduce((a, b) => Math.min(a, b)), history.reduce((a, b) => Math.max(a, b))];
   const margin = (high - low) / 2;
-  for (let index = values.length; index < path.length; index++) {
+  for (let index = values.length; index < extended.length; index++) {
     let sum = 0;
-    for (let i = 0; i < lags.length; i++) sum += (weights[i] ?? 0) * (path[index - (lags[i] ?? 0)] ?? 0);
+    for (let i = 0; i < lags.length; i++) sum += (weights[i] ?? 0) * (extended[index - (lags[i] ?? 0)] ?? 0);
     // An unstable regression amplifies its own output, so it is limited to the historic range plus half.
-    path[index] = Math.min(high + margin, Math.max(low - margin, sum));
+    extended[index] = Math.min(high + margin, Math.max(low - margin, sum));
   }
-  return path.subarray(values.length).map((value) => mean + deviation * value);
+  return extended.subarray(values.length).map((value) => mean + deviation * value);
 };
 
 /** Returns a model that forecasts step by step, by regression on earlier values. */
-export const regressionModel =
+export const createRegressionModel =
   (lags: readonly number[]): Model =>
   (values, horizon) =>
     forecastByLags(values, horizon, lags);
 
-/** As `regressionModel`, with logarithms, for values that grow and shrink proportionally. */
-export const logRegressionModel =
+/** As the regression model, but on logarithms, for values that grow and shrink proportionally. */
+export const createLogRegressionModel =
   (lags: readonly number[]): Model =>
   (values, horizon) =>
     values.some((value) => value <= 0)

@@ -14,7 +14,7 @@ export interface PointsForecast {
 const [dayMs, weekMs] = [86_400_000, 604_800_000];
 
 /** Returns the median distance between consecutive points. */
-export const medianStepMs = (points: readonly TimedValue[]): number => {
+export const computeMedianStepMs = (points: readonly TimedValue[]): number => {
   const intervals = points.slice(1).map(([timeMs], index) => timeMs - (points[index]?.[0] ?? 0));
   return intervals.toSorted((one, other) => one - other)[intervals.length >> 1] ?? 0;
 };
@@ -34,10 +34,10 @@ const fillGaps = (points: readonly TimedValue[], stepMs: number): number[] => {
   const maxSteps = Math.max(2, Math.ceil(valuedPoints.length / 4));
   const values: number[] = [];
   for (const [index, [timeMs, value]] of valuedPoints.entries()) {
-    const [previousMs, before] = valuedPoints[index - 1] ?? [timeMs - stepMs, value];
+    const [previousMs, previousValue] = valuedPoints[index - 1] ?? [timeMs - stepMs, value];
     const steps = Math.max(1, Math.round((timeMs - previousMs) / stepMs));
     if (steps > maxSteps) values.length = 0;
-    else for (let step = 1; step < steps; step++) values.push(before + ((value - before) * step) / steps);
+    else for (let step = 1; step < steps; step++) values.push(previousValue + ((value - previousValue) * step) / steps);
     values.push(value);
   }
   return values;
@@ -51,8 +51,8 @@ export const forecastPoints = (
   points: readonly TimedValue[],
   options: { readonly horizon: number; readonly stepMs?: number | undefined; readonly kind?: ValueKind | undefined },
 ): PointsForecast | string => {
-  const stepMs = options.stepMs ?? medianStepMs(points);
-  const last = points.findLast(([, value]) => value !== null);
+  const stepMs = options.stepMs ?? computeMedianStepMs(points);
+  const lastPoint = points.findLast(([, value]) => value !== null);
   const values = stepMs > 0 ? fillGaps(points, stepMs) : [];
   const periods = [dayMs / stepMs, weekMs / stepMs].filter((period) => Number.isInteger(period) && period >= 2);
   const valueForecast = forecast(values, {
@@ -60,7 +60,7 @@ export const forecastPoints = (
     periods,
     kind: options.kind ?? detectValueKind(values),
   });
-  if (last === undefined || valueForecast === undefined)
+  if (lastPoint === undefined || valueForecast === undefined)
     return `${values.length} consecutive values are too few: a forecast needs ${minValues}`;
-  return { forecast: valueForecast, firstAtMs: last[0] + stepMs, stepMs };
+  return { forecast: valueForecast, firstAtMs: lastPoint[0] + stepMs, stepMs };
 };

@@ -1,13 +1,13 @@
 /** Runs queries of kind `forecast`: the probability that values cross a limit within a horizon. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Answer, buildTableAnswer, type QueryContext } from '../answer.ts';
-import { buildStepsContext, clearBeforeFirst, retentionStartMs, stepValues } from '../complete-steps.ts';
+import { buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
+import { buildStepsContext, clearLeadingZeros, getRetentionStartMs, toValuesByStep } from '../complete-steps.ts';
 import { requireEntitlement } from '../entitlement.ts';
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import { formatShort } from '../figures.ts';
 import type { ForecastQuery } from '../query.ts';
 import type { RunPartQuery } from '../query-kind.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import type { TableColumn } from '../result.ts';
 import { parseDuration } from '../time.ts';
 import { computeCrossing, type Threshold } from './crossing.ts';
@@ -116,29 +116,29 @@ export const predictCrossing = (values: readonly (number | null)[], request: Cro
 /** Returns a table with a row for each series, most probable crossings first. */
 export const runForecast = async (
   query: ForecastQuery,
-  reading: Reading,
+  reading: TenantReader,
   { range, stepMs: requestedStepMs }: QueryContext,
   runPart: RunPartQuery,
-): Promise<Answer> => {
+): Promise<ResultData> => {
   requireEntitlement(reading, 'ai');
   if (requestedStepMs !== undefined)
-    throw invalid('step', 'is not supported for forecasts of a limit, which have a step of their own');
+    throw createValidationError('step', 'is not supported for forecasts of a limit, which have a step of their own');
   const problem = findForecastProblem(query);
-  if (problem !== undefined) throw invalid(...problem);
+  if (problem !== undefined) throw createValidationError(...problem);
   const stepMs = parseMs(query.step);
   const endMs = Math.floor(Number((range.to + 1n) / 1_000_000n) / stepMs) * stepMs;
   const requestedFromMs = endMs - Math.ceil(parseMs(query.history) / stepMs) * stepMs;
-  const retainedFromMs = Math.ceil(retentionStartMs(query.query, reading) / stepMs) * stepMs;
+  const retainedFromMs = Math.ceil(getRetentionStartMs(query.query, reading) / stepMs) * stepMs;
   const steps = { fromMs: Math.min(Math.max(requestedFromMs, retainedFromMs), endMs - stepMs), toMs: endMs, stepMs };
   const { series, partial } = await runPart(query.query, buildStepsContext(query.query, steps));
   if (series.length > maxForecasts)
-    throw invalid('query', `gives ${series.length} series: at most ${maxForecasts} are forecast at once`);
+    throw createValidationError('query', `gives ${series.length} series: at most ${maxForecasts} are forecast at once`);
   const horizon = Math.ceil(parseMs(query.horizon) / stepMs);
   const names = [...new Set(series.flatMap(({ labels }) => Object.keys(labels)))].toSorted();
   const measures = new Set(series.map(({ name }) => name)).size > 1 ? ['measure'] : [];
   const rows: [probability: number, row: unknown[]][] = [];
   for (const { name, labels, unit, points } of series) {
-    const values = clearBeforeFirst(query.query, stepValues(query.query, points, steps));
+    const values = clearLeadingZeros(query.query, toValuesByStep(query.query, points, steps));
     const { probability, atMs, lowMs, highMs, message } = predictCrossing(values, {
       ...steps,
       horizon,
@@ -163,7 +163,7 @@ export const runForecast = async (
     await yieldToEventLoop();
   }
   const sorted = rows.toSorted(([first], [other]) => other - first).map(([, row]) => row);
-  return buildTableAnswer(
+  return buildTableResult(
     [...[...names, ...measures].map(createTextColumn), ...createResultColumns(series[0]?.unit ?? '')],
     sorted,
     partial,

@@ -34,7 +34,7 @@ const meanMethod: Method = {
   parameters: 1,
   estimate: (values) => ({ value: mean(values), varianceFactor: 1 + 1 / values.length }),
 };
-/** It continues for as many steps as were fitted, then stays level. */
+/** The line continues for as many steps as it was fitted to, then stays level. */
 const lineMethod: Method = {
   parameters: 2,
   estimate: (values, lead) => {
@@ -56,7 +56,7 @@ const methods = [lastValueMethod, meanMethod, lineMethod];
 const intervalWidening = 1.1;
 
 /** Returns the mean squared one-step error over all origins of a method. */
-const errorVariance = ({ parameters, estimate }: Method, values: Float64Array): number => {
+const computeErrorVariance = ({ parameters, estimate }: Method, values: Float64Array): number => {
   let [sum, count] = [0, 0];
   for (let origin = parameters; origin < values.length; origin++) {
     const { value, varianceFactor } = estimate(values.subarray(0, origin), 1);
@@ -66,22 +66,22 @@ const errorVariance = ({ parameters, estimate }: Method, values: Float64Array): 
   return sum / count;
 };
 
-/** Returns the leads of a forecast from three values or more, and the degrees of freedom. */
+/** Returns the forecast of each lead from at least three values, and the degrees of freedom. */
 export const forecastFromFewValues = (
   values: Float64Array,
   horizon: number,
 ): { readonly leads: readonly LeadForecast[]; readonly degreesOfFreedom: number } => {
-  const variances = methods.map((way) => errorVariance(way, values));
+  const variances = methods.map((method) => computeErrorVariance(method, values));
   const minVariance = Math.max(Math.min(...variances), 1e-24);
   const weights = variances.map((variance) => (minVariance / Math.max(variance, minVariance)) ** (values.length / 2));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const leads = Array.from({ length: horizon }, (_, index) => {
-    const estimates = methods.map((way, place): Estimate => {
-      const { value, varianceFactor } = way.estimate(values, index + 1);
-      return { value, variance: (variances[place] ?? 0) * varianceFactor };
+    const estimates = methods.map((method, methodIndex): Estimate => {
+      const { value, varianceFactor } = method.estimate(values, index + 1);
+      return { value, variance: (variances[methodIndex] ?? 0) * varianceFactor };
     });
     const weightedMean = (getValue: (one: Estimate) => number): number =>
-      estimates.reduce((sum, one, place) => sum + (weights[place] ?? 0) * getValue(one), 0) / total;
+      estimates.reduce((sum, one, methodIndex) => sum + (weights[methodIndex] ?? 0) * getValue(one), 0) / total;
     const value = weightedMean((one) => one.value);
     return {
       value,
@@ -92,7 +92,7 @@ export const forecastFromFewValues = (
 };
 
 /** Returns the standard normal distribution function (Abramowitz and Stegun 26.2.17). */
-const normalCdf = (value: number): number => {
+const computeNormalCdf = (value: number): number => {
   const k = 1 / (1 + 0.2316419 * Math.abs(value));
   const tail =
     (Math.exp((-value * value) / 2) / Math.sqrt(2 * Math.PI)) *
@@ -102,19 +102,19 @@ const normalCdf = (value: number): number => {
 };
 
 /** Returns Student's t distribution function, approximated by the normal one. */
-export const studentCdf = (value: number, freedom: number): number =>
-  normalCdf(
+export const computeStudentCdf = (value: number, degreesOfFreedom: number): number =>
+  computeNormalCdf(
     Math.sign(value) *
-      ((8 * freedom + 1) / (8 * freedom + 3)) *
-      Math.sqrt(freedom * Math.log(1 + (value * value) / freedom)),
+      ((8 * degreesOfFreedom + 1) / (8 * degreesOfFreedom + 3)) *
+      Math.sqrt(degreesOfFreedom * Math.log(1 + (value * value) / degreesOfFreedom)),
   );
 
 /** Returns the quantile of Student's t distribution, from 0.5 up, by bisection. */
-export const studentQuantile = (share: number, freedom: number): number => {
+export const computeStudentQuantile = (share: number, degreesOfFreedom: number): number => {
   let [low, high] = [0, 1e4];
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2;
-    if (studentCdf(middle, freedom) < share) low = middle;
+    if (computeStudentCdf(middle, degreesOfFreedom) < share) low = middle;
     else high = middle;
   }
   return high;

@@ -3,7 +3,7 @@ import type { Formula, Operator } from './parse.ts';
 
 type Value = number | null;
 
-/** Values of one group: one per step for series, or a single one for a table. All groups have equal lengths. */
+/** Values of one group: one per step for a series, or a single value for a table. All groups have equal lengths. */
 export interface Group {
   readonly labels: Readonly<Record<string, string>>;
   readonly values: readonly Value[];
@@ -35,19 +35,19 @@ const operations: Readonly<Record<Operator, (left: number, right: number) => num
   '^': (left, right) => left ** right,
 };
 
-const groupKey = ({ labels }: Group): string => JSON.stringify(Object.entries(labels).sort());
+const toGroupKey = ({ labels }: Group): string => JSON.stringify(Object.entries(labels).sort());
 const hasOnlyUnlabeledGroup = ({ groups }: Quantity): boolean =>
   groups.length === 1 && Object.keys(groups[0]?.labels ?? {}).length === 0;
 
-const ratioUnit = (left: Quantity, right: Quantity): string => {
+const getRatioUnit = (left: Quantity, right: Quantity): string => {
   if (right.isNumber) return left.unit;
   if (left.unit !== right.unit || left.unit === '') return '';
   return left.isTimesHundred ? '%' : '1';
 };
 
-const resultUnit = (operator: Operator, left: Quantity, right: Quantity): string => {
+const getResultUnit = (operator: Operator, left: Quantity, right: Quantity): string => {
   if (left.isNumber && right.isNumber) return '';
-  if (operator === '/') return ratioUnit(left, right);
+  if (operator === '/') return getRatioUnit(left, right);
   if (operator === '^') return '';
   const [number, other] = left.isNumber ? [left, right] : [right, left];
   if (number.isNumber) {
@@ -73,12 +73,12 @@ const joinGroups = (left: Quantity, right: Quantity, combine: (left: Value, righ
   if (hasOnlyUnlabeledGroup(right))
     return left.groups.map((group) => combinePair(group.labels, group, right.groups[0]));
   if (hasOnlyUnlabeledGroup(left)) return right.groups.map((group) => combinePair(group.labels, left.groups[0], group));
-  const rightByKey = new Map(right.groups.map((group) => [groupKey(group), group]));
-  const leftKeys = new Set(left.groups.map(groupKey));
+  const rightByKey = new Map(right.groups.map((group) => [toGroupKey(group), group]));
+  const leftKeys = new Set(left.groups.map(toGroupKey));
   return [
-    ...left.groups.map((group) => combinePair(group.labels, group, rightByKey.get(groupKey(group)))),
+    ...left.groups.map((group) => combinePair(group.labels, group, rightByKey.get(toGroupKey(group)))),
     ...right.groups
-      .filter((group) => !leftKeys.has(groupKey(group)))
+      .filter((group) => !leftKeys.has(toGroupKey(group)))
       .map((group) => combinePair(group.labels, undefined, group)),
   ];
 };
@@ -96,10 +96,10 @@ export const evaluate = (formula: Formula, valueCount: number, resolveName: (nam
       return resolveName(formula.name);
     case 'minus': {
       const part = evaluate(formula.part, valueCount, resolveName);
-      const negative = (value: Value): Value => (value === null ? null : -value);
+      const negate = (value: Value): Value => (value === null ? null : -value);
       return {
         ...part,
-        groups: part.groups.map(({ labels, values }) => ({ labels, values: values.map(negative) })),
+        groups: part.groups.map(({ labels, values }) => ({ labels, values: values.map(negate) })),
       };
     }
     default: {
@@ -108,7 +108,7 @@ export const evaluate = (formula: Formula, valueCount: number, resolveName: (nam
       const { operator } = formula;
       return {
         groups: joinGroups(left, right, (one, other) => calculate(operator, one, other)),
-        unit: resultUnit(operator, left, right),
+        unit: getResultUnit(operator, left, right),
         isNumber: left.isNumber && right.isNumber,
         isTimesHundred: operator === '*' && (isHundred(left) || isHundred(right)),
       };

@@ -1,7 +1,7 @@
-/** Formulas over the results of other queries. */
-import { type Answer, buildSeriesAnswer, buildTableAnswer } from '../answer.ts';
-import { invalid } from '../errors.ts';
-import { withoutNoise } from '../figures.ts';
+/** Evaluates formulas over the results of other queries. */
+import { buildSeriesResult, buildTableResult, type ResultData } from '../answer.ts';
+import { createValidationError } from '../errors.ts';
+import { roundNoise } from '../figures.ts';
 import type { FormulaQuery, Query } from '../query.ts';
 import { getQueryKind } from '../query-kind.ts';
 import type { Incompleteness, TableColumn } from '../result.ts';
@@ -14,19 +14,23 @@ type PartQuery = FormulaQuery['queries'][string];
 const valueName = 'value';
 
 /** Runs a formula. `runPart` runs a query that it references; these queries run concurrently. */
-export const runFormula = async (query: FormulaQuery, runPart: (part: Query) => Promise<Answer>): Promise<Answer> => {
+export const runFormula = async (
+  query: FormulaQuery,
+  runPart: (part: Query) => Promise<ResultData>,
+): Promise<ResultData> => {
   const formula = parseFormula(query.expression);
   const names = collectNames(formula);
-  if (names.length === 0) throw invalid('expression', 'must name at least one query');
+  if (names.length === 0) throw createValidationError('expression', 'must name at least one query');
   const parts = names.map((name): readonly [string, PartQuery] => {
     const part = Object.hasOwn(query.queries, name) ? query.queries[name] : undefined;
     if (part === undefined)
-      throw invalid(
+      throw createValidationError(
         'expression',
         `names ${name}, which is not one of the queries: ${Object.keys(query.queries).join(', ')}`,
       );
     const [path, message] = getQueryKind(part).formulaProblem?.(part) ?? [];
-    if (path !== undefined && message !== undefined) throw invalid(['queries', name, ...path].join('.'), message);
+    if (path !== undefined && message !== undefined)
+      throw createValidationError(['queries', name, ...path].join('.'), message);
     return [name, part];
   });
   const answers = new Map(await Promise.all(parts.map(async ([name, part]) => [name, await runPart(part)] as const)));
@@ -35,12 +39,12 @@ export const runFormula = async (query: FormulaQuery, runPart: (part: Query) => 
   );
   const isSeries = [...answers.values()].some(({ form }) => form === 'series');
   return isSeries
-    ? evaluateSeries(query, answers, partial, (places, resolveName) => evaluate(formula, places, resolveName))
-    : evaluateTables(answers, partial, (places, resolveName) => evaluate(formula, places, resolveName));
+    ? evaluateSeries(query, answers, partial, (valueCount, resolveName) => evaluate(formula, valueCount, resolveName))
+    : evaluateTables(answers, partial, (valueCount, resolveName) => evaluate(formula, valueCount, resolveName));
 };
 
-type EvaluateFormula = (places: number, quantityOf: (name: string) => Quantity) => Quantity;
-type Answers = ReadonlyMap<string, Answer>;
+type EvaluateFormula = (valueCount: number, resolveName: (name: string) => Quantity) => Quantity;
+type Answers = ReadonlyMap<string, ResultData>;
 
 const toQuantity = (unit: string, groups: Quantity['groups']): Quantity => ({
   unit,
@@ -56,16 +60,16 @@ const parseFinite = (value: unknown): number | null => {
   return Number.isFinite(number) ? number : null;
 };
 
-const roundValue = (value: number | null | undefined): number | null => (value == null ? null : withoutNoise(value));
+const roundValue = (value: number | null | undefined): number | null => (value == null ? null : roundNoise(value));
 
 const evaluateSeries = (
   { expression }: FormulaQuery,
   answers: Answers,
   partial: readonly Incompleteness[],
   evaluateFormula: EvaluateFormula,
-): Answer => {
-  const all = [...answers.values()];
-  const points = all.flatMap(({ series }) => series.flatMap((each) => each.points));
+): ResultData => {
+  const allAnswers = [...answers.values()];
+  const points = allAnswers.flatMap(({ series }) => series.flatMap((each) => each.points));
   const starts = [...new Set(points.map(([start]) => start))].sort((one, other) => one - other);
   const { groups, unit } = evaluateFormula(starts.length, (name) => {
     const series = answers.get(name)?.series ?? [];
@@ -83,12 +87,20 @@ const evaluateSeries = (
     unit,
     points: starts.map((start, index): [number, number | null] => [start, roundValue(values[index])]),
   }));
-  return buildSeriesAnswer(series, [...new Set(all.flatMap(({ partialSteps }) => partialSteps))].sort(), partial);
+  return buildSeriesResult(
+    series,
+    [...new Set(allAnswers.flatMap(({ partialSteps }) => partialSteps))].sort(),
+    partial,
+  );
 };
 
 /** In a table, text columns are the groups, and the single numeric column is the value. */
-const evaluateTables = (answers: Answers, partial: readonly Incompleteness[], evaluated: EvaluateFormula): Answer => {
-  const { groups, unit } = evaluated(1, (name) => {
+const evaluateTables = (
+  answers: Answers,
+  partial: readonly Incompleteness[],
+  evaluateFormula: EvaluateFormula,
+): ResultData => {
+  const { groups, unit } = evaluateFormula(1, (name) => {
     const { columns = [], rows = [] } = answers.get(name) ?? {};
     const valueColumn = columns.findIndex(({ type }) => type === 'number' || type === 'duration');
     const labels = columns.flatMap(({ name: label, type }, index) => (type === 'text' ? [{ label, index }] : []));
@@ -105,7 +117,7 @@ const evaluateTables = (answers: Answers, partial: readonly Incompleteness[], ev
     ...labels.map((name): TableColumn => ({ name, type: 'text', unit: '' })),
     { name: valueName, type: unit === 'ns' ? 'duration' : 'number', unit },
   ];
-  return buildTableAnswer(
+  return buildTableResult(
     columns,
     groups.map(({ labels: groupLabels, values }) => [
       ...labels.map((name) => groupLabels[name] ?? ''),

@@ -1,5 +1,5 @@
 /** Parses a formula: numbers, names of queries, + - * / % ^, unary minus and parentheses. */
-import { invalid, type QueryError } from '../errors.ts';
+import { createValidationError, type QueryError } from '../errors.ts';
 
 export type Operator = '+' | '-' | '*' | '/' | '%' | '^';
 
@@ -16,23 +16,24 @@ interface Token {
 }
 
 const maxDepth = 50;
-const pattern = /\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/%^()]))/y;
+const tokenPattern = /\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/%^()]))/y;
 
-const parseError = (at: number, message: string): QueryError => invalid('expression', `column ${at + 1}: ${message}`);
+const createParseError = (offset: number, message: string): QueryError =>
+  createValidationError('expression', `column ${offset + 1}: ${message}`);
 
 /** Returns the tokens of a formula; the last one is its end. */
 export const tokenizeFormula = (text: string): readonly Token[] => {
   const tokens: Token[] = [];
-  pattern.lastIndex = 0;
-  for (let at = 0; text.slice(at).trim() !== ''; at = pattern.lastIndex) {
-    const match = pattern.exec(text);
-    const space = text.slice(at).search(/\S/);
+  tokenPattern.lastIndex = 0;
+  for (let offset = 0; text.slice(offset).trim() !== ''; offset = tokenPattern.lastIndex) {
+    const match = tokenPattern.exec(text);
+    const space = text.slice(offset).search(/\S/);
     if (match === null)
-      throw parseError(at + space, 'expected a number, the name of a query, an operator or a parenthesis');
+      throw createParseError(offset + space, 'expected a number, the name of a query, an operator or a parenthesis');
     const [, number, name, sign = ''] = match;
-    if (number !== undefined) tokens.push({ kind: 'number', text: number, offset: at + space });
-    else if (name !== undefined) tokens.push({ kind: 'name', text: name, offset: at + space });
-    else tokens.push({ kind: 'sign', text: sign, offset: at + space });
+    if (number !== undefined) tokens.push({ kind: 'number', text: number, offset: offset + space });
+    else if (name !== undefined) tokens.push({ kind: 'name', text: name, offset: offset + space });
+    else tokens.push({ kind: 'sign', text: sign, offset: offset + space });
   }
   tokens.push({ kind: 'end', text: '', offset: text.length });
   return tokens;
@@ -50,7 +51,7 @@ class Parser {
   parse(): Formula {
     const formula = this.#parseSum();
     const { kind, offset } = this.#peek();
-    if (kind !== 'end') throw parseError(offset, 'expected an operator, or the end');
+    if (kind !== 'end') throw createParseError(offset, 'expected an operator, or the end');
     return formula;
   }
 
@@ -73,18 +74,18 @@ class Parser {
     return this.#parseLeftAssociative(['*', '/', '%'], () => this.#parseSigned());
   }
 
-  #parseLeftAssociative(operators: readonly Operator[], part: () => Formula): Formula {
-    let left = part();
+  #parseLeftAssociative(operators: readonly Operator[], parsePart: () => Formula): Formula {
+    let left = parsePart();
     for (;;) {
       const operator = this.#consumeSign(...operators) as Operator | undefined;
       if (operator === undefined) return left;
-      left = { is: 'operation', operator, left, right: part() };
+      left = { is: 'operation', operator, left, right: parsePart() };
     }
   }
 
   /** Unary minus binds less tightly than a power: -2^2 is -4. */
   #parseSigned(): Formula {
-    if (++this.#depth > maxDepth) throw parseError(this.#peek().offset, `expected at most ${maxDepth} levels`);
+    if (++this.#depth > maxDepth) throw createParseError(this.#peek().offset, `expected at most ${maxDepth} levels`);
     const formula: Formula =
       this.#consumeSign('-') === undefined ? this.#parsePower() : { is: 'minus', part: this.#parseSigned() };
     this.#depth--;
@@ -103,14 +104,15 @@ class Parser {
     const { kind, text, offset } = this.#peek();
     if (this.#consumeSign('(') !== undefined) {
       const inner = this.#parseSum();
-      if (this.#consumeSign(')') === undefined) throw parseError(offset, 'expected a closing parenthesis for this one');
+      if (this.#consumeSign(')') === undefined)
+        throw createParseError(offset, 'expected a closing parenthesis for this one');
       return inner;
     }
     if (kind !== 'number' && kind !== 'name')
-      throw parseError(offset, 'expected a number, the name of a query or an opening parenthesis');
+      throw createParseError(offset, 'expected a number, the name of a query or an opening parenthesis');
     this.#position++;
     if (kind === 'name') return { is: 'name', name: text, column: offset + 1 };
-    if (!Number.isFinite(Number(text))) throw parseError(offset, 'expected a number that a double can hold');
+    if (!Number.isFinite(Number(text))) throw createParseError(offset, 'expected a number that a double can hold');
     return { is: 'number', value: Number(text) };
   }
 }

@@ -1,27 +1,27 @@
-/** Finds the names in a query for which the answer has no values, and returns a hint about them. */
+/** Finds names in a query for which the result has no values, and returns a hint about them. */
 
-import { defaultName } from '../aggregate/measures.ts';
-import type { Answer } from '../answer.ts';
+import { getDefaultName } from '../aggregate/measures.ts';
+import type { ResultData } from '../answer.ts';
 import type { AggregateQuery, RowsQuery } from '../query.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { buildRecordsHint, type EmptyResult } from './records.ts';
 
 /** Returns the hint for a query of records; undefined if all requested fields have values. */
 export const getRowsHint = (
   { signal, search, projectId, fields }: RowsQuery,
-  answer: Answer,
+  answer: ResultData,
   range: Range,
-  reading: Pick<Reading, 'columns'>,
+  reading: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> =>
   buildRecordsHint({ signal, range, search, projectId, ...summarizeRows(answer, fields) }, reading);
 
 /** Returns the hint for a query of aggregates; undefined if all groups and measures have values. */
 export const getAggregateHint = (
   query: AggregateQuery,
-  answer: Answer,
+  answer: ResultData,
   range: Range,
-  reading: Pick<Reading, 'columns'>,
+  reading: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> => {
   const { signal, search, projectId } = query;
   return buildRecordsHint({ signal, range, search, projectId, ...summarizeAggregates(query, answer) }, reading);
@@ -29,7 +29,7 @@ export const getAggregateHint = (
 
 type ResultSummary = Pick<EmptyResult, 'hasResults' | 'names' | 'numericNames'>;
 
-const summarizeRows = ({ rows }: Answer, fields: readonly string[] = []): ResultSummary => ({
+const summarizeRows = ({ rows }: ResultData, fields: readonly string[] = []): ResultSummary => ({
   hasResults: rows.length > 0,
   names: fields.filter((_field, index) => rows.every((row) => row[index] === null)),
 });
@@ -38,10 +38,13 @@ const summarizeRows = ({ rows }: Answer, fields: readonly string[] = []): Result
 const isMissing = (value: unknown): boolean => value === '' || value === 0 || value === null;
 
 /** Measures with their own search are often empty, like counts of errors, and need no hint. */
-const summarizeAggregates = ({ groupBy, measures }: AggregateQuery, answer: Answer): ResultSummary => {
+const summarizeAggregates = ({ groupBy, measures }: AggregateQuery, answer: ResultData): ResultSummary => {
   const columns = readColumns(answer, groupBy.length);
   const unfilteredMeasures = measures
-    .map((measure) => ({ ...measure, isEmpty: columns.measure(measure.as ?? defaultName(measure)).every(isMissing) }))
+    .map((measure) => ({
+      ...measure,
+      isEmpty: columns.measure(measure.as ?? getDefaultName(measure)).every(isMissing),
+    }))
     .filter((measure) => measure.search === undefined);
   const emptyMeasures = unfilteredMeasures.filter(({ isEmpty }) => isEmpty);
   const emptyFields = (isNumeric: boolean): string[] =>
@@ -57,15 +60,15 @@ const summarizeAggregates = ({ groupBy, measures }: AggregateQuery, answer: Answ
 
 /** Returns the values of each column of a table, or of all series. */
 const readColumns = (
-  { form, columns, rows, series }: Answer,
-  groups: number,
+  { form, columns, rows, series }: ResultData,
+  groupCount: number,
 ): { group(name: string): unknown[]; measure(name: string): unknown[] } => {
-  const readTableColumn = (name: string, from: number): unknown[] => {
-    const index = columns.findIndex((column, at) => at >= from && column.name === name);
+  const readTableColumn = (name: string, minIndex: number): unknown[] => {
+    const index = columns.findIndex((column, columnIndex) => columnIndex >= minIndex && column.name === name);
     return rows.map((row) => row[index]);
   };
   if (form === 'table')
-    return { group: (name) => readTableColumn(name, 0), measure: (name) => readTableColumn(name, groups) };
+    return { group: (name) => readTableColumn(name, 0), measure: (name) => readTableColumn(name, groupCount) };
   return {
     group: (name) => series.map(({ labels }) => labels[name]),
     measure: (name) =>

@@ -1,7 +1,7 @@
 /** Hints for empty lists. */
 import { z } from 'zod';
 import { parseRetainedRange } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { type RecordFilter, toQueryParts } from '../search/query-parts.ts';
 import type { SearchSignal } from '../signals/index.ts';
 import { buildRecordsHint } from './records.ts';
@@ -22,7 +22,7 @@ export const buildListHint = async (
   signal: SearchSignal,
   query: ListQuery,
   items: readonly unknown[],
-  reading: Reading,
+  reading: TenantReader,
 ): Promise<{ readonly hint?: string }> => {
   if (items.length > 0 || query.cursor !== undefined) return {};
   const range = parseRetainedRange(query, { caller: reading, signal, nowMs: reading.nowMs });

@@ -1,7 +1,7 @@
 /** Detects words in a search that are operators in other languages. */
 
-/** Longer texts are truncated to their beginning. */
-const maxShown = 60;
+/** Maximum number of characters of a text in a hint; longer texts are truncated. */
+const maxShownCharacters = 60;
 
 const operators: ReadonlySet<string> = new Set(['=', '==', '!=', '>', '>=', '<', '<=', '=~', '!~']);
 const pipes: ReadonlySet<string> = new Set(['|', '|=', '|~']);
@@ -21,10 +21,10 @@ const splitTokens = (search: string): string[] => {
     tokens.push(token);
     token = '';
   }
-  return [...tokens, token].map(withoutParentheses).filter((each) => each !== '' && !each.startsWith('"'));
+  return [...tokens, token].map(removeParentheses).filter((each) => each !== '' && !each.startsWith('"'));
 };
 
-const withoutParentheses = (token: string): string => {
+const removeParentheses = (token: string): string => {
   const begin = token.startsWith('(') ? 1 : 0;
   return token.slice(begin, token.endsWith(')') && !token.slice(begin).includes('(') ? -1 : undefined);
 };
@@ -44,12 +44,19 @@ const suggestCondition = (name: string, operator: string, text: string): string 
   return `${name}:${operator.startsWith('=') ? '' : operator}${quotedValue}`;
 };
 
-const truncate = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+const truncate = (text: string): string =>
+  text.length > maxShownCharacters ? `${text.slice(0, maxShownCharacters)}…` : text;
 
-const getTokenHint = (token: string, before: string | undefined, after: string | undefined): string | undefined => {
+const getTokenHint = (
+  token: string,
+  previousToken: string | undefined,
+  nextToken: string | undefined,
+): string | undefined => {
   if (operators.has(token)) {
     const suggestion =
-      before !== undefined && after !== undefined ? suggestCondition(before, token, after) : 'name:value';
+      previousToken !== undefined && nextToken !== undefined
+        ? suggestCondition(previousToken, token, nextToken)
+        : 'name:value';
     return `${token} is not an operator between spaces: write ${truncate(suggestion)}`;
   }
   if (pipes.has(token))
@@ -59,8 +66,10 @@ const getTokenHint = (token: string, before: string | undefined, after: string |
   const [, name = '', operator = '', value = ''] = comparisonPattern.exec(token) ?? [];
   if (operator !== '')
     return `${truncate(token)} is searched as words: compare a value with a colon, ${truncate(suggestCondition(name, operator, value))}`;
-  const [, quoted] = singleQuotePattern.exec(token) ?? [];
-  return quoted === undefined ? undefined : `single quotes are part of a value: write ${quoted}:"…" with double quotes`;
+  const [, quotedName] = singleQuotePattern.exec(token) ?? [];
+  return quotedName === undefined
+    ? undefined
+    : `single quotes are part of a value: write ${quotedName}:"…" with double quotes`;
 };
 
 /** Returns the suggested syntax for a search without results; undefined if nothing in it resembles another language. */

@@ -1,17 +1,17 @@
 /** Attribute names of the records in a range, and similar names for one that no record has. */
 
-import { editDistance } from '../../schemas/edit-distance.ts';
+import { computeEditDistance } from '../../schemas/edit-distance.ts';
 import type { Reference } from '../../schemas/fields.ts';
 import { anyRowClause } from '../../schemas/tables/any-row.ts';
-import { fieldsCondition, overlappingHours } from '../fields/catalogue.ts';
+import { buildFieldsCondition, toOverlappingHours } from '../fields/catalogue.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { RowCache } from '../row-cache.ts';
 import type { SearchSignal } from '../signals/index.ts';
 
-/** Number of names compared with the requested one, most frequent first. */
+/** Maximum number of names that are compared with the requested one, the most frequent first. */
 const maxNames = 5_000;
-const maxShown = 3;
+const maxSuggestions = 3;
 
 export interface NamesQuery {
   readonly signal: SearchSignal;
@@ -37,8 +37,8 @@ export class RecordNames {
   }
 
   /**
-   * Returns whether a record may have the attribute. Not certain, because at most about 2,000 names an hour are
-   * counted.
+   * Returns whether a record may have the attribute. The result is not certain, because at most about 2,000 names
+   * per hour are counted.
    */
   mayContain({ kind, key }: AttributeReference): boolean {
     const kinds = kind === 'any' ? ['attribute', 'resource'] : [kind];
@@ -50,10 +50,10 @@ export class RecordNames {
     const maxDistance = Math.ceil(normalizeName(name).length / 3);
     const names = new Set(this.#rows.map(({ key }) => key).filter((key) => key !== ''));
     return [...names]
-      .map((each) => ({ each, distance: nameDistance(name, each) }))
+      .map((each) => ({ each, distance: computeNameDistance(name, each) }))
       .filter(({ distance }) => distance <= maxDistance)
       .sort((one, other) => one.distance - other.distance)
-      .slice(0, maxShown)
+      .slice(0, maxSuggestions)
       .map(({ each }) => each);
   }
 }
@@ -68,25 +68,28 @@ const normalizeName = (name: string): string =>
 /**
  * Returns the distance of two names. A name within the other, as `status` in `http.status_code`, counts as one edit.
  */
-const nameDistance = (requestedName: string, name: string): number => {
+const computeNameDistance = (requestedName: string, name: string): number => {
   const plainRequested = normalizeName(requestedName);
   const plainName = normalizeName(name);
-  const isWithin =
+  const isContained =
     plainRequested.length > 2 &&
     plainName.length > 2 &&
     (plainName.includes(plainRequested) || plainRequested.includes(plainName));
-  if (isWithin) return 1;
+  if (isContained) return 1;
   const parts = name.split('.').map(normalizeName);
-  return Math.min(...[plainName, ...parts].map((each) => editDistance(plainRequested, each)));
+  return Math.min(...[plainName, ...parts].map((each) => computeEditDistance(plainRequested, each)));
 };
 
 /** Reads names in one statement from the counts in `fields`, like the catalog of fields. */
-export const readNames = async ({ columns }: Pick<Reading, 'columns'>, question: NamesQuery): Promise<RecordNames> => {
-  const { sql, parameters } = fieldsCondition(question, overlappingHours(question.range));
+export const readNames = async (
+  { columns }: Pick<TenantReader, 'columns'>,
+  query: NamesQuery,
+): Promise<RecordNames> => {
+  const { sql, parameters } = buildFieldsCondition(query, toOverlappingHours(query.range));
   const rows = await columns.query<{ kind: string; key: string }>(
     `SELECT toString(kind) AS kind, toString(key) AS key FROM fields WHERE ${sql}
     GROUP BY kind, key ORDER BY kind IN ('record', 'other') DESC, key IN {keys:Array(String)} DESC, sum(records) DESC, key LIMIT ${maxNames}`,
-    { ...parameters, keys: question.keys },
+    { ...parameters, keys: query.keys },
   );
   return new RecordNames(rows);
 };
@@ -98,18 +101,18 @@ const rangesWithRecords = new RowCache<{ readonly atMs: number }>(maxCachedHours
 
 /** Returns whether the hours of a range have records. A positive result is cached for a minute. */
 export const hasRecordsInRange = async (
-  { columns }: Pick<Reading, 'columns'>,
-  question: Omit<NamesQuery, 'keys'>,
+  { columns }: Pick<TenantReader, 'columns'>,
+  query: Omit<NamesQuery, 'keys'>,
 ): Promise<boolean> => {
-  const { sql, parameters } = fieldsCondition(question, overlappingHours(question.range));
+  const { sql, parameters } = buildFieldsCondition(query, toOverlappingHours(query.range));
   const cache = rangesWithRecords.forTenant(columns);
   const key = JSON.stringify(parameters);
-  const before = cache.get(key);
-  if (before !== undefined && performance.now() - before.atMs < cacheTtlMs) return true;
+  const cached = cache.get(key);
+  if (cached !== undefined && performance.now() - cached.atMs < cacheTtlMs) return true;
   const rows = await columns.query(
     `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' ${anyRowClause}`,
     { ...parameters },
-    { maxResultRows: 1, onEachServer: true },
+    { maxResultRows: 1, runsOnEachServer: true },
   );
   if (rows.length > 0) cache.set(key, { atMs: performance.now() });
   return rows.length > 0;
@@ -117,13 +120,13 @@ export const hasRecordsInRange = async (
 
 /** Returns projects with records in the hours of a range. */
 export const listProjects = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { signal, range }: Pick<NamesQuery, 'signal' | 'range'>,
 ): Promise<string[]> => {
-  const { sql, parameters } = fieldsCondition({ signal }, overlappingHours(range));
+  const { sql, parameters } = buildFieldsCondition({ signal }, toOverlappingHours(range));
   const rows = await columns.query<{ project: string }>(
     `SELECT toString(project_id) AS project FROM fields WHERE ${sql} AND kind = 'record'
-    GROUP BY project ORDER BY sum(records) DESC, project LIMIT ${maxShown}`,
+    GROUP BY project ORDER BY sum(records) DESC, project LIMIT ${maxSuggestions}`,
     parameters,
   );
   return rows.map(({ project }) => project);

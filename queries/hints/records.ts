@@ -1,7 +1,7 @@
 /** Hints for queries of records without results, or without values for a name. */
 import { type Reference, resolveReference } from '../../schemas/fields.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { parseSearch } from '../search/parse.ts';
 import type { Search, SearchReference } from '../search/tree.ts';
 import { type QuerySignal, type SearchSignal, signalDefinitions } from '../signals/index.ts';
@@ -25,7 +25,7 @@ export interface EmptyResult {
   readonly numericNames?: readonly string[];
 }
 
-type HintReading = Pick<Reading, 'columns'>;
+type ColumnsReader = Pick<TenantReader, 'columns'>;
 type Condition = Extract<Search, { is: 'value' }>;
 type AttributeReference = Exclude<Reference, { kind: 'field' }>;
 
@@ -33,20 +33,23 @@ type AttributeReference = Exclude<Reference, { kind: 'field' }>;
  * Returns why nothing was found, and an alternative; undefined if there is no hint. Runs no statement if nothing is
  * missing. Otherwise it runs at most one statement over hourly name counts, and three over 100,000 records each.
  */
-export const buildRecordsHint = async (question: EmptyResult, reading: HintReading): Promise<string | undefined> => {
-  const { signal, search, hasResults, names = [], numericNames = [] } = question;
+export const buildRecordsHint = async (
+  emptyResult: EmptyResult,
+  reading: ColumnsReader,
+): Promise<string | undefined> => {
+  const { signal, search, hasResults, names = [], numericNames = [] } = emptyResult;
   if (hasResults && names.length + numericNames.length === 0) return undefined;
   const misread = hasResults || search === undefined ? undefined : findMisreadSyntax(search);
   const { countedBy, streamSearch } = signalDefinitions[signal];
   if (misread !== undefined || countedBy === undefined || streamSearch === undefined) return misread;
-  const typedResult = { ...question, signal: signal as SearchSignal };
+  const typedResult = { ...emptyResult, signal: signal as SearchSignal };
   const conditions = hasResults || search === undefined ? [] : listConditions(parseSearch(search, signal));
   const references = [
     ...conditions.map(({ reference }) => reference),
     ...[...names, ...numericNames].map((name) => resolveReference(signalDefinitions[signal].fields, name) as Reference),
   ].filter(isAttribute);
-  const absence = await buildAbsenceHint(references, typedResult, reading);
-  if (absence !== undefined) return absence;
+  const absenceHint = await buildAbsenceHint(references, typedResult, reading);
+  if (absenceHint !== undefined) return absenceHint;
   const hint = hasResults ? undefined : await buildValuesHint(conditions, typedResult, reading);
   const [text] = numericNames;
   return hint ?? (text === undefined ? undefined : `no value of ${text} in the results is a number`);
@@ -56,21 +59,21 @@ export const buildRecordsHint = async (question: EmptyResult, reading: HintReadi
 const buildAbsenceHint = async (
   references: readonly AttributeReference[],
   emptyResult: EmptyResult & { readonly signal: SearchSignal },
-  reading: HintReading,
+  reading: ColumnsReader,
 ): Promise<string | undefined> => {
   if (references.length === 0)
     return emptyResult.hasResults || (await hasRecordsInRange(reading, emptyResult))
       ? undefined
-      : noRecordsHint(emptyResult, reading);
+      : buildNoRecordsHint(emptyResult, reading);
   const recordNames = await readNames(reading, { ...emptyResult, keys: references.map(({ key }) => key) });
-  if (!recordNames.hasRecords) return emptyResult.hasResults ? undefined : noRecordsHint(emptyResult, reading);
-  const missing = references.find((reference) => !recordNames.mayContain(reference));
-  return missing === undefined ? undefined : buildNameHint(missing, recordNames, emptyResult);
+  if (!recordNames.hasRecords) return emptyResult.hasResults ? undefined : buildNoRecordsHint(emptyResult, reading);
+  const missingReference = references.find((reference) => !recordNames.mayContain(reference));
+  return missingReference === undefined ? undefined : buildNameHint(missingReference, recordNames, emptyResult);
 };
 
-const noRecordsHint = async (
+const buildNoRecordsHint = async (
   { signal, range, projectId }: EmptyResult & { readonly signal: SearchSignal },
-  reading: HintReading,
+  reading: ColumnsReader,
 ): Promise<string> => {
   const { records } = signalDefinitions[signal];
   const projects = projectId === undefined ? [] : await listProjects(reading, { signal, range });
@@ -80,19 +83,19 @@ const noRecordsHint = async (
 
 const formatReference = ({ kind, key }: AttributeReference): string => (kind === 'any' ? key : `${kind}.${key}`);
 
-const buildNameHint = (reference: AttributeReference, known: RecordNames, { signal }: EmptyResult): string => {
-  const similarNames = known.findSimilar(reference.key);
-  const near = similarNames.length === 0 ? '' : `; similar names: ${similarNames.join(', ')}`;
-  return `none of the ${signalDefinitions[signal].records} of this range has ${formatReference(reference)}${near}`;
+const buildNameHint = (reference: AttributeReference, recordNames: RecordNames, { signal }: EmptyResult): string => {
+  const similarNames = recordNames.findSimilar(reference.key);
+  const similarText = similarNames.length === 0 ? '' : `; similar names: ${similarNames.join(', ')}`;
+  return `none of the ${signalDefinitions[signal].records} of this range has ${formatReference(reference)}${similarText}`;
 };
 
 const buildValuesHint = async (
   conditions: readonly Condition[],
   { signal, range, projectId }: EmptyResult & { readonly signal: SearchSignal },
-  reading: HintReading,
+  reading: ColumnsReader,
 ): Promise<string | undefined> => {
   const comparisons = conditions.flatMap(({ reference, test }) => {
-    const name = searchableName(reference);
+    const name = getSearchableName(reference);
     return test.is === 'equal' && test.text !== '' && name !== undefined ? [{ name, text: test.text }] : [];
   });
   for (const each of comparisons.slice(0, maxValues)) {
@@ -103,7 +106,7 @@ const buildValuesHint = async (
 };
 
 /** Returns the name of a field whose values people write; undefined for ids, which have no similar values. */
-const searchableName = (reference: SearchReference): string | undefined => {
+const getSearchableName = (reference: SearchReference): string | undefined => {
   if (reference.kind === 'field') return reference.field.type === 'text' ? reference.field.name : undefined;
   return isAttribute(reference) ? formatReference(reference) : undefined;
 };

@@ -1,13 +1,13 @@
 /** Suggests existing values for one that was not found. */
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { buildRangeParameters } from '../records.ts';
 import type { SearchSignal } from '../signals/index.ts';
 import { ValueReader } from '../values.ts';
 
 /** Limited so that a hint takes a fraction of a second. */
 const maxRecords = 100_000;
-const maxShown = 3;
+const maxSuggestions = 3;
 const maxCharacters = 100;
 
 export interface ValueQuery {
@@ -24,16 +24,19 @@ export interface ValueQuery {
  * Undefined if the value exists or there are no values. Reads at most 100,000 records of the range.
  */
 export const buildValueHint = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { signal, range, projectId, name, text: value }: ValueQuery,
 ): Promise<string | undefined> => {
-  const reader = new ValueReader(signal);
-  const { text } = reader.getValue(name);
-  const from = reader.buildSource(projectId === undefined ? 'true' : 'project_id = {project:String}', maxRecords);
+  const valueReader = new ValueReader(signal);
+  const { text } = valueReader.getValue(name);
+  const source = valueReader.buildSource(
+    projectId === undefined ? 'true' : 'project_id = {project:String}',
+    maxRecords,
+  );
   const rows = await columns.query<{ value: string; is_like: number }>(
-    `SELECT substringUTF8(${text}, 1, ${maxCharacters}) AS value, editDistance(lower(value), {folded:String}) <= 2 AS is_like FROM ${from}
+    `SELECT substringUTF8(${text}, 1, ${maxCharacters}) AS value, editDistance(lower(value), {folded:String}) <= 2 AS is_like FROM ${source}
     WHERE ${text} != '' GROUP BY value
-    ORDER BY value = {exact:String} DESC, lower(value) = {folded:String} DESC, is_like DESC, count() DESC, value LIMIT ${maxShown}`,
+    ORDER BY value = {exact:String} DESC, lower(value) = {folded:String} DESC, is_like DESC, count() DESC, value LIMIT ${maxSuggestions}`,
     {
       ...buildRangeParameters(range),
       ...(projectId === undefined ? {} : { project: projectId }),
@@ -41,11 +44,11 @@ export const buildValueHint = async (
       folded: value.toLowerCase().slice(0, maxCharacters),
     },
   );
-  const [first] = rows;
-  if (first === undefined || first.value === value) return undefined;
+  const [firstRow] = rows;
+  if (firstRow === undefined || firstRow.value === value) return undefined;
   const missingText = `no scanned record has ${name} "${value.slice(0, maxCharacters)}"`;
-  if (first.value.toLowerCase() === value.toLowerCase())
-    return `${missingText}; it exists as "${first.value}", and values are case-sensitive`;
+  if (firstRow.value.toLowerCase() === value.toLowerCase())
+    return `${missingText}; it exists as "${firstRow.value}", and values are case-sensitive`;
   const similarRows = rows.filter(({ is_like }) => Number(is_like) === 1);
   const values = (similarRows.length > 0 ? similarRows : rows).map(({ value }) => `"${value}"`).join(', ');
   return similarRows.length > 0

@@ -1,7 +1,7 @@
 /** Query kind for aggregates over the records of a data source. */
 import { runAggregate } from '../aggregate/aggregate.ts';
-import { buildAggregations, defaultName } from '../aggregate/measures.ts';
-import { aggregateBatchKey, maxAggregates, runAggregateBatch } from '../batch/aggregates.ts';
+import { buildAggregations, getDefaultName } from '../aggregate/measures.ts';
+import { maxAggregates, runAggregateBatch, toAggregateBatchKey } from '../batch/aggregates.ts';
 import { getAggregateHint } from '../hints/answers.ts';
 import { AggregateQuery, type Measure } from '../query.ts';
 import { defineQueryKind, type SentenceParts, type TextChanges } from '../query-kind.ts';
@@ -29,7 +29,7 @@ const describeMeasure = (
 ): string => {
   const conditionText = search === undefined ? '' : ` of those where ${parts.search(search, signal)}`;
   if (name === 'count') return `number${field === undefined ? '' : ` with ${field}`}${conditionText}`;
-  if (name === 'rate') return `number a second${conditionText}`;
+  if (name === 'rate') return `number per second${conditionText}`;
   return `${name === 'percentile' ? `${percentile}th percentile of` : functionNames[name]} ${field}${conditionText}`;
 };
 
@@ -53,7 +53,7 @@ export const aggregate = defineQueryKind<AggregateQuery>({
   isFormulaPart: true,
   signals: ({ signal }) => [signal],
   run: runAggregate,
-  batch: { max: maxAggregates, key: aggregateBatchKey, run: runAggregateBatch },
+  batch: { max: maxAggregates, key: toAggregateBatchKey, run: runAggregateBatch },
   hasZeros: true,
   hint: getAggregateHint,
   inspect({ signal, search, measures, groupBy }, inspection) {
@@ -80,8 +80,8 @@ export const aggregate = defineQueryKind<AggregateQuery>({
   groupBy: ({ groupBy }) => groupBy,
   measures: ({ measures }) => measures,
   countMatches: countRecords,
-  splittable(query, figure, limit) {
-    const measure = query.measures.find((each) => (each.as ?? defaultName(each)) === figure);
+  splittable(query, measureName, limit) {
+    const measure = query.measures.find((each) => (each.as ?? getDefaultName(each)) === measureName);
     return measure !== undefined && additiveFunctions.includes(measure.function)
       ? { ...query, measures: [measure], order: undefined, limit }
       : 'only counts and sums can be split into contributions';

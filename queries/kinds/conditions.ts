@@ -19,20 +19,20 @@ export const countRecords = ({ signal }: { readonly signal: QuerySignal }, searc
   limit: 1,
 });
 
-/** Returns the records of a query in words. */
+/** Describes the records of a query in words. */
 export const describeRecords = (signal: QuerySignal, search: string | undefined, parts: SentenceParts): string => {
   const { records } = signalDefinitions[signal];
   const condition = search === undefined ? '' : parts.search(search, signal);
   return condition === '' ? records : `${records} where ${condition}`;
 };
 
-/** Returns items of a list in words. */
+/** Joins the items of a list with commas and "and". */
 export const joinList = (items: readonly string[]): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 
 const defaultLimit = 100;
 
-/** Returns the groups of a query in words, as the end of a sentence. */
+/** Describes the groups of a query in words, as the end of a sentence. */
 export const describeGroups = ({
   groupBy,
   limit,

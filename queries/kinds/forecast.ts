@@ -9,7 +9,7 @@ export const forecast = defineQueryKind<ForecastQuery>({
   isFormulaPart: false,
   parts: {
     list: ({ query }) => [['query', query]],
-    change: (forecasts, change) => ({ ...forecasts, query: change(forecasts.query) as MeasuringQuery }),
+    change: (forecastQuery, change) => ({ ...forecastQuery, query: change(forecastQuery.query) as MeasuringQuery }),
   },
   signals: () => [],
   run: runForecast,

@@ -1,5 +1,5 @@
-/** Query kind for arithmetic over the answers of other queries. */
-import { invalid } from '../errors.ts';
+/** Query kind for arithmetic over the results of other queries. */
+import { createValidationError } from '../errors.ts';
 import { runFormula } from '../formula/formula.ts';
 import { collectNames, parseFormula } from '../formula/parse.ts';
 import { FormulaQuery } from '../query.ts';
@@ -22,10 +22,10 @@ export const formula = defineQueryKind<FormulaQuery>({
   inspect({ expression, queries }, inspection) {
     inspection.attempt(() => {
       const names = collectNames(parseFormula(expression));
-      if (names.length === 0) throw invalid('expression', 'must name at least one query');
+      if (names.length === 0) throw createValidationError('expression', 'must name at least one query');
       for (const name of names)
         if (!Object.hasOwn(queries, name))
-          throw invalid('expression', `names ${name}, which is not one of the queries`);
+          throw createValidationError('expression', `names ${name}, which is not one of the queries`);
     });
   },
   changeTexts: (query, changes) => ({ ...query, expression: changes.formula(query.expression) }),

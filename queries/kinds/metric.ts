@@ -1,7 +1,7 @@
 /** Query kind for values of a metric. */
-import { contextKey } from '../batch/context-key.ts';
+import { toContextKey } from '../batch/context-key.ts';
 import { isBatchableMetric, maxMetrics, runMetricBatch } from '../batch/metrics.ts';
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import { buildMetricHint } from '../metrics/hint.ts';
 import { runMetric } from '../metrics/metric.ts';
 import { MetricQuery } from '../query.ts';
@@ -16,7 +16,7 @@ const overTimeTexts: Readonly<Record<MetricQuery['overTime'], string>> = {
   max: 'maximum',
   sum: 'sum',
   count: 'number of points',
-  rate: 'rate a second',
+  rate: 'rate per second',
   increase: 'increase',
   quantile: 'quantile',
 };
@@ -46,14 +46,14 @@ export const metric = defineQueryKind<MetricQuery>({
   run: (query, reading, context) => runMetric(query, reading, context),
   batch: {
     max: maxMetrics,
-    key: (query, context) => (isBatchableMetric(query, context) ? contextKey(context) : undefined),
+    key: (query, context) => (isBatchableMetric(query, context) ? toContextKey(context) : undefined),
     run: (queries, reading, [context]) => runMetricBatch(queries, reading, context),
   },
   hint: (query, answer, _range, reading) => buildMetricHint(query, answer, reading),
   inspect({ overTime, quantile, search, metric: name }, inspection) {
     inspection.attempt(() => {
       if (overTime === 'quantile' && quantile === undefined)
-        throw invalid('quantile', 'is required for quantile, such as 0.95');
+        throw createValidationError('quantile', 'is required for quantile, such as 0.95');
       if (search !== undefined) parseSearch(search, 'metrics', { path: 'search' });
     });
     inspection.metric(name, 'metric');

@@ -1,5 +1,5 @@
 /** Query kind for PromQL. */
-import { contextKey } from '../batch/context-key.ts';
+import { toContextKey } from '../batch/context-key.ts';
 import { isBatchablePromql, maxPromqlQueries, runPromqlBatch } from '../batch/promql.ts';
 import { runPromql } from '../promql/run-promql.ts';
 import { PromqlQuery } from '../query.ts';
@@ -14,8 +14,8 @@ export const promql = defineQueryKind<PromqlQuery>({
     max: maxPromqlQueries,
     key(_query, context) {
       if (!isBatchablePromql(context)) return undefined;
-      // Without steps it is evaluated at the end of its range, regardless of the start.
-      return context.stepMs === undefined ? `at ${context.range.to}` : contextKey(context);
+      // Without steps, the expression is evaluated at the end of the range, regardless of its start.
+      return context.stepMs === undefined ? `at ${context.range.to}` : toContextKey(context);
     },
     run: (queries, reading, [context], report) => runPromqlBatch(queries, reading, context, report),
   },

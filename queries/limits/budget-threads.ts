@@ -1,12 +1,12 @@
 /**
  * Threads for work whose size users control. Work has limits of time and memory, ends with its request, and is queued
- * per organization. This is no `WorkerPool`, because work reserves a whole thread, and an abort or an exceeded limit
+ * per organization. This is not a `WorkerPool`: work reserves a whole thread, and an abort or an exceeded limit
  * terminates that thread.
  */
 import type { TransferListItem } from 'node:worker_threads';
 import { PoolThread } from '../../runtime/worker-pool.ts';
 import { QueryError } from '../errors.ts';
-import { FairQueue, TooManyWaiting } from './fair-queue.ts';
+import { FairQueue, TooManyWaitingError } from './fair-queue.ts';
 
 export interface BudgetThreadsOptions {
   readonly name: string;
@@ -56,7 +56,7 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
   }
 
   /**
-   * Reserves a thread for the time of `work`. Once a limit is exceeded, all requests reject with the error of that
+   * Reserves a thread while `work` runs. Once a limit is exceeded, all requests reject with the error of that
    * limit.
    */
   async run<Result>(
@@ -71,7 +71,7 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
       signal === undefined ? timeoutController.signal : AbortSignal.any([signal, timeoutController.signal]);
     const thread = this.#idle.pop() ?? this.#start();
     try {
-      return await work((request, moved) => requestUntil(thread, endSignal, request, moved));
+      return await work((request, transferList) => requestUntil(thread, endSignal, request, transferList));
     } catch (error) {
       throw isOutOfMemory(error) ? createMemoryError() : error;
     } finally {
@@ -86,7 +86,7 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
     try {
       return await this.#queue.acquire(tenantId, signal);
     } catch (error) {
-      if (!(error instanceof TooManyWaiting)) throw error;
+      if (!(error instanceof TooManyWaitingError)) throw error;
       const message = `${maxWaitingPerTenant} ${this.#options.workDescription} of this organization are waiting already`;
       throw new QueryError('RATE_LIMITED', message, undefined, { retryAfterSeconds: 10 });
     }
@@ -96,8 +96,8 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
     const { name, module, memoryMb } = this.#options;
     const options = { name, resourceLimits: { maxOldGenerationSizeMb: memoryMb } };
     const thread: PoolThread<Reply> = new PoolThread({ kind: name, module, options, endsWithProcess: true }, () => {
-      const at = this.#idle.indexOf(thread);
-      if (at >= 0) this.#idle.splice(at, 1);
+      const index = this.#idle.indexOf(thread);
+      if (index >= 0) this.#idle.splice(index, 1);
     });
     return thread;
   }

@@ -21,7 +21,7 @@ interface Waiter {
 }
 
 /** Thrown if a tenant already has too many waiting statements. */
-export class TooManyWaiting extends Error {}
+export class TooManyWaitingError extends Error {}
 
 export class FairQueue {
   readonly #limits: FairQueueLimits;
@@ -45,7 +45,7 @@ export class FairQueue {
 
   /**
    * Resolves when the statement may run; call the returned function once the statement has ended. If the signal aborts
-   * first, removes the statement from the queue and rejects with the signal's reason. Rejects with `TooManyWaiting`
+   * first, removes the statement from the queue and rejects with the signal's reason. Rejects with `TooManyWaitingError`
    * immediately if the tenant's queue is full.
    */
   async acquire(tenantId: string, signal?: AbortSignal): Promise<() => void> {
@@ -53,20 +53,20 @@ export class FairQueue {
     const release = this.tryAcquire(tenantId);
     if (release !== undefined) return release;
     const queue = this.#waitersByTenant.get(tenantId) ?? [];
-    if (queue.length >= this.#limits.maxWaitingPerTenant) throw new TooManyWaiting();
+    if (queue.length >= this.#limits.maxWaitingPerTenant) throw new TooManyWaitingError();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { start: resolve };
     queue.push(waiter);
     this.#waitersByTenant.set(tenantId, queue);
     this.#waitingCount++;
-    const leave = (): void => {
+    const cancelWait = (): void => {
       if (this.#removeWaiter(tenantId, waiter)) reject(signal?.reason);
     };
-    signal?.addEventListener('abort', leave, { once: true });
+    signal?.addEventListener('abort', cancelWait, { once: true });
     try {
       await promise;
     } finally {
-      signal?.removeEventListener('abort', leave);
+      signal?.removeEventListener('abort', cancelWait);
     }
     return () => this.#release(tenantId);
   }
@@ -88,9 +88,9 @@ export class FairQueue {
   /** Returns whether the statement was still waiting. */
   #removeWaiter(tenantId: string, waiter: Waiter): boolean {
     const queue = this.#waitersByTenant.get(tenantId) ?? [];
-    const at = queue.indexOf(waiter);
-    if (at < 0) return false;
-    queue.splice(at, 1);
+    const index = queue.indexOf(waiter);
+    if (index < 0) return false;
+    queue.splice(index, 1);
     if (queue.length === 0) this.#waitersByTenant.delete(tenantId);
     this.#waitingCount--;
     return true;
@@ -107,11 +107,11 @@ export class FairQueue {
   #startNext(): void {
     const { slots, maxSlotsPerTenant } = this.#limits;
     while (this.#runningCount < slots) {
-      const next = [...this.#waitersByTenant].find(
+      const nextEntry = [...this.#waitersByTenant].find(
         ([tenantId]) => (this.#runningByTenant.get(tenantId) ?? 0) < maxSlotsPerTenant,
       );
-      if (next === undefined) return;
-      const [tenantId, queue] = next;
+      if (nextEntry === undefined) return;
+      const [tenantId, queue] = nextEntry;
       const waiter = queue[0] as Waiter;
       this.#removeWaiter(tenantId, waiter);
       // Moves the tenant to the end of the rotation.

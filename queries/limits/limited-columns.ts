@@ -1,9 +1,9 @@
-/** Limits and counts reads of tenants: slots, time, memory, rows. All reads of requests use this. */
+/** Limits and counts the reads of tenants by slots, time, memory and rows. All reads for API requests go through it. */
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns, QueryLimits, StatementCost } from '../../schemas/ports/columns.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { QueryError } from '../errors.ts';
-import { FairQueue, type FairQueueLimits, TooManyWaiting } from './fair-queue.ts';
+import { FairQueue, type FairQueueLimits, TooManyWaitingError } from './fair-queue.ts';
 
 export interface ReadLimits extends FairQueueLimits {
   /** Maximum wait of a statement for its slot. */
@@ -67,10 +67,10 @@ export const limitColumns = (
       return await slot;
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof TooManyWaiting) && !timeoutController.signal.aborted) throw error;
+      if (!(error instanceof TooManyWaitingError) && !timeoutController.signal.aborted) throw error;
       const reason = timeoutController.signal.aborted ? 'waited' : 'too-many';
       metrics.add('oiq_queries_refused_total', 1, { reason });
-      throw reason === 'waited' ? waitTimeoutError(limits) : queueFullError(limits);
+      throw reason === 'waited' ? createWaitTimeoutError(limits) : createQueueFullError(limits);
     } finally {
       clearTimeout(timer);
       metrics.observe('oiq_query_wait_seconds', (performance.now() - queuedAt) / 1000, {});
@@ -84,7 +84,7 @@ export const limitColumns = (
     work: (limits: QueryLimits) => Promise<Result>,
   ): Promise<Result> => {
     const releaseSlot = await acquireSlot(tenantId, queryLimits.signal);
-    const started = performance.now();
+    const startMs = performance.now();
     let outcome: 'answered' | 'failed' | 'cancelled' = 'failed';
     const onCost = (cost: StatementCost): void => {
       metrics.add('oiq_query_rows_read_total', cost.rowsRead, {});
@@ -101,7 +101,7 @@ export const limitColumns = (
     } finally {
       releaseSlot();
       publishCounts();
-      metrics.observe('oiq_query_duration_seconds', (performance.now() - started) / 1000, { outcome });
+      metrics.observe('oiq_query_duration_seconds', (performance.now() - startMs) / 1000, { outcome });
     }
   };
 
@@ -111,9 +111,11 @@ export const limitColumns = (
       return {
         ...tenantColumns,
         query: (sql, parameters, queryLimits = {}) =>
-          runLimited(tenantId, queryLimits, (clampLimits) => tenantColumns.query(sql, parameters, clampLimits)),
-        native: (sql, parameters, queryLimits = {}) =>
-          runLimited(tenantId, queryLimits, (clampLimits) => tenantColumns.native(sql, parameters, clampLimits)),
+          runLimited(tenantId, queryLimits, (clampedLimits) => tenantColumns.query(sql, parameters, clampedLimits)),
+        queryNative: (sql, parameters, queryLimits = {}) =>
+          runLimited(tenantId, queryLimits, (clampedLimits) =>
+            tenantColumns.queryNative(sql, parameters, clampedLimits),
+          ),
       };
     },
     insert: (...block) => columns.insert(...block),
@@ -127,12 +129,12 @@ export const limitColumns = (
   };
 };
 
-const waitTimeoutError = ({ waitSeconds }: ReadLimits): UnavailableError =>
+const createWaitTimeoutError = ({ waitSeconds }: ReadLimits): UnavailableError =>
   new UnavailableError(
     `the query waited ${waitSeconds} seconds for others and was not started: retry later, or narrow the query`,
     { retryAfterSeconds: Math.ceil(waitSeconds) },
   );
-const queueFullError = ({ maxWaitingPerTenant, waitSeconds }: ReadLimits): QueryError =>
+const createQueueFullError = ({ maxWaitingPerTenant, waitSeconds }: ReadLimits): QueryError =>
   new QueryError(
     'RATE_LIMITED',
     `${maxWaitingPerTenant} queries of this organization are waiting already: retry later, or send fewer at a time`,

@@ -1,4 +1,4 @@
-/** Converts records on the bus to the format of stored records in answers. */
+/** Converts records from the bus to the format in which the API returns stored records. */
 import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord as LogView } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
@@ -8,7 +8,7 @@ import { parseJsonAttributes } from '../instrumentation-scope.ts';
 import { type Resource, toResourceFields } from '../resources.ts';
 import { formatLogId, type LogRecord } from '../signals/log-record.ts';
 import { type Span, spanKinds, spanStatuses } from '../signals/span-record.ts';
-import { exactNumberOrText, formatTime } from '../time.ts';
+import { formatTime, toExactNumberOrText } from '../time.ts';
 
 const decodeAttributeViews = (attributes: readonly Attribute[]): Attributes =>
   decodeAttributes(
@@ -37,8 +37,8 @@ const toSharedFields = ({ resourceView, scope, service, projectId }: RecordView)
 });
 
 /** Returns the record as `GET /api/logs` returns it, including its id. */
-export const toLogAnswer = (log: LogView): LogRecord => {
-  const { partition, offset, ordinal } = log.place;
+export const toLogRecord = (log: LogView): LogRecord => {
+  const { partition, offset, ordinal } = log.location;
   const time = log.timeNs;
   return {
     id: formatLogId({
@@ -59,20 +59,20 @@ export const toLogAnswer = (log: LogView): LogRecord => {
     ...toSharedFields(log),
     traceId: log.traceId || null,
     spanId: log.spanId || null,
-    // Not known yet: patterns are assigned when records are stored.
+    // Not known yet, because patterns are assigned when records are stored.
     patternId: null,
   };
 };
 
 /** Returns the span as `GET /api/traces/{id}` returns it. */
-export const toSpanAnswer = (span: SpanView): Span => ({
+export const toSpanRecord = (span: SpanView): Span => ({
   traceId: span.traceId.padStart(32, '0'),
   spanId: span.spanId.padStart(16, '0'),
   parentSpanId: span.parentSpanId || null,
   name: span.name,
   kind: spanKinds[span.kind] ?? 'unspecified',
   startTime: formatTime(span.timeNs),
-  durationNs: exactNumberOrText(String(span.durationNs)),
+  durationNs: toExactNumberOrText(String(span.durationNs)),
   status: spanStatuses[span.statusCode] ?? 'unset',
   statusMessage: span.statusMessage,
   traceState: span.traceState,

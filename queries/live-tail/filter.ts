@@ -1,4 +1,4 @@
-/** Filters of the records that a listener receives. */
+/** Filters for the records that a live tail receives. */
 import { z } from 'zod';
 import type { Field, Reference } from '../../schemas/fields.ts';
 import { logFields, readReference, resolveReference, spanFields } from '../../schemas/fields.ts';
@@ -6,7 +6,7 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { severityNames } from '../../schemas/records/severity.ts';
 import type { Span } from '../../schemas/records/span.ts';
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import { serviceParameter } from '../range.ts';
 import { buildSearchPredicate } from '../search/predicate.ts';
 
@@ -68,7 +68,7 @@ const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 const parseSeverityNumber = (text: string): number => {
   const number = /^\d{1,2}$/.test(text) ? Number(text) : levels.indexOf(text.toLowerCase()) * 4 + 1;
   if (number < 1 || number >= severityNames.length)
-    throw invalid('severity', `must be one of ${levels.join(', ')}, or a number from 1 to 24`);
+    throw createValidationError('severity', `must be one of ${levels.join(', ')}, or a number from 1 to 24`);
   return number;
 };
 
@@ -86,9 +86,9 @@ const buildSharedPredicates = <View extends RecordView>(
 ): RecordPredicate<View>[] => [
   ...(service === undefined ? [] : [(record: View) => record.service === service]),
   ...[attributeFilters].flat().map((attributeEquality) => {
-    const at = attributeEquality.indexOf('=');
-    const reference = resolveReference(fields, attributeEquality.slice(0, at));
-    const value = attributeEquality.slice(at + 1);
+    const separatorIndex = attributeEquality.indexOf('=');
+    const reference = resolveReference(fields, attributeEquality.slice(0, separatorIndex));
+    const value = attributeEquality.slice(separatorIndex + 1);
     return (record: View) => readText(reference, record) === value;
   }),
 ];
@@ -103,7 +103,8 @@ export const buildFilter = (request: FilterRequest): Filter => {
   const { signal, service, search, severity, attribute: equalities } = request;
   const key = JSON.stringify([signal, service, search, severity, equalities]);
   if (signal === 'spans') {
-    if (severity !== undefined) throw invalid('severity', 'is not supported for spans: use attribute=status=error');
+    if (severity !== undefined)
+      throw createValidationError('severity', 'is not supported for spans: use attribute=status=error');
     const predicates = buildSharedPredicates(spanFields, request);
     if (search !== undefined) predicates.push(buildSearchPredicate(search, 'traces'));
     return { key, signal, matches: matchAll(predicates) };

@@ -7,7 +7,7 @@ import { offerMatchingRecords, type RecordHooks, selectTargets, type Target } fr
 import type { RecordPosition } from './positions.ts';
 
 /** Pause after each time slice of reading the past. */
-export const restMs = 20;
+export const longPauseMs = 20;
 /** Number of messages of the first window of each partition; each next window is four times as large. */
 const firstWindowMessages = 4;
 /** Maximum number of messages searched per partition. */
@@ -23,14 +23,14 @@ const maxTotalCharacters = 4 * 1024 * 1024;
  */
 const medianSampleSize = 5;
 
-/** A partition, its retained range, and the offset before which the past ends. */
-export interface PastPartition {
-  readonly where: Partition;
+/** A partition, its first retained offset, and the offset up to which stored messages are searched. */
+export interface PartitionRange {
+  readonly topicPartition: Partition;
   readonly earliest: number;
   readonly end: number;
 }
 
-export interface FoundRecord {
+export interface MatchedRecord {
   readonly text: string;
   readonly partition: number;
   readonly position: RecordPosition;
@@ -38,14 +38,14 @@ export interface FoundRecord {
   readonly timestampMs: number;
 }
 
-/** Returns pauses between records that leave more time to other work than the default ones. */
-export const createRestingBetween = (): RecordHooks => ({
+/** Returns hooks with longer pauses between records than by default, which leave more time for other work. */
+export const createLongPauseHooks = (): RecordHooks => ({
   addCpuTime: () => undefined,
   isPauseDue: () => false,
-  pause: () => sleep(restMs),
+  pause: () => sleep(longPauseMs),
 });
 
-const compareByTime = (one: FoundRecord, other: FoundRecord): number =>
+const compareByTime = (one: MatchedRecord, other: MatchedRecord): number =>
   one.timestampMs - other.timestampMs ||
   one.partition - other.partition ||
   one.position.offset - other.position.offset ||
@@ -54,7 +54,7 @@ const compareByTime = (one: FoundRecord, other: FoundRecord): number =>
 /** The newest of the added records, oldest first. */
 class NewestRecords {
   readonly #maxRecords: number;
-  records: readonly FoundRecord[] = [];
+  records: readonly MatchedRecord[] = [];
   /** Older records are not accepted. */
   sinceMs = Number.NEGATIVE_INFINITY;
 
@@ -62,16 +62,17 @@ class NewestRecords {
     this.#maxRecords = maxRecords;
   }
 
-  add(found: readonly FoundRecord[]): void {
-    const last = [...this.records, ...found].sort(compareByTime).slice(-this.#maxRecords);
+  add(newRecords: readonly MatchedRecord[]): void {
+    const last = [...this.records, ...newRecords].sort(compareByTime).slice(-this.#maxRecords);
     let length = 0;
-    const full = last.findLastIndex(({ text }) => {
+    const lastExceedingIndex = last.findLastIndex(({ text }) => {
       length += text.length;
       return length > maxTotalCharacters;
     });
-    this.records = last.slice(Math.max(0, full));
+    this.records = last.slice(Math.max(0, lastExceedingIndex));
     const [oldest] = this.records;
-    if (oldest !== undefined && (full >= 0 || last.length === this.#maxRecords)) this.sinceMs = oldest.timestampMs;
+    if (oldest !== undefined && (lastExceedingIndex >= 0 || last.length === this.#maxRecords))
+      this.sinceMs = oldest.timestampMs;
   }
 }
 
@@ -81,7 +82,7 @@ const computeMedian = (values: readonly number[]): number | undefined =>
 /** Collects the matching records of messages. */
 class RecordCollector implements Target {
   readonly listenerFilter: ListenerFilter;
-  readonly found: FoundRecord[] = [];
+  readonly records: MatchedRecord[] = [];
   timestampMs = 0;
 
   constructor(listenerFilter: ListenerFilter) {
@@ -93,20 +94,20 @@ class RecordCollector implements Target {
   }
 
   enqueue(text: string, partition: number, position: RecordPosition): void {
-    this.found.push({ text, partition, position, timestampMs: this.timestampMs });
+    this.records.push({ text, partition, position, timestampMs: this.timestampMs });
   }
 }
 
 /** A partition that is read backwards, window by window. */
 class PartitionReader {
-  readonly #partition: PastPartition;
+  readonly #partition: PartitionRange;
   readonly #bus: Pick<Bus, 'read'>;
   #from: number;
   #window = firstWindowMessages;
   /** Unread messages are not newer than this. */
   unreadBeforeMs = Number.POSITIVE_INFINITY;
 
-  constructor(partition: PastPartition, bus: Pick<Bus, 'read'>) {
+  constructor(partition: PartitionRange, bus: Pick<Bus, 'read'>) {
     this.#partition = partition;
     this.#bus = bus;
     this.#from = partition.end;
@@ -121,26 +122,26 @@ class PartitionReader {
     return this.#partition.end - this.#from >= maxMessages;
   }
 
-  /** Reads the next window into `gathering`. Returns the number of bytes, which should be less than `remainingBytes`. */
-  async read(gathering: RecordCollector, remainingBytes: number): Promise<number> {
-    const { where, earliest, end } = this.#partition;
+  /** Reads the next window into `collector`. Returns the number of bytes, which should be less than `remainingBytes`. */
+  async read(collector: RecordCollector, remainingBytes: number): Promise<number> {
+    const { topicPartition, earliest, end } = this.#partition;
     const to = this.#from;
     const from = Math.max(earliest, to - this.#window, end - maxMessages);
     let bytes = 0;
     const times: number[] = [];
-    for await (const message of this.#bus.read(where.topic, where.partition, from, to)) {
+    for await (const message of this.#bus.read(topicPartition.topic, topicPartition.partition, from, to)) {
       bytes += message.value.length;
       if (times.length < medianSampleSize) times.push(message.timestampMs);
-      gathering.timestampMs = message.timestampMs;
-      const targets = selectTargets(message, [gathering]);
-      if (targets.length > 0) await offerMatchingRecords(message, where, targets, createRestingBetween());
+      collector.timestampMs = message.timestampMs;
+      const targets = selectTargets(message, [collector]);
+      if (targets.length > 0) await offerMatchingRecords(message, topicPartition, targets, createLongPauseHooks());
     }
     this.#from = from;
     this.unreadBeforeMs = computeMedian(times) ?? this.unreadBeforeMs;
-    const perMessage = Math.max(1, bytes / Math.max(1, to - from));
+    const bytesPerMessage = Math.max(1, bytes / Math.max(1, to - from));
     this.#window = Math.max(
       firstWindowMessages,
-      Math.min(this.#window * 4, Math.floor((remainingBytes - bytes) / perMessage)),
+      Math.min(this.#window * 4, Math.floor((remainingBytes - bytes) / bytesPerMessage)),
     );
     return bytes;
   }
@@ -154,23 +155,27 @@ class PartitionReader {
  * partitions have enough newer records.
  */
 export const readLastRecords = async (
-  { wish, maxRecords, isClosed }: { readonly wish: ListenerFilter; readonly maxRecords: number; isClosed(): boolean },
-  partitions: readonly PastPartition[],
+  {
+    listenerFilter,
+    maxRecords,
+    isClosed,
+  }: { readonly listenerFilter: ListenerFilter; readonly maxRecords: number; isClosed(): boolean },
+  partitions: readonly PartitionRange[],
   bus: Pick<Bus, 'read'>,
-): Promise<readonly FoundRecord[]> => {
-  const pasts = partitions.map((partition) => new PartitionReader(partition, bus));
+): Promise<readonly MatchedRecord[]> => {
+  const partitionReaders = partitions.map((partition) => new PartitionReader(partition, bus));
   const newest = new NewestRecords(maxRecords);
   for (let bytes = 0; ; ) {
-    const remaining = pasts.filter(({ isExhausted }) => !isExhausted);
-    const readToMs = Math.max(...remaining.map((past) => past.unreadBeforeMs));
-    const next = remaining.find((past) => past.unreadBeforeMs === readToMs);
-    if (next === undefined) return newest.records;
+    const remaining = partitionReaders.filter(({ isExhausted }) => !isExhausted);
+    const readToMs = Math.max(...remaining.map((partitionReader) => partitionReader.unreadBeforeMs));
+    const nextReader = remaining.find((partitionReader) => partitionReader.unreadBeforeMs === readToMs);
+    if (nextReader === undefined) return newest.records;
     // The first window of each partition is read, however large it is.
-    const isTooMuch = next.isTooLong || (bytes > maxBytes && readToMs < Number.POSITIVE_INFINITY);
-    if (readToMs <= newest.sinceMs || isTooMuch || isClosed())
+    const exceedsLimits = nextReader.isTooLong || (bytes > maxBytes && readToMs < Number.POSITIVE_INFINITY);
+    if (readToMs <= newest.sinceMs || exceedsLimits || isClosed())
       return newest.records.filter(({ timestampMs }) => timestampMs >= readToMs);
-    const gathering = new RecordCollector(wish);
-    bytes += await next.read(gathering, maxBytes - bytes);
-    newest.add(gathering.found);
+    const collector = new RecordCollector(listenerFilter);
+    bytes += await nextReader.read(collector, maxBytes - bytes);
+    newest.add(collector.records);
   }
 };

@@ -1,4 +1,7 @@
-/** A listener: its send queue and its positions. Memory is bounded; records that do not fit are dropped and counted. */
+/**
+ * A listener with its send queue and its positions. Memory is bounded: records that do not fit are dropped and
+ * counted.
+ */
 import type { Filter } from './filter.ts';
 import type { Positions, RecordPosition } from './positions.ts';
 
@@ -40,9 +43,9 @@ const maxRecordCharacters = 256 * 1024;
 
 export class Listener {
   readonly listenerFilter: ListenerFilter;
-  live = false;
-  closed = false;
-  #gap = false;
+  isLive = false;
+  isClosed = false;
+  #hasGap = false;
   #dropped = 0;
   #skipped = 0;
   #reportedDropped = 0;
@@ -50,15 +53,15 @@ export class Listener {
   #hasUnreportedChange = false;
   /** Number of characters in the queue. Most characters are one byte. */
   #waitingCharacters = 0;
-  #waiting: WaitingRecord[] = [];
+  #queue: WaitingRecord[] = [];
   readonly #maxWaitingCharacters: () => number;
   readonly #readPositions = new Map<number, RecordPosition>();
   readonly #sentPositions = new Map<number, RecordPosition>();
   #onDrained: (() => void) | undefined;
 
   /** `maxWaitingCharacters` returns the maximum number of characters in the queue. */
-  constructor(wish: ListenerFilter, maxWaitingCharacters: () => number) {
-    this.listenerFilter = wish;
+  constructor(listenerFilter: ListenerFilter, maxWaitingCharacters: () => number) {
+    this.listenerFilter = listenerFilter;
     this.#maxWaitingCharacters = maxWaitingCharacters;
   }
 
@@ -68,12 +71,12 @@ export class Listener {
 
   /** Whether there is data to send. */
   get hasPendingData(): boolean {
-    return this.#hasUnreportedChange || this.#waiting.length > 0;
+    return this.#hasUnreportedChange || this.#queue.length > 0;
   }
 
   /** Whether more than half of the room is used. */
   get isFull(): boolean {
-    return !this.closed && this.#waitingCharacters > this.#maxWaitingCharacters() / 2;
+    return !this.isClosed && this.#waitingCharacters > this.#maxWaitingCharacters() / 2;
   }
 
   /** Returns its position in a partition. */
@@ -82,15 +85,15 @@ export class Listener {
   }
 
   /** Sets the start position in a partition before the first record. */
-  setStart(partition: number, place: RecordPosition): void {
-    this.#readPositions.set(partition, place);
-    this.#sentPositions.set(partition, place);
+  setStart(partition: number, position: RecordPosition): void {
+    this.#readPositions.set(partition, position);
+    this.#sentPositions.set(partition, position);
   }
 
   /** Continues at a position, skipping everything before it. */
   skipTo(partition: number, place: RecordPosition): void {
     this.#readPositions.set(partition, place);
-    this.#gap = true;
+    this.#hasGap = true;
     this.#hasUnreportedChange = true;
   }
 
@@ -98,13 +101,13 @@ export class Listener {
   enqueue(text: string, partition: number, { offset, ordinal }: RecordPosition): void {
     const next = { offset, ordinal: ordinal + 1 };
     this.#readPositions.set(partition, next);
-    const hasRoom = this.#waiting.length === 0 || this.#waitingCharacters + text.length <= this.#maxWaitingCharacters();
+    const hasRoom = this.#queue.length === 0 || this.#waitingCharacters + text.length <= this.#maxWaitingCharacters();
     if (text.length > maxRecordCharacters || !hasRoom) {
       this.#dropped++;
       this.#hasUnreportedChange = true;
       return;
     }
-    this.#waiting.push({ text, partition, next, dropped: this.#dropped, skipped: this.#skipped });
+    this.#queue.push({ text, partition, next, dropped: this.#dropped, skipped: this.#skipped });
     this.#waitingCharacters += text.length;
   }
 
@@ -123,12 +126,12 @@ export class Listener {
 
   /** Marks that records before the next ones may be missing. */
   markGap(): void {
-    this.#gap = true;
+    this.#hasGap = true;
     this.#hasUnreportedChange = true;
   }
 
   becomeLive(): void {
-    this.live = true;
+    this.isLive = true;
     this.#hasUnreportedChange = true;
   }
 
@@ -141,42 +144,42 @@ export class Listener {
   }
 
   close(): void {
-    this.closed = true;
-    this.#waiting = [];
+    this.isClosed = true;
+    this.#queue = [];
     this.#waitingCharacters = 0;
     this.#onDrained?.();
   }
 
   /** Removes and returns records of at most this many characters, and at least one record if there is any. */
-  nextBatch(maxCharacters: number): TailBatch {
+  takeBatch(maxCharacters: number): TailBatch {
     let length = 0;
     let count = 0;
-    for (const { text } of this.#waiting) {
+    for (const { text } of this.#queue) {
       if (count > 0 && length + text.length > maxCharacters) break;
       length += text.length;
       count++;
     }
-    const batch = this.#waiting.splice(0, count);
+    const queuedRecords = this.#queue.splice(0, count);
     this.#waitingCharacters -= length;
-    for (const { partition, next } of batch) this.#sentPositions.set(partition, next);
-    const isDrained = this.#waiting.length === 0;
+    for (const { partition, next } of queuedRecords) this.#sentPositions.set(partition, next);
+    const isDrained = this.#queue.length === 0;
     if (isDrained) for (const [partition, place] of this.#readPositions) this.#sentPositions.set(partition, place);
-    const last = batch.at(-1);
-    const dropped = isDrained ? this.#dropped : (last?.dropped ?? this.#reportedDropped);
-    const skipped = isDrained ? this.#skipped : (last?.skipped ?? this.#reportedSkipped);
-    const answer = {
-      records: batch.map(({ text }) => text),
+    const lastRecord = queuedRecords.at(-1);
+    const dropped = isDrained ? this.#dropped : (lastRecord?.dropped ?? this.#reportedDropped);
+    const skipped = isDrained ? this.#skipped : (lastRecord?.skipped ?? this.#reportedSkipped);
+    const tailBatch = {
+      records: queuedRecords.map(({ text }) => text),
       dropped: dropped - this.#reportedDropped,
       skipped: skipped - this.#reportedSkipped,
-      gap: this.#gap,
-      live: this.live && isDrained,
+      gap: this.#hasGap,
+      live: this.isLive && isDrained,
       positions: new Map(this.#sentPositions),
     };
     this.#reportedDropped = dropped;
     this.#reportedSkipped = skipped;
-    this.#gap = false;
+    this.#hasGap = false;
     if (isDrained) this.#hasUnreportedChange = false;
     this.#onDrained?.();
-    return answer;
+    return tailBatch;
   }
 }

@@ -1,11 +1,11 @@
-/** Live tail: sends each listener the records that arrive on the bus. See the README. */
+/** Live tail: provides each listener with the matching records that arrive on the bus. See the README. */
 
 import { computePartition } from '../../schemas/partition.ts';
-import type { Bus, Follower } from '../../schemas/ports/bus.ts';
+import type { Bus, PartitionFollower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { buildTenantKeys } from '../../schemas/tenant-key.ts';
 import { Listener, type ListenerFilter, type TailBatch } from './listener.ts';
-import { tailTopicName } from './matching.ts';
+import { getTailTopicName } from './matching.ts';
 import { PartitionTail } from './partition-tail.ts';
 import { attachWithGap, catchUp, offerLastRecords } from './past.ts';
 import type { Positions } from './positions.ts';
@@ -30,7 +30,7 @@ export interface ListenRequest extends ListenerFilter {
 
 /** A connected listener. Data is pulled, not pushed. */
 export interface OpenListener {
-  readonly hasNews: boolean;
+  readonly hasPendingData: boolean;
   /** Returns records of at most this many characters. */
   nextBatch(maxCharacters: number): TailBatch;
   /** Updates the number of partitions of the tenant's telemetry. */
@@ -53,44 +53,45 @@ const listPartitions = (tenantId: string, shards: number, count: number): number
 class BusLiveTail implements LiveTail {
   readonly #bus: Bus;
   readonly #log: Log;
-  readonly #tails = new Map<string, PartitionTail>();
+  readonly #tailsByPartition = new Map<string, PartitionTail>();
   readonly #listeners = new Set<Listener>();
   readonly #cpuTime = new TenantCpuTime();
   readonly #slots = new Semaphore(maxPastReaders);
-  #follower: Follower | undefined;
+  #follower: PartitionFollower | undefined;
 
   constructor(bus: Bus, log: Log) {
     this.#bus = bus;
     this.#log = log;
   }
 
-  async open({ shards, last, resume, ...wish }: ListenRequest): Promise<OpenListener> {
-    const topic = tailTopicName(wish.filter.signal);
+  async open({ shards, last: lastCount, resume, ...listenerFilter }: ListenRequest): Promise<OpenListener> {
+    const topic = getTailTopicName(listenerFilter.filter.signal);
     const bounds = await this.#bus.offsets(topic);
-    const listener = new Listener(wish, () => this.#maxWaitingPerListener());
-    const tenantPartitions = listPartitions(wish.tenantId, shards, bounds.length);
+    const listener = new Listener(listenerFilter, () => this.#maxWaitingPerListener());
+    const tenantPartitions = listPartitions(listenerFilter.tenantId, shards, bounds.length);
     const partitions = tenantPartitions.map((partition) => {
       const { earliest = 0, end = 0 } = bounds[partition] ?? {};
       const tail = this.#getOrCreateTail(topic, partition);
       tail.setEnd(end);
-      return { where: tail.topicPartition, tail, earliest, end: tail.nextOffset };
+      return { topicPartition: tail.topicPartition, tail, earliest, end: tail.nextOffset };
     });
     this.#listeners.add(listener);
-    for (const { where, earliest, end } of partitions) {
-      const place = resume === undefined ? { offset: end, ordinal: 0 } : resume.get(where.partition);
-      const last = Math.max(end, bounds[where.partition]?.end ?? 0);
-      const isRetained = place !== undefined && place.offset >= earliest && place.offset <= last;
-      listener.setStart(where.partition, isRetained ? place : { offset: end, ordinal: 0 });
+    for (const { topicPartition, earliest, end } of partitions) {
+      const startPosition = resume === undefined ? { offset: end, ordinal: 0 } : resume.get(topicPartition.partition);
+      const maxEnd = Math.max(end, bounds[topicPartition.partition]?.end ?? 0);
+      const isRetained =
+        startPosition !== undefined && startPosition.offset >= earliest && startPosition.offset <= maxEnd;
+      listener.setStart(topicPartition.partition, isRetained ? startPosition : { offset: end, ordinal: 0 });
       if (!isRetained) listener.markGap();
     }
-    void this.#start(listener, partitions, resume === undefined ? last : 0);
+    void this.#start(listener, partitions, resume === undefined ? lastCount : 0);
     return {
-      get hasNews() {
+      get hasPendingData() {
         return listener.hasPendingData;
       },
-      nextBatch: (maxCharacters) => listener.nextBatch(maxCharacters),
-      setShards: (now) => {
-        const addedPartitions = listPartitions(wish.tenantId, now, bounds.length).filter(
+      nextBatch: (maxCharacters) => listener.takeBatch(maxCharacters),
+      setShards: (newShards) => {
+        const addedPartitions = listPartitions(listenerFilter.tenantId, newShards, bounds.length).filter(
           (partition) => listener.position(partition) === undefined,
         );
         // After a failure, the next regular check of the listener's permissions tries again.
@@ -111,8 +112,8 @@ class BusLiveTail implements LiveTail {
 
   #getOrCreateTail(topic: string, partition: number): PartitionTail {
     const key = `${topic}/${partition}`;
-    const known = this.#tails.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#tailsByPartition.get(key);
+    if (existing !== undefined) return existing;
     const tail = new PartitionTail(
       { topic, partition },
       {
@@ -125,7 +126,7 @@ class BusLiveTail implements LiveTail {
         },
       },
     );
-    this.#tails.set(key, tail);
+    this.#tailsByPartition.set(key, tail);
     return tail;
   }
 
@@ -134,16 +135,16 @@ class BusLiveTail implements LiveTail {
     partitions: readonly (Parameters<typeof offerLastRecords>[2][number] & { readonly tail: PartitionTail })[],
     last: number,
   ): Promise<void> {
-    const ports = { bus: this.#bus, slots: this.#slots };
+    const dependencies = { bus: this.#bus, slots: this.#slots };
     try {
-      if (last > 0) await offerLastRecords(listener, last, partitions, ports);
+      if (last > 0) await offerLastRecords(listener, last, partitions, dependencies);
     } catch (error) {
       this.#log.warn({ error }, 'the last records of a live tail could not be read');
       listener.markGap();
     }
     for (const { tail } of partitions)
       try {
-        await catchUp(listener, tail, ports);
+        await catchUp(listener, tail, dependencies);
       } catch (error) {
         this.#log.warn({ error }, 'a live tail could not catch up');
         attachWithGap(listener, tail);
@@ -155,7 +156,7 @@ class BusLiveTail implements LiveTail {
   async #addPartitions(listener: Listener, topic: string, partitions: readonly number[]): Promise<void> {
     const bounds = await this.#bus.offsets(topic);
     for (const partition of partitions) {
-      if (listener.closed || listener.position(partition) !== undefined) continue;
+      if (listener.isClosed || listener.position(partition) !== undefined) continue;
       const tail = this.#getOrCreateTail(topic, partition);
       tail.setEnd(bounds[partition]?.end ?? 0);
       listener.setStart(partition, { offset: tail.nextOffset, ordinal: 0 });
@@ -166,7 +167,7 @@ class BusLiveTail implements LiveTail {
   #remove(listener: Listener): void {
     listener.close();
     this.#listeners.delete(listener);
-    for (const tail of this.#tails.values()) tail.detach(listener);
+    for (const tail of this.#tailsByPartition.values()) tail.detach(listener);
     const { tenantId } = listener.listenerFilter;
     if (![...this.#listeners].some(({ listenerFilter }) => listenerFilter.tenantId === tenantId))
       this.#cpuTime.forget(tenantId);

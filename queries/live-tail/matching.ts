@@ -8,7 +8,7 @@ import type { RecordView } from '../../schemas/records/record.ts';
 import { iterateItems, type Partition, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
-import { toLogAnswer, toSpanAnswer } from './answers.ts';
+import { toLogRecord, toSpanRecord } from './answers.ts';
 import type { RecordPredicate, TailSignal } from './filter.ts';
 import type { ListenerFilter } from './listener.ts';
 import type { RecordPosition } from './positions.ts';
@@ -18,7 +18,7 @@ export interface Target {
   readonly listenerFilter: ListenerFilter;
   /** Returns its position; no record before it is offered again. */
   position(partition: number): RecordPosition | undefined;
-  enqueue(text: string, partition: number, place: RecordPosition): void;
+  enqueue(json: string, partition: number, place: RecordPosition): void;
 }
 
 /** Length of a time slice, after which other work runs. */
@@ -33,9 +33,9 @@ interface Group<View extends RecordView> {
 }
 
 const findFirstOrdinal = (target: Target, partition: number, offset: number): number => {
-  const place = target.position(partition);
-  if (place === undefined || place.offset < offset) return 0;
-  return place.offset === offset ? place.ordinal : Number.POSITIVE_INFINITY;
+  const position = target.position(partition);
+  if (position === undefined || position.offset < offset) return 0;
+  return position.offset === offset ? position.ordinal : Number.POSITIVE_INFINITY;
 };
 
 /**
@@ -49,14 +49,14 @@ export const selectTargets = <Subscriber extends Target>(
   message: BusRecord,
   targets: Iterable<Subscriber>,
 ): Subscriber[] => {
-  const selected: Subscriber[] = [];
-  if (isReplay(message)) return selected;
+  const selectedTargets: Subscriber[] = [];
+  if (isReplay(message)) return selectedTargets;
   const { tenant, project } = message.headers;
   for (const target of targets) {
     const { tenantId, projectId } = target.listenerFilter;
-    if (tenantId === tenant && (projectId === undefined || projectId === project)) selected.push(target);
+    if (tenantId === tenant && (projectId === undefined || projectId === project)) selectedTargets.push(target);
   }
-  return selected;
+  return selectedTargets;
 };
 
 /** Groups targets with equal filters and equal positions in the message. */
@@ -67,8 +67,8 @@ const groupTargets = (targets: readonly Target[], partition: number, offset: num
     const { filter } = target.listenerFilter;
     const firstOrdinal = findFirstOrdinal(target, partition, offset);
     const key = `${firstOrdinal} ${filter.key}`;
-    const known = logGroups.get(key) ?? spanGroups.get(key);
-    if (known !== undefined) known.targets.push(target);
+    const group = logGroups.get(key) ?? spanGroups.get(key);
+    if (group !== undefined) group.targets.push(target);
     else if (filter.signal === 'logs') logGroups.set(key, { matches: filter.matches, firstOrdinal, targets: [target] });
     else spanGroups.set(key, { matches: filter.matches, firstOrdinal, targets: [target] });
   }
@@ -80,26 +80,26 @@ async function offerMatches<View extends RecordView>(
   { partition }: Partition,
   offset: number,
   groups: readonly Group<View>[],
-  toAnswer: (record: View) => object,
-  between: RecordHooks,
+  toApiRecord: (record: View) => object,
+  hooks: RecordHooks,
 ): Promise<void> {
-  let started = performance.now();
-  let startedMs = getThreadCpuMs();
+  let sliceStartMs = performance.now();
+  let cpuStartMs = getThreadCpuMs();
   for (const record of records) {
     const { ordinal } = record;
-    let text: string | undefined;
+    let json: string | undefined;
     for (const { targets, matches, firstOrdinal } of groups) {
       if (ordinal < firstOrdinal || !matches(record)) continue;
-      text ??= JSON.stringify(toAnswer(record));
-      for (const target of targets) target.enqueue(text, partition, { offset, ordinal });
+      json ??= JSON.stringify(toApiRecord(record));
+      for (const target of targets) target.enqueue(json, partition, { offset, ordinal });
     }
-    if (performance.now() - started < timeSliceMs && !between.isPauseDue()) continue;
-    between.addCpuTime(getThreadCpuMs() - startedMs);
-    await between.pause();
-    started = performance.now();
-    startedMs = getThreadCpuMs();
+    if (performance.now() - sliceStartMs < timeSliceMs && !hooks.isPauseDue()) continue;
+    hooks.addCpuTime(getThreadCpuMs() - cpuStartMs);
+    await hooks.pause();
+    sliceStartMs = performance.now();
+    cpuStartMs = getThreadCpuMs();
   }
-  between.addCpuTime(getThreadCpuMs() - startedMs);
+  hooks.addCpuTime(getThreadCpuMs() - cpuStartMs);
 }
 
 /** Hooks between records. */
@@ -112,7 +112,7 @@ export interface RecordHooks {
 }
 
 /** Returns hooks that only yield to other work. */
-export const yieldBetweenRecords = (addCpuTime: (ms: number) => void): RecordHooks => ({
+export const createYieldHooks = (addCpuTime: (ms: number) => void): RecordHooks => ({
   addCpuTime,
   isPauseDue: () => false,
   pause: () => yieldToEventLoop(),
@@ -121,7 +121,7 @@ export const yieldBetweenRecords = (addCpuTime: (ms: number) => void): RecordHoo
 const decoders: Readonly<Record<TailSignal, Source<LogRecord> | Source<Span>>> = { logs: logRecords, spans };
 
 /** Returns the topic with records of a telemetry signal. */
-export const tailTopicName = (signal: TailSignal): string => decoders[signal].topics[0]?.name ?? '';
+export const getTailTopicName = (signal: TailSignal): string => decoders[signal].topics[0]?.name ?? '';
 
 /**
  * Offers the matching records of a message to each target. All targets have one telemetry signal. A message that cannot
@@ -131,20 +131,20 @@ export const offerMatchingRecords = async (
   message: BusRecord,
   topicPartition: Partition,
   targets: readonly Target[],
-  between: RecordHooks,
+  hooks: RecordHooks,
 ): Promise<void> => {
   const { offset } = message;
-  const startedMs = getThreadCpuMs();
+  const cpuStartMs = getThreadCpuMs();
   const { logs, ofSpans } = groupTargets(targets, topicPartition.partition, offset);
   try {
     if (logs.length > 0) {
       const records = iterateItems(logRecords, message, topicPartition);
-      between.addCpuTime(getThreadCpuMs() - startedMs);
-      return await offerMatches(records, topicPartition, offset, logs, toLogAnswer, between);
+      hooks.addCpuTime(getThreadCpuMs() - cpuStartMs);
+      return await offerMatches(records, topicPartition, offset, logs, toLogRecord, hooks);
     }
     const records = iterateItems(spans, message, topicPartition);
-    between.addCpuTime(getThreadCpuMs() - startedMs);
-    await offerMatches(records, topicPartition, offset, ofSpans, toSpanAnswer, between);
+    hooks.addCpuTime(getThreadCpuMs() - cpuStartMs);
+    await offerMatches(records, topicPartition, offset, ofSpans, toSpanRecord, hooks);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
   }

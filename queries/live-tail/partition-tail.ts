@@ -1,39 +1,39 @@
 /** Reads a partition once for all its listeners. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, type BusRecord, countRecords, type Follower } from '../../schemas/ports/bus.ts';
+import { type Bus, type BusRecord, countRecords, type PartitionFollower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Partition } from '../../schemas/records/source.ts';
 import type { Listener } from './listener.ts';
-import { offerMatchingRecords, selectTargets, yieldBetweenRecords } from './matching.ts';
+import { createYieldHooks, offerMatchingRecords, selectTargets } from './matching.ts';
 import type { TenantCpuTime } from './tenant-time.ts';
 
 const retryMs = 1_000;
 
-export interface PartitionTailPorts {
+export interface PartitionTailDependencies {
   readonly bus: Pick<Bus, 'offsets'>;
   readonly log: Log;
   readonly cpuTime: TenantCpuTime;
   /** Opened on demand. */
-  openFollower(): Follower;
+  openFollower(): PartitionFollower;
 }
 
-/** Reads while there are listeners. */
+/** Reads a partition while it has listeners. */
 export class PartitionTail {
   readonly topicPartition: Partition;
   /** Messages before this offset have been delivered, or are being delivered, to the attached listeners. */
   nextOffset = 0;
-  readonly #ports: PartitionTailPorts;
+  readonly #dependencies: PartitionTailDependencies;
   readonly #listeners = new Map<string, Set<Listener>>();
-  #running: Promise<void> | undefined;
+  #runPromise: Promise<void> | undefined;
 
-  constructor(where: Partition, ports: PartitionTailPorts) {
-    this.topicPartition = where;
-    this.#ports = ports;
+  constructor(topicPartition: Partition, dependencies: PartitionTailDependencies) {
+    this.topicPartition = topicPartition;
+    this.#dependencies = dependencies;
   }
 
   /** Sets the end of the partition as the next offset, unless the partition is being read. */
   setEnd(end: number): void {
-    if (this.#running === undefined) this.nextOffset = end;
+    if (this.#runPromise === undefined) this.nextOffset = end;
   }
 
   /** Attaches a listener, which then receives everything after its position. The position must be `nextOffset` or later. */
@@ -41,8 +41,8 @@ export class PartitionTail {
     const { tenantId } = listener.listenerFilter;
     const listeners = this.#listeners.get(tenantId) ?? new Set();
     this.#listeners.set(tenantId, listeners.add(listener));
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
+    this.#runPromise ??= this.#run().finally(() => {
+      this.#runPromise = undefined;
     });
   }
 
@@ -57,17 +57,17 @@ export class PartitionTail {
     const { topic, partition } = this.topicPartition;
     while (this.#listeners.size > 0)
       try {
-        const fetched = await this.#ports.openFollower().next(topic, partition, this.nextOffset);
+        const fetchedMessages = await this.#dependencies.openFollower().next(topic, partition, this.nextOffset);
         // The follower was closed because there were no listeners.
-        if (fetched === undefined) continue;
+        if (fetchedMessages === undefined) continue;
         try {
-          for (const message of fetched.records) await this.#deliver(message);
+          for (const message of fetchedMessages.records) await this.#deliver(message);
         } finally {
-          fetched.release();
+          fetchedMessages.release();
         }
-        this.#advance(fetched.next);
+        this.#advance(fetchedMessages.next);
       } catch (error) {
-        this.#ports.log.warn({ topic, partition, error }, 'a live tail cannot read the bus; trying again');
+        this.#dependencies.log.warn({ topic, partition, error }, 'a live tail cannot read the bus; trying again');
         await sleep(retryMs);
         await this.#skipToRetained().catch(() => undefined);
       }
@@ -81,7 +81,7 @@ export class PartitionTail {
     if (listeners === undefined) return;
     const targets = selectTargets(message, listeners);
     if (targets.length === 0) return;
-    const { cpuTime } = this.#ports;
+    const { cpuTime } = this.#dependencies;
     const { partition } = this.topicPartition;
     if (!cpuTime.hasTime(tenant)) {
       for (const target of targets) target.countSkipped(partition, message.offset, countRecords(message.headers));
@@ -91,7 +91,7 @@ export class PartitionTail {
       message,
       this.topicPartition,
       targets,
-      yieldBetweenRecords((ms) => cpuTime.spend(tenant, ms)),
+      createYieldHooks((ms) => cpuTime.spend(tenant, ms)),
     );
     for (const target of targets) target.markRead(partition, message.offset);
   }
@@ -107,7 +107,7 @@ export class PartitionTail {
    */
   async #skipToRetained(): Promise<void> {
     const { topic, partition } = this.topicPartition;
-    const bounds = (await this.#ports.bus.offsets(topic)).find((each) => each.partition === partition);
+    const bounds = (await this.#dependencies.bus.offsets(topic)).find((each) => each.partition === partition);
     if (bounds === undefined || (this.nextOffset >= bounds.earliest && this.nextOffset <= bounds.end)) return;
     const retainedOffset = this.nextOffset < bounds.earliest ? bounds.earliest : bounds.end;
     this.nextOffset = retainedOffset;

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Partition } from '../../schemas/records/source.ts';
-import { createRestingBetween, type PastPartition, readLastRecords, restMs } from './last-records.ts';
+import { createLongPauseHooks, longPauseMs, type PartitionRange, readLastRecords } from './last-records.ts';
 import type { Listener } from './listener.ts';
 import { offerMatchingRecords, type RecordHooks, selectTargets } from './matching.ts';
 import type { PartitionTail } from './partition-tail.ts';
@@ -13,11 +13,14 @@ import type { Semaphore } from './slots.ts';
 
 /** Length of a time slice for reading the past; the pause after it is longer. */
 const timeSliceMs = 5;
-/** A listener that has not caught up after this many bytes or this time continues at the end. */
+/**
+ * A listener that has not caught up after this many bytes, or after this time, continues at the end of the
+ * partition.
+ */
 const maxCatchUpBytes = 256 * 1024 * 1024;
 const maxCatchUpMs = 120_000;
 
-export interface PastPorts {
+export interface PastDependencies {
   readonly bus: Pick<Bus, 'read'>;
   /** Limits concurrent readers of the past. */
   readonly slots: Semaphore;
@@ -27,21 +30,23 @@ export interface PastPorts {
 export const offerLastRecords = async (
   listener: Listener,
   maxRecords: number,
-  partitions: readonly PastPartition[],
-  ports: PastPorts,
+  partitions: readonly PartitionRange[],
+  dependencies: PastDependencies,
 ): Promise<void> => {
-  const request = { wish: listener.listenerFilter, maxRecords, isClosed: () => listener.closed };
-  await ports.slots.acquire();
-  const lastRecordsFound = await readLastRecords(request, partitions, ports.bus).finally(() => ports.slots.release());
-  for (const { where, end } of partitions) {
-    const first = lastRecordsFound.find(({ partition }) => partition === where.partition)?.position;
-    listener.setStart(where.partition, first ?? { offset: end, ordinal: 0 });
+  const request = { listenerFilter: listener.listenerFilter, maxRecords, isClosed: () => listener.isClosed };
+  await dependencies.slots.acquire();
+  const lastRecords = await readLastRecords(request, partitions, dependencies.bus).finally(() =>
+    dependencies.slots.release(),
+  );
+  for (const { topicPartition, end } of partitions) {
+    const firstPosition = lastRecords.find(({ partition }) => partition === topicPartition.partition)?.position;
+    listener.setStart(topicPartition.partition, firstPosition ?? { offset: end, ordinal: 0 });
   }
-  for (const { text, partition, position } of lastRecordsFound) {
+  for (const { text, partition, position } of lastRecords) {
     await listener.waitForRoom();
     listener.enqueue(text, partition, position);
   }
-  for (const { where, end } of partitions) listener.markRead(where.partition, end - 1);
+  for (const { topicPartition, end } of partitions) listener.markRead(topicPartition.partition, end - 1);
 };
 
 /** Work of one listener to catch up. */
@@ -58,14 +63,14 @@ const readUpTo = async (
   listener: Listener,
   { topic, partition }: Partition,
   to: number,
-  { bus, slots }: PastPorts,
+  { bus, slots }: PastDependencies,
   work: CatchUpWork,
 ): Promise<void> => {
-  const between: RecordHooks = {
-    ...createRestingBetween(),
+  const hooks: RecordHooks = {
+    ...createLongPauseHooks(),
     isPauseDue: () => listener.isFull,
     async pause() {
-      if (!listener.isFull) return sleep(restMs);
+      if (!listener.isFull) return sleep(longPauseMs);
       // A slow reader must not block others.
       slots.release();
       await listener.waitForRoom();
@@ -73,40 +78,44 @@ const readUpTo = async (
     },
   };
   const { offset: from } = listener.position(partition) ?? { offset: to };
-  let pausedAt = performance.now();
+  let sliceStartMs = performance.now();
   for await (const message of bus.read(topic, partition, from, to)) {
     work.bytes += message.value.length;
     const targets = selectTargets(message, [listener]);
-    if (targets.length > 0) await offerMatchingRecords(message, { topic, partition }, targets, between);
+    if (targets.length > 0) await offerMatchingRecords(message, { topic, partition }, targets, hooks);
     listener.markRead(partition, message.offset);
-    if (listener.closed || hasExceededLimits(work)) return;
-    if (performance.now() - pausedAt < timeSliceMs) continue;
-    await sleep(restMs);
-    pausedAt = performance.now();
+    if (listener.isClosed || hasExceededLimits(work)) return;
+    if (performance.now() - sliceStartMs < timeSliceMs) continue;
+    await sleep(longPauseMs);
+    sliceStartMs = performance.now();
   }
   listener.markRead(partition, to - 1);
 };
 
 /** Reads the records that a listener lacks until it has caught up with the attached listeners, and attaches it. */
-export const catchUp = async (listener: Listener, tail: PartitionTail, ports: PastPorts): Promise<void> => {
+export const catchUp = async (
+  listener: Listener,
+  tail: PartitionTail,
+  dependencies: PastDependencies,
+): Promise<void> => {
   const { partition } = tail.topicPartition;
   const hasCaughtUp = (): boolean => (listener.position(partition)?.offset ?? 0) >= tail.nextOffset;
-  const effort = { bytes: 0, deadlineMs: performance.now() + maxCatchUpMs };
-  while (!listener.closed && !hasCaughtUp()) {
-    await ports.slots.acquire();
+  const work = { bytes: 0, deadlineMs: performance.now() + maxCatchUpMs };
+  while (!listener.isClosed && !hasCaughtUp()) {
+    await dependencies.slots.acquire();
     try {
-      await readUpTo(listener, tail.topicPartition, tail.nextOffset, ports, effort);
+      await readUpTo(listener, tail.topicPartition, tail.nextOffset, dependencies, work);
     } finally {
-      ports.slots.release();
+      dependencies.slots.release();
     }
-    if (hasExceededLimits(effort)) return attachWithGap(listener, tail);
+    if (hasExceededLimits(work)) return attachWithGap(listener, tail);
   }
-  if (!listener.closed) tail.attach(listener);
+  if (!listener.isClosed) tail.attach(listener);
 };
 
 /** Attaches the listener at the current position, and marks that records are missing. */
 export const attachWithGap = (listener: Listener, tail: PartitionTail): void => {
-  if (listener.closed) return;
+  if (listener.isClosed) return;
   listener.skipTo(tail.topicPartition.partition, { offset: tail.nextOffset, ordinal: 0 });
   tail.attach(listener);
 };

@@ -1,5 +1,5 @@
 /** Positions of a listener on the bus, and the token that resumes from them. */
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import type { TailSignal } from './filter.ts';
 
 /** Position of the next record: this record of the message, or the first one of a later message. */
@@ -9,10 +9,10 @@ export interface RecordPosition {
   readonly ordinal: number;
 }
 
-/** By partition. */
+/** Positions by partition. */
 export type Positions = ReadonlyMap<number, RecordPosition>;
 
-const version = 1;
+const tokenVersionNumber = 1;
 const maxPartitions = 1_024;
 /** Maximum token length: three numbers per partition. */
 export const maxTokenCharacters = 32 * 1024;
@@ -28,12 +28,16 @@ const isEntry = (entry: unknown): entry is [number, number, number] =>
 /** Returns the token of positions. It contains only positions; the tenant is determined by the request that uses it. */
 export const encodeToken = (signal: TailSignal, positions: Positions): string =>
   Buffer.from(
-    JSON.stringify([version, signal, ...[...positions].map(([partition, at]) => [partition, at.offset, at.ordinal])]),
+    JSON.stringify([
+      tokenVersionNumber,
+      signal,
+      ...[...positions].map(([partition, position]) => [partition, position.offset, position.ordinal]),
+    ]),
   ).toString('base64url');
 
 /** Returns the positions in a token of this telemetry signal; throws a `QueryError` for any other text. */
 export const decodeToken = (token: string, signal: TailSignal): Positions => {
-  const invalidToken = invalid('resume', 'is not a position of this live tail');
+  const invalidToken = createValidationError('resume', 'is not a position of this live tail');
   let parts: unknown;
   try {
     parts = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
@@ -42,6 +46,6 @@ export const decodeToken = (token: string, signal: TailSignal): Positions => {
   }
   if (!Array.isArray(parts) || parts.length > maxPartitions + 2) throw invalidToken;
   const [tokenVersion, tokenSignal, ...entries] = parts as unknown[];
-  if (tokenVersion !== version || tokenSignal !== signal || !entries.every(isEntry)) throw invalidToken;
+  if (tokenVersion !== tokenVersionNumber || tokenSignal !== signal || !entries.every(isEntry)) throw invalidToken;
   return new Map(entries.map(([partition, offset, ordinal]) => [partition, { offset, ordinal }]));
 };

@@ -15,16 +15,16 @@ export class TenantCpuTime {
   readonly #accounts = new Map<string, TimeAccount>();
   readonly #nowMs: () => number;
 
-  constructor(now: () => number = () => performance.now()) {
-    this.#nowMs = now;
+  constructor(getNowMs: () => number = () => performance.now()) {
+    this.#nowMs = getNowMs;
   }
 
   hasTime(tenantId: string): boolean {
-    return this.#account(tenantId).remainingMs > 0;
+    return this.#updateAccount(tenantId).remainingMs > 0;
   }
 
   spend(tenantId: string, spentMs: number): void {
-    this.#account(tenantId).remainingMs -= spentMs;
+    this.#updateAccount(tenantId).remainingMs -= spentMs;
   }
 
   /** Forgets a tenant that has no listeners. */
@@ -32,13 +32,13 @@ export class TenantCpuTime {
     this.#accounts.delete(tenantId);
   }
 
-  #account(tenantId: string): TimeAccount {
-    const now = this.#nowMs();
-    const account = this.#accounts.get(tenantId) ?? { remainingMs: burstMs, updatedAtMs: now };
+  #updateAccount(tenantId: string): TimeAccount {
+    const nowMs = this.#nowMs();
+    const account = this.#accounts.get(tenantId) ?? { remainingMs: burstMs, updatedAtMs: nowMs };
     this.#accounts.set(tenantId, account);
-    const addedMs = ((now - account.updatedAtMs) * cpuShare) / this.#accounts.size;
+    const addedMs = ((nowMs - account.updatedAtMs) * cpuShare) / this.#accounts.size;
     account.remainingMs = Math.min(burstMs, account.remainingMs + addedMs);
-    account.updatedAtMs = now;
+    account.updatedAtMs = nowMs;
     return account;
   }
 }

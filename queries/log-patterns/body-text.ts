@@ -14,8 +14,8 @@ const MARGIN = 16;
 const { SPACE, LETTER, DIGIT, JOINT, classes } = characters;
 const emptyBytes: Uint8Array = new Uint8Array(0);
 
-/** Returns where a long text is cut: after a complete word, unless the word is very long. */
-const findCutEnd = (codes: Uint16Array): number => {
+/** Returns where a long text is truncated: after a complete word, unless the word is very long. */
+const findTruncationEnd = (codes: Uint16Array): number => {
   for (let end = MAX_LENGTH; end > MAX_LENGTH / 2; end--)
     if (((classes[codes[end - 1] as number] as number) & (LETTER | DIGIT | JOINT)) === 0) return end;
   return MAX_LENGTH;
@@ -23,19 +23,19 @@ const findCutEnd = (codes: Uint16Array): number => {
 
 /** Returns the position after a key and its equals sign; 0 if there is no key at this position. */
 const skipKey = (bytes: Uint8Array, from: number, to: number): number => {
-  let at = from;
-  while (at < to && isKey(bytes[at] as number)) at++;
-  return at > from && at < to && bytes[at] === 61 ? at + 1 : 0;
+  let position = from;
+  while (position < to && isKey(bytes[position] as number)) position++;
+  return position > from && position < to && bytes[position] === 61 ? position + 1 : 0;
 };
 
 /** Returns whether a body may be a JSON object or logfmt, which has at least two keys. */
 const mayHaveKeys = (bytes: Uint8Array, from: number, to: number): boolean => {
   if (from < to && bytes[from] === 123) return true;
-  let at = skipKey(bytes, from, to);
-  if (at === 0 || bytes[at] === 34) return at > 0;
-  while (at < to && (bytes[at] as number) > 32) at++;
-  while (at < to && (bytes[at] as number) <= 32) at++;
-  return skipKey(bytes, at, to) > 0;
+  let position = skipKey(bytes, from, to);
+  if (position === 0 || bytes[position] === 34) return position > 0;
+  while (position < to && (bytes[position] as number) > 32) position++;
+  while (position < to && (bytes[position] as number) <= 32) position++;
+  return skipKey(bytes, position, to) > 0;
 };
 
 export class BodyText {
@@ -61,8 +61,8 @@ export class BodyText {
   readText(text: string): void {
     const { codes } = this;
     this.#memory.write(text, 0, 2 * MAX_LENGTH, 'utf16le');
-    // The text is cut first, so that no later step reads beyond the limit.
-    const length = text.length > MAX_LENGTH ? findCutEnd(codes) : text.length;
+    // The text is truncated first, so that no later step reads beyond the limit.
+    const length = text.length > MAX_LENGTH ? findTruncationEnd(codes) : text.length;
     this.#text = text.length > length ? text.slice(0, length) : text;
     this.#bytes = emptyBytes;
     let start = 0;
@@ -94,12 +94,12 @@ export class BodyText {
       if (code === 10) break;
     }
     // The line break is included, as for a string.
-    let read = Math.min(end + 1, length);
-    if (end === MAX_LENGTH && to - from > MAX_LENGTH) read = end = findCutEnd(codes);
+    let readLength = Math.min(end + 1, length);
+    if (end === MAX_LENGTH && to - from > MAX_LENGTH) readLength = end = findTruncationEnd(codes);
     this.#text = undefined;
     this.#bytes = bytes;
     this.#bytesStart = from;
-    this.#setBounds(start, end, read);
+    this.#setBounds(start, end, readLength);
     return true;
   }
 
@@ -114,21 +114,21 @@ export class BodyText {
     }
     const view = this.#view;
     const pairs = this.#pairs;
-    const last = length - 4;
-    let at = 0;
-    for (; at <= last; at += 4) {
-      const word = view.getInt32(from + at, true);
+    const lastStart = length - 4;
+    let position = 0;
+    for (; position <= lastStart; position += 4) {
+      const word = view.getInt32(from + position, true);
       const lineBreaks = word ^ 0x0a0a0a0a;
       if (((word | ((lineBreaks - 0x01010101) & ~lineBreaks)) & 0x80808080) !== 0) break;
-      pairs[at >> 1] = (word & 0xff) | ((word & 0xff00) << 8);
-      pairs[(at >> 1) + 1] = ((word >>> 16) & 0xff) | ((word >>> 8) & 0xff0000);
+      pairs[position >> 1] = (word & 0xff) | ((word & 0xff00) << 8);
+      pairs[(position >> 1) + 1] = ((word >>> 16) & 0xff) | ((word >>> 8) & 0xff0000);
     }
-    return at;
+    return position;
   }
 
-  #setBounds(start: number, end: number, read: number): void {
+  #setBounds(start: number, end: number, readLength: number): void {
     this.start = start;
     this.end = end;
-    for (let at = read; at < read + MARGIN; at++) this.codes[at] = BEYOND;
+    for (let position = readLength; position < readLength + MARGIN; position++) this.codes[position] = BEYOND;
   }
 }

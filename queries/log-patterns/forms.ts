@@ -19,13 +19,13 @@ export interface PatternCoverage {
  */
 export const covers = (outer: ArrayLike<number>, inner: ArrayLike<number>): boolean => {
   if (outer.length > inner.length) return false;
-  for (let place = 0; place < outer.length; place++)
-    if (outer[place] !== inner[place] && outer[place] !== ANY) return false;
+  for (let position = 0; position < outer.length; position++)
+    if (outer[position] !== inner[position] && outer[position] !== ANY) return false;
   return true;
 };
 
 const countWildcards = (places: readonly number[]): number =>
-  places.reduce((sum, place) => sum + (place === ANY ? 1 : 0), 0);
+  places.reduce((sum, hash) => sum + (hash === ANY ? 1 : 0), 0);
 
 interface RankedCoverage extends PatternCoverage {
   readonly wildcardCount: number;
@@ -34,24 +34,28 @@ interface RankedCoverage extends PatternCoverage {
 /**
  * Orders the narrowest forms first. Forms of equal width are ordered by id, so that every reader decides identically.
  */
-const compareWidth = (one: RankedCoverage, two: RankedCoverage): number =>
-  one.wildcardCount - two.wildcardCount || (one.id < two.id ? -1 : 1);
+const compareSpecificity = (one: RankedCoverage, other: RankedCoverage): number =>
+  one.wildcardCount - other.wildcardCount || (one.id < other.id ? -1 : 1);
 
 /**
- * Forms of one service and structure. A pattern that another one covers was merged into that one, or would have been if
- * one member had seen all bodies; its id is an alias of the other id. All other patterns survive.
+ * Forms of one service and structure. If another pattern covers a pattern, its id is an alias of the other id: the
+ * patterns were merged, or would have been merged if one consumer group member had processed all bodies. All other
+ * patterns survive.
  */
 export class PatternForms {
-  readonly #all: readonly RankedCoverage[];
+  readonly #forms: readonly RankedCoverage[];
   /** Forms that no other form covers, the narrowest first */
   readonly #survivingForms: readonly RankedCoverage[];
   readonly #survivingIds: ReadonlySet<string>;
 
   constructor(forms: readonly PatternCoverage[]) {
-    this.#all = forms.map((form) => ({ ...form, wildcardCount: countWildcards(form.places) })).sort(compareWidth);
-    const wide = this.#all.filter(({ wildcardCount }) => wildcardCount > 0);
-    this.#survivingForms = this.#all.filter(
-      (form) => !wide.some((other) => other.wildcardCount > form.wildcardCount && covers(other.places, form.places)),
+    this.#forms = forms
+      .map((form) => ({ ...form, wildcardCount: countWildcards(form.places) }))
+      .sort(compareSpecificity);
+    const withWildcards = this.#forms.filter(({ wildcardCount }) => wildcardCount > 0);
+    this.#survivingForms = this.#forms.filter(
+      (form) =>
+        !withWildcards.some((other) => other.wildcardCount > form.wildcardCount && covers(other.places, form.places)),
     );
     this.#survivingIds = new Set(this.#survivingForms.map(({ id }) => id));
   }
@@ -64,7 +68,7 @@ export class PatternForms {
   /** Returns the current id of a pattern: the id itself, or that of the pattern that covers it. */
   resolve(id: string): string {
     if (this.#survivingIds.has(id)) return id;
-    const ownForms = this.#all.filter((form) => form.id === id);
+    const ownForms = this.#forms.filter((form) => form.id === id);
     return this.#survivingForms.find(({ places }) => ownForms.some((form) => covers(places, form.places)))?.id ?? id;
   }
 }

@@ -6,15 +6,15 @@ export const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Initial value of the hash of a key. Numbers in keys do not distinguish bodies: each number is hashed as `0`. */
 const SEED = 17;
-const mixKeyHash = (hash: number, code: number, before: number): number => {
+const mixKeyHash = (hash: number, code: number, previousCode: number): number => {
   if (!isDigit(code)) return Math.imul(hash ^ code, 0x01000193);
-  return isDigit(before) ? hash : Math.imul(hash ^ 48, 0x01000193);
+  return isDigit(previousCode) ? hash : Math.imul(hash ^ 48, 0x01000193);
 };
 const finishHash = (hash: number): number => hash ^ (hash >>> 15);
 
 export const hashKey = (name: string): number => {
-  const known = hashByName.get(name);
-  if (known !== undefined) return known;
+  const cached = hashByName.get(name);
+  if (cached !== undefined) return cached;
   let hash = SEED;
   for (let index = 0; index < name.length; index++)
     hash = mixKeyHash(hash, name.charCodeAt(index), name.charCodeAt(index - 1));
@@ -99,10 +99,10 @@ export class LogfmtPairs {
     this.hashSum = 0;
   }
 
-  add(hash: number, key: number, equals: number, from: number, to: number): void {
+  add(hash: number, keyStart: number, equals: number, from: number, to: number): void {
     if (this.#count >= MAX_FIELDS) return;
     const at = 4 * this.#count++;
-    this.#positions[at] = key;
+    this.#positions[at] = keyStart;
     this.#positions[at + 1] = equals;
     this.#positions[at + 2] = from;
     this.#positions[at + 3] = to;
@@ -177,7 +177,7 @@ const stringifyValue = (item: unknown): string => (isDeeper(item, MAX_DEPTH) ? T
 const isDeeper = (item: unknown, levels: number): boolean =>
   typeof item === 'object' &&
   item !== null &&
-  (levels === 0 || Object.values(item).some((within) => isDeeper(within, levels - 1)));
+  (levels === 0 || Object.values(item).some((nestedItem) => isDeeper(nestedItem, levels - 1)));
 
 /** Letters, digits, `_`, `-`, `.` and `@`. */
 export const isKey = (code: number): boolean =>
@@ -240,16 +240,16 @@ const readPair = (body: string, start: number, pairs: LogfmtPairs): number => {
   const equals = scanKey(body, start);
   const { hash } = scanResult;
   if (equals === start || body.charCodeAt(equals) !== 61) return -1;
-  const quoted = body.charCodeAt(equals + 1) === 34;
-  const from = equals + (quoted ? 2 : 1);
-  const to = quoted ? findQuotedEnd(body, from) : findBareEnd(body, from);
-  if (quoted && (to >= body.length || body.charCodeAt(to + 1) > 32)) return -1;
+  const isQuoted = body.charCodeAt(equals + 1) === 34;
+  const from = equals + (isQuoted ? 2 : 1);
+  const to = isQuoted ? findQuotedEnd(body, from) : findBareEnd(body, from);
+  if (isQuoted && (to >= body.length || body.charCodeAt(to + 1) > 32)) return -1;
   const key = scanResult.key === '' && logfmtMessageHashes.has(hash) ? body.slice(start, equals) : '';
   if (logfmtMessageKeys.has(key)) {
     scanResult.key = key;
     scanResult.message = body.slice(from, to);
   } else pairs.add(hash, start, equals, from, to);
-  return quoted ? to + 1 : to;
+  return isQuoted ? to + 1 : to;
 };
 
 const findBareEnd = (body: string, from: number): number => {

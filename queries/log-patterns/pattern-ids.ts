@@ -1,7 +1,7 @@
 /**
  * Assigns log records to patterns. Records have no stored pattern id: when records are read, their bodies are matched
  * against the known patterns of their service (`test/bench/README.md` compares the costs). The result is therefore
- * always a surviving pattern.
+ * always a pattern that was not merged into another one.
  */
 
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
@@ -39,7 +39,7 @@ interface CachedForms {
   readonly readAtMs: number;
 }
 
-const formsCache = new RowCache<CachedForms>(10_000);
+const cachedFormsByBucket = new RowCache<CachedForms>(10_000);
 /**
  * Time to live of cached patterns. Patterns are rarely merged into wider ones, and former ids remain valid as aliases.
  */
@@ -47,14 +47,16 @@ const matchTtlMs = 60_000;
 /** Time to live for a body without a match, whose pattern may have been stored in the meantime */
 const noMatchTtlMs = 2_000;
 
-const bucketKey = (service: string, structure: number): string => `${structure} ${service}`;
+const toBucketKey = (service: string, structure: number): string => `${structure} ${service}`;
 
 /** Returns the most recent rows of a service and structure, from the results of all servers. */
 const selectMostRecent = (rows: readonly FormRow[]): readonly FormRow[] => {
   if (rows.length <= maxForms) return rows;
-  const seen = rows.toSorted((one, two) => Number(two.seen) - Number(one.seen) || (one.id < two.id ? -1 : 1));
-  const forms = new Map(seen.toReversed().map((row) => [`${row.id} ${row.places}`, row]));
-  return seen.filter((row) => forms.get(`${row.id} ${row.places}`) === row).slice(0, maxForms);
+  const newestFirst = rows.toSorted(
+    (one, other) => Number(other.seen) - Number(one.seen) || (one.id < other.id ? -1 : 1),
+  );
+  const forms = new Map(newestFirst.toReversed().map((row) => [`${row.id} ${row.places}`, row]));
+  return newestFirst.filter((row) => forms.get(`${row.id} ${row.places}`) === row).slice(0, maxForms);
 };
 
 /** Returns the known patterns of structures, by service. */
@@ -68,9 +70,9 @@ export const readForms = async (
     WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND structure IN {structures:Array(Int32)}
     GROUP BY service, structure, id, places ORDER BY max(last_seen) DESC, id LIMIT ${maxForms} BY service, structure LIMIT 100000`,
     { services: [...new Set(services)], structures: [...new Set(structures)] },
-    { onEachServer: true },
+    { runsOnEachServer: true },
   );
-  const buckets = Map.groupBy(rows, ({ service, structure }) => bucketKey(service, structure));
+  const buckets = Map.groupBy(rows, ({ service, structure }) => toBucketKey(service, structure));
   return new Map([...buckets].map(([bucket, forms]) => [bucket, new PatternForms(selectMostRecent(forms))]));
 };
 
@@ -82,48 +84,54 @@ export const findPatternIds = async (
   columns: TenantColumns,
   records: readonly { readonly service: string; readonly body: string }[],
 ): Promise<readonly (string | null)[]> => {
-  const cache = formsCache.forTenant(columns);
+  const cache = cachedFormsByBucket.forTenant(columns);
   const tokenizedRecords = records.map(({ service, body }) => ({ service, ...tokenizeBody(body) }));
   const findPatternId = (
     { service, structure, hashes }: (typeof tokenizedRecords)[number],
-    formsIn: FormsIn,
+    getForms: GetForms,
   ): string | null => {
-    const own = structure === otherStructure ? undefined : formsIn(bucketKey(service, structure))?.match(hashes);
-    return own ?? (formsIn(bucketKey(service, otherStructure)) === undefined ? null : OTHER_ID);
+    const patternId =
+      structure === otherStructure ? undefined : getForms(toBucketKey(service, structure))?.match(hashes);
+    return patternId ?? (getForms(toBucketKey(service, otherStructure)) === undefined ? null : OTHER_ID);
   };
-  const now = performance.now();
-  const formsYoungerThan =
-    (ageMs: number): FormsIn =>
+  const nowMs = performance.now();
+  const createFormsLookup =
+    (ageMs: number): GetForms =>
     (bucket) => {
-      const one = cache.get(bucket);
-      return one !== undefined && now - one.readAtMs < ageMs ? one.forms : undefined;
+      const cachedEntry = cache.get(bucket);
+      return cachedEntry !== undefined && nowMs - cachedEntry.readAtMs < ageMs ? cachedEntry.forms : undefined;
     };
-  const isKnown = (bucket: string): boolean =>
-    now - (cache.get(bucket)?.readAtMs ?? Number.NEGATIVE_INFINITY) < noMatchTtlMs;
-  const missing = tokenizedRecords.filter((record) => {
-    const id = findPatternId(record, formsYoungerThan(matchTtlMs));
+  const isRecentlyRead = (bucket: string): boolean =>
+    nowMs - (cache.get(bucket)?.readAtMs ?? Number.NEGATIVE_INFINITY) < noMatchTtlMs;
+  const unmatchedRecords = tokenizedRecords.filter((record) => {
+    const id = findPatternId(record, createFormsLookup(matchTtlMs));
     if (id !== null && id !== OTHER_ID) return false;
-    return !isKnown(bucketKey(record.service, record.structure)) || !isKnown(bucketKey(record.service, otherStructure));
-  });
-  const fresh = new Map<string, PatternForms | undefined>();
-  if (missing.length > 0) {
-    const found = await readForms(
-      columns,
-      missing.map(({ service }) => service),
-      [otherStructure, ...missing.map(({ structure }) => structure)],
+    return (
+      !isRecentlyRead(toBucketKey(record.service, record.structure)) ||
+      !isRecentlyRead(toBucketKey(record.service, otherStructure))
     );
-    for (const { service, structure } of missing)
-      for (const each of [structure, otherStructure]) {
-        const bucket = bucketKey(service, each);
-        const forms = found.get(bucket);
-        fresh.set(bucket, forms);
-        cache.set(bucket, { forms, readAtMs: now });
+  });
+  const readFormsByBucket = new Map<string, PatternForms | undefined>();
+  if (unmatchedRecords.length > 0) {
+    const formsByBucket = await readForms(
+      columns,
+      unmatchedRecords.map(({ service }) => service),
+      [otherStructure, ...unmatchedRecords.map(({ structure }) => structure)],
+    );
+    for (const { service, structure } of unmatchedRecords)
+      for (const recordStructure of [structure, otherStructure]) {
+        const bucket = toBucketKey(service, recordStructure);
+        const forms = formsByBucket.get(bucket);
+        readFormsByBucket.set(bucket, forms);
+        cache.set(bucket, { forms, readAtMs: nowMs });
       }
   }
-  const cachedForms = formsYoungerThan(matchTtlMs);
+  const cachedForms = createFormsLookup(matchTtlMs);
   return tokenizedRecords.map((record) =>
-    findPatternId(record, (bucket) => (fresh.has(bucket) ? fresh.get(bucket) : cachedForms(bucket))),
+    findPatternId(record, (bucket) =>
+      readFormsByBucket.has(bucket) ? readFormsByBucket.get(bucket) : cachedForms(bucket),
+    ),
   );
 };
 
-type FormsIn = (bucket: string) => PatternForms | undefined;
+type GetForms = (bucket: string) => PatternForms | undefined;

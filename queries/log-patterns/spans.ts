@@ -1,5 +1,5 @@
 /**
- * Defines the character classes of log bodies, and finds the ends of values that are recognized by their form. Each
+ * Defines the character classes of log bodies, and finds the end of values that are recognized by their format. Each
  * function scans forward once from a position in the character codes of a text. Codes that count as letters (`BEYOND`)
  * follow the text, so a short lookahead is safe.
  */
@@ -83,7 +83,7 @@ export const characters = {
 /** Code after the end of a text; no character has this code */
 export const BEYOND = 0xffff;
 
-const classAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
+const getClassAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
 
 /**
  * Words of technology with a digit inside, of which no number is a value: `s3`, `oauth2`, `utf8mb4`. A word with `2` or
@@ -154,12 +154,12 @@ interface ListForm {
 
 const findListClose = (
   codes: Uint16Array,
-  open: number,
+  openIndex: number,
   to: number,
   { end, separator, minItems }: ListForm,
 ): number => {
   let separators = 0;
-  for (let index = open + 1; index < to && index < open + 512; index++) {
+  for (let index = openIndex + 1; index < to && index < openIndex + 512; index++) {
     const code = codes[index] as number;
     if (code === end) return separators < minItems ? 0 : index;
     if (code === separator) separators++;
@@ -180,14 +180,14 @@ export const findListEnd = (codes: Uint16Array, open: number, to: number): numbe
 
 /** Returns the index after a range of numbers in brackets, as in `node-[0-31,40]`; 0 if there is none. */
 export const findRangeEnd = (codes: Uint16Array, open: number, to: number): number => {
-  let between = 0;
+  let separatorCount = 0;
   let index = open + 1;
   for (; index < to && index < open + 128; index++) {
     const code = codes[index] as number;
-    if (code === 45 || code === 44) between++;
-    else if ((classAt(codes, index) & DIGIT) === 0) break;
+    if (code === 45 || code === 44) separatorCount++;
+    else if ((getClassAt(codes, index) & DIGIT) === 0) break;
   }
-  return between > 0 && classAt(codes, open + 1) & DIGIT && codes[index] === 93 ? index + 1 : 0;
+  return separatorCount > 0 && getClassAt(codes, open + 1) & DIGIT && codes[index] === 93 ? index + 1 : 0;
 };
 
 /** Returns the index after a MAC or IPv6 address with a known first colon; 0 if it is neither. */
@@ -198,15 +198,15 @@ export const findAddressEnd = (codes: Uint16Array, from: number, colon: number, 
   let digits = 0;
   const end = Math.min(to, from + 48);
   for (; index < end; index++) {
-    const kind = classAt(codes, index);
+    const kind = getClassAt(codes, index);
     if (codes[index] === 58) {
       colons++;
       if (index > 0 && codes[index - 1] === 58) isShort = true;
     } else if ((kind & HEXADECIMAL) === 0) break;
     digits |= kind & DIGIT;
   }
-  const isWhole = colons > 2 || (isShort && digits > 0);
-  return isWhole && !(index < to && classAt(codes, index) & LETTER) ? index : 0;
+  const isAddress = colons > 2 || (isShort && digits > 0);
+  return isAddress && !(index < to && getClassAt(codes, index) & LETTER) ? index : 0;
 };
 
 /** Returns the index after an object (`Name{…}`) with a known bracket; 0 if its end is too far. */
@@ -226,10 +226,10 @@ export const findObjectEnd = (codes: Uint16Array, open: number, to: number): num
  */
 export const findStemEnd = (codes: Uint16Array, from: number, to: number): number => {
   let index = from;
-  while (index < to && (classAt(codes, index) & LETTER || codes[index] === 95)) index++;
+  while (index < to && (getClassAt(codes, index) & LETTER || codes[index] === 95)) index++;
   const stem = index;
   if (stem < from + 3 || codes[stem] !== 46) return 0;
-  for (index++; index < to; index++) if ((classAt(codes, index) & DIGIT) === 0) return 0;
+  for (index++; index < to; index++) if ((getClassAt(codes, index) & DIGIT) === 0) return 0;
   return stem;
 };
 
@@ -248,8 +248,8 @@ export const findUrlEnd = (codes: Uint16Array, from: number, to: number): number
 export const findUnitEnd = (codes: Uint16Array, end: number, to: number): number => {
   if (codes[end] !== 32 || !units.hasPrefix(codes[end + 1] as number)) return end;
   let index = end + 1;
-  while (index < to && index < end + 2 + MAX_UNIT_LETTERS && classAt(codes, index) & LETTER) index++;
-  const next = index < to ? classAt(codes, index) : SPACE;
+  while (index < to && index < end + 2 + MAX_UNIT_LETTERS && getClassAt(codes, index) & LETTER) index++;
+  const next = index < to ? getClassAt(codes, index) : SPACE;
   if (index === end + 1 || (next & (LETTER | DIGIT | JOINT) && codes[index] !== 46)) return end;
   return units.has(codes, end + 1, index) ? index : end;
 };
@@ -273,14 +273,14 @@ export const isHost = (codes: Uint16Array, from: number, to: number): boolean =>
  */
 export const isName = (codes: Uint16Array, from: number, to: number): boolean => {
   let index = to;
-  let capitals = true;
+  let isAllUppercase = true;
   while (index > from && codes[index - 1] !== 46) {
     index--;
     const code = codes[index] as number;
-    if (code >= 97 && code <= 122) capitals = false;
+    if (code >= 97 && code <= 122) isAllUppercase = false;
   }
   if (index === from || codes[from] === 46) return false;
-  return !(capitals || isWordAt(codes, to - 9, 'Exception') || isWordAt(codes, to - 5, 'Error'));
+  return !(isAllUppercase || isWordAt(codes, to - 9, 'Exception') || isWordAt(codes, to - 5, 'Error'));
 };
 
 /** Returns whether the name of a month or day ends here, followed by a digit or another name of this kind. */
@@ -289,7 +289,7 @@ export const isDatePart = (codes: Uint16Array, end: number, to: number): boolean
   let index = end;
   while (index < to && (codes[index] === 32 || codes[index] === 44)) index++;
   if (index === end || index >= to) return false;
-  return classAt(codes, index) === (DIGIT | HEXADECIMAL) || calendarWords.has(codes, index, index + 3);
+  return getClassAt(codes, index) === (DIGIT | HEXADECIMAL) || calendarWords.has(codes, index, index + 3);
 };
 
 /** Returns whether a part of a run is lowercase letters around one `2` or `4`, as in `log4j` and `word2vec`. */
@@ -311,7 +311,7 @@ export const isTechnicalWord = (codes: Uint16Array, from: number, to: number, is
   let start = from;
   let seen = 0;
   for (let index = from; index <= to; index++) {
-    const kind = index < to ? classAt(codes, index) : JOINT;
+    const kind = index < to ? getClassAt(codes, index) : JOINT;
     if ((kind & JOINT) === 0) {
       seen |= kind;
       continue;
@@ -355,7 +355,7 @@ export const findNumberedNameEnd = (codes: Uint16Array, from: number, open: numb
   if (index === open + 1 || codes[index] !== 41) return 0;
   for (let at = from; at < open; at++) if (!isCapital(codes[at] as number)) return 0;
   let before = from - 1;
-  while (before > 0 && classAt(codes, before - 1) & LETTER) before--;
+  while (before > 0 && getClassAt(codes, before - 1) & LETTER) before--;
   return from > 0 && codes[from - 1] === 32 && announcingWords.has(codes, before, from - 1) ? index + 1 : 0;
 };
 

@@ -85,7 +85,7 @@ const VALUE = 11;
 /** Kinds of variables whose letters may be words, as bits */
 const kindsWithWords = (1 << PATH) | (1 << QUOTED) | (1 << NAME) | (1 << ID) | (1 << VALUE);
 
-export const kindOf = (code: number): VariableKind => kinds[code] ?? 'value';
+export const toVariableKind = (code: number): VariableKind => kinds[code] ?? 'value';
 
 /** Hash of every variable; no word has it */
 export const VARIABLE = 0;
@@ -96,12 +96,12 @@ export const MAX_TOKENS = 96;
 
 // Local copies for the inner loop: access to imported names takes 25% longer.
 const { SPACE, LETTER, DIGIT, JOINT, HEXADECIMAL, AT, QUERY, FOREIGN, classes } = characters;
-const classAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
+const getClassAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
 
 const mix = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193);
 const scramble = (hash: number): number => {
-  const once = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-  return once ^ (once >>> 13);
+  const mixedOnce = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return mixedOnce ^ (mixedOnce >>> 13);
 };
 
 /** Increment for slashes, which counts dots and slashes in one number */
@@ -109,8 +109,8 @@ const SLASH = 0x2000;
 const punctuationCounts = new Uint16Array(128);
 punctuationCounts[46] = 1;
 punctuationCounts[47] = punctuationCounts[92] = SLASH;
-const dotsIn = (counts: number): number => counts & (SLASH - 1);
-const slashesIn = (counts: number): number => counts >>> 13;
+const getDotCount = (counts: number): number => counts & (SLASH - 1);
+const getSlashCount = (counts: number): number => counts >>> 13;
 
 /** Last code of the blocks after ASCII with Latin letters and their accents */
 const LAST_LATIN = 0x36f;
@@ -167,10 +167,10 @@ export class Tokens implements KeyedBody {
   #openedSinceToken = 0;
   #openedWithinToken = 0;
   #closedAfterToken = 0;
-  #hasNoClosingDouble = false;
-  #hasNoClosingSingle = false;
+  #hasNoClosingDoubleQuote = false;
+  #hasNoClosingSingleQuote = false;
   /** Whether the next quote closes an HTTP request */
-  #inRequest = false;
+  #isInRequest = false;
   /** Kinds of all variables, as bits */
   #seenKinds = 0;
   /** Whether letters of values are words, because the body has no other words */
@@ -236,9 +236,9 @@ export class Tokens implements KeyedBody {
     this.#openedSinceToken = 0;
     this.#openedWithinToken = 0;
     this.#closedAfterToken = 0;
-    this.#hasNoClosingDouble = false;
-    this.#hasNoClosingSingle = false;
-    this.#inRequest = false;
+    this.#hasNoClosingDoubleQuote = false;
+    this.#hasNoClosingSingleQuote = false;
+    this.#isInRequest = false;
     this.#seenKinds = 0;
   }
 
@@ -275,7 +275,7 @@ export class Tokens implements KeyedBody {
    * Returns the full text, with `mark` for each variable. For ids, and for numbers that may be a status or code,
    * `toMark` returns the mark; it receives the value and the text before it.
    */
-  maskVariables(mark: string, toMark?: (value: string, before: string) => string): string {
+  maskVariables(placeholder: string, toMark?: (value: string, before: string) => string): string {
     const { text } = this.#body;
     let masked = '';
     /** Start of the literal text that is not copied yet. */
@@ -292,7 +292,7 @@ export class Tokens implements KeyedBody {
       const end = this.ends[index] as number;
       if (toMark !== undefined && this.#mayDescribe(index, start, end))
         masked += toMark(text.slice(start, end), text.slice(Math.max(0, start - MAX_TEXT_BEFORE), start));
-      else masked += mark;
+      else masked += placeholder;
       run = end;
     }
     const last = this.count === 0 ? 0 : (this.ends[this.count - 1] as number);
@@ -303,7 +303,7 @@ export class Tokens implements KeyedBody {
   #mayDescribe(index: number, start: number, end: number): boolean {
     const kind = this.kinds[index];
     if (kind !== NUMBER) return kind === ID && end - start > 4;
-    return end - start < 6 || (classAt(this.codes, start + 3) & (DIGIT | LETTER)) === 0;
+    return end - start < 6 || (getClassAt(this.codes, start + 3) & (DIGIT | LETTER)) === 0;
   }
 
   /** Returns whether a gap is displayed unchanged, whatever token follows. */
@@ -345,7 +345,7 @@ export class Tokens implements KeyedBody {
     const codes = this.codes;
     let index = from;
     while (index < to && this.count < MAX_TOKENS) {
-      const kind = classAt(codes, index);
+      const kind = getClassAt(codes, index);
       if (kind === SPACE) index++;
       else if (kind & LETTER) index = this.#readLetters(index, to);
       else if (kind & DIGIT) index = this.#readValue(index, index, to, HEXADECIMAL);
@@ -401,7 +401,7 @@ export class Tokens implements KeyedBody {
     if (code === 34 || code === 39) return this.#readQuoted(index, to, code);
     if (code === 91 || code === 40) return this.#readList(index, to);
     if (code > 127) return this.#readForeignQuoted(index, to, code);
-    const next = index + 1 < to ? classAt(codes, index + 1) : SPACE;
+    const next = index + 1 < to ? getClassAt(codes, index + 1) : SPACE;
     // "<1 sec" is a number.
     if (code === 60 && next & DIGIT) return this.#readValue(index + 1, index + 1, to, HEXADECIMAL);
     // "::1" and "::ffff:192.0.2.1" are addresses.
@@ -416,7 +416,7 @@ export class Tokens implements KeyedBody {
     if (close === 0) return 0;
     this.#addPunctuation(this.codes[open] as number);
     this.#openedSinceToken++;
-    return this.#addVariable(open + 1, close, classAt(this.codes, open + 1) & DIGIT ? NUMBER : VALUE);
+    return this.#addVariable(open + 1, close, getClassAt(this.codes, open + 1) & DIGIT ? NUMBER : VALUE);
   }
 
   #addPunctuation(code: number): void {
@@ -447,13 +447,13 @@ export class Tokens implements KeyedBody {
     let close = index + 1;
     while (close < to && codes[close] !== code) close++;
     if (close === to) {
-      if (code === 34) this.#hasNoClosingDouble = true;
-      else this.#hasNoClosingSingle = true;
+      if (code === 34) this.#hasNoClosingDoubleQuote = true;
+      else this.#hasNoClosingSingleQuote = true;
       return 0;
     }
     if (close === index + 1 || (code === 39 && (this.#isLetter(index - 1) || this.#isLetter(close + 1)))) return 0;
     if (isHttpRequest(codes, index + 1)) {
-      this.#inRequest = code === 34;
+      this.#isInRequest = code === 34;
       return 0;
     }
     this.#addPunctuation(code);
@@ -466,7 +466,7 @@ export class Tokens implements KeyedBody {
   /** Returns whether a quote is known to begin no quoted value. */
   #isOnlyPunctuation(code: number): boolean {
     if (this.#hasWordsInValues || this.#closesRequest(code)) return true;
-    return code === 34 ? this.#hasNoClosingDouble : this.#hasNoClosingSingle;
+    return code === 34 ? this.#hasNoClosingDoubleQuote : this.#hasNoClosingSingleQuote;
   }
 
   /** Returns the index after text in quotes outside ASCII (`“…”`, `「…」`); 0 if there is none. */
@@ -478,12 +478,12 @@ export class Tokens implements KeyedBody {
   }
 
   #isLetter(index: number): boolean {
-    return index >= 0 && index < this.#end && (classAt(this.codes, index) & (LETTER | DIGIT)) !== 0;
+    return index >= 0 && index < this.#end && (getClassAt(this.codes, index) & (LETTER | DIGIT)) !== 0;
   }
 
   #closesRequest(code: number): boolean {
-    const closes = code === 34 && this.#inRequest;
-    if (closes) this.#inRequest = false;
+    const closes = code === 34 && this.#isInRequest;
+    if (closes) this.#isInRequest = false;
     return closes;
   }
 
@@ -557,7 +557,7 @@ export class Tokens implements KeyedBody {
   #mayBeWord(from: number, end: number): boolean {
     if (this.#runClasses & LETTER)
       return (
-        end - from <= MAX_TECHNICAL_WORD && (classAt(this.codes, from) & DIGIT) === 0 && this.#dotAndSlashCounts < 2
+        end - from <= MAX_TECHNICAL_WORD && (getClassAt(this.codes, from) & DIGIT) === 0 && this.#dotAndSlashCounts < 2
       );
     return end - from < 5 && from > 4 && ((this.codes[from - 2] as number) | 32) === 112;
   }
@@ -566,7 +566,7 @@ export class Tokens implements KeyedBody {
   #readTechnicalWord(from: number, end: number): number {
     const codes = this.codes;
     let last = end;
-    if (this.#runClasses & JOINT) while (classAt(codes, last - 1) & JOINT) last--;
+    if (this.#runClasses & JOINT) while (getClassAt(codes, last - 1) & JOINT) last--;
     const isWord =
       this.#runClasses & LETTER ? isTechnicalWord(codes, from, last, this.#isHex) : isHttpStatus(codes, from, last);
     if (!isWord) return 0;
@@ -600,7 +600,7 @@ export class Tokens implements KeyedBody {
   }
 
   #isOtherScript(index: number): boolean {
-    return (classAt(this.codes, index) & FOREIGN) !== 0 && (this.codes[index] as number) > LAST_LATIN;
+    return (getClassAt(this.codes, index) & FOREIGN) !== 0 && (this.codes[index] as number) > LAST_LATIN;
   }
 
   #hasSeveralScripts(from: number, end: number): boolean {
@@ -616,7 +616,7 @@ export class Tokens implements KeyedBody {
     let common: number = HEXADECIMAL;
     let word = from;
     for (let index = from; index < end; index++) {
-      const kind = classAt(codes, index);
+      const kind = getClassAt(codes, index);
       if (kind & LETTER && (seen & DIGIT) === 0) word = index + 1;
       seen |= kind;
       common &= kind;
@@ -638,7 +638,7 @@ export class Tokens implements KeyedBody {
   #readAccented(from: number, word: number, end: number): void {
     this.#addWordOf(from, word);
     let last = end;
-    while (last > word && classAt(this.codes, last - 1) & LETTER) last--;
+    while (last > word && getClassAt(this.codes, last - 1) & LETTER) last--;
     this.#addVariable(word, last, NUMBER);
     if (last < end) this.#addWordOf(last, end);
   }
@@ -656,17 +656,17 @@ export class Tokens implements KeyedBody {
     if ((this.#runClasses & LETTER) === 0) return this.#readJoints(from, to);
     const after = this.#readColonOrBracket(from, end, to);
     if (after > 0) return after;
-    const named = this.#runClasses & JOINT || end - from >= 8 ? this.#readNamedValue(from, end, to) : 0;
-    if (named === 0 && this.#runClasses & FOREIGN && this.#hasSeveralScripts(from, end))
+    const valueEnd = this.#runClasses & JOINT || end - from >= 8 ? this.#readNamedValue(from, end, to) : 0;
+    if (valueEnd === 0 && this.#runClasses & FOREIGN && this.#hasSeveralScripts(from, end))
       return this.#readForeign(from, end);
-    return named || this.#readDateOrAssignment(from, end, to) || this.#addWord(from, end);
+    return valueEnd || this.#readDateOrAssignment(from, end, to) || this.#addWord(from, end);
   }
 
   /** Recognizes email addresses, paths, names with dots, and long hexadecimal numbers; returns 0 for others. */
   #readNamedValue(from: number, end: number, to: number): number {
     const last = this.#wordEnd;
-    const dots = dotsIn(this.#dotAndSlashCounts);
-    const slashes = slashesIn(this.#dotAndSlashCounts);
+    const dots = getDotCount(this.#dotAndSlashCounts);
+    const slashes = getSlashCount(this.#dotAndSlashCounts);
     if (last - from > 2 && this.#hasAt(from, end)) return this.#addVariable(from, end, EMAIL);
     if (slashes > 1 || (slashes === 1 && (this.codes[from] === 47 || dots > 0)))
       return this.#isWordInValue(from) ? 0 : this.#readPath(from, end, to);
@@ -679,7 +679,7 @@ export class Tokens implements KeyedBody {
 
   /** Returns whether the letters of a path are words: it is relative, and the body has no words. */
   #isWordInValue(from: number): boolean {
-    return this.#hasWordsInValues && (classAt(this.codes, from) & LETTER) !== 0;
+    return this.#hasWordsInValues && (getClassAt(this.codes, from) & LETTER) !== 0;
   }
 
   /** Returns whether the run contains an at sign after its beginning. */
@@ -709,7 +709,7 @@ export class Tokens implements KeyedBody {
     const codes = this.codes;
     let stars = 0;
     let index = from;
-    for (; index < to && classAt(codes, index) & JOINT; index++) if (codes[index] === 42) stars++;
+    for (; index < to && getClassAt(codes, index) & JOINT; index++) if (codes[index] === 42) stars++;
     if (stars > 2 && stars === index - from) return this.#addVariable(from, index, VALUE);
     for (let joint = from; joint < index; joint++) this.#addPunctuation(codes[joint] as number);
     return index;
@@ -721,10 +721,10 @@ export class Tokens implements KeyedBody {
   #readColon(from: number, colon: number, to: number): number {
     const codes = this.codes;
     const next = codes[colon + 1];
-    if (next === 47 && codes[colon + 2] === 47 && slashesIn(this.#dotAndSlashCounts) === 0)
+    if (next === 47 && codes[colon + 2] === 47 && getSlashCount(this.#dotAndSlashCounts) === 0)
       return this.#runClasses & FOREIGN ? this.#readWordBeforeUrl(from, colon) : this.#readUrl(from, colon, to, URL);
     if (next === 92 && colon - from === 1) return this.#readUrl(from, colon, to, PATH);
-    if (classAt(codes, colon + 1) & DIGIT && (isWordAt(codes, from, 'localhost:') || isHost(codes, from, colon)))
+    if (getClassAt(codes, colon + 1) & DIGIT && (isWordAt(codes, from, 'localhost:') || isHost(codes, from, colon)))
       return this.#addVariable(from, colon, ADDRESS);
     const after = this.#isHex && colon - from <= 4 ? findAddressEnd(codes, from, colon, to) : 0;
     return after > 0 ? this.#addVariable(from, after, ADDRESS) : 0;
@@ -733,7 +733,7 @@ export class Tokens implements KeyedBody {
   /** Reads the letters outside ASCII before a URL, which is read next; returns 0 if no URL begins. */
   #readWordBeforeUrl(from: number, colon: number): number {
     let start = colon;
-    while ((classAt(this.codes, start - 1) & FOREIGN) === 0) start--;
+    while ((getClassAt(this.codes, start - 1) & FOREIGN) === 0) start--;
     if (start === colon) return 0;
     this.#addWordOf(from, start);
     return start;
@@ -755,9 +755,9 @@ export class Tokens implements KeyedBody {
   /** Returns the index of the number in a numbered word such as `core.2275`, which is read next; 0 if there is none. */
   #readNumberedWord(from: number, end: number): number {
     const codes = this.codes;
-    if (dotsIn(this.#dotAndSlashCounts) !== 1 || !(this.#runClasses & LETTER)) return 0;
+    if (getDotCount(this.#dotAndSlashCounts) !== 1 || !(this.#runClasses & LETTER)) return 0;
     let last = end;
-    while (classAt(codes, last - 1) & JOINT) last--;
+    while (getClassAt(codes, last - 1) & JOINT) last--;
     const stem = findStemEnd(codes, from, last);
     if (stem === 0) return 0;
     this.#readStem(from, stem);
@@ -771,7 +771,7 @@ export class Tokens implements KeyedBody {
     this.#wordHash = 0;
     for (let index = from; index < to; index++) {
       hash = mix(hash, this.codes[index] as number);
-      if ((classAt(this.codes, index) & LETTER) === 0) continue;
+      if ((getClassAt(this.codes, index) & LETTER) === 0) continue;
       this.#wordEnd = index + 1;
       this.#wordHash = hash;
     }
@@ -779,7 +779,7 @@ export class Tokens implements KeyedBody {
   }
 
   #readDigits(from: number, end: number, to: number): number {
-    const kind = this.#runClasses & LETTER ? this.#mixedKind(from, end) : this.#numericKind();
+    const kind = this.#runClasses & LETTER ? this.#getMixedKind(from, end) : this.#getNumericKind();
     if (this.#hasWordsInValues && this.#mayHaveWords(kind, from, end)) return this.#readWordsOfValue(from, end);
     if (kind === PATH) return this.#readPath(from, end, to);
     return this.#addVariable(from, kind === NUMBER ? findUnitEnd(this.codes, end, to) : end, kind);
@@ -797,7 +797,7 @@ export class Tokens implements KeyedBody {
     const codes = this.codes;
     let start = from;
     for (let index = from; index <= end && this.count < MAX_TOKENS; index++) {
-      if (index < end && (classAt(codes, index) & JOINT) === 0) continue;
+      if (index < end && (getClassAt(codes, index) & JOINT) === 0) continue;
       if (index > start) this.#readPartOfValue(start, index);
       if (index < end) this.#addPunctuation(codes[index] as number);
       start = index + 1;
@@ -811,7 +811,7 @@ export class Tokens implements KeyedBody {
     let numbers = 0;
     let before = 0;
     for (let index = from; index < end; index++) {
-      const kind = classAt(this.codes, index) & (LETTER | DIGIT);
+      const kind = getClassAt(this.codes, index) & (LETTER | DIGIT);
       if (kind === LETTER) letters++;
       if (kind === DIGIT && before !== DIGIT) numbers++;
       before = kind;
@@ -826,29 +826,29 @@ export class Tokens implements KeyedBody {
     let index = from;
     while (index < end && this.count < MAX_TOKENS) {
       const start = index;
-      const kind = classAt(codes, start) & LETTER ? LETTER : DIGIT;
-      while (index < end && classAt(codes, index) & kind) index++;
+      const kind = getClassAt(codes, start) & LETTER ? LETTER : DIGIT;
+      while (index < end && getClassAt(codes, index) & kind) index++;
       // A letter after a number is a unit, or the end of a time.
       if (kind === DIGIT || (start > from && index - start < 2)) this.#addVariable(start, index, NUMBER);
       else this.#addWordOf(start, index);
     }
   }
 
-  #numericKind(): number {
-    if (slashesIn(this.#dotAndSlashCounts) > 0) return TIME;
-    return dotsIn(this.#dotAndSlashCounts) === 3 ? ADDRESS : NUMBER;
+  #getNumericKind(): number {
+    if (getSlashCount(this.#dotAndSlashCounts) > 0) return TIME;
+    return getDotCount(this.#dotAndSlashCounts) === 3 ? ADDRESS : NUMBER;
   }
 
-  #mixedKind(from: number, end: number): number {
+  #getMixedKind(from: number, end: number): number {
     const codes = this.codes;
     if (this.#hasAt(from, end)) return EMAIL;
-    if (slashesIn(this.#dotAndSlashCounts) > 0) return PATH;
+    if (getSlashCount(this.#dotAndSlashCounts) > 0) return PATH;
     if (this.#isHex || (codes[from] === 48 && codes[from + 1] === 120)) {
       if (this.#isHex && end - from < MIN_HEX_ID) this.#seenKinds |= 1 << ID;
       return HEX;
     }
     if (end - from === 36 && codes[from + 8] === 45 && codes[from + 13] === 45) return UUID;
-    return dotsIn(this.#dotAndSlashCounts) > 1 ? ADDRESS : ID;
+    return getDotCount(this.#dotAndSlashCounts) > 1 ? ADDRESS : ID;
   }
 
   #addWord(from: number, end: number): number {

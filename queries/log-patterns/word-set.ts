@@ -27,8 +27,8 @@ export class WordSet {
     for (const word of words) {
       let node = 0;
       for (let index = 0; index < word.length; index++) {
-        const at = node * LETTER_COUNT + toLetterIndex(word.charCodeAt(index));
-        node = this.#next[at] ||= nextFreeNode++;
+        const transitionIndex = node * LETTER_COUNT + toLetterIndex(word.charCodeAt(index));
+        node = this.#next[transitionIndex] ||= nextFreeNode++;
       }
       this.#isWordEnd[node] = 1;
     }

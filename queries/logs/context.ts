@@ -5,7 +5,7 @@ import { createCondition } from '../records.ts';
 import { type LogPosition, type LogWithPosition, parseLogId } from '../signals/log-record.ts';
 import { type LogOrder, readLogPage, readLogs } from './pages.ts';
 
-/** Common columns of a stream's records, as text. */
+/** Columns that all records of a stream share, as text. */
 interface LogStream {
   readonly project: string;
   readonly service: string;
@@ -30,7 +30,7 @@ export const positionCondition = `logs.timestamp = fromUnixTimestamp64Nano(toInt
 
 /** A record and its stream. */
 export interface LogWithStream {
-  readonly found: LogWithPosition;
+  readonly log: LogWithPosition;
   readonly stream: LogStream;
 }
 
@@ -38,7 +38,7 @@ export interface LogWithStream {
 export const readLogWithStream = async (columns: TenantColumns, id: string): Promise<LogWithStream | undefined> => {
   const position = parseLogId(id);
   if (position === undefined) return undefined;
-  const [[found], [stream]] = await Promise.all([
+  const [[log], [stream]] = await Promise.all([
     readLogs(columns, positionCondition, { ...position }, 1),
     columns.query<LogStream>(
       `SELECT ${Object.entries(streamColumns)
@@ -47,7 +47,7 @@ export const readLogWithStream = async (columns: TenantColumns, id: string): Pro
       { ...position },
     ),
   ]);
-  return found === undefined || stream === undefined ? undefined : { found, stream };
+  return log === undefined || stream === undefined ? undefined : { log, stream };
 };
 
 export interface StreamPage {

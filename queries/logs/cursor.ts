@@ -12,15 +12,15 @@ export interface LogCursor {
 /**
  * Each order has its own kind of cursor: with a cursor of the other order, the next page would repeat earlier records.
  */
-const cursorKind = (order: LogOrder): string => (order === 'newest' ? 'logs' : 'logs-oldest');
+const getCursorKind = (order: LogOrder): string => (order === 'newest' ? 'logs' : 'logs-oldest');
 
 export const encodeLogCursor = (order: LogOrder, { range, after }: LogCursor): string =>
-  encodeCursor(cursorKind(order), [range.from, range.to, after.time, after.partition, after.offset, after.ordinal]);
+  encodeCursor(getCursorKind(order), [range.from, range.to, after.time, after.partition, after.offset, after.ordinal]);
 
 /** Throws `VALIDATION_FAILED` for a text that is not a cursor of this order. */
 export const decodeLogCursor = (order: LogOrder, cursor: string): LogCursor => {
   const patterns = [int64Pattern, int64Pattern, int64Pattern, /^\d{1,5}$/, uint64Pattern, /^\d{1,10}$/];
-  const parts = decodeCursor(cursorKind(order), cursor, patterns);
+  const parts = decodeCursor(getCursorKind(order), cursor, patterns);
   const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = parts;
   return { range: { from: BigInt(from), to: BigInt(to) }, after: { time, partition, offset, ordinal } };
 };

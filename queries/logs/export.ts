@@ -1,6 +1,6 @@
 /** Exports log records in sequence up to a limit, read page by page. */
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import type { RecordFilter } from '../search/query-parts.ts';
 import type { LogPosition, LogRecord } from '../signals/log-record.ts';
 import { buildLogCondition } from './filter.ts';
@@ -18,7 +18,10 @@ export interface ExportQuery {
   readonly limit: number;
 }
 
-/** A page of records; on the last page, the position of its last record if more records follow beyond the limit. */
+/**
+ * A page of records. The last page also has the position of its last record, if more records follow beyond the
+ * limit.
+ */
 export interface ExportPage<Item> {
   readonly items: readonly Item[];
   /** Set on the last page only. */
@@ -28,49 +31,49 @@ export interface ExportPage<Item> {
 type ReadPage<Item> = (
   limit: number,
   after: LogPosition | undefined,
-) => Promise<{ readonly items: readonly Item[]; readonly more: LogPosition | undefined }>;
+) => Promise<{ readonly items: readonly Item[]; readonly nextPosition: LogPosition | undefined }>;
 
 async function* readPages<Item>({ limit, after }: ExportQuery, read: ReadPage<Item>): AsyncGenerator<ExportPage<Item>> {
   let position = after;
   for (let remaining = limit; ; ) {
-    const { items, more } = await read(Math.min(remaining, pageSize), position);
+    const { items, nextPosition } = await read(Math.min(remaining, pageSize), position);
     remaining -= items.length;
-    yield { items, ...(remaining <= 0 && more !== undefined ? { resumeAfter: more } : {}) };
-    if (more === undefined || remaining <= 0) return;
-    position = more;
+    yield { items, ...(remaining <= 0 && nextPosition !== undefined ? { resumeAfter: nextPosition } : {}) };
+    if (nextPosition === undefined || remaining <= 0) return;
+    position = nextPosition;
   }
 }
 
 /** Exports complete records. */
-export const exportRecords = (reading: Reading, question: ExportQuery): AsyncGenerator<ExportPage<LogRecord>> => {
-  const { filter, range, order } = question;
+export const exportRecords = (reading: TenantReader, query: ExportQuery): AsyncGenerator<ExportPage<LogRecord>> => {
+  const { filter, range, order } = query;
   const condition = buildLogCondition(filter);
-  return readPages(question, async (limit, after) => {
-    const { found, nextPosition } = await readLogPage(reading.columns, condition, { limit, after, order, range });
-    return { items: found.map(({ record }) => record), more: nextPosition };
+  return readPages(query, async (limit, after) => {
+    const { found: logs, nextPosition } = await readLogPage(reading.columns, condition, { limit, after, order, range });
+    return { items: logs.map(({ record }) => record), nextPosition: nextPosition };
   });
 };
 
 /** Exports values of selected columns. */
 export const exportColumns = (
-  reading: Reading,
+  reading: TenantReader,
   names: readonly string[],
-  question: ExportQuery,
+  query: ExportQuery,
 ): AsyncGenerator<ExportPage<readonly unknown[]>> => {
-  const { filter, range, order } = question;
+  const { filter, range, order } = query;
   const condition = buildLogCondition(filter);
   const columns = resolveColumns(names);
-  return readPages(question, async (limit, after) => {
-    const found = await readSelectedColumns(reading.columns, columns, condition, {
+  return readPages(query, async (limit, after) => {
+    const rows = await readSelectedColumns(reading.columns, columns, condition, {
       limit: limit + 1,
       after,
       order,
       range,
     });
-    const pageRows = found.slice(0, limit);
+    const pageRows = rows.slice(0, limit);
     return {
       items: pageRows.map(({ values }) => values),
-      more: found.length > limit ? pageRows.at(-1)?.position : undefined,
+      nextPosition: rows.length > limit ? pageRows.at(-1)?.position : undefined,
     };
   });
 };

@@ -2,7 +2,7 @@
 
 import type { QueryRequest } from '../query.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { run } from '../run.ts';
 import type { toQueryParts } from '../search/query-parts.ts';
@@ -36,10 +36,11 @@ export interface Histogram {
 }
 
 /**
- * Counts records in all steps, including empty steps. The counts of the values and of the rest add up to all records.
+ * Counts records in all steps, including empty ones. The counts of the listed values and of all other values add up
+ * to the number of records.
  */
 export const countLogs = async (
-  reading: Reading,
+  reading: TenantReader,
   { records, range, stepMs, groupBy, maxGroups }: HistogramQuery,
 ): Promise<Histogram> => {
   const query: QueryRequest & { kind: 'aggregate' } = {

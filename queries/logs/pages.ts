@@ -5,7 +5,7 @@ import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
 import { buildRangeParameters, buildSelectionClauses, type Condition, isLongRange } from '../records.ts';
-import { findPreviousRead, orderByTime, readGrowingRanges } from '../rows/in-order.ts';
+import { buildTimeOrder, findPreviousRead, readGrowingRanges } from '../rows/in-order.ts';
 import { type LogPosition, type LogRow, type LogWithPosition, logColumns, toLogs } from '../signals/log-record.ts';
 
 /** Orders of lists: by time, then by position on the bus, so that there are no ties. */
@@ -13,7 +13,7 @@ export const logOrders = ['newest', 'oldest'] as const;
 export type LogOrder = (typeof logOrders)[number];
 
 /** Returns the condition for records after a position in an order; its parameters are the position's fields. */
-export const positionAfterCondition = (order: LogOrder): string =>
+export const buildPositionAfterCondition = (order: LogOrder): string =>
   `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) ${order === 'newest' ? '<' : '>'}
   (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
 
@@ -25,11 +25,11 @@ export const readLogs = async (
   limit: number,
   order: LogOrder = 'newest',
 ): Promise<LogWithPosition[]> =>
-  toLogs(columns, await readRows(columns, tenantClause(condition), parameters, limit, order));
+  toLogs(columns, await readRows(columns, addTenantCondition(condition), parameters, limit, order));
 
-const andCondition = (condition: string, position: string | undefined): string =>
+const joinConditions = (condition: string, position: string | undefined): string =>
   position === undefined ? condition : `${condition} AND ${position}`;
-const tenantClause = (condition: string): string => `WHERE tenant_id = {tenant:String} AND ${condition}`;
+const addTenantCondition = (condition: string): string => `WHERE tenant_id = {tenant:String} AND ${condition}`;
 
 const readRows = async (
   columns: TenantColumns,
@@ -39,11 +39,11 @@ const readRows = async (
   order: LogOrder,
 ): Promise<readonly LogRow[]> => {
   const rows = await columns.query<LogRow>(
-    `SELECT ${logColumns} FROM logs ${clauses} ORDER BY ${orderByTime('logs', order)} LIMIT ${limit}`,
+    `SELECT ${logColumns} FROM logs ${clauses} ORDER BY ${buildTimeOrder('logs', order)} LIMIT ${limit}`,
     parameters,
-    { onEachServer: true },
+    { runsOnEachServer: true },
   );
-  return mergeServerRows(rows, { order, limit, positionOf: (row) => row });
+  return mergeServerRows(rows, { order, limit, getPosition: (row) => row });
 };
 
 /** A page of a list, and the position after which the next one begins. */
@@ -77,31 +77,37 @@ export const readLogPage = async (
   condition: Condition,
   { limit, ...request }: LogPageRequest,
 ): Promise<LogPage> => {
-  const found = await readLogsOfRange(columns, condition, { ...request, limit: limit + 1 });
-  const pageLogs = found.slice(0, limit);
-  return { found: pageLogs, nextPosition: found.length > limit ? pageLogs.at(-1)?.position : undefined };
+  const readLogsWithNext = await readLogsOfRange(columns, condition, { ...request, limit: limit + 1 });
+  const pageLogs = readLogsWithNext.slice(0, limit);
+  return { found: pageLogs, nextPosition: readLogsWithNext.length > limit ? pageLogs.at(-1)?.position : undefined };
 };
 
-/** As `readLogPage`, without checking whether more records follow. */
+/** Like `readLogPage`, but does not check whether more records follow. */
 export const readLogsOfRange = async (
   columns: TenantColumns,
   condition: Condition,
   { limit, after, range, order = 'newest', hasServiceCondition, isSearch = false }: LogPageRequest,
 ): Promise<LogWithPosition[]> => {
-  const position = after === undefined ? undefined : positionAfterCondition(order);
+  const position = after === undefined ? undefined : buildPositionAfterCondition(order);
   const { sql, parameters } = condition;
   if (range === undefined)
-    return readLogs(columns, andCondition(sql, position), { ...parameters, ...after }, limit, order);
-  const earlier = findPreviousRead(columns, order, condition);
+    return readLogs(columns, joinConditions(sql, position), { ...parameters, ...after }, limit, order);
+  const previousRead = findPreviousRead(columns, order, condition);
   const isFirst = isSearch && after === undefined;
-  const hasSome = isFirst ? buildExistenceCheck(columns, condition) : undefined;
-  const options = { order, limit, isOfService: hasServiceCondition, earlier, hasSome };
-  const rows = await readGrowingRanges(remainingRange(range, after, order), options, (stretch, missing) =>
+  const existsInRange = isFirst ? buildExistenceCheck(columns, condition) : undefined;
+  const options = {
+    order,
+    limit,
+    isOfService: hasServiceCondition,
+    previousReadCache: previousRead,
+    hasRows: existsInRange,
+  };
+  const rows = await readGrowingRanges(computeRemainingRange(range, after, order), options, (subrange, missingCount) =>
     readRows(
       columns,
-      buildSelectionClauses('logs', condition, stretch, position),
-      { ...parameters, ...after, ...buildRangeParameters(stretch) },
-      missing,
+      buildSelectionClauses('logs', condition, subrange, position),
+      { ...parameters, ...after, ...buildRangeParameters(subrange) },
+      missingCount,
       order,
     ),
   );
@@ -109,27 +115,27 @@ export const readLogsOfRange = async (
 };
 
 /**
- * Returns a check whether a time range has matching records. It costs half as much as an empty list, for which
- * ClickHouse also plans columns and order, and ClickHouse caches negative results. Undefined if the condition uses no
- * index, because most of the range would be read twice.
+ * Returns a function that checks whether a time range has matching records. It costs half as much as a list without
+ * results, for which ClickHouse also plans columns and order, and ClickHouse caches negative results. Undefined if
+ * the condition uses no index, because most of the range would then be read twice.
  */
 export const buildExistenceCheck = (
   columns: TenantColumns,
   condition: Condition,
-): ((stretch: Range) => Promise<boolean>) | undefined =>
+): ((subrange: Range) => Promise<boolean>) | undefined =>
   condition.usesIndex
-    ? async (stretch) => {
+    ? async (subrange) => {
         const rows = await columns.query(
-          `SELECT 1 AS one FROM logs ${buildSelectionClauses('logs', condition, stretch)} ${anyRowClause}`,
-          { ...condition.parameters, ...buildRangeParameters(stretch) },
-          { maxResultRows: 1, onEachServer: true, isShort: !isLongRange(stretch) },
+          `SELECT 1 AS one FROM logs ${buildSelectionClauses('logs', condition, subrange)} ${anyRowClause}`,
+          { ...condition.parameters, ...buildRangeParameters(subrange) },
+          { maxResultRows: 1, runsOnEachServer: true, isShort: !isLongRange(subrange) },
         );
         return rows.length > 0;
       }
     : undefined;
 
 /** Returns the rest of a range after a position. */
-export const remainingRange = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {
+export const computeRemainingRange = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {
   if (after === undefined) return range;
   const time = BigInt(after.time);
   return order === 'newest' ? { from: range.from, to: time } : { from: time, to: range.to };

@@ -5,9 +5,14 @@ import type { Range } from '../range.ts';
 import { buildRangeParameters, buildSelectionClauses, type Condition } from '../records.ts';
 import { getResources } from '../resources.ts';
 import { buildSelectedColumn, type SelectedColumn, type SelectedRow } from '../rows/columns.ts';
-import { findPreviousRead, orderByTime, readGrowingRanges } from '../rows/in-order.ts';
+import { buildTimeOrder, findPreviousRead, readGrowingRanges } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';
-import { buildExistenceCheck, type LogPageRequest, positionAfterCondition, remainingRange } from './pages.ts';
+import {
+  buildExistenceCheck,
+  buildPositionAfterCondition,
+  computeRemainingRange,
+  type LogPageRequest,
+} from './pages.ts';
 
 export interface SelectedLog {
   readonly position: LogPosition;
@@ -19,7 +24,7 @@ type Row = SelectedRow & { readonly [Name in keyof LogPosition as `p_${Name}`]: 
   readonly resource: string;
 };
 
-const readPosition = (row: Row): LogPosition => ({
+const toPosition = (row: Row): LogPosition => ({
   time: row.p_time,
   partition: row.p_partition,
   offset: row.p_offset,
@@ -47,28 +52,32 @@ export const readSelectedColumns = async (
     isSearch = false,
   }: Omit<LogPageRequest, 'range'> & { readonly range: Range },
 ): Promise<SelectedLog[]> => {
-  const position = after === undefined ? undefined : positionAfterCondition(order);
+  const position = after === undefined ? undefined : buildPositionAfterCondition(order);
   const selection = [positionColumns, ...selectedColumns.flatMap((each) => each.selection)].join(', ');
-  const hasSome = isSearch && after === undefined ? buildExistenceCheck(columns, condition) : undefined;
+  const existsInRange = isSearch && after === undefined ? buildExistenceCheck(columns, condition) : undefined;
   const options = {
     order,
     limit,
     isOfService: hasServiceCondition,
-    earlier: findPreviousRead(columns, order, condition),
-    hasSome,
+    previousReadCache: findPreviousRead(columns, order, condition),
+    hasRows: existsInRange,
   };
-  const rows = await readGrowingRanges(remainingRange(range, after, order), options, async (stretch, missing) => {
-    const found = await columns.query<Row>(
-      `SELECT ${selection} FROM logs ${buildSelectionClauses('logs', condition, stretch, position)} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
-      { ...condition.parameters, ...after, ...buildRangeParameters(stretch) },
-      { maxResultRows: missing, onEachServer: true },
-    );
-    return mergeServerRows(found, { order, limit: missing, positionOf: readPosition });
-  });
+  const rows = await readGrowingRanges(
+    computeRemainingRange(range, after, order),
+    options,
+    async (subrange, missingCount) => {
+      const rowsOfServers = await columns.query<Row>(
+        `SELECT ${selection} FROM logs ${buildSelectionClauses('logs', condition, subrange, position)} ORDER BY ${buildTimeOrder('logs', order)} LIMIT ${missingCount}`,
+        { ...condition.parameters, ...after, ...buildRangeParameters(subrange) },
+        { maxResultRows: missingCount, runsOnEachServer: true },
+      );
+      return mergeServerRows(rowsOfServers, { order, limit: missingCount, getPosition: toPosition });
+    },
+  );
   const ids = selectedColumns.some(({ needsResource }) => needsResource) ? rows.map(({ resource }) => resource) : [];
   const resources = await getResources(columns, ids);
   return rows.map((row) => ({
-    position: readPosition(row),
+    position: toPosition(row),
     values: selectedColumns.map((each) => each.readValue(row, resources.get(row.resource)?.attributes)),
   }));
 };

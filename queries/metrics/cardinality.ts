@@ -1,8 +1,8 @@
 /** Numbers of series by metric and label, and their churn. */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
+import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { parseSort } from '../sort.ts';
 
 /**
@@ -32,16 +32,16 @@ export interface CardinalityQuery extends ProjectScope {
 }
 
 const hourMs = 3_600_000n;
-const timeParameter = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
-const aliveBefore = `(first <= ${timeParameter('from')} AND last >= ${timeParameter('beforeFrom')})`;
-const alive = `(first <= ${timeParameter('to')} AND last >= ${timeParameter('beforeTo')})`;
-const appeared = `(first > ${timeParameter('from')} AND first <= ${timeParameter('to')})`;
+const toTimeSql = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
+const aliveBeforeSql = `(first <= ${toTimeSql('from')} AND last >= ${toTimeSql('beforeFrom')})`;
+const aliveSql = `(first <= ${toTimeSql('to')} AND last >= ${toTimeSql('beforeTo')})`;
+const appearedSql = `(first > ${toTimeSql('from')} AND first <= ${toTimeSql('to')})`;
 /** Series that were alive at the start of the range or appeared later, but are not alive at its end. */
-const disappeared = `(first <= ${timeParameter('to')} AND last >= ${timeParameter('beforeFrom')} AND last < ${timeParameter('beforeTo')})`;
+const disappearedSql = `(first <= ${toTimeSql('to')} AND last >= ${toTimeSql('beforeFrom')} AND last < ${toTimeSql('beforeTo')})`;
 
-const countColumns = `toString(countIf(${aliveBefore})) AS before, toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS appeared, toString(countIf(${disappeared})) AS went`;
+const countColumns = `toString(countIf(${aliveBeforeSql})) AS before, toString(countIf(${aliveSql})) AS now, toString(countIf(${appearedSql})) AS appeared, toString(countIf(${disappearedSql})) AS went`;
 
-const timeParameters = ({ from, to }: Range): Record<string, string> => {
+const toTimeParameters = ({ from, to }: Range): Record<string, string> => {
   const [fromMs, toMs] = [from / 1_000_000n, to / 1_000_000n];
   return {
     from: String(fromMs),
@@ -56,7 +56,7 @@ const timeParameters = ({ from, to }: Range): Record<string, string> => {
  */
 const selectSeriesTimes = (scope: ProjectScope, extraCondition = ''): string =>
   `SELECT any(series.metric) AS metric, series_id, min(series.first_seen) AS first, max(series.last_seen) AS last
-    FROM series WHERE tenant_id = {tenant:String}${extraCondition}${projectScopeCondition(scope)} GROUP BY series_id HAVING last >= ${timeParameter('beforeFrom')}`;
+    FROM series WHERE tenant_id = {tenant:String}${extraCondition}${buildProjectScopeCondition(scope)} GROUP BY series_id HAVING last >= ${toTimeSql('beforeFrom')}`;
 
 const metricCondition = ' AND series.metric = {metric:String}';
 
@@ -77,20 +77,20 @@ const toSeriesCounts = ({ before, now, appeared, went }: CountRow): z.output<typ
 
 /** Returns counts of all series of an organization or project. */
 export const countSeries = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { range, ...scope }: CardinalityQuery,
 ): Promise<z.output<typeof SeriesCounts>> => {
   const [row] = await columns.query<CountRow>(`SELECT ${countColumns} FROM (${selectSeriesTimes(scope)})`, {
-    ...timeParameters(range),
-    ...projectScopeParameterValues(scope),
+    ...toTimeParameters(range),
+    ...toProjectScopeParameters(scope),
   });
   return toSeriesCounts(row ?? { before: '0', now: '0', appeared: '0', went: '0' });
 };
 
 const sortExpressions = {
-  series: `toInt64(countIf(${alive}))`,
-  growth: `toInt64(countIf(${alive})) - toInt64(countIf(${aliveBefore}))`,
-  churn: `toInt64(countIf(${appeared}) + countIf(${disappeared}))`,
+  series: `toInt64(countIf(${aliveSql}))`,
+  growth: `toInt64(countIf(${aliveSql})) - toInt64(countIf(${aliveBeforeSql}))`,
+  churn: `toInt64(countIf(${appearedSql}) + countIf(${disappearedSql}))`,
 } as const;
 
 /** Sort orders of metrics, largest first: current series, growth, or churn. */
@@ -113,31 +113,31 @@ export interface MetricCardinalityQuery extends CardinalityQuery {
  * also returns the position of the last one.
  */
 export const listMetricCardinality = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { range, metric, sort, after, limit, ...scope }: MetricCardinalityQuery,
 ): Promise<{
   readonly items: z.output<typeof MetricCardinality>[];
-  readonly more: { readonly size: string; readonly metric: string } | undefined;
+  readonly nextPosition: { readonly size: string; readonly metric: string } | undefined;
 }> => {
   const size = sortExpressions[parseSort(sort).by];
   const rows = await columns.query<CountRow & { metric: string; size: string }>(
     `SELECT metric, ${countColumns}, toString(${size}) AS size FROM (${selectSeriesTimes(scope, metric === undefined ? '' : metricCondition)}) GROUP BY metric
-    HAVING countIf(${aliveBefore} OR ${alive} OR ${appeared}) > 0${
+    HAVING countIf(${aliveBeforeSql} OR ${aliveSql} OR ${appearedSql}) > 0${
       after === undefined ? '' : ` AND (-(${size}), metric) > (-{size:Int64}, {afterMetric:String})`
     }
     ORDER BY ${size} DESC, metric LIMIT ${limit + 1}`,
     {
-      ...timeParameters(range),
-      ...projectScopeParameterValues(scope),
+      ...toTimeParameters(range),
+      ...toProjectScopeParameters(scope),
       ...(metric === undefined ? {} : { metric }),
       ...(after === undefined ? {} : { size: after.size, afterMetric: after.metric }),
     },
   );
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
+  const pageRows = rows.slice(0, limit);
+  const last = pageRows.at(-1);
   return {
-    items: shown.map((row) => ({ metric: row.metric, ...toSeriesCounts(row) })),
-    more: rows.length > limit && last !== undefined ? { size: last.size, metric: last.metric } : undefined,
+    items: pageRows.map((row) => ({ metric: row.metric, ...toSeriesCounts(row) })),
+    nextPosition: rows.length > limit && last !== undefined ? { size: last.size, metric: last.metric } : undefined,
   };
 };
 
@@ -150,20 +150,20 @@ interface LabelRow {
 
 /** Returns the labels of one metric, most values first. */
 export const listLabelCardinality = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { range, metric, ...scope }: CardinalityQuery & { readonly metric: string },
 ): Promise<z.output<typeof LabelCardinality>[]> => {
   // A series has a row for every hour with points, so unmerged rows are sufficient to determine whether it was alive.
-  const aliveCondition = (at: string, before: string): string =>
-    `(series.first_seen <= ${timeParameter(at)} AND series.last_seen >= ${timeParameter(before)})`;
+  const aliveCondition = (endTime: string, before: string): string =>
+    `(series.first_seen <= ${toTimeSql(endTime)} AND series.last_seen >= ${toTimeSql(before)})`;
   const isAlive = aliveCondition('to', 'beforeTo');
   const rows = await columns.query<LabelRow>(
     `SELECT label, toString(uniqIf(value, ${aliveCondition('from', 'beforeFrom')})) AS values_before, toString(uniqIf(value, ${isAlive})) AS values_now,
       toString(uniqIf(series_id, ${isAlive})) AS now
     FROM series ARRAY JOIN mapKeys(attributes) AS label, mapValues(attributes) AS value
-    WHERE tenant_id = {tenant:String}${metricCondition}${projectScopeCondition(scope)} AND series.last_seen >= ${timeParameter('beforeFrom')}
+    WHERE tenant_id = {tenant:String}${metricCondition}${buildProjectScopeCondition(scope)} AND series.last_seen >= ${toTimeSql('beforeFrom')}
     GROUP BY label ORDER BY uniqIf(value, ${isAlive}) DESC, label LIMIT 1000`,
-    { ...timeParameters(range), ...projectScopeParameterValues(scope), metric },
+    { ...toTimeParameters(range), ...toProjectScopeParameters(scope), metric },
   );
   return rows.map((row) => ({
     label: row.label,

@@ -1,9 +1,9 @@
 /** Catalog of metrics. A metric whose series have conflicting metadata lists each variant. */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
+import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
-import { seriesSeenCondition, seriesSeenParameters } from '../series-seen.ts';
+import type { TenantReader } from '../reading.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../series-seen.ts';
 import { formatTime } from '../time.ts';
 
 const temporalities = ['unspecified', 'delta', 'cumulative'] as const;
@@ -70,13 +70,16 @@ interface VariantRow {
   readonly service_names: readonly string[];
 }
 
-/** Returns metrics with points in a range, by name. The cursor of the next page is the last name if there are more. */
+/**
+ * Returns metrics with points in a range, by name. `nextName` is the last name of the page if there are more
+ * metrics.
+ */
 export const listCatalogue = async (
-  { columns }: Pick<Reading, 'columns'>,
-  question: MetricCatalogueQuery,
+  { columns }: Pick<TenantReader, 'columns'>,
+  query: MetricCatalogueQuery,
 ): Promise<{ readonly items: CatalogueMetric[]; readonly nextName: string | undefined }> => {
-  const { limit } = question;
-  const { sql, parameters } = buildCondition(question);
+  const { limit } = query;
+  const { sql, parameters } = buildCondition(query);
   const names = await columns.query<{ name: string }>(
     `SELECT metric AS name FROM series WHERE ${sql} AND ${seriesSeenCondition} GROUP BY metric ORDER BY metric LIMIT ${limit + 1}`,
     parameters,
@@ -93,8 +96,8 @@ export const listCatalogue = async (
     ),
     columns.query<{ readonly name: string; readonly about: string }>(
       `SELECT metric AS name, argMax(description, metric_metadata.last_seen) AS about FROM metric_metadata
-      WHERE tenant_id = {tenant:String}${projectScopeCondition(question)} AND metric IN {names:Array(String)} AND description != '' GROUP BY metric`,
-      { ...projectScopeParameterValues(question), names: pageNames },
+      WHERE tenant_id = {tenant:String}${buildProjectScopeCondition(query)} AND metric IN {names:Array(String)} AND description != '' GROUP BY metric`,
+      { ...toProjectScopeParameters(query), names: pageNames },
     ),
     columns.query<VariantRow>(
       `SELECT metric AS name, of_kind, of_unit, of_temporality, of_monotonic,
@@ -119,9 +122,12 @@ export const listCatalogue = async (
   };
 };
 
-/** Returns the condition of the requested metrics, except for the range, whose parameters are included. */
+/**
+ * Returns the condition of the requested metrics and its parameters. The parameters of the range are included, but
+ * not its condition.
+ */
 const buildCondition = ({ range, name, service, search, after, ...scope }: MetricCatalogueQuery) => {
-  const parameters: Record<string, string> = { ...seriesSeenParameters(range), ...projectScopeParameterValues(scope) };
+  const parameters: Record<string, string> = { ...toSeriesSeenParameters(range), ...toProjectScopeParameters(scope) };
   const conditions = ['tenant_id = {tenant:String}'];
   const add = (condition: string, key: string, value: string | undefined): void => {
     if (value === undefined) return;
@@ -136,7 +142,7 @@ const buildCondition = ({ range, name, service, search, after, ...scope }: Metri
     'search',
     search,
   );
-  return { sql: `${conditions.join(' AND ')}${projectScopeCondition(scope)}`, parameters };
+  return { sql: `${conditions.join(' AND ')}${buildProjectScopeCondition(scope)}`, parameters };
 };
 
 const removeEmpty = (names: readonly string[]): string[] => names.filter((name) => name !== '');
@@ -155,14 +161,14 @@ const toCatalogueMetric = (
   description: string,
   variants: readonly z.output<typeof Variant>[],
 ): CatalogueMetric => {
-  const [first] = variants;
+  const [firstVariant] = variants;
   return {
     name: row.name,
-    type: first?.type ?? 'unknown',
-    unit: first?.unit ?? '',
+    type: firstVariant?.type ?? 'unknown',
+    unit: firstVariant?.unit ?? '',
     description,
-    temporality: first?.temporality ?? 'unspecified',
-    monotonic: first?.monotonic ?? false,
+    temporality: firstVariant?.temporality ?? 'unspecified',
+    monotonic: firstVariant?.monotonic ?? false,
     labels: [...row.label_names],
     services: removeEmpty(row.service_names),
     seriesCount: Number(row.series_count),

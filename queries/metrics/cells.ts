@@ -35,8 +35,8 @@ const combineSql = (by: CombineFunction): readonly [value: string, integer: stri
  * Returns SQL of the values of groups, from the values of series (`numbers.ts`). `{members:Array(UInt64)}` are the ids
  * of the series, and `{groups:Array(UInt32)}` is the group of each.
  */
-const combineByGroupSql = (series: string, by: CombineFunction): string => {
-  const [value, integer] = combineSql(by);
+const combineByGroupSql = (series: string, combineFunction: CombineFunction): string => {
+  const [value, integer] = combineSql(combineFunction);
   return `SELECT g, groupArray(toInt64(w)) AS windows, groupArray(v) AS values, groupArray(d) AS divisors, groupArray(n) AS counts,
       groupArrayIf((toInt64(w), e), e != 0) AS integers, sum(p) AS points FROM (
     SELECT transform(series_id, {members:Array(UInt64)}, {groups:Array(UInt32)}, toUInt32(0)) AS g, w, ${value} AS v, sum(b) AS d, count() AS n,
@@ -59,10 +59,13 @@ const maxIgnoringNaN = (one: number, other: number): number =>
 /** Value of a group in a window: `undefined` if no series has one. */
 export type Cell = number | bigint | undefined;
 
-/** Cells of a query; results of statements over parts of its series are added in sequence. */
+/**
+ * Values of a query by group and window; the results of statements over parts of its series are added one after the
+ * other.
+ */
 export class Cells {
   readonly #windows: number;
-  readonly #by: CombineFunction;
+  readonly #combineFunction: CombineFunction;
   readonly #values: Float64Array;
   readonly #divisors: Float64Array;
   readonly #counts: Uint32Array;
@@ -70,11 +73,11 @@ export class Cells {
   /** Points read. */
   points = 0;
 
-  constructor(groups: number, windows: number, by: CombineFunction) {
+  constructor(groups: number, windows: number, combineFunction: CombineFunction) {
     this.#windows = windows;
-    this.#by = by;
+    this.#combineFunction = combineFunction;
     this.#values = new Float64Array(groups * windows);
-    this.#divisors = new Float64Array(by === 'ratio' ? groups * windows : 0);
+    this.#divisors = new Float64Array(combineFunction === 'ratio' ? groups * windows : 0);
     this.#counts = new Uint32Array(groups * windows);
   }
 
@@ -85,16 +88,20 @@ export class Cells {
     parameters: Readonly<Record<string, readonly string[]>>,
     { members, groups }: { readonly members: readonly string[]; readonly groups: readonly number[] },
   ): Promise<void> {
-    const rows = await columns.query<Row>(combineByGroupSql(series, this.#by), { ...parameters, members, groups });
+    const rows = await columns.query<Row>(combineByGroupSql(series, this.#combineFunction), {
+      ...parameters,
+      members,
+      groups,
+    });
     for (const row of rows) {
       this.points += Number(row.points);
       const begin = row.g * this.#windows;
-      for (let at = 0; at < row.windows.length; at++)
+      for (let rowIndex = 0; rowIndex < row.windows.length; rowIndex++)
         this.#combine(
-          begin + Number(row.windows[at]),
-          parseClickHouseNumber(row.values[at] ?? 0),
-          parseClickHouseNumber(row.divisors[at] ?? 0),
-          Number(row.counts[at]),
+          begin + Number(row.windows[rowIndex]),
+          parseClickHouseNumber(row.values[rowIndex] ?? 0),
+          parseClickHouseNumber(row.divisors[rowIndex] ?? 0),
+          Number(row.counts[rowIndex]),
         );
       for (const [window, integer] of row.integers) this.#combineInteger(begin + Number(window), BigInt(integer));
     }
@@ -113,7 +120,7 @@ export class Cells {
   ): void {
     const cell = group * this.#windows + window;
     this.#combine(cell, a, b, 1);
-    if (this.#by === 'min' || this.#by === 'max') {
+    if (this.#combineFunction === 'min' || this.#combineFunction === 'max') {
       if (i !== 0n) this.#combineInteger(cell, i);
     } else if (this.#counts[cell] === 1 && i !== 0n) this.#integers.set(cell, i);
     else this.#integers.delete(cell);
@@ -121,18 +128,20 @@ export class Cells {
 
   #combine(cell: number, value: number, divisor: number, count: number): void {
     const values = this.#values;
-    const before = this.#counts[cell] as number;
-    this.#counts[cell] = before + count;
-    if (before === 0) values[cell] = value;
-    else if (this.#by === 'min') values[cell] = minIgnoringNaN(values[cell] as number, value);
-    else if (this.#by === 'max') values[cell] = maxIgnoringNaN(values[cell] as number, value);
+    const previousCount = this.#counts[cell] as number;
+    this.#counts[cell] = previousCount + count;
+    if (previousCount === 0) values[cell] = value;
+    else if (this.#combineFunction === 'min') values[cell] = minIgnoringNaN(values[cell] as number, value);
+    else if (this.#combineFunction === 'max') values[cell] = maxIgnoringNaN(values[cell] as number, value);
     else values[cell] = (values[cell] as number) + value;
-    if (this.#by === 'ratio') this.#divisors[cell] = (this.#divisors[cell] as number) + divisor;
+    if (this.#combineFunction === 'ratio') this.#divisors[cell] = (this.#divisors[cell] as number) + divisor;
   }
 
   #combineInteger(cell: number, integer: bigint): void {
-    const known = this.#integers.get(cell);
-    const isBetter = known === undefined || (this.#by === 'min' ? integer < known : integer > known);
+    const storedInteger = this.#integers.get(cell);
+    const isBetter =
+      storedInteger === undefined ||
+      (this.#combineFunction === 'min' ? integer < storedInteger : integer > storedInteger);
     if (isBetter) this.#integers.set(cell, integer);
   }
 
@@ -140,10 +149,10 @@ export class Cells {
     const cell = group * this.#windows + window;
     const count = this.#counts[cell] as number;
     if (count === 0) return undefined;
-    if (this.#by === 'count') return count;
+    if (this.#combineFunction === 'count') return count;
     const value = this.#values[cell] as number;
-    if (this.#by === 'ratio') return value / (this.#divisors[cell] as number);
-    if (this.#by === 'avg' && count > 1) return value / count;
+    if (this.#combineFunction === 'ratio') return value / (this.#divisors[cell] as number);
+    if (this.#combineFunction === 'avg' && count > 1) return value / count;
     // The exact integer is returned only if it equals the combined double.
     const integer = this.#integers.get(cell);
     return integer !== undefined && Number(integer) === value ? integer : value;

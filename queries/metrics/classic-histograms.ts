@@ -1,7 +1,7 @@
 /** Quantiles of Prometheus' classic histograms, whose buckets are separate series. */
 import { Cells } from './cells.ts';
 import type { SeriesRead } from './kinds.ts';
-import { increaseInWindows, sampleNumbers } from './numbers.ts';
+import { buildIncreaseSql, createSampleSource } from './numbers.ts';
 import { type MetricPlan, type ReadValue, readInParts, requireCells } from './plan.ts';
 import { computeClassicQuantile } from './quantile.ts';
 
@@ -12,7 +12,7 @@ interface Bucket {
   readonly bound: number;
 }
 
-/** Buckets of histograms by number, the bucket of each series, and the group of each histogram. */
+/** Buckets by number, the bucket of each series, and the group of each histogram. */
 interface BucketLayout {
   readonly buckets: readonly Bucket[];
   readonly bucketOfSeries: readonly number[];
@@ -20,15 +20,15 @@ interface BucketLayout {
 }
 
 const numberBuckets = ({ series, groupIndexes: groups }: MetricPlan, isSummed: boolean): BucketLayout => {
-  const histograms = new Numbering();
-  const numbering = new Numbering();
+  const histogramNumbering = new Numbering();
+  const bucketNumbering = new Numbering();
   const buckets: Bucket[] = [];
   const groupOfHistogram: number[] = [];
   const bucketOfSeries = series.map(({ le, histogram: name }, member) => {
     const group = groups[member] ?? 0;
-    const histogram = histograms.getNumber(isSummed ? String(group) : name);
+    const histogram = histogramNumbering.getNumber(isSummed ? String(group) : name);
     const bound = le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le === '' ? Number.NaN : le);
-    const bucket = numbering.getNumber(`${histogram}/${bound}`);
+    const bucket = bucketNumbering.getNumber(`${histogram}/${bound}`);
     buckets[bucket] = { histogram, bound };
     groupOfHistogram[histogram] = group;
     return bucket;
@@ -51,9 +51,9 @@ export const computeClassicQuantiles = async (
     await readInParts(plan, read, increases, (source, { members }) =>
       increases.add(
         plan.reading.columns,
-        increaseInWindows(sampleNumbers(source), windows, read.temporality),
+        buildIncreaseSql(createSampleSource(source), windows, read.temporality),
         { metrics: source.metrics },
-        { members: source.ids, groups: members.map((at) => bucketOfSeries[at] ?? 0) },
+        { members: source.ids, groups: members.map((memberIndex) => bucketOfSeries[memberIndex] ?? 0) },
       ),
     );
   const bucketsByHistogram: { readonly bucket: number; readonly bound: number }[][] = groupOfHistogram.map(() => []);
@@ -93,8 +93,8 @@ class Numbering {
   }
 
   getNumber(name: string): number {
-    const known = this.#numbers.get(name);
-    if (known !== undefined) return known;
+    const number = this.#numbers.get(name);
+    if (number !== undefined) return number;
     this.#numbers.set(name, this.#numbers.size);
     return this.#numbers.size - 1;
   }

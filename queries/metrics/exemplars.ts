@@ -1,17 +1,17 @@
-/** Exemplars: single representative measurements, most with a trace. */
+/** Reads exemplars: single representative measurements, most of which have a trace. */
 import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { Attributes, decodeAttributes } from '../attributes.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { formatTime } from '../time.ts';
 import {
+  buildPointCondition,
+  buildPointOrder,
   groupBySeries,
   type PointQuery,
   parseNumberOrText,
-  pointCondition,
-  pointOrder,
-  pointParameters,
+  toPointParameters,
   Value,
 } from './points.ts';
 import { selectSeries } from './selection.ts';
@@ -44,19 +44,19 @@ const exemplarColumns = `toString(series_id) AS id, toString(toUnixTimestamp64Na
 export const readExemplars = async (columns: TenantColumns, query: PointQuery): Promise<Map<string, Exemplar[]>> => {
   if (query.ids.length === 0) return new Map();
   const rows = await columns.query<Row>(
-    `SELECT ${exemplarColumns} FROM exemplars WHERE ${pointCondition(query)} ${pointOrder(query)}`,
-    pointParameters(query),
+    `SELECT ${exemplarColumns} FROM exemplars WHERE ${buildPointCondition(query)} ${buildPointOrder(query)}`,
+    toPointParameters(query),
   );
   return new Map([...groupBySeries(rows)].map(([id, seriesRows]) => [id, seriesRows.map(toExemplar)]));
 };
 
-const nullIfZero = (hex: string): string | null => (/^0*$/.test(hex) ? null : hex);
+const toNullIfZero = (hex: string): string | null => (/^0*$/.test(hex) ? null : hex);
 
 const toExemplar = (row: Row): Exemplar => ({
   timestamp: formatTime(BigInt(row.time)),
   value: parseNumberOrText(row.value),
-  traceId: nullIfZero(row.trace),
-  spanId: nullIfZero(row.span),
+  traceId: toNullIfZero(row.trace),
+  spanId: toNullIfZero(row.span),
   attributes: decodeAttributes(row.keys, row.values, row.types),
 });
 
@@ -87,7 +87,7 @@ export interface ExemplarQuery {
 
 /** Returns exemplars of a metric in a range, newest first, and the position of the last one if there are more. */
 export const listMetricExemplars = async (
-  reading: Pick<Reading, 'columns'>,
+  reading: Pick<TenantReader, 'columns'>,
   { metric, search, projectId, range, limit, after }: ExemplarQuery,
 ): Promise<{
   readonly items: z.output<typeof SeriesExemplar>[];
@@ -105,7 +105,7 @@ export const listMetricExemplars = async (
   const hash = 'cityHash64(partition, offset, exemplars.value, trace_id, span_id, toString(attributes))';
   const rows = await reading.columns.query<Row & { readonly hash: string }>(
     `SELECT ${exemplarColumns}, toString(${hash}) AS hash FROM exemplars
-    WHERE ${pointCondition({ ids: series.map(({ id }) => id) })}${
+    WHERE ${buildPointCondition({ ids: series.map(({ id }) => id) })}${
       after === undefined
         ? ''
         : ' AND (toUnixTimestamp64Nano(timestamp), series_id, '.concat(
@@ -114,7 +114,7 @@ export const listMetricExemplars = async (
           )
     }
     ORDER BY timestamp DESC, series_id DESC, ${hash} DESC LIMIT 1 BY timestamp, series_id, ${hash} LIMIT ${limit + 1}`,
-    { ...pointParameters({ metric, range }), ...after },
+    { ...toPointParameters({ metric, range }), ...after },
   );
   const labels = new Map(series.map(({ id, labels }) => [id, labels]));
   const pageRows = rows.slice(0, limit);

@@ -1,18 +1,18 @@
 /** Hints for metric queries without results. */
-import type { Answer } from '../answer.ts';
+import type { ResultData } from '../answer.ts';
 import type { MetricQuery } from '../query.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 
 const maxNames = 3;
 /** Normalizes names to their characters, regardless of separators: `shop_items` equals `shop.items`. */
 const normalizedNameSql = (sql: string): string =>
   `substring(lower(replaceRegexpAll(${sql}, '[^A-Za-z0-9]', '')), 1, 200)`;
 
-/** Returns a hint whether the metric exists at all, with similar names; undefined if the answer is not empty. */
+/** Returns a hint that states whether the metric exists, with similar names; undefined if the result is not empty. */
 export const buildMetricHint = async (
   { metric, overTime }: MetricQuery,
-  answer: Answer,
-  { columns }: Pick<Reading, 'columns'>,
+  answer: ResultData,
+  { columns }: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> => {
   if (answer.series.length + answer.rows.length > 0) return undefined;
   const rows = await columns.query<{ name: string }>(

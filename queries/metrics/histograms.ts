@@ -13,11 +13,11 @@ import {
   type ExplicitBuckets,
   type ExponentialBuckets,
   type Extremes,
-  explicitBuckets,
-  exponentialBuckets,
   mergeLayouts,
+  toExplicitBuckets,
+  toExponentialBuckets,
 } from './quantile.ts';
-import { type PointSource, type Windows, windowSql } from './windows.ts';
+import { buildWindowSql, type PointSource, type Windows } from './windows.ts';
 
 const selectedColumns = {
   c: 'histograms.count',
@@ -34,14 +34,17 @@ const selectedColumns = {
   nc: 'histograms.negative_counts',
 } as const;
 
-/** Returns SQL of whether a bucket of one sign decreased, for equal scales. */
+/** Returns SQL of whether a bucket of one sign decreased, if both points have the same scale. */
 const bucketDecreasedSql = (offset: string, counts: string): string =>
   `(notEmpty(q${counts}) AND if(q${offset} >= ${offset},
     arrayExists((now, before) -> now < before, ${counts}, arrayResize(arrayConcat(arrayWithConstant(least(toUInt64(greatest(q${offset} - ${offset}, 0)), 65536), toUInt64(0)), q${counts}), length(${counts}))),
     q${counts}[1] > 0))`;
 
-/** Other bounds, a finer scale or a narrower zero bucket than before indicate a new histogram. */
-const fell = `(c < qc OR bs != qbs OR sc > qsc OR zt < qzt
+/**
+ * SQL of whether a counter was reset. Different bounds, a finer scale or a narrower zero bucket also indicate a new
+ * histogram.
+ */
+const resetConditionSql = `(c < qc OR bs != qbs OR sc > qsc OR zt < qzt
   OR arrayExists((now, before) -> now < before, bc, arrayResize(qbc, length(bc)))
   OR (sc = qsc AND (${bucketDecreasedSql('po', 'pc')} OR ${bucketDecreasedSql('no', 'nc')})))`;
 
@@ -65,12 +68,12 @@ const bucketIncreasesSql = (
   temporality: 'cumulative' | 'delta',
   key: string,
 ): string => {
-  const { indexOf, isLongerSql, isInRangeSql, sharesSql } = windowSql(windows);
-  const { isKnown, since } = increaseSql(windows, fell);
+  const { indexOf, isLongerSql, isInRangeSql, sharesSql } = buildWindowSql(windows);
+  const { isKnown, since } = increaseSql(windows, resetConditionSql);
   const steps =
     temporality === 'delta'
       ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', isNewCounter: 'true' }
-      : { known: isKnown, since, isNewCounter: `(qt = 0 OR ${resetSql(fell)})` };
+      : { known: isKnown, since, isNewCounter: `(qt = 0 OR ${resetSql(resetConditionSql)})` };
   const [positive, positiveValues] = sideIncreasesSql('po', 'pc');
   const [negative, negativeValues] = sideIncreasesSql('no', 'nc');
   return `SELECT k, w, bs AS bounds, sc AS scale, zt AS threshold,
@@ -110,8 +113,8 @@ interface MixedHistogram {
 }
 
 /** Parses a minimum or maximum. If one of several histograms does not know it, the combined one does not either. */
-const parseExtreme = (value: number | string | null, unknown: number): number =>
-  value === null ? unknown : parseClickHouseNumber(value);
+const parseExtreme = (value: number | string | null, unknownValue: number): number =>
+  value === null ? unknownValue : parseClickHouseNumber(value);
 
 /** Histograms of groups by window, combined from several statements. */
 export class HistogramCells {
@@ -137,14 +140,14 @@ export class HistogramCells {
   #add(row: Row): void {
     this.points += Number(row.points);
     const key = `${row.k}/${row.w}`;
-    const known = this.#cells.get(key);
-    const cell = known ?? {
+    const existingCell = this.#cells.get(key);
+    const cell = existingCell ?? {
       explicit: new Map(),
       exponential: undefined,
       min: Number.POSITIVE_INFINITY,
       max: Number.NEGATIVE_INFINITY,
     };
-    if (known === undefined) this.#cells.set(key, cell);
+    if (existingCell === undefined) this.#cells.set(key, cell);
     cell.min = Math.min(cell.min, parseExtreme(row.least, Number.NEGATIVE_INFINITY));
     cell.max = Math.max(cell.max, parseExtreme(row.most, Number.POSITIVE_INFINITY));
     if (row.counts.length > 0) {
@@ -153,31 +156,37 @@ export class HistogramCells {
         bounds: row.bounds.map(parseClickHouseNumber),
         counts: row.counts.map(parseClickHouseNumber),
       };
-      const other = cell.explicit.get(layout);
-      cell.explicit.set(layout, other === undefined ? rowBuckets : addExplicit(other, rowBuckets));
+      const sameLayoutBuckets = cell.explicit.get(layout);
+      cell.explicit.set(
+        layout,
+        sameLayoutBuckets === undefined ? rowBuckets : addExplicit(sameLayoutBuckets, rowBuckets),
+      );
       return;
     }
-    const own: ExponentialBuckets = {
+    const exponentialBucketsOfRow: ExponentialBuckets = {
       scale: row.scale,
       zeroThreshold: row.threshold,
       zeroCount: parseClickHouseNumber(row.zero),
       positive: toBucketMap(row.positive),
       negative: toBucketMap(row.negative),
     };
-    cell.exponential = addExponential(cell.exponential ?? emptyBuckets(own), own);
+    cell.exponential = addExponential(
+      cell.exponential ?? createEmptyBuckets(exponentialBucketsOfRow),
+      exponentialBucketsOfRow,
+    );
   }
 
   /** Returns the quantile of a group in a window; `undefined` if nothing was observed. */
-  quantile(group: number, window: number, quantile: number): number | undefined {
+  computeQuantileOf(group: number, window: number, computeQuantileOf: number): number | undefined {
     const cell = this.#cells.get(`${group}/${window}`);
     if (cell === undefined) return undefined;
     const layouts = toLayouts(cell, cell);
-    const [only = []] = layouts;
-    return computeQuantile(layouts.length === 1 ? only : mergeLayouts(layouts), quantile, cell);
+    const [singleLayout = []] = layouts;
+    return computeQuantile(layouts.length === 1 ? singleLayout : mergeLayouts(layouts), computeQuantileOf, cell);
   }
 }
 
-const emptyBuckets = ({ scale, zeroThreshold }: ExponentialBuckets): ExponentialBuckets => ({
+const createEmptyBuckets = ({ scale, zeroThreshold }: ExponentialBuckets): ExponentialBuckets => ({
   scale,
   zeroThreshold,
   zeroCount: 0,
@@ -186,9 +195,9 @@ const emptyBuckets = ({ scale, zeroThreshold }: ExponentialBuckets): Exponential
 });
 
 const toBucketMap = ([indexes, values]: SideRow): Map<number, number> =>
-  new Map(indexes.map((index, at) => [index, parseClickHouseNumber(values[at] ?? 0)]));
+  new Map(indexes.map((index, valueIndex) => [index, parseClickHouseNumber(values[valueIndex] ?? 0)]));
 
 const toLayouts = ({ explicit, exponential }: MixedHistogram, extremes: Extremes): Bucket[][] => [
-  ...[...explicit.values()].map((buckets) => explicitBuckets(buckets, extremes)),
-  ...(exponential === undefined ? [] : [exponentialBuckets(exponential)]),
+  ...[...explicit.values()].map((buckets) => toExplicitBuckets(buckets, extremes)),
+  ...(exponential === undefined ? [] : [toExponentialBuckets(exponential)]),
 ];

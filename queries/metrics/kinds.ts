@@ -1,5 +1,5 @@
 /** Functions that a metric supports, and the table of its points. */
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
 import type { SelectedSeries } from './selection.ts';
 import type { PointSource } from './windows.ts';
@@ -7,7 +7,7 @@ import type { PointSource } from './windows.ts';
 type OverTime = MetricQuery['overTime'];
 
 /** Returns the table of a series' points. Series of Prometheus' classic histograms and summaries are numbers. */
-const pointTable = ({ kind, source }: SelectedSeries): PointSource['table'] => {
+const getPointTable = ({ kind, source }: SelectedSeries): PointSource['table'] => {
   if (kind === 'exponential_histogram') return 'histograms';
   if (source !== 'otlp') return 'samples';
   if (kind === 'histogram') return 'histograms';
@@ -29,7 +29,7 @@ const explainNotCounter = ({ metric, kind, monotonic, source }: SelectedSeries):
   return undefined;
 };
 
-/** Series that are read in one way. */
+/** Series that are read with the same statement form. */
 export interface SeriesRead {
   readonly table: PointSource['table'];
   readonly temporality: 'cumulative' | 'delta';
@@ -37,7 +37,7 @@ export interface SeriesRead {
   readonly members: readonly number[];
 }
 
-const withArticle = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
+const addArticle = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
 const formatKind = (kind: string): string => kind.replaceAll('_', ' ');
 
 /** Returns how the series are read. Throws if the function does not apply to them, with an alternative. */
@@ -45,18 +45,19 @@ export const planSeriesReads = (
   series: readonly SelectedSeries[],
   { metric, overTime, across }: Pick<MetricQuery, 'metric' | 'overTime' | 'across'>,
 ): SeriesRead[] => {
-  const [first] = series;
-  if (first === undefined) return [];
-  const table = pointTable(first);
-  const other = series.find((each) => pointTable(each) !== table);
-  if (other !== undefined)
-    throw invalid(
+  const [firstSeries] = series;
+  if (firstSeries === undefined) return [];
+  const table = getPointTable(firstSeries);
+  const otherSeries = series.find((each) => getPointTable(each) !== table);
+  if (otherSeries !== undefined)
+    throw createValidationError(
       'metric',
-      `${metric} is ${withArticle(formatKind(first.kind))} in some series and ${withArticle(formatKind(other.kind))} in others: name one in the search, as in kind:${first.kind}`,
+      `${metric} is ${addArticle(formatKind(firstSeries.kind))} in some series and ${addArticle(formatKind(otherSeries.kind))} in others: name one in the search, as in kind:${firstSeries.kind}`,
     );
   if (table === 'samples' && counterFunctions.has(overTime)) {
     const reason = series.map(explainNotCounter).find((each) => each !== undefined);
-    if (reason !== undefined) throw invalid('overTime', `${overTime} is for counters and histograms: ${reason}`);
+    if (reason !== undefined)
+      throw createValidationError('overTime', `${overTime} is for counters and histograms: ${reason}`);
   }
   if (table !== 'samples') requireDistributionFunction(table, { metric, overTime, across });
   const byTemporality = (['cumulative', 'delta'] as const).map((temporality) => ({
@@ -75,25 +76,25 @@ const requireDistributionFunction = (
 ): void => {
   const kind = table === 'histograms' ? 'a histogram' : 'a summary';
   if (overTime === 'last')
-    throw invalid(
+    throw createValidationError(
       'overTime',
       `${metric} is ${kind}, which is not a single value: use quantile, avg, sum, count, rate or increase`,
     );
   if (table === 'histograms') return;
   if (overTime === 'min' || overTime === 'max')
-    throw invalid(
+    throw createValidationError(
       'overTime',
       `${metric} is a summary, which has no ${overTime}: use quantile, avg, sum, count, rate or increase`,
     );
   if (overTime === 'quantile' && across !== 'none')
-    throw invalid(
+    throw createValidationError(
       'across',
       `must be none: ${metric} is a summary, and quantiles of several summaries cannot be combined: use across none, or avg`,
     );
 };
 
 /** Returns the UCUM unit of the answer, derived from that of the metric. Empty if the metric's unit is unknown. */
-export const answerUnit = (
+export const getResultUnit = (
   unit: string,
   table: PointSource['table'],
   { overTime, across }: Pick<MetricQuery, 'overTime' | 'across'>,

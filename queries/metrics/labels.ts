@@ -1,11 +1,11 @@
 /** Lists labels of a metric's series and attributes of their resources, and their values. */
 import { z } from 'zod';
-import { attributeExpressions, resolveReference, seriesFields } from '../../schemas/fields.ts';
+import { buildAttributeExpressions, resolveReference, seriesFields } from '../../schemas/fields.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
+import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
-import { seriesSeenCondition, seriesSeenParameters } from '../series-seen.ts';
+import type { TenantReader } from '../reading.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../series-seen.ts';
 
 /** A label, or an attribute of the resource. */
 export const MetricLabel = z.strictObject({
@@ -31,16 +31,16 @@ interface LabelRow {
 }
 
 const metricCondition = (scope: ProjectScope): string =>
-  `tenant_id = {tenant:String} AND metric = {metric:String} AND ${seriesSeenCondition}${projectScopeCondition(scope)}`;
+  `tenant_id = {tenant:String} AND metric = {metric:String} AND ${seriesSeenCondition}${buildProjectScopeCondition(scope)}`;
 
 const countColumns = `toString(uniq(value)) AS value_count, toString(uniq(series_id)) AS series_count, arraySort(groupArraySample(5, 1)(DISTINCT value)) AS examples`;
 
 /** Returns all labels and resource attributes of a metric's series in a range, by name. */
 export const listLabels = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { metric, range, ...scope }: LabelsQuery,
 ): Promise<z.output<typeof MetricLabel>[]> => {
-  const parameters = { metric, ...seriesSeenParameters(range), ...projectScopeParameterValues(scope) };
+  const parameters = { metric, ...toSeriesSeenParameters(range), ...toProjectScopeParameters(scope) };
   const [seriesLabels, resourceAttributes] = await Promise.all([
     columns.query<LabelRow>(
       `SELECT name, ${countColumns} FROM series ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
@@ -56,7 +56,7 @@ export const listLabels = async (
       parameters,
     ),
   ]);
-  const labels = (rows: readonly LabelRow[], of: 'series' | 'resource') =>
+  const toLabels = (rows: readonly LabelRow[], of: 'series' | 'resource') =>
     rows.map((row) => ({
       name: row.name,
       of,
@@ -64,7 +64,7 @@ export const listLabels = async (
       series: Number(row.series_count),
       examples: [...row.examples],
     }));
-  return [...labels(seriesLabels, 'series'), ...labels(resourceAttributes, 'resource')];
+  return [...toLabels(seriesLabels, 'series'), ...toLabels(resourceAttributes, 'resource')];
 };
 
 /** A value of a label, and its number of series. */
@@ -80,11 +80,11 @@ export interface LabelValuesQuery extends LabelsQuery {
 }
 
 /**
- * Returns the values of a label in order, and the last one if there are more. A name without a prefix means the series'
- * own label, otherwise the resource's attribute.
+ * Returns the values of a label in order, and the last one if there are more. A name without a prefix refers to the
+ * label of the series if it exists, otherwise to the attribute of its resource.
  */
 export const listLabelValues = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { metric, label, range, prefix, after, limit, ...scope }: LabelValuesQuery,
 ): Promise<{ readonly items: z.output<typeof LabelValue>[]; readonly nextValue: string | undefined }> => {
   const { value, exists, join } = buildValueSql(label);
@@ -97,16 +97,16 @@ export const listLabelValues = async (
     ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY value ORDER BY value LIMIT ${limit + 1}`,
     {
       metric,
-      ...seriesSeenParameters(range),
-      ...projectScopeParameterValues(scope),
+      ...toSeriesSeenParameters(range),
+      ...toProjectScopeParameters(scope),
       ...(prefix === undefined ? {} : { prefix }),
       ...(after === undefined ? {} : { after }),
     },
   );
-  const shown = rows.slice(0, limit);
+  const pageRows = rows.slice(0, limit);
   return {
-    items: shown.map((row) => ({ value: row.value, series: Number(row.series_count) })),
-    nextValue: rows.length > limit ? shown.at(-1)?.value : undefined,
+    items: pageRows.map((row) => ({ value: row.value, series: Number(row.series_count) })),
+    nextValue: rows.length > limit ? pageRows.at(-1)?.value : undefined,
   };
 };
 
@@ -124,7 +124,7 @@ const buildValueSql = (label: string): { value: string; exists: string; join: st
     const value = `JSONExtractString(scope_attributes, ${key})`;
     return { value, exists: `JSONHas(scope_attributes, ${key})`, join: '' };
   }
-  const { exists, text } = attributeExpressions(reference.key);
+  const { exists, text } = buildAttributeExpressions(reference.key);
   const join = ` LEFT ANY JOIN (SELECT resource_id, any(${text}) AS of_resource, any(toUInt8(${exists})) AS is_there FROM resources
     WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS own_resources USING (resource_id)`;
   if (reference.kind === 'resource') return { value: 'of_resource', exists: 'is_there = 1', join };

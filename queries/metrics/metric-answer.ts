@@ -1,12 +1,12 @@
-/** Converts values of groups by window to the common answer format. */
-import { type Answer, buildSeriesAnswer, buildTableAnswer, type QueryContext } from '../answer.ts';
-import { withoutNoise } from '../figures.ts';
+/** Converts values by group and window to the common result format. */
+import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
+import { roundNoise } from '../figures.ts';
 import type { MetricQuery } from '../query.ts';
 import type { Incompleteness } from '../result.ts';
 import type { Cell } from './cells.ts';
 import type { MetricPlan, ReadValue } from './plan.ts';
 
-/** Returns whether values are those of points, not computed. */
+/** Returns whether values are those of points and not computed. */
 const returnsPointValues = ({ overTime, across }: MetricQuery): boolean =>
   ['last', 'min', 'max'].includes(overTime) && ['none', 'min', 'max'].includes(across);
 
@@ -15,39 +15,39 @@ const formatValue = (query: MetricQuery, cell: Cell): number | string | null => 
   if (cell === undefined) return null;
   if (typeof cell === 'bigint') return String(cell);
   if (!Number.isFinite(cell)) return String(cell);
-  return returnsPointValues(query) ? cell : withoutNoise(cell);
+  return returnsPointValues(query) ? cell : roundNoise(cell);
 };
 
 /** Builds the answer from the values of a plan: the groups with the largest values, as series or as a table. */
-export const buildMetricAnswer = (
+export const buildMetricResult = (
   { query, windows, groups, limits, partial }: Pick<MetricPlan, 'query' | 'windows' | 'groups' | 'limits' | 'partial'>,
-  values: ReadValue,
+  readValue: ReadValue,
   unit: string,
   { stepMs }: QueryContext,
-): Answer => {
+): ResultData => {
   const rankedGroups = groups
-    .map(({ labels }, group) => ({ labels, group, size: meanValue(values, group, windows.count) }))
+    .map(({ labels }, group) => ({ labels, group, size: computeMeanValue(readValue, group, windows.count) }))
     .filter(({ size }) => size !== undefined)
     .sort(
       (one, other) =>
         compareDescending(one.size, other.size) || (JSON.stringify(one.labels) < JSON.stringify(other.labels) ? -1 : 1),
     );
-  const maxGroups = Math.max(1, Math.min(query.limit, Math.floor(limits.answer / windows.count)));
+  const maxGroups = Math.max(1, Math.min(query.limit, Math.floor(limits.resultValues / windows.count)));
   if (rankedGroups.length > maxGroups) {
-    const reason = maxGroups < query.limit ? `, because an answer has at most ${limits.answer} points` : '';
+    const reason = maxGroups < query.limit ? `, because an answer has at most ${limits.resultValues} points` : '';
     partial.push({
       code: 'groups',
       message: `there are ${rankedGroups.length} groups: these are the ${maxGroups} with the largest values${reason}`,
     });
   }
   const shownGroups = rankedGroups.slice(0, maxGroups);
-  if (stepMs === undefined) return buildTable(query, shownGroups, values, unit, partial);
-  return buildSeriesAnswer(
+  if (stepMs === undefined) return buildTable(query, shownGroups, readValue, unit, partial);
+  return buildSeriesResult(
     shownGroups.map(({ labels, group }) => ({
       name: query.metric,
       labels,
       unit,
-      points: windows.starts.map((start, window) => [start, formatValue(query, values(group, window))]),
+      points: windows.starts.map((start, window) => [start, formatValue(query, readValue(group, window))]),
     })),
     windows.partial,
     partial,
@@ -56,37 +56,37 @@ export const buildMetricAnswer = (
 
 const compareDescending = (one = 0, other = 0): number => (one === other ? 0 : one > other ? -1 : 1);
 
-interface Ranked {
+interface RankedGroup {
   readonly labels: Readonly<Record<string, string>>;
   readonly group: number;
 }
 
 const buildTable = (
   query: MetricQuery,
-  shown: readonly Ranked[],
-  values: ReadValue,
+  shown: readonly RankedGroup[],
+  readValue: ReadValue,
   unit: string,
   partial: readonly Incompleteness[],
-): Answer => {
+): ResultData => {
   const names =
     query.across === 'none' ? [...new Set(shown.flatMap(({ labels }) => Object.keys(labels)))].sort() : query.groupBy;
-  return buildTableAnswer(
+  return buildTableResult(
     [...names.map((name) => ({ name, type: 'text' as const, unit: '' })), { name: query.metric, type: 'number', unit }],
     shown.map(({ labels, group }) => [
       ...names.map((name) => labels[name] ?? ''),
-      formatValue(query, values(group, 0)),
+      formatValue(query, readValue(group, 0)),
     ]),
     partial,
   );
 };
 
 /** Returns the mean of a group's values, by which groups are ranked; undefined without values. */
-const meanValue = (values: ReadValue, group: number, windows: number): number | undefined => {
+const computeMeanValue = (readValue: ReadValue, group: number, windows: number): number | undefined => {
   let sum = 0;
   let count = 0;
   let hasValue = false;
   for (let window = 0; window < windows; window++) {
-    const value = values(group, window);
+    const value = readValue(group, window);
     if (value === undefined) continue;
     hasValue = true;
     if (Number.isNaN(Number(value))) continue;

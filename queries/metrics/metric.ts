@@ -1,25 +1,26 @@
 /**
- * Metric queries of the builder. The points of each series are aggregated to one value per window, and the series are
+ * Runs metric queries of the query builder. The points of each series are aggregated to one value per window, and
+ * the series are
  * aggregated to groups. The README describes the functions.
  */
-import type { Answer, QueryContext } from '../answer.ts';
-import { invalid } from '../errors.ts';
+import type { QueryContext, ResultData } from '../answer.ts';
+import { createValidationError } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
 import { requireRetained } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { Cells, type CombineFunction } from './cells.ts';
 import { computeClassicQuantiles } from './classic-histograms.ts';
 import { HistogramCells } from './histograms.ts';
-import { answerUnit, planSeriesReads, type SeriesRead } from './kinds.ts';
-import { buildMetricAnswer } from './metric-answer.ts';
+import { getResultUnit, planSeriesReads, type SeriesRead } from './kinds.ts';
+import { buildMetricResult } from './metric-answer.ts';
 import {
-  increaseInWindows,
+  buildIncreaseSql,
+  buildNewestInWindowsSql,
+  buildPointsInWindowsSql,
+  createObservationSource,
+  createSampleSource,
   type NumberSource,
-  newestInWindows,
-  observationNumbers,
-  pointsInWindows,
-  sampleNumbers,
 } from './numbers.ts';
 import {
   type Group,
@@ -31,7 +32,7 @@ import {
   requireCells,
 } from './plan.ts';
 import { findCommonUnit, type SelectedSeries, selectSeries } from './selection.ts';
-import { type PointSource, pointsCondition, type Windows, windowsOf } from './windows.ts';
+import { createWindows, type PointSource, pointsCondition, type Windows } from './windows.ts';
 
 /**
  * Runs a metric query. The answer is series if the context has a step, otherwise a table. Throws a `QueryError` if the
@@ -40,16 +41,16 @@ import { type PointSource, pointsCondition, type Windows, windowsOf } from './wi
  */
 export const runMetric = async (
   query: MetricQuery,
-  reading: Reading,
+  reading: TenantReader,
   context: QueryContext,
   limits: MetricLimits = metricLimits,
-): Promise<Answer> => {
+): Promise<ResultData> => {
   requireRetained(context.range, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
   if (query.overTime === 'quantile' && query.quantile === undefined)
-    throw invalid('quantile', 'is required for quantile, such as 0.95');
+    throw createValidationError('quantile', 'is required for quantile, such as 0.95');
   if (query.across === 'none' && query.groupBy.length > 0)
-    throw invalid('groupBy', 'must be empty where across is none: every series is a group by itself');
-  const windows = windowsOf(context);
+    throw createValidationError('groupBy', 'must be empty where across is none: every series is a group by itself');
+  const windows = createWindows(context);
   const partial: Incompleteness[] = [];
   const series = await selectQuerySeries(query, reading, context, limits, partial);
   const { groups, groupIndexes } = groupSeries(series);
@@ -57,9 +58,9 @@ export const runMetric = async (
   const deadline = performance.now() + limits.milliseconds;
   const plan = { query, reading, windows, series, groups, groupIndexes, limits, deadline, partial };
   const reads = planSeriesReads(series, query);
-  const unit = answerUnit(findCommonUnit(series, query.metric), reads[0]?.table ?? 'samples', query);
+  const unit = getResultUnit(findCommonUnit(series, query.metric), reads[0]?.table ?? 'samples', query);
   const values = await computeValues(plan, reads);
-  return buildMetricAnswer(plan, values, unit, context);
+  return buildMetricResult(plan, values, unit, context);
 };
 
 /**
@@ -68,7 +69,7 @@ export const runMetric = async (
  */
 const selectQuerySeries = async (
   query: MetricQuery,
-  reading: Reading,
+  reading: TenantReader,
   { range }: QueryContext,
   limits: MetricLimits,
   partial: Incompleteness[],
@@ -83,7 +84,7 @@ const selectQuerySeries = async (
   if (selectedSeries.hasOmittedSeries)
     partial.push({
       code: 'rows',
-      message: `${metric} has more than ${limits.series} series here: only these are counted; narrow it by a search`,
+      message: `${metric} has more than ${limits.series} series here: only the first are counted; narrow the query by a search`,
     });
   const isGroupedByHistogram =
     across === 'none' && selectedSeries.series.some(isClassicBucket) && query.overTime === 'quantile';
@@ -104,13 +105,13 @@ export const groupSeries = (series: readonly SelectedSeries[]): { groups: Group[
   const groups: Group[] = [];
   const groupIndexes = series.map(({ labels }, member) => {
     const key = JSON.stringify(labels);
-    const known = byKey.get(key) ?? groups.length;
-    if (known === groups.length) {
-      byKey.set(key, known);
+    const groupIndex = byKey.get(key) ?? groups.length;
+    if (groupIndex === groups.length) {
+      byKey.set(key, groupIndex);
       groups.push({ labels, members: [] });
     }
-    groups[known]?.members.push(member);
-    return known;
+    groups[groupIndex]?.members.push(member);
+    return groupIndex;
   });
   return { groups, groupIndexes };
 };
@@ -118,14 +119,14 @@ export const groupSeries = (series: readonly SelectedSeries[]): { groups: Group[
 const computeValues = async (plan: MetricPlan, reads: readonly SeriesRead[]): Promise<ReadValue> => {
   const { query } = plan;
   const table = reads[0]?.table;
-  const quantile = table === 'histograms' ? histogramQuantileFor(query) : undefined;
-  if (quantile !== undefined) return histogramQuantiles(plan, reads, quantile);
+  const quantile = table === 'histograms' ? getHistogramQuantile(query) : undefined;
+  if (quantile !== undefined) return computeHistogramQuantiles(plan, reads, quantile);
   const isClassic = query.overTime === 'quantile' && table === 'samples' && plan.series.some(isClassicBucket);
   return isClassic ? computeClassicQuantiles(plan, reads, query.quantile ?? 0) : combineNumbers(plan, reads);
 };
 
 /** Minimum and maximum of a histogram are its quantiles 0 and 1. */
-const histogramQuantileFor = ({ overTime, quantile }: MetricQuery): number | undefined => {
+const getHistogramQuantile = ({ overTime, quantile }: MetricQuery): number | undefined => {
   if (overTime === 'min') return 0;
   if (overTime === 'max') return 1;
   return overTime === 'quantile' ? (quantile ?? 0) : undefined;
@@ -138,12 +139,12 @@ const combineNumbers = async (plan: MetricPlan, reads: readonly SeriesRead[]): P
   for (const read of reads)
     await readInParts(plan, read, cells, (source, part) => {
       const sql = buildSeriesSql(query, read, source, windows);
-      const ofSeries = isMean && by !== 'ratio' ? `SELECT series_id, w, a / b AS a, b, i, points FROM (${sql})` : sql;
+      const seriesSql = isMean && by !== 'ratio' ? `SELECT series_id, w, a / b AS a, b, i, points FROM (${sql})` : sql;
       return cells.add(
         plan.reading.columns,
-        ofSeries,
+        seriesSql,
         { metrics: source.metrics },
-        { ...part, groups: part.members.map((at) => groupIndexes[at] ?? 0), members: source.ids },
+        { ...part, groups: part.members.map((memberIndex) => groupIndexes[memberIndex] ?? 0), members: source.ids },
       );
     });
   if (cells.points === 0 && reads[0]?.table === 'summaries' && query.overTime === 'quantile')
@@ -160,11 +161,11 @@ const rejectUnknownQuantile = async ({ query, reading, series, windows }: Metric
     GROUP BY quantile ORDER BY toFloat64(quantile) LIMIT 20`,
     { metrics: source.metrics },
   );
-  const known = rows.map(({ quantile }) => quantile);
-  if (known.length === 0 || known.includes(String(query.quantile))) return;
-  throw invalid(
+  const availableQuantiles = rows.map(({ quantile }) => quantile);
+  if (availableQuantiles.length === 0 || availableQuantiles.includes(String(query.quantile))) return;
+  throw createValidationError(
     'quantile',
-    `${query.metric} is a summary, for which senders compute ${known.join(', ')}: use one of these`,
+    `${query.metric} is a summary, for which senders compute ${availableQuantiles.join(', ')}: use one of these`,
   );
 };
 
@@ -182,7 +183,7 @@ export const readCellValues = (cells: Cells, { overTime, across }: MetricQuery, 
   if (overTime !== 'rate' || across === 'count') return (group, window) => cells.get(group, window);
   return (group, window) => {
     const value = cells.get(group, window);
-    return value === undefined ? undefined : Number(value) / windows.secondsOf(window);
+    return value === undefined ? undefined : Number(value) / windows.getSeconds(window);
   };
 };
 
@@ -195,17 +196,17 @@ export const buildSeriesSql = (
   isInOrder = false,
 ): string => {
   const { overTime, quantile = 0 } = query;
-  const isCounting = overTime === 'rate' || overTime === 'increase';
+  const isIncrease = overTime === 'rate' || overTime === 'increase';
   if (table === 'summaries' && overTime === 'quantile')
-    return newestInWindows(summaryQuantile(source, quantile), windows);
-  if (table !== 'samples') return increaseInWindows(observationNumbers(source, overTime), windows, temporality);
-  if (isCounting) return increaseInWindows(sampleNumbers(source), windows, temporality);
-  if (overTime === 'last') return newestInWindows(sampleNumbers(source), windows);
-  return pointsInWindows(sampleNumbers(source), windows, overTime, { quantile, isInOrder });
+    return buildNewestInWindowsSql(createSummaryQuantileSource(source, quantile), windows);
+  if (table !== 'samples') return buildIncreaseSql(createObservationSource(source, overTime), windows, temporality);
+  if (isIncrease) return buildIncreaseSql(createSampleSource(source), windows, temporality);
+  if (overTime === 'last') return buildNewestInWindowsSql(createSampleSource(source), windows);
+  return buildPointsInWindowsSql(createSampleSource(source), windows, overTime, { quantile, isInOrder });
 };
 
 /** Reads the quantiles that the sender computed; no value if it did not compute this one. */
-const summaryQuantile = (source: PointSource, quantile: number): NumberSource => ({
+const createSummaryQuantileSource = (source: PointSource, quantile: number): NumberSource => ({
   source,
   value: `summaries.quantile_values[indexOf(summaries.quantiles, toFloat64(${quantile}))]`,
   condition: `has(summaries.quantiles, toFloat64(${quantile}))`,
@@ -217,7 +218,7 @@ const summaryQuantile = (source: PointSource, quantile: number): NumberSource =>
  * Computes quantiles of histograms. If series are summed, their histograms are added first; otherwise each series has
  * its own quantile.
  */
-const histogramQuantiles = async (
+const computeHistogramQuantiles = async (
   plan: MetricPlan,
   reads: readonly SeriesRead[],
   quantile: number,
@@ -230,14 +231,17 @@ const histogramQuantiles = async (
       histograms.add(
         plan.reading.columns,
         { source, windows, temporality: read.temporality },
-        { members: source.ids, groups: isSummed ? members.map((at) => groupIndexes[at] ?? 0) : members },
+        {
+          members: source.ids,
+          groups: isSummed ? members.map((memberIndex) => groupIndexes[memberIndex] ?? 0) : members,
+        },
       ),
     );
-  if (isSummed) return (group, window) => histograms.quantile(group, window, quantile);
+  if (isSummed) return (group, window) => histograms.computeQuantileOf(group, window, quantile);
   const cells = new Cells(groups.length, windows.count, query.across);
   for (const member of series.keys())
     for (let window = 0; window < windows.count; window++) {
-      const value = histograms.quantile(member, window, quantile);
+      const value = histograms.computeQuantileOf(member, window, quantile);
       if (value !== undefined) cells.addValue(groupIndexes[member] ?? 0, window, value);
     }
   return (group, window) => cells.get(group, window);

@@ -4,7 +4,7 @@
  * it, otherwise 0. The README describes the functions.
  */
 import type { MetricQuery } from '../query.ts';
-import { type PointSource, pointsCondition, type Windows, windowSql } from './windows.ts';
+import { buildWindowSql, type PointSource, pointsCondition, type Windows } from './windows.ts';
 
 /** Source of the numbers of a series. */
 export interface NumberSource {
@@ -15,13 +15,13 @@ export interface NumberSource {
   readonly integer: string;
   /** SQL of the value by which averages are divided: the count, if the value is a sum. */
   readonly divisor?: string;
-  /** SQL of a value that falls only when the counter restarts. */
+  /** SQL of a value that decreases only when the counter restarts. */
   readonly counter: string;
   /** SQL of the points with the value; all points without it. */
   readonly condition?: string;
 }
 
-export const sampleNumbers = (source: PointSource): NumberSource => ({
+export const createSampleSource = (source: PointSource): NumberSource => ({
   source,
   value: 'samples.value',
   integer: 'samples.integer',
@@ -29,7 +29,7 @@ export const sampleNumbers = (source: PointSource): NumberSource => ({
 });
 
 /** Returns the SQL of the number or sum of observations in histograms and summaries. */
-export const observationNumbers = (source: PointSource, overTime: MetricQuery['overTime']): NumberSource => {
+export const createObservationSource = (source: PointSource, overTime: MetricQuery['overTime']): NumberSource => {
   const count = `toFloat64(${source.table}.count)`;
   const sum = `ifNull(${source.table}.sum, nan)`;
   return {
@@ -49,40 +49,45 @@ const nanosecondsSql = (column: string): string => `toUnixTimestamp64Nano(${colu
  * as in Prometheus.
  */
 const windowAggregateSql = (
-  function_: 'avg' | 'min' | 'max' | 'sum' | 'count' | 'quantile',
+  aggregateFunction: 'avg' | 'min' | 'max' | 'sum' | 'count' | 'quantile',
   quantile: number,
 ): readonly [value: string, integer: string] => {
   const numbers = 'NOT isNaN(v)';
-  switch (function_) {
+  switch (aggregateFunction) {
     case 'min':
     case 'max':
-      return [`if(countIf(${numbers}) = 0, nan, ${function_}If(v, ${numbers}))`, `${function_}If(x, x != 0)`];
+      return [
+        `if(countIf(${numbers}) = 0, nan, ${aggregateFunction}If(v, ${numbers}))`,
+        `${aggregateFunction}If(x, x != 0)`,
+      ];
     case 'quantile':
       return [`if(countIf(${numbers}) = 0, nan, quantileExactInclusiveIf(${quantile})(v, ${numbers}))`, 'toInt64(0)'];
     case 'count':
       return ['toFloat64(count())', 'toInt64(0)'];
     default:
-      return [`${function_}(v)`, 'if(count() = 1, any(x), 0)'];
+      return [`${aggregateFunction}(v)`, 'if(count() = 1, any(x), 0)'];
   }
 };
 
 /** Aggregates the points of each window. */
-export const pointsInWindows = (
+export const buildPointsInWindowsSql = (
   { source, value, integer }: NumberSource,
   windows: Windows,
-  function_: Parameters<typeof windowAggregateSql>[0],
+  aggregateFunction: Parameters<typeof windowAggregateSql>[0],
   /**
    * `isInOrder`: doubles are added in the order of time, so that the sum does not depend on other series in the
    * statement.
    */
   { quantile = 0, isInOrder = false }: { readonly quantile?: number; readonly isInOrder?: boolean } = {},
 ): string => {
-  const [aggregateSql, i] = windowAggregateSql(function_, quantile);
+  const [aggregateSql, i] = windowAggregateSql(aggregateFunction, quantile);
   const valuesInTimeOrder = 'arrayMap(p -> p.2, arraySort(groupArray((t, v))))';
-  const isOrderedSum = isInOrder && (function_ === 'avg' || function_ === 'sum');
-  const a = isOrderedSum ? `${function_ === 'avg' ? 'arrayAvg' : 'arraySum'}(${valuesInTimeOrder})` : aggregateSql;
+  const isOrderedSum = isInOrder && (aggregateFunction === 'avg' || aggregateFunction === 'sum');
+  const a = isOrderedSum
+    ? `${aggregateFunction === 'avg' ? 'arrayAvg' : 'arraySum'}(${valuesInTimeOrder})`
+    : aggregateSql;
   return `SELECT series_id, w, ${a} AS a, toFloat64(0) AS b, ${i} AS i, count() AS points FROM (
-    SELECT series_id, ${nanosecondsSql(`${source.table}.timestamp`)} AS t, ${windowSql(windows).indexOf(nanosecondsSql(`${source.table}.timestamp`))} AS w, ${value} AS v, ${integer} AS x
+    SELECT series_id, ${nanosecondsSql(`${source.table}.timestamp`)} AS t, ${buildWindowSql(windows).indexOf(nanosecondsSql(`${source.table}.timestamp`))} AS w, ${value} AS v, ${integer} AS x
     FROM ${source.table} WHERE ${pointsCondition(source, windows, 0n)} AND NOT ${isStale}) GROUP BY series_id, w`;
 };
 
@@ -90,8 +95,11 @@ export const pointsInWindows = (
  * Returns SQL of the newest value at the end of each window. Only the newest point of a window matters, including
  * points before the range.
  */
-export const newestInWindows = ({ source, value, integer, condition }: NumberSource, windows: Windows): string => {
-  const { validWindowsSql, indexOf, isInRangeSql } = windowSql(windows);
+export const buildNewestInWindowsSql = (
+  { source, value, integer, condition }: NumberSource,
+  windows: Windows,
+): string => {
+  const { validWindowsSql, indexOf, isInRangeSql } = buildWindowSql(windows);
   return `SELECT series_id, arrayJoin(${validWindowsSql('t', 'next')}) AS w, v AS a, toFloat64(0) AS b, x AS i, seen AS points FROM (
     SELECT series_id, t, newest.1 AS v, newest.2 AS x, newest.3 AS stale, seen,
       leadInFrame(t) OVER (PARTITION BY series_id ORDER BY t ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS next
@@ -103,7 +111,8 @@ export const newestInWindows = ({ source, value, integer, condition }: NumberSou
 };
 
 /**
- * Returns SQL of each point of a cumulative counter with the previous one (`q…`; a `qt` of 0 means none). Stale markers
+ * Returns SQL of each point of a cumulative counter together with the previous point (columns `q…`; if `qt` is 0,
+ * there is none). Stale markers
  * are not points. Columns: time `t`, start `st`, the selected ones, and the same of the previous point.
  */
 export const pairsSql = (source: PointSource, windows: Windows, selected: Readonly<Record<string, string>>): string => {
@@ -126,25 +135,25 @@ export const pairsSql = (source: PointSource, windows: Windows, selected: Readon
 export const resetSql = (decreasedSql: string): string => `((st != qst AND st >= qt AND st > 0) OR ${decreasedSql})`;
 
 /** Returns SQL over `pairsSql` of the increase of a cumulative counter, and of its start. */
-export const increaseSql = (windows: Windows, fell: string) => ({
+export const increaseSql = (windows: Windows, decreasedSql: string) => ({
   /**
    * The first point counts from 0 if the counter started within the range; otherwise the previous value is unknown. A
    * start time equal to the point's time means that the real start is unknown.
    */
-  isKnown: `multiIf(qt = 0, st < t AND ${windowSql(windows).isInRangeSql('st')}, ${resetSql(fell)}, st != t, true)`,
-  since: `multiIf(qt = 0, st, ${resetSql(fell)}, greatest(st, qt), qt)`,
+  isKnown: `multiIf(qt = 0, st < t AND ${buildWindowSql(windows).isInRangeSql('st')}, ${resetSql(decreasedSql)}, st != t, true)`,
+  since: `multiIf(qt = 0, st, ${resetSql(decreasedSql)}, greatest(st, qt), qt)`,
   /** Increase from 0, or from the previous value. */
   of: (value: string, before: string, difference = `${value} - ${before}`): string =>
-    `if(qt = 0 OR ${resetSql(fell)}, ${value}, ${difference})`,
+    `if(qt = 0 OR ${resetSql(decreasedSql)}, ${value}, ${difference})`,
 });
 
 /**
  * Returns SQL of the difference of two values, or of whether they decreased. Integers beyond the precision of doubles
  * are subtracted as integers, because the difference may be small.
  */
-const exactDifferenceSql = (of: 'value' | 'fell'): string => {
+const exactDifferenceSql = (toIncreaseSql: 'value' | 'fell'): string => {
   const integerSql = (prefix: string): string => `if(${prefix}x != 0, ${prefix}x, toInt64(${prefix}v))`;
-  return of === 'value'
+  return toIncreaseSql === 'value'
     ? `if(x != 0 OR qx != 0, toFloat64(${integerSql('')} - ${integerSql('q')}), v - qv)`
     : `if(x != 0 OR qx != 0, ${integerSql('')} < ${integerSql('q')}, v < qv)`;
 };
@@ -153,12 +162,12 @@ const exactDifferenceSql = (of: 'value' | 'fell'): string => {
  * Returns SQL of the increase of counters in each window. Counter resets are handled, and an increase over more than
  * one window is spread over its time.
  */
-export const increaseInWindows = (
+export const buildIncreaseSql = (
   { source, value, integer, counter, divisor }: NumberSource,
   windows: Windows,
   temporality: 'cumulative' | 'delta',
 ): string => {
-  const { indexOf, isLongerSql, isInRangeSql, sharesSql } = windowSql(windows);
+  const { indexOf, isLongerSql, isInRangeSql, sharesSql } = buildWindowSql(windows);
   const selected = {
     v: value,
     x: integer,
@@ -167,20 +176,29 @@ export const increaseInWindows = (
   };
   const c = counter === value ? 'v' : 'c';
   const d = divisor === counter ? c : 'd';
-  const { isKnown, since, of } = increaseSql(windows, counter === value ? exactDifferenceSql('fell') : `${c} < q${c}`);
+  const {
+    isKnown,
+    since,
+    of: expression,
+  } = increaseSql(windows, counter === value ? exactDifferenceSql('fell') : `${c} < q${c}`);
   // A delta declares its own start; a duplicate counts once.
-  const steps =
+  const increaseColumns =
     temporality === 'delta'
       ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', value: 'v', divisor: d }
-      : { known: isKnown, since, value: of('v', 'qv', exactDifferenceSql('value')), divisor: of(d, `q${d}`) };
+      : {
+          known: isKnown,
+          since,
+          value: expression('v', 'qv', exactDifferenceSql('value')),
+          divisor: expression(d, `q${d}`),
+        };
   // Increases within one window are added first, so that few rows remain to be spread over several windows. Keys are
   // numbers, because tuple keys cost several times as much.
   return `SELECT series_id, w, sum(part * grown) AS a, sum(part * divided) AS b, toInt64(0) AS i, sum(seen) AS points FROM (
     SELECT series_id, grown, divided, seen, arrayJoin(${sharesSql('begun', 'ended', 'own')}) AS share, share.1 AS w, share.2 AS part FROM (
       SELECT series_id, own, begun, ended, sum(more) AS grown, sum(divisor) AS divided, count() AS seen FROM (
-        SELECT series_id, ${steps.value} AS more, ${divisor === undefined ? 'toFloat64(0)' : steps.divisor} AS divisor,
+        SELECT series_id, ${increaseColumns.value} AS more, ${divisor === undefined ? 'toFloat64(0)' : increaseColumns.divisor} AS divisor,
           if(${isLongerSql('t0', 't')}, t0, toInt64(0)) AS begun, if(${isLongerSql('t0', 't')}, t, toInt64(0)) AS ended, if(${isLongerSql('t0', 't')}, -1, ${indexOf('t')}) AS own
-        FROM (SELECT *, ${steps.since} AS t0 FROM (${pairsSql(source, windows, selected)}) WHERE ${isInRangeSql('t')} AND ${steps.known}))
+        FROM (SELECT *, ${increaseColumns.since} AS t0 FROM (${pairsSql(source, windows, selected)}) WHERE ${isInRangeSql('t')} AND ${increaseColumns.known}))
       GROUP BY series_id, own, begun, ended))
     GROUP BY series_id, w`;
 };

@@ -1,7 +1,7 @@
 /** Plan of a metric query, and the reading of its series in parts within limits. */
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import type { Cell } from './cells.ts';
 import type { SeriesRead } from './kinds.ts';
@@ -11,12 +11,12 @@ import type { PointSource, Windows } from './windows.ts';
 /** Limits of one query. */
 export interface MetricLimits {
   readonly series: number;
-  /** Points read; further points are omitted, and the answer reports it. */
+  /** Maximum number of points that are read; further points are omitted, which the result reports. */
   readonly points: number;
-  /** Values of groups by window held while they are combined. */
+  /** Maximum number of values (by group and window) in memory while they are combined. */
   readonly cells: number;
   /** Values in the answer. */
-  readonly answer: number;
+  readonly resultValues: number;
   /** Time after which no further points are read. */
   readonly milliseconds: number;
 }
@@ -25,7 +25,7 @@ export const metricLimits: MetricLimits = {
   series: maxSeries,
   points: 150_000_000,
   cells: 12_000_000,
-  answer: 250_000,
+  resultValues: 250_000,
   milliseconds: 30_000,
 };
 
@@ -38,7 +38,7 @@ export interface Group {
 /** The series of a query, the group of each, and the windows. */
 export interface MetricPlan {
   readonly query: MetricQuery;
-  readonly reading: Reading;
+  readonly reading: TenantReader;
   readonly windows: Windows;
   readonly series: readonly SelectedSeries[];
   readonly groups: readonly Group[];
@@ -53,7 +53,7 @@ export type ReadValue = (group: number, window: number) => Cell;
 
 /** Maximum number of points in one statement, which holds them in memory while sorting. */
 const maxPointsPerStatement = { samples: 2_000_000, histograms: 200_000, summaries: 1_000_000 } as const;
-/** Assumed interval of points until it is measured; few series have a shorter one. */
+/** Assumed interval of points until the real one is measured; few series have a shorter interval. */
 const defaultIntervalNs = 5_000_000_000n;
 
 /**
@@ -64,28 +64,31 @@ export const readInParts = async (
   { series, windows, limits, deadline, partial }: MetricPlan,
   { table, members }: SeriesRead,
   pointCounter: { readonly points: number },
-  read: (source: PointSource, part: { readonly members: readonly number[] }) => Promise<void>,
+  read: (source: PointSource, partMembers: { readonly members: readonly number[] }) => Promise<void>,
 ): Promise<void> => {
   let pointsPerSeries = Math.max(1, Number((windows.to - windows.from + windows.lookback) / defaultIntervalNs));
   const initialPoints = pointCounter.points;
-  for (let at = 0; at < members.length; ) {
+  for (let offset = 0; offset < members.length; ) {
     const reachedLimit = findReachedLimit(pointCounter.points, { limits, deadline });
     if (reachedLimit !== undefined) {
-      const remaining = members.length - at;
+      const remaining = members.length - offset;
       partial.push({
         ...reachedLimit,
         message: `${reachedLimit.message}: ${remaining} of ${members.length} series are not counted; use a shorter range or a search`,
       });
       return;
     }
-    const part = members.slice(at, at + Math.max(1, Math.floor(maxPointsPerStatement[table] / pointsPerSeries)));
-    const partSeries = part.map((member) => series[member] as SelectedSeries);
+    const partMembers = members.slice(
+      offset,
+      offset + Math.max(1, Math.floor(maxPointsPerStatement[table] / pointsPerSeries)),
+    );
+    const partSeries = partMembers.map((member) => series[member] as SelectedSeries);
     await read(
       { table, metrics: [...new Set(partSeries.map(({ metric }) => metric))], ids: partSeries.map(({ id }) => id) },
-      { members: part },
+      { members: partMembers },
     );
-    at += part.length;
-    pointsPerSeries = Math.max(1, ((pointCounter.points - initialPoints) / at) * 1.2);
+    offset += partMembers.length;
+    pointsPerSeries = Math.max(1, ((pointCounter.points - initialPoints) / offset) * 1.2);
   }
 };
 
@@ -102,8 +105,8 @@ const findReachedLimit = (
 /** Throws if this many groups have too many values to combine. */
 export const requireCells = (groups: number, windows: Windows, limits: MetricLimits): void => {
   if (groups * windows.count > limits.cells)
-    throw invalid(
+    throw createValidationError(
       'groupBy',
-      `gives ${groups} groups in ${windows.count} steps, at most ${limits.cells} values are combined: use a larger step, fewer groups or a search`,
+      `gives ${groups} groups in ${windows.count} steps, but at most ${limits.cells} values can be combined: use a larger step, fewer groups or a search`,
     );
 };

@@ -4,14 +4,14 @@ import type { Range } from '../range.ts';
 import { formatTime } from '../time.ts';
 import { parseClickHouseNumber } from './cells.ts';
 
-/** NaN and infinities are strings, because JSON lacks them. */
+/** NaN and infinities are strings, because JSON cannot represent them. */
 export const Value = z.union([z.number(), z.string()]);
 /** Counts above 2^53 are strings. Native histograms may have fractional counts. */
 const Count = z.union([z.number(), z.string()]);
 const resetHints = ['reset', 'not-reset', 'gauge'] as const;
 const Buckets = z.strictObject({ offset: z.int(), bucketCounts: z.array(Count) });
 
-/** A data point in answers. */
+/** A data point in results. */
 export const Point = z.strictObject({
   timestamp: z.string(),
   startTimestamp: z.string().nullable().describe('Start of the counting period, if the sender specified one'),
@@ -74,8 +74,8 @@ const textArraySql = (table: string, column: string): string => `arrayMap(x -> t
  * Returns SQL of a histogram's count: the exact one at a position of `exact_counts` if there is one, otherwise the
  * column.
  */
-const countSql = (column: string, place: number): string =>
-  `if(empty(exact_counts), toString(histograms.${column}), toString(exact_counts[${place}]))`;
+const countSql = (column: string, position: number): string =>
+  `if(empty(exact_counts), toString(histograms.${column}), toString(exact_counts[${position}]))`;
 /**
  * Returns SQL of the counts of buckets: the exact ones from a position of `exact_counts` on if there are any, otherwise
  * the column.
@@ -103,12 +103,12 @@ export interface PointQuery {
   readonly maxTotal: number;
 }
 
-export const pointCondition = ({ ids }: Pick<PointQuery, 'ids'>): string =>
+export const buildPointCondition = ({ ids }: Pick<PointQuery, 'ids'>): string =>
   `tenant_id = {tenant:String} AND metric = {metric:String} AND series_id IN (${ids.join(', ')})
     AND timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
-export const pointOrder = ({ maxPerSeries, maxTotal }: PointQuery): string =>
+export const buildPointOrder = ({ maxPerSeries, maxTotal }: PointQuery): string =>
   `ORDER BY series_id, timestamp DESC LIMIT ${maxPerSeries} BY series_id LIMIT ${maxTotal}`;
-export const pointParameters = ({ metric, range: { from, to } }: Pick<PointQuery, 'metric' | 'range'>) => ({
+export const toPointParameters = ({ metric, range: { from, to } }: Pick<PointQuery, 'metric' | 'range'>) => ({
   metric,
   from: String(from),
   to: String(to),
@@ -133,8 +133,8 @@ export const readPoints = async (columns: TenantColumns, query: PointQuery): Pro
       columns.query<PointRow>(
         `SELECT toString(series_id) AS id, toString(toUnixTimestamp64Nano(timestamp)) AS time,
           toString(toUnixTimestamp64Nano(start_timestamp)) AS start, flags, ${selected}
-        FROM ${table} WHERE ${pointCondition(query)} ${pointOrder(query)}`,
-        pointParameters(query),
+        FROM ${table} WHERE ${buildPointCondition(query)} ${buildPointOrder(query)}`,
+        toPointParameters(query),
       ),
     ),
   );
@@ -184,9 +184,9 @@ export const toPoint = (row: PointRow, isExponential: boolean): Point => ({
   ...(row.count !== undefined && { count: parseCount(row.count), sum: parseNullable(row.sum) }),
   ...(row.bounds !== undefined && toHistogram(row, isExponential)),
   ...(row.quantiles !== undefined && {
-    quantiles: row.quantiles.map((quantile, at) => ({
+    quantiles: row.quantiles.map((quantile, quantileIndex) => ({
       quantile: parseNumberOrText(quantile),
-      value: parseNumberOrText(row.quantile_values?.[at] ?? 'nan'),
+      value: parseNumberOrText(row.quantile_values?.[quantileIndex] ?? 'nan'),
     })),
   }),
 });

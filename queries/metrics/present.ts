@@ -1,17 +1,17 @@
-/** Finds metrics with data. */
+/** Finds the metrics of a list that have data. */
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
-import { seriesSeenCondition, seriesSeenParameters } from '../series-seen.ts';
+import type { TenantReader } from '../reading.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../series-seen.ts';
 
 /** Returns the metrics of a list that may have points in the range. */
 export const findPresentMetrics = async (
-  { columns }: Reading,
+  { columns }: TenantReader,
   metrics: readonly string[],
   range: Range,
 ): Promise<ReadonlySet<string>> => {
   const rows = await columns.query<{ metric: string }>(
     `SELECT DISTINCT metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND ${seriesSeenCondition}`,
-    { metrics: [...metrics], ...seriesSeenParameters(range) },
+    { metrics: [...metrics], ...toSeriesSeenParameters(range) },
   );
   return new Set(rows.map(({ metric }) => metric));
 };

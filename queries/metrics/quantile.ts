@@ -12,7 +12,7 @@ export interface Bucket {
   readonly isExponential?: boolean;
 }
 
-/** Counts in buckets with explicit bounds; one more than there are bounds. */
+/** Counts in buckets with explicit bounds. There is one more count than bounds. */
 export interface ExplicitBuckets {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
@@ -42,25 +42,25 @@ export const addExplicit = (one: ExplicitBuckets, other: ExplicitBuckets): Expli
 });
 
 const addShifted = (
-  into: Map<number, number>,
+  target: Map<number, number>,
   from: ReadonlyMap<number, number>,
   shift: number,
 ): Map<number, number> => {
   for (const [index, count] of from) {
-    const at = shift === 0 ? index : Math.floor(index / 2 ** shift);
-    into.set(at, (into.get(at) ?? 0) + count);
+    const shiftedIndex = shift === 0 ? index : Math.floor(index / 2 ** shift);
+    target.set(shiftedIndex, (target.get(shiftedIndex) ?? 0) + count);
   }
-  return into;
+  return target;
 };
 
 /** Returns the bound of a bucket away from zero; infinite beyond the range of a double. */
-const outerBound = (index: number, scale: number): number => 2 ** ((index + 1) * 2 ** -scale);
+const computeOuterBound = (index: number, scale: number): number => 2 ** ((index + 1) * 2 ** -scale);
 
 /** Merges buckets below the threshold into the zero bucket; those that extend beyond it remain, as in Prometheus. */
 const absorbBelowThreshold = (side: Map<number, number>, scale: number, threshold: number): number => {
   let count = 0;
   for (const [index, bucketCount] of side) {
-    if (outerBound(index, scale) > threshold) continue;
+    if (computeOuterBound(index, scale) > threshold) continue;
     count += bucketCount;
     side.delete(index);
   }
@@ -78,25 +78,25 @@ export const addExponential = (one: ExponentialBuckets, other: ExponentialBucket
     addShifted(addShifted(new Map(), one[side], one.scale - scale), other[side], other.scale - scale);
   const positive = addSide('positive');
   const negative = addSide('negative');
-  const absorbed =
+  const absorbedCount =
     absorbBelowThreshold(positive, scale, zeroThreshold) + absorbBelowThreshold(negative, scale, zeroThreshold);
-  return { scale, zeroThreshold, zeroCount: one.zeroCount + other.zeroCount + absorbed, positive, negative };
+  return { scale, zeroThreshold, zeroCount: one.zeroCount + other.zeroCount + absorbedCount, positive, negative };
 };
 
 /**
  * Returns the buckets in order. The first bucket begins at the minimum. If the minimum is unknown, it begins at 0, or
  * at its own upper bound if that is negative.
  */
-export const explicitBuckets = ({ bounds, counts }: ExplicitBuckets, { min, max }: Extremes): Bucket[] => {
-  const first = bounds[0];
-  const last = bounds.at(-1);
-  if (first === undefined || last === undefined)
+export const toExplicitBuckets = ({ bounds, counts }: ExplicitBuckets, { min, max }: Extremes): Bucket[] => {
+  const firstBound = bounds[0];
+  const lastBound = bounds.at(-1);
+  if (firstBound === undefined || lastBound === undefined)
     return Number.isFinite(min) && Number.isFinite(max) ? [{ lower: min, upper: max, count: counts[0] ?? 0 }] : [];
-  const begin = Math.min(first, Number.isFinite(min) ? min : 0);
-  const end = Number.isFinite(max) ? Math.max(max, last) : last;
+  const lowerEnd = Math.min(firstBound, Number.isFinite(min) ? min : 0);
+  const upperEnd = Number.isFinite(max) ? Math.max(max, lastBound) : lastBound;
   return counts.map((count, index) => ({
-    lower: index === 0 ? begin : (bounds[index - 1] as number),
-    upper: index === bounds.length ? end : (bounds[index] as number),
+    lower: index === 0 ? lowerEnd : (bounds[index - 1] as number),
+    upper: index === bounds.length ? upperEnd : (bounds[index] as number),
     count,
   }));
 };
@@ -105,7 +105,7 @@ export const explicitBuckets = ({ bounds, counts }: ExplicitBuckets, { min, max 
  * Returns the buckets in order. A zero bucket begins at 0 if there are no negative buckets, and ends at 0 if there are
  * no positive ones.
  */
-export const exponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
+export const toExponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
   const { scale, zeroThreshold, zeroCount, positive, negative } = buckets;
   const sortBuckets = (side: ReadonlyMap<number, number>) =>
     [...side].filter(([, count]) => count > 0).sort(([a], [b]) => a - b);
@@ -118,15 +118,15 @@ export const exponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
   };
   return [
     ...below.map(([index, count]) => ({
-      lower: -outerBound(index, scale),
-      upper: -outerBound(index - 1, scale),
+      lower: -computeOuterBound(index, scale),
+      upper: -computeOuterBound(index - 1, scale),
       count,
       isExponential: true,
     })),
     ...(zeroCount > 0 ? [zero] : []),
     ...above.map(([index, count]) => ({
-      lower: outerBound(index - 1, scale),
-      upper: outerBound(index, scale),
+      lower: computeOuterBound(index - 1, scale),
+      upper: computeOuterBound(index, scale),
       count,
       isExponential: true,
     })),
@@ -141,8 +141,8 @@ export const mergeLayouts = (layouts: readonly (readonly Bucket[])[]): Bucket[] 
   const rangeBuckets = all.filter(({ lower, upper }) => lower < upper);
   const splitBuckets: Bucket[] = edges.slice(1).map((upper, index) => {
     const lower = edges[index] as number;
-    const within = rangeBuckets.filter((bucket) => bucket.lower <= lower && bucket.upper >= upper);
-    const count = within.reduce(
+    const coveringBuckets = rangeBuckets.filter((bucket) => bucket.lower <= lower && bucket.upper >= upper);
+    const count = coveringBuckets.reduce(
       (sum, bucket) => sum + bucket.count * ((upper - lower) / (bucket.upper - bucket.lower)),
       0,
     );
@@ -156,8 +156,8 @@ export const mergeLayouts = (layouts: readonly (readonly Bucket[])[]): Bucket[] 
 const interpolate = ({ lower, upper, isExponential = false }: Bucket, fraction: number): number => {
   if (!isExponential || lower === 0 || upper === 0) return lower + (upper - lower) * fraction;
   const [from, to] = [Math.log2(Math.abs(lower)), Math.log2(Math.abs(upper))];
-  const size = 2 ** (from + (to - from) * fraction);
-  return lower < 0 ? -size : size;
+  const magnitude = 2 ** (from + (to - from) * fraction);
+  return lower < 0 ? -magnitude : magnitude;
 };
 
 /** Returns the quantile of buckets in order; `undefined` if nothing was observed. */
@@ -198,5 +198,5 @@ export const computeClassicQuantile = (
     maxCount = Math.max(maxCount, count);
     return bucketCount;
   });
-  return computeQuantile(explicitBuckets({ bounds, counts }, noExtremes), quantile);
+  return computeQuantile(toExplicitBuckets({ bounds, counts }, noExtremes), quantile);
 };

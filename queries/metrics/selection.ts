@@ -1,18 +1,18 @@
 /** Selects the time series of a query from `series`, so that points are read by id. */
 import {
-  attributeExpressions,
+  buildAttributeExpressions,
+  buildScopeExpressions,
   type Reference,
   resolveReference,
-  scopeExpressions,
   seriesFields,
 } from '../../schemas/fields.ts';
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { getResources } from '../resources.ts';
-import { searchCondition } from '../search/condition.ts';
+import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-import { earliestRowMs } from '../series-seen.ts';
+import { getEarliestRowMs } from '../series-seen.ts';
 
 /** A series and its group. */
 export interface SelectedSeries {
@@ -32,13 +32,13 @@ export interface SelectedSeries {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Selects the series of metrics that match a search and may have points in the range. */
+/** Query for the series of metrics that match a search and may have points in the range. */
 export interface SeriesQuery {
   readonly metrics: readonly string[];
   readonly search?: string | undefined;
   readonly projectId?: string | undefined;
   readonly range: Range;
-  /** Fields and labels to group by; `allLabelColumns` makes each series a group with all its labels. */
+  /** Fields and labels to group by; `every` makes each series a group with all its labels. */
   readonly groupBy: readonly string[] | 'every';
 }
 
@@ -77,7 +77,7 @@ const seriesValueSql = (reference: Reference): string => {
       return "tuple(false, '')";
     default: {
       const { exists, text } =
-        reference.kind === 'scope' ? scopeExpressions(reference.key) : attributeExpressions(reference.key);
+        reference.kind === 'scope' ? buildScopeExpressions(reference.key) : buildAttributeExpressions(reference.key);
       return `tuple(toBool(${exists}), toString(${text}))`;
     }
   }
@@ -87,15 +87,15 @@ const seriesValueSql = (reference: Reference): string => {
 const seriesColumns = `toString(series_id) AS id, any(metric) AS metric_name, toString(any(resource_id)) AS resource,
       argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS what,
       any(attributes['le']) AS le, toString(any(cityHash64(toString(mapFilter((k, v) -> k != 'le', attributes)), metric, resource_id))) AS histogram`;
-const aliveHaving = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
-const aliveSinceParameter = (from: bigint): string => String(earliestRowMs(Number(from / 1_000_000n)));
+const aliveConditionSql = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
+const aliveSinceParameter = (from: bigint): string => String(getEarliestRowMs(Number(from / 1_000_000n)));
 
 /**
  * Returns the selected series, in the order of their ids, and whether there are more than `limit`. If the metadata of a
  * Prometheus series changed, the latest version is returned.
  */
 export const selectSeries = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { metrics, search, projectId, range, groupBy }: SeriesQuery,
   limit = maxSeries,
 ): Promise<{ readonly series: readonly SelectedSeries[]; readonly hasOmittedSeries: boolean }> => {
@@ -110,7 +110,7 @@ export const selectSeries = async (
     parameters['project'] = projectId;
   }
   if (search !== undefined) {
-    const condition = searchCondition(parseSearch(search, 'metrics'), 'metrics');
+    const condition = buildSearchCondition(parseSearch(search, 'metrics'), 'metrics');
     conditions.push(condition.sql);
     Object.assign(parameters, condition.parameters);
   }
@@ -122,7 +122,7 @@ export const selectSeries = async (
   const rows = await columns.query<Row>(
     `SELECT ${seriesColumns}, [${groupExpressions}] AS own${allLabelColumns}
     FROM series WHERE tenant_id = {tenant:String} AND ${conditions.join(' AND ')}
-    GROUP BY series_id HAVING ${aliveHaving}
+    GROUP BY series_id HAVING ${aliveConditionSql}
     ORDER BY series_id LIMIT ${limit + 1}`,
     parameters,
     { maxResultRows: limit + 1 },
@@ -145,13 +145,16 @@ const toSelectedSeries = (
 ): SelectedSeries => ({ id, metric, kind, temporality, monotonic, unit, source, le, histogram, labels });
 
 const buildNamedLabels = (
-  { own, resource }: Pick<Row, 'own' | 'resource'>,
+  { own: seriesLabel, resource }: Pick<Row, 'own' | 'resource'>,
   references: readonly Reference[],
   names: readonly string[],
   resources: ReadonlyMap<string, ResourceAttributes>,
 ): SelectedSeries['labels'] =>
   Object.fromEntries(
-    references.map((reference, index) => [names[index], formatLabel(reference, own[index], resources.get(resource))]),
+    references.map((reference, index) => [
+      names[index],
+      formatLabel(reference, seriesLabel[index], resources.get(resource)),
+    ]),
   );
 
 /** Selection of one metric's series, grouped by names. */
@@ -165,69 +168,69 @@ export interface GroupedSeriesQuery extends Pick<SeriesQuery, 'search' | 'projec
  * they exceed `limit` in total. Throws if one selection is invalid.
  */
 export const selectSeriesBatch = async (
-  { columns }: Pick<Reading, 'columns'>,
-  questions: readonly GroupedSeriesQuery[],
+  { columns }: Pick<TenantReader, 'columns'>,
+  seriesQueries: readonly GroupedSeriesQuery[],
   limit: number,
 ): Promise<readonly (readonly SelectedSeries[])[] | undefined> => {
-  const names = [...new Set(questions.flatMap(({ groupBy }) => groupBy))];
+  const names = [...new Set(seriesQueries.flatMap(({ groupBy }) => groupBy))];
   const references = names.map((name) => resolveReference(seriesFields, name));
   const parameters: Record<string, string | readonly string[]> = {
-    metrics: [...new Set(questions.map(({ metric }) => metric))],
-    alive: aliveSinceParameter(questions[0]?.range.from ?? 0n),
+    metrics: [...new Set(seriesQueries.map(({ metric }) => metric))],
+    alive: aliveSinceParameter(seriesQueries[0]?.range.from ?? 0n),
   };
-  const conditions = questions.map(({ metric, search, projectId }, index) => {
-    const parts = [`metric = {metric${index}:String}`];
+  const conditions = seriesQueries.map(({ metric, search, projectId }, index) => {
+    const conditionParts = [`metric = {metric${index}:String}`];
     parameters[`metric${index}`] = metric;
     if (projectId !== undefined) {
       parameters[`project${index}`] = projectId;
-      parts.push(`project_id = {project${index}:String}`);
+      conditionParts.push(`project_id = {project${index}:String}`);
     }
     if (search !== undefined) {
-      const found = searchCondition(parseSearch(search, 'metrics'), 'metrics', { prefix: `q${index}_` });
-      parts.push(`(${found.sql})`);
-      Object.assign(parameters, found.parameters);
+      const searchSql = buildSearchCondition(parseSearch(search, 'metrics'), 'metrics', { prefix: `q${index}_` });
+      conditionParts.push(`(${searchSql.sql})`);
+      Object.assign(parameters, searchSql.parameters);
     }
-    return `if(${parts.join(' AND ')}, ${index}, -1)`;
+    return `if(${conditionParts.join(' AND ')}, ${index}, -1)`;
   });
   const rows = await columns.query<Row & { readonly question: number }>(
     `SELECT question, ${seriesColumns}, any(own_texts) AS own
     FROM (SELECT *, [${references.map(seriesValueSql).join(', ')}] AS own_texts,
         arrayJoin(arrayFilter(k -> k >= 0, [${conditions.join(', ')}])) AS question
       FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}) AS series
-    GROUP BY question, series_id HAVING ${aliveHaving} ORDER BY question, series_id LIMIT ${limit + 1}`,
+    GROUP BY question, series_id HAVING ${aliveConditionSql} ORDER BY question, series_id LIMIT ${limit + 1}`,
     parameters,
     { maxResultRows: limit + 1 },
   );
   if (rows.length > limit) return undefined;
   const resources = await readNeededResources({ columns }, rows, references, names);
-  const groupIndexes = questions.map(({ groupBy }) => groupBy.map((name) => names.indexOf(name)));
-  const found: SelectedSeries[][] = questions.map(() => []);
+  const groupIndexes = seriesQueries.map(({ groupBy }) => groupBy.map((name) => names.indexOf(name)));
+  const seriesByQuery: SelectedSeries[][] = seriesQueries.map(() => []);
   for (const row of rows) {
-    const { groupBy = [] } = questions[row.question] ?? {};
-    const at = groupIndexes[row.question] ?? [];
-    const own = at.map((place) => row.own[place] ?? ([false, ''] as const));
-    const groupReferences = at.map((place) => references[place] as Reference);
-    const labels = buildNamedLabels({ own, resource: row.resource }, groupReferences, groupBy, resources);
-    found[row.question]?.push(toSelectedSeries(row, labels));
+    const { groupBy = [] } = seriesQueries[row.question] ?? {};
+    const nameIndexes = groupIndexes[row.question] ?? [];
+    const seriesLabels = nameIndexes.map((nameIndex) => row.own[nameIndex] ?? ([false, ''] as const));
+    const groupReferences = nameIndexes.map((nameIndex) => references[nameIndex] as Reference);
+    const labels = buildNamedLabels({ own: seriesLabels, resource: row.resource }, groupReferences, groupBy, resources);
+    seriesByQuery[row.question]?.push(toSelectedSeries(row, labels));
   }
-  return found;
+  return seriesByQuery;
 };
 
 type ResourceAttributes = Readonly<Record<string, unknown>>;
 
 const readNeededResources = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   rows: readonly Row[],
   references: readonly Reference[],
   groupBy: SeriesQuery['groupBy'],
 ): Promise<ReadonlyMap<string, ResourceAttributes>> => {
   const isNeeded = groupBy === 'every' || references.some(({ kind }) => kind === 'resource' || kind === 'any');
   if (!isNeeded) return new Map();
-  const found = await getResources(
+  const resourcesById = await getResources(
     columns,
     rows.map(({ resource }) => resource),
   );
-  return new Map([...found].map(([id, { attributes }]) => [id, attributes]));
+  return new Map([...resourcesById].map(([id, { attributes }]) => [id, attributes]));
 };
 
 const formatValue = (value: unknown): string =>
@@ -239,10 +242,10 @@ const formatValue = (value: unknown): string =>
  */
 const formatLabel = (
   reference: Reference,
-  own: readonly [boolean, string] | undefined,
+  seriesLabel: readonly [boolean, string] | undefined,
   resource: ResourceAttributes | undefined,
 ): string => {
-  if (own?.[0] === true) return own[1];
+  if (seriesLabel?.[0] === true) return seriesLabel[1];
   if (reference.kind !== 'any' && reference.kind !== 'resource') return '';
   return formatValue(resource?.[reference.key]);
 };
@@ -259,7 +262,7 @@ const buildAllLabels = (row: Row, resource: ResourceAttributes = {}): Record<str
 export const findCommonUnit = (series: readonly SelectedSeries[], metric: string): string => {
   const units = [...new Set(series.map(({ unit }) => unit))].filter((unit) => unit !== '');
   if (units.length > 1)
-    throw invalid(
+    throw createValidationError(
       'metric',
       `${metric} has several units (${units.join(', ')}): name one in the search, as in unit:"${units[0]}"`,
     );

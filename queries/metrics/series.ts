@@ -7,7 +7,7 @@ import {
   type ScopeRow,
   toInstrumentationScope,
 } from '../instrumentation-scope.ts';
-import { projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
+import { buildProjectScopeCondition, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import { getResources, resourceFields, toResourceFields } from '../resources.ts';
 import { Exemplar, readExemplars } from './exemplars.ts';
@@ -52,13 +52,13 @@ export const readSeries = async (
   range: Range,
   filter: { service?: string | undefined; projectId?: string | undefined; scope?: 'account' | undefined },
 ): Promise<Series[]> => {
-  const parameters = { metric, service: filter.service ?? '', ...projectScopeParameterValues(filter) };
+  const parameters = { metric, service: filter.service ?? '', ...toProjectScopeParameters(filter) };
   const rows = await columns.query<SeriesRow>(
     `SELECT toString(series_id) AS id, any(kind) AS type, any(series.unit) AS unit, any(series.service) AS service, toString(any(resource_id)) AS resource,
       any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS values, any(attribute_types) AS types, any(series.scope_name) AS scope_name,
       any(series.scope_version) AS scope_version, any(series.scope_attributes) AS scope_attributes, max(series.scope_dropped_attributes) AS scope_dropped_attributes,
       max(series.scope_schema_url) AS scope_schema_url, max(series.metadata) AS metadata
-    FROM series WHERE tenant_id = {tenant:String} AND metric = {metric:String} AND ({service:String} = '' OR series.service = {service:String})${projectScopeCondition(filter)}
+    FROM series WHERE tenant_id = {tenant:String} AND metric = {metric:String} AND ({service:String} = '' OR series.service = {service:String})${buildProjectScopeCondition(filter)}
     GROUP BY series_id ORDER BY series_id LIMIT 1000`,
     parameters,
   );

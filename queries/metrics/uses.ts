@@ -11,7 +11,7 @@ import { parse } from '../promql/index.ts';
 import type { Translation } from '../promql/otlp/labels.ts';
 import { compileTest } from '../promql/syntax/matchers.ts';
 import { visitExpressions } from '../promql/syntax/tree.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { Unknown } from '../result.ts';
 
 /** Documents that contain queries, in any of their fields. */
@@ -24,7 +24,7 @@ export interface QueryCollection {
 }
 
 /** All collections that may reference a metric. Add each new resource whose documents contain queries. */
-export const queryHolders: readonly QueryCollection[] = [
+export const queryCollections: readonly QueryCollection[] = [
   {
     pluralName: 'saved queries',
     collection: savedQueries,
@@ -45,7 +45,7 @@ const Use = z.strictObject({
   name: z.string().nullable(),
 });
 
-/** `unused` applies only to what was searched. */
+/** Uses of a metric. The result only covers the searched documents. */
 export const MetricUses = z.strictObject({
   uses: z.union([z.array(Use).describe('At most 100; empty if nothing in `lookedAt` uses the metric'), Unknown]),
   searchedIn: z
@@ -56,9 +56,9 @@ export const MetricUses = z.strictObject({
 });
 type Use = z.output<typeof Use>;
 
-/** References in a document: names of metrics in builder queries, and tests of names from PromQL selectors. */
+/** References to metrics in a document: names in builder queries, and tests for names from PromQL selectors. */
 interface ReferencedNames {
-  readonly built: ReadonlySet<string>;
+  readonly builderNames: ReadonlySet<string>;
   readonly tests: readonly ((name: string) => boolean)[];
 }
 
@@ -66,8 +66,8 @@ interface ReferencedNames {
 const namePattern = /[A-Za-z_:][\w:.]*/g;
 
 /**
- * Returns a test for each PromQL selector that restricts the name. In text that is not valid PromQL, each word counts
- * as a name: this may report a use too many, but misses none.
+ * Returns a test for each PromQL selector that restricts the name. In text that is not valid PromQL, each word
+ * counts as a name, so uses may be reported wrongly but none is missed.
  */
 const collectNameTests = (expression: string): ReferencedNames['tests'] => {
   const tests: ((name: string) => boolean)[] = [];
@@ -80,24 +80,24 @@ const collectNameTests = (expression: string): ReferencedNames['tests'] => {
     });
     return tests;
   } catch {
-    const found = new Set(expression.match(namePattern));
-    return [(name) => found.has(name)];
+    const words = new Set(expression.match(namePattern));
+    return [(name) => words.has(name)];
   }
 };
 
 /** Reads the whole document, because conditions of rules and formulas contain queries too. */
 const readQueriedNames = (document: object): ReferencedNames => {
-  const built = new Set<string>();
+  const builderNames = new Set<string>();
   const tests: ((name: string) => boolean)[] = [];
   JSON.stringify(document, (_key, value: unknown) => {
     const { kind, metric, record, expression } = Object(value) as Readonly<Record<string, unknown>>;
-    if (kind === 'metric' && typeof metric === 'string') built.add(metric);
+    if (kind === 'metric' && typeof metric === 'string') builderNames.add(metric);
     // A recording rule contains only PromQL.
     if (kind === 'promql' || (typeof record === 'string' && expression !== undefined))
       tests.push(...collectNameTests(String(expression)));
     return value;
   });
-  return { built, tests };
+  return { builderNames, tests };
 };
 
 interface MetricNames {
@@ -109,32 +109,33 @@ interface MetricNames {
 
 const listBuilderNames = (metric: string): readonly string[] => [metric, metric.replace(/_(?:bucket|sum|count)$/, '')];
 
-const isReferenced = ({ built, inPromql }: MetricNames, queriedNames: ReferencedNames): boolean =>
-  built.some((name) => queriedNames.built.has(name)) || queriedNames.tests.some((passes) => inPromql.some(passes));
+const referencesMetric = ({ built, inPromql }: MetricNames, queriedNames: ReferencedNames): boolean =>
+  built.some((name) => queriedNames.builderNames.has(name)) ||
+  queriedNames.tests.some((testName) => inPromql.some(testName));
 
 const maxUses = 100;
 
 /** Dependencies of the search for uses. */
-export interface UsesReading extends Pick<Reading, 'columns'> {
+export interface UsesContext extends Pick<TenantReader, 'columns'> {
   readonly documents: Pick<TenantDocuments, 'collection'>;
   readonly translation: Translation;
 }
 
 /** Searches all documents of an organization with queries, once for several metrics. */
 export const findMetricsUses = async (
-  { documents, columns, translation }: UsesReading,
+  { documents, columns, translation }: UsesContext,
   metrics: readonly string[],
-  holders: readonly QueryCollection[] = queryHolders,
+  collections: readonly QueryCollection[] = queryCollections,
 ): Promise<ReadonlyMap<string, z.output<typeof MetricUses>>> => {
   const inPromql = await findPromqlNames(columns, metrics, translation);
-  const all = metrics.map((metric) => ({
+  const metricUses = metrics.map((metric) => ({
     metric,
     uses: [] as Use[],
     built: listBuilderNames(metric),
     inPromql: [...listBuilderNames(metric), ...(inPromql.get(metric) ?? [])],
   }));
   const searchedIn: { what: string; documents: number }[] = [];
-  for (const { pluralName, collection, isPrivate } of holders) {
+  for (const { pluralName, collection, isPrivate } of collections) {
     let count = 0;
     for await (const document of iterateDocuments(documents.collection(collection))) {
       count++;
@@ -146,22 +147,24 @@ export const findMetricsUses = async (
             id: document.id,
             name: String((document as { readonly name?: unknown }).name ?? document.id),
           };
-      for (const one of all) if (one.uses.length < maxUses && isReferenced(one, queriedNames)) one.uses.push(use);
+      for (const usesOfMetric of metricUses)
+        if (usesOfMetric.uses.length < maxUses && referencesMetric(usesOfMetric, queriedNames))
+          usesOfMetric.uses.push(use);
     }
     searchedIn.push({ what: pluralName, documents: count });
   }
   const unknownUses = { value: null, reason: 'no stored document names metrics yet' };
   return new Map(
-    all.map(({ metric, uses }) => [metric, { uses: holders.length === 0 ? unknownUses : uses, searchedIn }]),
+    metricUses.map(({ metric, uses }) => [metric, { uses: collections.length === 0 ? unknownUses : uses, searchedIn }]),
   );
 };
 
 /** As `findMetricsUses`, for one metric. */
 export const findMetricUses = async (
-  reading: UsesReading,
+  reading: UsesContext,
   metric: string,
-  holders: readonly QueryCollection[] = queryHolders,
+  collections: readonly QueryCollection[] = queryCollections,
 ): Promise<z.output<typeof MetricUses>> => {
-  const found = await findMetricsUses(reading, [metric], holders);
-  return found.get(metric) as z.output<typeof MetricUses>;
+  const usesByMetric = await findMetricsUses(reading, [metric], collections);
+  return usesByMetric.get(metric) as z.output<typeof MetricUses>;
 };

@@ -1,6 +1,6 @@
-/** Windows of a query's evaluation, and the points read for them. */
+/** Windows over which a query is evaluated, and the SQL of the points that they need. */
 import type { QueryContext } from '../answer.ts';
-import { buildSteps, rangeSeconds } from '../steps.ts';
+import { buildSteps, getRangeSeconds } from '../steps.ts';
 import { formatTime } from '../time.ts';
 
 /** Adjacent windows, from first to last: the steps of a range, or the entire range. Times are in nanoseconds. */
@@ -8,8 +8,8 @@ export interface Windows {
   readonly from: bigint;
   readonly to: bigint;
   /** Start of the first window, which may be before the range. */
-  readonly begin: bigint;
-  readonly width: bigint;
+  readonly firstStart: bigint;
+  readonly lengthNs: bigint;
   readonly count: number;
   /** Starts in epoch milliseconds. */
   readonly starts: readonly number[];
@@ -22,71 +22,78 @@ export interface Windows {
   /** Maximum distance before the range of the point from which a counter's increase is counted. */
   readonly lookback: bigint;
   /** Returns the seconds of a window within the range. */
-  secondsOf(index: number): number;
+  getSeconds(index: number): number;
 }
 
-const minute = 60_000_000_000n;
-const staleAfterNs = 5n * minute;
-const maxLookback = 60n * minute;
+const minuteNs = 60_000_000_000n;
+const staleAfterNs = 5n * minuteNs;
+const maxLookbackNs = 60n * minuteNs;
 /** Maximum clock skew of senders: a point that was received more than this before the range cannot be in the range. */
-const clockSkewNs = 24n * 60n * minute;
+const clockSkewNs = 24n * 60n * minuteNs;
 
-export const windowsOf = ({ range, stepMs, stepsFrom, isNewestWithin = false }: QueryContext): Windows => {
+export const createWindows = ({ range, stepMs, stepsFrom, isNewestWithin = false }: QueryContext): Windows => {
   const { from, to } = range;
   const staleness = { staleAfterNs, staleLookbackNs: isNewestWithin ? 0n : staleAfterNs };
   if (stepMs === undefined) {
-    const width = to - from + 1n;
+    const lengthNs = to - from + 1n;
     return {
       from,
       to,
-      begin: from,
-      width,
+      firstStart: from,
+      lengthNs,
       count: 1,
       starts: [Number(from / 1_000_000n)],
       partial: [],
       ...staleness,
-      lookback: counterLookbackNs(width),
-      secondsOf: () => rangeSeconds(range),
+      lookback: computeCounterLookbackNs(lengthNs),
+      getSeconds: () => getRangeSeconds(range),
     };
   }
-  const { beginNs: begin, stepNs: width, count, starts, partial, getSeconds } = buildSteps(range, stepMs, stepsFrom);
+  const {
+    beginNs: firstStart,
+    stepNs: lengthNs,
+    count,
+    starts,
+    partial,
+    getSeconds,
+  } = buildSteps(range, stepMs, stepsFrom);
   return {
     from,
     to,
-    begin,
-    width,
+    firstStart,
+    lengthNs,
     count,
     starts,
     partial,
     ...staleness,
-    lookback: counterLookbackNs(width),
-    secondsOf: getSeconds,
+    lookback: computeCounterLookbackNs(lengthNs),
+    getSeconds: getSeconds,
   };
 };
 
-const counterLookbackNs = (width: bigint): bigint =>
-  width < staleAfterNs ? staleAfterNs : width > maxLookback ? maxLookback : width;
+const computeCounterLookbackNs = (lengthNs: bigint): bigint =>
+  lengthNs < staleAfterNs ? staleAfterNs : lengthNs > maxLookbackNs ? maxLookbackNs : lengthNs;
 
 const int64Sql = (value: bigint | number): string => `toInt64('${value}')`;
 
 /** Returns SQL of the windows, over columns of nanoseconds. */
-export const windowSql = ({ from, to, begin, width, count, staleAfterNs }: Windows) => {
+export const buildWindowSql = ({ from, to, firstStart, lengthNs, count, staleAfterNs }: Windows) => {
   /** Index of the window of a time that is not before the range. */
-  const windowIndexSql = (time: string): string => `intDiv(${time} - ${int64Sql(begin)}, ${int64Sql(width)})`;
-  const windowStartSql = (index: string): string => `(${int64Sql(begin)} + ${index} * ${int64Sql(width)})`;
+  const windowIndexSql = (time: string): string => `intDiv(${time} - ${int64Sql(firstStart)}, ${int64Sql(lengthNs)})`;
+  const windowStartSql = (index: string): string => `(${int64Sql(firstStart)} + ${index} * ${int64Sql(lengthNs)})`;
   return {
     indexOf: windowIndexSql,
     /** Whether a time is not before the range. */
     isInRangeSql: (time: string): string => `${time} >= ${int64Sql(from)}`,
     /** Whether the duration exceeds a window. */
-    isLongerSql: (start: string, end: string): string => `${end} - ${start} > ${int64Sql(width)}`,
+    isLongerSql: (start: string, end: string): string => `${end} - ${start} > ${int64Sql(lengthNs)}`,
     /**
      * Windows, with their shares of an increase between `start` and `end`. An increase belongs to the window `own`. If
      * `own` is -1, it took longer than a window and is spread evenly over its time.
      */
     sharesSql: (start: string, end: string, own: string): string =>
       `if(${own} >= 0, [(${own}, toFloat64(1))],
-        arrayMap(k -> (k, (least(${windowStartSql('k')} + ${int64Sql(width)}, ${end}) - greatest(${windowStartSql('k')}, ${start}, ${int64Sql(from)})) / (${end} - ${start})),
+        arrayMap(k -> (k, (least(${windowStartSql('k')} + ${int64Sql(lengthNs)}, ${end}) - greatest(${windowStartSql('k')}, ${start}, ${int64Sql(from)})) / (${end} - ${start})),
           range(${windowIndexSql(`greatest(${start}, ${int64Sql(from)})`)}, if(${own} >= 0, ${int64Sql(0)}, ${windowIndexSql(end)} + 1))))`,
     /**
      * Windows in which a value is the newest one and still valid: from its own window to the one before the next value.
@@ -96,7 +103,7 @@ export const windowSql = ({ from, to, begin, width, count, staleAfterNs }: Windo
       `range(${windowIndexSql(`greatest(${time}, ${int64Sql(from)})`)}, 1 + least(
         multiIf(${next} = 0, ${int64Sql(count - 1)}, ${next} < ${int64Sql(from)}, ${int64Sql(-1)}, ${windowIndexSql(next)} - 1),
         if(${time} + ${int64Sql(staleAfterNs)} > ${int64Sql(to)}, ${int64Sql(count - 1)},
-          greatest(if(${time} < ${int64Sql(from)}, ${int64Sql(-1)}, ${windowIndexSql(time)}), intDiv(greatest(${time} + ${int64Sql(staleAfterNs)} - ${int64Sql(begin)}, ${int64Sql(0)}), ${int64Sql(width)}) - 1))))`,
+          greatest(if(${time} < ${int64Sql(from)}, ${int64Sql(-1)}, ${windowIndexSql(time)}), intDiv(greatest(${time} + ${int64Sql(staleAfterNs)} - ${int64Sql(firstStart)}, ${int64Sql(0)}), ${int64Sql(lengthNs)}) - 1))))`,
   };
 };
 

@@ -2,16 +2,16 @@
 import type { Labels, Selection, Series } from './series.ts';
 import { compileTest } from './syntax/matchers.ts';
 
-const labelsKey = (labels: Labels): string =>
+const toLabelsKey = (labels: Labels): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /** Returns the additional series that match a selection. Each has one sample. */
 export const selectAdditionalSeries = (
   { matchers, fromMs, toMs }: Selection,
-  added: readonly Series[],
+  additionalSeries: readonly Series[],
 ): readonly Series[] => {
   const tests = matchers.map((matcher) => ({ name: matcher.name, test: compileTest(matcher) }));
-  return added.filter(({ labels, times: [time = 0] }) => {
+  return additionalSeries.filter(({ labels, times: [time = 0] }) => {
     if (time <= fromMs || time > toMs) return false;
     return tests.every(({ name, test }) => test(labels[name] ?? ''));
   });
@@ -26,31 +26,36 @@ const concatenate = (one: Float64Array, other: Float64Array): Float64Array => {
 };
 
 /** Appends additional samples to a stored series, unless they have been stored in the meantime. */
-const appendSamples = (stored: Series, added: Series): Series => {
-  if ((stored.times.at(-1) ?? Number.NEGATIVE_INFINITY) >= (added.times[0] as number)) return stored;
-  const hasHistograms = stored.histograms !== undefined || added.histograms !== undefined;
+const appendSamples = (storedSeries: Series, additionalSeries: Series): Series => {
+  if ((storedSeries.times.at(-1) ?? Number.NEGATIVE_INFINITY) >= (additionalSeries.times[0] as number))
+    return storedSeries;
+  const hasHistograms = storedSeries.histograms !== undefined || additionalSeries.histograms !== undefined;
   const histogramsOrUndefined = ({ histograms, times }: Series) => histograms ?? Array.from(times, () => undefined);
   return {
-    labels: stored.labels,
-    times: concatenate(stored.times, added.times),
-    values: concatenate(stored.values, added.values),
-    ...(hasHistograms && { histograms: [...histogramsOrUndefined(stored), ...histogramsOrUndefined(added)] }),
-    ...(stored.startTimes && { startTimes: concatenate(stored.startTimes, new Float64Array(added.times.length)) }),
+    labels: storedSeries.labels,
+    times: concatenate(storedSeries.times, additionalSeries.times),
+    values: concatenate(storedSeries.values, additionalSeries.values),
+    ...(hasHistograms && {
+      histograms: [...histogramsOrUndefined(storedSeries), ...histogramsOrUndefined(additionalSeries)],
+    }),
+    ...(storedSeries.startTimes && {
+      startTimes: concatenate(storedSeries.startTimes, new Float64Array(additionalSeries.times.length)),
+    }),
   };
 };
 
 /** Yields the series of a selection, as if these samples were stored. */
 export const mergeAdditionalSeries = function* (
-  stored: Iterable<Series>,
+  storedSeries: Iterable<Series>,
   selection: Selection,
-  added: readonly Series[],
+  additionalSeries: readonly Series[],
 ): Iterable<Series> {
   const remaining = new Map(
-    selectAdditionalSeries(selection, added).map((series) => [labelsKey(series.labels), series]),
+    selectAdditionalSeries(selection, additionalSeries).map((series) => [toLabelsKey(series.labels), series]),
   );
-  if (remaining.size === 0) return yield* stored;
-  for (const series of stored) {
-    const key = labelsKey(series.labels);
+  if (remaining.size === 0) return yield* storedSeries;
+  for (const series of storedSeries) {
+    const key = toLabelsKey(series.labels);
     const additional = remaining.get(key);
     remaining.delete(key);
     yield additional === undefined ? series : appendSamples(series, additional);

@@ -1,4 +1,4 @@
-/** Errors of PromQL, with Prometheus' types and texts. */
+/** Errors of PromQL queries, with the error types and messages of Prometheus. */
 
 /** Prometheus' error types. */
 export type PromqlErrorType =

@@ -2,7 +2,7 @@ import { Annotations } from './engine/annotations.ts';
 import { defaultOptions, type EngineOptions, SampleCounts } from './engine/context.ts';
 import { Evaluator } from './engine/evaluator.ts';
 import { planReads, type QueryWindow } from './engine/plan.ts';
-import { type Answer, evaluateAnswer } from './engine/result.ts';
+import { evaluateResult, type PromqlResult } from './engine/result.ts';
 import { addResetHints } from './engine/samples.ts';
 import type { Selection, Series } from './series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
@@ -34,7 +34,7 @@ const defaultBytes = 400e6;
 
 /** Result of a query, with Prometheus' annotations. */
 export interface EvaluationResult {
-  readonly value: Answer;
+  readonly value: PromqlResult;
   readonly warnings: readonly string[];
   readonly infos: readonly string[];
   readonly samples: { readonly total: number; readonly peak: number; readonly perStep: Float64Array };
@@ -57,15 +57,14 @@ export const findExpressionProblem = (text: string): string | undefined => {
   }
 };
 
-const effectiveLookbackMs = ({ lookbackMs }: Window, options: EngineOptions): number =>
-  lookbackMs ?? options.lookbackMs;
+const getLookbackMs = ({ lookbackMs }: Window, options: EngineOptions): number => lookbackMs ?? options.lookbackMs;
 
 /** Returns the selections of an expression, in the order of their numbers for `evaluate`. */
 export const listSelections = (
   { expression }: ParsedQuery,
   window: Window,
   options: EngineOptions = defaultOptions,
-): readonly Selection[] => planReads(expression, window, effectiveLookbackMs(window, options)).selections;
+): readonly Selection[] => planReads(expression, window, getLookbackMs(window, options)).selections;
 
 function* addHints(allSeries: Iterable<Series>): Iterable<Series> {
   for (const series of allSeries) yield addResetHints(series);
@@ -89,7 +88,7 @@ export const evaluate = (
     throw new PromqlExecutionError(
       `invalid expression type "${formatType(type)}" for range query, must be Scalar or instant Vector`,
     );
-  const lookbackMs = effectiveLookbackMs(window, options);
+  const lookbackMs = getLookbackMs(window, options);
   const plan = planReads(expression, window, lookbackMs);
   const count = isInstant ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
   const annotations = new Annotations();
@@ -107,7 +106,7 @@ export const evaluate = (
       read: readSelection,
     },
   );
-  const value = evaluateAnswer(evaluator, plan.expression, isInstant);
-  const { warnings, infos } = annotations.texts(text);
-  return { value, warnings, infos, samples: { total: counts.total, peak: counts.peak, perStep: counts.perStep } };
+  const value = evaluateResult(evaluator, plan.expression, isInstant);
+  const { warnings, infos } = annotations.getTexts(text);
+  return { value, warnings, infos, samples: { total: counts.total, peak: counts.peak, perStep: counts.totalByStep } };
 };

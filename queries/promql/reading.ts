@@ -1,10 +1,10 @@
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import type { Promql } from './evaluation/threads.ts';
 import type { Translation } from './otlp/labels.ts';
 import type { Series } from './series.ts';
 
 /** Evaluation threads of PromQL, and their translation of OTLP series. */
-export interface PromqlReading {
+export interface PromqlDependencies {
   readonly threads: Promql;
   readonly translation: Translation;
   /**
@@ -15,6 +15,6 @@ export interface PromqlReading {
 }
 
 /** Dependencies of every kind of `Query`; without `promql`, PromQL queries are rejected. */
-export interface QueryReading extends Reading {
-  readonly promql?: PromqlReading | undefined;
+export interface QueryReader extends TenantReader {
+  readonly promql?: PromqlDependencies | undefined;
 }

@@ -1,15 +1,15 @@
 /** Runs PromQL as a kind of `Query`. */
-import { type Answer, buildSeriesAnswer, buildTableAnswer, type QueryContext } from '../answer.ts';
-import { invalid, QueryError } from '../errors.ts';
+import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
+import { createValidationError, QueryError } from '../errors.ts';
 import type { PromqlQuery } from '../query.ts';
 import type { Incompleteness } from '../result.ts';
 import { PromqlError } from './errors.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';
-import { retentionStartMs } from './fetch/scope.ts';
+import { getRetentionStartMs } from './fetch/scope.ts';
 import { fromNative } from './histograms/histogram.ts';
 import { formatHistogram } from './histograms/text.ts';
 import type { EvaluationResult } from './index.ts';
-import type { QueryReading } from './reading.ts';
+import type { QueryReader } from './reading.ts';
 import type { NativeHistogram } from './series.ts';
 import { createStepsWriter } from './steps-cache.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
@@ -46,51 +46,51 @@ export const buildPromqlWindow = ({ range: { from, to }, stepMs, stepsFrom }: Qu
  */
 export const runPromql = async (
   query: PromqlQuery,
-  reading: QueryReading,
+  reading: QueryReader,
   { range, stepMs, stepsFrom, signal }: QueryContext & { readonly signal?: AbortSignal | undefined },
-): Promise<Answer> => {
+): Promise<ResultData> => {
   const window = buildPromqlWindow({ range, stepMs, stepsFrom });
   if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > maxSteps)
-    throw invalid('step', `gives more than ${maxSteps} steps: use a longer step`);
-  return buildPromqlAnswer(query, await evaluatePromql(query.expression, reading, window, signal), { stepMs });
+    throw createValidationError('step', `gives more than ${maxSteps} steps: use a longer step`);
+  return buildPromqlResult(query, await evaluatePromql(query.expression, reading, window, signal), { stepMs });
 };
 
 /** Evaluates an expression. Throws a `QueryError` if it is invalid. */
 export const evaluatePromql = async (
   expression: string,
-  { columns, promql, plan, nowMs }: QueryReading,
+  { columns, promql, plan, nowMs }: QueryReader,
   window: EvaluationWindow,
   signal?: AbortSignal,
 ): Promise<EvaluationResult> => {
-  if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');
+  if (promql === undefined) throw createValidationError('query.kind', 'PromQL is not evaluated here');
   const scope = { columns, translation: promql.translation };
   const storeSteps = createStepsWriter({ scope, expression, window });
   try {
-    const evaluated = await promql.threads.evaluate({
+    const evaluation = await promql.threads.evaluate({
       expression,
       window,
       scope,
       signal,
       additionalSeries: promql.additionalSeries,
-      retainedFromMs: retentionStartMs(plan, nowMs),
+      retainedFromMs: getRetentionStartMs(plan, nowMs),
     });
-    storeSteps(evaluated);
-    return evaluated;
+    storeSteps(evaluation);
+    return evaluation;
   } catch (error) {
     throw toQueryError(error);
   }
 };
 
-/** Converts a result to the common answer format. */
-export const buildPromqlAnswer = (
+/** Converts an evaluation to the common result format. */
+export const buildPromqlResult = (
   query: PromqlQuery,
-  evaluated: EvaluationResult,
+  evaluation: EvaluationResult,
   { stepMs }: Pick<QueryContext, 'stepMs'>,
-): Answer => (stepMs === undefined ? buildTable(evaluated) : buildSeries(query, evaluated));
+): ResultData => (stepMs === undefined ? buildTable(evaluation) : buildSeries(query, evaluation));
 
 /** Converts an error of a query to a `QueryError`; returns any other error unchanged. */
 export const toQueryError = (error: unknown): unknown => {
-  if (error instanceof PromqlSyntaxError) return invalid('query.expression', error.message);
+  if (error instanceof PromqlSyntaxError) return createValidationError('query.expression', error.message);
   const isPromqlProblem = error instanceof PromqlError || error instanceof PromqlExecutionError;
   if (!isPromqlProblem) return error;
   const isBusy = error instanceof PromqlError && error.type === 'too_many_requests';
@@ -100,9 +100,9 @@ export const toQueryError = (error: unknown): unknown => {
 const toIncompleteness = ({ warnings }: EvaluationResult): Incompleteness[] =>
   warnings.map((message) => ({ code: 'dropped' as const, message }));
 
-const buildSeries = (query: PromqlQuery, evaluated: EvaluationResult): Answer => {
-  const { value } = evaluated;
-  if (value.type !== 'matrix') return buildSeriesAnswer([], [], toIncompleteness(evaluated));
+const buildSeries = (query: PromqlQuery, evaluation: EvaluationResult): ResultData => {
+  const { value } = evaluation;
+  if (value.type !== 'matrix') return buildSeriesResult([], [], toIncompleteness(evaluation));
   const series = value.series.map(({ labels, times, values, histogramTimes, histograms }) => {
     const points: [number, number | string][] = [
       ...Array.from(times, (time, at): [number, number | string] => [time, toPointValue(values[at] as number)]),
@@ -114,13 +114,13 @@ const buildSeries = (query: PromqlQuery, evaluated: EvaluationResult): Answer =>
     points.sort(([left], [right]) => left - right);
     return { name: getSeriesName(labels, query), labels, unit: '', points };
   });
-  return buildSeriesAnswer(series, [], toIncompleteness(evaluated));
+  return buildSeriesResult(series, [], toIncompleteness(evaluation));
 };
 
-const buildTable = (evaluated: EvaluationResult): Answer => {
-  const { value } = evaluated;
+const buildTable = (evaluation: EvaluationResult): ResultData => {
+  const { value } = evaluation;
   if (value.type === 'matrix')
-    throw invalid(
+    throw createValidationError(
       'query.expression',
       'returns a range of each series: a table has one value per series, use a function over the range',
     );
@@ -130,7 +130,7 @@ const buildTable = (evaluated: EvaluationResult): Answer => {
       ? value.elements.map((element) => ({ labels: element.labels, value: toPointValue(element.value) }))
       : [{ labels: {}, value: isText ? value.value : toPointValue(value.value) }];
   const names = [...new Set(elements.flatMap(({ labels }) => Object.keys(labels)))].sort();
-  return buildTableAnswer(
+  return buildTableResult(
     [
       ...names.map((name) => ({ name, type: 'text' as const, unit: '' })),
       { name: 'value', type: isText ? 'text' : 'number', unit: '' },
@@ -139,6 +139,6 @@ const buildTable = (evaluated: EvaluationResult): Answer => {
       ...names.map((name) => (labels as Record<string, string>)[name] ?? ''),
       elementValue,
     ]),
-    toIncompleteness(evaluated),
+    toIncompleteness(evaluation),
   );
 };

@@ -1,5 +1,5 @@
 /**
- * Caches steps of expressions that are queried repeatedly as time advances, as by panels.
+ * Caches steps of expressions that are queried repeatedly as time advances, for example by dashboard panels.
  *
  * A step depends only on the samples in its windows, not on the start of the range. Steps before the first time block
  * with changed data are therefore unchanged, and only later steps are evaluated. Late and erased samples, new series
@@ -10,8 +10,8 @@ import { sortByLabels } from './engine/labels.ts';
 import type { MatrixSeries } from './engine/result.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';
 import {
+  type BlockFingerprints,
   findFirstChangeMs,
-  type PieceFingerprints,
   type SelectorRead,
   selectFingerprints,
 } from './fetch/landed-pieces.ts';
@@ -32,7 +32,7 @@ interface RecordedState {
   readonly window: EvaluationWindow;
   /** Metrics that are read, and their translation to series. */
   readonly origins: string;
-  readonly fingerprints: PieceFingerprints;
+  readonly fingerprints: BlockFingerprints;
   /** Last complete evaluation, in monotonic milliseconds of the process. */
   readonly evaluatedMs: number;
 }
@@ -45,8 +45,9 @@ interface CachedSteps extends RecordedState {
 export interface CachedStepsReader {
   /** First step to evaluate: the window's first if nothing is cached, after its end if everything is. */
   readonly fromMs: number;
-  /** Returns the answer, given an evaluation that starts at `fromMs` or earlier, and caches it for the next query. */
-  answer(evaluated: EvaluationResult, fromMs: number): EvaluationResult;
+  /** Returns the complete result, given an evaluation that starts at `fromMs` or earlier, and caches it for the next
+   * query. */
+  complete(evaluatedSeries: EvaluationResult, fromMs: number): EvaluationResult;
 }
 
 /** Maximum bytes of the cache, for all organizations. */
@@ -69,7 +70,7 @@ const recordedStates = new RowCache<RecordedState>(2_000);
 
 type StepsKey = Pick<StepsQuery, 'scope' | 'expression' | 'window'>;
 
-const cacheKey = ({
+const toCacheKey = ({
   scope: { translation, projectId, onlySource },
   expression,
   window: { stepMs, lookbackMs },
@@ -79,7 +80,7 @@ const cacheKey = ({
  * Returns the length of the time blocks whose fingerprints are compared. Like steps, blocks begin at multiples of their
  * length.
  */
-export const blockLengthMs = ({ stepMs }: EvaluationWindow): number => stepsPerBlock * stepMs;
+export const getBlockLengthMs = ({ stepMs }: EvaluationWindow): number => stepsPerBlock * stepMs;
 
 const windowFunctions = new Set(['start', 'end', 'range', 'step', 'info']);
 
@@ -109,129 +110,143 @@ const describeOrigins = (reads: readonly SelectorRead[]): string =>
     ),
   );
 
-const lastStepMs = ({ startMs, endMs, stepMs }: EvaluationWindow): number =>
+const computeLastStepMs = ({ startMs, endMs, stepMs }: EvaluationWindow): number =>
   startMs + Math.floor((endMs - startMs) / stepMs) * stepMs;
 
 /** Returns the current state of the query, for the next evaluation. */
-const buildState = ({ window, reads }: StepsQuery, landed: PieceFingerprints, evaluatedMs: number): RecordedState => ({
+const buildState = (
+  { window, reads }: StepsQuery,
+  storedFingerprints: BlockFingerprints,
+  evaluatedMs: number,
+): RecordedState => ({
   window,
   evaluatedMs,
   origins: describeOrigins(reads),
-  fingerprints: selectFingerprints(reads, landed, blockLengthMs(window)),
+  fingerprints: selectFingerprints(reads, storedFingerprints, getBlockLengthMs(window)),
 });
 
 /** Returns the first step that may differ from the cached ones. */
-const firstChangedStepMs = ({ window, reads }: StepsQuery, before: CachedSteps, now: PieceFingerprints): number => {
+const findFirstChangedStepMs = ({ window, reads }: StepsQuery, before: CachedSteps, now: BlockFingerprints): number => {
   const { stepMs, endMs } = window;
-  let first = lastStepMs(before.window) + stepMs;
+  let first = computeLastStepMs(before.window) + stepMs;
   for (const read of reads) {
     // How much later than its own time a step reads; negative if it reads only earlier samples.
     const aheadMs = read.window.toMs - endMs;
-    const known = { before: before.fingerprints, beforeToMs: before.window.endMs + aheadMs, now };
-    first = Math.min(first, findFirstChangeMs(read, known, blockLengthMs(window)) - aheadMs);
+    const recordedFingerprints = { before: before.fingerprints, beforeToMs: before.window.endMs + aheadMs, now };
+    first = Math.min(first, findFirstChangeMs(read, recordedFingerprints, getBlockLengthMs(window)) - aheadMs);
   }
   return Math.ceil(first / stepMs) * stepMs;
 };
 
 /** Returns the samples from one time on and before another. */
 const sliceSeries = (series: MatrixSeries, fromMs: number, toMs: number): MatrixSeries => {
-  const placeOf = (timeMs: number): number => {
+  const findIndex = (timeMs: number): number => {
     const place = series.times.findIndex((time) => time >= timeMs);
     return place < 0 ? series.times.length : place;
   };
-  const [from, to] = [placeOf(fromMs), placeOf(toMs)];
+  const [from, to] = [findIndex(fromMs), findIndex(toMs)];
   return { ...series, times: series.times.slice(from, to), values: series.values.slice(from, to) };
 };
 
 const concatenate = (left: Float64Array, right: Float64Array): Float64Array => {
-  const all = new Float64Array(left.length + right.length);
-  all.set(left);
-  all.set(right, left.length);
-  return all;
+  const joined = new Float64Array(left.length + right.length);
+  joined.set(left);
+  joined.set(right, left.length);
+  return joined;
 };
 
 /** Merges cached and evaluated series, in the order of their labels. */
-const mergeCached = (earlier: readonly MatrixSeries[], evaluated: readonly MatrixSeries[]): readonly MatrixSeries[] => {
-  const nameOf = ({ labels }: MatrixSeries): string => JSON.stringify(labels);
-  const nonEmptySeries = earlier.filter(({ times }) => times.length > 0);
-  const all = new Map(nonEmptySeries.map((series) => [nameOf(series), series]));
-  const before = all.size;
+const mergeCached = (
+  cachedSeries: readonly MatrixSeries[],
+  evaluated: readonly MatrixSeries[],
+): readonly MatrixSeries[] => {
+  const toLabelsKey = ({ labels }: MatrixSeries): string => JSON.stringify(labels);
+  const nonEmptySeries = cachedSeries.filter(({ times }) => times.length > 0);
+  const seriesByLabels = new Map(nonEmptySeries.map((series) => [toLabelsKey(series), series]));
+  const cachedCount = seriesByLabels.size;
   for (const series of evaluated) {
-    const cachedSeries = all.get(nameOf(series));
-    const times = concatenate(cachedSeries?.times ?? none, series.times);
-    all.set(nameOf(series), { ...series, times, values: concatenate(cachedSeries?.values ?? none, series.values) });
+    const cachedSeries = seriesByLabels.get(toLabelsKey(series));
+    const times = concatenate(cachedSeries?.times ?? emptyValues, series.times);
+    seriesByLabels.set(toLabelsKey(series), {
+      ...series,
+      times,
+      values: concatenate(cachedSeries?.values ?? emptyValues, series.values),
+    });
   }
-  return all.size === before ? [...all.values()] : sortByLabels(all.values());
+  return seriesByLabels.size === cachedCount ? [...seriesByLabels.values()] : sortByLabels(seriesByLabels.values());
 };
 
-const none = new Float64Array(0);
+const emptyValues = new Float64Array(0);
 
 /** Empty result, if no step remains to be evaluated. */
-export const nothingEvaluated: EvaluationResult = {
+export const emptyEvaluation: EvaluationResult = {
   value: { type: 'matrix', series: [] },
   warnings: [],
   infos: [],
-  samples: { total: 0, peak: 0, perStep: none },
+  samples: { total: 0, peak: 0, perStep: emptyValues },
 };
 
 /** Results with warnings are not cached, because their steps are unknown, and neither are native histograms. */
-const storeSteps = (request: StepsKey, known: RecordedState, { value, warnings }: EvaluationResult): void => {
+const storeSteps = (request: StepsKey, state: RecordedState, { value, warnings }: EvaluationResult): void => {
   if (value.type !== 'matrix' || warnings.length > 0) return;
   if (value.series.some(({ histograms }) => histograms.length > 0)) return;
-  stepsCache.forTenant(request.scope.columns).set(cacheKey(request), { ...known, series: value.series });
+  stepsCache.forTenant(request.scope.columns).set(toCacheKey(request), { ...state, series: value.series });
 };
 
 /** Returns whether the cache has an entry for a query, which may be outdated. */
 export const hasCachedSteps = (request: StepsKey): boolean =>
-  stepsCache.forTenant(request.scope.columns).get(cacheKey(request)) !== undefined;
+  stepsCache.forTenant(request.scope.columns).get(toCacheKey(request)) !== undefined;
 
-/** Returns the cache entry of a query if it covers steps of its window; `landed` has the current fingerprints. */
+/** Returns the cache entry of a query if it covers steps of its window; `storedFingerprints` must be current. */
 const findCached = (
-  question: StepsQuery,
-  landed: PieceFingerprints,
-): { readonly before: CachedSteps; readonly fromMs: number } | undefined => {
-  const { scope, window, reads } = question;
-  const before = stepsCache.forTenant(scope.columns).get(cacheKey(question));
-  if (before === undefined || performance.now() - before.evaluatedMs >= cacheTtlMs) return undefined;
-  if (before.window.startMs > window.startMs || before.origins !== describeOrigins(reads)) return undefined;
-  const fromMs = firstChangedStepMs(question, before, landed);
-  return fromMs > window.startMs ? { before, fromMs } : undefined;
+  query: StepsQuery,
+  storedFingerprints: BlockFingerprints,
+): { readonly cached: CachedSteps; readonly fromMs: number } | undefined => {
+  const { scope, window, reads } = query;
+  const cached = stepsCache.forTenant(scope.columns).get(toCacheKey(query));
+  if (cached === undefined || performance.now() - cached.evaluatedMs >= cacheTtlMs) return undefined;
+  if (cached.window.startMs > window.startMs || cached.origins !== describeOrigins(reads)) return undefined;
+  const fromMs = findFirstChangedStepMs(query, cached, storedFingerprints);
+  return fromMs > window.startMs ? { cached, fromMs } : undefined;
 };
 
-/** Returns the cached steps of a query. `landed` must be read after the query arrived and before its data is read. */
-export const readCachedSteps = (question: StepsQuery, landed: PieceFingerprints): CachedStepsReader => {
-  const { window, reads } = question;
-  if (!reads.every(readsOnlyNumbers)) return { fromMs: window.startMs, answer: (evaluated) => evaluated };
-  const found = findCached(question, landed);
-  const state = buildState(question, landed, found?.before.evaluatedMs ?? performance.now());
+/** Returns a query's cached steps. `storedFingerprints` must be read after the query arrived and before its data. */
+export const readCachedSteps = (query: StepsQuery, storedFingerprints: BlockFingerprints): CachedStepsReader => {
+  const { window, reads } = query;
+  if (!reads.every(readsOnlyNumbers)) return { fromMs: window.startMs, complete: (evaluated) => evaluated };
+  const cachedMatch = findCached(query, storedFingerprints);
+  const state = buildState(query, storedFingerprints, cachedMatch?.cached.evaluatedMs ?? performance.now());
   return {
-    fromMs: found?.fromMs ?? window.startMs,
-    answer(evaluated, fromMs) {
+    fromMs: cachedMatch?.fromMs ?? window.startMs,
+    complete(evaluated, fromMs) {
       const { value } = evaluated;
-      const earlier = found?.before.series.map((series) => sliceSeries(series, window.startMs, fromMs)) ?? [];
+      const cachedSeries =
+        cachedMatch?.cached.series.map((series) => sliceSeries(series, window.startMs, fromMs)) ?? [];
       const combined: EvaluationResult =
         value.type === 'matrix' && fromMs > window.startMs
-          ? { ...evaluated, value: { type: 'matrix', series: mergeCached(earlier, value.series) } }
+          ? { ...evaluated, value: { type: 'matrix', series: mergeCached(cachedSeries, value.series) } }
           : evaluated;
-      storeSteps(question, state, combined);
+      storeSteps(query, state, combined);
       return combined;
     },
   };
 };
 
 /** Records the fingerprints before a query that runs alone. */
-export const recordFingerprints = (question: StepsQuery, landed: PieceFingerprints): void => {
-  if (question.reads.every(readsOnlyNumbers))
+export const recordFingerprints = (query: StepsQuery, storedFingerprints: BlockFingerprints): void => {
+  if (query.reads.every(readsOnlyNumbers))
     recordedStates
-      .forTenant(question.scope.columns)
-      .set(cacheKey(question), buildState(question, landed, performance.now()));
+      .forTenant(query.scope.columns)
+      .set(toCacheKey(query), buildState(query, storedFingerprints, performance.now()));
 };
 
-/** Returns a function that caches the answer of a query that runs alone. Call this before any data is read for it. */
+/** Returns a function that caches the result of a query that runs alone. Must be called before any data is read for
+ * it. */
 export const createStepsWriter = (request: StepsKey): ((evaluated: EvaluationResult) => void) => {
-  const known = recordedStates.forTenant(request.scope.columns).get(cacheKey(request));
-  const isSame = known?.window.startMs === request.window.startMs && known.window.endMs === request.window.endMs;
+  const recordedState = recordedStates.forTenant(request.scope.columns).get(toCacheKey(request));
+  const isSameWindow =
+    recordedState?.window.startMs === request.window.startMs && recordedState.window.endMs === request.window.endMs;
   return (evaluated) => {
-    if (known !== undefined && isSame) storeSteps(request, known, evaluated);
+    if (recordedState !== undefined && isSameWindow) storeSteps(request, recordedState, evaluated);
   };
 };

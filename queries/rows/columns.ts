@@ -1,15 +1,15 @@
 /** Selected columns of records: the SQL of each, and its value in a row. */
 import {
-  attributeExpressions,
+  buildAttributeExpressions,
+  buildScopeExpressions,
   type Field,
   type Reference,
   resolveReference,
-  scopeExpressions,
 } from '../../schemas/fields.ts';
 import { type Attributes, decodeValue } from '../attributes.ts';
 import type { TableColumn } from '../result.ts';
 import { type QuerySignal, signalDefinitions } from '../signals/index.ts';
-import { exactNumberOrText, formatTime } from '../time.ts';
+import { formatTime, toExactNumberOrText } from '../time.ts';
 
 export type SelectedRow = Readonly<Record<string, unknown>>;
 
@@ -21,7 +21,7 @@ export interface SelectedColumn {
   readValue(row: SelectedRow, resource: Attributes | undefined): unknown;
 }
 
-const fieldFormat = (field: Field): Pick<TableColumn, 'type' | 'unit'> => {
+const getFieldFormat = (field: Field): Pick<TableColumn, 'type' | 'unit'> => {
   if (field.type === 'time') return { type: 'time', unit: '' };
   if (field.type === 'duration') return { type: 'duration', unit: 'ns' };
   return { type: field.type === 'number' && field.names === undefined ? 'number' : 'text', unit: '' };
@@ -29,7 +29,7 @@ const fieldFormat = (field: Field): Pick<TableColumn, 'type' | 'unit'> => {
 
 const convertFieldValue = ({ type, names }: Field, value: unknown): unknown => {
   if (type === 'time') return formatTime(BigInt(String(value)));
-  if (type === 'duration') return exactNumberOrText(String(value));
+  if (type === 'duration') return toExactNumberOrText(String(value));
   if (type === 'number') return names?.[Number(value)] ?? Number(value);
   return value;
 };
@@ -41,7 +41,7 @@ export const buildSelectedColumn = (name: string, signal: QuerySignal, index: nu
   if (reference.kind === 'field') {
     const { field } = reference;
     return {
-      column: { name, ...fieldFormat(field) },
+      column: { name, ...getFieldFormat(field) },
       selection: [`${field.expression} AS ${alias}`],
       needsResource: false,
       readValue: (row) => convertFieldValue(field, row[alias]),
@@ -52,7 +52,7 @@ export const buildSelectedColumn = (name: string, signal: QuerySignal, index: nu
   const readResourceValue = (resource: Attributes | undefined): unknown => resource?.[key] ?? null;
   if (kind === 'resource')
     return { column, selection: [], needsResource: true, readValue: (_row, resource) => readResourceValue(resource) };
-  const { exists, text, type } = kind === 'scope' ? scopeExpressions(key) : attributeExpressions(key);
+  const { exists, text, type } = kind === 'scope' ? buildScopeExpressions(key) : buildAttributeExpressions(key);
   return {
     column,
     selection: [`toBool(${exists}) AS ${alias}e`, `${text} AS ${alias}`, `${type} AS ${alias}t`],

@@ -45,7 +45,7 @@ interface PreviousRead {
 /** Recent result of the same query. It only affects the length of the first time range. */
 export interface PreviousReadCache {
   get(): PreviousRead | undefined;
-  set(found: PreviousRead): void;
+  set(previousRead: PreviousRead): void;
 }
 
 const maxCachedQueries = 10_000;
@@ -66,15 +66,15 @@ export const findPreviousRead = (
   { sql, parameters }: Condition,
 ): PreviousReadCache => {
   const cache = readCache.forTenant(columns);
-  const { from: _from, to: _to, ...given } = parameters;
-  const key = JSON.stringify([order, sql, given]);
+  const { from: _from, to: _to, ...relevantParameters } = parameters;
+  const key = JSON.stringify([order, sql, relevantParameters]);
   return {
     get() {
       const found = cache.get(key);
       return found !== undefined && performance.now() - found.atMs < cacheTtlMs ? found : undefined;
     },
-    set(found) {
-      cache.set(key, found);
+    set(previousRead) {
+      cache.set(key, previousRead);
     },
   };
 };
@@ -82,26 +82,31 @@ export const findPreviousRead = (
 /**
  * Returns the length of the first time range, which should contain all requested rows according to the previous result.
  */
-const firstRangeLength = (
-  all: bigint,
+const computeFirstRangeLength = (
+  totalNs: bigint,
   limit: number,
   isOfService: boolean,
-  earlier: PreviousRead | undefined,
+  previousRead: PreviousRead | undefined,
 ): bigint => {
   const defaultSize = isOfService ? firstServiceRangeNs : firstRangeNs;
-  if (earlier === undefined) return defaultSize;
-  const { rows, readNs } = earlier;
-  if (rows === 0) return all <= readNs * maxRemainderFactor ? all : readNs;
-  const likely = (readNs * BigInt(limit)) / BigInt(rows);
-  return likely > defaultSize ? likely : defaultSize;
+  if (previousRead === undefined) return defaultSize;
+  const { rows, readNs } = previousRead;
+  if (rows === 0) return totalNs <= readNs * maxRemainderFactor ? totalNs : readNs;
+  const estimatedNs = (readNs * BigInt(limit)) / BigInt(rows);
+  return estimatedNs > defaultSize ? estimatedNs : defaultSize;
 };
 
 /** Returns the length of the next time range, which should contain all missing rows according to the rows so far. */
-const nextRangeLength = (read: bigint, last: bigint, left: bigint, { limit, found }: RangeResult): bigint => {
-  if (found === 0) return left <= read * maxRemainderFactor ? left : last * growthFactor;
+const computeNextRangeLength = (
+  read: bigint,
+  lastNs: bigint,
+  remainingNs: bigint,
+  { limit, found }: RangeResult,
+): bigint => {
+  if (found === 0) return remainingNs <= read * maxRemainderFactor ? remainingNs : lastNs * growthFactor;
   const missing = BigInt(Math.max(1, limit - found));
-  const likely = (read * missing * 3n) / (BigInt(found) * 2n);
-  return likely > last * 2n ? likely : last * 2n;
+  const estimatedNs = (read * missing * 3n) / (BigInt(found) * 2n);
+  return estimatedNs > lastNs * 2n ? estimatedNs : lastNs * 2n;
 };
 
 /**
@@ -113,29 +118,29 @@ export function* iterateTimeRanges(
   order: RowOrder,
   first = firstRangeNs,
 ): Generator<Range, void, RangeResult> {
-  const all = to - from + 1n;
+  const totalNs = to - from + 1n;
   let size = first;
   let read = 0n;
-  for (let count = 1; read < all; count++) {
-    const left = all - read;
-    const stretchSize = count === maxRanges || left - size <= size / smallRemainderDivisor ? left : size;
-    const stretch: Range =
+  for (let count = 1; read < totalNs; count++) {
+    const remainingNs = totalNs - read;
+    const rangeSize = count === maxRanges || remainingNs - size <= size / smallRemainderDivisor ? remainingNs : size;
+    const timeRange: Range =
       order === 'newest'
-        ? { from: to - read - stretchSize + 1n, to: to - read }
-        : { from: from + read, to: from + read + stretchSize - 1n };
-    const result = yield stretch;
-    read += stretchSize;
-    size = nextRangeLength(read, size, all - read, result);
+        ? { from: to - read - rangeSize + 1n, to: to - read }
+        : { from: from + read, to: from + read + rangeSize - 1n };
+    const result = yield timeRange;
+    read += rangeSize;
+    size = computeNextRangeLength(read, size, totalNs - read, result);
   }
 }
 
 /**
- * Returns up to `limit` rows of a range, in order. `read` returns up to a number of rows of a span, in order.
- * `isOfService` is true if all rows belong to one service; `earlier` has the previous result of the same query and is
- * updated.
+ * Returns up to `limit` rows of a range, in order. `read` returns up to a number of rows of a time range, in order.
+ * `isOfService` is true if all rows belong to one service; `previousReadCache` has the previous result of the same
+ * query and is updated.
  *
- * With `hasRows`, a cheaper check, the first time range is read only if it has rows. Without the check if it had rows
- * in the previous result.
+ * With `hasRows`, a cheaper check, the first time range is read only if it has rows. The check is omitted if the
+ * previous result had rows.
  */
 export const readGrowingRanges = async <Row>(
   range: Range,
@@ -143,35 +148,35 @@ export const readGrowingRanges = async <Row>(
     order,
     limit,
     isOfService = false,
-    earlier,
-    hasSome: hasRows,
+    previousReadCache,
+    hasRows,
   }: {
     readonly order: RowOrder;
     readonly limit: number;
     readonly isOfService?: boolean | undefined;
-    readonly earlier?: PreviousReadCache | undefined;
-    readonly hasSome?: ((stretch: Range) => Promise<boolean>) | undefined;
+    readonly previousReadCache?: PreviousReadCache | undefined;
+    readonly hasRows?: ((timeRange: Range) => Promise<boolean>) | undefined;
   },
-  read: (stretch: Range, limit: number) => Promise<readonly Row[]>,
+  read: (timeRange: Range, limit: number) => Promise<readonly Row[]>,
 ): Promise<Row[]> => {
   const rows: Row[] = [];
-  const before = earlier?.get();
-  const stretches = iterateTimeRanges(
+  const previousRead = previousReadCache?.get();
+  const timeRanges = iterateTimeRanges(
     range,
     order,
-    firstRangeLength(range.to - range.from + 1n, limit, isOfService, before),
+    computeFirstRangeLength(range.to - range.from + 1n, limit, isOfService, previousRead),
   );
-  const isUncertain = before === undefined || before.rows === 0;
+  const isUncertain = previousRead === undefined || previousRead.rows === 0;
   let readNs = 0n;
-  for (let next = stretches.next({ limit, found: 0 }); next.done !== true; ) {
+  for (let next = timeRanges.next({ limit, found: 0 }); next.done !== true; ) {
     const { from, to } = next.value;
     const needsProbe = hasRows !== undefined && isUncertain && readNs === 0n;
     if (!needsProbe || (await hasRows(next.value))) rows.push(...(await read(next.value, limit - rows.length)));
     readNs += to - from + 1n;
     if (rows.length >= limit) break;
-    next = stretches.next({ limit, found: rows.length });
+    next = timeRanges.next({ limit, found: rows.length });
   }
-  if (before === undefined) earlier?.set({ rows: rows.length, readNs, atMs: performance.now() });
+  if (previousRead === undefined) previousReadCache?.set({ rows: rows.length, readNs, atMs: performance.now() });
   return rows;
 };
 
@@ -180,9 +185,9 @@ export const readGrowingRanges = async <Row>(
  * their names are strings. The time is an expression instead of the column: for a column with a limit, the engine
  * (26.7) adds its own filter and no longer caches which granules match the condition.
  */
-export const orderByTime = (table: string, order: RowOrder): string => {
-  const places = ['partition', 'offset', 'ordinal'].map((column) => `${table}.${column}`);
-  return [`toUnixTimestamp64Nano(${table}.timestamp)`, ...places]
+export const buildTimeOrder = (table: string, order: RowOrder): string => {
+  const positionColumns = ['partition', 'offset', 'ordinal'].map((column) => `${table}.${column}`);
+  return [`toUnixTimestamp64Nano(${table}.timestamp)`, ...positionColumns]
     .map((expression) => `${expression} ${order === 'newest' ? 'DESC' : 'ASC'}`)
     .join(', ');
 };
@@ -208,20 +213,20 @@ export const readRowsInOrder = async <Row>(
   condition: Condition,
 ): Promise<Row[]> => {
   const { table, from = table } = getSignalRecords(signal);
-  const place = ['partition', 'offset', 'ordinal'].map((column) => `toString(${table}.${column})`).join(', ');
-  const positionSql = `[toString(toUnixTimestamp64Nano(${table}.timestamp)), ${place}] AS place_in_order`;
-  const earlier = findPreviousRead(columns, order, condition);
-  return readGrowingRanges(range, { order, limit, earlier }, async (stretch, missing) => {
-    const chosen =
+  const positionTexts = ['partition', 'offset', 'ordinal'].map((column) => `toString(${table}.${column})`).join(', ');
+  const positionSql = `[toString(toUnixTimestamp64Nano(${table}.timestamp)), ${positionTexts}] AS place_in_order`;
+  const previousReadCache = findPreviousRead(columns, order, condition);
+  return readGrowingRanges(range, { order, limit, previousReadCache }, async (timeRange, missing) => {
+    const whereSql =
       from === table
-        ? buildSelectionClauses(signal, condition, stretch)
+        ? buildSelectionClauses(signal, condition, timeRange)
         : `WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} AND ${condition.sql}`;
     const rows = await columns.query<Row & PositionedRow>(
-      `SELECT ${selection}, ${positionSql} FROM ${from} ${chosen}
-      ORDER BY ${orderByTime(table, order)} LIMIT ${missing}`,
-      { ...condition.parameters, ...buildRangeParameters(stretch) },
-      { maxResultRows: missing, onEachServer: from === table },
+      `SELECT ${selection}, ${positionSql} FROM ${from} ${whereSql}
+      ORDER BY ${buildTimeOrder(table, order)} LIMIT ${missing}`,
+      { ...condition.parameters, ...buildRangeParameters(timeRange) },
+      { maxResultRows: missing, runsOnEachServer: from === table },
     );
-    return mergeServerRows(rows, { order, limit: missing, positionOf: readRowPosition });
+    return mergeServerRows(rows, { order, limit: missing, getPosition: readRowPosition });
   });
 };

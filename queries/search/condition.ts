@@ -1,8 +1,13 @@
 /** Converts a search to an SQL condition. User texts are parameters, or literals of `quoteString`. */
 
-import { type AttributeExpressions, attributeExpressions, type Field, scopeExpressions } from '../../schemas/fields.ts';
+import {
+  type AttributeExpressions,
+  buildAttributeExpressions,
+  buildScopeExpressions,
+  type Field,
+} from '../../schemas/fields.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { attributeEquals, severityNumberSql, traceIs } from '../../schemas/tables/search.ts';
+import { buildAttributeEqualsSql, severityNumberSql, traceIs } from '../../schemas/tables/search.ts';
 import { type ReadSignal, type SignalDefinition, signalDefinitions } from '../signals/index.ts';
 import type { Bound, Interval, PatternPieces, Search, ValueTest, WordTest } from './tree.ts';
 
@@ -13,9 +18,9 @@ import type { Bound, Interval, PatternPieces, Search, ValueTest, WordTest } from
 export interface SearchCondition {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string>>;
-  /** Whether ClickHouse can use an index of words or attributes for it. */
+  /** Whether ClickHouse can use an index of words or attributes for the condition. */
   readonly usesIndex: boolean;
-  /** Whether it selects from another table. */
+  /** Whether the condition selects from another table. */
   readonly hasSubquery: boolean;
 }
 
@@ -24,8 +29,9 @@ const numberPattern = quoteString('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
 const wordCharacters = '0-9A-Za-z\\x{80}-\\x{10FFFF}';
 const wordBoundaries = [`(^|[^${wordCharacters}])`, `([^${wordCharacters}]|$)`] as const;
 /** Patterns consist of letters, so they contain no RE2 syntax. */
-const phrasePattern = (words: readonly string[]): string => wordBoundaries.join(words.join(`[^${wordCharacters}]+`));
-const wordPattern = (pieces: PatternPieces): string => wordBoundaries.join(pieces.join(`[${wordCharacters}]*`));
+const buildPhrasePattern = (words: readonly string[]): string =>
+  wordBoundaries.join(words.join(`[^${wordCharacters}]+`));
+const buildWordPattern = (pieces: PatternPieces): string => wordBoundaries.join(pieces.join(`[${wordCharacters}]*`));
 
 class ConditionWriter {
   readonly parameters: Record<string, string> = {};
@@ -76,19 +82,19 @@ class ConditionWriter {
     const { text } = this.#signal;
     switch (test.is) {
       case 'words':
-        return this.#allWords(test.words);
+        return this.#writeAllWords(test.words);
       case 'phrase': {
-        const isPhrase = text.matches(this.#bindText(phrasePattern(test.words)), 'lower');
-        return text.isIndexed ? `(${this.#allWords(test.words)} AND ${isPhrase})` : isPhrase;
+        const phraseSql = text.matches(this.#bindText(buildPhrasePattern(test.words)), 'lower');
+        return text.isIndexed ? `(${this.#writeAllWords(test.words)} AND ${phraseSql})` : phraseSql;
       }
       case 'pattern':
-        return text.matches(this.#bindText(wordPattern(test.pieces)), 'lower');
+        return text.matches(this.#bindText(buildWordPattern(test.pieces)), 'lower');
       default:
         return text.matches(this.#bindText(test.regex.source), 'raw');
     }
   }
 
-  #allWords(words: readonly string[]): string {
+  #writeAllWords(words: readonly string[]): string {
     const { text } = this.#signal;
     if (text.isIndexed) this.usesIndex = true;
     return text.hasAllWords(words.join(' '));
@@ -107,17 +113,17 @@ class ConditionWriter {
   }
 
   #writeInterval<Value>(expression: string, { from, to }: Interval<Value>, write: (value: Value) => string): string {
-    const bounds = (bound: Bound<Value> | undefined, operator: string): string[] =>
+    const toComparisons = (bound: Bound<Value> | undefined, operator: string): string[] =>
       bound === undefined ? [] : [`${expression} ${operator}${bound.isInclusive ? '=' : ''} ${write(bound.value)}`];
-    return `(${[...bounds(from, '>'), ...bounds(to, '<')].join(' AND ')})`;
+    return `(${[...toComparisons(from, '>'), ...toComparisons(to, '<')].join(' AND ')})`;
   }
 
   #writeValue({ reference, test }: Extract<Search, { is: 'value' }>): string {
     switch (reference.kind) {
       case 'field':
-        return this.#fieldTest(reference.field, test);
+        return this.#writeFieldTest(reference.field, test);
       case 'scope':
-        return this.#writeTest(test, scopeExpressions(reference.key));
+        return this.#writeTest(test, buildScopeExpressions(reference.key));
       case 'resource':
         return this.#writeResource(test, reference.key);
       case 'attribute':
@@ -126,9 +132,9 @@ class ConditionWriter {
       case 'links':
         return this.#writePart(test, reference.kind === 'events' ? 'event' : 'link', reference.key);
       default: {
-        const own = this.#writeAttribute(test, reference.key);
-        const { exists } = attributeExpressions(reference.key);
-        return `(${own} OR (NOT ${exists} AND ${this.#writeResource(test, reference.key)}))`;
+        const attributeSql = this.#writeAttribute(test, reference.key);
+        const { exists } = buildAttributeExpressions(reference.key);
+        return `(${attributeSql} OR (NOT ${exists} AND ${this.#writeResource(test, reference.key)}))`;
       }
     }
   }
@@ -138,26 +144,26 @@ class ConditionWriter {
    * the event or link instead of the span.
    */
   #writePart(test: ValueTest, part: 'event' | 'link', key: string): string {
-    return `arrayExists((attributes, attribute_types) -> ${this.#writeTest(test, attributeExpressions(key))}, ${part}_attributes, ${part}_attribute_types)`;
+    return `arrayExists((attributes, attribute_types) -> ${this.#writeTest(test, buildAttributeExpressions(key))}, ${part}_attributes, ${part}_attribute_types)`;
   }
 
   #writeResource(test: ValueTest, key: string): string {
-    const condition = this.#writeTest(test, attributeExpressions(key));
+    const condition = this.#writeTest(test, buildAttributeExpressions(key));
     this.hasSubquery = true;
     return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
   }
 
   /** Returns an equality test in the form that the index supports. */
   #writeAttribute(test: ValueTest, key: string): string {
-    const expressions = attributeExpressions(key);
+    const expressions = buildAttributeExpressions(key);
     if (test.is !== 'equal' || !this.#signal.hasAttributeIndex) return this.#writeTest(test, expressions);
     this.usesIndex = true;
-    const equals = (text: string): string => attributeEquals(quoteString(key), this.#bindText(text));
-    if (test.number === undefined) return equals(test.text);
-    return `(${equals(test.text)} OR (${equals(test.number)} AND ${expressions.type} IN ('i', 'd')))`;
+    const buildEquals = (text: string): string => buildAttributeEqualsSql(quoteString(key), this.#bindText(text));
+    if (test.number === undefined) return buildEquals(test.text);
+    return `(${buildEquals(test.text)} OR (${buildEquals(test.number)} AND ${expressions.type} IN ('i', 'd')))`;
   }
 
-  #fieldTest(field: Field, test: ValueTest): string {
+  #writeFieldTest(field: Field, test: ValueTest): string {
     const { expression, type, elements } = field;
     if (elements !== undefined) {
       if (test.is === 'exists') return `notEmpty(${elements})`;
@@ -177,9 +183,9 @@ class ConditionWriter {
       case 'exists':
         return exists;
       case 'equal':
-        return this.#equal(test, { exists, text, type });
+        return this.#writeEqual(test, { exists, text, type });
       case 'pattern':
-        return this.#pattern(text, test.pieces);
+        return this.#writePattern(text, test.pieces);
       case 'regex':
         return `(${exists} AND match(${text}, ${this.#bindText(test.regex.source)}))`;
       case 'within':
@@ -195,7 +201,7 @@ class ConditionWriter {
     }
   }
 
-  #equal(test: Extract<ValueTest, { is: 'equal' }>, { exists, text, type }: AttributeExpressions): string {
+  #writeEqual(test: Extract<ValueTest, { is: 'equal' }>, { exists, text, type }: AttributeExpressions): string {
     if (test.ignoresCase === true) return `(lower(${text}) = lower(${this.#bindText(test.text)}))`;
     const equals = (expected: string): string =>
       `(${expected === '' ? `${exists} AND ` : ''}${text} = ${this.#bindText(expected)})`;
@@ -203,7 +209,7 @@ class ConditionWriter {
     return `(${equals(test.text)} OR (${equals(test.number)} AND ${type} IN ('i', 'd')))`;
   }
 
-  #pattern(text: string, pieces: PatternPieces): string {
+  #writePattern(text: string, pieces: PatternPieces): string {
     const like = pieces.map((piece) => piece.replace(/[\\%_]/g, '\\$&')).join('%');
     return `(${text} LIKE ${this.#bindText(like)})`;
   }
@@ -213,7 +219,7 @@ class ConditionWriter {
  * Returns the condition of a search on `logs`, `spans` or `series`. A prefix separates the parameters of several
  * searches in one statement.
  */
-export const searchCondition = (
+export const buildSearchCondition = (
   search: Search,
   signal: ReadSignal,
   { prefix = 'search' }: { readonly prefix?: string } = {},

@@ -4,7 +4,7 @@
  */
 import { type Field, resolveReference } from '../../schemas/fields.ts';
 import { lowerAscii } from '../../schemas/tables/search.ts';
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import type { SignalDefinition } from '../signals/definition.ts';
 import type { Regex } from './regex.ts';
 import { Scanner, star } from './scanner.ts';
@@ -22,15 +22,15 @@ const wordPattern = /[0-9A-Za-z\u0080-\u{10ffff}\0]+/gu;
 /** Merges conditions of words, so that each word is tested once. */
 const combineWithAnd = (parts: readonly Search[]): Search => {
   const words = new Set<string>();
-  const others: Search[] = [];
+  const otherConditions: Search[] = [];
   for (const part of parts) {
     if (part.is === 'text' && part.test.is === 'words') for (const word of part.test.words) words.add(word);
-    else if (part !== punctuationOnly) others.push(part);
+    else if (part !== punctuationOnly) otherConditions.push(part);
   }
-  if (words.size > 0) others.unshift({ is: 'text', test: { is: 'words', words: [...words] } });
-  const [first, second] = others;
+  if (words.size > 0) otherConditions.unshift({ is: 'text', test: { is: 'words', words: [...words] } });
+  const [first, second] = otherConditions;
   if (first === undefined) return parts[0] ?? matchAll;
-  return second === undefined ? first : { is: 'and', parts: others };
+  return second === undefined ? first : { is: 'and', parts: otherConditions };
 };
 
 /** Returns a condition of every word in any order; with asterisks, words that match a prefix, infix or suffix. */
@@ -51,7 +51,7 @@ const buildPhraseCondition = (text: string): Search => {
   return { is: 'text', test: { is: 'phrase', words } };
 };
 
-/** Fields of a search, and the compiler of its regular expressions, which returns the problem of an invalid one. */
+/** Fields of a search, and the compiler of its regular expressions, which returns the error message of an invalid one. */
 export interface SearchContext extends Pick<SignalDefinition, 'fields' | 'parts'> {
   parseRegex(source: string): Regex | string;
 }
@@ -107,10 +107,10 @@ class Parser {
     return this.#withDepth(() => ({ is: 'not', part: this.#parseNot(reference) }));
   }
 
-  #withDepth(read: () => Search): Search {
+  #withDepth(parse: () => Search): Search {
     if (++this.#depth > searchLimits.depth)
       throw this.#scanner.error(`expected at most ${searchLimits.depth} levels of parentheses and NOT`);
-    const search = read();
+    const search = parse();
     this.#depth--;
     return search;
   }
@@ -170,9 +170,10 @@ class Parser {
     if (scanner.isNext('(')) return this.#parseGroup(reference);
     this.#countCondition();
     const start = scanner.position;
-    const found = this.#parseComparison(reference) ?? this.#parseRange(reference) ?? this.#parsePlainValue(reference);
-    if (found instanceof UnexpectedValue) throw scanner.error(`expected ${found.expected}`, start);
-    return found;
+    const condition =
+      this.#parseComparison(reference) ?? this.#parseRange(reference) ?? this.#parsePlainValue(reference);
+    if (condition instanceof UnexpectedValue) throw scanner.error(`expected ${condition.expected}`, start);
+    return condition;
   }
 
   #parseComparison(reference: SearchReference): Search | UnexpectedValue | undefined {
@@ -252,9 +253,9 @@ class Parser {
  */
 export const parseSearchText = (text: string, context: SearchContext, { path = 'search' } = {}): Search => {
   if (text.length > searchLimits.characters)
-    throw invalid(path, `must have at most ${searchLimits.characters} characters`);
+    throw createValidationError(path, `must have at most ${searchLimits.characters} characters`);
   const invalidIndex = text.isWellFormed() ? text.indexOf('\0') : 0;
-  if (invalidIndex >= 0) throw invalid(path, 'must be Unicode without NUL');
+  if (invalidIndex >= 0) throw createValidationError(path, 'must be Unicode without NUL');
   const search = new Parser(new Scanner(text, path), context).parse();
   return search === punctuationOnly ? matchNone : search;
 };

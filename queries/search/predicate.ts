@@ -19,7 +19,7 @@ const numberText = /^-?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 class LazyValue<Value> {
   readonly #read: (record: RecordView) => Value;
   #isRead = false;
-  #value: Value | undefined;
+  #getLazyValue: Value | undefined;
 
   constructor(read: (record: RecordView) => Value) {
     this.#read = read;
@@ -27,10 +27,10 @@ class LazyValue<Value> {
 
   get(record: RecordView): Value {
     if (!this.#isRead) {
-      this.#value = this.#read(record);
+      this.#getLazyValue = this.#read(record);
       this.#isRead = true;
     }
-    return this.#value as Value;
+    return this.#getLazyValue as Value;
   }
 
   reset(): void {
@@ -122,21 +122,21 @@ class PredicateWriter {
     const { words } = signalDefinitions[signal].streamSearch as {
       words(record: RecordView): string | readonly string[];
     };
-    const one = [''];
+    const singleText = [''];
     this.#texts = new LazyValue((record) => {
-      const found = words(record);
-      if (typeof found !== 'string') return found;
-      one[0] = found;
-      return one;
+      const wordTexts = words(record);
+      if (typeof wordTexts !== 'string') return wordTexts;
+      singleText[0] = wordTexts;
+      return singleText;
     });
     this.#lowercaseTexts = new LazyValue((record) => this.#texts.get(record).map(toAsciiLowerCase));
   }
 
   build(search: Search): RecordTest {
     const test = this.#buildTest(search);
-    const read = [this.#texts, this.#lowercaseTexts, ...this.#values.values()];
+    const lazyValues = [this.#texts, this.#lowercaseTexts, ...this.#values.values()];
     return (record) => {
-      for (const each of read) each.reset();
+      for (const each of lazyValues) each.reset();
       return test(record);
     };
   }
@@ -149,15 +149,15 @@ class PredicateWriter {
         return () => false;
       case 'and':
       case 'or':
-        return this.#buildSeveral(search);
+        return this.#buildCombinedTest(search);
       case 'not': {
         const test = this.#buildTest(search.part);
         return (record) => !test(record);
       }
       case 'text':
-        return this.#words(search.test);
+        return this.#buildWordsTest(search.test);
       case 'number':
-        return this.#number(search.field, search.interval);
+        return this.#buildNumberTest(search.field, search.interval);
       case 'severity': {
         const isWithin = buildIntervalTest(search.interval, (one, other) => one < other);
         return (record) => isWithin(getSeverityNumber(record as LogRecord));
@@ -166,12 +166,12 @@ class PredicateWriter {
         const { reference, test } = search;
         return reference.kind === 'events' || reference.kind === 'links'
           ? buildPartTest(reference.kind, reference.key, test)
-          : this.#valueTest(reference, test);
+          : this.#buildValueTest(reference, test);
       }
     }
   }
 
-  #buildSeveral({ is, parts }: Extract<Search, { is: 'and' | 'or' }>): RecordTest {
+  #buildCombinedTest({ is, parts }: Extract<Search, { is: 'and' | 'or' }>): RecordTest {
     const tests = parts
       .toSorted((one, other) => estimateCost(one) - estimateCost(other))
       .map((part) => this.#buildTest(part));
@@ -183,7 +183,7 @@ class PredicateWriter {
     };
   }
 
-  #words(test: WordTest): RecordTest {
+  #buildWordsTest(test: WordTest): RecordTest {
     if (test.is === 'regex') return (record) => this.#texts.get(record).some((text) => test.regex.test(text));
     if (test.is === 'words')
       return (record) => {
@@ -194,22 +194,22 @@ class PredicateWriter {
     return (record) => this.#lowercaseTexts.get(record).some(has);
   }
 
-  #number(field: Field, interval: Interval<number | bigint>): RecordTest {
+  #buildNumberTest(field: Field, interval: Interval<number | bigint>): RecordTest {
     const isWithin = buildIntervalTest(interval, (one, other) => one < other);
     return (record) => isWithin(field.read(record) as number | bigint);
   }
 
   #value(name: string, read: (record: RecordView) => string | undefined): LazyValue<string | undefined> {
-    const known = this.#values.get(name) ?? new LazyValue(read);
-    this.#values.set(name, known);
-    return known;
+    const lazyValue = this.#values.get(name) ?? new LazyValue(read);
+    this.#values.set(name, lazyValue);
+    return lazyValue;
   }
 
-  #valueTest(reference: Reference, test: ValueTest): RecordTest {
+  #buildValueTest(reference: Reference, test: ValueTest): RecordTest {
     const name = reference.kind === 'field' ? `field ${reference.field.name}` : `${reference.kind} ${reference.key}`;
     const value = this.#value(name, (record) => {
-      const found = readReference(reference, record);
-      return found === undefined ? undefined : String(found);
+      const fieldValue = readReference(reference, record);
+      return fieldValue === undefined ? undefined : String(fieldValue);
     });
     if (test.is === 'exists')
       return reference.kind === 'field'
@@ -244,7 +244,7 @@ const buildPartTest = (part: 'events' | 'links', key: string, test: ValueTest): 
     });
 };
 
-/** Returns a predicate of a tree that matches the same records as `searchCondition` does for stored ones. */
+/** Returns a predicate for a search tree. It matches the same records as `searchCondition` does in storage. */
 export const buildPredicate = <Signal extends SearchSignal>(
   search: Search,
   signal: Signal,

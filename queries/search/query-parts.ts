@@ -9,21 +9,22 @@ export interface RecordFilter extends ProjectScope {
 }
 
 /** Returns a search condition that a field equals a value, with any characters. */
-export const fieldEquals = (field: string, value: string): string => `${field}:"${value.replace(/["\\]/g, '\\$&')}"`;
+export const buildFieldEquals = (field: string, value: string): string =>
+  `${field}:"${value.replace(/["\\]/g, '\\$&')}"`;
 
 /**
- * Combines the parameters: a service is a condition of the search, and the whole organization is no project. Throws if
- * the search is invalid.
+ * Combines the parameters: a service becomes a condition of the search, and the organization scope omits the project.
+ * Throws if the search is invalid.
  */
 export const toQueryParts = (
   signal: Signal,
   { service, search, projectId, scope }: RecordFilter,
 ): { readonly search?: string; readonly projectId?: string } => {
-  // The search is first parsed by itself, so that columns in errors refer to the text that was sent, and no parenthesis
-  // of it closes one that is added here. Punctuation alone matches nothing, but would be ignored next to a service.
+  // The search is first parsed by itself, so that columns in errors refer to the text of the request, and its
+  // parentheses cannot close those added here. Punctuation alone matches nothing, but would be ignored next to a service.
   const matchesNothing = search !== undefined && parseSearch(search, signal).is === 'none';
   const searches = [
-    ...(service === undefined || matchesNothing ? [] : [fieldEquals('service', service)]),
+    ...(service === undefined || matchesNothing ? [] : [buildFieldEquals('service', service)]),
     // A backslash at the end would escape the parenthesis.
     ...(search === undefined || search.trim() === '' ? [] : [`(${search} )`]),
   ];

@@ -21,7 +21,7 @@ const maxInstructions = 1_000;
  */
 const maxInstructionsWithClasses = 250;
 
-/** Compiles an expression, with flags of `re2js`; returns the problem if it is invalid. */
+/** Compiles an expression, with flags of `re2js`; returns an error message if it is invalid. */
 export const compileRegex = (
   source: string,
   flags: number = RE2JS.DOTALL,

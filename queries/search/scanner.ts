@@ -1,5 +1,5 @@
 /** Scans a search character by character. */
-import { invalid, type QueryError } from '../errors.ts';
+import { createValidationError, type QueryError } from '../errors.ts';
 
 /** Represents an unescaped asterisk in scanned texts. */
 export const star = '\0';
@@ -16,7 +16,7 @@ const signedNamePattern = /[+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy
 const nextName = String.raw`\s\(*(?:${nameCharacters}|"[^"]*"):`;
 const nextNamePattern = new RegExp(String.raw`${nextName}[^\s)/]`, 'u');
 const nextNameSlashPattern = new RegExp(String.raw`${nextName}\(*/`, 'u');
-/** Matches a minus before a name, which negates. */
+/** Matches a minus before a name, which negates the condition. */
 const minusPattern = /-(?=[\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$))/uy;
 
 /** Matches characters that occur in regular expressions, but not in words and paths. */
@@ -46,7 +46,7 @@ export class Scanner {
 
   /** Returns an error at a position, by default the current one; columns start at 1. */
   error(message: string, at = this.position): QueryError {
-    return invalid(this.#path, `column ${at + 1}: ${message}`);
+    return createValidationError(this.#path, `column ${at + 1}: ${message}`);
   }
 
   get isDone(): boolean {
@@ -86,7 +86,7 @@ export class Scanner {
     return next === undefined || next === '(' || next === ')' || this.isSpace(this.position + word.length);
   }
 
-  /** Returns whether a minus with a name is next: NOT, in the syntax of other languages. */
+  /** Consumes a minus before a name, if next; it means NOT, as in other search languages. */
   tryConsumeMinus(): boolean {
     minusPattern.lastIndex = this.position;
     if (!minusPattern.test(this.#text)) return false;
@@ -96,7 +96,7 @@ export class Scanner {
 
   /** Consumes a name and its colon, if next. */
   consumeName(): string | undefined {
-    if (this.isNext('"')) return this.#quotedName();
+    if (this.isNext('"')) return this.#consumeQuotedName();
     signedNamePattern.lastIndex = this.position;
     if (signedNamePattern.test(this.#text))
       throw this.error(
@@ -109,7 +109,7 @@ export class Scanner {
     return unescapeText(match[1] as string).replaceAll(star, '*');
   }
 
-  #quotedName(): string | undefined {
+  #consumeQuotedName(): string | undefined {
     const start = this.position;
     const text = this.consumeQuoted();
     const isName = this.isNext(':') && !this.isSpace(this.position + 1) && this.position + 1 < this.#text.length;
@@ -156,12 +156,12 @@ export class Scanner {
   #findEndSlash(): number | undefined {
     for (let at = this.position + 1; at < this.#text.length; at++) {
       if (this.#text[at] === '\\') at++;
-      else if (this.#text[at] === '/' && this.#isEnd(at + 1)) return at;
+      else if (this.#text[at] === '/' && this.#isWordEnd(at + 1)) return at;
     }
     return undefined;
   }
 
-  #isEnd(at: number): boolean {
+  #isWordEnd(at: number): boolean {
     return at >= this.#text.length || this.#text[at] === ')' || this.isSpace(at);
   }
 

@@ -26,7 +26,7 @@ export class UnexpectedValue {
 
 const numberPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Returns a number, if the value parses as a finite one. */
+/** Parses a finite number; `undefined` for other values. */
 const parseNumber = ({ text, isQuoted }: WrittenValue): number | undefined =>
   !isQuoted && numberPattern.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
 
@@ -44,12 +44,12 @@ const valueParsers: Partial<
   Record<FieldType, (field: Field, value: WrittenValue) => number | bigint | UnexpectedValue>
 > = {
   duration: (_field, { text }) => parseDuration(text) ?? new UnexpectedValue(expectedDuration),
-  // Relative times would differ between readers and pages.
+  // The results of relative times would differ between readers and between pages.
   time: (_field, { text }) =>
     (text.startsWith('now') ? undefined : parseTime(text, 0)) ?? new UnexpectedValue(expectedTime),
   number: ({ names }, value) => {
-    const found = names?.indexOf(value.text.toLowerCase()) ?? -1;
-    const number = found < 0 ? parseNumber(value) : found;
+    const nameIndex = names?.indexOf(value.text.toLowerCase()) ?? -1;
+    const number = nameIndex < 0 ? parseNumber(value) : nameIndex;
     return number ?? new UnexpectedValue(names === undefined ? 'a number' : `one of ${names.join(', ')}`);
   },
 };
@@ -63,7 +63,7 @@ const severityNamePattern = /^(?:trace|debug|info(?:rmation(?:al)?)?|warn(?:ing)
 const severityNumberPattern = /^(?:trace|debug|info|warn|error|fatal)[2-4]$/;
 
 /** Returns the name of a severity as a range of numbers; `error` means ERROR to ERROR4. */
-const severityRange = ({ text, isQuoted }: WrittenValue): readonly [number, number] | undefined => {
+const parseSeverityRange = ({ text, isQuoted }: WrittenValue): readonly [number, number] | undefined => {
   const name = text.toLowerCase();
   const number = isQuoted ? undefined : severityNumbers.get(name);
   if (number === undefined) return undefined;
@@ -84,7 +84,7 @@ export const buildEqualCondition = (reference: SearchReference, value: WrittenVa
       const end = { value: number as number | bigint, isInclusive: true };
       return number instanceof UnexpectedValue ? number : { is: 'number', field, interval: { from: end, to: end } };
     }
-    const range = isSeverity(reference) ? severityRange(value) : undefined;
+    const range = isSeverity(reference) ? parseSeverityRange(value) : undefined;
     // Only OpenTelemetry's names are ranges of numbers. Other names, such as `critical`, are compared as texts, because
     // senders decide which number they have.
     const name = value.text.toLowerCase();
@@ -122,13 +122,15 @@ export const buildRangeCondition = (
 ): Search | UnexpectedValue => {
   if (interval.from === undefined && interval.to === undefined)
     return { is: 'value', reference, test: { is: 'exists' } };
-  if (isSeverity(reference)) return severityInterval(interval);
+  if (isSeverity(reference)) return buildSeverityInterval(interval);
   if (reference.kind === 'field') {
     const { field } = reference;
     const read = valueParsers[field.type];
     if (read !== undefined) {
-      const found = mapInterval(interval, (value) => read(field, value));
-      return found instanceof UnexpectedValue ? found : { is: 'number', field, interval: found };
+      const parsedInterval = mapInterval(interval, (value) => read(field, value));
+      return parsedInterval instanceof UnexpectedValue
+        ? parsedInterval
+        : { is: 'number', field, interval: parsedInterval };
     }
     if (idLengths[field.type] !== undefined) return new UnexpectedValue('an id: ids are not in order');
   }
@@ -145,16 +147,16 @@ export const buildRangeCondition = (
  * Returns the condition of a range of severities: `>warn` is above the last number of WARN, `<warn` is below its first
  * one. Records without a severity match no range.
  */
-const severityInterval = ({ from, to }: WrittenInterval): Search | UnexpectedValue => {
-  const first = from === undefined ? undefined : severityRange(from.value);
-  const last = to === undefined ? undefined : severityRange(to.value);
+const buildSeverityInterval = ({ from, to }: WrittenInterval): Search | UnexpectedValue => {
+  const first = from === undefined ? undefined : parseSeverityRange(from.value);
+  const last = to === undefined ? undefined : parseSeverityRange(to.value);
   if ((from !== undefined && first === undefined) || (to !== undefined && last === undefined))
     return new UnexpectedValue(expectedSeverity);
-  const lowest = first === undefined ? 1 : first[from?.isInclusive === true ? 0 : 1];
+  const minSeverity = first === undefined ? 1 : first[from?.isInclusive === true ? 0 : 1];
   return {
     is: 'severity',
     interval: {
-      from: { value: lowest, isInclusive: from?.isInclusive ?? true },
+      from: { value: minSeverity, isInclusive: from?.isInclusive ?? true },
       ...(last === undefined || to === undefined
         ? {}
         : { to: { value: last[to.isInclusive ? 1 : 0], isInclusive: to.isInclusive } }),

@@ -6,8 +6,8 @@ import { lowerAscii } from '../../schemas/tables/search.ts';
 import type { PatternPieces, WordTest } from './tree.ts';
 
 /**
- * Returns whether a code is an ASCII letter or digit, or any non-ASCII character, including surrogate halves. False for
- * NaN, the code beyond the ends of a text.
+ * Returns whether a character code is an ASCII letter or digit, or a non-ASCII character, including surrogate halves.
+ * False for NaN, the code beyond either end of a text.
  */
 const isLetter = (code: number): boolean =>
   code >= 0x80 || (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
@@ -57,9 +57,9 @@ export const matchesPattern = (text: string, pieces: PatternPieces): boolean => 
   let at = first.length;
   for (let index = 1; index < pieces.length - 1; index++) {
     const piece = pieces[index] as string;
-    const found = text.indexOf(piece, at);
-    if (found < 0 || found + piece.length > end) return false;
-    at = found + piece.length;
+    const pieceIndex = text.indexOf(piece, at);
+    if (pieceIndex < 0 || pieceIndex + piece.length > end) return false;
+    at = pieceIndex + piece.length;
   }
   return true;
 };

@@ -10,8 +10,8 @@ import type { logPatternCountsTable } from '../../schemas/tables/log-patterns.ts
 
 type Column = keyof (typeof logPatternCountsTable)['columns'];
 
-/** Returns SQL of whether a form covers another: equal in each position, or any value there (1). */
-const coversSql = (outer: string, inner: string): string =>
+/** Returns the SQL test whether a form covers another: each position is equal or a wildcard (1). */
+const buildCoversSql = (outer: string, inner: string): string =>
   `length(${outer}) <= length(${inner}) AND arrayAll((one, other) -> one = other OR one = 1, ${outer}, arrayResize(${inner}, length(${outer})))`;
 
 const widthSql = 'arrayCount(place -> place = 1, places)';
@@ -24,12 +24,12 @@ const formsSql = `(SELECT service, structure, pattern_id AS id, places, ${widthS
 /** For each covered form: the width and id of the narrowest form that covers it and is not covered itself. */
 const coveredFormsSql = `(SELECT service, structure, id, places,
     groupArray((outer_width, outer_id, outer_places)) AS outers,
-    arraySort(arrayFilter(one -> NOT arrayExists(other -> other.1 > one.1 AND ${coversSql('other.3', 'one.3')}, outers), outers))[1] AS cover
+    arraySort(arrayFilter(one -> NOT arrayExists(other -> other.1 > one.1 AND ${buildCoversSql('other.3', 'one.3')}, outers), outers))[1] AS cover
   FROM (
     SELECT inner.service AS service, inner.structure AS structure, inner.id AS id, inner.places AS places, inner.width AS width,
       outer.width AS outer_width, outer.id AS outer_id, outer.places AS outer_places
     FROM ${formsSql} AS inner JOIN ${formsSql} AS outer ON inner.service = outer.service AND inner.structure = outer.structure
-    WHERE outer.width > 0 AND ${coversSql('outer.places', 'inner.places')}
+    WHERE outer.width > 0 AND ${buildCoversSql('outer.places', 'inner.places')}
   ) GROUP BY service, structure, id, places HAVING max(outer_width) > any(width))`;
 
 /** For each service and alias: the id that replaces it, because other patterns cover all its forms. */
@@ -67,8 +67,8 @@ const tableColumns = [
   ...['tenant_id', 'project_id', 'service', 'count', 'partition', 'offset'],
 ] as const satisfies readonly Column[];
 
-/** FROM clause: the tenant's counts of minutes that begin within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
-export const countedPatternsSource = `(SELECT ${tableColumns.map((column) => `counts.${column} AS ${column}`).join(', ')}, ${Object.entries(
+/** FROM clause: the tenant's counts for minutes that begin between `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
+export const patternCountsSource = `(SELECT ${tableColumns.map((column) => `counts.${column} AS ${column}`).join(', ')}, ${Object.entries(
   derivedColumns,
 )
   .map(([name, expression]) => `${expression} AS ${name}`)

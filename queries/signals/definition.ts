@@ -32,7 +32,7 @@ export interface SignalRecords {
   readonly counted?: string;
   /** Time resolution of records: shorter steps, and steps that are not a multiple, are rejected. */
   readonly minStepMs?: number;
-  /** Without it a record consists of its fields. */
+  /** Reads complete records. Without it, a record consists of its fields. */
   readonly whole?: CompleteRecords;
 }
 
@@ -48,7 +48,7 @@ export interface SignalDefinition {
    * the freshness unless `upTo` has another expression.
    */
   readonly newest: { readonly table: string; readonly time: string; readonly upTo?: string };
-  /** Names of the search language that refer to fields instead of attributes. */
+  /** Names in the search language that refer to fields instead of attributes. */
   readonly fields: readonly Field<never>[];
   /** Texts in which words of a search are matched. */
   readonly text: TextSearch;
@@ -65,7 +65,7 @@ export interface SignalDefinition {
 }
 
 /**
- * Declares a data source. Its type reflects the given properties, so that queries for rows compile only if it has rows.
+ * Declares a data source. The type keeps the declared properties, so that queries for rows compile only for data sources with rows.
  */
 export const defineSignal = <const Definition extends SignalDefinition>(definition: Definition): Definition =>
   definition;
@@ -75,9 +75,9 @@ type ColumnFormat = Pick<TableColumn, 'type' | 'unit'>;
 /** Column formats. */
 export const timeFormat: ColumnFormat = { type: 'time', unit: '' };
 export const durationFormat: ColumnFormat = { type: 'duration', unit: 'ns' };
-export const number: ColumnFormat = { type: 'number', unit: '' };
-export const text: ColumnFormat = { type: 'text', unit: '' };
-export const json: ColumnFormat = { type: 'json', unit: '' };
+export const numberFormat: ColumnFormat = { type: 'number', unit: '' };
+export const textFormat: ColumnFormat = { type: 'text', unit: '' };
+export const jsonFormat: ColumnFormat = { type: 'json', unit: '' };
 
 /**
  * Defines entire records: the columns by name, the selection of a row, and the conversion of rows to records with all

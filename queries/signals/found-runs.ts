@@ -1,5 +1,5 @@
 /**
- * Runs of synthetic checks as a data source, like log records and spans: each exists once, even if it was emitted
+ * Runs of synthetic checks as a data source, like log records and spans: each appears once, even if it was emitted
  * repeatedly. Their attributes are the labels of their check.
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
@@ -26,7 +26,7 @@ const tableColumns = [
   ...['outcome', 'attempts', 'duration_ms', 'phases', 'message', 'trace_id'],
 ] as const satisfies readonly Column[];
 
-/** FROM clause: runs of the tenant that were due within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
+/** FROM clause: the tenant's runs that were due between `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
 export const runsSource = `(SELECT ${tableColumns.join(', ')}, ${Object.entries(derivedColumns)
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM synthetic_runs FINAL

@@ -1,4 +1,4 @@
-/** Registry of data sources. All queries take the specifics of a data source from its definition. */
+/** Registry of data sources. All queries read the properties of a data source from its definition. */
 import type { SignalDefinition, SignalRecords } from './definition.ts';
 import { detections } from './detections.ts';
 import { logPatterns } from './log-patterns.ts';

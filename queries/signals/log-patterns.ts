@@ -1,5 +1,5 @@
 import { bodySearch } from '../../schemas/tables/search.ts';
-import { countedPatternsSource, countFields } from './counted-patterns.ts';
+import { countFields, patternCountsSource } from './counted-patterns.ts';
 import { defineSignal } from './definition.ts';
 
 /**
@@ -20,7 +20,7 @@ export const logPatterns = defineSignal({
   hasAttributeIndex: false,
   queryable: {
     table: 'log_pattern_counts',
-    from: countedPatternsSource,
+    from: patternCountsSource,
     unit: '{record}',
     hasReplacedRows: true,
     counted: 'count',

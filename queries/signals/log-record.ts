@@ -8,7 +8,7 @@ import type { RowPosition } from '../merge-series.ts';
 import { getResources, type Resource, resourceFields, toResourceFields } from '../resources.ts';
 import { formatTime } from '../time.ts';
 
-/** A log record in answers. */
+/** A log record in responses. */
 export const LogRecord = z.strictObject({
   id: z.string(),
   timestamp: z.string().describe('ISO 8601 UTC with 9 fractional digits'),
@@ -112,7 +112,7 @@ const toLogRecord = (row: LogRow, resource: Resource | undefined, patternId: str
   patternId,
 });
 
-/** Returns the id, which contains the position, so that a record is found without an index of ids. */
+/** Returns the id, which contains the position, so that a record can be found without an index of ids. */
 export const formatLogId = ({ time, partition, offset, ordinal }: LogPosition): string =>
   `${time}-${partition}-${offset}-${ordinal}`;
 

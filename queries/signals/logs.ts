@@ -2,29 +2,29 @@ import { logFields } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { topics } from '../../schemas/topics.ts';
-import { defineCompleteRecords, defineSignal, json, number, text, timeFormat } from './definition.ts';
+import { defineCompleteRecords, defineSignal, jsonFormat, numberFormat, textFormat, timeFormat } from './definition.ts';
 import { type LogRow, logColumns, toLogs } from './log-record.ts';
 
 const columns = {
   timestamp: timeFormat,
-  severity: text,
-  service: text,
-  body: json,
-  attributes: json,
-  resource: json,
-  traceId: text,
-  spanId: text,
-  id: text,
+  severity: textFormat,
+  service: textFormat,
+  body: jsonFormat,
+  attributes: jsonFormat,
+  resource: jsonFormat,
+  traceId: textFormat,
+  spanId: textFormat,
+  id: textFormat,
   observedTimestamp: timeFormat,
-  severityNumber: number,
-  eventName: text,
-  droppedAttributes: number,
-  flags: number,
-  resourceDroppedAttributes: number,
-  resourceSchemaUrl: text,
-  scope: json,
-  projectId: text,
-  patternId: text,
+  severityNumber: numberFormat,
+  eventName: textFormat,
+  droppedAttributes: numberFormat,
+  flags: numberFormat,
+  resourceDroppedAttributes: numberFormat,
+  resourceSchemaUrl: textFormat,
+  scope: jsonFormat,
+  projectId: textFormat,
+  patternId: textFormat,
 } as const;
 
 export const logs = defineSignal({

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { Attributes, decodeAttributes } from '../attributes.ts';
 import { InstrumentationScope, type ScopeRow, scopeColumns, toInstrumentationScope } from '../instrumentation-scope.ts';
 import { type Resource, resourceFields, toResourceFields } from '../resources.ts';
-import { exactNumberOrText, formatTime } from '../time.ts';
+import { formatTime, toExactNumberOrText } from '../time.ts';
 
-/** Names of OTLP's numbers, by number. */
+/** Names of OTLP's span kinds and status codes, by number. */
 export const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 export const spanStatuses = ['unset', 'ok', 'error'] as const;
 
-/** A span in answers. */
+/** A span in responses. */
 export const Span = z.strictObject({
   traceId: z.string(),
   spanId: z.string(),
@@ -101,7 +101,7 @@ export const toSpan = (row: SpanRow, resource: Resource | undefined): Span => ({
   kind: spanKinds[row.kind] ?? 'unspecified',
   service: row.service,
   startTime: formatTime(BigInt(row.start)),
-  durationNs: exactNumberOrText(row.lasted),
+  durationNs: toExactNumberOrText(row.lasted),
   status: spanStatuses[row.status_code] ?? 'unset',
   statusMessage: row.status_message,
   traceState: row.trace_state,
@@ -110,11 +110,15 @@ export const toSpan = (row: SpanRow, resource: Resource | undefined): Span => ({
   dropped: { attributes: row.dropped_attributes, events: row.dropped_events, links: row.dropped_links },
   ...toResourceFields(resource),
   scope: toInstrumentationScope(row),
-  events: row.event_times.map((time, at) => ({
+  events: row.event_times.map((time, index) => ({
     time: formatTime(BigInt(time)),
-    name: row.event_names[at] ?? '',
-    attributes: decodeAttributes(row.event_keys[at] ?? [], row.event_values[at] ?? [], row.event_types[at] ?? ''),
-    droppedAttributes: row.event_dropped[at] ?? 0,
+    name: row.event_names[index] ?? '',
+    attributes: decodeAttributes(
+      row.event_keys[index] ?? [],
+      row.event_values[index] ?? [],
+      row.event_types[index] ?? '',
+    ),
+    droppedAttributes: row.event_dropped[index] ?? 0,
   })),
   links: row.link_traces.map((traceId, at) => ({
     traceId,

@@ -27,16 +27,16 @@ interface TraversedSpan {
  * Returns the critical path of a root, in the order of time. Its segments are consecutive, and together as long as the
  * root. Among children with equal ends, the longest is chosen; among those with equal lengths, the first.
  */
-export const criticalPath = (tree: SpanTree, root: number): PathSegment[] => {
+export const computeCriticalPath = (tree: SpanTree, root: number): PathSegment[] => {
   const { starts, ends, isAwaited } = tree;
   const segments: PathSegment[] = [];
-  const add = (span: number, start: number, end: number): void => {
+  const addSegment = (span: number, start: number, end: number): void => {
     if (end > start) segments.push({ span, start, end });
   };
   // Traversed spans, each with the time up to which it is covered. An explicit stack, because a trace may be deeper
   // than the call stack.
   const traversedSpans: TraversedSpan[] = [];
-  const enter = (span: number, from: number, to: number): void => {
+  const pushSpan = (span: number, from: number, to: number): void => {
     const childSegments = (tree.children[span] as readonly number[]).flatMap((child) => {
       const [start, end] = [Math.max(starts[child] as number, from), Math.min(ends[child] as number, to)];
       return isAwaited[child] === 1 && start < end ? [{ span: child, start, end }] : [];
@@ -44,20 +44,20 @@ export const criticalPath = (tree: SpanTree, root: number): PathSegment[] => {
     childSegments.sort((one, other) => other.end - one.end || one.start - other.start || one.span - other.span);
     traversedSpans.push({ span, from, coveredUntil: to, children: childSegments, nextChild: 0 });
   };
-  enter(root, starts[root] as number, ends[root] as number);
+  pushSpan(root, starts[root] as number, ends[root] as number);
   for (let current = traversedSpans.at(-1); current !== undefined; current = traversedSpans.at(-1)) {
     const child = current.children[current.nextChild++];
     if (child === undefined) {
-      add(current.span, current.from, current.coveredUntil);
+      addSegment(current.span, current.from, current.coveredUntil);
       traversedSpans.pop();
       continue;
     }
     // The child ran concurrently with one that finished later, for which the span waited anyway. A child that ends when
     // the next one begins precedes it.
     if (child.end > current.coveredUntil) continue;
-    add(current.span, child.end, current.coveredUntil);
+    addSegment(current.span, child.end, current.coveredUntil);
     current.coveredUntil = child.start;
-    enter(child.span, child.start, child.end);
+    pushSpan(child.span, child.start, child.end);
   }
   return segments.reverse();
 };

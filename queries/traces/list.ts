@@ -4,12 +4,12 @@
  */
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, int64Pattern } from '../cursor.ts';
-import { invalid } from '../errors.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
+import { createValidationError } from '../errors.ts';
+import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import { parseRetainedRange, type Range, requireRetained } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { iterateTimeRanges } from '../rows/in-order.ts';
-import { searchCondition } from '../search/condition.ts';
+import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { parseDuration } from '../time.ts';
 import { readSummaries, type TraceSummary } from './summary.ts';
@@ -64,28 +64,28 @@ interface TracePosition {
  */
 export const listTraces = async (
   query: TracesQuery,
-  reading: Reading,
+  reading: TenantReader,
 ): Promise<{ readonly items: readonly TraceSummary[]; readonly nextCursor: string | null }> => {
-  const [from, to, seenBy = String(Math.trunc(reading.nowMs)), start, trace] =
+  const [from, to, receivedBy = String(Math.trunc(reading.nowMs)), start, trace] =
     query.cursor === undefined ? [] : decodeCursor(cursorKind, query.cursor, cursorPatterns);
   const readContext = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
   const range =
     from === undefined ? parseRetainedRange(query, readContext) : { from: BigInt(from), to: BigInt(to ?? 0) };
   if (from !== undefined) requireRetained(range, { ...readContext, isFromCursor: true });
   const after = start === undefined || trace === undefined ? undefined : { start, trace };
-  const found = await new TraceFinder(reading, query, range, seenBy).find(after);
-  const pageTraces = found.slice(0, query.limit);
+  const tracePositions = await new TraceFinder(reading, query, range, receivedBy).find(after);
+  const pageTraces = tracePositions.slice(0, query.limit);
   const last = pageTraces.at(-1);
   return {
     items: await readSummaries(reading.columns, pageTraces),
     nextCursor:
-      found.length > query.limit && last !== undefined
-        ? encodeCursor(cursorKind, [range.from, range.to, seenBy, last.start, last.trace])
+      tracePositions.length > query.limit && last !== undefined
+        ? encodeCursor(cursorKind, [range.from, range.to, receivedBy, last.start, last.trace])
         : null,
   };
 };
 
-const timeParameterSql = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
+const buildTimeParameterSql = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
 const traceDurationSql =
   'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
 const statusConditions = {
@@ -95,27 +95,27 @@ const statusConditions = {
 } as const;
 
 class TraceFinder {
-  readonly #reading: Reading;
+  readonly #reading: TenantReader;
   readonly #range: Range;
   readonly #limit: number;
   /** Condition of all rows besides the time. */
-  readonly #base: string;
+  readonly #baseCondition: string;
   /** Condition that one span of a trace must match, if any. */
   readonly #spanCondition: string | undefined;
   /** Conditions of a trace. */
   readonly #traceConditions: readonly string[];
   readonly #parameters: Record<string, string>;
 
-  constructor(reading: Reading, query: TracesQuery, range: Range, seenBy: string) {
+  constructor(reading: TenantReader, query: TracesQuery, range: Range, seenBy: string) {
     this.#reading = reading;
     this.#range = range;
     this.#limit = query.limit;
-    this.#base = `tenant_id = {tenant:String} AND received_at <= fromUnixTimestamp64Milli({seenBy:Int64}, 'UTC')${projectScopeCondition(query)}`;
+    this.#baseCondition = `tenant_id = {tenant:String} AND received_at <= fromUnixTimestamp64Milli({seenBy:Int64}, 'UTC')${buildProjectScopeCondition(query)}`;
     this.#parameters = {
       from: String(range.from),
       to: String(range.to),
       seenBy,
-      ...projectScopeParameterValues(query),
+      ...toProjectScopeParameters(query),
     };
     this.#spanCondition = this.#buildSpanCondition(query);
     this.#traceConditions = [
@@ -124,31 +124,31 @@ class TraceFinder {
     ];
   }
 
-  /** Returns up to one more than the limit. */
+  /** Returns at most one trace more than the limit. */
   async find(after: TracePosition | undefined): Promise<TracePosition[]> {
     const { from } = this.#range;
     const to = after === undefined ? this.#range.to : BigInt(after.start);
-    const found: TracePosition[] = [];
+    const tracePositions: TracePosition[] = [];
     const rowLimit = this.#limit + 1;
     const timeRanges = iterateTimeRanges({ from, to }, 'newest');
     for (
       let next = timeRanges.next();
       next.done !== true;
-      next = timeRanges.next({ limit: rowLimit, found: found.length })
+      next = timeRanges.next({ limit: rowLimit, found: tracePositions.length })
     ) {
-      const stretch = next.value;
+      const timeRange = next.value;
       let last = after;
       for (let isDone = false; !isDone; ) {
-        const limit = Math.max(minTracesPerStatement, rowLimit - found.length);
-        const traces = await this.#findInRange(stretch, last, limit);
-        const earlier = await this.#startedBefore(stretch.from, traces);
-        found.push(...traces.filter(({ trace }) => !earlier.has(trace)));
-        if (found.length >= rowLimit) return found.slice(0, rowLimit);
+        const limit = Math.max(minTracesPerStatement, rowLimit - tracePositions.length);
+        const traces = await this.#findInRange(timeRange, last, limit);
+        const earlier = await this.#findEarlierTraces(timeRange.from, traces);
+        tracePositions.push(...traces.filter(({ trace }) => !earlier.has(trace)));
+        if (tracePositions.length >= rowLimit) return tracePositions.slice(0, rowLimit);
         isDone = traces.length < limit;
         last = traces.at(-1);
       }
     }
-    return found;
+    return tracePositions;
   }
 
   /**
@@ -156,21 +156,21 @@ class TraceFinder {
    * trace.
    */
   #findInRange(stretch: Range, after: TracePosition | undefined, limit: number): Promise<TracePosition[]> {
-    const since = `${this.#base} AND timestamp >= ${timeParameterSql('begin')} AND timestamp <= ${timeParameterSql('to')}`;
-    const within = `SELECT trace_id FROM spans WHERE ${since} AND timestamp <= ${timeParameterSql('end')}`;
+    const rangeConditionSql = `${this.#baseCondition} AND timestamp >= ${buildTimeParameterSql('begin')} AND timestamp <= ${buildTimeParameterSql('to')}`;
+    const tracesInRangeSql = `SELECT trace_id FROM spans WHERE ${rangeConditionSql} AND timestamp <= ${buildTimeParameterSql('end')}`;
     const isLast = stretch.to >= this.#range.to;
-    const conditions = [since];
-    if (!isLast) conditions.push(`trace_id IN (${within})`);
+    const conditions = [rangeConditionSql];
+    if (!isLast) conditions.push(`trace_id IN (${tracesInRangeSql})`);
     if (this.#spanCondition !== undefined) {
       // After the time range, only the spans of its traces are read; all other traces are on other pages.
-      const behind = `SELECT trace_id FROM spans WHERE ${since} AND timestamp > ${timeParameterSql('end')} AND trace_id IN (${within}) AND ${this.#spanCondition}`;
-      const found = `trace_id IN (${within} AND ${this.#spanCondition})`;
-      conditions.push(isLast ? found : `(${found} OR trace_id IN (${behind}))`);
+      const laterTracesSql = `SELECT trace_id FROM spans WHERE ${rangeConditionSql} AND timestamp > ${buildTimeParameterSql('end')} AND trace_id IN (${tracesInRangeSql}) AND ${this.#spanCondition}`;
+      const found = `trace_id IN (${tracesInRangeSql} AND ${this.#spanCondition})`;
+      conditions.push(isLast ? found : `(${found} OR trace_id IN (${laterTracesSql}))`);
     }
-    const having = [`min(timestamp) <= ${timeParameterSql('end')}`, ...this.#traceConditions];
+    const having = [`min(timestamp) <= ${buildTimeParameterSql('end')}`, ...this.#traceConditions];
     if (after !== undefined)
       having.push(
-        `(min(timestamp), trace_id) < (${timeParameterSql('start')}, toFixedString(unhex({trace:String}), 16))`,
+        `(min(timestamp), trace_id) < (${buildTimeParameterSql('start')}, toFixedString(unhex({trace:String}), 16))`,
       );
     return this.#reading.columns.query<TracePosition>(
       `SELECT lower(hex(trace_id)) AS trace, toString(toUnixTimestamp64Nano(min(timestamp))) AS start FROM spans
@@ -181,13 +181,13 @@ class TraceFinder {
   }
 
   /** Returns the traces that have a span of the range before this time, and thus a later position in the list. */
-  async #startedBefore(begin: bigint, traces: readonly TracePosition[]): Promise<ReadonlySet<string>> {
+  async #findEarlierTraces(begin: bigint, traces: readonly TracePosition[]): Promise<ReadonlySet<string>> {
     if (begin <= this.#range.from || traces.length === 0) return new Set();
     // Ids are hexadecimal from stored rows; the index of traces needs literals.
     const ids = traces.map(({ trace }) => `unhex('${trace}')`).join(', ');
     const rows = await this.#reading.columns.query<{ trace: string }>(
-      `SELECT DISTINCT lower(hex(trace_id)) AS trace FROM spans WHERE ${this.#base} AND timestamp >= ${timeParameterSql('from')}
-        AND timestamp < ${timeParameterSql('begin')} AND trace_id IN (${ids})`,
+      `SELECT DISTINCT lower(hex(trace_id)) AS trace FROM spans WHERE ${this.#baseCondition} AND timestamp >= ${buildTimeParameterSql('from')}
+        AND timestamp < ${buildTimeParameterSql('begin')} AND trace_id IN (${ids})`,
       { ...this.#parameters, begin: String(begin) },
     );
     return new Set(rows.map(({ trace }) => trace));
@@ -200,7 +200,7 @@ class TraceFinder {
       this.#parameters['service'] = service;
     }
     if (search !== undefined) {
-      const found = searchCondition(parseSearch(search, 'traces'), 'traces');
+      const found = buildSearchCondition(parseSearch(search, 'traces'), 'traces');
       conditions.push(found.sql);
       Object.assign(this.#parameters, found.parameters);
     }
@@ -226,6 +226,6 @@ class TraceFinder {
 export const parseDurationParameter = (path: string, text: string | undefined): bigint | undefined => {
   if (text === undefined) return undefined;
   const nanoseconds = parseDuration(text);
-  if (nanoseconds === undefined) throw invalid(path, 'must be a duration such as 250ms, 90s or 5m');
+  if (nanoseconds === undefined) throw createValidationError(path, 'must be a duration such as 250ms, 90s or 5m');
   return nanoseconds;
 };

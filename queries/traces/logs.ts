@@ -3,9 +3,9 @@ import { traceIs } from '../../schemas/tables/search.ts';
 import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
 import { requireEntitlement } from '../entitlement.ts';
 import { readLogPage } from '../logs/pages.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
+import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { createCondition } from '../records.ts';
 import type { LogRecord } from '../signals/log-record.ts';
 import { readTraceTimes } from './trace.ts';
@@ -26,7 +26,7 @@ export interface TraceLogs {
  * `undefined` if neither a span nor a record is stored. For a trace without spans, records of any time are returned.
  */
 export const readTraceLogs = async (
-  reading: Reading,
+  reading: TenantReader,
   traceId: string,
   {
     scope,
@@ -47,24 +47,24 @@ export const readTraceLogs = async (
   const times = await readTraceTimes(reading, traceId, scope);
   const range: Range =
     page.cursor === undefined ? extendRange(times) : { from: BigInt(from ?? 0), to: BigInt(to ?? 0) };
-  const { found, nextPosition } = await readLogPage(
+  const { found: logs, nextPosition } = await readLogPage(
     reading.columns,
     createCondition(
       `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-      AND ${traceIs('{trace:String}')}${spanId === undefined ? '' : ' AND span_id = unhex({span:String})'}${projectScopeCondition(scope)}`,
+      AND ${traceIs('{trace:String}')}${spanId === undefined ? '' : ' AND span_id = unhex({span:String})'}${buildProjectScopeCondition(scope)}`,
       {
         trace: traceId,
         from: String(range.from),
         to: String(range.to),
-        ...projectScopeParameterValues(scope),
+        ...toProjectScopeParameters(scope),
         ...(spanId === undefined ? {} : { span: spanId }),
       },
     ),
     { limit: page.limit, after: page.cursor === undefined ? undefined : { time, partition, offset, ordinal } },
   );
-  if (found.length === 0 && times === undefined) return undefined;
+  if (logs.length === 0 && times === undefined) return undefined;
   return {
-    items: found.map(({ record }) => record),
+    items: logs.map(({ record }) => record),
     nextCursor:
       nextPosition === undefined
         ? null

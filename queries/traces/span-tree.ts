@@ -59,7 +59,7 @@ const [server, client, producer, consumer] = [2, 3, 4, 5];
 const maxOverrun = 0.01;
 
 const isCaller = ({ kind }: TreeSpan): boolean => kind === client || kind === producer;
-const isServing = ({ kind }: TreeSpan): boolean => kind === server || kind === consumer;
+const isCallee = ({ kind }: TreeSpan): boolean => kind === server || kind === consumer;
 
 class SpanTreeBuilder {
   readonly #spans: readonly TreeSpan[];
@@ -76,9 +76,9 @@ class SpanTreeBuilder {
   build(): SpanTree {
     for (const [index, { spanId }] of this.#spans.entries()) {
       if (noId.test(spanId)) continue;
-      const known = this.#byId.get(spanId);
-      if (known === undefined) this.#byId.set(spanId, [index]);
-      else known.push(index);
+      const indexes = this.#byId.get(spanId);
+      if (indexes === undefined) this.#byId.set(spanId, [index]);
+      else indexes.push(index);
     }
     for (let index = 0; index < this.#spans.length; index++) this.#findParent(index);
     this.#breakCycles();
@@ -97,14 +97,14 @@ class SpanTreeBuilder {
 
   #findParent(index: number): void {
     const span = this.#spans[index] as TreeSpan;
-    const same = this.#byId.get(span.spanId) ?? [];
+    const sameIdIndexes = this.#byId.get(span.spanId) ?? [];
     // Zipkin's clients and servers may share a span; the server's is then a child of the client's.
-    const caller = isServing(span) ? same.find((one) => isCaller(this.#spans[one] as TreeSpan)) : undefined;
+    const caller = isCallee(span) ? sameIdIndexes.find((one) => isCaller(this.#spans[one] as TreeSpan)) : undefined;
     if (caller !== undefined) {
       this.#parents[index] = caller;
       return;
     }
-    if (same.length > 1 && same[0] !== index) this.#warn(index, 'duplicate-id');
+    if (sameIdIndexes.length > 1 && sameIdIndexes[0] !== index) this.#warn(index, 'duplicate-id');
     if (noId.test(span.parentSpanId)) return;
     if (span.parentSpanId === span.spanId) {
       this.#warn(index, 'cycle');
@@ -115,26 +115,28 @@ class SpanTreeBuilder {
     else this.#parents[index] = parent;
   }
 
-  /** Returns the span with an id: preferably in the same process, otherwise a serving one, otherwise the first. */
+  /** Returns the span with an id: preferably in the same process, otherwise a server or consumer span, otherwise the first. */
   #findSpan(spanId: string, resourceId: string): number | undefined {
-    const found = this.#byId.get(spanId);
-    if (found === undefined || found.length === 1) return found?.[0];
-    const at = (one: number): TreeSpan => this.#spans[one] as TreeSpan;
+    const candidates = this.#byId.get(spanId);
+    if (candidates === undefined || candidates.length === 1) return candidates?.[0];
+    const getSpan = (one: number): TreeSpan => this.#spans[one] as TreeSpan;
     return (
-      found.find((one) => at(one).resourceId === resourceId) ?? found.find((one) => isServing(at(one))) ?? found[0]
+      candidates.find((one) => getSpan(one).resourceId === resourceId) ??
+      candidates.find((one) => isCallee(getSpan(one))) ??
+      candidates[0]
     );
   }
 
   /** Breaks each cycle of parents: its earliest span becomes a root. */
   #breakCycles(): void {
-    const walks = new Int32Array(this.#spans.length);
+    const visitedBy = new Int32Array(this.#spans.length);
     for (let first = 0; first < this.#spans.length; first++) {
       let at = first;
-      while (at >= 0 && walks[at] === 0) {
-        walks[at] = first + 1;
+      while (at >= 0 && visitedBy[at] === 0) {
+        visitedBy[at] = first + 1;
         at = this.#parents[at] as number;
       }
-      if (at < 0 || walks[at] !== first + 1) continue;
+      if (at < 0 || visitedBy[at] !== first + 1) continue;
       let earliest = at;
       for (let next = this.#parents[at] as number; next !== at; next = this.#parents[next] as number)
         earliest = Math.min(earliest, next);
@@ -154,7 +156,7 @@ class SpanTreeBuilder {
 
   #computeTimes(children: readonly (readonly number[])[], roots: readonly number[]): SpanTimes {
     const { length } = this.#spans;
-    const placed: SpanTimes = {
+    const times: SpanTimes = {
       starts: new Float64Array(length),
       ends: new Float64Array(length),
       shifts: new Float64Array(length),
@@ -165,12 +167,12 @@ class SpanTreeBuilder {
     for (let at = 0; at < order.length; at++) {
       const index = order[at] as number;
       for (const child of children[index] as readonly number[]) order.push(child);
-      this.#placeSpan(index, this.#parents[index] as number, placed);
+      this.#setSpanTimes(index, this.#parents[index] as number, times);
     }
-    return placed;
+    return times;
   }
 
-  #placeSpan(index: number, parent: number, { starts, ends, shifts, isAwaited }: SpanTimes): void {
+  #setSpanTimes(index: number, parent: number, { starts, ends, shifts, isAwaited }: SpanTimes): void {
     const { start, duration, resourceId } = this.#spans[index] as TreeSpan;
     starts[index] = start;
     ends[index] = start + duration;
@@ -190,8 +192,8 @@ class SpanTreeBuilder {
   }
 
   /**
-   * Returns whether it is a request to another process with another clock. Message consumers are excluded, because they
-   * run at any time.
+   * Returns whether the child is a request to another process with another clock. Message consumers are excluded,
+   * because they may run at any time.
    */
   #isCall(parent: number, child: number): boolean {
     return this.#spans[parent]?.kind !== producer && this.#spans[child]?.kind !== consumer;

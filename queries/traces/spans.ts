@@ -1,8 +1,8 @@
 /** Lists individual spans of a range: newest, oldest or slowest first. */
 import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import { parseRetainedRange, type Range, requireRetained } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { buildRangeCondition, buildRangeParameters, buildRecordsCondition, type Condition } from '../records.ts';
 import { getResources } from '../resources.ts';
 import { readRowsInOrder } from '../rows/in-order.ts';
@@ -50,7 +50,7 @@ const positionSql = positionColumns.join(', ');
 const positionParametersSql =
   "fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32}";
 
-/** Returns the condition on spans of a service and a search. */
+/** Returns the condition for spans that match a service and a search. */
 export const buildSpansCondition = ({
   service,
   ...records
@@ -67,19 +67,19 @@ export const buildSpansCondition = ({
  */
 export const listSpans = async (
   query: SpansQuery,
-  reading: Reading,
+  reading: TenantReader,
 ): Promise<{ readonly items: readonly Span[]; readonly nextCursor: string | null }> => {
   const { range, after } = resolvePage(query, reading);
   const { order, limit } = query;
   const rows = await (order === 'slowest' ? readSlowest : readInOrder)(query, reading, range, after);
-  const shown = rows.slice(0, limit);
+  const pageRows = rows.slice(0, limit);
   const resources = await getResources(
     reading.columns,
-    shown.map(({ resource }) => resource),
+    pageRows.map(({ resource }) => resource),
   );
-  const last = shown.at(-1);
+  const last = pageRows.at(-1);
   return {
-    items: shown.map((row) => toSpan(row, resources.get(row.resource))),
+    items: pageRows.map((row) => toSpan(row, resources.get(row.resource))),
     nextCursor:
       rows.length > limit && last !== undefined
         ? encodeCursor(cursorKind, [
@@ -91,20 +91,20 @@ export const listSpans = async (
 };
 
 /** Returns the range of a query, and the span after which the page begins. */
-const resolvePage = (query: SpansQuery, reading: Reading): { range: Range; after: SpanPosition | undefined } => {
-  const of = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
-  if (query.cursor === undefined) return { range: parseRetainedRange(query, of), after: undefined };
+const resolvePage = (query: SpansQuery, reading: TenantReader): { range: Range; after: SpanPosition | undefined } => {
+  const readContext = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
+  if (query.cursor === undefined) return { range: parseRetainedRange(query, readContext), after: undefined };
   const [from = '', to = '', order = '', lasted = '', time = '', partition = '', offset = '', ordinal = ''] =
     decodeCursor(cursorKind, query.cursor, cursorPatterns);
-  if (order !== query.order) throw invalid('cursor', `is of a list with order=${order}`);
+  if (order !== query.order) throw createValidationError('cursor', `is of a list with order=${order}`);
   const range = { from: BigInt(from), to: BigInt(to) };
-  requireRetained(range, { ...of, isFromCursor: true });
+  requireRetained(range, { ...readContext, isFromCursor: true });
   return { range, after: { lasted, time, partition, offset, ordinal } };
 };
 
 const readInOrder = (
   query: SpansQuery,
-  { columns }: Reading,
+  { columns }: TenantReader,
   { from, to }: Range,
   after: SpanPosition | undefined,
 ): Promise<PositionedRow[]> => {
@@ -128,12 +128,12 @@ const readInOrder = (
       : {
           ...condition,
           sql: `${condition.sql} AND (${positionSql}) ${isOldest ? '>' : '<'} (${positionParametersSql})`,
-          parameters: { ...condition.parameters, ...positionParameters(after) },
+          parameters: { ...condition.parameters, ...toPositionParameters(after) },
         },
   );
 };
 
-const positionParameters = ({ time, partition, offset, ordinal }: SpanPosition): Record<string, string> => ({
+const toPositionParameters = ({ time, partition, offset, ordinal }: SpanPosition): Record<string, string> => ({
   time,
   partition,
   offset,
@@ -146,27 +146,27 @@ const positionParameters = ({ time, partition, offset, ordinal }: SpanPosition):
  */
 const readSlowest = async (
   query: SpansQuery,
-  { columns }: Reading,
+  { columns }: TenantReader,
   range: Range,
   after: SpanPosition | undefined,
 ): Promise<PositionedRow[]> => {
   const condition = buildSpansCondition(query);
-  const since =
+  const afterCondition =
     after === undefined ? '' : ` AND (spans.duration, ${positionSql}) < ({lasted:UInt64}, ${positionParametersSql})`;
-  const slowestFirst = ['spans.duration', ...positionColumns].map((column) => `${column} DESC`).join(', ');
-  const order = `ORDER BY ${slowestFirst} LIMIT ${query.limit + 1}`;
+  const slowestFirstSql = ['spans.duration', ...positionColumns].map((column) => `${column} DESC`).join(', ');
+  const order = `ORDER BY ${slowestFirstSql} LIMIT ${query.limit + 1}`;
   const positions = await columns.query<SpanPosition>(
     `SELECT toString(toUnixTimestamp64Nano(timestamp)) AS time, ${positionSelection} FROM spans
-    WHERE tenant_id = {tenant:String} AND ${buildRangeCondition('traces')} AND ${condition.sql}${since} ${order}`,
+    WHERE tenant_id = {tenant:String} AND ${buildRangeCondition('traces')} AND ${condition.sql}${afterCondition} ${order}`,
     {
       ...condition.parameters,
       ...buildRangeParameters(range),
-      ...(after === undefined ? {} : { lasted: after.lasted, ...positionParameters(after) }),
+      ...(after === undefined ? {} : { lasted: after.lasted, ...toPositionParameters(after) }),
     },
   );
   if (positions.length === 0) return [];
   const times = positions.map(({ time }) => BigInt(time)).sort((one, other) => Number(one - other));
-  // Digits from stored rows, so they can be inlined.
+  // These are digits from stored rows, so they can be inlined.
   const keys = positions.map(({ partition, offset, ordinal }) => `(${partition}, ${offset}, ${ordinal})`).join(', ');
   return columns.query<PositionedRow>(
     `SELECT ${spanColumns}, ${positionSelection} FROM spans WHERE tenant_id = {tenant:String} AND ${buildRangeCondition('traces')}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { exactNumberOrText, formatTime } from '../time.ts';
+import { formatTime, toExactNumberOrText } from '../time.ts';
 
 /** A trace in a list. Root fields are those of the span without a parent, otherwise of the earliest one. */
 export const TraceSummary = z.strictObject({
@@ -39,7 +39,7 @@ export const readSummaries = async (
   // Lists are newest first.
   const last = starts[0] ?? 0n;
   const first = starts.at(-1) ?? 0n;
-  // Hexadecimal ids from stored rows, so they can be inlined.
+  // The ids are hexadecimal and come from stored rows, so they can be inlined.
   const ids = traces.map(({ trace }) => `unhex('${trace}')`).join(', ');
   const rows = await columns.query<Row>(
     `SELECT lower(hex(trace_id)) AS trace,
@@ -65,7 +65,7 @@ const toSummary = (row: Row): TraceSummary => ({
   rootService: row.root_service,
   rootName: row.root_name,
   startTime: formatTime(BigInt(row.start)),
-  durationNs: exactNumberOrText(row.duration),
+  durationNs: toExactNumberOrText(row.duration),
   spanCount: Number(row.spans),
   errorCount: Number(row.errors),
   services: [...row.services],

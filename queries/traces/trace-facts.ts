@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import type { Incompleteness } from '../result.ts';
 import { Span } from '../signals/span-record.ts';
-import { exactNumberOrText, formatTime } from '../time.ts';
-import { computeSelfTimes, criticalPath, type PathSegment } from './critical-path.ts';
+import { formatTime, toExactNumberOrText } from '../time.ts';
+import { computeCriticalPath, computeSelfTimes, type PathSegment } from './critical-path.ts';
 import { findRepeatedCalls, maxRepeatedGroups, minRepeatedCalls } from './repeated-calls.ts';
 import { buildSpanTree, type SpanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
 import { normalizedStatementSql } from './statement.ts';
 
-/** Maximum number of segments in an answer. */
+/** Maximum number of segments in a response. */
 const maxSegments = 10_000;
 const maxServices = 100;
 const maxRoots = 100;
@@ -20,11 +20,11 @@ const nanoseconds = z.union([z.int(), z.string()]);
 
 /** A span in its trace. Values that depend on its position are null for spans beyond the limit of facts. */
 export const TraceSpan = Span.extend({
-  selfTimeNs: nanoseconds.nullable().describe('How long it ran while none of its children did'),
-  criticalPathNs: nanoseconds.nullable().describe('Its part of the critical path'),
+  selfTimeNs: nanoseconds.nullable().describe('Time in which the span ran while none of its children did'),
+  criticalPathNs: nanoseconds.nullable().describe('Part of the critical path in this span'),
   clockShiftNs: nanoseconds
     .nullable()
-    .describe('Shift of its times into its caller, whose clock differs; `startTime` is as sent'),
+    .describe('Correction of its times to the clock of its caller; `startTime` is the time that the sender reported'),
   warnings: z
     .array(z.enum(spanWarnings))
     .describe(
@@ -94,7 +94,7 @@ const Facts = z.strictObject(traceFacts);
 export type TraceFacts = z.output<typeof Facts>;
 
 /** Row that facts are computed from. */
-export interface FactRow {
+export interface SpanFactsRow {
   readonly span: string;
   readonly parent: string;
   readonly start: string;
@@ -119,8 +119,8 @@ export const factColumns = `lower(hex(span_id)) AS span, lower(hex(parent_span_i
 
 const compareNumbers = (one: string, other: string): number => {
   if (one === other) return 0;
-  const areLikeTexts = one.length === other.length && !one.startsWith('-') && !other.startsWith('-');
-  return (areLikeTexts ? one < other : BigInt(one) < BigInt(other)) ? -1 : 1;
+  const canCompareAsText = one.length === other.length && !one.startsWith('-') && !other.startsWith('-');
+  return (canCompareAsText ? one < other : BigInt(one) < BigInt(other)) ? -1 : 1;
 };
 /** Compares the positions of two spans on the bus as ClickHouse does. */
 const comparePositions = (one: string, other: string): number => {
@@ -131,20 +131,20 @@ const comparePositions = (one: string, other: string): number => {
 
 /** Sorts rows of several servers in `traceOrder`. */
 export const compareTraceOrder = (
-  one: Pick<FactRow, 'start' | 'lasted' | 'span' | 'at'>,
-  other: Pick<FactRow, 'start' | 'lasted' | 'span' | 'at'>,
+  one: Pick<SpanFactsRow, 'start' | 'lasted' | 'span' | 'at'>,
+  other: Pick<SpanFactsRow, 'start' | 'lasted' | 'span' | 'at'>,
 ): number =>
   compareNumbers(one.start, other.start) ||
   compareNumbers(other.lasted, one.lasted) ||
   (one.span === other.span ? comparePositions(one.at, other.at) : one.span < other.span ? -1 : 1);
 
-/** Returns rounded nanoseconds in the format of answers. */
-const formatRoundedNs = (value: number): number | string => exactNumberOrText(BigInt(Math.round(value)).toString());
+/** Returns rounded nanoseconds in the format of responses. */
+const formatRoundedNs = (value: number): number | string => toExactNumberOrText(BigInt(Math.round(value)).toString());
 
 /** Tree of a trace's spans with derived values. Spans must be in `traceOrder`, and there must be at least one. */
 export class TraceAnalysis {
-  readonly partial: Incompleteness[] = [];
-  readonly #rows: readonly FactRow[];
+  readonly incompleteness: Incompleteness[] = [];
+  readonly #rows: readonly SpanFactsRow[];
   /** Reference of all times, so that they are exact as numbers. */
   readonly #startNs: bigint;
   readonly #spans: readonly TreeSpan[];
@@ -154,7 +154,7 @@ export class TraceAnalysis {
   readonly #criticalPathNs: Float64Array;
   readonly #indexes: ReadonlyMap<string, number>;
 
-  constructor(rows: readonly FactRow[]) {
+  constructor(rows: readonly SpanFactsRow[]) {
     this.#rows = rows;
     this.#indexes = new Map(rows.map(({ at }, index) => [at, index]));
     this.#startNs = BigInt(rows[0]?.start ?? 0);
@@ -167,7 +167,7 @@ export class TraceAnalysis {
       duration: Number(lasted),
     }));
     this.#tree = buildSpanTree(this.#spans);
-    this.#path = criticalPath(this.#tree, this.#tree.roots[0] ?? 0);
+    this.#path = computeCriticalPath(this.#tree, this.#tree.roots[0] ?? 0);
     this.#selfTimesNs = computeSelfTimes(this.#tree);
     this.#criticalPathNs = new Float64Array(rows.length);
     for (const { span, start, end } of this.#path)
@@ -213,16 +213,16 @@ export class TraceAnalysis {
   }
 
   #listRepeatedCalls(): TraceFacts['repeatedCalls'] {
-    const found = findRepeatedCalls(this.#rows, { parents: this.#tree.parents, onPath: this.#criticalPathNs });
-    return found.slice(0, maxRepeatedGroups).map(({ caller, firstCall, count, onPathNs }) => {
-      const { span, service, name } = this.#rows[firstCall] as FactRow;
-      const { span: callerSpanId } = this.#rows[caller] as FactRow;
-      return { callerSpanId, firstSpanId: span, service, name, count, criticalPathNs: formatRoundedNs(onPathNs) };
+    const found = findRepeatedCalls(this.#rows, { parents: this.#tree.parents, criticalPathNs: this.#criticalPathNs });
+    return found.slice(0, maxRepeatedGroups).map(({ caller, firstCall, count, criticalPathNs }) => {
+      const { span, service, name } = this.#rows[firstCall] as SpanFactsRow;
+      const { span: callerSpanId } = this.#rows[caller] as SpanFactsRow;
+      return { callerSpanId, firstSpanId: span, service, name, count, criticalPathNs: formatRoundedNs(criticalPathNs) };
     });
   }
 
   #toRoot(index: number): TraceFacts['roots'][number] {
-    const { span, service, name, parent } = this.#rows[index] as FactRow;
+    const { span, service, name, parent } = this.#rows[index] as SpanFactsRow;
     const { start, duration } = this.#spans[index] as TreeSpan;
     return {
       spanId: span,
@@ -235,41 +235,41 @@ export class TraceAnalysis {
   }
 
   #summarizeServices(): TraceFacts['services'] {
-    const services = new Map<string, { spanCount: number; errorCount: number; own: number; onPath: number }>();
+    const services = new Map<string, { spanCount: number; errorCount: number; selfTimeNs: number; onPath: number }>();
     for (const [index, { service, status }] of this.#rows.entries()) {
-      const sums = services.get(service) ?? { spanCount: 0, errorCount: 0, own: 0, onPath: 0 };
+      const sums = services.get(service) ?? { spanCount: 0, errorCount: 0, selfTimeNs: 0, onPath: 0 };
       sums.spanCount++;
       if (status === 2) sums.errorCount++;
-      sums.own += this.#selfTimesNs[index] as number;
+      sums.selfTimeNs += this.#selfTimesNs[index] as number;
       sums.onPath += this.#criticalPathNs[index] as number;
       services.set(service, sums);
     }
     if (services.size > maxServices)
-      this.partial.push({
+      this.incompleteness.push({
         code: 'groups',
         message: `the trace has ${services.size} services: ${maxServices} are listed`,
       });
     return [...services]
-      .sort(([one, a], [other, b]) => b.onPath - a.onPath || b.own - a.own || (one < other ? -1 : 1))
+      .sort(([one, a], [other, b]) => b.onPath - a.onPath || b.selfTimeNs - a.selfTimeNs || (one < other ? -1 : 1))
       .slice(0, maxServices)
-      .map(([service, { own, onPath, ...counts }]) => ({
+      .map(([service, { selfTimeNs, onPath, ...counts }]) => ({
         service,
         ...counts,
-        selfTimeNs: formatRoundedNs(own),
+        selfTimeNs: formatRoundedNs(selfTimeNs),
         criticalPathNs: formatRoundedNs(onPath),
       }));
   }
 
   #toCriticalPath(root: number): TraceFacts['criticalPath'] {
     if (this.#path.length > maxSegments)
-      this.partial.push({
+      this.incompleteness.push({
         code: 'rows',
         message: `the critical path has ${this.#path.length} segments: the ${maxSegments} longest are listed`,
       });
     return {
       rootSpanId: this.#rows[root]?.span ?? '',
       durationNs: formatRoundedNs(this.#spans[root]?.duration ?? 0),
-      segments: longestSegments(this.#path, maxSegments).map(({ span, start, end }) => ({
+      segments: selectLongestSegments(this.#path, maxSegments).map(({ span, start, end }) => ({
         spanId: this.#rows[span]?.span ?? '',
         startTime: this.#formatRelativeTime(start),
         durationNs: formatRoundedNs(end - start),
@@ -279,7 +279,7 @@ export class TraceAnalysis {
 }
 
 /** Returns the longest segments, in order. */
-const longestSegments = (path: readonly PathSegment[], segmentLimit: number): readonly PathSegment[] => {
+const selectLongestSegments = (path: readonly PathSegment[], segmentLimit: number): readonly PathSegment[] => {
   if (path.length <= segmentLimit) return path;
   const longest = new Set(
     path.toSorted((one, other) => other.end - other.start - (one.end - one.start)).slice(0, segmentLimit),

@@ -4,18 +4,18 @@ import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { traceIs } from '../../schemas/tables/search.ts';
 import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
 import { requireEntitlement } from '../entitlement.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
+import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import type { Reading } from '../reading.ts';
+import type { TenantReader } from '../reading.ts';
 import { getResources } from '../resources.ts';
 import { Incompleteness } from '../result.ts';
 import { type SpanRow, spanColumns, toSpan } from '../signals/span-record.ts';
 import {
   busPositionSql,
   compareTraceOrder,
-  type FactRow,
   factColumns,
   factStatementSql,
+  type SpanFactsRow,
   TraceAnalysis,
   TraceSpan,
   traceFacts,
@@ -56,15 +56,15 @@ const buildTraceCondition = (
   traceId: string,
   scope: ProjectScope,
 ): { condition: string; parameters: QueryParameters } => ({
-  condition: `tenant_id = {tenant:String} AND ${traceIs('{trace:String}')}${projectScopeCondition(scope)}`,
-  parameters: { trace: traceId, ...projectScopeParameterValues(scope) },
+  condition: `tenant_id = {tenant:String} AND ${traceIs('{trace:String}')}${buildProjectScopeCondition(scope)}`,
+  parameters: { trace: traceId, ...toProjectScopeParameters(scope) },
 });
 
 const compareBigInts = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
 
 /** Returns the first start and the last end of a trace's spans; `undefined` if there are none. */
 export const readTraceTimes = async (
-  reading: Reading,
+  reading: TenantReader,
   traceId: string,
   scope: ProjectScope = {},
 ): Promise<Range | undefined> => {
@@ -74,7 +74,7 @@ export const readTraceTimes = async (
     `SELECT toString(count()) AS spans, toString(min(toUnixTimestamp64Nano(timestamp))) AS from,
       toString(max(toUnixTimestamp64Nano(timestamp) + toInt64(duration))) AS to FROM spans WHERE ${condition}`,
     parameters,
-    { onEachServer: true },
+    { runsOnEachServer: true },
   );
   const rowsWithSpans = rows.filter(({ spans }) => spans !== '0');
   const [start] = rowsWithSpans.map(({ from }) => BigInt(from)).sort(compareBigInts);
@@ -98,7 +98,7 @@ interface PageRow extends SpanRow {
  * entire trace.
  */
 export const readTrace = async (
-  reading: Reading,
+  reading: TenantReader,
   traceId: string,
   { scope = {}, cursor }: { readonly scope?: ProjectScope; readonly cursor?: string | undefined } = {},
 ): Promise<Trace | undefined> => {
@@ -107,11 +107,11 @@ export const readTrace = async (
   const cursorParameters = Object.fromEntries(cursorValues.map((part, index) => [cursorParts[index] ?? '', part]));
   const { columns } = reading;
   const { condition, parameters } = buildTraceCondition(traceId, scope);
-  const readFacts = async (): Promise<FactRow[]> => {
-    const rows = await columns.query<FactRow>(
+  const readFacts = async (): Promise<SpanFactsRow[]> => {
+    const rows = await columns.query<SpanFactsRow>(
       `SELECT ${factColumns} FROM spans WHERE ${condition} ORDER BY ${spanOrderSql} LIMIT ${maxSpansInFacts + 1}`,
       parameters,
-      { maxResultRows: maxSpansInFacts + 1, onEachServer: true },
+      { maxResultRows: maxSpansInFacts + 1, runsOnEachServer: true },
     );
     return rows.sort(compareTraceOrder).slice(0, maxSpansInFacts + 1);
   };
@@ -120,7 +120,7 @@ export const readTrace = async (
       `SELECT ${spanColumns}, partition, toString(offset) AS offset, ordinal, ${factStatementSql}, ${busPositionSql} AS at FROM spans
       WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursorCondition}`} ORDER BY ${spanOrderSql} LIMIT ${maxSpans + 1}`,
       { ...parameters, ...cursorParameters },
-      { onEachServer: true },
+      { runsOnEachServer: true },
     );
     return rows.sort(compareTraceOrder).slice(0, maxSpans + 1);
   };
@@ -143,16 +143,16 @@ export const readTrace = async (
     partial: [
       ...(hasMore ? [{ code: 'rows' as const, message: 'there are more spans: nextCursor leads to them' }] : []),
       ...(factRows.length > maxSpansInFacts ? [incompleteFacts] : []),
-      ...analysis.partial,
+      ...analysis.incompleteness,
     ],
   };
 };
 
 /** Derives the rows of facts from the spans of the first page if it contains all spans; otherwise reads them. */
 const readFactsIfNeeded = async (
-  readFacts: () => Promise<FactRow[]>,
+  readFacts: () => Promise<SpanFactsRow[]>,
   spans: PageRow[],
-): Promise<readonly [FactRow[], PageRow[]]> => [
+): Promise<readonly [SpanFactsRow[], PageRow[]]> => [
   spans.length > maxSpans ? await readFacts() : spans.map((row) => ({ ...row, status: row.status_code })),
   spans,
 ];

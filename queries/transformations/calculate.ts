@@ -4,14 +4,14 @@ import {
   countRows,
   findColumn,
   findTimeColumn,
-  formatAnswerNumber,
+  formatResponseNumber,
   isNumeric,
   parseNumber,
   type Table,
 } from './table.ts';
-import type { OptionsOf, Transform } from './transformation.ts';
+import type { Transform, TransformationOptions } from './transformation.ts';
 
-type Calculation = OptionsOf<'calculate'>['calculation'];
+type Calculation = TransformationOptions<'calculate'>['calculation'];
 type CalculationOf<Kind extends Calculation['is']> = Extract<Calculation, { is: Kind }>;
 type Numbers = readonly (number | undefined)[];
 
@@ -25,7 +25,7 @@ const toNumbers = ({ values }: Column): Numbers =>
 
 const toCalculatedColumn = (name: string, unit: string, numbers: Numbers): CalculatedColumn => ({
   name,
-  column: { type: 'number', unit, values: numbers.map(formatAnswerNumber) },
+  column: { type: 'number', unit, values: numbers.map(formatResponseNumber) },
 });
 
 const calculateRow = (table: Table, { reducer, fields }: CalculationOf<'row'>): CalculatedColumn => {
@@ -68,8 +68,10 @@ const calculateBinary = (
   const preservesUnit = operator === '+' || operator === '-' || other.unit === undefined;
   const unit = preservesUnit && (other.unit === undefined || one.unit === other.unit) ? (one.unit ?? '') : '';
   const numbers = one.numbers.map((number, at) => {
-    const second = other.numbers[at];
-    return number === undefined || second === undefined ? undefined : binaryOperations[operator](number, second);
+    const otherNumber = other.numbers[at];
+    return number === undefined || otherNumber === undefined
+      ? undefined
+      : binaryOperations[operator](number, otherNumber);
   });
   return toCalculatedColumn(`${one.name} ${operator} ${other.name}`, unit, numbers);
 };
@@ -95,14 +97,14 @@ const calculateUnary = (
   return toCalculatedColumn(`${name}(${field})`, ['exp', 'ln', 'sign'].includes(name) ? '' : column.unit, numbers);
 };
 
-const chosen = (table: Table, field: string | undefined): Column | undefined =>
+const findSelectedColumn = (table: Table, field: string | undefined): Column | undefined =>
   field === undefined ? table.columns.find(isNumeric) : findColumn(table, field);
 
 const calculateCumulative = (
   table: Table,
   { field, function: name }: CalculationOf<'cumulative'>,
 ): CalculatedColumn | undefined => {
-  const column = chosen(table, field);
+  const column = findSelectedColumn(table, field);
   if (column === undefined) return undefined;
   let sum = 0;
   let count = 0;
@@ -119,9 +121,10 @@ const calculateCumulative = (
 /** Aggregates a moving window. Sums are relative to the mean of all values, to limit rounding errors. */
 const aggregateWindow = (numbers: Numbers, { rows, place, function: name }: CalculationOf<'window'>): Numbers => {
   const before = place === 'behind' ? rows - 1 : Math.floor((rows - 1) / 2);
-  const behind = rows - 1 - before;
-  const known = numbers.filter((number) => number !== undefined);
-  const center = known.length === 0 ? 0 : known.reduce((sum, number) => sum + number / known.length, 0);
+  const after = rows - 1 - before;
+  const presentNumbers = numbers.filter((number) => number !== undefined);
+  const center =
+    presentNumbers.length === 0 ? 0 : presentNumbers.reduce((sum, number) => sum + number / presentNumbers.length, 0);
   let [count, sum, squares, from, to] = [0, 0, 0, 0, 0];
   const add = (number: number | undefined, sign: number): void => {
     if (number === undefined) return;
@@ -130,7 +133,7 @@ const aggregateWindow = (numbers: Numbers, { rows, place, function: name }: Calc
     squares += sign * (number - center) ** 2;
   };
   return numbers.map((_, at) => {
-    while (to <= Math.min(at + behind, numbers.length - 1)) add(numbers[to++], 1);
+    while (to <= Math.min(at + after, numbers.length - 1)) add(numbers[to++], 1);
     while (from < at - before) add(numbers[from++], -1);
     if (count === 0) return undefined;
     const mean = sum / count;
@@ -141,7 +144,7 @@ const aggregateWindow = (numbers: Numbers, { rows, place, function: name }: Calc
 };
 
 const calculateWindow = (table: Table, options: CalculationOf<'window'>): CalculatedColumn | undefined => {
-  const column = chosen(table, options.field);
+  const column = findSelectedColumn(table, options.field);
   if (column === undefined) return undefined;
   const unit = options.function === 'variance' ? '' : column.unit;
   return toCalculatedColumn(
@@ -176,9 +179,9 @@ const runCalculation = (table: Table, calculation: Calculation): CalculatedColum
 
 export const calculate: Transform<'calculate'> = (tables, { calculation, as, replaces }) =>
   tables.map((table) => {
-    const found = runCalculation(table, calculation);
-    if (found === undefined) return table;
-    const column: Column = { ...found.column, name: as ?? found.name };
+    const calculatedColumn = runCalculation(table, calculation);
+    if (calculatedColumn === undefined) return table;
+    const column: Column = { ...calculatedColumn.column, name: as ?? calculatedColumn.name };
     const time = findTimeColumn(table);
     const baseColumns = replaces ? (time === undefined ? [] : [time]) : table.columns;
     return { ...table, columns: [...baseColumns, column] };

@@ -1,12 +1,12 @@
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import { parseTime } from '../time.ts';
 import { formatTimeText, isValidTimeZone } from '../time-text.ts';
-import { type Column, formatAnswerNumber, isBlank, parseNumber } from './table.ts';
-import type { OptionsOf, Transform } from './transformation.ts';
+import { type Column, formatResponseNumber, isBlank, parseNumber } from './table.ts';
+import type { Transform, TransformationOptions } from './transformation.ts';
 
-type Conversion = OptionsOf<'convert'>['conversions'][number];
+type Conversion = TransformationOptions<'convert'>['conversions'][number];
 
-/** Parses the number in a text, which may contain spaces, thousands separators and a unit. */
+/** Parses the number in a text that may contain spaces, thousands separators and a unit. */
 const parseLooseNumber = (value: unknown): number | undefined => {
   if (typeof value !== 'string') return parseNumber(value);
   const text = value.trim().replaceAll(',', '');
@@ -38,19 +38,19 @@ const toBoolean = (value: unknown): boolean =>
   typeof value === 'string' ? !['', '0', 'false', 'no'].includes(value.trim().toLowerCase()) : Boolean(value);
 
 const convertColumn = (column: Column, conversion: Conversion): Column => {
-  const convertValue = (own: unknown): unknown => {
-    if (isBlank(own)) return null;
+  const convertValue = (cell: unknown): unknown => {
+    if (isBlank(cell)) return null;
     switch (conversion.to) {
       case 'number':
-        return formatAnswerNumber(parseLooseNumber(own));
+        return formatResponseNumber(parseLooseNumber(cell));
       case 'text':
-        return toText(own, column, conversion);
+        return toText(cell, column, conversion);
       case 'boolean':
-        return toBoolean(own);
+        return toBoolean(cell);
       case 'time':
-        return toTimeMs(own);
+        return toTimeMs(cell);
       case 'json':
-        return toJson(own);
+        return toJson(cell);
     }
   };
   const isNumber = conversion.to === 'number';
@@ -60,7 +60,10 @@ const convertColumn = (column: Column, conversion: Conversion): Column => {
 export const convert: Transform<'convert'> = (tables, { conversions }) => {
   for (const { zone } of conversions)
     if (zone !== undefined && !isValidTimeZone(zone))
-      throw invalid('transformations.conversions.zone', `${zone} is not a time zone: use one such as Europe/Berlin`);
+      throw createValidationError(
+        'transformations.conversions.zone',
+        `${zone} is not a time zone: use one such as Europe/Berlin`,
+      );
   const byField = new Map(conversions.map((conversion) => [conversion.field, conversion]));
   return tables.map((table) => ({
     ...table,

@@ -1,8 +1,8 @@
 import { compilePattern } from '../patterns.ts';
 import { type Column, findColumn, findTimeColumn, parseNumber, type Table } from './table.ts';
-import { type OptionsOf, requireTableLimits, type Transform } from './transformation.ts';
+import { requireTableLimits, type Transform, type TransformationOptions } from './transformation.ts';
 
-type Options = OptionsOf<'extract'>;
+type Options = TransformationOptions<'extract'>;
 type ExtractedValues = ReadonlyMap<string, unknown>;
 
 const tryParseJson = (text: string): unknown => {
@@ -20,19 +20,19 @@ const parsePath = (path: string): readonly string[] =>
   );
 
 const readPath = (value: unknown, names: readonly string[]): unknown => {
-  let part = value;
+  let current = value;
   for (const name of names) {
-    if (typeof part !== 'object' || part === null || !Object.hasOwn(part, name)) return null;
-    part = (part as Record<string, unknown>)[name];
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) return null;
+    current = (current as Record<string, unknown>)[name];
   }
-  return part ?? null;
+  return current ?? null;
 };
 
 const extractFromJson = (value: unknown, { paths }: Options): ExtractedValues => {
-  const own = typeof value === 'string' ? tryParseJson(value) : value;
-  if (typeof own !== 'object' || own === null) return new Map();
-  if (paths.length === 0) return new Map(Object.entries(own));
-  return new Map(paths.map(({ path, as }) => [as ?? path, readPath(own, parsePath(path))]));
+  const parsed = typeof value === 'string' ? tryParseJson(value) : value;
+  if (typeof parsed !== 'object' || parsed === null) return new Map();
+  if (paths.length === 0) return new Map(Object.entries(parsed));
+  return new Map(paths.map(({ path, as }) => [as ?? path, readPath(parsed, parsePath(path))]));
 };
 
 const isSeparator = (character: string): boolean => /^[\s,;{}]$/.test(character);
@@ -62,12 +62,12 @@ const extractFromPairs = (value: unknown): ExtractedValues => {
     const name = text.slice(at, end);
     at = end + 1;
     if (name === '' || (text[end] !== '=' && text[end] !== ':')) continue;
-    const found =
+    const parsedValue =
       text[at] === '"'
         ? readQuoted(text, at)
         : { value: text.slice(at, findEnd(at, isSeparator)), end: findEnd(at, isSeparator) };
-    parts.set(name, found.value);
-    at = found.end;
+    parts.set(name, parsedValue.value);
+    at = parsedValue.end;
   }
   return parts;
 };
@@ -82,9 +82,9 @@ const createExtractor = (options: Options): ((value: unknown) => ExtractedValues
     };
   const pattern = compilePattern(options.pattern ?? '', 'transformations.pattern');
   return (value) => {
-    const found = pattern.find(String(value));
+    const match = pattern.find(String(value));
     return new Map(
-      found === undefined ? [] : [...pattern.groupNumbers].map(([name, group]) => [name, found.groups[group] ?? null]),
+      match === undefined ? [] : [...pattern.groupNumbers].map(([name, group]) => [name, match.groups[group] ?? null]),
     );
   };
 };

@@ -1,13 +1,14 @@
 import { compilePattern } from '../patterns.ts';
 import { countRows, findColumn, isBlank, parseNumber, selectRows } from './table.ts';
-import type { OptionsOf, Transform } from './transformation.ts';
+import type { Transform, TransformationOptions } from './transformation.ts';
 
-const createNameTest = (chosen: {
+const createNameTest = (selection: {
   names?: string[] | undefined;
   pattern?: string | undefined;
 }): ((name: string) => boolean) => {
-  const names = new Set(chosen.names);
-  const pattern = chosen.pattern === undefined ? undefined : compilePattern(chosen.pattern, 'transformations.pattern');
+  const names = new Set(selection.names);
+  const pattern =
+    selection.pattern === undefined ? undefined : compilePattern(selection.pattern, 'transformations.pattern');
   return (name) => names.has(name) || pattern?.test(name) === true;
 };
 
@@ -19,7 +20,7 @@ export const filterFields: Transform<'filter-fields'> = (tables, { keep: include
     .filter(({ columns }) => columns.length > 0);
 };
 
-type Condition = OptionsOf<'filter-rows'>['conditions'][number];
+type Condition = TransformationOptions<'filter-rows'>['conditions'][number];
 
 const isEqual = (value: unknown, other: string | number | boolean): boolean =>
   typeof other === 'number' ? parseNumber(value) === other : String(value) === String(other);

@@ -1,12 +1,12 @@
 import { getReducedType, getShortName, reduceValues } from './reducers.ts';
-import { type Column, countRows, findColumn, type Table, valueKey, withValues } from './table.ts';
+import { type Column, countRows, findColumn, type Table, toValueKey, withValues } from './table.ts';
 import type { Transform } from './transformation.ts';
 
 /** Returns the row indexes of each group, in order of appearance. */
 const groupRows = (table: Table, keys: readonly Column[]): readonly (readonly number[])[] => {
   const groups = new Map<string, number[]>();
   for (let row = 0; row < countRows(table); row++) {
-    const key = JSON.stringify(keys.map(({ values }) => valueKey(values[row])));
+    const key = JSON.stringify(keys.map(({ values }) => toValueKey(values[row])));
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [row]);
     else group.push(row);

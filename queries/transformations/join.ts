@@ -1,5 +1,5 @@
-import { type Column, countRows, findColumn, findTimeColumn, parseNumber, type Table, valueKey } from './table.ts';
-import { type OptionsOf, requireTableLimits, type Transform } from './transformation.ts';
+import { type Column, countRows, findColumn, findTimeColumn, parseNumber, type Table, toValueKey } from './table.ts';
+import { requireTableLimits, type Transform, type TransformationOptions } from './transformation.ts';
 
 const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
 
@@ -10,15 +10,15 @@ interface JoinSide {
   readonly rows: ReadonlyMap<string, readonly number[]>;
 }
 
-const toJoinSide = (table: Table, { field }: OptionsOf<'join-by-field'>): JoinSide | undefined => {
+const toJoinSide = (table: Table, { field }: TransformationOptions<'join-by-field'>): JoinSide | undefined => {
   const key = field === undefined ? findTimeColumn(table) : findColumn(table, field);
   if (key === undefined) return undefined;
   const rows = new Map<string, number[]>();
   for (const [row, value] of key.values.entries()) {
-    const text = valueKey(value);
-    const rowsOfValue = rows.get(text);
-    if (rowsOfValue === undefined) rows.set(text, [row]);
-    else rowsOfValue.push(row);
+    const text = toValueKey(value);
+    const valueRows = rows.get(text);
+    if (valueRows === undefined) rows.set(text, [row]);
+    else valueRows.push(row);
   }
   return { table, key, rows };
 };
@@ -28,13 +28,13 @@ const toJoinSide = (table: Table, { field }: OptionsOf<'join-by-field'>): JoinSi
  * if the query is equal too.
  */
 const nameJoinedColumns = (sides: readonly JoinSide[]): ReadonlyMap<Column, string> => {
-  const all = sides.flatMap(({ table, key }) =>
+  const columnsWithTable = sides.flatMap(({ table, key }) =>
     table.columns.filter((column) => column !== key).map((column) => ({ column, table })),
   );
-  const counts = Map.groupBy(all, ({ column }) => column.name);
+  const counts = Map.groupBy(columnsWithTable, ({ column }) => column.name);
   const usedNames = new Set<string>();
   return new Map(
-    all.map(({ column, table }) => {
+    columnsWithTable.map(({ column, table }) => {
       const isShared = (counts.get(column.name)?.length ?? 0) > 1;
       const baseName =
         isShared && table.query !== '' && column.labels === undefined ? `${column.name} #${table.query}` : column.name;
@@ -56,16 +56,16 @@ const joinOuter = (sides: readonly JoinSide[], keys: readonly string[]): JoinedR
 /** Returns a row for each combination of rows with the value. */
 const joinTabular = (sides: readonly JoinSide[], keys: readonly string[], isInner: boolean): JoinedRows =>
   keys.flatMap((key) => {
-    let found: (number | undefined)[][] = [[]];
+    let rowCombinations: (number | undefined)[][] = [[]];
     for (const { rows } of sides) {
-      const own: readonly (number | undefined)[] = rows.get(key) ?? (isInner ? [] : [undefined]);
-      requireTableLimits(found.length * own.length, sides.length);
-      found = found.flatMap((places) => own.map((place) => [...places, place]));
+      const sideRows: readonly (number | undefined)[] = rows.get(key) ?? (isInner ? [] : [undefined]);
+      requireTableLimits(rowCombinations.length * sideRows.length, sides.length);
+      rowCombinations = rowCombinations.flatMap((combination) => sideRows.map((sideRow) => [...combination, sideRow]));
     }
-    return found;
+    return rowCombinations;
   });
 
-const joinRows = (sides: readonly JoinSide[], mode: OptionsOf<'join-by-field'>['mode']): JoinedRows => {
+const joinRows = (sides: readonly JoinSide[], mode: TransformationOptions<'join-by-field'>['mode']): JoinedRows => {
   const keys = [...new Set(sides.flatMap(({ rows }) => [...rows.keys()]))];
   if (mode === 'outer') return joinOuter(sides, keys);
   return joinTabular(sides, keys, mode === 'inner');
@@ -76,10 +76,10 @@ export const joinByField: Transform<'join-by-field'> = (tables, options) => {
   const [first] = sides;
   if (first === undefined || sides.length === 1) return sides.map(({ table }) => table);
   const width = sides.reduce((sum, { table }) => sum + table.columns.length, 0);
-  const places = joinRows(sides, options.mode);
-  requireTableLimits(places.length, width);
+  const joinedRows = joinRows(sides, options.mode);
+  requireTableLimits(joinedRows.length, width);
   const names = nameJoinedColumns(sides);
-  const keyValues = places.map((row) => {
+  const keyValues = joinedRows.map((row) => {
     const side = row.findIndex((place) => place !== undefined);
     return sides[side]?.key.values[row[side] as number];
   });
@@ -91,12 +91,12 @@ export const joinByField: Transform<'join-by-field'> = (tables, options) => {
         .map((column) => ({
           ...column,
           name: names.get(column) as string,
-          values: places.map((row) => (row[side] === undefined ? null : column.values[row[side]])),
+          values: joinedRows.map((row) => (row[side] === undefined ? null : column.values[row[side]])),
         })),
     ),
   ];
-  const joined: Table = { query: '', name: '', columns };
-  return [first.key.type === 'time' ? sortByTime(joined) : joined];
+  const joinedTable: Table = { query: '', name: '', columns };
+  return [first.key.type === 'time' ? sortByTime(joinedTable) : joinedTable];
 };
 
 const sortByTime = (table: Table): Table => {

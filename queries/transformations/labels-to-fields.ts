@@ -1,12 +1,15 @@
 import { type Column, countRows, type Table } from './table.ts';
-import type { OptionsOf, Transform } from './transformation.ts';
+import type { Transform, TransformationOptions } from './transformation.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
 const selectLabels = (labels: Labels, include: readonly string[] | undefined): [string, string][] =>
   Object.entries(labels).filter(([name]) => include === undefined || include.includes(name));
 
-const addLabelColumns = (table: Table, { keep: include, nameFrom }: OptionsOf<'labels-to-fields'>): Table => {
+const addLabelColumns = (
+  table: Table,
+  { keep: include, nameFrom }: TransformationOptions<'labels-to-fields'>,
+): Table => {
   const labeledColumn = table.columns.find(({ labels }) => labels !== undefined);
   if (labeledColumn === undefined) return table;
   const rows = countRows(table);
@@ -17,29 +20,29 @@ const addLabelColumns = (table: Table, { keep: include, nameFrom }: OptionsOf<'l
     ...column,
     name: (nameFrom === undefined ? undefined : labels?.[nameFrom]) ?? column.name,
   }));
-  const isBefore = (column: { readonly type: string }): boolean => column.type === 'time';
+  const isTimeColumn = (column: { readonly type: string }): boolean => column.type === 'time';
   return {
     ...table,
     columns: [
-      ...renamedColumns.filter(isBefore),
+      ...renamedColumns.filter(isTimeColumn),
       ...labelColumns,
-      ...renamedColumns.filter((column) => !isBefore(column)),
+      ...renamedColumns.filter((column) => !isTimeColumn(column)),
     ],
   };
 };
 
-const listLabelsAsRows = (table: Table, { keep: include }: OptionsOf<'labels-to-fields'>): Table[] =>
+const listLabelsAsRows = (table: Table, { keep: include }: TransformationOptions<'labels-to-fields'>): Table[] =>
   table.columns.flatMap(({ labels, name }) => {
-    const selected = labels === undefined ? [] : selectLabels(labels, include);
-    if (selected.length === 0) return [];
-    const texts = { type: 'text', unit: '' } as const;
+    const selectedLabels = labels === undefined ? [] : selectLabels(labels, include);
+    if (selectedLabels.length === 0) return [];
+    const textFormat = { type: 'text', unit: '' } as const;
     return [
       {
         query: table.query,
         name: table.name === '' ? name : table.name,
         columns: [
-          { ...texts, name: 'label', values: selected.map(([label]) => label) },
-          { ...texts, name: 'value', values: selected.map(([, value]) => value) },
+          { ...textFormat, name: 'label', values: selectedLabels.map(([label]) => label) },
+          { ...textFormat, name: 'value', values: selectedLabels.map(([, value]) => value) },
         ],
       },
     ];

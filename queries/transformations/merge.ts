@@ -1,4 +1,4 @@
-import { type Column, countRows, findTimeColumn, type Table, valueKey } from './table.ts';
+import { type Column, countRows, findTimeColumn, type Table, toValueKey } from './table.ts';
 import { requireTableLimits, type Transform } from './transformation.ts';
 
 /** Distinguishes equally named value columns of different queries by the query name. */
@@ -44,7 +44,7 @@ export const merge: Transform<'merge'> = (tables) => {
   );
   const rows: Row[] = [];
   const byKey = new Map<string, Row[]>();
-  for (const table of namedTables) addRows(table, { shared: sharedNames, rows, byKey });
+  for (const table of namedTables) addRows(table, { sharedNames: sharedNames, rows, byKey });
   return [
     {
       query: new Set(tables.map(({ query }) => query)).size === 1 ? (tables[0] as Table).query : '',
@@ -58,25 +58,26 @@ export const merge: Transform<'merge'> = (tables) => {
 };
 
 /**
- * Adds the rows of a table. A row is merged into the first row with its key that has none of its other columns yet;
- * otherwise it is added.
+ * Adds the rows of a table. A row is merged into the first row with the same key that has none of the row's other
+ * columns yet. Otherwise it is added.
  */
 const addRows = (
   table: Table,
-  { shared, rows, byKey }: { shared: readonly string[]; rows: Row[]; byKey: Map<string, Row[]> },
+  { sharedNames, rows, byKey }: { sharedNames: readonly string[]; rows: Row[]; byKey: Map<string, Row[]> },
 ): void => {
-  const others = table.columns.map(({ name }) => name).filter((name) => !shared.includes(name));
+  const otherNames = table.columns.map(({ name }) => name).filter((name) => !sharedNames.includes(name));
   // Rows of a key before this index already have the columns of this table.
   const nextIndexByKey = new Map<string, number>();
-  for (let at = 0; at < countRows(table); at++) {
-    const row: Row = new Map(table.columns.map(({ name, values }) => [name, values[at]]));
-    const key = JSON.stringify(shared.map((name) => valueKey(row.get(name))));
+  for (let rowIndex = 0; rowIndex < countRows(table); rowIndex++) {
+    const row: Row = new Map(table.columns.map(({ name, values }) => [name, values[rowIndex]]));
+    const key = JSON.stringify(sharedNames.map((name) => toValueKey(row.get(name))));
     const rowsWithKey = byKey.get(key) ?? [];
-    let targetIndex = shared.length === 0 ? rowsWithKey.length : (nextIndexByKey.get(key) ?? 0);
-    while (targetIndex < rowsWithKey.length && others.some((name) => rowsWithKey[targetIndex]?.has(name)))
+    let targetIndex = sharedNames.length === 0 ? rowsWithKey.length : (nextIndexByKey.get(key) ?? 0);
+    while (targetIndex < rowsWithKey.length && otherNames.some((name) => rowsWithKey[targetIndex]?.has(name)))
       targetIndex++;
     nextIndexByKey.set(key, targetIndex + 1);
-    if (targetIndex < rowsWithKey.length) for (const name of others) rowsWithKey[targetIndex]?.set(name, row.get(name));
+    if (targetIndex < rowsWithKey.length)
+      for (const name of otherNames) rowsWithKey[targetIndex]?.set(name, row.get(name));
     else {
       rows.push(row);
       rowsWithKey.push(row);

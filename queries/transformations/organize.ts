@@ -21,19 +21,19 @@ export const organize: Transform<'organize'> = (tables, { hidden, order, names }
 const expandReplacement = (replacement: string, groups: readonly (string | null)[]): string =>
   replacement.replaceAll(
     /\$(?:(\d{1,2})|\{(\d{1,2})\}|([&$]))/g,
-    (all, plain?: string, braced?: string, sign?: string) => {
+    (placeholder, plain?: string, braced?: string, sign?: string) => {
       if (sign !== undefined) return sign === '$' ? '$' : (groups[0] ?? '');
       const group = Number(plain ?? braced);
-      return group < groups.length ? (groups[group] ?? '') : all;
+      return group < groups.length ? (groups[group] ?? '') : placeholder;
     },
   );
 
 export const rename: Transform<'rename'> = (tables, { pattern, replacement }) => {
   const compiledPattern = compilePattern(pattern, 'transformations.pattern');
   const renameColumn = (name: string): string => {
-    const found = compiledPattern.find(name);
-    if (found === undefined) return name;
-    return name.slice(0, found.start) + expandReplacement(replacement, found.groups) + name.slice(found.end);
+    const match = compiledPattern.find(name);
+    if (match === undefined) return name;
+    return name.slice(0, match.start) + expandReplacement(replacement, match.groups) + name.slice(match.end);
   };
   return tables.map(
     (table): Table => ({

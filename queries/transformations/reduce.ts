@@ -1,8 +1,8 @@
 import { getReducedType, getReducerTitle, reduceValues } from './reducers.ts';
 import { type Column, countRows, findTimeColumn, isNumeric, type Table } from './table.ts';
-import { type OptionsOf, requireTableLimits, type Transform } from './transformation.ts';
+import { requireTableLimits, type Transform, type TransformationOptions } from './transformation.ts';
 
-const selectColumns = (table: Table, { includesTime }: OptionsOf<'reduce'>): readonly Column[] =>
+const selectColumns = (table: Table, { includesTime }: TransformationOptions<'reduce'>): readonly Column[] =>
   table.columns.filter((column) => isNumeric(column) || (includesTime && column.type === 'time'));
 
 const getTitle = (table: Table, column: Column): string => {
@@ -13,9 +13,9 @@ const getTitle = (table: Table, column: Column): string => {
 };
 
 /** Returns a row for each numeric column. */
-const reduceToRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): Table => {
+const reduceToRows = (tables: readonly Table[], options: TransformationOptions<'reduce'>): Table => {
   const selectedColumns = tables.flatMap((table) => selectColumns(table, options).map((column) => ({ table, column })));
-  const texts = { type: 'text', unit: '' } as const;
+  const textFormat = { type: 'text', unit: '' } as const;
   const labels = options.labelsToFields
     ? [...new Set(selectedColumns.flatMap(({ column }) => Object.keys(column.labels ?? {})))]
     : [];
@@ -27,7 +27,7 @@ const reduceToRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): T
     name: '',
     columns: [
       {
-        ...texts,
+        ...textFormat,
         name: 'Field',
         values: selectedColumns.map(({ table, column }) =>
           options.labelsToFields ? column.name : getTitle(table, column),
@@ -35,7 +35,7 @@ const reduceToRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): T
       },
       ...labels.map(
         (label): Column => ({
-          ...texts,
+          ...textFormat,
           name: label,
           values: selectedColumns.map(({ column }) => column.labels?.[label] ?? ''),
         }),
@@ -53,7 +53,7 @@ const reduceToRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): T
 };
 
 /** Returns one row for each table. */
-const reduceToFields = (table: Table, options: OptionsOf<'reduce'>): Table => ({
+const reduceToFields = (table: Table, options: TransformationOptions<'reduce'>): Table => ({
   ...table,
   columns: selectColumns(table, options).flatMap((column) =>
     options.reducers.map((reducer) => ({
@@ -95,18 +95,20 @@ const buildTrendTable = (query: string, tables: readonly Table[], reducer: strin
         unit: series[0]?.value.unit ?? '',
         values: series.map(({ time, value }) => ({
           value: reduceValues(reducer, value.values),
-          points: time.values.map((at, index) => [at, value.values[index] ?? null]),
+          points: time.values.map((time, index) => [time, value.values[index] ?? null]),
         })),
       },
     ],
   };
 };
 
-export const trend: Transform<'trend'> = (tables, { figures }) => {
+export const trend: Transform<'trend'> = (tables, { figures: reducers }) => {
   const isSeries = (table: Table): boolean => findTimeColumn(table) !== undefined && countRows(table) >= 0;
   const byQuery = Map.groupBy(tables.filter(isSeries), ({ query }) => query);
   return [
-    ...[...byQuery].map(([query, own]) => buildTrendTable(query, own, figures[query] ?? 'last-not-null')),
+    ...[...byQuery].map(([query, queryTables]) =>
+      buildTrendTable(query, queryTables, reducers[query] ?? 'last-not-null'),
+    ),
     ...tables.filter((table) => !isSeries(table)),
   ];
 };

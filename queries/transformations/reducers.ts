@@ -1,5 +1,5 @@
 /** Reducers of a column to one value. */
-import { formatAnswerNumber, isBlank, parseNumber, valueKey } from './table.ts';
+import { formatResponseNumber, isBlank, parseNumber, toValueKey } from './table.ts';
 
 const toNumbers = (values: readonly unknown[]): number[] =>
   values.flatMap((value) => {
@@ -10,10 +10,10 @@ const toNumbers = (values: readonly unknown[]): number[] =>
 const computeSum = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
 const reduceNumbers =
-  (figure: (numbers: readonly number[]) => number | undefined) =>
+  (compute: (numbers: readonly number[]) => number | undefined) =>
   (values: readonly unknown[]): unknown => {
     const numbers = toNumbers(values);
-    return numbers.length === 0 ? null : formatAnswerNumber(figure(numbers));
+    return numbers.length === 0 ? null : formatResponseNumber(compute(numbers));
   };
 
 const createQuantile =
@@ -32,27 +32,27 @@ const computeVariance = (numbers: readonly number[]): number => {
 
 const computeMin = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.min(one, other));
 const computeMax = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.max(one, other));
-const first = (numbers: readonly number[]): number => numbers[0] as number;
-const last = (numbers: readonly number[]): number => numbers.at(-1) as number;
+const getFirst = (numbers: readonly number[]): number => numbers[0] as number;
+const getLast = (numbers: readonly number[]): number => numbers.at(-1) as number;
 
 /** Returns the increase of a counter; a decrease is a restart. */
-const counterIncrease = (numbers: readonly number[]): number => {
+const computeCounterIncrease = (numbers: readonly number[]): number => {
   let sum = 0;
   for (const [index, number] of numbers.entries()) {
-    const before = numbers[index - 1];
-    if (before !== undefined) sum += number >= before ? number - before : number;
+    const previous = numbers[index - 1];
+    if (previous !== undefined) sum += number >= previous ? number - previous : number;
   }
   return sum;
 };
 
-/** Returns the smallest distance between neighbors. */
-const smallestStep = (numbers: readonly number[]): number | undefined => {
+/** Returns the smallest difference between adjacent numbers. */
+const computeSmallestStep = (numbers: readonly number[]): number | undefined => {
   const distances = numbers.slice(1).map((number, index) => number - (numbers[index] as number));
   return distances.length === 0 ? undefined : computeMin(distances);
 };
 
-const distinctValues = (values: readonly unknown[]): Map<string, unknown> =>
-  new Map(values.map((value) => [valueKey(value), value]));
+const collectDistinctValues = (values: readonly unknown[]): Map<string, unknown> =>
+  new Map(values.map((value) => [toValueKey(value), value]));
 
 const reducers: Readonly<Record<string, (values: readonly unknown[]) => unknown>> = {
   last: (values) => values.at(-1) ?? null,
@@ -66,21 +66,21 @@ const reducers: Readonly<Record<string, (values: readonly unknown[]) => unknown>
   sum: reduceNumbers(computeSum),
   count: (values) => values.length,
   range: reduceNumbers((numbers) => computeMax(numbers) - computeMin(numbers)),
-  difference: reduceNumbers((numbers) => last(numbers) - first(numbers)),
+  difference: reduceNumbers((numbers) => getLast(numbers) - getFirst(numbers)),
   'difference-percent': reduceNumbers((numbers) =>
-    first(numbers) === 0 ? undefined : (last(numbers) - first(numbers)) / first(numbers),
+    getFirst(numbers) === 0 ? undefined : (getLast(numbers) - getFirst(numbers)) / getFirst(numbers),
   ),
-  delta: reduceNumbers(counterIncrease),
-  step: reduceNumbers(smallestStep),
+  delta: reduceNumbers(computeCounterIncrease),
+  step: reduceNumbers(computeSmallestStep),
   variance: reduceNumbers(computeVariance),
   deviation: reduceNumbers((numbers) => Math.sqrt(computeVariance(numbers))),
-  'distinct-count': (values) => distinctValues(values).size,
+  'distinct-count': (values) => collectDistinctValues(values).size,
   'change-count': (values) =>
-    values.slice(1).filter((value, index) => valueKey(value) !== valueKey(values[index])).length,
+    values.slice(1).filter((value, index) => toValueKey(value) !== toValueKey(values[index])).length,
   'all-nulls': (values) => values.every(isBlank),
   'all-zeros': (values) => values.length > 0 && values.every((value) => value === 0),
   'all-values': (values) => values,
-  'unique-values': (values) => [...distinctValues(values).values()],
+  'unique-values': (values) => [...collectDistinctValues(values).values()],
 };
 
 /** Reduces values to one. */

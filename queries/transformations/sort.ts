@@ -24,11 +24,11 @@ export const sort: Transform<'sort'> = (tables, { by, direction }) =>
   tables.map((table) => {
     const column = findColumn(table, by);
     if (column === undefined) return table;
-    const order = createComparator(isNumeric(column) || column.type === 'time', direction === 'ascending' ? 1 : -1);
+    const compare = createComparator(isNumeric(column) || column.type === 'time', direction === 'ascending' ? 1 : -1);
     const rows = Array.from({ length: countRows(table) }, (_, row) => row);
     return selectRows(
       table,
-      rows.sort((one, other) => order(column.values[one], column.values[other])),
+      rows.sort((one, other) => compare(column.values[one], column.values[other])),
     );
   });
 

@@ -52,23 +52,24 @@ export const parseNumber = (value: unknown): number | undefined => {
   return Number.isNaN(number) && value !== 'NaN' ? undefined : number;
 };
 
-/** Returns a number in the format of answers. */
-export const formatAnswerNumber = (value: number | undefined): number | string | null =>
+/** Returns a number in the format of responses. */
+export const formatResponseNumber = (value: number | undefined): number | string | null =>
   value === undefined ? null : Number.isFinite(value) ? value : String(value);
 
 /** Returns a text that is equal for equal values. */
-export const valueKey = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+export const toValueKey = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null);
 
 /**
- * Returns tables of an answer: one for each series, or the table itself. With several queries, value columns include
+ * Returns the tables of a response: one for each series, or the table itself. With several queries, value columns include
  * the query name.
  */
 export const toTables = (
   query: string,
   result: Pick<Result, 'form' | 'series' | 'columns' | 'rows'>,
-  { isOnly = true }: { readonly isOnly?: boolean } = {},
+  { isOnlyQuery = true }: { readonly isOnlyQuery?: boolean } = {},
 ): Table[] => {
-  const valueName = isOnly ? 'Value' : `Value #${query}`;
+  const valueName = isOnlyQuery ? 'Value' : `Value #${query}`;
   if (result.form === 'series')
     return result.series.map(({ name, labels, unit, points }) => ({
       query,
@@ -86,7 +87,7 @@ export const toTables = (
   return [{ query, name: query, columns }];
 };
 
-/** Returns a table in the format of answers. */
+/** Returns a table in the format of responses. */
 export const toAnswer = ({ columns }: Table): Pick<Result, 'columns' | 'rows'> => ({
   columns: columns.map(({ name, type, unit }) => ({ name, type, unit })),
   rows: Array.from({ length: countRows({ columns }) }, (_, row) => columns.map(({ values }) => values[row] ?? null)),

@@ -1,6 +1,6 @@
 /** Ad hoc filters: conditions on labels that people add to all queries of a dashboard. */
 import type { Filter } from '../../schemas/dashboards/variables.ts';
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import { toQueryError } from '../promql/run-promql.ts';
 import { tokenize } from '../promql/syntax/lexer.ts';
 import { parseExpression } from '../promql/syntax/parse.ts';
@@ -11,17 +11,17 @@ import { changeParts, type FilterChanges, getQueryKind } from '../query-kind.ts'
 import { parseSearch } from '../search/parse.ts';
 import { buildRegexChoice } from './formats.ts';
 import { replaceInSearch } from './in-search.ts';
-import { singleValue } from './scope.ts';
+import { toSingleValue } from './scope.ts';
 
 const readFilter = (text: string, name: string): Filter => {
   const [, label, operator, value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(text) ?? [];
   if (label === undefined || operator === undefined || value === undefined)
-    throw invalid(`variables.${name}`, `must be filters such as job=node: ${text}`);
+    throw createValidationError(`variables.${name}`, `must be filters such as job=node: ${text}`);
   return { label, operator: operator as Filter['operator'], values: [value] };
 };
 
 /**
- * Parses selected filters: `job=node`, `job!=node`, `job=~n.*`. Several filters of one label with `=` or `!=` become
+ * Parses selected filters: `job=node`, `job!=node`, `job=~n.*`. Several filters on one label with `=` or `!=` become
  * one filter with several values. An empty text stands for no filter, so that a selection without filters is possible.
  */
 export const readFilters = (texts: readonly string[], name: string): Filter[] => {
@@ -29,8 +29,8 @@ export const readFilters = (texts: readonly string[], name: string): Filter[] =>
   for (const text of texts.filter((each) => each !== '')) {
     const filter = readFilter(text, name);
     const key = filter.operator === '=' || filter.operator === '!=' ? `${filter.operator} ${filter.label}` : text;
-    const before = filters.get(key);
-    filters.set(key, before === undefined ? filter : { ...before, values: [...before.values, ...filter.values] });
+    const previous = filters.get(key);
+    filters.set(key, previous === undefined ? filter : { ...previous, values: [...previous.values, ...filter.values] });
   }
   return [...filters.values()];
 };
@@ -38,11 +38,14 @@ export const readFilters = (texts: readonly string[], name: string): Filter[] =>
 /** Returns a PromQL matcher. */
 const formatMatcher = ({ label, operator, values }: Filter): string => {
   if (operator === '<' || operator === '>')
-    throw invalid('variables', `label ${label} cannot be compared by ${operator} in PromQL: only by =, !=, =~ and !~`);
-  const isOne = values.length === 1;
+    throw createValidationError(
+      'variables',
+      `label ${label} cannot be compared by ${operator} in PromQL: only by =, !=, =~ and !~`,
+    );
+  const hasOneValue = values.length === 1;
   const isRegex = operator.endsWith('~');
-  const text = isOne ? (values[0] as string) : isRegex ? `(${values.join('|')})` : buildRegexChoice(values);
-  return `${quoteText(label.toWellFormed())}${isOne || isRegex ? operator : `${operator}~`}${quoteText(text.toWellFormed())}`;
+  const text = hasOneValue ? (values[0] as string) : isRegex ? `(${values.join('|')})` : buildRegexChoice(values);
+  return `${quoteText(label.toWellFormed())}${hasOneValue || isRegex ? operator : `${operator}~`}${quoteText(text.toWellFormed())}`;
 };
 
 /** Returns an expression with the filters added to every selector. */
@@ -71,7 +74,7 @@ const addPromqlFilters = (expression: string, filters: readonly Filter[]): strin
 
 const formatSearchCondition = ({ label, operator, values }: Filter): string => {
   const scope = new Map([
-    ['label', singleValue(label)],
+    ['label', toSingleValue(label)],
     ['values', { values, isList: true }],
   ]);
   if (operator.endsWith('~')) {
@@ -81,7 +84,7 @@ const formatSearchCondition = ({ label, operator, values }: Filter): string => {
     );
     return replaceInSearch(
       `${operator === '!~' ? 'NOT ' : ''}(${tests.join(' OR ')})`,
-      new Map([['label', singleValue(label)]]),
+      new Map([['label', toSingleValue(label)]]),
     );
   }
   if (operator === '<' || operator === '>') return replaceInSearch(`$label:${operator}$values`, scope);
@@ -90,10 +93,10 @@ const formatSearchCondition = ({ label, operator, values }: Filter): string => {
 
 const createFilterChanges = (filters: readonly Filter[]): FilterChanges => ({
   search(search, signal) {
-    const own = search === undefined || search.trim() === '' ? [] : [`(${search})`];
+    const conditions = search === undefined || search.trim() === '' ? [] : [`(${search})`];
     // The search is first parsed by itself, so that none of its parentheses closes the surrounding one.
     if (search !== undefined) parseSearch(search, signal);
-    return [...own, ...filters.map(formatSearchCondition)].join(' ');
+    return [...conditions, ...filters.map(formatSearchCondition)].join(' ');
   },
   promql(expression) {
     try {
@@ -107,6 +110,6 @@ const createFilterChanges = (filters: readonly Filter[]): FilterChanges => ({
 /** Returns a query with additional filters. */
 export const addQueryFilters = (query: Query, filters: readonly Filter[]): Query => {
   if (filters.length === 0) return query;
-  const filtered = changeParts(query, (part) => addQueryFilters(part, filters));
-  return getQueryKind(filtered).addFilters?.(filtered, createFilterChanges(filters)) ?? filtered;
+  const filteredQuery = changeParts(query, (part) => addQueryFilters(part, filters));
+  return getQueryKind(filteredQuery).addFilters?.(filteredQuery, createFilterChanges(filters)) ?? filteredQuery;
 };

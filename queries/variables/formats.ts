@@ -53,9 +53,9 @@ const formats: Readonly<Record<string, Format>> = {
   uriencode: (values) => encodeURIComponent(values.join(',').toWellFormed()),
 };
 
-/** Formats a value. An unknown format is `glob`, as in Grafana. */
+/** Formats a value. An unknown format is treated as `glob`, as in Grafana. */
 export const formatValue = (value: VariableValue, name: string, format = 'glob'): string => {
   const [kind = '', ...argument] = format.split(':');
-  const write = Object.hasOwn(formats, kind) ? (formats[kind] as Format) : formatGlob;
-  return write(value.values, { name, argument: argument.join(':'), value });
+  const formatValues = Object.hasOwn(formats, kind) ? (formats[kind] as Format) : formatGlob;
+  return formatValues(value.values, { name, argument: argument.join(':'), value });
 };

@@ -1,5 +1,5 @@
 /** Replaces variables in formulas. A value must be a number or the name of a query. */
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import { tokenizeFormula } from '../formula/parse.ts';
 import { formatValue } from './formats.ts';
 import { createTemplate, findReferences, type Reference, splitTemplate } from './references.ts';
@@ -11,7 +11,10 @@ const getValueText = (reference: Reference, scope: Scope): string => {
   const { values } = scope.get(reference.name) ?? { values: [] };
   const [value = ''] = values;
   if (values.length !== 1)
-    throw invalid('expression', `variable ${reference.name} must have one value in a formula, not ${values.length}`);
+    throw createValidationError(
+      'expression',
+      `variable ${reference.name} must have one value in a formula, not ${values.length}`,
+    );
   return (
     reference.format === undefined ? value : formatValue({ values, isList: false }, reference.name, reference.format)
   ).trim();
@@ -31,11 +34,14 @@ export const replaceInFormula = (expression: string, scope: Scope): string => {
     end: offset + text.length,
   }))) {
     const parts = splitTemplate(template, start, end);
-    const first = parts.find((piece) => typeof piece !== 'string');
-    if (first === undefined) continue;
+    const firstReference = parts.find((piece) => typeof piece !== 'string');
+    if (firstReference === undefined) continue;
     const word = parts.map((piece) => (typeof piece === 'string' ? piece : getValueText(piece, scope))).join('');
     if (!numberPattern.test(word) && !/^[A-Za-z_]\w*$/.test(word))
-      throw invalid('expression', `variable ${(first as Reference).name} must be a number in a formula`);
+      throw createValidationError(
+        'expression',
+        `variable ${(firstReference as Reference).name} must be a number in a formula`,
+      );
     text += template.text.slice(from, start) + (word.startsWith('-') ? `(${word})` : word);
     from = end;
   }

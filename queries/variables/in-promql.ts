@@ -2,7 +2,7 @@
  * Replaces variables in PromQL. A value becomes exactly one string, number, duration or name, so it cannot inject
  * syntax.
  */
-import { invalid, type QueryError } from '../errors.ts';
+import { createValidationError, type QueryError } from '../errors.ts';
 import { type Token, type TokenKind, tokenize } from '../promql/syntax/lexer.ts';
 import { quoteText, unquoteText } from '../promql/syntax/quotes.ts';
 import { buildRegexChoice, formatValue } from './formats.ts';
@@ -13,8 +13,8 @@ import type { Scope, VariableValue } from './scope.ts';
 /** Tokens that replace a token with variables. */
 type ReplacementTokens = readonly string[];
 
-const variableError = (reference: Pick<Reference, 'name'>, what: string): QueryError =>
-  invalid('expression', `variable ${reference.name} ${what}`);
+const createVariableError = (reference: Pick<Reference, 'name'>, what: string): QueryError =>
+  createValidationError('expression', `variable ${reference.name} ${what}`);
 
 const isName = (text: string): boolean => /^[A-Za-z_:][\w:]*$/.test(text);
 const isLabel = (text: string): boolean => /^[A-Za-z_]\w*$/.test(text);
@@ -58,13 +58,14 @@ class TemplateScanner {
 const replaceInString = (
   value: VariableValue,
   reference: Reference,
-  place: TokenPosition,
+  position: TokenPosition,
   isAlone: boolean,
 ): string => {
   if (reference.format !== undefined) return formatValue(value, reference.name, reference.format);
-  if (place.is === 'regex' && value.includesEveryValue === true && isAlone) return '.+';
+  if (position.is === 'regex' && value.includesEveryValue === true && isAlone) return '.+';
   if (value.values.length === 0) return '';
-  if (place.is === 'regex' && value.isList && value.isDefinedByAuthor !== true) return buildRegexChoice(value.values);
+  if (position.is === 'regex' && value.isList && value.isDefinedByAuthor !== true)
+    return buildRegexChoice(value.values);
   return value.values.length === 1 ? (value.values[0] as string) : `(${value.values.join('|')})`;
 };
 
@@ -78,81 +79,84 @@ class TokenReplacer {
   }
 
   /** Returns the tokens that replace a token with variables. */
-  write(token: Token, place: TokenPosition): ReplacementTokens {
+  write(token: Token, position: TokenPosition): ReplacementTokens {
     const pieces = splitTemplate(this.#template, token.start, token.end);
-    if (token.kind === 'string') return [this.#replaceString(token.text[0] as string, pieces, place)];
+    if (token.kind === 'string') return [this.#replaceString(token.text[0] as string, pieces, position)];
     const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
-    if (place.is === 'group') return this.#replaceLabels(pieces, first);
+    if (position.is === 'group') return this.#replaceLabels(pieces, first);
     const text = pieces.map((piece) => (typeof piece === 'string' ? piece : this.#getOnlyValue(piece))).join('');
-    if (place.is === 'label') return [isLabel(text) ? text : quoteText(text.toWellFormed())];
-    if (place.is === 'condition') throw variableError(first, 'cannot replace conditions, only their names and values');
-    return this.#replaceAmountOrName(text.trim(), first, place);
+    if (position.is === 'label') return [isLabel(text) ? text : quoteText(text.toWellFormed())];
+    if (position.is === 'condition')
+      throw createVariableError(first, 'cannot replace conditions, only their names and values');
+    return this.#replaceAmountOrName(text.trim(), first, position);
   }
 
-  #value(reference: Reference): VariableValue {
+  #getValue(reference: Reference): VariableValue {
     return this.#scope.get(reference.name) as VariableValue;
   }
 
   /** Returns the value where only one is permitted. */
   #getOnlyValue(reference: Reference): string {
-    const value = this.#value(reference);
+    const value = this.#getValue(reference);
     if (reference.format !== undefined && value.values.length < 2)
       return formatValue(value, reference.name, reference.format);
     if (value.values.length === 1) return value.values[0] as string;
-    throw variableError(
+    throw createVariableError(
       reference,
       `has ${value.values.length === 0 ? 'no value' : 'several values'} where one is expected`,
     );
   }
 
-  #replaceString(quote: string, pieces: readonly (string | Reference)[], place: TokenPosition): string {
+  #replaceString(quote: string, pieces: readonly (string | Reference)[], position: TokenPosition): string {
     let text = '';
     for (const [index, piece] of pieces.entries()) {
       if (typeof piece !== 'string') {
-        text += replaceInString(this.#value(piece), piece, place, pieces.length === 3 && pieces[0] === pieces[2]);
+        text += replaceInString(this.#getValue(piece), piece, position, pieces.length === 3 && pieces[0] === pieces[2]);
         continue;
       }
       const from = index === 0 ? 1 : 0;
       const to = index === pieces.length - 1 ? piece.length - 1 : piece.length;
       const literal = unquoteText(quote + piece.slice(from, to) + quote);
-      if (literal === undefined) throw invalid('expression', `a variable is inside an escape sequence: ${piece}`);
+      if (literal === undefined)
+        throw createValidationError('expression', `a variable is inside an escape sequence: ${piece}`);
       text += literal;
     }
     return quoteText(text.toWellFormed());
   }
 
   #replaceLabels(pieces: readonly (string | Reference)[], first: Reference): ReplacementTokens {
-    const { values } = this.#value(first);
+    const { values } = this.#getValue(first);
     const names =
       pieces.length === 1
         ? values
         : [pieces.map((piece) => (typeof piece === 'string' ? piece : this.#getOnlyValue(piece))).join('')];
-    if (names.includes('')) throw variableError(first, 'is empty where the name of a label is expected');
+    if (names.includes('')) throw createVariableError(first, 'is empty where the name of a label is expected');
     return names.flatMap((name, index) => [
       ...(index === 0 ? [] : [',']),
-      isLabel(name) && tokenKind(name) !== 'number' ? name : quoteText(name.toWellFormed()),
+      isLabel(name) && getTokenKind(name) !== 'number' ? name : quoteText(name.toWellFormed()),
     ]);
   }
 
-  #replaceAmountOrName(text: string, first: Reference, place: TokenPosition): ReplacementTokens {
+  #replaceAmountOrName(text: string, first: Reference, position: TokenPosition): ReplacementTokens {
     const sign = /^[+-]/.exec(text)?.[0] ?? '';
     if (isNumberOrDuration(text.slice(sign.length))) {
       if (sign === '') return [text];
-      const words = [sign, text.slice(sign.length)];
-      if (place.is === 'shift') return words;
-      if (place.is !== 'range') return ['(', ...words, ')'];
+      const tokens = [sign, text.slice(sign.length)];
+      if (position.is === 'shift') return tokens;
+      if (position.is !== 'range') return ['(', ...tokens, ')'];
     }
-    if (place.is === 'range' || place.is === 'shift')
-      throw variableError(first, `must be a duration there, such as 5m: ${quoteText(text)}`);
-    if (text === '') throw variableError(first, 'is empty where a name or a number is expected');
-    if (isName(text) && ['identifier', 'metric', 'aggregator'].includes(tokenKind(text))) return [text];
-    if (place.hasParenthesis) throw variableError(first, `must be the name of a function there: ${quoteText(text)}`);
+    if (position.is === 'range' || position.is === 'shift')
+      throw createVariableError(first, `must be a duration there, such as 5m: ${quoteText(text)}`);
+    if (text === '') throw createVariableError(first, 'is empty where a name or a number is expected');
+    if (isName(text) && ['identifier', 'metric', 'aggregator'].includes(getTokenKind(text))) return [text];
+    if (position.hasParenthesis)
+      throw createVariableError(first, `must be the name of a function there: ${quoteText(text)}`);
     const name = quoteText(text.toWellFormed());
-    return place.hasBraces ? [name] : ['{', name, '}'];
+    return position.hasBraces ? [name] : ['{', name, '}'];
   }
 }
 
-const tokenKind = (text: string): TokenKind => (tokenize(text)[0] as Token).kind;
+const getTokenKind = (text: string): TokenKind => (tokenize(text)[0] as Token).kind;
 
 /** Joins tokens with the text between them. */
 class ExpressionBuilder {
@@ -167,15 +171,17 @@ class ExpressionBuilder {
     this.#template = template;
   }
 
-  add(token: Token, written: ReplacementTokens, hasBraces: boolean, behind: Token | undefined): void {
+  add(token: Token, replacement: ReplacementTokens, hasBraces: boolean, nextToken: Token | undefined): void {
     this.#text += this.#template.text.slice(this.#from, token.start);
     this.#from = token.end;
-    if (hasBraces && written[0]?.startsWith('"') === true) {
-      this.#pendingName = written[0];
+    if (hasBraces && replacement[0]?.startsWith('"') === true) {
+      this.#pendingName = replacement[0];
       return;
     }
     const words =
-      this.#pendingName === undefined ? written : ['{', this.#pendingName, ...(behind?.text === '}' ? [] : [','])];
+      this.#pendingName === undefined
+        ? replacement
+        : ['{', this.#pendingName, ...(nextToken?.text === '}' ? [] : [','])];
     this.#pendingName = undefined;
     this.#text += words.join(' ');
     this.words.push(...words);
@@ -188,34 +194,34 @@ class ExpressionBuilder {
 
 const buildExpression = (template: Template, tokens: readonly Token[], scope: Scope): ExpressionBuilder => {
   const writer = new TokenReplacer(template, scope);
-  const places = classifyTokens(tokens);
-  const assembly = new ExpressionBuilder(template);
+  const positions = classifyTokens(tokens);
+  const builder = new ExpressionBuilder(template);
   for (const [index, token] of tokens.entries()) {
     if (token.kind === 'end') break;
-    const place = places[index] as TokenPosition;
+    const position = positions[index] as TokenPosition;
     const isUsed = template.marks.some(({ at }) => at >= token.start && at < token.end);
-    const written = isUsed ? writer.write(token, place) : [token.text];
-    assembly.add(token, written, isUsed && place.hasBraces, tokens[index + 1]);
+    const replacement = isUsed ? writer.write(token, position) : [token.text];
+    builder.add(token, replacement, isUsed && position.hasBraces, tokens[index + 1]);
   }
-  return assembly;
+  return builder;
 };
 
 /**
  * Returns an expression with its variables replaced. Throws a `QueryError` if a value is not valid at its position.
- * Whatever the values contain, other tokens are unchanged, and each variable becomes only as many tokens as its
- * position permits.
+ * Other tokens never change, whatever the values contain, and each variable becomes only as many tokens as its position
+ * permits.
  */
 export const replaceInPromql = (expression: string, scope: Scope): string => {
   const references = findReferences(expression, scope);
   if (references.length === 0) return expression;
-  const reading = new TemplateScanner();
-  const template = createTemplate(expression, references, (before, from) => reading.scanAndGetMark(before, from));
+  const scanner = new TemplateScanner();
+  const template = createTemplate(expression, references, (before, from) => scanner.scanAndGetMark(before, from));
   const tokens = tokenize(template.text);
   const last = tokens.at(-1) as Token;
-  if (last.kind === 'error') throw invalid('expression', `is not valid PromQL: ${last.name}`);
+  if (last.kind === 'error') throw createValidationError('expression', `is not valid PromQL: ${last.name}`);
   const { text, words } = buildExpression(template, tokens, scope);
   const resultTokens = tokenize(text).filter(({ kind }) => kind !== 'end');
   if (resultTokens.length !== words.length || resultTokens.some((word, index) => word.text !== words[index]))
-    throw invalid('expression', 'has a variable whose value would change the meaning of the expression');
+    throw createValidationError('expression', 'has a variable whose value would change the meaning of the expression');
   return text;
 };

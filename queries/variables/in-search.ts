@@ -2,7 +2,7 @@
  * Replaces variables in the search language. A value becomes one or several strings, values or names, so it cannot
  * inject syntax.
  */
-import { invalid, type QueryError } from '../errors.ts';
+import { createValidationError, type QueryError } from '../errors.ts';
 import { escapeRegex, formatValue } from './formats.ts';
 import { createTemplate, findReferences, type Reference, splitTemplate, type Template } from './references.ts';
 import type { Scope, VariableValue } from './scope.ts';
@@ -13,7 +13,8 @@ type TemplateParts = readonly (string | Reference)[];
 /** Maximum number of conditions in a search. */
 const maxValueCombinations = 256;
 
-const variableError = (name: string, what: string): QueryError => invalid('search', `variable ${name} ${what}`);
+const createVariableError = (name: string, what: string): QueryError =>
+  createValidationError('search', `variable ${name} ${what}`);
 
 const quotePhrase = (text: string): string => `"${text.replaceAll(/[\\"]/g, (sign) => `\\${sign}`)}"`;
 
@@ -34,13 +35,13 @@ const escapeForRegex = (text: string): string =>
 /** Returns all texts of the parts, one for each combination of values. */
 const combineTexts = (
   pieces: TemplateParts,
-  textOf: (piece: string | Reference) => readonly string[],
+  getTexts: (piece: string | Reference) => readonly string[],
 ): readonly string[] => {
   let texts: readonly string[] = [''];
   for (const piece of pieces) {
-    const parts = textOf(piece);
+    const parts = getTexts(piece);
     if (texts.length * parts.length > maxValueCombinations)
-      throw invalid('search', `has variables with more than ${maxValueCombinations} values in total`);
+      throw createValidationError('search', `has variables with more than ${maxValueCombinations} values in total`);
     texts = texts.flatMap((text) => parts.map((part) => text + part));
   }
   return texts;
@@ -65,14 +66,14 @@ class WordReplacer {
     const texts = isPhrase ? this.#replacePhrase(pieces) : this.#replaceWords(pieces);
     if (texts.length === 1) return texts[0] as string;
     const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
-    if (word.as === 'end') throw variableError(first.name, 'has several values where one is compared');
+    if (word.as === 'end') throw createVariableError(first.name, 'has several values where one is compared');
     return `(${texts.join(' OR ')})`;
   }
 
   #replaceName(start: number, end: number): string {
     const isQuoted = this.#template.text[start] === '"';
-    const by = isQuoted ? 1 : 0;
-    return this.#buildName(splitTemplate(this.#template, start + by, end - by), isQuoted);
+    const quoteLength = isQuoted ? 1 : 0;
+    return this.#buildName(splitTemplate(this.#template, start + quoteLength, end - quoteLength), isQuoted);
   }
 
   /**
@@ -80,61 +81,61 @@ class WordReplacer {
    * value of a field matches nothing.
    */
   #matchesEverything(pieces: TemplateParts, { as }: SearchWord): boolean {
-    const [use] = pieces;
-    if (pieces.length !== 1 || typeof use !== 'object' || use.format !== undefined) return false;
-    const { values, includesEveryValue, isDefinedByAuthor } = this.#value(use);
+    const [reference] = pieces;
+    if (pieces.length !== 1 || typeof reference !== 'object' || reference.format !== undefined) return false;
+    const { values, includesEveryValue, isDefinedByAuthor } = this.#getValue(reference);
     if (isDefinedByAuthor === true && values[0] === '*') return true;
     return as !== 'end' && (includesEveryValue === true || (as === 'text' && values.every((value) => value === '')));
   }
 
-  #value(reference: Reference): VariableValue {
+  #getValue(reference: Reference): VariableValue {
     return this.#scope.get(reference.name) as VariableValue;
   }
 
   /** Returns the texts of a variable: one for each value, or a single text if the variable has a format. */
-  #texts(reference: Reference): readonly string[] {
-    const value = this.#value(reference);
+  #getTexts(reference: Reference): readonly string[] {
+    const value = this.#getValue(reference);
     const texts =
       reference.format === undefined ? value.values : [formatValue(value, reference.name, reference.format)];
-    if (texts.length === 0) throw variableError(reference.name, 'has no value');
+    if (texts.length === 0) throw createVariableError(reference.name, 'has no value');
     return texts.map((text) => text.toWellFormed().replaceAll('\0', '\ufffd'));
   }
 
   #replacePhrase(pieces: TemplateParts): readonly string[] {
-    const literal = (piece: string): string => piece.replaceAll(/\\([\\"])/g, '$1');
-    return combineTexts(pieces, (piece) => (typeof piece === 'string' ? [literal(piece)] : this.#texts(piece))).map(
-      quotePhrase,
-    );
+    const unescapeLiteral = (piece: string): string => piece.replaceAll(/\\([\\"])/g, '$1');
+    return combineTexts(pieces, (piece) =>
+      typeof piece === 'string' ? [unescapeLiteral(piece)] : this.#getTexts(piece),
+    ).map(quotePhrase);
   }
 
   /** Converts a text with spaces to a phrase, which has no asterisks. */
   #replaceWords(pieces: TemplateParts): readonly string[] {
     const words = combineTexts(pieces, (piece) =>
-      typeof piece === 'string' ? [piece] : this.#texts(piece).map(escapeWord),
+      typeof piece === 'string' ? [piece] : this.#getTexts(piece).map(escapeWord),
     );
-    const plain = combineTexts(pieces, (piece) =>
-      typeof piece === 'string' ? [piece.replaceAll(/\\([\\"*:()[\]{}<>/])/g, '$1')] : this.#texts(piece),
+    const plainTexts = combineTexts(pieces, (piece) =>
+      typeof piece === 'string' ? [piece.replaceAll(/\\([\\"*:()[\]{}<>/])/g, '$1')] : this.#getTexts(piece),
     );
     const hasStar = pieces.some((piece) => typeof piece === 'string' && /(?:^|[^\\])\*/.test(piece));
     return words.map((word, index) => {
-      const text = plain[index] as string;
+      const text = plainTexts[index] as string;
       if (isWord(text, typeof pieces[0] === 'object')) return word;
       if (!hasStar) return quotePhrase(text);
       const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
-      throw variableError(first.name, 'has a space, and is part of a pattern with an asterisk');
+      throw createVariableError(first.name, 'has a space, and is part of a pattern with an asterisk');
     });
   }
 
   #buildName(pieces: TemplateParts, isQuoted: boolean): string {
-    const unescaped = (piece: string): string =>
+    const unescapeName = (piece: string): string =>
       isQuoted ? piece.replaceAll(/\\([\\"])/g, '$1') : piece.replaceAll(/\\([\\"*:()[\]{}<>/])/g, '$1');
     const names = combineTexts(pieces, (piece) =>
-      typeof piece === 'string' ? [unescaped(piece)] : this.#texts(piece),
+      typeof piece === 'string' ? [unescapeName(piece)] : this.#getTexts(piece),
     );
     const [name = ''] = names;
     const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
-    if (names.length > 1) throw variableError(first.name, 'has several values where one name is expected');
-    if (name === '') throw variableError(first.name, 'is empty where a name is expected');
+    if (names.length > 1) throw createVariableError(first.name, 'has several values where one name is expected');
+    if (name === '') throw createVariableError(first.name, 'is empty where a name is expected');
     return `${/^[\p{L}_@][\p{L}\p{N}_.@-]*$/u.test(name) ? name : quotePhrase(name)}:`;
   }
 
@@ -142,7 +143,7 @@ class WordReplacer {
     return pieces
       .map((piece) => {
         if (typeof piece === 'string') return piece;
-        const texts = this.#texts(piece).map(escapeForRegex);
+        const texts = this.#getTexts(piece).map(escapeForRegex);
         return texts.length === 1 ? texts[0] : `(?:${texts.join('|')})`;
       })
       .join('');
@@ -150,8 +151,8 @@ class WordReplacer {
 }
 
 /**
- * Returns a search with its variables replaced. Throws a `QueryError` if a value is not valid at its position. Whatever
- * the values contain, other tokens are unchanged: a variable becomes one text, or several in parentheses.
+ * Returns a search with its variables replaced. Throws a `QueryError` if a value is not valid at its position. Other
+ * tokens never change, whatever the values contain: a variable becomes one text, or several in parentheses.
  */
 export const replaceInSearch = (search: string, scope: Scope): string => {
   const references = findReferences(search, scope);

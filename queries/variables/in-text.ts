@@ -10,9 +10,9 @@ const replaceVariables = (
 ): string => {
   let result = '';
   let from = 0;
-  for (const use of findReferences(text, scope)) {
-    result += text.slice(from, use.start) + write(scope.get(use.name) as VariableValue, use);
-    from = use.end;
+  for (const reference of findReferences(text, scope)) {
+    result += text.slice(from, reference.start) + write(scope.get(reference.name) as VariableValue, reference);
+    from = reference.end;
   }
   return result + text.slice(from);
 };
@@ -37,9 +37,9 @@ export const replaceInAddress = (text: string, scope: Scope): string =>
 export const replaceInNames = (names: readonly string[], scope: Scope): string[] => [
   ...new Set(
     names.flatMap((name) => {
-      const [use] = findReferences(name, scope);
-      const isAlone = use?.start === 0 && use.end === name.length && use.format === undefined;
-      return isAlone ? (scope.get(use.name) as VariableValue).values : [replaceInText(name, scope)];
+      const [reference] = findReferences(name, scope);
+      const isAlone = reference?.start === 0 && reference.end === name.length && reference.format === undefined;
+      return isAlone ? (scope.get(reference.name) as VariableValue).values : [replaceInText(name, scope)];
     }),
   ),
 ];

@@ -1,5 +1,5 @@
 /** Durations in interval variables, and steps that fit a range. */
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 
 const units: Readonly<Record<string, number>> = {
   ms: 1,
@@ -16,7 +16,8 @@ const units: Readonly<Record<string, number>> = {
 export const parseIntervalMs = (text: string): number => {
   const [, amount = '', unit = ''] = /^(\d{1,9})(ms|[smhdwMy])$/.exec(text) ?? [];
   const length = Number(amount) * (units[unit] ?? 0);
-  if (length <= 0) throw invalid('variables', `${text} is not an interval: use a number and ms, s, m, h, d, w, M or y`);
+  if (length <= 0)
+    throw createValidationError('variables', `${text} is not an interval: use a number and ms, s, m, h, d, w, M or y`);
   return length;
 };
 

@@ -22,14 +22,14 @@ const matchPattern = (texts: readonly string[], { pattern, name }: QueryVariable
     compiledPattern.groupNumbers.get('value') ?? (compiledPattern.groupNumbers.has('text') ? undefined : 1);
   const titleGroup = compiledPattern.groupNumbers.get('text');
   return texts.flatMap((text) => {
-    const found = compiledPattern.find(text);
-    if (found === undefined) return [];
-    const [whole] = found.groups;
-    const title = titleGroup === undefined ? undefined : found.groups[titleGroup];
-    const value = valueGroup === undefined ? title : found.groups[valueGroup];
+    const match = compiledPattern.find(text);
+    if (match === undefined) return [];
+    const [entireMatch] = match.groups;
+    const title = titleGroup === undefined ? undefined : match.groups[titleGroup];
+    const value = valueGroup === undefined ? title : match.groups[valueGroup];
     // An expression without groups only filters.
-    const own = value ?? (found.groups.length === 1 ? text : (whole ?? ''));
-    return [{ value: own, title: title ?? own }];
+    const optionValue = value ?? (match.groups.length === 1 ? text : (entireMatch ?? ''));
+    return [{ value: optionValue, title: title ?? optionValue }];
   });
 };
 
@@ -56,15 +56,15 @@ const removeDuplicates = (options: readonly Option[]): Option[] =>
 /** Returns the options of query results. */
 export const buildOptions = (texts: readonly string[], variable: QueryVariable): Options => {
   const { fixed, order } = variable;
-  const found = matchPattern(texts, variable);
+  const matchingOptions = matchPattern(texts, variable);
   const fixedOptions = (fixed?.options ?? []).map(({ value, title = value }) => ({ value, title }));
-  const all =
+  const allOptions =
     fixed?.place === 'sorted'
-      ? sortOptions([...fixedOptions, ...found], order)
+      ? sortOptions([...fixedOptions, ...matchingOptions], order)
       : fixed?.place === 'after'
-        ? [...sortOptions(found, order), ...fixedOptions]
-        : [...fixedOptions, ...sortOptions(found, order)];
-  return limitOptions(removeDuplicates(all));
+        ? [...sortOptions(matchingOptions, order), ...fixedOptions]
+        : [...fixedOptions, ...sortOptions(matchingOptions, order)];
+  return limitOptions(removeDuplicates(allOptions));
 };
 
 /** Limits options to the maximum of one variable. */

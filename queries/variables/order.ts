@@ -1,6 +1,6 @@
 /** Dependencies of variables, and the order of their resolution. */
 import type { Variable } from '../../schemas/dashboards/variables.ts';
-import { invalid } from '../errors.ts';
+import { createValidationError } from '../errors.ts';
 import { listReferencedNames } from './references.ts';
 
 /** Returns the texts of a variable that may reference others. */
@@ -28,17 +28,24 @@ export const listUsedVariables = (variable: Variable, names: Pick<ReadonlySet<st
  * Returns the requested variables and their dependencies, each after its own dependencies. Throws a `QueryError` for
  * circular dependencies.
  */
-export const sortByDependency = (variables: readonly Variable[], only?: readonly string[]): readonly Variable[] => {
+export const sortByDependency = (
+  variables: readonly Variable[],
+  requestedNames?: readonly string[],
+): readonly Variable[] => {
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
   const sortedVariables = new Set<Variable>();
   const add = (variable: Variable, path: readonly string[]): void => {
     if (sortedVariables.has(variable)) return;
     const { name } = variable;
     if (path.includes(name))
-      throw invalid(`variables.${name}`, `uses itself: ${[...path.slice(path.indexOf(name)), name].join(' → ')}`);
-    for (const used of listUsedVariables(variable, byName)) add(byName.get(used) as Variable, [...path, name]);
+      throw createValidationError(
+        `variables.${name}`,
+        `uses itself: ${[...path.slice(path.indexOf(name)), name].join(' → ')}`,
+      );
+    for (const usedName of listUsedVariables(variable, byName)) add(byName.get(usedName) as Variable, [...path, name]);
     sortedVariables.add(variable);
   };
-  for (const variable of variables) if (only === undefined || only.includes(variable.name)) add(variable, []);
+  for (const variable of variables)
+    if (requestedNames === undefined || requestedNames.includes(variable.name)) add(variable, []);
   return [...sortedVariables];
 };

@@ -1,5 +1,5 @@
 /** Built-in variables: the range, and the step of a panel. */
-import { type Scope, singleValue, type VariableValue } from './scope.ts';
+import { type Scope, toSingleValue, type VariableValue } from './scope.ts';
 
 /** Input of the built-in variables. */
 export interface PlatformContext {
@@ -28,13 +28,13 @@ export const formatStep = (ms: number): string => {
 };
 
 /** Returns a range with at least four samples, so that its rate has a value at every step. */
-const rateIntervalMs = (stepMs: number, scrapeMs: number): number => Math.max(stepMs + scrapeMs, 4 * scrapeMs);
+const computeRateIntervalMs = (stepMs: number, scrapeMs: number): number => Math.max(stepMs + scrapeMs, 4 * scrapeMs);
 
 const buildIntervalVariables = (stepMs: number, scrapeMs: number): readonly (readonly [string, string])[] => [
   ['__interval', formatStep(stepMs)],
   ['__interval_ms', String(Math.max(1, Math.round(stepMs)))],
-  ['__rate_interval', formatStep(rateIntervalMs(stepMs, scrapeMs))],
-  ['__rate_interval_ms', String(rateIntervalMs(stepMs, scrapeMs))],
+  ['__rate_interval', formatStep(computeRateIntervalMs(stepMs, scrapeMs))],
+  ['__rate_interval_ms', String(computeRateIntervalMs(stepMs, scrapeMs))],
 ];
 
 /** Returns the built-in variables, with the names they have in Grafana. */
@@ -56,5 +56,5 @@ export const buildPlatformVariables = ({
     ...(stepMs === undefined ? [] : buildIntervalVariables(stepMs, scrapeIntervalMs)),
     ...Object.entries(names ?? {}),
   ];
-  return new Map<string, VariableValue>(texts.map(([name, text]) => [name, singleValue(text)]));
+  return new Map<string, VariableValue>(texts.map(([name, text]) => [name, toSingleValue(text)]));
 };

@@ -29,7 +29,7 @@ const matcherOperators = new Set(['=', '!=', '=~', '!~']);
 /** Index of the argument that is a regular expression, by function. */
 const regexArguments: Readonly<Record<string, number>> = { label_replace: 4 };
 
-/** Open brackets around a token. */
+/** An open bracket around a token. */
 interface OpenBracket {
   readonly mark: string;
   readonly before: Token | undefined;
@@ -50,15 +50,15 @@ const classifyString = ({ openBracket, before }: TokenContext): TokenPosition['i
   return regexArguments[openBracket.before?.text ?? ''] === openBracket.commas ? 'regex' : 'text';
 };
 
-const classifyToken = (token: Token, around: TokenContext): TokenPosition['is'] => {
-  const { openBracket, before, after } = around;
+const classifyToken = (token: Token, context: TokenContext): TokenPosition['is'] => {
+  const { openBracket, before, after } = context;
   if (
     openBracket?.mark === '(' &&
     openBracket.before?.kind === 'keyword' &&
     groupingKeywords.has(openBracket.before.name)
   )
     return 'group';
-  if (token.kind === 'string') return classifyString(around);
+  if (token.kind === 'string') return classifyString(context);
   if (openBracket?.mark === '[') return 'range';
   if (openBracket?.mark === '{') return matcherOperators.has(after?.text ?? '') ? 'label' : 'condition';
   return before?.kind !== 'string' && (before?.name === 'offset' || isMark(before, '@')) ? 'shift' : 'expression';
@@ -66,20 +66,20 @@ const classifyToken = (token: Token, around: TokenContext): TokenPosition['is'] 
 
 /** Returns the position of every token. */
 export const classifyTokens = (tokens: readonly Token[]): readonly TokenPosition[] => {
-  const opened: OpenBracket[] = [];
+  const openBrackets: OpenBracket[] = [];
   return tokens.map((token, index) => {
-    const before = tokens[index - 1];
+    const previousToken = tokens[index - 1];
     const after = tokens[index + 1];
-    const place: TokenPosition = {
-      is: classifyToken(token, { openBracket: opened.at(-1), before, after }),
+    const position: TokenPosition = {
+      is: classifyToken(token, { openBracket: openBrackets.at(-1), before: previousToken, after }),
       hasBraces: isMark(after, '{'),
       hasParenthesis: isMark(after, '('),
     };
     if (token.kind === 'mark') {
-      if ('([{'.includes(token.text)) opened.push({ mark: token.text, before, commas: 0 });
-      else if (')]}'.includes(token.text)) opened.pop();
-      else if (token.text === ',' && opened.length > 0) (opened.at(-1) as OpenBracket).commas++;
+      if ('([{'.includes(token.text)) openBrackets.push({ mark: token.text, before: previousToken, commas: 0 });
+      else if (')]}'.includes(token.text)) openBrackets.pop();
+      else if (token.text === ',' && openBrackets.length > 0) (openBrackets.at(-1) as OpenBracket).commas++;
     }
-    return place;
+    return position;
   });
 };

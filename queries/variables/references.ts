@@ -1,7 +1,7 @@
 /** Finds variables in texts: `$name`, `${name}`, `${name.part:format}`, `[[name]]` and `[[name:format]]`. */
 import type { Scope } from './scope.ts';
 
-/** A use of a variable, from `start` up to `end`. */
+/** A reference to a variable, from `start` up to `end`. */
 export interface Reference {
   readonly start: number;
   readonly end: number;
@@ -26,7 +26,7 @@ interface Groups {
 }
 
 /**
- * Returns all uses of known names in a text, from left to right. Unknown names are text, such as `$1` in a replacement.
+ * Returns all references to known names in a text, from left to right. Unknown names are text, such as `$1` in a replacement.
  */
 export const findReferences = (text: string, knownNames: Pick<Scope, 'has'>): readonly Reference[] =>
   [...text.matchAll(referencePattern)].flatMap((match) => {
@@ -44,11 +44,11 @@ export const listReferencedNames = (text: string): readonly string[] => [
 /** A text with every variable replaced by a mark, so that a parser accepts it. */
 export interface Template {
   readonly text: string;
-  /** Uses by the positions of their marks in the template. */
+  /** References, with the positions of their marks in the template. */
   readonly marks: readonly (Reference & { readonly at: number; readonly length: number })[];
 }
 
-/** Returns the template of a text. `createMark` returns the mark for a position; without one the use is unchanged. */
+/** Returns the template of a text. `createMark` returns the mark for a position; without one the reference is unchanged. */
 export const createTemplate = (
   text: string,
   references: readonly Reference[],
@@ -69,7 +69,7 @@ export const createTemplate = (
   return { text: template + text.slice(from), marks };
 };
 
-/** Returns the pieces of a template from `start` up to `end`: texts, and uses between them. */
+/** Returns the pieces of a template from `start` up to `end`: texts, and references between them. */
 export const splitTemplate = (template: Template, start: number, end: number): readonly (string | Reference)[] => {
   const parts: (string | Reference)[] = [];
   let from = start;

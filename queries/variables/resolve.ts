@@ -1,14 +1,14 @@
 /** Resolves the variables of a dashboard: their options and their selections. */
 import { allValues, type ChosenValues, type Filter, type Variable } from '../../schemas/dashboards/variables.ts';
-import { invalid, QueryError } from '../errors.ts';
-import type { QueryReading } from '../promql/reading.ts';
+import { createValidationError, QueryError } from '../errors.ts';
+import type { QueryReader } from '../promql/reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { readFilters } from './filters.ts';
 import { chooseStepMs, parseIntervalMs } from './intervals.ts';
 import { buildOptions, limitOptions, type Option, type Options } from './options.ts';
 import { listUsedVariables, sortByDependency } from './order.ts';
 import { formatStep } from './platform.ts';
-import { type Scope, singleValue, type VariableValue } from './scope.ts';
+import { type Scope, toSingleValue, type VariableValue } from './scope.ts';
 import { queryVariableTexts, type ValuesRequest } from './texts-found.ts';
 
 export interface ResolvedVariable {
@@ -35,9 +35,9 @@ export interface ResolvedVariables {
 }
 
 export interface ResolveOptions extends ValuesRequest {
-  readonly chosenValues?: ChosenValues | undefined;
+  readonly selectedValues?: ChosenValues | undefined;
   /** Only these variables and their dependencies; all by default. */
-  readonly only?: readonly string[] | undefined;
+  readonly requestedNames?: readonly string[] | undefined;
   /** Variables whose full options are needed; default `only`. For others the selection may be sufficient. */
   readonly listedNames?: readonly string[] | undefined;
   /** Built-in variables, such as those of `platformVariables`. */
@@ -66,10 +66,12 @@ const resolveSelection = (
   chosen: readonly string[],
 ): readonly string[] => {
   if (chosen.includes(allValues) && variable.all !== undefined) return [allValues];
-  const own = [...new Set(chosen)].filter((value) => value !== allValues);
-  const known = variable.allowsOther ? own : own.filter((value) => options.some((option) => option.value === value));
-  if (known.length > 1 && !variable.several) return known.slice(0, 1);
-  if (known.length > 0) return known;
+  const requestedValues = [...new Set(chosen)].filter((value) => value !== allValues);
+  const validValues = variable.allowsOther
+    ? requestedValues
+    : requestedValues.filter((value) => options.some((option) => option.value === value));
+  if (validValues.length > 1 && !variable.several) return validValues.slice(0, 1);
+  if (validValues.length > 0) return validValues;
   if (variable.all !== undefined) return [allValues];
   return options.slice(0, 1).map(({ value }) => value);
 };
@@ -112,16 +114,16 @@ const resolveInterval = (
   chosen: readonly string[] | undefined,
 ): Outcome => {
   const { auto, name } = variable;
-  const all = [...(auto === undefined ? [] : ['auto']), ...variable.options];
-  const options = all.map((value) => ({ value, title: value }));
+  const intervals = [...(auto === undefined ? [] : ['auto']), ...variable.options];
+  const options = intervals.map((value) => ({ value, title: value }));
   const [requested = variable.selected] = chosen ?? [];
-  const selected = all.includes(requested) ? requested : (all[0] as string);
+  const selected = intervals.includes(requested) ? requested : (intervals[0] as string);
   const rangeMs = Number((range.to - range.from) / 1_000_000n);
   const value =
     selected === 'auto' && auto !== undefined
       ? formatStep(chooseStepMs(rangeMs / auto.steps, parseIntervalMs(auto.min)))
       : formatStep(parseIntervalMs(selected));
-  return { item: { name, options, selected: [selected], partial: [] }, value: singleValue(value) };
+  return { item: { name, options, selected: [selected], partial: [] }, value: toSingleValue(value) };
 };
 
 /** Returns whether its values are known without a query. */
@@ -139,7 +141,7 @@ const resolveWithoutQuery = (
   const { name } = variable;
   const createPlainOutcome = (selected: string): Outcome => ({
     item: { name, options: [], selected: [selected], partial: [] },
-    value: singleValue(selected),
+    value: toSingleValue(selected),
   });
   switch (variable.kind) {
     case 'text':
@@ -167,26 +169,26 @@ const resolveWithoutQuery = (
 const getErrorField = ({ path = '' }: QueryError, name: string): string | undefined =>
   path.startsWith(`variables.${name}.`) ? path.slice(`variables.${name}.`.length) : undefined;
 
-const resolveOne = async (
+const resolveVariable = async (
   variable: Variable,
-  reading: QueryReading,
+  reading: QueryReader,
   options: ResolveOptions,
   scope: Scope,
 ): Promise<Outcome> => {
-  const { chosenValues: all = {} } = options;
+  const { selectedValues: all = {} } = options;
   // A variable may have the name of an inherited object property; it then has no selection.
-  const chosen = Object.hasOwn(all, variable.name) ? toList(all[variable.name]) : undefined;
-  const outcome = resolveWithoutQuery(variable, chosen, options);
+  const selection = Object.hasOwn(all, variable.name) ? toList(all[variable.name]) : undefined;
+  const outcome = resolveWithoutQuery(variable, selection, options);
   if (outcome !== undefined) return outcome;
   const queryVariable = variable as Extract<Variable, { refresh: string }>;
-  const selected = chosen ?? queryVariable.selected;
-  const isRequested = (options.listedNames ?? options.only)?.includes(queryVariable.name) ?? true;
+  const selected = selection ?? queryVariable.selected;
+  const isRequested = (options.listedNames ?? options.requestedNames)?.includes(queryVariable.name) ?? true;
   if (canSkipQuery(queryVariable, selected, isRequested))
     return resolveOptions(queryVariable, { options: [], partial: [] }, selected);
   try {
     const { texts, partial } = await queryVariableTexts(queryVariable, reading, options, scope);
-    const found = buildOptions(texts, queryVariable);
-    return resolveOptions(queryVariable, { ...found, partial: [...partial, ...found.partial] }, selected);
+    const builtOptions = buildOptions(texts, queryVariable);
+    return resolveOptions(queryVariable, { ...builtOptions, partial: [...partial, ...builtOptions.partial] }, selected);
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     const { item, value } = resolveOptions(queryVariable, { options: [], partial: [] }, selected);
@@ -203,20 +205,20 @@ const resolveOne = async (
  */
 export const resolveVariables = async (
   variables: readonly Variable[],
-  reading: QueryReading,
+  reading: QueryReader,
   options: ResolveOptions,
 ): Promise<ResolvedVariables> => {
   const names = new Set(variables.map(({ name }) => name));
-  for (const name of [...(options.only ?? []), ...Object.keys(options.chosenValues ?? {})])
-    if (!names.has(name)) throw invalid(`variables.${name}`, 'is not a variable of this dashboard');
+  for (const name of [...(options.requestedNames ?? []), ...Object.keys(options.selectedValues ?? {})])
+    if (!names.has(name)) throw createValidationError(`variables.${name}`, 'is not a variable of this dashboard');
   const scope = new Map(options.platform);
   const outcomesByName = new Map<string, Promise<Outcome>>();
-  for (const variable of sortByDependency(variables, options.only)) {
-    const used = Promise.all(listUsedVariables(variable, names).map((name) => outcomesByName.get(name)));
+  for (const variable of sortByDependency(variables, options.requestedNames)) {
+    const dependencies = Promise.all(listUsedVariables(variable, names).map((name) => outcomesByName.get(name)));
     outcomesByName.set(
       variable.name,
-      used.then(async () => {
-        const outcome = await resolveOne(variable, reading, options, scope);
+      dependencies.then(async () => {
+        const outcome = await resolveVariable(variable, reading, options, scope);
         if (outcome.value !== undefined) scope.set(variable.name, outcome.value);
         return outcome;
       }),

@@ -19,4 +19,4 @@ export interface VariableValue {
 export type Scope = ReadonlyMap<string, VariableValue>;
 
 /** Returns a variable with one value, such as a built-in one. */
-export const singleValue = (value: string): VariableValue => ({ values: [value], isList: false });
+export const toSingleValue = (value: string): VariableValue => ({ values: [value], isList: false });

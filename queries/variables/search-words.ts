@@ -30,7 +30,7 @@ class SearchTokenizer {
     }
   }
 
-  #add(is: SearchWord['is'], start: number, as: SearchWord['as'] = this.#isValue ? 'value' : 'text'): void {
+  #addToken(is: SearchWord['is'], start: number, as: SearchWord['as'] = this.#isValue ? 'value' : 'text'): void {
     this.words.push({ is, start, end: this.#scanner.position, as });
   }
 
@@ -44,18 +44,18 @@ class SearchTokenizer {
     if (scanner.tryConsume('(')) {
       this.#areValuesInGroup.push(this.#isValue);
       this.#hasName = false;
-      this.#add('mark', start);
+      this.#addToken('mark', start);
     } else if (scanner.tryConsume(')')) {
       this.#areValuesInGroup.pop();
-      this.#add('mark', start);
+      this.#addToken('mark', start);
     } else if (
       !this.#hasName &&
       (['AND', 'OR', 'NOT'].some((word) => scanner.tryConsumeWord(word)) || this.#consumeMinus())
     )
-      this.#add('mark', start);
+      this.#addToken('mark', start);
     else if (!this.#isValue && scanner.consumeName() !== undefined) {
       this.#hasName = true;
-      this.#add('name', start);
+      this.#addToken('name', start);
     } else this.#scanCondition(start);
   }
 
@@ -67,16 +67,16 @@ class SearchTokenizer {
     const scanner = this.#scanner;
     const isValue = this.#isValue;
     if (isValue && ['>=', '<=', '>', '<'].some((each) => scanner.tryConsume(each))) {
-      this.#add('mark', start);
+      this.#addToken('mark', start);
       this.#scanBound(scanner.position);
     } else if (isValue && (scanner.isNext('[') || scanner.isNext('{'))) this.#scanRange(start);
     else if (scanner.isNext('"')) {
       scanner.consumeQuoted();
-      this.#add('phrase', start);
-    } else if (scanner.isNext('/') && scanner.consumeRegex() !== undefined) this.#add('regex', start);
+      this.#addToken('phrase', start);
+    } else if (scanner.isNext('/') && scanner.consumeRegex() !== undefined) this.#addToken('regex', start);
     else {
       scanner.consumeBareText();
-      this.#add('word', start);
+      this.#addToken('word', start);
     }
     this.#hasName = false;
   }
@@ -86,24 +86,24 @@ class SearchTokenizer {
     const isPhrase = scanner.isNext('"');
     if (isPhrase) scanner.consumeQuoted();
     else scanner.consumeBareText();
-    this.#add(isPhrase ? 'phrase' : 'word', start, 'end');
+    this.#addToken(isPhrase ? 'phrase' : 'word', start, 'end');
   }
 
   #scanRange(start: number): void {
     const scanner = this.#scanner;
     scanner.position++;
-    this.#add('mark', start);
+    this.#addToken('mark', start);
     for (const isEnd of [false, true]) {
       scanner.skipSpace();
       const from = scanner.position;
       const isPhrase = scanner.isNext('"');
       if (isPhrase) scanner.consumeQuoted();
       else scanner.consumeBound();
-      this.#add(isPhrase ? 'phrase' : 'word', from, 'end');
+      this.#addToken(isPhrase ? 'phrase' : 'word', from, 'end');
       scanner.skipSpace();
       const mark = scanner.position;
       if (isEnd ? scanner.tryConsume(']') || scanner.tryConsume('}') : scanner.tryConsumeWord('TO'))
-        this.#add('mark', mark);
+        this.#addToken('mark', mark);
       else
         throw scanner.error(
           isEnd ? 'expected ] or } at the end of a range' : 'expected TO between the ends of a range',

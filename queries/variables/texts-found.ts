@@ -1,18 +1,18 @@
 /** Queries telemetry for the texts of a variable's values. */
 
 import { maxValues } from '../../schemas/dashboards/variables.ts';
-import { invalid } from '../errors.ts';
-import { topValues } from '../fields/values.ts';
+import { createValidationError } from '../errors.ts';
+import { readTopValues } from '../fields/values.ts';
 import { compilePattern } from '../patterns.ts';
 import { type LabelQuery, readLabelNames, readLabelValues } from '../promql/fetch/label-reads.ts';
-import { retentionStartMs } from '../promql/fetch/scope.ts';
-import type { QueryReading } from '../promql/reading.ts';
+import { getRetentionStartMs } from '../promql/fetch/scope.ts';
+import type { QueryReader } from '../promql/reading.ts';
 import { toQueryError } from '../promql/run-promql.ts';
 import { parseSelector } from '../promql/syntax/parse.ts';
 import { quoteText } from '../promql/syntax/quotes.ts';
 import { type Range, requireRetained } from '../range.ts';
 import type { Incompleteness } from '../result.ts';
-import { extendColumns, runForAnswer } from '../run.ts';
+import { extendColumns, runWithoutCost } from '../run.ts';
 import { replaceInPromql } from './in-promql.ts';
 import { replaceInSearch } from './in-search.ts';
 import { replaceInText } from './in-text.ts';
@@ -31,15 +31,15 @@ export interface VariableTexts {
   readonly partial: readonly Incompleteness[];
 }
 
-const nsToMs = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
+const toMilliseconds = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
 
 const buildLabelsQuery = (
   match: string | undefined,
-  reading: QueryReading,
+  reading: QueryReader,
   { range, projectId, signal }: ValuesRequest,
 ): LabelQuery => {
   const { columns, promql, plan, nowMs } = reading;
-  if (promql === undefined) throw invalid('variables', 'labels are not read here');
+  if (promql === undefined) throw createValidationError('variables', 'labels cannot be queried here');
   requireRetained(range, { caller: reading, signal: 'metrics', nowMs });
   return {
     scope: {
@@ -47,7 +47,10 @@ const buildLabelsQuery = (
       translation: promql.translation,
       projectId,
     },
-    window: { fromMs: Math.max(retentionStartMs(plan, nowMs), nsToMs(range.from)), toMs: nsToMs(range.to) },
+    window: {
+      fromMs: Math.max(getRetentionStartMs(plan, nowMs), toMilliseconds(range.from)),
+      toMs: toMilliseconds(range.to),
+    },
     matcherSets: match === undefined ? [] : [parseSelector(match)],
   };
 };
@@ -56,11 +59,11 @@ const toCompleteTexts = (texts: readonly string[]): VariableTexts => ({ texts, p
 
 const queryFieldValues = async (
   { field, search, signal }: { field: string; search: string | undefined; signal: 'logs' | 'traces' },
-  reading: QueryReading,
+  reading: QueryReader,
   request: ValuesRequest,
 ): Promise<VariableTexts> => {
   const columns = request.signal === undefined ? reading.columns : extendColumns(reading.columns, request.signal);
-  const { values, distinct, partial } = await topValues(
+  const { values, distinct, partial } = await readTopValues(
     { ...reading, columns },
     { signal, name: field, range: request.range, search, projectId: request.projectId, limit: maxValues },
   );
@@ -77,26 +80,26 @@ const formatSeries = (names: readonly string[], row: readonly unknown[], atMs: n
     .slice(0, -1)
     .flatMap((name, index) => (row[index] === '' ? [] : [[name, String(row[index])] as const]));
   const name = labels.find(([label]) => label === '__name__')?.[1] ?? '';
-  const inner = labels
+  const matchers = labels
     .filter(([label]) => label !== '__name__')
     .map(([label, value]) => `${label}=${quoteText(value)}`);
-  return `${name}{${inner.join(',')}} ${String(row.at(-1))} ${atMs}`;
+  return `${name}{${matchers.join(',')}} ${String(row.at(-1))} ${atMs}`;
 };
 
 const querySeries = async (
   expression: string,
-  reading: QueryReading,
+  reading: QueryReader,
   request: ValuesRequest,
 ): Promise<VariableTexts> => {
   const { range, signal } = request;
-  const { columns, rows, partial } = await runForAnswer({ kind: 'promql', expression }, reading, { range, signal });
+  const { columns, rows, partial } = await runWithoutCost({ kind: 'promql', expression }, reading, { range, signal });
   const names = columns.map(({ name }) => name);
-  return { texts: rows.map((row) => formatSeries(names, row, nsToMs(range.to))), partial };
+  return { texts: rows.map((row) => formatSeries(names, row, toMilliseconds(range.to))), partial };
 };
 
 const queryTexts = async (
   variable: QueryVariable,
-  reading: QueryReading,
+  reading: QueryReader,
   request: ValuesRequest,
   scope: Scope,
 ): Promise<VariableTexts> => {
@@ -137,7 +140,7 @@ const resolveMatch = (match: string | undefined, scope: Scope): string | undefin
 /** Returns the query results of a variable. Throws a `QueryError` if its query is invalid. */
 export const queryVariableTexts = async (
   variable: QueryVariable,
-  reading: QueryReading,
+  reading: QueryReader,
   request: ValuesRequest,
   scope: Scope,
 ): Promise<VariableTexts> => {

@@ -11,7 +11,7 @@ import { createRefusal, type Refusal } from './refusal.ts';
 import type { Rejections } from './rejections.ts';
 
 interface Credentials {
-  /** `X-License-Key`, or gRPC metadata of that name. */
+  /** `X-License-Key` header, or gRPC metadata with that name. */
   readonly licenseKey: string | undefined;
   /** `Authorization`. */
   readonly authorization: string | undefined;
@@ -29,7 +29,7 @@ const wrongTokenKind = createRefusal(
   'this is the token of a session or of a service account: telemetry is sent with a license key, which begins with oiq_lk_',
 );
 /** A session has a JWT, a service account an API token. */
-const unknownSecret = (secret: string): Refusal =>
+const refuseUnknownSecret = (secret: string): Refusal =>
   secret.startsWith(apiTokenFormat.prefix) || /^eyJ[\w-]{1,4096}\./.test(secret) ? wrongTokenKind : unknownKey;
 const organizationDisabled = createRefusal('forbidden', 'the organization is disabled or has no plan');
 const addressForbidden = createRefusal('forbidden', 'the license key may not be used from this address');
@@ -67,7 +67,7 @@ const findDenial = (
   return signals.has(signal) ? undefined : 'signal';
 };
 
-const refusalFor = (reason: RefusalReason, signal: Signal): Refusal => {
+const toRefusal = (reason: RefusalReason, signal: Signal): Refusal => {
   if (reason === 'signal') return signalForbidden[signal];
   return reason === 'address' ? addressForbidden : organizationDisabled;
 };
@@ -86,29 +86,29 @@ export const createAdmission = (
     rejections.count(caller, signal, refused);
     return refused;
   };
-  const fail = (source: string, reason: Refusal): Refusal | Promise<Refusal> => {
-    const limited = limits.countFailure(source);
-    if (limited instanceof Promise) return limited.then((refused) => refused ?? reason);
-    return limited ?? reason;
+  const countFailure = (source: string, reason: Refusal): Refusal | Promise<Refusal> => {
+    const limitRefusal = limits.countFailure(source);
+    if (limitRefusal instanceof Promise) return limitRefusal.then((refused) => refused ?? reason);
+    return limitRefusal ?? reason;
   };
 
   return ({ licenseKey, authorization, source }, signal) => {
     // An empty header counts as absent.
     const hasKeyHeader = Boolean(licenseKey);
     const secret = licenseKey || parseSecret(authorization);
-    if (secret === undefined) return fail(source, missingKey);
+    if (secret === undefined) return countFailure(source, missingKey);
     freshness.check();
     const caller = keyring.lookup(secret, source);
-    if (caller === undefined) return fail(source, unknownSecret(secret));
-    const denied = findDenial(caller, source, signal);
-    if (denied !== undefined) {
-      caller.use.recordRefused(source, denied);
-      return reject(caller, signal, refusalFor(denied, signal));
+    if (caller === undefined) return countFailure(source, refuseUnknownSecret(secret));
+    const denialReason = findDenial(caller, source, signal);
+    if (denialReason !== undefined) {
+      caller.use.recordRefused(source, denialReason);
+      return reject(caller, signal, toRefusal(denialReason, signal));
     }
     caller.use.recordUse(source);
-    const limited = limits.countRequest(hasKeyHeader ? `key/${caller.keyId}` : `address/${source}`, caller);
-    if (limited instanceof Promise)
-      return limited.then((refused) => (refused === undefined ? caller : reject(caller, signal, refused)));
-    return limited === undefined ? caller : reject(caller, signal, limited);
+    const limitRefusal = limits.countRequest(hasKeyHeader ? `key/${caller.keyId}` : `address/${source}`, caller);
+    if (limitRefusal instanceof Promise)
+      return limitRefusal.then((refused) => (refused === undefined ? caller : reject(caller, signal, refused)));
+    return limitRefusal === undefined ? caller : reject(caller, signal, limitRefusal);
   };
 };

@@ -14,12 +14,12 @@ export type Cors = (request: IncomingMessage, response: ServerResponse) => boole
 export const createCors = (origins: readonly string[]): Cors => {
   if (origins.length === 0) return () => false;
   const allowsAll = origins.includes('*');
-  const allowed = new Set(origins);
+  const allowedOrigins = new Set(origins);
   return (request, response) => {
     const { origin } = request.headers;
     if (origin === undefined) return false;
     response.setHeader('vary', 'Origin');
-    if (allowsAll || allowed.has(origin)) {
+    if (allowsAll || allowedOrigins.has(origin)) {
       response.setHeader('access-control-allow-origin', allowsAll ? '*' : origin);
       response.setHeader('access-control-expose-headers', 'Retry-After');
     }

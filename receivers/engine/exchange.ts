@@ -29,7 +29,7 @@ export interface Transport {
   /** Returns the body's format and encoding by its headers, or a refusal. */
   shape(signal: Signal): BodyShape | Refusal;
   /** Returns the length of the body declared in its headers or first bytes; 0 while unknown. */
-  announcedBytes(beginning: Buffer | undefined): number;
+  getAnnouncedBytes(beginning: Buffer | undefined): number;
   /** Starts passing the body to `exchange`, beginning with bytes that already arrived. */
   read(exchange: Exchange): void;
   /** Returns the message within the frame. A malformed frame is stored as a dead letter. */
@@ -44,10 +44,10 @@ const parseTraceparent = (header: string | undefined): string =>
 
 const shuttingDown = createRefusal('unavailable', 'the receiver is shutting down', 1);
 const tooManyBodies = createRefusal('unavailable', 'too many bodies are being read', 1);
-const tooLarge = (capBytes: number): PermanentError =>
+const createTooLargeError = (capBytes: number): PermanentError =>
   new PermanentError('too-large', `the body is larger than ${capBytes} bytes`);
 
-/** Handles one request and owns its buffered bytes. It is answered once; later bytes are dropped. */
+/** Handles one request and owns its buffered bytes. It sends one response; later bytes are dropped. */
 export class Exchange {
   readonly #engine: Engine;
   readonly #transport: Transport;
@@ -57,14 +57,14 @@ export class Exchange {
   #caller: Caller | undefined;
   #shape: BodyShape | undefined;
   #isComplete = false;
-  /** `taken` after the body was passed on, while its response is pending. */
-  #state: 'reading' | 'taken' | 'over' = 'reading';
+  /** `taken`: the body was passed on, and its response is pending. `over`: the exchange has ended. */
+  #phase: 'reading' | 'taken' | 'over' = 'reading';
 
   constructor(engine: Engine, transport: Transport, signal: Signal) {
     this.#engine = engine;
     this.#transport = transport;
     this.#signal = signal;
-    this.#source = engine.sourceOf(transport.peer, transport.header('x-forwarded-for'));
+    this.#source = engine.resolveSource(transport.peer, transport.header('x-forwarded-for'));
   }
 
   /** Starts the exchange; `closed` ends it in any case. */
@@ -79,9 +79,9 @@ export class Exchange {
         authorization: transport.header('authorization'),
         source: this.#source,
       };
-      const admitted = admit(credentials, this.#signal);
-      if (!(admitted instanceof Promise)) return this.#onAdmitted(admitted);
-      admitted.then(
+      const admission = admit(credentials, this.#signal);
+      if (!(admission instanceof Promise)) return this.#onAdmitted(admission);
+      admission.then(
         (caller) => this.#onAdmitted(caller),
         (error: unknown) => this.#refuse(toRefusal(error)),
       );
@@ -91,15 +91,15 @@ export class Exchange {
   }
 
   /** Adds a part of the body; its bytes must not change afterwards. */
-  data(chunk: Buffer) {
-    if (this.#state !== 'reading' || this.#isAboveCap) return;
+  addData(chunk: Buffer) {
+    if (this.#phase !== 'reading' || this.#isAboveCap) return;
     if (!this.#engine.inFlight.reserveBytes(chunk.length)) return this.#refuse(tooManyBodies);
     this.#body.add(chunk);
     this.#proceed();
   }
 
   /** Marks the body as complete. */
-  end(): void {
+  completeBody(): void {
     this.#isComplete = true;
     this.#proceed();
   }
@@ -107,21 +107,21 @@ export class Exchange {
   /**
    * Called once, after the response or when the sender disconnected: no more data arrives, and no response is possible.
    */
-  closed(): void {
-    if (this.#state === 'reading') this.#drop();
-    this.#state = 'over';
+  handleClose(): void {
+    if (this.#phase === 'reading') this.#drop();
+    this.#phase = 'over';
     this.#engine.inFlight.leave();
   }
 
   #onAdmitted(admitted: Caller | Refusal) {
-    if (this.#state === 'over') return;
+    if (this.#phase === 'over') return;
     if (isRefusal(admitted)) return this.#refuse(admitted);
     this.#caller = admitted;
     const shape = this.#transport.shape(this.#signal);
     if (isRefusal(shape)) return this.#refuse(shape);
     this.#shape = shape;
     this.#proceed();
-    if (this.#state === 'reading') this.#transport.read(this);
+    if (this.#phase === 'reading') this.#transport.read(this);
   }
 
   get #isAboveCap(): boolean {
@@ -131,33 +131,33 @@ export class Exchange {
   /** Performs all steps that are possible with the data so far. */
   #proceed() {
     const [caller, shape, body] = [this.#caller, this.#shape, this.#body];
-    if (this.#state !== 'reading' || caller === undefined || shape === undefined) return;
+    if (this.#phase !== 'reading' || caller === undefined || shape === undefined) return;
     const { maxBodyBytes, framingBytes } = this.#transport;
-    if (this.#transport.announcedBytes(body.first) > maxBodyBytes)
-      return this.#refuse(createRefusal('too-large', tooLarge(maxBodyBytes).message));
+    if (this.#transport.getAnnouncedBytes(body.first) > maxBodyBytes)
+      return this.#refuse(createRefusal('too-large', createTooLargeError(maxBodyBytes).message));
     if (this.#isAboveCap) {
       const [first = Buffer.alloc(0), ...rest] = body.parts();
       const cutParts = truncateParts([first.subarray(framingBytes), ...rest], maxBodyBytes);
-      const fault = tooLarge(maxBodyBytes);
-      return this.#answerWith(
+      const error = createTooLargeError(maxBodyBytes);
+      return this.#respondWith(
         shape,
-        this.#engine.ingestion.refuse(this.#request(caller, shape), cutParts, fault, true),
+        this.#engine.ingestion.refuse(this.#createIngestRequest(caller, shape), cutParts, error, true),
       );
     }
     if (!this.#isComplete) return;
-    const framed: Message = { shape, parts: body.parts() };
-    const message = this.#transport.unframe(framed);
+    const framedMessage: Message = { shape, parts: body.parts() };
+    const message = this.#transport.unframe(framedMessage);
     if (message instanceof PermanentError) {
-      const request = this.#request(caller, shape);
-      return this.#answerWith(shape, this.#engine.ingestion.refuse(request, framed.parts, message));
+      const request = this.#createIngestRequest(caller, shape);
+      return this.#respondWith(shape, this.#engine.ingestion.refuse(request, framedMessage.parts, message));
     }
     if (isRefusal(message)) return this.#refuse(message);
-    const request = this.#request(caller, message.shape);
+    const request = this.#createIngestRequest(caller, message.shape);
     const accept = (): Promise<Accepted | Refusal> => this.#engine.ingestion.accept(request, message.parts);
-    this.#answerWith(message.shape, trackWork(`receiver ${request.receiver} ${this.#signal}`, accept));
+    this.#respondWith(message.shape, trackWork(`receiver ${request.receiver} ${this.#signal}`, accept));
   }
 
-  #request(caller: Caller, shape: BodyShape): IngestRequest {
+  #createIngestRequest(caller: Caller, shape: BodyShape): IngestRequest {
     const { receiver, maxBodyBytes } = this.#transport;
     return {
       caller,
@@ -174,17 +174,17 @@ export class Exchange {
     };
   }
 
-  /** The body is held until `answering` resolves; it never rejects. */
-  #answerWith(shape: BodyShape, answering: Promise<Accepted | Refusal>): void {
-    const heldBytes = this.#body.size;
+  /** The bytes of the body stay reserved until `answering` resolves; it never rejects. */
+  #respondWith(shape: BodyShape, result: Promise<Accepted | Refusal>): void {
+    const bufferedBytes = this.#body.size;
     this.#body.clear();
-    this.#state = 'taken';
-    void answering.then((answer) => {
-      this.#engine.inFlight.release(heldBytes);
-      if (this.#state === 'over') return;
-      this.#state = 'over';
-      if (isRefusal(answer)) this.#transport.refused(answer);
-      else this.#transport.accepted(shape, answer);
+    this.#phase = 'taken';
+    void result.then((outcome) => {
+      this.#engine.inFlight.release(bufferedBytes);
+      if (this.#phase === 'over') return;
+      this.#phase = 'over';
+      if (isRefusal(outcome)) this.#transport.refused(outcome);
+      else this.#transport.accepted(shape, outcome);
     });
   }
 
@@ -192,7 +192,7 @@ export class Exchange {
   #refuse(refused: Refusal): void {
     const { requestMetrics, rejections } = this.#engine;
     this.#drop();
-    this.#state = 'over';
+    this.#phase = 'over';
     requestMetrics[this.#signal].count(refused.kind, 0, 0);
     if (this.#caller !== undefined) rejections.count(this.#caller, this.#signal, refused);
     this.#transport.refused(refused);

@@ -1,4 +1,4 @@
-/** Age of the license keys, plans and limits in memory, and whether requests may still be admitted by them. */
+/** Measures the age of the license keys, plans and limits in memory, and whether they may still admit requests. */
 import { runEvery } from '../../runtime/interval.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -11,7 +11,7 @@ const reportEveryMs = 1_000;
 type State = 'current' | 'grace' | 'expired';
 
 export interface FreshnessOptions {
-  /** Returns the time since all changes were known. Infinite if it can never be known again. */
+  /** Returns the time since all changes were known; infinite if they can never be known again. */
   readonly staleMs: () => number;
   /** Time for which the data in memory stays valid while the store is unreachable. */
   readonly graceMs: number;
@@ -23,7 +23,7 @@ export interface FreshnessOptions {
 export class Freshness {
   readonly #options: FreshnessOptions;
   readonly #stopReporting: () => void;
-  #reported: State = 'current';
+  #reportedState: State = 'current';
 
   constructor(options: FreshnessOptions) {
     this.#options = options;
@@ -33,13 +33,13 @@ export class Freshness {
 
   /** Throws `UnavailableError` after the grace period. */
   check(): void {
-    if (this.#state() === 'expired')
+    if (this.#computeState() === 'expired')
       throw new UnavailableError('license keys cannot be checked now: the configuration store does not answer');
   }
 
   /** Returns a description of degraded operation while requests are still admitted. */
-  degraded(): string | undefined {
-    if (this.#state() !== 'grace') return undefined;
+  describeDegradation(): string | undefined {
+    if (this.#computeState() !== 'grace') return undefined;
     const { staleMs, graceMs } = this.#options;
     const remainingSeconds = Math.max(0, Math.ceil((graceMs - staleMs()) / 1000));
     return `the configuration store does not answer; license keys, plans and limits in memory are valid for ${remainingSeconds} more seconds`;
@@ -47,11 +47,11 @@ export class Freshness {
 
   report(): void {
     const { staleMs, graceMs, metrics, log } = this.#options;
-    const stale = staleMs();
-    if (Number.isFinite(stale)) metrics.set('oiq_license_keys_stale_seconds', stale / 1000, {});
-    const state = this.#state();
-    if (state === this.#reported) return;
-    this.#reported = state;
+    const stalenessMs = staleMs();
+    if (Number.isFinite(stalenessMs)) metrics.set('oiq_license_keys_stale_seconds', stalenessMs / 1000, {});
+    const state = this.#computeState();
+    if (state === this.#reportedState) return;
+    this.#reportedState = state;
     if (state === 'current')
       log.info({}, 'the configuration store answers again: license keys, plans and limits are current');
     else if (state === 'grace')
@@ -70,9 +70,9 @@ export class Freshness {
     this.#stopReporting();
   }
 
-  #state(): State {
-    const stale = this.#options.staleMs();
-    if (stale <= maxCurrentAgeMs) return 'current';
-    return stale <= this.#options.graceMs ? 'grace' : 'expired';
+  #computeState(): State {
+    const stalenessMs = this.#options.staleMs();
+    if (stalenessMs <= maxCurrentAgeMs) return 'current';
+    return stalenessMs <= this.#options.graceMs ? 'grace' : 'expired';
   }
 }

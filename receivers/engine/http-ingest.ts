@@ -8,7 +8,7 @@ import type { Engine } from './receiver.ts';
 import { type Refusal, refusalKinds } from './refusal.ts';
 
 /** A response to send. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | Buffer | undefined;
@@ -20,8 +20,8 @@ export interface HttpProtocol {
   readonly maxBodyBytes: number;
   /** Returns the body's format and encoding by its headers, or a refusal. */
   shape(signal: Signal, headers: IncomingHttpHeaders): BodyShape | Refusal;
-  accepted(headers: IncomingHttpHeaders, shape: BodyShape, accepted: Accepted): Answer;
-  refused(headers: IncomingHttpHeaders, refused: Refusal): Answer;
+  accepted(headers: IncomingHttpHeaders, shape: BodyShape, accepted: Accepted): HttpResponse;
+  refused(headers: IncomingHttpHeaders, refused: Refusal): HttpResponse;
 }
 
 const ignoreError = (): void => undefined;
@@ -61,7 +61,7 @@ class HttpTransport implements Transport {
     return this.#protocol.shape(signal, this.#request.headers);
   }
 
-  announcedBytes(): number {
+  getAnnouncedBytes(): number {
     return Number(this.#request.headers['content-length'] ?? 0);
   }
 
@@ -69,8 +69,8 @@ class HttpTransport implements Transport {
   read(exchange: Exchange): void {
     const request = this.#request;
     if (request.headers.expect !== undefined) this.#response.writeContinue();
-    request.on('data', (chunk: Buffer) => exchange.data(chunk));
-    request.on('end', () => exchange.end());
+    request.on('data', (chunk: Buffer) => exchange.addData(chunk));
+    request.on('end', () => exchange.completeBody());
     // The response's `close` event reports a broken connection; without a listener the error would end the process.
     request.on('error', ignoreError);
   }
@@ -80,14 +80,14 @@ class HttpTransport implements Transport {
   }
 
   accepted(shape: BodyShape, accepted: Accepted): void {
-    this.#answer(this.#protocol.accepted(this.#request.headers, shape, accepted));
+    this.#respond(this.#protocol.accepted(this.#request.headers, shape, accepted));
   }
 
   refused(refused: Refusal): void {
-    this.#answer(this.#protocol.refused(this.#request.headers, refused));
+    this.#respond(this.#protocol.refused(this.#request.headers, refused));
   }
 
-  #answer({ status, headers, body }: Answer): void {
+  #respond({ status, headers, body }: HttpResponse): void {
     const response = this.#response;
     if (response.destroyed || response.headersSent) return;
     if (this.#engine.inFlight.isDraining) response.shouldKeepAlive = false;
@@ -101,16 +101,16 @@ export const createHttpIngest =
   (engine: Engine, protocol: HttpProtocol) =>
   (request: IncomingMessage, response: ServerResponse, signal: Signal): void => {
     const exchange = new Exchange(engine, new HttpTransport(engine, protocol, request, response), signal);
-    response.on('close', () => exchange.closed());
+    response.on('close', () => exchange.handleClose());
     exchange.start();
   };
 
 /** Returns the status and headers of a refusal in every protocol. */
-export const toRefusedAnswer = (
+export const toRefusalResponse = (
   { kind, retryAfterSeconds }: Refusal,
   contentType: string,
   body: string | Buffer,
-): Answer => {
+): HttpResponse => {
   const headers: OutgoingHttpHeaders = { 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
   if (kind === 'unauthenticated') headers['www-authenticate'] = 'Bearer';

@@ -8,13 +8,13 @@ import { createRefusal } from './refusal.ts';
 type HttpReceiver = Omit<Receiver, 'open'> & Pick<HttpProtocol, 'shape' | 'accepted' | 'refused'>;
 
 /** Returns the path of a request, without its query. */
-const requestPath = ({ url = '' }: IncomingMessage): string => {
+const getRequestPath = ({ url = '' }: IncomingMessage): string => {
   const query = url.indexOf('?');
   return query < 0 ? url : url.slice(0, query);
 };
 
 /** Responds to a request that is not telemetry in the protocol's own format. */
-export const respondRefused = (
+export const respondWithRefusal = (
   { refused }: Pick<HttpProtocol, 'refused'>,
   request: IncomingMessage,
   response: ServerResponse,
@@ -25,23 +25,24 @@ export const respondRefused = (
 };
 
 /** Declares a receiver that serves POST on the paths in `listens`, at the addresses of the platform. */
-export const defineHttpReceiver = (declared: HttpReceiver): Receiver =>
+export const defineHttpReceiver = (declaration: HttpReceiver): Receiver =>
   defineReceiver({
-    ...declared,
+    ...declaration,
     open(engine) {
-      const protocol = { ...declared, receiver: declared.name };
+      const protocol = { ...declaration, receiver: declaration.name };
       const ingest = createHttpIngest(engine, protocol);
       const createHandler = (signals: ReadonlyMap<string, Signal>): HttpHandler => {
         return (request, response) => {
-          const signal = signals.get(requestPath(request));
+          const signal = signals.get(getRequestPath(request));
           if (signal === undefined) return false;
           if (request.method === 'POST') ingest(request, response, signal);
-          else respondRefused(protocol, request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
+          else
+            respondWithRefusal(protocol, request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
           return true;
         };
       };
       const handlers: Partial<Record<AddressSetting, HttpHandler>> = {};
-      for (const { setting, paths } of declared.listens) {
+      for (const { setting, paths } of declaration.listens) {
         const entries = Object.entries(paths) as [Signal, string][];
         handlers[setting] = createHandler(new Map(entries.map(([signal, path]) => [path, signal])));
       }

@@ -1,11 +1,11 @@
 /** Counts pending requests, and the memory of their bodies. */
 
 /** Maximum bytes of bodies that are being read or wait for the bus; further requests receive 503. */
-const maxHeldBytes = 256 * 1024 * 1024;
+const maxBufferedBytes = 256 * 1024 * 1024;
 
 export class InFlight {
   #requests = 0;
-  #heldBytes = 0;
+  #bufferedBytes = 0;
   #idleCallbacks: (() => void)[] = [];
   /** Set once: new requests are rejected, and connections are closed with their next response. */
   isDraining = false;
@@ -21,13 +21,13 @@ export class InFlight {
 
   /** Reserves memory; returns false if there is not enough. */
   reserveBytes(bytes: number): boolean {
-    if (this.#heldBytes + bytes > maxHeldBytes) return false;
-    this.#heldBytes += bytes;
+    if (this.#bufferedBytes + bytes > maxBufferedBytes) return false;
+    this.#bufferedBytes += bytes;
     return true;
   }
 
   release(bytes: number): void {
-    this.#heldBytes -= bytes;
+    this.#bufferedBytes -= bytes;
   }
 
   /** Resolves when every request has its response. */

@@ -4,8 +4,8 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { isRefusal } from './admission.ts';
 import type { Caller } from './keyring.ts';
-import type { Offload, Offloaded } from './offload.ts';
-import type { Prepared, Written } from './prepare.ts';
+import type { Offload, OffloadResult } from './offload.ts';
+import type { PreparedBody, WriteCounts } from './prepare.ts';
 import type { Publisher } from './publisher.ts';
 import type { Quotas } from './quotas.ts';
 import { createRefusal, type Refusal, toRefusal } from './refusal.ts';
@@ -26,7 +26,7 @@ export interface IngestRequest extends ReceivedRequest {
 /** The request is durable. */
 export interface Accepted {
   readonly records: number;
-  readonly written: Written | undefined;
+  readonly written: WriteCounts | undefined;
 }
 
 const readDecompressedBytes = (error: unknown): number | undefined =>
@@ -72,34 +72,34 @@ export class Ingestion {
     const startedAt = performance.now();
     let bytes = countBytes(parts);
     let records = 0;
-    let answer: Accepted | Refusal;
+    let outcome: Accepted | Refusal;
     try {
       const pending = this.#offload.prepare(request.shape, parts, request.capBytes);
-      const outcome: Offloaded = pending instanceof Promise ? await pending : pending;
-      if ('prepared' in outcome) {
-        bytes = outcome.prepared.size;
-        records = outcome.prepared.records;
-        answer = await this.#publish(request, outcome.prepared);
+      const preparation: OffloadResult = pending instanceof Promise ? await pending : pending;
+      if ('prepared' in preparation) {
+        bytes = preparation.prepared.size;
+        records = preparation.prepared.records;
+        outcome = await this.#publish(request, preparation.prepared);
       } else {
-        bytes = readDecompressedBytes(outcome.error) ?? bytes;
-        answer = await this.#storeDeadLetter(request, [outcome.body], outcome.error, false);
+        bytes = readDecompressedBytes(preparation.error) ?? bytes;
+        outcome = await this.#storeDeadLetter(request, [preparation.body], preparation.error, false);
       }
     } catch (error) {
-      answer = this.#toRefusal(error);
+      outcome = this.#toRefusal(error);
     }
-    this.#count(request, answer, records, bytes);
+    this.#count(request, outcome, records, bytes);
     request.requestMetrics.observeDuration(performance.now() - startedAt);
-    return answer;
+    return outcome;
   }
 
-  /** Stores a copy of a body that its protocol refuses; with `cut` only its beginning is available. Never rejects. */
+  /** Stores a copy of a body that its protocol refuses; with `cut`, only its beginning is available. Never rejects. */
   async refuse(
     request: IngestRequest,
     parts: readonly Uint8Array[],
     fault: PermanentError,
-    cut = false,
+    isTruncated = false,
   ): Promise<Refusal> {
-    const answer = await this.#storeDeadLetter(request, parts, fault, cut);
+    const answer = await this.#storeDeadLetter(request, parts, fault, isTruncated);
     this.#count(request, answer, 0, countBytes(parts));
     return answer;
   }
@@ -116,15 +116,15 @@ export class Ingestion {
       this.#rejections.count(caller, signal, answer, records, bytes);
   }
 
-  async #publish(request: IngestRequest, prepared: Prepared): Promise<Accepted | Refusal> {
-    const { size, records, written, pieces } = prepared;
+  async #publish(request: IngestRequest, prepared: PreparedBody): Promise<Accepted | Refusal> {
+    const { size, records, writeCounts, messageParts } = prepared;
     const { caller, signal } = request;
-    const overQuota = this.#quotas.spend(caller, signal, size);
-    const limited = overQuota instanceof Promise ? await overQuota : overQuota;
-    if (limited !== undefined) return limited;
-    if (pieces.length > 0) await this.#publisher.publish(request, prepared);
+    const quotaResult = this.#quotas.spend(caller, signal, size);
+    const quotaRefusal = quotaResult instanceof Promise ? await quotaResult : quotaResult;
+    if (quotaRefusal !== undefined) return quotaRefusal;
+    if (messageParts.length > 0) await this.#publisher.publish(request, prepared);
     caller.use.recordAccepted(signal);
-    return { records, written };
+    return { records, written: writeCounts };
   }
 
   /**
@@ -141,7 +141,7 @@ export class Ingestion {
     try {
       await this.#publisher.publishAlone(toDeadLetters(request, parts, error, cut));
     } catch (cause) {
-      this.#warn(cause);
+      this.#logWarning(cause);
       return createRefusal('unavailable', 'the request was refused, but no copy could be stored: send it again', 5);
     }
     this.#metrics.add('oiq_dead_letters_total', 1, { origin: request.receiver, reason: error.reason });
@@ -150,12 +150,12 @@ export class Ingestion {
 
   #toRefusal(error: unknown): Refusal {
     const answer = toRefusal(error);
-    if (answer.kind === 'unavailable') this.#warn(error);
+    if (answer.kind === 'unavailable') this.#logWarning(error);
     return answer;
   }
 
-  /** Logs at most one line in a while, because every request fails in the same way when the bus is down. */
-  #warn(error: unknown): void {
+  /** Limits the log rate, because every request fails in the same way when the bus is down. */
+  #logWarning(error: unknown): void {
     const now = performance.now();
     if (now - this.#warnedAt < warningIntervalMs) return;
     this.#warnedAt = now;

@@ -17,17 +17,17 @@ export type RefusalReason = (typeof refusalReasons)[number];
 
 const checkEveryMs = 1_000;
 /**
- * Minimum interval between writes of a secret's use, except for something new, such as the first use of a telemetry
- * signal.
+ * Minimum interval between writes of a secret's use. New facts, such as the first use of a telemetry signal, are
+ * written sooner.
  */
 const writeEveryMs = 60_000;
 const maxPerTransaction = 50;
 
 const toIsoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
-const toIsoTimes = (of: ReadonlyMap<Signal, number>): LicenseKeyUse['firstSeen'] =>
-  Object.fromEntries([...of].map(([signal, at]) => [signal, toIsoTime(at)]));
+const toIsoTimes = (timesBySignal: ReadonlyMap<Signal, number>): LicenseKeyUse['firstSeen'] =>
+  Object.fromEntries([...timesBySignal].map(([signal, at]) => [signal, toIsoTime(at)]));
 
-/** Use of one secret. Its methods cost a request next to nothing. */
+/** Use of one secret. Its methods are cheap enough for every request. */
 export class KeyUse {
   readonly tenantId: string;
   readonly keyId: string;
@@ -40,7 +40,7 @@ export class KeyUse {
   #lastRefusal: LicenseKeyUse['lastRefusal'] = null;
   #writtenMs = Number.NEGATIVE_INFINITY;
   #isDirty = false;
-  #hasNews = false;
+  #hasNewUse = false;
 
   constructor(clock: Clock, { tenantId, keyId, hash }: { tenantId: string; keyId: string; hash: string }) {
     this.#clock = clock;
@@ -56,8 +56,8 @@ export class KeyUse {
     this.#isDirty = true;
     this.#addresses.set(address, now);
     if (this.#addresses.size <= maxStoredAddresses) return;
-    const [oldest] = [...this.#addresses].sort(([, one], [, other]) => one - other);
-    if (oldest !== undefined) this.#addresses.delete(oldest[0]);
+    const [oldestEntry] = [...this.#addresses].sort(([, one], [, other]) => one - other);
+    if (oldestEntry !== undefined) this.#addresses.delete(oldestEntry[0]);
   }
 
   /** Records an accepted payload. */
@@ -67,17 +67,17 @@ export class KeyUse {
     this.#isDirty = true;
     if (this.#firstSeen.has(signal)) return;
     this.#firstSeen.set(signal, now);
-    this.#hasNews = true;
+    this.#hasNewUse = true;
   }
 
   recordRefused(address: string, reason: RefusalReason): void {
-    if (this.#lastRefusal === null) this.#hasNews = true;
+    if (this.#lastRefusal === null) this.#hasNewUse = true;
     this.#lastRefusal = { at: toIsoTime(this.#clock.now()), address, reason };
     this.#isDirty = true;
   }
 
   isDue(now: number): boolean {
-    return this.#isDirty && (this.#hasNews || now - this.#writtenMs >= writeEveryMs);
+    return this.#isDirty && (this.#hasNewUse || now - this.#writtenMs >= writeEveryMs);
   }
 
   get isDirty(): boolean {
@@ -85,9 +85,9 @@ export class KeyUse {
   }
 
   /** Returns the use to write; later uses make it due again. */
-  snapshot(now: number): LicenseKeyUse {
+  takeSnapshot(now: number): LicenseKeyUse {
     this.#isDirty = false;
-    this.#hasNews = false;
+    this.#hasNewUse = false;
     this.#writtenMs = now;
     return {
       keyId: this.keyId,
@@ -148,19 +148,21 @@ export class KeyUses {
   /** Never rejects: requests are served whether or not their use can be written. */
   async #write(uses: readonly KeyUse[]): Promise<void> {
     const now = this.#clock.now();
-    for (let at = 0; at < uses.length; at += maxPerTransaction) {
-      const part = uses.slice(at, at + maxPerTransaction).map((use) => ({ use, snapshot: use.snapshot(now) }));
+    for (let offset = 0; offset < uses.length; offset += maxPerTransaction) {
+      const batch = uses
+        .slice(offset, offset + maxPerTransaction)
+        .map((use) => ({ use, snapshot: use.takeSnapshot(now) }));
       try {
         await this.#documents.transaction(async (transaction) => {
-          for (const { use, snapshot } of part) {
+          for (const { use, snapshot } of batch) {
             const stored = transaction.forTenant(use.tenantId).collection(licenseKeyUses);
-            const before = await stored.find(use.id);
-            if (before === undefined) await stored.insert({ id: use.id, ...mergeUses(snapshot, snapshot) });
-            else await stored.replace(use.id, mergeUses(before, snapshot), before.version);
+            const storedUse = await stored.find(use.id);
+            if (storedUse === undefined) await stored.insert({ id: use.id, ...mergeUses(snapshot, snapshot) });
+            else await stored.replace(use.id, mergeUses(storedUse, snapshot), storedUse.version);
           }
         });
       } catch (error) {
-        for (const { use } of part) use.markUnwritten();
+        for (const { use } of batch) use.markUnwritten();
         this.#log.warn(
           { error: error instanceof Error ? error.message : String(error) },
           'the use of license keys could not be written',

@@ -1,8 +1,8 @@
 /** License keys, organizations and plans, held in memory and updated by the documents' change feed. */
 import { hash } from 'node:crypto';
-import { isWellFormed } from '../../schemas/license-key-format.ts';
+import { isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Change, Documents, Feed } from '../../schemas/ports/documents.ts';
+import type { DocumentChange, Documents, Feed } from '../../schemas/ports/documents.ts';
 import type { LicenseKey } from '../../schemas/resources/license-key.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
@@ -10,8 +10,8 @@ import { organizations } from '../../schemas/resources/organization.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
 import { plans } from '../../schemas/resources/plan.ts';
 import {
+  emptyQuota,
   getRejectThresholds,
-  noQuota,
   type Quota,
   quotas,
   type RejectThreshold,
@@ -40,7 +40,7 @@ export interface Caller {
   readonly use: KeyUse;
 }
 
-const rememberedSecrets = 10_000;
+const maxCachedSecrets = 10_000;
 const noLimits: Plan['limits'] = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
 
 /** One secret of a key: the current one, or one that was rotated out. */
@@ -60,7 +60,7 @@ const parseEndMs = (time: string | null | undefined): number => (time ? Date.par
 /**
  * Returns the networks of a list. One that cannot be parsed allows no address, because a mistake must not open access.
  */
-const networksOrNone = (entries: readonly string[]): Networks => {
+const parseNetworksOrNone = (entries: readonly string[]): Networks => {
   try {
     return parseNetworks(entries);
   } catch {
@@ -102,7 +102,7 @@ export class Keyring {
   /** Returns the time since all changes were known. */
   staleMs(): number {
     let maxStaleMs = 0;
-    for (const feed of this.#feeds) maxStaleMs = Math.max(maxStaleMs, feed.staleMs());
+    for (const feed of this.#feeds) maxStaleMs = Math.max(maxStaleMs, feed.getStaleMs());
     return maxStaleMs;
   }
 
@@ -130,13 +130,13 @@ export class Keyring {
   }
 
   #find(secret: string): KeyEntry | undefined {
-    const known = this.#secrets.get(secret);
-    if (known !== undefined) return this.#byHash.get(known);
-    if (!isWellFormed(secret)) return undefined;
+    const cachedHash = this.#secrets.get(secret);
+    if (cachedHash !== undefined) return this.#byHash.get(cachedHash);
+    if (!isWellFormedLicenseKey(secret)) return undefined;
     const digest = hash('sha256', secret);
     const entry = this.#byHash.get(digest);
     if (entry === undefined) return undefined;
-    if (this.#secrets.size >= rememberedSecrets) this.#secrets.clear();
+    if (this.#secrets.size >= maxCachedSecrets) this.#secrets.clear();
     this.#secrets.set(secret, digest);
     return entry;
   }
@@ -144,51 +144,51 @@ export class Keyring {
   #createCaller({ tenantId, keyId, key, allowedNetworks, use }: KeyEntry): Caller {
     const organization = this.#organizations.get(tenantId);
     const plan = organization && this.#plans.get(organization.planId);
-    const entitled = new Set(plan?.entitlements ?? []);
+    const entitledSignals = new Set(plan?.entitlements ?? []);
     const limits = plan?.limits ?? noLimits;
-    const all = getRejectThresholds(limits, this.#quotas.get(tenantId) ?? noQuota);
-    const thresholdsOfSignal = (signal: Signal) => all.filter(({ scope }) => scope === 'total' || scope === signal);
+    const all = getRejectThresholds(limits, this.#quotas.get(tenantId) ?? emptyQuota);
+    const filterThresholds = (signal: Signal) => all.filter(({ scope }) => scope === 'total' || scope === signal);
     return {
       tenantId,
       projectId: key.projectId,
       keyId,
       shards: organization?.shards ?? 1,
       enabled: this.isEnabled(tenantId) && plan !== undefined,
-      signals: new Set(key.signals.filter((signal) => entitled.has(signal))),
+      signals: new Set(key.signals.filter((signal) => entitledSignals.has(signal))),
       allowedNetworks,
       limits,
       thresholds: {
-        logs: thresholdsOfSignal('logs'),
-        metrics: thresholdsOfSignal('metrics'),
-        traces: thresholdsOfSignal('traces'),
+        logs: filterThresholds('logs'),
+        metrics: filterThresholds('metrics'),
+        traces: filterThresholds('traces'),
       },
       requestsPerSecond: key.requestsPerSecond ?? null,
       use,
     };
   }
 
-  #put<Fields extends object>(into: Map<string, Fields>, { id, document }: Change<Fields>): void {
-    if (document === undefined) into.delete(id);
-    else into.set(id, document);
+  #put<Fields extends object>(map: Map<string, Fields>, { id, document }: DocumentChange<Fields>): void {
+    if (document === undefined) map.delete(id);
+    else map.set(id, document);
     for (const entry of this.#byHash.values()) entry.caller = undefined;
   }
 
-  #changeKey({ tenantId, id, document }: Change<LicenseKey>): void {
+  #changeKey({ tenantId, id, document }: DocumentChange<LicenseKey>): void {
     const keyPath = `${tenantId}/${id}`;
-    for (const earlier of this.#byId.get(keyPath) ?? []) this.#byHash.delete(earlier.hash);
+    for (const previousEntry of this.#byId.get(keyPath) ?? []) this.#byHash.delete(previousEntry.hash);
     this.#byId.delete(keyPath);
     if (document === undefined) return;
     const key = { ...document, revokedAt: document.revokedAt ?? null };
-    const allowedNetworks = networksOrNone(document.allowedCidrs ?? []);
+    const allowedNetworks = parseNetworksOrNone(document.allowedCidrs ?? []);
     const createEntry = (hash: string, expiresAtMs: number): KeyEntry => {
       const use = this.#uses.findOrCreate({ tenantId, keyId: id, hash });
       return { tenantId, keyId: id, key, hash, expiresAtMs, allowedNetworks, use, caller: undefined };
     };
-    const end = parseEndMs(document.expiresAt);
+    const expiresAtMs = parseEndMs(document.expiresAt);
     const entries = [
-      createEntry(document.hash, end),
+      createEntry(document.hash, expiresAtMs),
       ...(document.previous ?? []).map(({ hash, validUntil }) =>
-        createEntry(hash, Math.min(end, parseEndMs(validUntil))),
+        createEntry(hash, Math.min(expiresAtMs, parseEndMs(validUntil))),
       ),
     ];
     this.#byId.set(keyPath, entries);

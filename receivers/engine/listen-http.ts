@@ -2,25 +2,25 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { bind } from '../../runtime/bind.ts';
-import { withStandardRequests } from '../../runtime/http-requests.ts';
+import { enforceRequestRules } from '../../runtime/http-requests.ts';
 import { drainConnections } from '../../runtime/shutdown.ts';
-import type { Listener, Listens } from './receiver.ts';
+import type { ListenAddress, Listener } from './receiver.ts';
 
 /** Sufficient for the largest body at 0.5 MB/s. */
 const requestTimeoutMs = 120_000;
 const headersTimeoutMs = 15_000;
 /** Longer than the keep-alive of load balancers, so that they close first. */
 const keepAliveTimeoutMs = 75_000;
-const checkingMs = 5_000;
+const checkIntervalMs = 5_000;
 
 export const listenHttp = async (
-  setting: Listens['setting'],
+  setting: ListenAddress['setting'],
   address: string,
   listener: RequestListener,
 ): Promise<Listener> => {
   /** Connections without a request so far, which Node counts as busy. */
   const unusedSockets = new Set<Socket>();
-  const answer = withStandardRequests((request, response) => {
+  const handleRequest = enforceRequestRules((request, response) => {
     unusedSockets.delete(request.socket);
     listener(request, response);
   });
@@ -29,13 +29,13 @@ export const listenHttp = async (
       requestTimeout: requestTimeoutMs,
       headersTimeout: headersTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      connectionsCheckingInterval: checkingMs,
+      connectionsCheckingInterval: checkIntervalMs,
       noDelay: true,
     },
-    answer,
+    handleRequest,
   );
   // With its own listener, the server can refuse a request before its body is sent.
-  server.on('checkContinue', answer);
+  server.on('checkContinue', handleRequest);
   server.on('connection', (socket: Socket) => {
     unusedSockets.add(socket);
     socket.once('close', () => unusedSockets.delete(socket));
@@ -44,7 +44,7 @@ export const listenHttp = async (
   return {
     setting,
     address: boundAddress,
-    leave: () => drainConnections(server),
+    announceShutdown: () => drainConnections(server),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -2,11 +2,11 @@
 import { Worker } from 'node:worker_threads';
 import { TooLargeError } from '../../schemas/compression.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import { type BodyShape, type Prepared, prepare } from './prepare.ts';
+import { type BodyShape, type PreparedBody, prepareBody } from './prepare.ts';
 import { countBytes, joinParts } from './request-body.ts';
 
 /** Compressed bodies above this may take too long to decompress on the main thread. */
-const largeCompressedBytes = 256 * 1024;
+const minLargeCompressedBytes = 256 * 1024;
 /** Decompressed bodies above this may take too long to scan. */
 const largeBytes = 4 * 1024 * 1024;
 /** Bodies of costly formats above this may take too long to translate. */
@@ -33,7 +33,7 @@ export interface Job extends Omit<BodyShape, 'format'> {
 
 /** The body is returned with the result, because its memory was transferred, not copied. */
 export type JobResult =
-  | { readonly prepared: Prepared; readonly body: Uint8Array }
+  | { readonly prepared: PreparedBody; readonly body: Uint8Array }
   | { readonly failure: Failure; readonly body: Uint8Array };
 
 /** A serializable error. */
@@ -48,14 +48,14 @@ export type Failure =
   | { readonly kind: 'too-large'; readonly capBytes: number }
   | { readonly kind: 'other'; readonly message: string };
 
-/** The body is returned with the result, because a worker held its memory meanwhile. */
-export type Offloaded =
-  | { readonly prepared: Prepared; readonly body: Buffer }
+/** The body is returned with the result, because its memory belonged to a worker in the meantime. */
+export type OffloadResult =
+  | { readonly prepared: PreparedBody; readonly body: Buffer }
   | { readonly error: unknown; readonly body: Buffer };
 
 interface QueuedJob {
   readonly job: Job;
-  readonly resolve: (outcome: Offloaded) => void;
+  readonly resolve: (outcome: OffloadResult) => void;
 }
 
 const emptyBody = Buffer.alloc(0);
@@ -69,26 +69,26 @@ const toBuffer = (view: Uint8Array): Buffer => Buffer.from(view.buffer, view.byt
 export class Offload {
   readonly #queue: QueuedJob[] = [];
   #worker: Worker | undefined;
-  #current: QueuedJob | undefined;
-  #closed = false;
+  #currentJob: QueuedJob | undefined;
+  #isClosed = false;
   readonly #module: URL;
 
-  /** `module` runs in the thread. It answers each `Job` with a `JobResult`. */
+  /** `module` runs in the thread. It returns a `JobResult` for each `Job`. */
   constructor(module: URL) {
     this.#module = module;
   }
 
   /**
-   * Prepares a body; returns synchronously for small ones. The given parts must not be used afterwards: the outcome has
+   * Prepares a body; returns synchronously for small ones. The caller must not use `parts` afterwards; the result has
    * the body in one buffer.
    */
-  prepare(shape: BodyShape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
+  prepare(shape: BodyShape, parts: readonly Buffer[], capBytes: number): OffloadResult | Promise<OffloadResult> {
     const bytes = countBytes(parts);
     if (this.#isLarge(shape, bytes)) return this.#enqueue(shape, parts, capBytes);
     const body = joinParts(parts);
     const mainThreadCap = Math.min(capBytes, shape.format.isCostly ? largeCostlyBytes : largeBytes);
     try {
-      return { prepared: prepare(shape, body, mainThreadCap), body };
+      return { prepared: prepareBody(shape, body, mainThreadCap), body };
     } catch (error) {
       // The body only exceeded the limit of the main thread; the worker applies the real cap.
       if (error instanceof TooLargeError && mainThreadCap < capBytes) return this.#enqueue(shape, [body], capBytes);
@@ -97,17 +97,17 @@ export class Offload {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await this.#worker?.terminate();
   }
 
   #isLarge({ encoding, format }: BodyShape, bytes: number): boolean {
-    if (encoding !== 'identity') return bytes > largeCompressedBytes;
+    if (encoding !== 'identity') return bytes > minLargeCompressedBytes;
     return bytes > (format.isCostly ? largeCostlyBytes : largeBytes);
   }
 
-  #enqueue(shape: BodyShape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
-    if (this.#closed || this.#queue.length >= maxQueueLength) {
+  #enqueue(shape: BodyShape, parts: readonly Buffer[], capBytes: number): OffloadResult | Promise<OffloadResult> {
+    if (this.#isClosed || this.#queue.length >= maxQueueLength) {
       const error = new UnavailableError('too many large bodies are waiting', { retryAfterSeconds: 1 });
       return { error, body: emptyBody };
     }
@@ -117,16 +117,16 @@ export class Offload {
     );
     return new Promise((resolve) => {
       this.#queue.push({ job: { ...shape, format: shape.format.name, parts: ownedParts, capBytes }, resolve });
-      this.#next();
+      this.#startNextJob();
     });
   }
 
-  #next(): void {
-    if (this.#current !== undefined) return;
-    this.#current = this.#queue.shift();
-    if (this.#current === undefined) return;
-    this.#worker ??= this.#start();
-    const { job } = this.#current;
+  #startNextJob(): void {
+    if (this.#currentJob !== undefined) return;
+    this.#currentJob = this.#queue.shift();
+    if (this.#currentJob === undefined) return;
+    this.#worker ??= this.#startWorker();
+    const { job } = this.#currentJob;
     this.#worker.ref();
     this.#worker.postMessage(
       job,
@@ -134,7 +134,7 @@ export class Offload {
     );
   }
 
-  #start(): Worker {
+  #startWorker(): Worker {
     const worker = new Worker(this.#module, {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       resourceLimits: { maxOldGenerationSizeMb: 512 },
@@ -142,10 +142,8 @@ export class Offload {
     worker.on('message', (result: JobResult) => {
       const body = toBuffer(result.body);
       worker.unref();
-      this.#finish(
-        'failure' in result
-          ? { error: toError(result.failure), body }
-          : { prepared: withBuffers(result.prepared), body },
+      this.#finishJob(
+        'failure' in result ? { error: toError(result.failure), body } : { prepared: toBuffers(result.prepared), body },
       );
     });
     worker.on('error', () => this.#onWorkerLost(worker));
@@ -157,19 +155,19 @@ export class Offload {
   #onWorkerLost(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    this.#finish({ error: new UnavailableError('the body could not be checked now'), body: emptyBody });
+    this.#finishJob({ error: new UnavailableError('the body could not be checked now'), body: emptyBody });
   }
 
-  #finish(outcome: Offloaded): void {
-    const finished = this.#current;
-    this.#current = undefined;
-    finished?.resolve(outcome);
-    this.#next();
+  #finishJob(outcome: OffloadResult): void {
+    const finishedJob = this.#currentJob;
+    this.#currentJob = undefined;
+    finishedJob?.resolve(outcome);
+    this.#startNextJob();
   }
 }
 
 /** Buffers arrive from a worker as plain Uint8Arrays. */
-const withBuffers = (prepared: Prepared): Prepared => ({
+const toBuffers = (prepared: PreparedBody): PreparedBody => ({
   ...prepared,
-  pieces: prepared.pieces.map((piece) => ({ ...piece, bytes: toBuffer(piece.bytes) })),
+  messageParts: prepared.messageParts.map((piece) => ({ ...piece, bytes: toBuffer(piece.bytes) })),
 });

@@ -1,6 +1,6 @@
 /**
- * Prepares a received body for the bus: decompressed under a cap, validated against its schema, and split if it is too
- * large for one message. Pure, so that it runs on the main thread, in the worker and on replays.
+ * Prepares a received body for the bus: decompresses it under a cap, validates it against its schema, and splits it if
+ * it is too large for one message. Pure, so that it runs on the main thread, in the worker and on replays.
  */
 import { zstdCompressSync } from 'node:zlib';
 import { decompress } from '../../schemas/compression.ts';
@@ -21,7 +21,7 @@ export interface BodyShape {
   readonly encoding: Encoding | 'deflate';
 }
 
-/** A piece of a request that fits into one message. */
+/** A part of a request that fits into one message. */
 export interface MessagePart {
   readonly bytes: Uint8Array;
   readonly encoding: Encoding;
@@ -31,19 +31,19 @@ export interface MessagePart {
 }
 
 /** Counts required in a remote-write 2.0 response. */
-export interface Written {
+export interface WriteCounts {
   readonly samples: number;
   readonly histograms: number;
   readonly exemplars: number;
 }
 
-export interface Prepared {
+export interface PreparedBody {
   /** Decompressed bytes of the request in its sender's encoding; 0 if nothing is stored. */
   readonly size: number;
   readonly records: number;
-  readonly written: Written | undefined;
+  readonly writeCounts: WriteCounts | undefined;
   /** Empty if there is nothing to store. */
-  readonly pieces: readonly MessagePart[];
+  readonly messageParts: readonly MessagePart[];
 }
 
 /** Maximum bytes of a message's value; the rest is for headers, which grow with members. */
@@ -51,16 +51,16 @@ export const maxValueBytes = topics.logs.maxMessageBytes - 64 * 1024;
 
 interface CheckResult {
   readonly records: number;
-  readonly written: Written | undefined;
+  readonly writeCounts: WriteCounts | undefined;
 }
 
 const checkBody = ({ signal, format: { messageFormat } }: BodyShape, plain: Buffer): CheckResult => {
-  if (messageFormat === 'otlp') return { records: scanRequest(signal, plain).records, written: undefined };
-  const written = scanWriteRequest(messageFormat === 'remote-write-1' ? 1 : 2, plain);
-  return { records: written.samples + written.histograms, written };
+  if (messageFormat === 'otlp') return { records: scanRequest(signal, plain).records, writeCounts: undefined };
+  const writeCounts = scanWriteRequest(messageFormat === 'remote-write-1' ? 1 : 2, plain);
+  return { records: writeCounts.samples + writeCounts.histograms, writeCounts };
 };
 
-/** A position in the translated body does not apply to the sent one. */
+/** A position in the translated body does not apply to the original body. */
 const checkTranslated = (shape: BodyShape, plain: Buffer): CheckResult => {
   try {
     return checkBody(shape, plain);
@@ -69,7 +69,7 @@ const checkTranslated = (shape: BodyShape, plain: Buffer): CheckResult => {
   }
 };
 
-/** Returns a piece; undefined if it exceeds the message size even compressed. */
+/** Returns a message part; undefined if it exceeds the message size even when compressed. */
 const toMessagePart = ({ bytes, records }: { bytes: Buffer; records: number }): MessagePart | undefined => {
   const size = bytes.length;
   if (size <= maxValueBytes) return { bytes, encoding: 'identity', size, records };
@@ -77,7 +77,7 @@ const toMessagePart = ({ bytes, records }: { bytes: Buffer; records: number }): 
   return compressed.length <= maxValueBytes ? { bytes: compressed, encoding: 'zstd', size, records } : undefined;
 };
 
-const splitToSize = (
+const trySplitToSize = (
   { signal, format: { messageFormat } }: BodyShape,
   plain: Buffer,
   maxBytes: number,
@@ -87,19 +87,19 @@ const splitToSize = (
       messageFormat === 'otlp'
         ? splitRequest(signal, plain, maxBytes)
         : splitWriteRequest(messageFormat === 'remote-write-1' ? 1 : 2, plain, maxBytes);
-    const pieces = parts.map(toMessagePart).filter((piece) => piece !== undefined);
-    return pieces.length === parts.length ? pieces : undefined;
+    const messageParts = parts.map(toMessagePart).filter((piece) => piece !== undefined);
+    return messageParts.length === parts.length ? messageParts : undefined;
   } catch (error) {
     if (error instanceof PermanentError && error.reason === 'record-too-large') return undefined;
     throw error;
   }
 };
 
-/** Splits into the smallest possible pieces; if one record exceeds the message size, into larger, compressed ones. */
-const split = (shape: BodyShape, plain: Buffer): MessagePart[] => {
+/** Splits into the smallest possible parts; if one record exceeds the message size, into larger, compressed parts. */
+const splitBody = (shape: BodyShape, plain: Buffer): MessagePart[] => {
   for (const maxBytes of [maxValueBytes, 4 * maxValueBytes, maxMessageDecompressedBytes]) {
-    const pieces = splitToSize(shape, plain, maxBytes);
-    if (pieces !== undefined) return pieces;
+    const messageParts = trySplitToSize(shape, plain, maxBytes);
+    if (messageParts !== undefined) return messageParts;
   }
   throw new PermanentError(
     'record-too-large',
@@ -107,11 +107,11 @@ const split = (shape: BodyShape, plain: Buffer): MessagePart[] => {
   );
 };
 
-const emptyPrepared: Prepared = {
+const emptyPrepared: PreparedBody = {
   size: 0,
   records: 0,
-  written: { samples: 0, histograms: 0, exemplars: 0 },
-  pieces: [],
+  writeCounts: { samples: 0, histograms: 0, exemplars: 0 },
+  messageParts: [],
 };
 
 /**
@@ -121,7 +121,7 @@ const passesThrough = ({ format, encoding }: BodyShape): boolean =>
   format.translate === undefined && encoding !== 'deflate';
 
 /** Prepares a body. Throws `PermanentError` if it is malformed and `TooLargeError` if it exceeds the cap. */
-export const prepare = (shape: BodyShape, body: Buffer, capBytes: number): Prepared => {
+export const prepareBody = (shape: BodyShape, body: Buffer, capBytes: number): PreparedBody => {
   // A protobuf message without fields has zero bytes. Zero bytes are neither JSON nor a compressed stream.
   if (body.length === 0 && shape.encoding === 'identity' && shape.format.translate === undefined) return emptyPrepared;
   const decompressed = shape.encoding === 'identity' ? body : decompress(shape.encoding, body, capBytes);
@@ -133,19 +133,25 @@ export const prepare = (shape: BodyShape, body: Buffer, capBytes: number): Prepa
   }
 };
 
-const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffer): Prepared => {
+const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffer): PreparedBody => {
   const { signal, format } = shape;
   const size = decompressed.length;
   if (size === 0 && format.translate === undefined) return emptyPrepared;
-  const plain = format.translate?.(decompressed, signal) ?? decompressed;
-  const { records, written } = format.translate === undefined ? checkBody(shape, plain) : checkTranslated(shape, plain);
+  const plainBody = format.translate?.(decompressed, signal) ?? decompressed;
+  const { records, writeCounts } =
+    format.translate === undefined ? checkBody(shape, plainBody) : checkTranslated(shape, plainBody);
   if (format.messageFormat === 'otlp' && records === 0) return emptyPrepared;
   if (passesThrough(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
     const encoding = shape.encoding as Encoding;
-    return { size, records, written, pieces: [{ bytes: body, encoding, size, records }] };
+    return { size, records, writeCounts, messageParts: [{ bytes: body, encoding, size, records }] };
   }
-  if (plain.length <= maxValueBytes) {
-    return { size, records, written, pieces: [{ bytes: plain, encoding: 'identity', size: plain.length, records }] };
+  if (plainBody.length <= maxValueBytes) {
+    return {
+      size,
+      records,
+      writeCounts,
+      messageParts: [{ bytes: plainBody, encoding: 'identity', size: plainBody.length, records }],
+    };
   }
-  return { size, records, written, pieces: split(shape, plain) };
+  return { size, records, writeCounts, messageParts: splitBody(shape, plainBody) };
 };

@@ -3,8 +3,9 @@
  * message.
  *
  * A flush is immediate if there was none recently. Otherwise it follows after the delay since the last flush, or when
- * as many requests wait as recently arrived at once. Senders that wait for their responses have no more to send. An
- * idle receiver therefore does not wait, and a busy one publishes the requests of several milliseconds in one batch.
+ * as many requests wait as recently arrived at once, because senders that wait for their responses have no more to
+ * send. An idle receiver therefore does not wait, and a busy one publishes the requests of several milliseconds in one
+ * batch.
  */
 
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -21,7 +22,7 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { buildTenantKey } from '../../schemas/tenant-key.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { Caller } from './keyring.ts';
-import { type MessagePart, maxValueBytes, type Prepared } from './prepare.ts';
+import { type MessagePart, maxValueBytes, type PreparedBody } from './prepare.ts';
 import type { PublishMetrics } from './request-metrics.ts';
 
 /** Request properties in the headers of messages and members. */
@@ -35,7 +36,7 @@ export interface Origin {
 }
 
 /** A validated request, split if necessary. */
-type Request = Pick<Prepared, 'size' | 'pieces'>;
+type Request = Pick<PreparedBody, 'size' | 'messageParts'>;
 
 /** Maximum bytes of waiting bodies, to limit memory while the bus is slow. */
 const maxWaitingBytes = 256 * 1024 * 1024;
@@ -45,18 +46,18 @@ const maxMembers = 1_000;
 /** Size from which a request has its own message: joining would cost a copy without a benefit. */
 const separateMessageBytes = 128 * 1024;
 /** One of this many flushes waits for the full delay, to measure how many requests arrive at once. */
-const sampleEvery = 8;
+const fullDelayInterval = 8;
 
-const topicName = (signal: Signal, format: Format): string =>
+const getTopicName = (signal: Signal, format: Format): string =>
   format === 'otlp' ? topics[signal].name : topics.remoteWrite.name;
 
-/** Divides the accounted bytes of a request among its pieces. */
-const distributeBytes = ({ size, pieces }: Request): readonly number[] =>
-  pieces.length === 1
+/** Divides the accounted bytes of a request among its message parts. */
+const distributeBytes = ({ size, messageParts }: Request): readonly number[] =>
+  messageParts.length === 1
     ? [size]
     : distributeByWeight(
         size,
-        pieces.map((piece) => piece.size),
+        messageParts.map((piece) => piece.size),
       );
 
 const createMember = (
@@ -76,8 +77,8 @@ const createMember = (
 /** Returns messages with one member each, for publications outside of a receiver. */
 export const createMessages = (origin: Origin, request: Request): Message[] => {
   const shares = distributeBytes(request);
-  return request.pieces.map((piece, index) =>
-    createMessage(origin, piece.encoding, [createMember(piece, origin, shares[index])], [piece.bytes], index),
+  return request.messageParts.map((part, index) =>
+    createMessage(origin, part.encoding, [createMember(part, origin, shares[index])], [part.bytes], index),
   );
 };
 
@@ -88,7 +89,7 @@ const createMessage = (
   bodies: readonly Uint8Array[],
   sequence: number,
 ): Message => ({
-  topic: topicName(signal, format),
+  topic: getTopicName(signal, format),
   key: buildTenantKey(caller.tenantId, caller.shards, sequence),
   value: bodies.length === 1 && bodies[0] !== undefined ? bodies[0] : Buffer.concat(bodies),
   headers: encodeHeaders({
@@ -116,39 +117,39 @@ interface Draft {
 const createJoinKey = ({ caller, signal, format }: Origin, { encoding }: MessagePart): string =>
   `${caller.tenantId}/${caller.projectId}/${caller.keyId}/${signal}/${format}/${encoding}`;
 
-/** Content of one `publish`, and the promise of its waiting requests. */
+/** Content of one `publish` call, and the promise for the requests that wait for it. */
 interface Flush {
   readonly durable: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   readonly drafts: Map<string, Draft>;
-  readonly full: Draft[];
+  readonly fullDrafts: Draft[];
   bytes: number;
   requests: number;
 }
 
-const emptyFlush = (): Flush => {
+const createFlush = (): Flush => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   // After a broken connection there may be no handler, and the rejection must not count as unhandled.
   promise.catch(() => undefined);
-  return { durable: promise, resolve, reject, drafts: new Map(), full: [], bytes: 0, requests: 0 };
+  return { durable: promise, resolve, reject, drafts: new Map(), fullDrafts: [], bytes: 0, requests: 0 };
 };
 
 export class Publisher {
   readonly #producer: Producer;
   readonly #publishMetrics: PublishMetrics;
   readonly #delayMs: number;
-  #pending = emptyFlush();
+  #pendingFlush = createFlush();
   #waitingBytes = 0;
-  #publishing = 0;
+  #activePublishes = 0;
   #flushedAt = 0;
   /** Number of requests that arrived during the last full delay. */
-  #expected = Number.POSITIVE_INFINITY;
+  #expectedRequests = Number.POSITIVE_INFINITY;
   #flushes = 0;
   #timer: NodeJS.Timeout | undefined;
-  #immediate = false;
+  #isFlushScheduled = false;
   #sequence = 0;
-  #idle: (() => void)[] = [];
+  #idleCallbacks: (() => void)[] = [];
 
   constructor(producer: Producer, publishMetrics: PublishMetrics, delayMs: number) {
     this.#producer = producer;
@@ -156,18 +157,18 @@ export class Publisher {
     this.#delayMs = delayMs;
   }
 
-  /** Resolves when all pieces are durable; rejects with `UnavailableError` if the bus cannot confirm it. */
+  /** Resolves when all message parts are durable; rejects with `UnavailableError` if the bus cannot confirm it. */
   publish(origin: Origin, request: Request): Promise<void> {
     let bytes = 0;
-    for (const piece of request.pieces) bytes += piece.bytes.length;
+    for (const part of request.messageParts) bytes += part.bytes.length;
     if (this.#waitingBytes + bytes > maxWaitingBytes)
       return Promise.reject(new UnavailableError('too many bytes wait for the bus', { retryAfterSeconds: 1 }));
     this.#waitingBytes += bytes;
-    const flush = this.#pending;
+    const flush = this.#pendingFlush;
     flush.bytes += bytes;
     flush.requests++;
     const shares = distributeBytes(request);
-    for (const [index, piece] of request.pieces.entries()) this.#put(flush, origin, piece, shares[index]);
+    for (const [index, part] of request.messageParts.entries()) this.#addPart(flush, origin, part, shares[index]);
     this.#schedule();
     return flush.durable;
   }
@@ -188,78 +189,78 @@ export class Publisher {
 
   /** Resolves when nothing is waiting or being published. */
   async drain(): Promise<void> {
-    while (this.#pending.bytes > 0 || this.#publishing > 0) {
-      if (this.#pending.bytes > 0) this.#flush();
-      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    while (this.#pendingFlush.bytes > 0 || this.#activePublishes > 0) {
+      if (this.#pendingFlush.bytes > 0) this.#flush();
+      await new Promise<void>((resolve) => this.#idleCallbacks.push(resolve));
     }
   }
 
-  #put(flush: Flush, origin: Origin, piece: MessagePart, sentBytes: number | undefined): void {
-    const joinKey = createJoinKey(origin, piece);
+  #addPart(flush: Flush, origin: Origin, part: MessagePart, sentBytes: number | undefined): void {
+    const joinKey = createJoinKey(origin, part);
     const draft = flush.drafts.get(joinKey);
     if (draft !== undefined) {
       if (
-        piece.bytes.length < separateMessageBytes &&
-        draft.bytes + piece.bytes.length <= maxValueBytes &&
-        draft.size + piece.size <= maxMessageDecompressedBytes &&
+        part.bytes.length < separateMessageBytes &&
+        draft.bytes + part.bytes.length <= maxValueBytes &&
+        draft.size + part.size <= maxMessageDecompressedBytes &&
         // Headers describe the members, and count as well.
         draft.members.length < maxMembers
       ) {
-        draft.members.push(createMember(piece, origin, sentBytes));
-        draft.bodies.push(piece.bytes);
-        draft.bytes += piece.bytes.length;
-        draft.size += piece.size;
+        draft.members.push(createMember(part, origin, sentBytes));
+        draft.bodies.push(part.bytes);
+        draft.bytes += part.bytes.length;
+        draft.size += part.size;
         return;
       }
-      flush.full.push(draft);
+      flush.fullDrafts.push(draft);
     }
     flush.drafts.set(joinKey, {
       origin,
-      encoding: piece.encoding,
-      members: [createMember(piece, origin, sentBytes)],
-      bodies: [piece.bytes],
-      bytes: piece.bytes.length,
-      size: piece.size,
+      encoding: part.encoding,
+      members: [createMember(part, origin, sentBytes)],
+      bodies: [part.bytes],
+      bytes: part.bytes.length,
+      size: part.size,
     });
   }
 
   #schedule(): void {
-    const { bytes, requests } = this.#pending;
-    if (this.#immediate || bytes === 0 || this.#publishing >= maxPublishes) return;
-    const wait = this.#flushedAt + this.#delayMs - performance.now();
-    const isComplete = requests >= this.#expected && this.#flushes % sampleEvery !== 0;
-    if (wait <= 0 || isComplete || bytes >= maxValueBytes) {
+    const { bytes, requests } = this.#pendingFlush;
+    if (this.#isFlushScheduled || bytes === 0 || this.#activePublishes >= maxPublishes) return;
+    const waitMs = this.#flushedAt + this.#delayMs - performance.now();
+    const isComplete = requests >= this.#expectedRequests && this.#flushes % fullDelayInterval !== 0;
+    if (waitMs <= 0 || isComplete || bytes >= maxValueBytes) {
       // Includes data that this iteration of the event loop still reads from other connections.
-      this.#immediate = true;
+      this.#isFlushScheduled = true;
       setImmediate(this.#flush);
     } else {
-      this.#timer ??= setTimeout(this.#onDelayElapsed, wait);
+      this.#timer ??= setTimeout(this.#onDelayElapsed, waitMs);
     }
   }
 
   /** Flushes do not reset the timer, because that would cost more; so it may fire early. */
   readonly #onDelayElapsed = (): void => {
     this.#timer = undefined;
-    if (this.#pending.bytes === 0 || this.#immediate || this.#publishing >= maxPublishes) return;
-    const wait = this.#flushedAt + this.#delayMs - performance.now();
-    if (wait >= 1) {
-      this.#timer = setTimeout(this.#onDelayElapsed, wait);
+    if (this.#pendingFlush.bytes === 0 || this.#isFlushScheduled || this.#activePublishes >= maxPublishes) return;
+    const waitMs = this.#flushedAt + this.#delayMs - performance.now();
+    if (waitMs >= 1) {
+      this.#timer = setTimeout(this.#onDelayElapsed, waitMs);
       return;
     }
-    this.#expected = this.#pending.requests;
+    this.#expectedRequests = this.#pendingFlush.requests;
     this.#flush();
   };
 
   readonly #flush = (): void => {
-    this.#immediate = false;
-    const flush = this.#pending;
+    this.#isFlushScheduled = false;
+    const flush = this.#pendingFlush;
     if (flush.bytes === 0) return;
-    this.#pending = emptyFlush();
+    this.#pendingFlush = createFlush();
     this.#flushedAt = performance.now();
     this.#flushes++;
     const messages: Message[] = [];
-    for (const draft of flush.full) messages.push(this.#message(draft));
-    for (const draft of flush.drafts.values()) messages.push(this.#message(draft));
+    for (const draft of flush.fullDrafts) messages.push(this.#createMessage(draft));
+    for (const draft of flush.drafts.values()) messages.push(this.#createMessage(draft));
     void this.#complete(flush, messages);
   };
 
@@ -275,7 +276,7 @@ export class Publisher {
   }
 
   async #send(messages: readonly Message[]): Promise<void> {
-    this.#publishing++;
+    this.#activePublishes++;
     const startedAt = performance.now();
     try {
       await this.#producer.publish(messages);
@@ -284,12 +285,12 @@ export class Publisher {
       if (cause instanceof UnavailableError) throw cause;
       throw new UnavailableError('the bus did not accept the request', { cause });
     } finally {
-      this.#publishing--;
-      if (this.#publishing === 0) for (const resolve of this.#idle.splice(0)) resolve();
+      this.#activePublishes--;
+      if (this.#activePublishes === 0) for (const resolve of this.#idleCallbacks.splice(0)) resolve();
     }
   }
 
-  #message({ origin, encoding, members, bodies }: Draft): Message {
+  #createMessage({ origin, encoding, members, bodies }: Draft): Message {
     return createMessage(origin, encoding, members, bodies, this.#sequence++);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Quotas of bytes per tenant, day and month, in shared counters. Counts that these have lost (by a restart, if they are
- * in memory) are restored from the ledger before the first byte is granted. They are restored again once a minute,
+ * Quotas of bytes per tenant, day and month, in shared counters. Counts that the counters have lost (by a restart, if
+ * they are in memory) are restored from the ledger before the first byte is granted. They are restored again once a minute,
  * because the ledger lags by the requests in flight.
  */
 
@@ -12,19 +12,19 @@ import { getQuotaWindow, type QuotaWindow, type RejectThreshold } from '../../sc
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Caller } from './keyring.ts';
 import { createRefusal, type Refusal } from './refusal.ts';
-import { type Grant, TokenLease } from './token-lease.ts';
-import type { UsedBytes } from './used-bytes.ts';
+import { type GrantTokens, TokenLease } from './token-lease.ts';
+import type { ReadUsedBytes } from './used-bytes.ts';
 
 const dayMs = 86_400_000;
-const largestLease = 1024 * 1024;
-const maxHeldLeases = 10_000;
+const maxLeaseBytes = 1024 * 1024;
+const maxLeases = 10_000;
 const idleMs = 60_000;
 /** Interval at which all instances in total read the ledger once. */
 const seedEveryMs = 60_000;
 /** Maximum wait of the first request for the ledger. */
 const seedWaitMs = 2_000;
 
-interface HeldLease {
+interface QuotaLease {
   readonly limit: number;
   readonly endMs: number;
   readonly tokens: TokenLease;
@@ -34,15 +34,19 @@ interface HeldLease {
  * Returns the window length for the counters. Their windows are aligned to the epoch, so a window of the epoch's age at
  * the month's end ends with the month.
  */
-const windowLengthMs = (window: QuotaWindow, endMs: number): number => (window === 'day' ? dayMs : endMs);
-const counterKey = (tenantId: string, { window, scope }: RejectThreshold): string =>
+const getWindowLengthMs = (window: QuotaWindow, endMs: number): number => (window === 'day' ? dayMs : endMs);
+const getCounterKey = (tenantId: string, { window, scope }: RejectThreshold): string =>
   `ingest/bytes/${tenantId}${scope === 'total' ? '' : `/${scope}`}${window === 'day' ? '' : '/month'}`;
 
-const quotaRefusal = ({ window, scope, bytes, isPlan }: RejectThreshold, endMs: number, nowMs: number): Refusal => {
-  const again = `it resets at ${new Date(endMs).toISOString().slice(0, 16)}Z`;
-  const message = isPlan
+const createQuotaRefusal = (
+  { window, scope, bytes, isPlan: isPlanLimit }: RejectThreshold,
+  endMs: number,
+  nowMs: number,
+): Refusal => {
+  const resetNote = `it resets at ${new Date(endMs).toISOString().slice(0, 16)}Z`;
+  const message = isPlanLimit
     ? 'the daily ingest volume of the plan is used up; it resets at 00:00 UTC'
-    : `the quota of ${bytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} is used up; ${again}`;
+    : `the quota of ${bytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} is used up; ${resetNote}`;
   return { ...createRefusal('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
 };
 
@@ -51,12 +55,12 @@ export interface QuotasOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Without it, counts that the counters have lost are granted again. */
-  readonly used: UsedBytes | undefined;
+  readonly readUsedBytes: ReadUsedBytes | undefined;
 }
 
 export class Quotas {
   readonly #options: QuotasOptions;
-  readonly #held = new Map<string, HeldLease>();
+  readonly #leases = new Map<string, QuotaLease>();
 
   constructor(options: QuotasOptions) {
     this.#options = options;
@@ -70,52 +74,52 @@ export class Quotas {
     const thresholds = caller.thresholds[signal];
     if (thresholds.length === 0) return undefined;
     const now = this.#options.clock.now();
-    const held = thresholds.map((threshold) => this.#findLease(caller.tenantId, threshold, now));
-    const grants = held.map(({ tokens }) => tokens.acquire(bytes));
+    const leases = thresholds.map((threshold) => this.#findLease(caller.tenantId, threshold, now));
+    const grants = leases.map(({ tokens }) => tokens.acquire(bytes));
     if (grants.every((granted) => granted === true)) return undefined;
-    return this.#settle(grants, thresholds, held, bytes);
+    return this.#settle(grants, thresholds, leases, bytes);
   }
 
   /** Returns the bytes to all other thresholds if one refuses them. */
   async #settle(
     pending: readonly (boolean | Promise<boolean>)[],
     thresholds: readonly RejectThreshold[],
-    held: readonly HeldLease[],
+    leases: readonly QuotaLease[],
     bytes: number,
   ): Promise<Refusal | undefined> {
     const grants = await Promise.all(pending);
-    const refused = grants.indexOf(false);
-    const [threshold, refusingLease] = [thresholds[refused], held[refused]];
+    const refusedIndex = grants.indexOf(false);
+    const [threshold, refusingLease] = [thresholds[refusedIndex], leases[refusedIndex]];
     if (threshold === undefined || refusingLease === undefined) return undefined;
-    for (const [index, { tokens }] of held.entries()) if (grants[index]) tokens.returnTokens(bytes);
-    return quotaRefusal(threshold, refusingLease.endMs, this.#options.clock.now());
+    for (const [index, { tokens }] of leases.entries()) if (grants[index]) tokens.returnTokens(bytes);
+    return createQuotaRefusal(threshold, refusingLease.endMs, this.#options.clock.now());
   }
 
-  #findLease(tenantId: string, threshold: RejectThreshold, now: number): HeldLease {
+  #findLease(tenantId: string, threshold: RejectThreshold, now: number): QuotaLease {
     const { window, scope, bytes: limit } = threshold;
     const name = `${tenantId}/${window}/${scope}`;
-    const known = this.#held.get(name);
-    if (known !== undefined && known.limit === limit && now < known.endMs) return known;
+    const currentLease = this.#leases.get(name);
+    if (currentLease !== undefined && currentLease.limit === limit && now < currentLease.endMs) return currentLease;
     this.#forgetIdle(now);
     const { fromMs, endMs } = getQuotaWindow(window, now);
-    const lease = Math.max(1, Math.min(largestLease, Math.floor(limit / 100)));
-    const grant = this.#grant(tenantId, threshold, fromMs, windowLengthMs(window, endMs));
-    const held: HeldLease = { limit, endMs, tokens: new TokenLease(grant, this.#options.clock, lease) };
-    this.#held.set(name, held);
-    return held;
+    const lease = Math.max(1, Math.min(maxLeaseBytes, Math.floor(limit / 100)));
+    const grant = this.#createGrant(tenantId, threshold, fromMs, getWindowLengthMs(window, endMs));
+    const quotaLease: QuotaLease = { limit, endMs, tokens: new TokenLease(grant, this.#options.clock, lease) };
+    this.#leases.set(name, quotaLease);
+    return quotaLease;
   }
 
-  #grant(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): Grant {
+  #createGrant(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): GrantTokens {
     const { counters, clock } = this.#options;
-    const counter = counterKey(tenantId, threshold);
+    const counter = getCounterKey(tenantId, threshold);
     let seededAt: number | undefined;
     return async (amount) => {
       const now = clock.now();
       if (seededAt === undefined || now - seededAt > seedEveryMs) {
         const isFirst = seededAt === undefined;
         seededAt = now;
-        const seeded = this.#seed(tenantId, threshold, fromMs, windowMs);
-        if (isFirst) await waitUpTo(seedWaitMs, seeded);
+        const seeding = this.#seed(tenantId, threshold, fromMs, windowMs);
+        if (isFirst) await waitUpTo(seedWaitMs, seeding);
       }
       const { granted, resetMs } = await counters.spend(counter, threshold.bytes, windowMs, amount);
       return { granted, retryAfterMs: resetMs, validMs: resetMs };
@@ -124,13 +128,13 @@ export class Quotas {
 
   /** Raises the counter to the value of the ledger. Never rejects. */
   async #seed(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): Promise<void> {
-    const { counters, used, log } = this.#options;
-    if (used === undefined) return;
-    const counter = counterKey(tenantId, threshold);
+    const { counters, readUsedBytes, log } = this.#options;
+    if (readUsedBytes === undefined) return;
+    const counter = getCounterKey(tenantId, threshold);
     try {
       const { granted } = await counters.consume(`${counter}/seed`, { rate: 1000 / seedEveryMs, burst: 1 }, 1);
       if (granted === 0) return;
-      const ledgerBytes = await used(tenantId, threshold.scope, fromMs);
+      const ledgerBytes = await readUsedBytes(tenantId, threshold.scope, fromMs);
       const { used: counterBytes } = await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, 0);
       if (ledgerBytes > counterBytes)
         await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, ledgerBytes - counterBytes);
@@ -140,8 +144,8 @@ export class Quotas {
   }
 
   #forgetIdle(now: number): void {
-    if (this.#held.size < maxHeldLeases) return;
-    for (const [name, { tokens }] of this.#held) if (tokens.usedAt < now - idleMs) this.#held.delete(name);
-    if (this.#held.size >= maxHeldLeases) this.#held.clear();
+    if (this.#leases.size < maxLeases) return;
+    for (const [name, { tokens }] of this.#leases) if (tokens.usedAt < now - idleMs) this.#leases.delete(name);
+    if (this.#leases.size >= maxLeases) this.#leases.clear();
   }
 }

@@ -26,7 +26,7 @@ export interface Engine {
   /** Counts refusals of known keys before their bodies were accepted. */
   readonly rejections: Pick<Rejections, 'count'>;
   readonly inFlight: InFlight;
-  readonly sourceOf: ResolveSource;
+  readonly resolveSource: ResolveSource;
   readonly requestMetrics: Readonly<Record<Signal, RequestMetrics>>;
   readonly clock: Clock;
   readonly log: Log;
@@ -36,7 +36,7 @@ export interface Engine {
 export type AddressSetting = SettingName & `${string}_ADDRESS`;
 
 /** An address and the receiver's paths there. */
-export interface Listens {
+export interface ListenAddress {
   readonly setting: AddressSetting;
   readonly protocol: 'http' | 'grpc';
   /** Path of each telemetry signal; remote write carries metrics. */
@@ -45,11 +45,11 @@ export interface Listens {
 
 /** A separate socket of the receiver. */
 export interface Listener {
-  readonly setting: Listens['setting'];
+  readonly setting: ListenAddress['setting'];
   /** Bound `host:port`, with the real port for port 0. */
   readonly address: string;
   /** Announces the shutdown to clients, if `close` alone would interrupt their next request. */
-  leave?(): Promise<void>;
+  announceShutdown?(): Promise<void>;
   /** Stops accepting, lets pending calls finish and closes connections gracefully. */
   close(): Promise<void>;
   /** Ends all connections immediately. */
@@ -59,11 +59,11 @@ export interface Listener {
 /** Returns true if the request was handled; false leaves it to other handlers on the same address. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-export interface Opened {
+export interface OpenReceiver {
   /** Handlers of requests on shared addresses. */
   readonly handlers?: Readonly<Partial<Record<AddressSetting, HttpHandler>>>;
   /** Starts listening on a separate address, where `others` handles the requests of other receivers. */
-  listen?(others: HttpHandler): Promise<Listener>;
+  listen?(handleOthers: HttpHandler): Promise<Listener>;
 }
 
 /** Dependencies of endpoints that admit requests themselves. */
@@ -75,14 +75,14 @@ export interface ExtraEndpointServices {
   readonly inFlight: InFlight;
   /** Lookup of existing organizations. */
   readonly keyring: Pick<Keyring, 'isEnabled'>;
-  readonly sourceOf: ResolveSource;
+  readonly resolveSource: ResolveSource;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Endpoints besides telemetry, on the same addresses. */
-export interface ExtraEndpoints extends Opened {
+export interface ExtraEndpoints extends OpenReceiver {
   /** Called when every request has its response. Resolves when no work remains. */
   close(): Promise<void>;
 }
@@ -94,12 +94,12 @@ export interface Receiver {
   readonly name: string;
   readonly summary: string;
   readonly signals: readonly Signal[];
-  readonly listens: readonly Listens[];
+  readonly listens: readonly ListenAddress[];
   /** Maximum size of a body, compressed and decompressed. */
   readonly maxBodyBytes: number;
   /** Formats of its bodies. Receivers may share a format. */
   readonly formats: readonly BodyFormat[];
-  open(engine: Engine): Opened;
+  open(engine: Engine): OpenReceiver;
 }
 
 /** Declares a receiver; one line in `receivers/registry.ts` adds it to the role. */

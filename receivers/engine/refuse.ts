@@ -1,4 +1,4 @@
-/** Stores malformed bodies: each is copied, as received, to the dead letters before the response. */
+/** Stores malformed bodies as dead letters: a copy of each, as received, is stored before the response. */
 import { randomUUID } from 'node:crypto';
 import { buildDeadLetterMessages, type DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -6,7 +6,7 @@ import type { Message } from '../../schemas/ports/bus.ts';
 import type { Encoding } from '../../schemas/telemetry-message.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat } from './body-format.ts';
-import { type BodyShape, prepare } from './prepare.ts';
+import { type BodyShape, prepareBody } from './prepare.ts';
 import { createMessages, type Origin } from './publisher.ts';
 import { countBytes } from './request-body.ts';
 
@@ -20,19 +20,19 @@ export interface ReceivedRequest extends Origin {
 }
 
 /** Reason of a refusal. */
-export interface Fault {
+export interface RefusalError {
   readonly reason: string;
   readonly message: string;
   readonly position?: number | undefined;
   readonly decompressedBytes?: number | undefined;
 }
 
-/** Returns the messages of a refused body's dead letter; with `cut` only its beginning is available. */
+/** Returns the messages of a refused body's dead letter; with `cut`, only its beginning is available. */
 export const toDeadLetters = (
   { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: ReceivedRequest,
   parts: readonly Uint8Array[],
-  { reason, message, position, decompressedBytes = countBytes(parts) }: Fault,
-  cut: boolean,
+  { reason, message, position, decompressedBytes = countBytes(parts) }: RefusalError,
+  isTruncated: boolean,
 ): Message[] =>
   buildDeadLetterMessages(
     {
@@ -57,7 +57,7 @@ export const toDeadLetters = (
       originalHeaders: traceparent === '' ? {} : { traceparent },
       size: countBytes(parts),
       bytes: decompressedBytes,
-      cut,
+      cut: isTruncated,
     },
     parts,
   );
@@ -76,8 +76,8 @@ const encodings = new Map<string, BodyShape['encoding']>([
  * Returns the encoding of a header, undefined if it is not supported. Snappy is for remote write and Loki's protobuf.
  */
 export const parseEncoding = (name: string): Encoding | 'deflate' | undefined => {
-  const known = encodings.get(name);
-  return known ?? encodings.get(name.trim().toLowerCase());
+  const encoding = encodings.get(name);
+  return encoding ?? encodings.get(name.trim().toLowerCase());
 };
 
 const parseShape = (headers: DeadLetterHeaders, format: BodyFormat): BodyShape => {
@@ -102,9 +102,9 @@ export const republishRefused = (
   if (headers.cut)
     throw new PermanentError('cut', 'only the beginning of the body was stored, so it cannot be replayed');
   const shape = parseShape(headers, format);
-  const prepared = prepare(shape, body, capBytes);
+  const prepared = prepareBody(shape, body, capBytes);
   if (prepared.records === 0)
-    throw new PermanentError('no-records', `the body holds no records, read as ${format.name}: nothing was replayed`);
+    throw new PermanentError('no-records', `the body contains no ${format.name} records: nothing was replayed`);
   return createMessages(
     {
       caller: { tenantId: headers.tenantId, projectId: headers.projectId, keyId: headers.keyId, shards },

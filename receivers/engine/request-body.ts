@@ -1,7 +1,7 @@
 /** A body during reception. */
 
 /** Smaller parts are copied into one buffer: a separate `Buffer` for each would take many times their bytes. */
-const smallBytes = 1024;
+const minSeparateBytes = 1024;
 const smallBufferBytes = 16 * 1024;
 /** A shorter first part waits for more, so that a frame's header is within one part. */
 const minFirstBytes = 16;
@@ -18,14 +18,14 @@ export class RequestBody {
   #chunkBytes = 0;
   /** Free space after the last chunk, for small parts. */
   #smallBuffer: Buffer | undefined;
-  #used = 0;
+  #usedSmallBytes = 0;
   size = 0;
 
   /** Adds bytes, which must not change afterwards. */
   add(chunk: Buffer): void {
     this.size += chunk.length;
     this.#chunkBytes += chunk.length;
-    if (chunk.length >= smallBytes || (this.size === chunk.length && chunk.length >= minFirstBytes)) {
+    if (chunk.length >= minSeparateBytes || (this.size === chunk.length && chunk.length >= minFirstBytes)) {
       this.#chunks.push(chunk);
       this.#smallBuffer = undefined;
     } else this.#addSmall(chunk);
@@ -33,15 +33,15 @@ export class RequestBody {
   }
 
   #addSmall(chunk: Buffer): void {
-    const room = this.#smallBuffer;
-    if (room === undefined || this.#used + chunk.length > room.length) {
+    const buffer = this.#smallBuffer;
+    if (buffer === undefined || this.#usedSmallBytes + chunk.length > buffer.length) {
       this.#smallBuffer = Buffer.allocUnsafeSlow(smallBufferBytes);
-      this.#used = chunk.copy(this.#smallBuffer);
-      this.#chunks.push(this.#smallBuffer.subarray(0, this.#used));
+      this.#usedSmallBytes = chunk.copy(this.#smallBuffer);
+      this.#chunks.push(this.#smallBuffer.subarray(0, this.#usedSmallBytes));
       return;
     }
-    this.#used += chunk.copy(room, this.#used);
-    this.#chunks[this.#chunks.length - 1] = room.subarray(0, this.#used);
+    this.#usedSmallBytes += chunk.copy(buffer, this.#usedSmallBytes);
+    this.#chunks[this.#chunks.length - 1] = buffer.subarray(0, this.#usedSmallBytes);
   }
 
   #joinChunks(): void {
@@ -75,9 +75,9 @@ export const countBytes = (parts: readonly Uint8Array[]): number => parts.reduce
 
 /** Joins parts to one `Buffer`; a single part is not copied. */
 export const joinParts = (parts: readonly Uint8Array[]): Buffer => {
-  const [only] = parts;
-  return parts.length === 1 && only !== undefined
-    ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
+  const [onlyPart] = parts;
+  return parts.length === 1 && onlyPart !== undefined
+    ? Buffer.from(onlyPart.buffer, onlyPart.byteOffset, onlyPart.byteLength)
     : Buffer.concat(parts);
 };
 

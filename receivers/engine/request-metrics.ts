@@ -7,7 +7,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 /** Number of requests per second whose durations are all recorded; of further ones, one in `sampleEvery` is. */
-const alwaysRecorded = 64;
+const maxFullyRecorded = 64;
 const sampleEvery = 16;
 
 interface RequestSums {
@@ -42,7 +42,7 @@ export class RequestMetrics {
 
   /** Records the time from the last byte of a request to its response; sampled under load. */
   observeDuration(milliseconds: number): void {
-    if (this.#durationCount++ >= alwaysRecorded && this.#durationCount % sampleEvery !== 0) return;
+    if (this.#durationCount++ >= maxFullyRecorded && this.#durationCount % sampleEvery !== 0) return;
     this.#metrics.observe('oiq_ingest_duration_seconds', milliseconds / 1000, this.#labels);
   }
 
@@ -65,7 +65,7 @@ export class RequestMetrics {
 export class PublishMetrics {
   readonly #metrics: Metrics;
   readonly #topics = new Map<string, { messages: number; bytes: number }>();
-  #timed = 0;
+  #publishCount = 0;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
@@ -82,13 +82,13 @@ export class PublishMetrics {
       sum.messages++;
       sum.bytes += value.length;
     }
-    if (this.#timed++ >= alwaysRecorded && this.#timed % sampleEvery !== 0) return;
+    if (this.#publishCount++ >= maxFullyRecorded && this.#publishCount % sampleEvery !== 0) return;
     for (const topic of new Set(messages.map(({ topic }) => topic)))
       this.#metrics.observe('oiq_bus_publish_duration_seconds', milliseconds / 1000, { topic });
   }
 
   flush(): void {
-    this.#timed = 0;
+    this.#publishCount = 0;
     for (const [topic, sum] of this.#topics) {
       if (sum.messages === 0) continue;
       this.#metrics.add('oiq_bus_published_messages_total', sum.messages, { topic });

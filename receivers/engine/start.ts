@@ -1,4 +1,4 @@
-/** Runs receivers as a role: starts the keyring first, then the listeners; stops in reverse order. */
+/** Runs receivers as a role: loads the keyring first, then starts the listeners; stops in reverse order. */
 import { checkStores } from '../../runtime/readiness.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
@@ -28,7 +28,7 @@ import type {
   HttpHandler,
   Listener,
   OpenExtraEndpoints,
-  Opened,
+  OpenReceiver,
   Receiver,
 } from './receiver.ts';
 import { Rejections } from './rejections.ts';
@@ -59,8 +59,8 @@ export interface Receivers extends Role {
 }
 
 /** Returns the handler of one address, which passes requests to the receivers. */
-const handlerFor = (opened: readonly Opened[], setting: AddressSetting): HttpHandler => {
-  const handlers = opened.flatMap(({ handlers: { [setting]: handler } = {} }) => handler ?? []);
+const createAddressHandler = (openReceivers: readonly OpenReceiver[], setting: AddressSetting): HttpHandler => {
+  const handlers = openReceivers.flatMap(({ handlers: { [setting]: handler } = {} }) => handler ?? []);
   return (request, response) => handlers.some((handler) => handler(request, response));
 };
 
@@ -77,7 +77,7 @@ export const start = async (
   openExtraEndpoints: OpenExtraEndpoints,
   { bus, documents, counters, columns, metrics, log, clock, settings }: ReceiversOptions,
 ): Promise<Receivers> => {
-  const sourceOf = createSourceResolver(settings.TRUSTED_PROXIES);
+  const resolveSource = createSourceResolver(settings.TRUSTED_PROXIES);
   const uses = new KeyUses(documents, clock, log);
   const keyring = await Keyring.load(documents, clock, uses).catch(async (error: unknown) => {
     await uses.close();
@@ -87,7 +87,7 @@ export const start = async (
   const graceMs = settings.KEY_GRACE_SECONDS * 1000;
   const freshness = new Freshness({ staleMs: () => keyring.staleMs(), graceMs, metrics, log });
   const limits = new Limits(counters, clock, settings.KEY_REQUESTS_PER_SECOND);
-  const quotas = new Quotas({ counters, clock, log, used: columns && createUsedBytesReader(columns) });
+  const quotas = new Quotas({ counters, clock, log, readUsedBytes: columns && createUsedBytesReader(columns) });
   const rejections = new Rejections(producer, clock, log);
   const receiverMetrics = new ReceiverMetrics(metrics);
   const publisher = new Publisher(producer, receiverMetrics.bus, settings.BUS_PUBLISH_DELAY_MS);
@@ -95,13 +95,13 @@ export const start = async (
   const ingestion = new Ingestion({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
   const admit = createAdmission(keyring, freshness, limits, rejections);
-  const openedReceivers: Opened[] = receivers.map((receiver) =>
+  const openedReceivers: OpenReceiver[] = receivers.map((receiver) =>
     receiver.open({
       admit,
       ingestion,
       rejections,
       inFlight,
-      sourceOf,
+      resolveSource,
       clock,
       log,
       settings,
@@ -126,14 +126,15 @@ export const start = async (
       limits,
       freshness,
       inFlight,
-      sourceOf,
+      resolveSource,
       metrics,
       clock,
       log,
     });
     openedReceivers.push(extraEndpoints);
     for (const { listen } of openedReceivers)
-      if (listen !== undefined) listeners.push(await listen(handlerFor(openedReceivers, 'OTLP_HTTP_ADDRESS')));
+      if (listen !== undefined)
+        listeners.push(await listen(createAddressHandler(openedReceivers, 'OTLP_HTTP_ADDRESS')));
   } catch (error) {
     for (const listener of listeners) listener.destroy();
     await closeAll();
@@ -157,15 +158,15 @@ export const start = async (
 
   return {
     name: 'receivers',
-    handler: handlerFor(openedReceivers, 'HTTP_ADDRESS'),
+    handler: createAddressHandler(openedReceivers, 'HTTP_ADDRESS'),
     addresses: Object.fromEntries(listeners.map(({ setting, address }) => [setting, address])),
     async checkReady() {
       if (inFlight.isDraining) throw new UnavailableError('the receivers are stopping');
       freshness.check();
       await checkStores({ 'the bus': () => bus.check() });
     },
-    getDegradation: () => freshness.degraded(),
-    announceShutdown: () => Promise.all(listeners.map((listener) => listener.leave?.())),
+    getDegradation: () => freshness.describeDegradation(),
+    announceShutdown: () => Promise.all(listeners.map((listener) => listener.announceShutdown?.())),
     stop: () => {
       stopping ??= stop();
       return stopping;

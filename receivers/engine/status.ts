@@ -2,12 +2,12 @@
 
 const encodeVarint = (value: number): number[] => {
   const bytes: number[] = [];
-  let rest = value;
-  while (rest > 127) {
-    bytes.push((rest % 128) | 128);
-    rest = Math.floor(rest / 128);
+  let remaining = value;
+  while (remaining > 127) {
+    bytes.push((remaining % 128) | 128);
+    remaining = Math.floor(remaining / 128);
   }
-  bytes.push(rest);
+  bytes.push(remaining);
   return bytes;
 };
 
@@ -44,7 +44,7 @@ export const encodeBadRequest = (code: number, message: string): Buffer =>
   Buffer.concat([encodeStatus(code, message), encodeLengthDelimited(3, encodeBadRequestDetail(message))]);
 
 /** Returns the same status as JSON. */
-export const badRequestJson = (code: number, message: string): string =>
+export const formatBadRequest = (code: number, message: string): string =>
   JSON.stringify({
     code,
     message,

@@ -6,12 +6,12 @@
 import type { Clock } from '../../schemas/ports/clock.ts';
 
 /** Requests tokens from the shared counters. A lease ends `validMs` after it was granted. */
-export type Grant = (amount: number) => Promise<{ granted: number; retryAfterMs: number; validMs: number }>;
+export type GrantTokens = (amount: number) => Promise<{ granted: number; retryAfterMs: number; validMs: number }>;
 
 export class TokenLease {
-  readonly #grant: Grant;
+  readonly #grant: GrantTokens;
   readonly #clock: Clock;
-  readonly #largestLease: number;
+  readonly #maxLeaseTokens: number;
   #tokens = 0;
   #validUntil = 0;
   #deniedUntil = 0;
@@ -20,10 +20,10 @@ export class TokenLease {
   #waitingTokens = 0;
   usedAt = 0;
 
-  constructor(grant: Grant, clock: Clock, largestLease: number) {
+  constructor(grant: GrantTokens, clock: Clock, largestLease: number) {
     this.#grant = grant;
     this.#clock = clock;
-    this.#largestLease = largestLease;
+    this.#maxLeaseTokens = largestLease;
   }
 
   /** Acquires `amount` tokens or none. Returns synchronously while the lease lasts. */
@@ -63,7 +63,7 @@ export class TokenLease {
     await Promise.resolve();
     const now = this.#clock.now();
     // A lease used up before its end was too small, one that ended unspent too large.
-    this.#leaseSize = now < this.#validUntil ? Math.min(this.#leaseSize * 2, this.#largestLease) : 1;
+    this.#leaseSize = now < this.#validUntil ? Math.min(this.#leaseSize * 2, this.#maxLeaseTokens) : 1;
     const amount = this.#waitingTokens + this.#leaseSize - 1;
     this.#waitingTokens = 0;
     try {

@@ -2,10 +2,10 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import type { QuotaScope } from '../../schemas/resources/quota.ts';
 
 /** Returns the bytes that the ledger counts as accepted since a time. It may lag by the requests in flight. */
-export type UsedBytes = (tenantId: string, scope: QuotaScope, fromMs: number) => Promise<number>;
+export type ReadUsedBytes = (tenantId: string, scope: QuotaScope, fromMs: number) => Promise<number>;
 
 export const createUsedBytesReader =
-  (columns: Pick<Columns, 'forTenant'>): UsedBytes =>
+  (columns: Pick<Columns, 'forTenant'>): ReadUsedBytes =>
   async (tenantId, scope, fromMs) => {
     const [row] = await columns.forTenant(tenantId).query<{ used: string }>(
       `SELECT toString(sum(bytes)) AS used FROM usage FINAL

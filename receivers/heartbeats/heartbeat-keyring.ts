@@ -22,7 +22,7 @@ interface CheckPath {
   readonly id: string;
 }
 
-const checkKey = ({ tenantId, id }: CheckPath): string => `${tenantId}/${id}`;
+const toCheckKey = ({ tenantId, id }: CheckPath): string => `${tenantId}/${id}`;
 
 /** Current lookup of organizations. */
 interface Organizations {
@@ -51,13 +51,13 @@ export class HeartbeatKeyring {
     return keyring;
   }
 
-  /** Returns the heartbeat of a token; undefined if the token does not exist (anymore). */
+  /** Returns the heartbeat of a token; undefined if the token does not exist, or no longer exists. */
   lookup(token: string): Heartbeat | undefined {
     if (!heartbeatTokenFormat.isWellFormed(token)) return undefined;
-    const place = this.#pathByTokenHash.get(hash('sha256', token));
-    const check = place && this.#checks.get(place.tenantId)?.get(place.id);
-    if (place === undefined || check === undefined) return undefined;
-    const { tenantId, id } = place;
+    const checkPath = this.#pathByTokenHash.get(hash('sha256', token));
+    const check = checkPath && this.#checks.get(checkPath.tenantId)?.get(checkPath.id);
+    if (checkPath === undefined || check === undefined) return undefined;
+    const { tenantId, id } = checkPath;
     const enabled = check.enabled && this.#organizations.isEnabled(tenantId);
     return { tenantId, checkId: id, projectId: check.projectId ?? '', name: check.name, enabled };
   }
@@ -81,11 +81,11 @@ export class HeartbeatKeyring {
     else this.#checks.set(tenantId, checks);
   }
 
-  #changeToken(place: CheckPath, token: SyntheticHeartbeatToken | undefined): void {
-    this.#pathByTokenHash.delete(this.#tokenHashByCheck.get(checkKey(place)) ?? '');
-    this.#tokenHashByCheck.delete(checkKey(place));
+  #changeToken(checkPath: CheckPath, token: SyntheticHeartbeatToken | undefined): void {
+    this.#pathByTokenHash.delete(this.#tokenHashByCheck.get(toCheckKey(checkPath)) ?? '');
+    this.#tokenHashByCheck.delete(toCheckKey(checkPath));
     if (token === undefined) return;
-    this.#tokenHashByCheck.set(checkKey(place), token.hash);
-    this.#pathByTokenHash.set(token.hash, { tenantId: place.tenantId, id: place.id });
+    this.#tokenHashByCheck.set(toCheckKey(checkPath), token.hash);
+    this.#pathByTokenHash.set(token.hash, { tenantId: checkPath.tenantId, id: checkPath.id });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Publishes heartbeats in order, in batches. Only one publish runs at a time, so that a message about reception follows
- * every heartbeat received before it.
+ * Publishes heartbeats in order, in batches. Only one publish runs at a time, so that the message about continued
+ * reception follows every heartbeat received before it.
  */
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
@@ -48,7 +48,7 @@ const createMessages = (waiting: readonly WaitingHeartbeat[]): Message[] => {
 
 export class HeartbeatLog {
   readonly #producer: Producer;
-  #waiting: WaitingHeartbeat[] = [];
+  #pendingHeartbeats: WaitingHeartbeat[] = [];
   #characters = 0;
   #publishing: Promise<void> | undefined;
 
@@ -62,11 +62,11 @@ export class HeartbeatLog {
    */
   add(heartbeat: SyntheticHeartbeat): Promise<void> {
     const text = JSON.stringify(heartbeat);
-    if (this.#waiting.length >= maxWaiting || this.#characters + text.length > maxWaitingCharacters)
+    if (this.#pendingHeartbeats.length >= maxWaiting || this.#characters + text.length > maxWaitingCharacters)
       return Promise.reject(new UnavailableError('too many heartbeats wait for the bus', { retryAfterSeconds: 1 }));
     this.#characters += text.length;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ tenantId: heartbeat.tenantId, text, resolve, reject });
+    this.#pendingHeartbeats.push({ tenantId: heartbeat.tenantId, text, resolve, reject });
     this.#publishing ??= this.#publish();
     return promise;
   }
@@ -79,9 +79,9 @@ export class HeartbeatLog {
   async #publish(): Promise<void> {
     // Includes data that this iteration of the event loop still reads from other connections.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) {
-      const waiting = this.#waiting;
-      this.#waiting = [];
+    while (this.#pendingHeartbeats.length > 0) {
+      const waiting = this.#pendingHeartbeats;
+      this.#pendingHeartbeats = [];
       this.#characters = 0;
       try {
         await this.#producer.publish(createMessages(waiting));

@@ -9,43 +9,53 @@ import { HeartbeatLog } from './heartbeat-log.ts';
 /** Number of body bytes read before the connection is closed. */
 const maxBodyBytes = 1024 * 1024;
 
-interface Answer {
+interface TextResponse {
   readonly status: number;
   readonly text: string;
   readonly headers?: OutgoingHttpHeaders;
 }
 
 const methods = new Set<string | undefined>(['GET', 'HEAD', 'POST']);
-const allowed = [...methods].join(', ');
-const unknownToken: Answer = { status: 404, text: 'there is no heartbeat with this token' };
-const unknownPath: Answer = {
+const allowedMethods = [...methods].join(', ');
+const unknownToken: TextResponse = { status: 404, text: 'there is no heartbeat with this token' };
+const unknownPath: TextResponse = {
   status: 404,
   text: 'use /beats/TOKEN, /beats/TOKEN/start, /beats/TOKEN/fail or /beats/TOKEN/EXITCODE, from 0 to 255',
 };
-const methodNotAllowed: Answer = { status: 405, text: `use one of ${allowed}`, headers: { allow: allowed } };
-const invalidRunId: Answer = { status: 400, text: 'rid, the id of a run, must be 1 to 64 letters, digits and ._:-' };
-const tooLarge: Answer = {
+const methodNotAllowed: TextResponse = {
+  status: 405,
+  text: `use one of ${allowedMethods}`,
+  headers: { allow: allowedMethods },
+};
+const invalidRunId: TextResponse = {
+  status: 400,
+  text: 'rid, the id of a run, must be 1 to 64 letters, digits and ._:-',
+};
+const tooLarge: TextResponse = {
   status: 413,
   text: `a body has at most ${maxBodyBytes} bytes; the first ${maxHeartbeatMessage} are stored`,
 };
-const tooMany: Answer = {
+const tooMany: TextResponse = {
   status: 429,
   text: 'too many heartbeats with this token: ten a second, a hundred at once',
   headers: { 'retry-after': '1' },
 };
-const tooManyUnknown: Answer = {
+const tooManyUnknown: TextResponse = {
   status: 429,
   text: 'too many requests with unknown tokens from this address',
   headers: { 'retry-after': '1' },
 };
-const accepted: Answer = { status: 200, text: 'OK' };
-const checkDisabled: Answer = { status: 200, text: 'OK, but the check is disabled: this heartbeat does not count' };
+const accepted: TextResponse = { status: 200, text: 'OK' };
+const checkDisabled: TextResponse = {
+  status: 200,
+  text: 'OK, but the check is disabled: this heartbeat does not count',
+};
 
 /** Returns the run signal of a path segment; undefined for an invalid one. */
-const parseRunSignal = (word: string | undefined): Pick<HeartbeatPing, 'signal' | 'exitCode'> | undefined => {
-  if (word === undefined) return { signal: 'end', exitCode: null };
-  if (word === 'start' || word === 'fail') return { signal: word, exitCode: null };
-  return /^\d{1,3}$/.test(word) && Number(word) <= 255 ? { signal: 'end', exitCode: Number(word) } : undefined;
+const parseRunSignal = (segment: string | undefined): Pick<HeartbeatPing, 'signal' | 'exitCode'> | undefined => {
+  if (segment === undefined) return { signal: 'end', exitCode: null };
+  if (segment === 'start' || segment === 'fail') return { signal: segment, exitCode: null };
+  return /^\d{1,3}$/.test(segment) && Number(segment) <= 255 ? { signal: 'end', exitCode: Number(segment) } : undefined;
 };
 
 const runIdPattern = /^[\w.:-]{1,64}$/;
@@ -69,12 +79,12 @@ const readBeginning = (request: IncomingMessage): Promise<string | undefined> =>
 type RunSignal = Pick<HeartbeatPing, 'signal' | 'exitCode' | 'runId'>;
 
 /** Parses a URL: token and run signal. */
-const parseUrl = (url: string): { readonly token: string; readonly result: RunSignal | Answer } => {
+const parseUrl = (url: string): { readonly token: string; readonly result: RunSignal | TextResponse } => {
   // Tokens and signals need no escapes, so only the query is decoded.
   const queryAt = url.indexOf('?');
   const [path, query] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt)];
-  const [token = '', ...words] = path.slice('/beats/'.length).split('/');
-  const signal = words.length > 1 ? undefined : parseRunSignal(words[0]);
+  const [token = '', ...segments] = path.slice('/beats/'.length).split('/');
+  const signal = segments.length > 1 ? undefined : parseRunSignal(segments[0]);
   const run = query === '' ? undefined : (new URLSearchParams(query).get('rid') ?? undefined);
   if (signal === undefined) return { token, result: unknownPath };
   if (run !== undefined && !runIdPattern.test(run)) return { token, result: invalidRunId };
@@ -85,7 +95,7 @@ interface HeartbeatRequest extends RunSignal {
   readonly heartbeat: Heartbeat;
 }
 
-/** Opens `/beats/…` on both ingest addresses, and publishes for each organization that its heartbeats are received. */
+/** Opens `/beats/…` on both ingest addresses. For each organization, regularly publishes that heartbeats are being received. */
 export const openHeartbeats: OpenExtraEndpoints = async ({
   documents,
   keyring: organizations,
@@ -95,29 +105,29 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
   inFlight,
   ...services
 }) => {
-  const { sourceOf, metrics, clock, log } = services;
+  const { resolveSource, metrics, clock, log } = services;
   const keyring = await HeartbeatKeyring.load(documents, organizations);
   const heartbeatLog = new HeartbeatLog(producer);
 
-  const refuseUnknown = async ({ headers, socket }: IncomingMessage): Promise<Answer> => {
+  const refuseUnknown = async ({ headers, socket }: IncomingMessage): Promise<TextResponse> => {
     const forwarded = headers['x-forwarded-for'];
-    const source = sourceOf(socket.remoteAddress, typeof forwarded === 'object' ? forwarded[0] : forwarded);
+    const source = resolveSource(socket.remoteAddress, typeof forwarded === 'object' ? forwarded[0] : forwarded);
     return (await limits.countFailure(source)) === undefined ? unknownToken : tooManyUnknown;
   };
 
   /** Returns the request, or the response that refuses it. */
-  const authorize = async (request: IncomingMessage): Promise<HeartbeatRequest | Answer> => {
+  const authorize = async (request: IncomingMessage): Promise<HeartbeatRequest | TextResponse> => {
     if (!methods.has(request.method)) return methodNotAllowed;
     freshness.check();
     const { token, result } = parseUrl(request.url ?? '');
     const heartbeat = keyring.lookup(token);
     if (heartbeat === undefined) return refuseUnknown(request);
     if ('status' in result) return result;
-    if (!(await limits.heartbeat(`${heartbeat.tenantId}/${heartbeat.checkId}`))) return tooMany;
+    if (!(await limits.countHeartbeat(`${heartbeat.tenantId}/${heartbeat.checkId}`))) return tooMany;
     return { ...result, heartbeat };
   };
 
-  const handleHeartbeat = async (request: IncomingMessage, response: ServerResponse): Promise<Answer> => {
+  const handleHeartbeat = async (request: IncomingMessage, response: ServerResponse): Promise<TextResponse> => {
     const outcome = await authorize(request);
     if ('status' in outcome) return outcome;
     const { heartbeat, ...runSignal } = outcome;
@@ -139,7 +149,7 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
   };
 
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { status, text, headers } = await handleHeartbeat(request, response).catch((error: unknown): Answer => {
+    const { status, text, headers } = await handleHeartbeat(request, response).catch((error: unknown): TextResponse => {
       if (!(error instanceof UnavailableError)) log.warn({ error }, 'a heartbeat was not accepted');
       return {
         status: 503,
@@ -169,18 +179,18 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
     return true;
   };
 
-  const publishPulses = (): void => {
-    // If the bus rejects it, the processor detects the gap, and requests receive errors.
+  const publishReceptionMessages = (): void => {
+    // If the bus rejects the message, the processor detects the gap, and requests receive errors.
     for (const tenantId of keyring.tenants())
       heartbeatLog.add({ kind: 'pulse', tenantId, receivedMs: clock.now() }).catch(() => undefined);
   };
-  publishPulses();
-  const tickTimer = setInterval(publishPulses, heartbeatTickMs);
-  tickTimer.unref();
+  publishReceptionMessages();
+  const receptionTimer = setInterval(publishReceptionMessages, heartbeatTickMs);
+  receptionTimer.unref();
   return {
     handlers: { HTTP_ADDRESS: handler, OTLP_HTTP_ADDRESS: handler },
     async close() {
-      clearInterval(tickTimer);
+      clearInterval(receptionTimer);
       await heartbeatLog.drain();
       await keyring.close();
     },

@@ -1,9 +1,15 @@
 /** A peer's connection: reads frames, enforces the rules of RFC 9113, and passes requests to their handlers. */
 import type { Socket } from 'node:net';
-import { ConnectionError, errorCode, flowControlError, frameSizeError, protocolError } from './errors.ts';
+import {
+  ConnectionError,
+  createFlowControlError,
+  createFrameSizeError,
+  createProtocolError,
+  errorCode,
+} from './errors.ts';
 import { FrameBudgetTracker } from './frame-budget.ts';
 import { FrameReader, type FrameSink, removePadding } from './frame-reader.ts';
-import { defaultWindowBytes, flag, frameType, largestWindow } from './frames.ts';
+import { defaultWindowBytes, flag, frameType, maxWindowBytes } from './frames.ts';
 import { type HeaderBlock, HeaderBlocks } from './header-blocks.ts';
 import { HpackDecoder } from './hpack.ts';
 import type { Http2Options } from './options.ts';
@@ -11,7 +17,7 @@ import { Output } from './output.ts';
 import { encodeOwnSettings, PeerSettings } from './settings.ts';
 import { type Http2Stream, Stream, type StreamHandler, type StreamOwner } from './stream.ts';
 import { Streams } from './streams.ts';
-import { SendWindow, windowIncrement } from './windows.ts';
+import { computeWindowIncrement, SendWindow } from './windows.ts';
 
 const headersTooLarge = Object.freeze({ ':status': '431', 'content-length': '0' });
 const notHttp2 = Buffer.from(
@@ -19,14 +25,14 @@ const notHttp2 = Buffer.from(
     'This port speaks gRPC over HTTP/2, without TLS.\n',
 );
 const emptyPayload = Buffer.alloc(0);
-/** Time a peer has to close a connection that has ended here. */
+/** Time for a peer to close a connection that has ended on this side. */
 const lingerMs = 1_000;
 
 export class Connection implements StreamOwner, FrameSink {
   readonly output: Output;
   readonly peer: string | undefined;
   readonly #socket: Socket;
-  readonly #accept: (stream: Http2Stream) => StreamHandler;
+  readonly #createHandler: (stream: Http2Stream) => StreamHandler;
   readonly #options: Http2Options;
   readonly #reader: FrameReader;
   readonly #blocks: HeaderBlocks;
@@ -35,10 +41,10 @@ export class Connection implements StreamOwner, FrameSink {
   readonly #settings = new PeerSettings();
   readonly #streams = new Streams();
   /** Stream of the DATA frame that is being read; `undefined` if its data is dropped. */
-  #receiving: Stream | undefined;
-  #receivingEnds = false;
+  #dataStream: Stream | undefined;
+  #isLastData = false;
   #phase: 'handshake' | 'open' | 'over' = 'handshake';
-  #draining = false;
+  #isDraining = false;
   #receiveWindow: number;
   readonly sendWindow = new SendWindow();
   /** Deadline of the current phase, on the `performance.now()` clock; 0 for none. */
@@ -47,7 +53,7 @@ export class Connection implements StreamOwner, FrameSink {
   constructor(socket: Socket, accept: (stream: Http2Stream) => StreamHandler, options: Http2Options) {
     this.#socket = socket;
     this.peer = socket.remoteAddress;
-    this.#accept = accept;
+    this.#createHandler = accept;
     this.#options = options;
     this.#receiveWindow = options.connectionWindowBytes;
     this.#reader = new FrameReader(this);
@@ -57,7 +63,7 @@ export class Connection implements StreamOwner, FrameSink {
     this.output = new Output(socket, () => this.#flushAll());
     this.#deadlineAt = performance.now() + options.handshakeMs;
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    socket.once('close', () => this.#closed());
+    socket.once('close', () => this.#handleClose());
     // The `close` event reports a broken connection.
     socket.on('error', () => undefined);
   }
@@ -67,10 +73,10 @@ export class Connection implements StreamOwner, FrameSink {
     if (this.#deadlineAt !== 0 && this.#deadlineAt < now) this.#socket.destroy();
   }
 
-  /** Sends GOAWAY: pending calls are answered, new ones go elsewhere; the connection ends with the last call. */
+  /** Sends GOAWAY: pending calls complete, new ones go elsewhere; the connection ends with the last call. */
   drain(): void {
-    if (this.#draining || this.#phase === 'over') return;
-    this.#draining = true;
+    if (this.#isDraining || this.#phase === 'over') return;
+    this.#isDraining = true;
     // Nothing may be sent before the peer's preface has arrived.
     if (this.#phase === 'handshake') return void this.#socket.destroy();
     this.#goAway(errorCode.noError, '');
@@ -81,8 +87,8 @@ export class Connection implements StreamOwner, FrameSink {
     this.#socket.destroy();
   }
 
-  updateHeaderTable(updateHeaderTable: Buffer): Buffer {
-    return this.#settings.prependTableUpdate(updateHeaderTable);
+  block(block: Buffer): Buffer {
+    return this.#settings.prependTableUpdate(block);
   }
 
   onClosed(stream: Stream, reset: boolean): void {
@@ -90,7 +96,7 @@ export class Connection implements StreamOwner, FrameSink {
     this.#streams.delete(stream);
     if (reset) this.#streams.recordReset(stream.id);
     stream.handler?.closed();
-    if (this.#draining && this.#streams.size === 0) this.#endConnection();
+    if (this.#isDraining && this.#streams.size === 0) this.#endConnection();
   }
 
   #read(chunk: Buffer): void {
@@ -109,20 +115,20 @@ export class Connection implements StreamOwner, FrameSink {
   onPreface(): void {
     const { connectionWindowBytes } = this.#options;
     this.output.frame(frameType.settings, 0, 0, encodeOwnSettings(this.#options));
-    const more = connectionWindowBytes - defaultWindowBytes;
-    if (more > 0) this.output.number(frameType.windowUpdate, 0, more);
+    const increment = connectionWindowBytes - defaultWindowBytes;
+    if (increment > 0) this.output.writeNumberFrame(frameType.windowUpdate, 0, increment);
   }
 
   /** Responds in HTTP/1 to a client that uses HTTP/1. */
   onForeignProtocol(beginning: Buffer): void {
-    if (/^[A-Z]{3,8} [/*h]/.test(beginning.toString('latin1', 0, 16))) this.output.raw(notHttp2);
+    if (/^[A-Z]{3,8} [/*h]/.test(beginning.toString('latin1', 0, 16))) this.output.writeRaw(notHttp2);
     this.#endConnection();
   }
 
   frame(type: number, flags: number, id: number, payload: Buffer): void {
     switch (type) {
       case frameType.data:
-        this.#paddedData(id, flags, payload);
+        this.#handlePaddedData(id, flags, payload);
         break;
       case frameType.headers:
         this.#handleBlock(this.#blocks.readHeaders(id, flags, payload));
@@ -134,67 +140,67 @@ export class Connection implements StreamOwner, FrameSink {
         this.#applySettings(id, flags, payload);
         break;
       case frameType.windowUpdate:
-        this.#windowUpdate(id, payload);
+        this.#handleWindowUpdate(id, payload);
         break;
       case frameType.rstStream:
-        this.#rstStream(id, payload);
+        this.#handleRstStream(id, payload);
         break;
       case frameType.ping:
-        this.#ping(id, flags, payload);
+        this.#handlePing(id, flags, payload);
         break;
       case frameType.priority:
-        this.#priority(id, payload);
+        this.#handlePriority(id, payload);
         break;
       case frameType.goAway:
         this.#frameBudget.spend('GOAWAY');
-        if (id !== 0) throw protocolError('GOAWAY is not for a stream');
-        if (payload.length < 8) throw frameSizeError('GOAWAY has at least 8 bytes');
+        if (id !== 0) throw createProtocolError('GOAWAY is not for a stream');
+        if (payload.length < 8) throw createFrameSizeError('GOAWAY has at least 8 bytes');
         break;
       case frameType.pushPromise:
-        throw protocolError('a client must not push');
+        throw createProtocolError('a client must not push');
       default:
         this.#frameBudget.spend('of an unknown type');
     }
   }
 
-  dataBegins(id: number, flags: number, length: number): void {
+  onDataStart(id: number, flags: number, length: number): void {
     this.#beginData(id, flags, length, length);
   }
 
-  dataPart(bytes: Buffer): void {
-    const stream = this.#receiving;
+  onDataPart(bytes: Buffer): void {
+    const stream = this.#dataStream;
     if (stream !== undefined && !stream.isClosed) stream.handler?.data(bytes);
   }
 
-  dataEnds() {
-    const stream = this.#receiving;
-    this.#receiving = undefined;
+  onDataEnd() {
+    const stream = this.#dataStream;
+    this.#dataStream = undefined;
     if (stream === undefined || stream.isClosed) return;
-    if (this.#receivingEnds) return this.#requestEnded(stream);
-    const more = windowIncrement(stream.receiveWindow, this.#options.streamWindowBytes);
+    if (this.#isLastData) return this.#handleRequestEnd(stream);
+    const more = computeWindowIncrement(stream.receiveWindow, this.#options.streamWindowBytes);
     if (more === 0) return;
     stream.receiveWindow += more;
-    this.output.number(frameType.windowUpdate, stream.id, more);
+    this.output.writeNumberFrame(frameType.windowUpdate, stream.id, more);
   }
 
-  #paddedData(id: number, flags: number, payload: Buffer): void {
+  #handlePaddedData(id: number, flags: number, payload: Buffer): void {
     const body = removePadding(payload, flags);
     this.#beginData(id, flags, payload.length, body.length);
-    if (body.length > 0) this.dataPart(body);
-    this.dataEnds();
+    if (body.length > 0) this.onDataPart(body);
+    this.onDataEnd();
   }
 
-  /** `windowBytes` bytes count for the windows, `length` of them belong to the body. */
+  /** `windowBytes` counts against the windows; `length` bytes of it belong to the body. */
   #beginData(id: number, flags: number, windowBytes: number, length: number): void {
-    if (id === 0) throw protocolError('DATA is for a stream');
-    this.#receivingEnds = (flags & flag.endStream) !== 0;
-    if (length === 0 && !this.#receivingEnds) this.#frameBudget.spend('DATA without bytes');
+    if (id === 0) throw createProtocolError('DATA is for a stream');
+    this.#isLastData = (flags & flag.endStream) !== 0;
+    if (length === 0 && !this.#isLastData) this.#frameBudget.spend('DATA without bytes');
     this.#receiveWindow -= windowBytes;
-    if (this.#receiveWindow < 0) throw flowControlError('more bytes than the connection’s window');
+    if (this.#receiveWindow < 0) throw createFlowControlError('more bytes than the connection’s window');
     this.#growReceiveWindow();
     const stream = this.#streams.get(id);
     if (!this.#acceptsData(id, stream)) return;
-    this.#receiving = stream;
+    this.#dataStream = stream;
     stream.receiveWindow -= windowBytes;
     stream.expectedBytes -= length;
     if (stream.receiveWindow < 0) stream.reset(errorCode.flowControlError);
@@ -202,7 +208,7 @@ export class Connection implements StreamOwner, FrameSink {
   }
 
   #acceptsData(id: number, stream: Stream | undefined): stream is Stream {
-    this.#receiving = undefined;
+    this.#dataStream = undefined;
     if (stream === undefined) {
       this.#streams.requireKnownStream(id, 'DATA');
       return false;
@@ -213,13 +219,13 @@ export class Connection implements StreamOwner, FrameSink {
   }
 
   #growReceiveWindow(): void {
-    const more = windowIncrement(this.#receiveWindow, this.#options.connectionWindowBytes);
+    const more = computeWindowIncrement(this.#receiveWindow, this.#options.connectionWindowBytes);
     if (more === 0) return;
     this.#receiveWindow += more;
-    this.output.number(frameType.windowUpdate, 0, more);
+    this.output.writeNumberFrame(frameType.windowUpdate, 0, more);
   }
 
-  #requestEnded(stream: Stream) {
+  #handleRequestEnd(stream: Stream) {
     if (stream.expectedBytes > 0) return stream.reset(errorCode.protocolError);
     stream.hasEnded = true;
     this.#frameBudget.addForRequest();
@@ -236,15 +242,15 @@ export class Connection implements StreamOwner, FrameSink {
     else if (stream.hasEnded) stream.reset(errorCode.streamClosed);
     else if (!block.endStream || fieldFault !== undefined || Object.keys(headers).some((name) => name.startsWith(':')))
       stream.reset(errorCode.protocolError);
-    else this.#requestEnded(stream);
+    else this.#handleRequestEnd(stream);
   }
 
   #beginStream({ stream: id, endStream, bytes }: HeaderBlock) {
     this.#streams.highestId = id;
     const { headers, requestFault, isTooLarge } = this.#hpack.decode(bytes);
     const { streamWindowBytes, maxConcurrentStreams } = this.#options;
-    if (this.#draining || this.#streams.size >= maxConcurrentStreams)
-      return this.#streamError(id, errorCode.refusedStream);
+    if (this.#isDraining || this.#streams.size >= maxConcurrentStreams)
+      return this.#resetStream(id, errorCode.refusedStream);
     const stream = new Stream(this, id, headers, streamWindowBytes, this.#settings.initialWindow);
     stream.hasEnded = endStream;
     this.#streams.add(stream);
@@ -253,42 +259,42 @@ export class Connection implements StreamOwner, FrameSink {
       this.#frameBudget.spend('a malformed request');
       return stream.reset(errorCode.protocolError);
     }
-    const handler = this.#accept(stream);
+    const handler = this.#createHandler(stream);
     // A request with an immediate response may be over before its handler is set.
     if (stream.isClosed) return handler.closed();
     stream.handler = handler;
-    if (endStream) this.#requestEnded(stream);
+    if (endStream) this.#handleRequestEnd(stream);
   }
 
-  #streamError(id: number, code: number) {
+  #resetStream(id: number, code: number) {
     const stream = this.#streams.get(id);
     if (stream !== undefined) return stream.reset(code);
-    this.output.number(frameType.rstStream, id, code);
+    this.output.writeNumberFrame(frameType.rstStream, id, code);
     this.#streams.recordReset(id);
   }
 
-  #rstStream(id: number, payload: Buffer): void {
-    if (payload.length !== 4) throw frameSizeError('RST_STREAM has 4 bytes');
+  #handleRstStream(id: number, payload: Buffer): void {
+    if (payload.length !== 4) throw createFrameSizeError('RST_STREAM has 4 bytes');
     this.#streams.requireBegun(id, 'RST_STREAM');
     this.#frameBudget.spend('RST_STREAM');
     const stream = this.#streams.get(id);
-    // Later frames from its sender are no longer in transit but invalid.
+    // Any later frame from the sender was sent after RST_STREAM, so it is invalid.
     if (stream !== undefined) this.onClosed(stream, false);
   }
 
-  #windowUpdate(id: number, payload: Buffer): void {
-    if (payload.length !== 4) throw frameSizeError('WINDOW_UPDATE has 4 bytes');
+  #handleWindowUpdate(id: number, payload: Buffer): void {
+    if (payload.length !== 4) throw createFrameSizeError('WINDOW_UPDATE has 4 bytes');
     if (!this.sendWindow.allowsUpdate()) this.#frameBudget.spend('WINDOW_UPDATE');
     const increment = payload.readUInt32BE(0) & 0x7fffffff;
     const stream = this.#streams.get(id);
     if (id === 0) {
-      if (increment === 0) throw protocolError('WINDOW_UPDATE of 0');
+      if (increment === 0) throw createProtocolError('WINDOW_UPDATE of 0');
       this.sendWindow.grow(increment);
       this.#flushAll();
     } else if (stream !== undefined) {
       stream.sendWindow += increment;
       if (increment === 0) stream.reset(errorCode.protocolError);
-      else if (stream.sendWindow > largestWindow) stream.reset(errorCode.flowControlError);
+      else if (stream.sendWindow > maxWindowBytes) stream.reset(errorCode.flowControlError);
       else stream.flush();
     } else this.#streams.requireBegun(id, 'WINDOW_UPDATE');
   }
@@ -298,26 +304,26 @@ export class Connection implements StreamOwner, FrameSink {
     for (const stream of this.#streams.all()) stream.flush();
   }
 
-  #ping(id: number, flags: number, payload: Buffer): void {
+  #handlePing(id: number, flags: number, payload: Buffer): void {
     this.#frameBudget.spend('PING');
-    if (id !== 0) throw protocolError('PING is not for a stream');
-    if (payload.length !== 8) throw frameSizeError('PING has 8 bytes');
+    if (id !== 0) throw createProtocolError('PING is not for a stream');
+    if (payload.length !== 8) throw createFrameSizeError('PING has 8 bytes');
     if ((flags & flag.ack) === 0) this.output.frame(frameType.ping, flag.ack, 0, payload);
   }
 
   /** Priorities are ignored, because RFC 9113 deprecates them. */
-  #priority(id: number, payload: Buffer): void {
+  #handlePriority(id: number, payload: Buffer): void {
     this.#frameBudget.spend('PRIORITY');
-    if (id === 0) throw protocolError('PRIORITY is for a stream');
-    if (payload.length !== 5) this.#streamError(id, errorCode.frameSizeError);
-    else if ((payload.readUInt32BE(0) & 0x7fffffff) === id) this.#streamError(id, errorCode.protocolError);
+    if (id === 0) throw createProtocolError('PRIORITY is for a stream');
+    if (payload.length !== 5) this.#resetStream(id, errorCode.frameSizeError);
+    else if ((payload.readUInt32BE(0) & 0x7fffffff) === id) this.#resetStream(id, errorCode.protocolError);
   }
 
   #applySettings(id: number, flags: number, payload: Buffer): void {
     this.#frameBudget.spend('SETTINGS');
-    if (id !== 0) throw protocolError('SETTINGS are not for a stream');
+    if (id !== 0) throw createProtocolError('SETTINGS are not for a stream');
     if ((flags & flag.ack) !== 0) {
-      if (payload.length > 0) throw frameSizeError('an acknowledgement of SETTINGS is empty');
+      if (payload.length > 0) throw createFrameSizeError('an acknowledgement of SETTINGS is empty');
       return;
     }
     const change = this.#settings.apply(payload);
@@ -327,7 +333,7 @@ export class Connection implements StreamOwner, FrameSink {
     if (change === 0) return;
     for (const stream of this.#streams.all()) {
       stream.sendWindow += change;
-      if (stream.sendWindow > largestWindow) throw flowControlError('a stream’s window is too large');
+      if (stream.sendWindow > maxWindowBytes) throw createFlowControlError('a stream’s window is too large');
       stream.flush();
     }
   }
@@ -356,16 +362,16 @@ export class Connection implements StreamOwner, FrameSink {
     this.#deadlineAt = performance.now() + lingerMs;
     this.output.flush();
     this.#socket.end();
-    this.#forgetAll();
+    this.#closeAllStreams();
   }
 
-  #closed(): void {
+  #handleClose(): void {
     this.#phase = 'over';
     this.#reader.stop();
-    this.#forgetAll();
+    this.#closeAllStreams();
   }
 
-  #forgetAll(): void {
+  #closeAllStreams(): void {
     for (const stream of this.#streams.all()) {
       stream.isClosed = true;
       this.#streams.delete(stream);

@@ -24,12 +24,13 @@ export class ConnectionError extends Error {
   }
 }
 
-export const protocolError = (message: string): ConnectionError =>
+export const createProtocolError = (message: string): ConnectionError =>
   new ConnectionError(errorCode.protocolError, message);
-export const compressionError = (message: string): ConnectionError =>
+export const createCompressionError = (message: string): ConnectionError =>
   new ConnectionError(errorCode.compressionError, message);
-export const frameSizeError = (message: string): ConnectionError =>
+export const createFrameSizeError = (message: string): ConnectionError =>
   new ConnectionError(errorCode.frameSizeError, message);
-export const flowControlError = (message: string): ConnectionError =>
+export const createFlowControlError = (message: string): ConnectionError =>
   new ConnectionError(errorCode.flowControlError, message);
-export const abuseError = (message: string): ConnectionError => new ConnectionError(errorCode.enhanceYourCalm, message);
+export const createAbuseError = (message: string): ConnectionError =>
+  new ConnectionError(errorCode.enhanceYourCalm, message);

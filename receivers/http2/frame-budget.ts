@@ -1,5 +1,5 @@
-/** Limits frames that cost their sender nothing but cost this side work, such as PING. */
-import { abuseError } from './errors.ts';
+/** Limits frames that are free for their sender but cost work on this side, such as PING. */
+import { createAbuseError } from './errors.ts';
 
 export interface FrameBudget {
   /** Maximum number of frames at once. */
@@ -23,7 +23,8 @@ export class FrameBudgetTracker {
   spend(frameName: string): void {
     if (this.#remaining >= this.#budget.burst) this.#refilledAt = performance.now();
     else if (this.#remaining < 1) this.#refill();
-    if (this.#remaining < 1) throw abuseError(`too many frames that carry nothing, the last of them ${frameName}`);
+    if (this.#remaining < 1)
+      throw createAbuseError(`too many frames that carry nothing, the last of them ${frameName}`);
     this.#remaining--;
   }
 

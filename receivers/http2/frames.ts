@@ -27,7 +27,7 @@ export const frameHeaderBytes = 9;
 /** Initial limit for sent frames, and the permanent limit for received ones. */
 export const defaultMaxFrameBytes = 16_384;
 export const defaultWindowBytes = 65_535;
-export const largestWindow = 2 ** 31 - 1;
+export const maxWindowBytes = 2 ** 31 - 1;
 export const preface: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
 export const writeFrameHeader = (

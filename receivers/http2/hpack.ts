@@ -1,5 +1,5 @@
 /** Header compression for HTTP/2, RFC 7541: a decoder with its dynamic table, and an encoder without one. */
-import { compressionError } from './errors.ts';
+import { createCompressionError } from './errors.ts';
 import { decodeHuffman } from './huffman.ts';
 import { type Headers, RequestHeaders } from './request-headers.ts';
 
@@ -91,7 +91,7 @@ export class HpackDecoder {
       if (bytes <= this.#maxListBytes) request.add(field.name, field.value);
     }
     const isTooLarge = bytes > this.#maxListBytes;
-    const { headers, badField: fieldFault } = request;
+    const { headers, fieldError: fieldFault } = request;
     const decoded: DecodeResult = { headers, isTooLarge, requestFault: request.findFault(), fieldFault };
     if (!this.#isTableChanged && block.length <= maxCachedBlockBytes)
       this.#cachedResult = { block: Buffer.from(block), decoded };
@@ -101,7 +101,7 @@ export class HpackDecoder {
   /** Decodes a field by the type in its first byte, section 6. */
   #readField(first: number): Field {
     if (first >= 0x80) return this.#getEntry(this.#readInteger(7));
-    if (isSizeUpdate(first)) throw compressionError('a size update of the table follows a field');
+    if (isSizeUpdate(first)) throw createCompressionError('a size update of the table follows a field');
     if (first < 0x20) return this.#readLiteral(4);
     const field = this.#readLiteral(6);
     this.#insert(field);
@@ -113,7 +113,7 @@ export class HpackDecoder {
       index <= staticTable.length
         ? staticTable[index - 1]
         : this.#table[this.#table.length - (index - staticTable.length)];
-    if (field === undefined) throw compressionError(`the header table has no entry ${index}`);
+    if (field === undefined) throw createCompressionError(`the header table has no entry ${index}`);
     return field;
   }
 
@@ -131,9 +131,9 @@ export class HpackDecoder {
     if (value < prefixMax) return value;
     for (let shift = 0; ; shift += 7) {
       const byte = block[this.#position++];
-      if (byte === undefined) throw compressionError('a header block ends within a number');
+      if (byte === undefined) throw createCompressionError('a header block ends within a number');
       // No number here is as large as 2^28, regardless of leading zeros.
-      if (shift > 21) throw compressionError('a number in a header block is too large');
+      if (shift > 21) throw createCompressionError('a number in a header block is too large');
       value += (byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
@@ -142,12 +142,12 @@ export class HpackDecoder {
   /** Decodes a string, section 5.2. Bytes become Latin-1 characters. */
   #readString(): string {
     const block = this.#block;
-    if (this.#position >= block.length) throw compressionError('a header block ends where a string should begin');
+    if (this.#position >= block.length) throw createCompressionError('a header block ends where a string should begin');
     const isHuffman = (block[this.#position] as number) >= 0x80;
     const length = this.#readInteger(7);
     const from = this.#position;
     this.#position += length;
-    if (this.#position > block.length) throw compressionError('a header block ends within a string');
+    if (this.#position > block.length) throw createCompressionError('a header block ends within a string');
     if (isHuffman) return decodeHuffman(block, from, this.#position);
     return block.toString('latin1', from, this.#position);
   }
@@ -163,7 +163,7 @@ export class HpackDecoder {
 
   #resize(bytes: number): void {
     if (bytes > this.#maxTableBytes)
-      throw compressionError(
+      throw createCompressionError(
         `a header table of ${bytes} bytes is above the ${this.#maxTableBytes} that were announced`,
       );
     this.#tableLimitBytes = bytes;

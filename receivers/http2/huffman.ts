@@ -2,7 +2,7 @@
  * Huffman coding of header strings, RFC 7541 appendix B. The code is canonical (shorter codes first, within a length by
  * symbol), so the symbols of each length, in hexadecimal, define it completely.
  */
-import { compressionError } from './errors.ts';
+import { createCompressionError } from './errors.ts';
 
 const symbolsByLength: readonly (readonly [bits: number, symbols: string])[] = [
   [5, '30-32 61 63 65 69 6f 73-74'],
@@ -38,7 +38,7 @@ const parseSymbols = (text: string): number[] =>
 const tree = ((): Int16Array => {
   const nodes = new Int16Array(2 * 257);
   let count = 1;
-  const add = (code: number, bits: number, symbol: number): void => {
+  const addCode = (code: number, bits: number, symbol: number): void => {
     let node = 0;
     for (let bit = bits - 1; bit > 0; bit--) {
       const child = 2 * node + ((code >>> bit) & 1);
@@ -48,11 +48,11 @@ const tree = ((): Int16Array => {
     nodes[2 * node + (code & 1)] = ~symbol;
   };
   let code = 0;
-  let before = 0;
+  let previousBits = 0;
   for (const [bits, symbols] of symbolsByLength) {
-    code <<= bits - before;
-    before = bits;
-    for (const symbol of parseSymbols(symbols)) add(code++, bits, symbol);
+    code <<= bits - previousBits;
+    previousBits = bits;
+    for (const symbol of parseSymbols(symbols)) addCode(code++, bits, symbol);
   }
   return nodes;
 })();
@@ -85,12 +85,12 @@ export const decodeHuffman = (bytes: Uint8Array, from: number, to: number): stri
         continue;
       }
       // The only position of the tree without a child is the end-of-string symbol.
-      if (next === 0) throw compressionError('a Huffman-coded string contains the end-of-string symbol');
+      if (next === 0) throw createCompressionError('a Huffman-coded string contains the end-of-string symbol');
       node = next;
       paddingBits++;
       isAllOnes &&= bitValue === 1;
     }
   }
-  if (paddingBits > 7 || !isAllOnes) throw compressionError('a Huffman-coded string is padded wrongly');
+  if (paddingBits > 7 || !isAllOnes) throw createCompressionError('a Huffman-coded string is padded wrongly');
   return outputBuffer.toString('latin1', 0, length);
 };

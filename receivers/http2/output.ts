@@ -14,49 +14,49 @@ export class Output {
   readonly #onDrain: () => void;
   #fullBuffers: Buffer[] = [];
   #currentBuffer: Buffer | undefined;
-  #used = 0;
-  /** Bytes before those of `#room`. */
+  #usedBytes = 0;
+  /** Number of bytes in `#fullBuffers`. */
   #fullBytes = 0;
   /** Whether a stream waits for space. */
-  #hasWaiter = false;
+  #isStreamWaiting = false;
   #isFlushScheduled = false;
   readonly #flush = (): void => this.flush();
   maxFrameBytes = defaultMaxFrameBytes;
 
-  /** `drained` is called once `isFull` becomes false after it was true. */
-  constructor(socket: Socket, drained: () => void) {
+  /** `drained` is called when `isFull` becomes false after it was true. */
+  constructor(socket: Socket, onDrain: () => void) {
     this.#socket = socket;
-    this.#onDrain = drained;
+    this.#onDrain = onDrain;
     socket.on('drain', () => this.#notifyDrained());
   }
 
   /** Returns whether to wait for the peer to read. */
   isFull(): boolean {
     if (this.#fullBytes < maxBufferedBytes && !this.#socket.writableNeedDrain) return false;
-    this.#hasWaiter = true;
+    this.#isStreamWaiting = true;
     return true;
   }
 
   #notifyDrained(): void {
-    if (!this.#hasWaiter || this.#socket.writableNeedDrain) return;
-    this.#hasWaiter = false;
+    if (!this.#isStreamWaiting || this.#socket.writableNeedDrain) return;
+    this.#isStreamWaiting = false;
     this.#onDrain();
   }
 
   /** Writes a frame; the payload is copied. */
   frame(type: number, flags: number, stream: number, payload: Uint8Array): void {
     const at = this.#reserve(frameHeaderBytes + payload.length);
-    const room = this.#currentBuffer as Buffer;
-    writeFrameHeader(room, at, payload.length, type, flags, stream);
-    room.set(payload, at + frameHeaderBytes);
+    const buffer = this.#currentBuffer as Buffer;
+    writeFrameHeader(buffer, at, payload.length, type, flags, stream);
+    buffer.set(payload, at + frameHeaderBytes);
   }
 
   /** Writes a frame whose payload is one 32-bit number. */
-  number(type: number, stream: number, value: number): void {
+  writeNumberFrame(type: number, stream: number, value: number): void {
     const at = this.#reserve(frameHeaderBytes + 4);
-    const room = this.#currentBuffer as Buffer;
-    writeFrameHeader(room, at, 4, type, 0, stream);
-    room.writeUInt32BE(value, at + frameHeaderBytes);
+    const buffer = this.#currentBuffer as Buffer;
+    writeFrameHeader(buffer, at, 4, type, 0, stream);
+    buffer.writeUInt32BE(value, at + frameHeaderBytes);
   }
 
   /** Writes HEADERS, with CONTINUATION if the block is longer than a frame. */
@@ -73,46 +73,46 @@ export class Output {
   }
 
   /** Adds `bytes` to the next write, outside of any frame. */
-  raw(bytes: Uint8Array): void {
+  writeRaw(bytes: Uint8Array): void {
     const at = this.#reserve(bytes.length);
     (this.#currentBuffer as Buffer).set(bytes, at);
   }
 
   #reserve(bytes: number): number {
-    if (this.#currentBuffer === undefined || this.#used + bytes > this.#currentBuffer.length) {
+    if (this.#currentBuffer === undefined || this.#usedBytes + bytes > this.#currentBuffer.length) {
       if (this.#currentBuffer !== undefined) {
-        this.#fullBuffers.push(this.#currentBuffer.subarray(0, this.#used));
-        this.#fullBytes += this.#used;
+        this.#fullBuffers.push(this.#currentBuffer.subarray(0, this.#usedBytes));
+        this.#fullBytes += this.#usedBytes;
       }
       this.#currentBuffer = Buffer.allocUnsafe(Math.max(bytes, bufferBytes));
-      this.#used = 0;
+      this.#usedBytes = 0;
     }
     if (!this.#isFlushScheduled) {
       this.#isFlushScheduled = true;
       // After all responses that were acknowledged in one batch.
       process.nextTick(this.#flush);
     }
-    const at = this.#used;
-    this.#used += bytes;
+    const at = this.#usedBytes;
+    this.#usedBytes += bytes;
     return at;
   }
 
   /** Writes pending output immediately. */
   flush(): void {
     this.#isFlushScheduled = false;
-    const room = this.#currentBuffer;
-    if (room === undefined) return;
-    const last = room.subarray(0, this.#used);
-    const full = this.#fullBuffers;
+    const buffer = this.#currentBuffer;
+    if (buffer === undefined) return;
+    const last = buffer.subarray(0, this.#usedBytes);
+    const fullBuffers = this.#fullBuffers;
     this.#currentBuffer = undefined;
     const socket = this.#socket;
-    if (full.length > 0) {
+    if (fullBuffers.length > 0) {
       this.#fullBuffers = [];
       this.#fullBytes = 0;
-      full.push(last);
+      fullBuffers.push(last);
     }
     if (socket.destroyed || !socket.writable) return;
-    socket.write(full.length === 0 ? last : Buffer.concat(full));
+    socket.write(fullBuffers.length === 0 ? last : Buffer.concat(fullBuffers));
     if (socket.writableLength > maxWaitingBytes) socket.destroy();
     else this.#notifyDrained();
   }

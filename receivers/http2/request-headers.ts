@@ -6,45 +6,45 @@ export type Headers = Readonly<Record<string, string>>;
 const pseudoHeaders = new Set([':method', ':scheme', ':authority', ':path']);
 const connectionHeaders = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
 /** Valid names: RFC 9110 tokens without capitals. */
-const nameToken = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+const namePattern = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds the control characters that a value must not contain.
-const badValue = /[\x00\n\r]|^[ \t]|[ \t]$/;
+const forbiddenValuePattern = /[\x00\n\r]|^[ \t]|[ \t]$/;
 
 export class RequestHeaders {
   readonly headers: Record<string, string> = Object.create(null);
-  #fault: string | undefined;
+  #errorMessage: string | undefined;
   #hasRegularField = false;
 
   add(name: string, value: string): void {
     const isPseudo = name.charCodeAt(0) === 0x3a;
-    const before = this.headers[name];
-    if (isPseudo) this.#checkPseudoHeader(name, before !== undefined);
+    const existingValue = this.headers[name];
+    if (isPseudo) this.#checkPseudoHeader(name, existingValue !== undefined);
     else this.#checkField(name, value);
-    if (badValue.test(value)) this.#fault ??= `the value of ${name} has forbidden characters`;
-    this.headers[name] = before === undefined ? value : `${before}, ${value}`;
+    if (forbiddenValuePattern.test(value)) this.#errorMessage ??= `the value of ${name} has forbidden characters`;
+    this.headers[name] = existingValue === undefined ? value : `${existingValue}, ${value}`;
   }
 
   #checkPseudoHeader(name: string, isRepeated: boolean): void {
-    if (!pseudoHeaders.has(name)) this.#fault ??= `unknown pseudo-header ${name}`;
-    if (this.#hasRegularField) this.#fault ??= `${name} follows other fields`;
-    if (isRepeated) this.#fault ??= `${name} occurs twice`;
+    if (!pseudoHeaders.has(name)) this.#errorMessage ??= `unknown pseudo-header ${name}`;
+    if (this.#hasRegularField) this.#errorMessage ??= `${name} follows other fields`;
+    if (isRepeated) this.#errorMessage ??= `${name} occurs twice`;
   }
 
   #checkField(name: string, value: string): void {
     this.#hasRegularField = true;
-    if (!nameToken.test(name)) this.#fault ??= 'a name of a header field has forbidden characters';
-    if (connectionHeaders.has(name)) this.#fault ??= `${name} belongs to HTTP/1`;
-    if (name === 'te' && value !== 'trailers') this.#fault ??= 'te may only be trailers';
+    if (!namePattern.test(name)) this.#errorMessage ??= 'a name of a header field has forbidden characters';
+    if (connectionHeaders.has(name)) this.#errorMessage ??= `${name} belongs to HTTP/1`;
+    if (name === 'te' && value !== 'trailers') this.#errorMessage ??= 'te may only be trailers';
   }
 
   /** Why one of the fields is invalid in any message; undefined if all are valid. */
-  get badField(): string | undefined {
-    return this.#fault;
+  get fieldError(): string | undefined {
+    return this.#errorMessage;
   }
 
   /** Returns why this is not a valid request; `undefined` if it is one. */
   findFault(): string | undefined {
-    if (this.#fault !== undefined) return this.#fault;
+    if (this.#errorMessage !== undefined) return this.#errorMessage;
     const { headers } = this;
     if (headers[':method'] === undefined) return ':method is missing';
     if (headers[':method'] === 'CONNECT') return 'CONNECT is not served';

@@ -1,6 +1,6 @@
-/** SETTINGS, RFC 9113 section 6.5: those announced here, and those of the peer. */
-import { flowControlError, frameSizeError, protocolError } from './errors.ts';
-import { defaultMaxFrameBytes, defaultWindowBytes, largestWindow, setting } from './frames.ts';
+/** SETTINGS, RFC 9113 section 6.5: those that this side announces, and those of the peer. */
+import { createFlowControlError, createFrameSizeError, createProtocolError } from './errors.ts';
+import { defaultMaxFrameBytes, defaultWindowBytes, maxWindowBytes, setting } from './frames.ts';
 import { emptyTableUpdate } from './hpack.ts';
 import type { Http2Options } from './options.ts';
 
@@ -36,7 +36,8 @@ export class PeerSettings {
    * settings.
    */
   apply(payload: Buffer): number {
-    if (payload.length % entryBytes !== 0) throw frameSizeError('the length of SETTINGS must be a multiple of 6 bytes');
+    if (payload.length % entryBytes !== 0)
+      throw createFrameSizeError('the length of SETTINGS must be a multiple of 6 bytes');
     const before = this.initialWindow;
     for (let at = 0; at < payload.length; at += entryBytes)
       this.#applySetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
@@ -49,15 +50,15 @@ export class PeerSettings {
         if (value < defaultTableBytes) this.#needsTableUpdate = true;
         return;
       case setting.enablePush:
-        if (value > 1) throw protocolError('SETTINGS_ENABLE_PUSH is 0 or 1');
+        if (value > 1) throw createProtocolError('SETTINGS_ENABLE_PUSH is 0 or 1');
         return;
       case setting.initialWindowSize:
-        if (value > largestWindow) throw flowControlError('SETTINGS_INITIAL_WINDOW_SIZE is too large');
+        if (value > maxWindowBytes) throw createFlowControlError('SETTINGS_INITIAL_WINDOW_SIZE is too large');
         this.initialWindow = value;
         return;
       case setting.maxFrameSize:
         if (value < defaultMaxFrameBytes || value > largestFrame)
-          throw protocolError('SETTINGS_MAX_FRAME_SIZE is out of bounds');
+          throw createProtocolError('SETTINGS_MAX_FRAME_SIZE is out of bounds');
         this.maxFrameBytes = value;
     }
   }

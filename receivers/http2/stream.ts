@@ -41,7 +41,7 @@ export interface StreamOwner {
   /** The peer's window for all streams. */
   readonly sendWindow: SendWindow;
   /** Returns the next header block, preceded by a required update of the peer's table. */
-  updateHeaderTable(block: Buffer): Buffer;
+  block(block: Buffer): Buffer;
   onClosed(stream: Stream, reset: boolean): void;
 }
 
@@ -50,7 +50,7 @@ export class Stream implements Http2Stream {
   readonly headers: Headers;
   readonly #owner: StreamOwner;
   handler: StreamHandler | undefined;
-  /** Bytes that the peer may still send, and those it announced (NaN if it announced none). */
+  /** Bytes that the peer may still send. `expectedBytes` is the remaining announced length; NaN if none was announced. */
   receiveWindow: number;
   expectedBytes: number;
   sendWindow: number;
@@ -77,13 +77,13 @@ export class Stream implements Http2Stream {
   respond(headers: Headers, end = false): void {
     if (this.isClosed || this.hasResponded) return;
     this.hasResponded = true;
-    this.#owner.output.headers(this.id, this.#owner.updateHeaderTable(encodeHeaderBlockOnce(headers)), end);
+    this.#owner.output.headers(this.id, this.#owner.block(encodeHeaderBlockOnce(headers)), end);
     if (end) this.#finishResponse();
   }
 
   write(bytes: Buffer): void {
     if (this.isClosed || this.#trailers !== undefined) return;
-    if (this.#pendingData.length === 0 && bytes.length <= this.#sendableBytes()) this.#send(bytes);
+    if (this.#pendingData.length === 0 && bytes.length <= this.#getSendableBytes()) this.#send(bytes);
     else {
       this.#pendingData.push(bytes);
       this.flush();
@@ -98,7 +98,7 @@ export class Stream implements Http2Stream {
 
   reset(code: number): void {
     if (this.isClosed) return;
-    this.#owner.output.number(frameType.rstStream, this.id, code);
+    this.#owner.output.writeNumberFrame(frameType.rstStream, this.id, code);
     this.#owner.onClosed(this, true);
   }
 
@@ -106,20 +106,20 @@ export class Stream implements Http2Stream {
   flush(): void {
     const { output } = this.#owner;
     for (;;) {
-      const [next] = this.#pendingData;
-      if (next === undefined) break;
-      const room = this.#sendableBytes();
-      if (room <= 0 && next.length > 0) return;
-      this.#send(next.length > room ? next.subarray(0, room) : next);
-      if (next.length > room) this.#pendingData[0] = next.subarray(room);
+      const [nextData] = this.#pendingData;
+      if (nextData === undefined) break;
+      const sendableBytes = this.#getSendableBytes();
+      if (sendableBytes <= 0 && nextData.length > 0) return;
+      this.#send(nextData.length > sendableBytes ? nextData.subarray(0, sendableBytes) : nextData);
+      if (nextData.length > sendableBytes) this.#pendingData[0] = nextData.subarray(sendableBytes);
       else this.#pendingData.shift();
     }
     if (this.#trailers === undefined || this.isClosed) return;
-    output.headers(this.id, this.#owner.updateHeaderTable(encodeHeaderBlockOnce(this.#trailers)), true);
+    output.headers(this.id, this.#owner.block(encodeHeaderBlockOnce(this.#trailers)), true);
     this.#finishResponse();
   }
 
-  #sendableBytes(): number {
+  #getSendableBytes(): number {
     const { output, sendWindow } = this.#owner;
     return output.isFull() ? 0 : Math.min(this.sendWindow, sendWindow.remaining, output.maxFrameBytes);
   }
@@ -131,7 +131,7 @@ export class Stream implements Http2Stream {
   }
 
   #finishResponse(): void {
-    if (!this.hasEnded) this.#owner.output.number(frameType.rstStream, this.id, errorCode.noError);
+    if (!this.hasEnded) this.#owner.output.writeNumberFrame(frameType.rstStream, this.id, errorCode.noError);
     this.#owner.onClosed(this, !this.hasEnded);
   }
 }

@@ -9,12 +9,12 @@ interface Sweepable {
 /** Sweeps the current members of `members` at intervals until the server is closed. */
 export const sweepUntilClosed = (
   server: Server,
-  everyMs: number,
+  intervalMs: number,
   members: Pick<ReadonlySet<Sweepable>, 'keys'>,
 ): void => {
   const timer = setInterval(() => {
     const now = performance.now();
     for (const each of members.keys()) each.sweep(now);
-  }, everyMs).unref();
+  }, intervalMs).unref();
   server.once('close', () => clearInterval(timer));
 };

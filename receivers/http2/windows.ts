@@ -1,6 +1,6 @@
 /** Flow control, RFC 9113 section 5.2. */
-import { flowControlError } from './errors.ts';
-import { defaultWindowBytes, largestWindow } from './frames.ts';
+import { createFlowControlError } from './errors.ts';
+import { defaultWindowBytes, maxWindowBytes } from './frames.ts';
 
 /** A peer may send one WINDOW_UPDATE for this many response bytes. */
 const bytesPerUpdate = 1024;
@@ -18,10 +18,10 @@ export class SendWindow {
 
   grow(bytes: number): void {
     this.remaining += bytes;
-    if (this.remaining > largestWindow) throw flowControlError('the connection’s window is too large');
+    if (this.remaining > maxWindowBytes) throw createFlowControlError('the connection’s window is too large');
   }
 
-  /** Returns whether responses permit another WINDOW_UPDATE: a peer that reads much may send many, within reason. */
+  /** Returns whether responses permit another WINDOW_UPDATE: the limit grows with the bytes that the peer has read. */
   allowsUpdate(): boolean {
     if (this.#sent - this.#updateCredit < bytesPerUpdate) return false;
     this.#updateCredit += bytesPerUpdate;
@@ -30,6 +30,7 @@ export class SendWindow {
 }
 
 /**
- * Returns by how much to enlarge a receive window of `full` bytes of which `remaining` remain: 0 until half of it is used.
+ * Returns by how much to enlarge a receive window of `full` bytes with `left` bytes remaining: 0 until half of it is used.
  */
-export const windowIncrement = (left: number, full: number): number => (left > full / 2 ? 0 : full - left);
+export const computeWindowIncrement = (remainingBytes: number, windowBytes: number): number =>
+  remainingBytes > windowBytes / 2 ? 0 : windowBytes - remainingBytes;

@@ -29,19 +29,19 @@ const readProto = (name: string): string => {
 type TypeDescriptor = ReturnType<protobuf.Type['toDescriptor']>;
 
 /** Completes relative names of protobufjs and implied proto3 options, as other implementations require. */
-const completeDescriptor = (type: protobuf.Type, described: TypeDescriptor): TypeDescriptor => {
+const completeDescriptor = (type: protobuf.Type, typeDescriptor: TypeDescriptor): TypeDescriptor => {
   for (const [index, field] of type.fieldsArray.entries()) {
-    const target = described.field?.[index];
+    const target = typeDescriptor.field?.[index];
     if (target === undefined) continue;
     if (field.resolvedType !== null) target.typeName = field.resolvedType.fullName;
     delete target.options;
   }
-  const nested = type.nestedArray.filter((each) => each instanceof protobuf.Type);
-  for (const [index, each] of nested.entries()) {
-    const target = described.nestedType?.[index];
+  const nestedTypes = type.nestedArray.filter((each) => each instanceof protobuf.Type);
+  for (const [index, each] of nestedTypes.entries()) {
+    const target = typeDescriptor.nestedType?.[index];
     if (target !== undefined && target !== null) completeDescriptor(each, target as TypeDescriptor);
   }
-  return described;
+  return typeDescriptor;
 };
 
 interface ParsedFile {
@@ -77,54 +77,54 @@ export interface Descriptors {
    * Returns the file that declares the symbol (a message, enum, service or method) and its imports; undefined if there
    * is none.
    */
-  bySymbol(symbol: string): Uint8Array[] | undefined;
+  findBySymbol(symbol: string): Uint8Array[] | undefined;
   /** Returns a message type of the reflection protocol itself. */
-  type(name: string): protobuf.Type;
+  lookupType(name: string): protobuf.Type;
 }
 
 const loadDescriptors = (): Descriptors => {
   const root = new protobuf.Root();
-  const parsed: ParsedFile[] = files.map((name) => {
+  const parsedFiles: ParsedFile[] = files.map((name) => {
     const { package: packageName = '', imports = [] } = protobuf.parse(readProto(name), root, { keepCase: true });
     return { name, namespace: root.lookup(packageName) as protobuf.Namespace, imports };
   });
   root.resolveAll();
-  const encoded = new Map(parsed.map((file) => [file.name, encodeFile(file)]));
-  const byName = new Map(parsed.map((file) => [file.name, file]));
+  const encodedFiles = new Map(parsedFiles.map((file) => [file.name, encodeFile(file)]));
+  const byName = new Map(parsedFiles.map((file) => [file.name, file]));
 
-  const withImports = (name: string, seen: Set<string>): Set<string> => {
-    if (seen.has(name)) return seen;
-    seen.add(name);
-    for (const imported of byName.get(name)?.imports ?? []) withImports(imported, seen);
-    return seen;
+  const collectImports = (name: string, names: Set<string>): Set<string> => {
+    if (names.has(name)) return names;
+    names.add(name);
+    for (const imported of byName.get(name)?.imports ?? []) collectImports(imported, names);
+    return names;
   };
-  const byFile = (name: string): Uint8Array[] | undefined => {
+  const findByFile = (name: string): Uint8Array[] | undefined => {
     if (!byName.has(name)) return undefined;
-    return [...withImports(name, new Set())].flatMap((each) => encoded.get(each) ?? []);
+    return [...collectImports(name, new Set())].flatMap((each) => encodedFiles.get(each) ?? []);
   };
   return {
-    services: parsed.flatMap(({ namespace }) =>
+    services: parsedFiles.flatMap(({ namespace }) =>
       namespace.nestedArray.filter((each) => each instanceof protobuf.Service).map((each) => each.fullName.slice(1)),
     ),
-    byFile,
-    bySymbol(symbol) {
+    byFile: findByFile,
+    findBySymbol(symbol) {
       let symbolObject = root.lookup(symbol.split('.'), undefined, true);
       while (
         symbolObject !== null &&
-        !(symbolObject.parent !== null && parsed.some(({ namespace }) => namespace === symbolObject?.parent))
+        !(symbolObject.parent !== null && parsedFiles.some(({ namespace }) => namespace === symbolObject?.parent))
       )
         symbolObject = symbolObject.parent;
-      const file = parsed.find(({ namespace }) => namespace === symbolObject?.parent);
-      return file && byFile(file.name);
+      const file = parsedFiles.find(({ namespace }) => namespace === symbolObject?.parent);
+      return file && findByFile(file.name);
     },
-    type: (name) => root.lookupType(name),
+    lookupType: (name) => root.lookupType(name),
   };
 };
 
-let loaded: Descriptors | undefined;
+let cachedDescriptors: Descriptors | undefined;
 
 /** Returns the descriptors, parsed once. */
-export const descriptors = (): Descriptors => {
-  loaded ??= loadDescriptors();
-  return loaded;
+export const getDescriptors = (): Descriptors => {
+  cachedDescriptors ??= loadDescriptors();
+  return cachedDescriptors;
 };

@@ -8,7 +8,7 @@ import type { Engine } from '../engine/receiver.ts';
 import { createRefusal, type Refusal, refusalKinds } from '../engine/refusal.ts';
 import { parseEncoding } from '../engine/refuse.ts';
 import { countBytes } from '../engine/request-body.ts';
-import { code, fail, headerBytes, parseTimeoutMs, succeed } from './framing.ts';
+import { headerBytes, parseTimeoutMs, respondWithError, respondWithMessage, statusCode } from './framing.ts';
 import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 export const receiverName = 'otlp-grpc';
@@ -22,14 +22,14 @@ export class ExportCall implements Transport, StreamHandler {
   readonly framingBytes = headerBytes;
   readonly #stream: ServerStream;
   readonly #exchange: Exchange;
-  readonly #onOver: (call: ExportCall) => void;
+  readonly #onEnd: (call: ExportCall) => void;
   /** On the `performance.now()` clock. */
   readonly #deadlineAt: number;
 
   /** `forget` is called when the call is over. */
-  constructor(engine: Engine, stream: ServerStream, signal: Signal, forget: (call: ExportCall) => void) {
+  constructor(engine: Engine, stream: ServerStream, signal: Signal, onEnd: (call: ExportCall) => void) {
     this.#stream = stream;
-    this.#onOver = forget;
+    this.#onEnd = onEnd;
     const timeout = parseTimeoutMs(stream.headers['grpc-timeout']);
     this.#deadlineAt = performance.now() + Math.min(timeout ?? bodyTimeoutMs, bodyTimeoutMs);
     this.#exchange = new Exchange(engine, this, signal);
@@ -42,20 +42,20 @@ export class ExportCall implements Transport, StreamHandler {
   /** Ends the call after the caller's deadline, or after the timeout of a body. */
   sweep(now: number): void {
     if (now >= this.#deadlineAt)
-      fail(this.#stream, code.deadlineExceeded, 'the deadline passed before the request was durable');
+      respondWithError(this.#stream, statusCode.deadlineExceeded, 'the deadline passed before the request was durable');
   }
 
   data(chunk: Buffer): void {
-    this.#exchange.data(chunk);
+    this.#exchange.addData(chunk);
   }
 
   end(): void {
-    this.#exchange.end();
+    this.#exchange.completeBody();
   }
 
   closed(): void {
-    this.#exchange.closed();
-    this.#onOver(this);
+    this.#exchange.handleClose();
+    this.#onEnd(this);
   }
 
   get peer(): string | undefined {
@@ -74,7 +74,7 @@ export class ExportCall implements Transport, StreamHandler {
     return { signal, format: otlpProtobuf, encoding: 'identity' };
   }
 
-  announcedBytes(beginning: Buffer | undefined): number {
+  getAnnouncedBytes(beginning: Buffer | undefined): number {
     return beginning !== undefined && beginning.length >= headerBytes ? beginning.readUInt32BE(1) : 0;
   }
 
@@ -82,11 +82,11 @@ export class ExportCall implements Transport, StreamHandler {
   read(): void {}
 
   unframe({ shape, parts }: Message): Message | Refusal | PermanentError {
-    const [first = Buffer.alloc(0), ...rest] = parts;
-    const [flag = 0] = first;
-    if (first.length < headerBytes || countBytes(parts) !== headerBytes + first.readUInt32BE(1) || flag > 1)
-      return new PermanentError('bad-framing', 'the call did not carry exactly one whole gRPC message');
-    const message = [first.subarray(headerBytes), ...rest];
+    const [firstPart = Buffer.alloc(0), ...rest] = parts;
+    const [flag = 0] = firstPart;
+    if (firstPart.length < headerBytes || countBytes(parts) !== headerBytes + firstPart.readUInt32BE(1) || flag > 1)
+      return new PermanentError('bad-framing', 'the call did not contain exactly one complete gRPC message');
+    const message = [firstPart.subarray(headerBytes), ...rest];
     if (flag === 0) return { shape, parts: message };
     const encoding = parseEncoding(this.header('grpc-encoding') ?? '');
     if (encoding === undefined || encoding === 'snappy' || encoding === 'identity')
@@ -95,10 +95,10 @@ export class ExportCall implements Transport, StreamHandler {
   }
 
   accepted(): void {
-    succeed(this.#stream);
+    respondWithMessage(this.#stream);
   }
 
   refused({ kind, message, retryAfterSeconds }: Refusal): void {
-    fail(this.#stream, refusalKinds[kind].grpc, message, retryAfterSeconds);
+    respondWithError(this.#stream, refusalKinds[kind].grpc, message, retryAfterSeconds);
   }
 }

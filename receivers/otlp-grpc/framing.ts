@@ -3,7 +3,7 @@ import { encodeStatus } from '../engine/status.ts';
 import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 /** gRPC status codes used here. */
-export const code = {
+export const statusCode = {
   ok: 0,
   invalidArgument: 3,
   deadlineExceeded: 4,
@@ -18,11 +18,11 @@ export const headerBytes = 5;
 
 /** Prefixes a message with its flag and length. */
 export const frameMessage = (message: Uint8Array): Buffer => {
-  const framed = Buffer.allocUnsafe(headerBytes + message.length);
-  framed[0] = 0;
-  framed.writeUInt32BE(message.length, 1);
-  framed.set(message, headerBytes);
-  return framed;
+  const framedMessage = Buffer.allocUnsafe(headerBytes + message.length);
+  framedMessage[0] = 0;
+  framedMessage.writeUInt32BE(message.length, 1);
+  framedMessage.set(message, headerBytes);
+  return framedMessage;
 };
 
 const emptyMessage = frameMessage(new Uint8Array(0));
@@ -34,7 +34,7 @@ const responseHeaders = Object.freeze({
 const okTrailers = Object.freeze({ 'grpc-status': '0' });
 
 /** Responds with one message and OK. */
-export const succeed = (stream: ServerStream, framed: Buffer = emptyMessage): void => {
+export const respondWithMessage = (stream: ServerStream, framed: Buffer = emptyMessage): void => {
   if (stream.hasResponded) return;
   stream.respond(responseHeaders);
   stream.write(framed);
@@ -56,7 +56,12 @@ const percentEncode = (text: string): string =>
   );
 
 /** Responds with only a status. With `retryAfterSeconds` clients retain their data and retry. */
-export const fail = (stream: ServerStream, status: number, message: string, retryAfterSeconds?: number): void => {
+export const respondWithError = (
+  stream: ServerStream,
+  status: number,
+  message: string,
+  retryAfterSeconds?: number,
+): void => {
   if (stream.isClosed) return;
   const details =
     retryAfterSeconds === undefined
@@ -77,24 +82,26 @@ export const parseTimeoutMs = (header: string | undefined): number | undefined =
   return unit === undefined || !/^\d{1,8}$/.test(amount) ? undefined : Number(amount) * unit;
 };
 
-/** Calls back with every complete message of a stream, in order; a message above the cap ends the call. */
+/** Calls `onMessage` with every complete message of a stream, in order. A message above the cap ends the call. */
 export const createMessageReader = (
   stream: ServerStream,
   capBytes: number,
   onMessage: (message: Buffer) => void,
   { end, closed }: { end?: () => void; closed?: () => void } = {},
 ): StreamHandler => {
-  let rest: Buffer = Buffer.alloc(0);
+  let unreadBytes: Buffer = Buffer.alloc(0);
   return {
     data(chunk) {
-      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      while (rest.length >= headerBytes && !stream.isClosed) {
-        const length = rest.readUInt32BE(1);
-        if (length > capBytes) return fail(stream, code.resourceExhausted, 'the message is too large');
-        if (rest[0] !== 0) return fail(stream, code.unimplemented, 'compressed messages are not accepted here');
-        if (rest.length < headerBytes + length) return;
-        const message = rest.subarray(headerBytes, headerBytes + length);
-        rest = rest.subarray(headerBytes + length);
+      unreadBytes = unreadBytes.length === 0 ? chunk : Buffer.concat([unreadBytes, chunk]);
+      while (unreadBytes.length >= headerBytes && !stream.isClosed) {
+        const length = unreadBytes.readUInt32BE(1);
+        if (length > capBytes)
+          return respondWithError(stream, statusCode.resourceExhausted, 'the message is too large');
+        if (unreadBytes[0] !== 0)
+          return respondWithError(stream, statusCode.unimplemented, 'compressed messages are not accepted here');
+        if (unreadBytes.length < headerBytes + length) return;
+        const message = unreadBytes.subarray(headerBytes, headerBytes + length);
+        unreadBytes = unreadBytes.subarray(headerBytes + length);
         onMessage(message);
       }
     },

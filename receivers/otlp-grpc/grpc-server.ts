@@ -37,7 +37,7 @@ export interface GrpcServer {
   /** Server to listen with. */
   readonly server: Server;
   /**
-   * Rejects new connections and requests; resolves when pending requests are answered and all connections are closed.
+   * Rejects new connections and requests; resolves when pending requests have their responses and all connections are closed.
    */
   close(): Promise<void>;
   /** Destroys all connections. */

@@ -1,6 +1,14 @@
 /** `grpc.health.v1.Health`: whether this receiver accepts calls. */
 
-import { beginMessages, code, createMessageReader, endMessages, fail, frameMessage, succeed } from './framing.ts';
+import {
+  beginMessages,
+  createMessageReader,
+  endMessages,
+  frameMessage,
+  respondWithError,
+  respondWithMessage,
+  statusCode,
+} from './framing.ts';
 import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 const statuses = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
@@ -23,8 +31,9 @@ export class Health {
   check(stream: ServerStream): StreamHandler {
     return createMessageReader(stream, maxRequestBytes, (request) => {
       const status = this.#findStatus(parseService(request));
-      if (status === statuses.serviceUnknown) return fail(stream, code.notFound, 'the service does not exist here');
-      succeed(stream, frameStatus(status));
+      if (status === statuses.serviceUnknown)
+        return respondWithError(stream, statusCode.notFound, 'the service does not exist here');
+      respondWithMessage(stream, frameStatus(status));
     });
   }
 

@@ -7,14 +7,14 @@ import { defineReceiver, type Engine, type Listener } from '../engine/receiver.t
 import { createHttp2Server } from '../http2/server.ts';
 import { sweepUntilClosed } from '../http2/sweep.ts';
 import { ExportCall, maxBodyBytes, receiverName } from './export-call.ts';
-import { code, fail } from './framing.ts';
+import { respondWithError, statusCode } from './framing.ts';
 import type { CreateGrpcServer, ServerStream, StreamHandler } from './grpc-server.ts';
 import { Health } from './health.ts';
 import { createNodeServer } from './node-server.ts';
 import { reflect } from './reflection.ts';
 
 const setting = 'OTLP_GRPC_ADDRESS';
-const sweepMs = 250;
+const sweepIntervalMs = 250;
 
 const paths = {
   logs: '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
@@ -28,17 +28,17 @@ const signalByPath = new Map<string, Signal>([
 ]);
 const services = [...signalByPath.keys()].map((path) => path.slice(1, path.lastIndexOf('/')));
 
-/** Handler of calls that were answered by their headers. */
+/** Handler of calls whose response was determined by their headers. */
 const ignoringHandler: StreamHandler = { data: () => undefined, end: () => undefined, closed: () => undefined };
 const unsupportedTypeHeaders = Object.freeze({ ':status': '415', 'content-length': '0' });
 const methodNotAllowedHeaders = Object.freeze({ ':status': '405', allow: 'POST', 'content-length': '0' });
 
 const servers: Readonly<Record<'own' | 'node', CreateGrpcServer>> = { own: createHttp2Server, node: createNodeServer };
 
-type Serve = (stream: ServerStream) => StreamHandler;
+type HandleStream = (stream: ServerStream) => StreamHandler;
 
-const createOtherMethods = (health: Health): ReadonlyMap<string, Serve> =>
-  new Map<string, Serve>([
+const createOtherMethods = (health: Health): ReadonlyMap<string, HandleStream> =>
+  new Map<string, HandleStream>([
     ['/grpc.health.v1.Health/Check', (stream) => health.check(stream)],
     ['/grpc.health.v1.Health/Watch', (stream) => health.watch(stream)],
     ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', (stream) => reflect(stream, 'v1')],
@@ -58,7 +58,7 @@ const listen = async (engine: Engine): Promise<Listener> => {
     return call;
   };
 
-  const serve = (stream: ServerStream): StreamHandler => {
+  const handleStream = (stream: ServerStream): StreamHandler => {
     const { ':path': path = '', ':method': method, 'content-type': contentType = '' } = stream.headers;
     if (method !== 'POST' || !contentType.startsWith('application/grpc')) {
       stream.respond(method === 'POST' ? unsupportedTypeHeaders : methodNotAllowedHeaders, true);
@@ -66,14 +66,14 @@ const listen = async (engine: Engine): Promise<Listener> => {
     }
     const signal = signalByPath.get(path);
     if (signal !== undefined) return startExport(stream, signal);
-    const other = otherHandlers.get(path);
-    if (other !== undefined) return other(stream);
-    fail(stream, code.unimplemented, `there is no method ${path.slice(0, 256)}`);
+    const handleOther = otherHandlers.get(path);
+    if (handleOther !== undefined) return handleOther(stream);
+    respondWithError(stream, statusCode.unimplemented, `there is no method ${path.slice(0, 256)}`);
     return ignoringHandler;
   };
 
-  const http2 = servers[engine.settings.GRPC_SERVER](serve);
-  sweepUntilClosed(http2.server, sweepMs, calls);
+  const http2 = servers[engine.settings.GRPC_SERVER](handleStream);
+  sweepUntilClosed(http2.server, sweepIntervalMs, calls);
   const address = await bind(http2.server, setting, engine.settings[setting]);
   return {
     setting,

@@ -12,7 +12,7 @@ export const Colour = z
   .string()
   .regex(
     /^(?:#[0-9A-Fa-f]{3,8}|rgba?\([0-9., %]{1,40}\)|[a-z][a-z0-9-]{0,31})$/,
-    'must be a name such as red or dark-blue, or such as #1f77b4',
+    'must be a name such as red or dark-blue, or a hex value such as #1f77b4',
   );
 
 const finiteNumber = z.number();
@@ -32,7 +32,7 @@ const Thresholds = z.strictObject({
     .max(32),
 });
 
-const mappingResult = {
+const mappingResultFields = {
   text: text(1024).optional().describe('Text shown instead of the value; without it the value is shown'),
   colour: Colour.optional(),
   icon: text(64).optional(),
@@ -40,22 +40,22 @@ const mappingResult = {
 
 /** Replaces a value with a text, color or icon. The first matching mapping applies. */
 const Mapping = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('value'), value: text(1024).describe('Value, as text'), ...mappingResult }),
+  z.strictObject({ kind: z.literal('value'), value: text(1024).describe('Value, as text'), ...mappingResultFields }),
   z.strictObject({
     kind: z.literal('range'),
     from: finiteNumber.nullable().describe('Lower bound; `null` for none'),
     to: finiteNumber.nullable(),
-    ...mappingResult,
+    ...mappingResultFields,
   }),
   z.strictObject({
     kind: z.literal('pattern'),
     pattern: text(1024).describe('RE2 regular expression'),
-    ...mappingResult,
+    ...mappingResultFields,
   }),
   z.strictObject({
     kind: z.literal('special'),
     match: z.enum(['null', 'nan', 'null-or-nan', 'true', 'false', 'empty']),
-    ...mappingResult,
+    ...mappingResultFields,
   }),
 ]);
 

@@ -9,7 +9,7 @@ const LinkTarget = z
   .string()
   .max(4096)
   .regex(/^(?:https?:\/\/[^\s\\/]|\/(?![/\\]))/i, 'must begin with http://, https:// or a single / (a path)')
-  .regex(/^\P{Cc}*$/u, 'must hold no control character');
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters');
 
 export const Link = z.strictObject({
   title: z.string().max(512).default(''),

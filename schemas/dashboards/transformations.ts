@@ -3,8 +3,8 @@
  */
 import { z } from 'zod';
 
-const field = z.string().min(1).max(1024).describe('Name of a column');
-const fields = z.array(field).max(1_000);
+const fieldName = z.string().min(1).max(1024).describe('Name of a column');
+const fieldNames = z.array(fieldName).max(1_000);
 const pattern = z.string().min(1).max(1024).describe('RE2 regular expression that matches anywhere in a name');
 
 /** Functions that reduce the values of a column to one. The result for no values is null, and a count is 0. */
@@ -47,19 +47,19 @@ const commonFields = {
     .describe('Queries whose tables are transformed; other tables pass unchanged'),
 };
 
-const Operand = z.union([z.strictObject({ field }), z.strictObject({ value: z.number() })]);
+const Operand = z.union([z.strictObject({ field: fieldName }), z.strictObject({ value: z.number() })]);
 
 /** A condition on one value of a row. */
 const Condition = z.discriminatedUnion('is', [
-  z.strictObject({ field, is: z.enum(['null', 'not-null']) }),
+  z.strictObject({ field: fieldName, is: z.enum(['null', 'not-null']) }),
   z.strictObject({
-    field,
+    field: fieldName,
     is: z.enum(['equal', 'not-equal', 'contains', 'not-contains']),
     value: z.union([z.string().max(4096), z.number(), z.boolean()]),
   }),
-  z.strictObject({ field, is: z.literal('matches'), pattern }),
-  z.strictObject({ field, is: z.enum(['above', 'at-least', 'below', 'at-most']), value: z.number() }),
-  z.strictObject({ field, is: z.literal('between'), from: z.number(), to: z.number() }),
+  z.strictObject({ field: fieldName, is: z.literal('matches'), pattern }),
+  z.strictObject({ field: fieldName, is: z.enum(['above', 'at-least', 'below', 'at-most']), value: z.number() }),
+  z.strictObject({ field: fieldName, is: z.literal('between'), from: z.number(), to: z.number() }),
 ]);
 
 export const Transformation = z.discriminatedUnion('kind', [
@@ -67,8 +67,10 @@ export const Transformation = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('organize'),
       ...commonFields,
-      hidden: fields.default([]),
-      order: fields.default([]).describe('Columns from left to right; other columns follow in their original order'),
+      hidden: fieldNames.default([]),
+      order: fieldNames
+        .default([])
+        .describe('Columns from left to right; other columns follow in their original order'),
       names: z.record(z.string().max(1024), z.string().max(1024)).default({}).describe('New column names by old name'),
     })
     .describe('Hides, orders and renames columns'),
@@ -79,7 +81,7 @@ export const Transformation = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('join-by-field'),
       ...commonFields,
-      field: field.optional().describe('Column to join by; the time by default'),
+      field: fieldName.optional().describe('Column to join by; the time by default'),
       mode: z.enum(['outer', 'inner', 'outer-tabular']).default('outer'),
     })
     .describe('One table with a row for each value of a column'),
@@ -99,9 +101,9 @@ export const Transformation = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('group-by'),
       ...commonFields,
-      by: fields.min(1),
+      by: fieldNames.min(1),
       figures: z
-        .array(z.strictObject({ field, reducers: z.array(Reducer).min(1).max(32) }))
+        .array(z.strictObject({ field: fieldName, reducers: z.array(Reducer).min(1).max(32) }))
         .max(100)
         .default([]),
     })
@@ -114,7 +116,7 @@ export const Transformation = z.discriminatedUnion('kind', [
         z.strictObject({
           is: z.literal('row'),
           reducer: Reducer,
-          fields: fields.optional().describe('Columns to aggregate; all numeric columns by default'),
+          fields: fieldNames.optional().describe('Columns to aggregate; all numeric columns by default'),
         }),
         z.strictObject({
           is: z.literal('binary'),
@@ -124,17 +126,17 @@ export const Transformation = z.discriminatedUnion('kind', [
         }),
         z.strictObject({
           is: z.literal('unary'),
-          field,
+          field: fieldName,
           function: z.enum(['abs', 'exp', 'ln', 'floor', 'ceil', 'round', 'sign', 'negate']),
         }),
         z.strictObject({
           is: z.literal('cumulative'),
-          field: field.optional(),
+          field: fieldName.optional(),
           function: z.enum(['sum', 'mean']),
         }),
         z.strictObject({
           is: z.literal('window'),
-          field: field.optional(),
+          field: fieldName.optional(),
           function: z.enum(['mean', 'variance', 'deviation']),
           rows: z.int().min(1).max(10_000),
           place: z
@@ -152,8 +154,8 @@ export const Transformation = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('filter-fields'),
       ...commonFields,
-      keep: z.strictObject({ names: fields.optional(), pattern: pattern.optional() }).optional(),
-      drop: z.strictObject({ names: fields.optional(), pattern: pattern.optional() }).optional(),
+      keep: z.strictObject({ names: fieldNames.optional(), pattern: pattern.optional() }).optional(),
+      drop: z.strictObject({ names: fieldNames.optional(), pattern: pattern.optional() }).optional(),
     })
     .describe('Includes or excludes columns by name or pattern'),
   z
@@ -198,7 +200,7 @@ export const Transformation = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('sort'),
       ...commonFields,
-      by: field,
+      by: fieldName,
       direction: z.enum(['ascending', 'descending']).default('ascending'),
     })
     .describe('Sorts rows by a column'),
@@ -232,9 +234,9 @@ export const Transformation = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('extract'),
       ...commonFields,
-      field,
+      field: fieldName,
       format: z.enum(['auto', 'json', 'pairs', 'pattern']).default('auto'),
-      pattern: pattern.optional().describe('For the format pattern: its named groups become columns'),
+      pattern: pattern.optional().describe('For the format `pattern`: the named groups become columns'),
       paths: z
         .array(z.strictObject({ path: z.string().min(1).max(1024), as: z.string().max(1024).optional() }))
         .max(100)
@@ -251,7 +253,7 @@ export const Transformation = z.discriminatedUnion('kind', [
       conversions: z
         .array(
           z.strictObject({
-            field,
+            field: fieldName,
             to: z.enum(['number', 'text', 'boolean', 'time', 'json']),
             format: z.string().max(128).optional().describe('Format of a time, such as YYYY-MM-DD HH:mm:ss'),
             zone: z.string().max(64).optional().describe('Time zone of a time in text form; UTC by default'),

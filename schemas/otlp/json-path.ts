@@ -1,4 +1,4 @@
-/** Path of a fault in a JSON text, for people. Costs nothing until a fault occurs. */
+/** Computes the path of an error in a JSON text, for people. It costs nothing until an error occurs. */
 import { PermanentError } from '../errors.ts';
 import { JsonReader } from './json-reader.ts';
 
@@ -9,7 +9,7 @@ const maxNameLength = 64;
 type Step = string | number;
 
 /** Updates the steps for a byte outside of strings. */
-const advance = (steps: Step[], byte: number, name: string): void => {
+const advanceSteps = (steps: Step[], byte: number, name: string): void => {
   const last = steps.at(-1);
   switch (String.fromCharCode(byte)) {
     case '{':
@@ -37,16 +37,16 @@ const collectSteps = (text: Buffer, position: number): Step[] => {
   let name = '';
   for (let byte = reader.peek(); byte >= 0 && reader.position < position; byte = reader.peek()) {
     if (byte !== 0x22) {
-      advance(steps, byte, name);
+      advanceSteps(steps, byte, name);
       reader.position++;
       continue;
     }
     try {
-      reader.string();
-    } catch (fault) {
+      reader.readString();
+    } catch (error) {
       // The faulty string is the value of the last step.
-      if (fault instanceof PermanentError) return steps;
-      throw fault;
+      if (error instanceof PermanentError) return steps;
+      throw error;
     }
     if (reader.peek() === 0x3a) name = reader.readUnescaped();
   }

@@ -1,6 +1,6 @@
 /**
- * Reads JSON text token by token. Unlike `JSON.parse`, it preserves all digits of numbers, reports the position of a
- * fault, and limits the recursion depth.
+ * Reads JSON text token by token. Unlike `JSON.parse`, it preserves all digits of numbers, reports the position of
+ * an error, and limits the recursion depth.
  */
 import { PermanentError } from '../errors.ts';
 
@@ -78,30 +78,30 @@ export class JsonReader {
   }
 
   /** Reads a member name and the colon. */
-  key(): void {
+  readKey(): void {
     if (this.peek() !== quote) throw this.createFault('expected a name in double quotes');
-    this.string();
+    this.readString();
     if (this.peek() !== colon) throw this.createFault('expected : after the name');
     this.position++;
   }
 
   /** Reads a string. The next byte must be its quote. */
-  string(): void {
+  readString(): void {
     const text = this.text;
-    const opening = this.position;
-    let position = opening + 1;
+    const openingQuote = this.position;
+    let position = openingQuote + 1;
     this.hasEscapes = false;
     for (;;) {
       const byte = text[position];
       if (byte === quote) break;
-      if (byte === undefined) throw this.createFault('the string does not end', opening);
+      if (byte === undefined) throw this.createFault('the string does not end', openingQuote);
       if (byte < 0x20) throw this.createFault('a control character in a string is not escaped', position);
       if (byte === backslash) {
         this.hasEscapes = true;
-        position += this.#escapeLength(position);
+        position += this.#getEscapeLength(position);
       } else position++;
     }
-    this.start = opening + 1;
+    this.start = openingQuote + 1;
     this.end = position;
     this.position = position + 1;
   }
@@ -113,7 +113,7 @@ export class JsonReader {
   }
 
   /** Reads a number in JSON syntax. */
-  number(): void {
+  readNumber(): void {
     const text = this.text;
     const start = this.position;
     if (text[this.position] === minus) this.position++;
@@ -153,16 +153,16 @@ export class JsonReader {
     }
     const byte = this.peek();
     if (byte === openBrace) {
-      for (let more = this.beginObject(); more; more = this.hasMoreMembers()) {
-        this.key();
+      for (let hasMore = this.beginObject(); hasMore; hasMore = this.hasMoreMembers()) {
+        this.readKey();
         this.skipValue(depth + 1);
       }
     } else if (byte === openBracket) {
-      for (let more = this.beginArray(); more; more = this.hasMoreElements()) this.skipValue(depth + 1);
-    } else if (byte === quote) this.string();
-    else if (byte === minus || isDigit(byte)) this.number();
+      for (let hasMore = this.beginArray(); hasMore; hasMore = this.hasMoreElements()) this.skipValue(depth + 1);
+    } else if (byte === quote) this.readString();
+    else if (byte === minus || isDigit(byte)) this.readNumber();
     else if (!this.skipLiteral('null') && !this.skipLiteral('true') && !this.skipLiteral('false')) {
-      throw this.createFault(byte < 0 ? 'the text ends where a value is expected' : 'expected a value');
+      throw this.createFault(byte < 0 ? 'the text ends, but a value is expected' : 'expected a value');
     }
   }
 
@@ -180,12 +180,12 @@ export class JsonReader {
   }
 
   #readDigits(start: number): void {
-    const first = this.position;
+    const digitsStart = this.position;
     while (isDigit(this.text[this.position])) this.position++;
-    if (this.position === first) throw this.createFault('the number is not complete', start);
+    if (this.position === digitsStart) throw this.createFault('the number is not complete', start);
   }
 
-  #escapeLength(position: number): number {
+  #getEscapeLength(position: number): number {
     const kind = this.text[position + 1];
     if (kind === undefined) throw this.createFault('the string does not end', position);
     if (kind !== 0x75) {

@@ -13,30 +13,30 @@ import { otlpSchema } from './messages.ts';
 
 interface JsonField {
   readonly name: Buffer;
-  /** Bit of the field in the set of fields that a message has had. */
+  /** Bit of the field in the set of fields that were already read. */
   readonly bit: number;
   /** Tag of one value */
   readonly tag: number;
-  readonly repeated: boolean;
+  readonly isRepeated: boolean;
   /** Whether repeated numbers are written packed. */
-  readonly packed: boolean;
+  readonly isPacked: boolean;
   readonly scalar: ScalarType | undefined;
   /** Number of the message type, if the field is not a scalar. */
-  readonly message: number;
+  readonly messageNumber: number;
 }
 
 const toJsonField = (name: string, [number, type, repeated]: readonly [number, string, string?]): JsonField => {
   const scalar = isScalar(type) ? type : undefined;
   const wireType = scalar === undefined ? 2 : getWireType(scalar);
-  const packed = repeated !== undefined && wireType !== 2;
+  const isPacked = repeated !== undefined && wireType !== 2;
   return {
     name: Buffer.from(name),
     bit: 2 ** number,
-    tag: number * 8 + (packed ? 2 : wireType),
-    repeated: repeated !== undefined,
-    packed,
+    tag: number * 8 + (isPacked ? 2 : wireType),
+    isRepeated: repeated !== undefined,
+    isPacked,
     scalar,
-    message: scalar === undefined ? getMessageNumber(otlpSchema, type) : -1,
+    messageNumber: scalar === undefined ? getMessageNumber(otlpSchema, type) : -1,
   };
 };
 
@@ -44,12 +44,12 @@ const toJsonField = (name: string, [number, type, repeated]: readonly [number, s
 const fieldsByLength: readonly (readonly (readonly JsonField[] | undefined)[])[] = Object.values(
   otlpSchema.messages,
 ).map((declarations) => {
-  const byLength: JsonField[][] = [];
+  const fieldsOfMessage: JsonField[][] = [];
   for (const [name, declaration] of Object.entries(declarations)) {
-    byLength[name.length] ??= [];
-    byLength[name.length]?.push(toJsonField(name, declaration));
+    fieldsOfMessage[name.length] ??= [];
+    fieldsOfMessage[name.length]?.push(toJsonField(name, declaration));
   }
-  return byLength;
+  return fieldsOfMessage;
 });
 
 const requestMessages: Readonly<Record<Signal, number>> = {
@@ -70,9 +70,9 @@ class JsonTranslator {
   writeMessage(writeMessage: number, depth: number): void {
     const { reader } = this;
     let seenFields = 0;
-    for (let more = reader.beginObject(); more; more = reader.hasMoreMembers()) {
+    for (let hasMore = reader.beginObject(); hasMore; hasMore = reader.hasMoreMembers()) {
       const at = reader.position;
-      reader.key();
+      reader.readKey();
       const field = this.#findField(writeMessage);
       reader.peek();
       if (field === undefined) reader.skipValue();
@@ -85,14 +85,14 @@ class JsonTranslator {
   }
 
   /** Returns the field of the last name. */
-  #findField(message: number): JsonField | undefined {
+  #findField(messageNumber: number): JsonField | undefined {
     const { reader } = this;
     if (reader.hasEscapes) {
       const name = Buffer.from(reader.readUnescaped());
-      return fieldsByLength[message]?.[name.length]?.find((field) => field.name.equals(name));
+      return fieldsByLength[messageNumber]?.[name.length]?.find((field) => field.name.equals(name));
     }
     const { text, start, end } = reader;
-    const candidates = fieldsByLength[message]?.[end - start];
+    const candidates = fieldsByLength[messageNumber]?.[end - start];
     if (candidates === undefined) return undefined;
     for (const field of candidates) {
       let index = 0;
@@ -103,19 +103,19 @@ class JsonTranslator {
   }
 
   #writeValue(field: JsonField, depth: number): void {
-    if (!field.repeated) {
+    if (!field.isRepeated) {
       this.#writeSingle(field, depth);
       return;
     }
     const { reader, writer } = this;
     if (!reader.beginArray()) return;
     let mark = -1;
-    if (field.packed) {
+    if (field.isPacked) {
       writer.writeVarint(field.tag);
       mark = writer.beginLengthPrefixed();
     }
     do {
-      if (field.packed) this.#writeScalar(field);
+      if (field.isPacked) this.#writeScalar(field);
       else this.#writeSingle(field, depth);
     } while (reader.hasMoreElements());
     if (mark >= 0) writer.endLengthPrefixed(mark);
@@ -128,13 +128,13 @@ class JsonTranslator {
       this.#writeScalar(field);
       return;
     }
-    const childDepth = (otlpSchema.flags[field.message] as number) & nestingFlag ? depth + 1 : depth;
+    const childDepth = (otlpSchema.flags[field.messageNumber] as number) & nestingFlag ? depth + 1 : depth;
     if (childDepth > maxValueDepth) {
       const message = `attribute values nest deeper than ${maxValueDepth}`;
       throw this.reader.createFault(message, this.reader.position, 'too-deep');
     }
     const mark = writer.beginLengthPrefixed();
-    this.writeMessage(field.message, childDepth);
+    this.writeMessage(field.messageNumber, childDepth);
     writer.endLengthPrefixed(mark);
   }
 
@@ -145,7 +145,7 @@ class JsonTranslator {
 
 /**
  * Converts an export request from OTLP/JSON to protobuf. Ignores unknown names, and treats `null` as absent. Throws
- * `PermanentError` for invalid input. The message names the path, and the position is the byte offset. The result
+ * `PermanentError` for invalid input. The message contains the path, and the position is the byte offset. The result
  * passes `scanRequest`.
  */
 export const convertJsonRequest = (signal: Signal, body: Buffer): Buffer => {

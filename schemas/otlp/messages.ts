@@ -1,7 +1,7 @@
 /** The OTLP schema: opentelemetry/proto 1.x, the fields of logs, metrics and traces requests. */
 import { compileSchema, type MessageDeclarations } from '../protobuf/messages.ts';
 
-const attributes = (number: number) => [number, 'KeyValue', 'repeated'] as const;
+const createAttributesField = (number: number) => [number, 'KeyValue', 'repeated'] as const;
 
 /** Message name → field name in OTLP/JSON → number and type. */
 export const otlpMessages = {
@@ -20,12 +20,12 @@ export const otlpMessages = {
     stringValueStrindex: [8, 'int32'],
   },
   ArrayValue: { values: [1, 'AnyValue', 'repeated'] },
-  KeyValueList: { values: attributes(1) },
+  KeyValueList: { values: createAttributesField(1) },
   KeyValue: { key: [1, 'string'], value: [2, 'AnyValue'], keyStrindex: [3, 'int32'] },
   InstrumentationScope: {
     name: [1, 'string'],
     version: [2, 'string'],
-    attributes: attributes(3),
+    attributes: createAttributesField(3),
     droppedAttributesCount: [4, 'uint32'],
   },
   EntityRef: {
@@ -35,7 +35,7 @@ export const otlpMessages = {
     descriptionKeys: [4, 'string', 'repeated'],
   },
   Resource: {
-    attributes: attributes(1),
+    attributes: createAttributesField(1),
     droppedAttributesCount: [2, 'uint32'],
     entityRefs: [3, 'EntityRef', 'repeated'],
   },
@@ -47,7 +47,7 @@ export const otlpMessages = {
     severityNumber: [2, 'enum'],
     severityText: [3, 'string'],
     body: [5, 'AnyValue'],
-    attributes: attributes(6),
+    attributes: createAttributesField(6),
     droppedAttributesCount: [7, 'uint32'],
     flags: [8, 'fixed32'],
     traceId: [9, 'traceId'],
@@ -67,7 +67,7 @@ export const otlpMessages = {
     kind: [6, 'enum'],
     startTimeUnixNano: [7, 'nanoseconds'],
     endTimeUnixNano: [8, 'nanoseconds'],
-    attributes: attributes(9),
+    attributes: createAttributesField(9),
     droppedAttributesCount: [10, 'uint32'],
     events: [11, 'Event', 'repeated'],
     droppedEventsCount: [12, 'uint32'],
@@ -79,14 +79,14 @@ export const otlpMessages = {
   Event: {
     timeUnixNano: [1, 'nanoseconds'],
     name: [2, 'string'],
-    attributes: attributes(3),
+    attributes: createAttributesField(3),
     droppedAttributesCount: [4, 'uint32'],
   },
   Link: {
     traceId: [1, 'traceId'],
     spanId: [2, 'spanId'],
     traceState: [3, 'string'],
-    attributes: attributes(4),
+    attributes: createAttributesField(4),
     droppedAttributesCount: [5, 'uint32'],
     flags: [6, 'fixed32'],
   },
@@ -107,7 +107,7 @@ export const otlpMessages = {
     histogram: [9, 'Histogram'],
     exponentialHistogram: [10, 'ExponentialHistogram'],
     summary: [11, 'Summary'],
-    metadata: attributes(12),
+    metadata: createAttributesField(12),
   },
   Gauge: { dataPoints: [1, 'NumberDataPoint', 'repeated'] },
   Sum: {
@@ -127,7 +127,7 @@ export const otlpMessages = {
     asDouble: [4, 'double'],
     exemplars: [5, 'Exemplar', 'repeated'],
     asInt: [6, 'sfixed64'],
-    attributes: attributes(7),
+    attributes: createAttributesField(7),
     flags: [8, 'uint32'],
   },
   HistogramDataPoint: {
@@ -138,13 +138,13 @@ export const otlpMessages = {
     bucketCounts: [6, 'fixed64', 'repeated'],
     explicitBounds: [7, 'double', 'repeated'],
     exemplars: [8, 'Exemplar', 'repeated'],
-    attributes: attributes(9),
+    attributes: createAttributesField(9),
     flags: [10, 'uint32'],
     min: [11, 'double'],
     max: [12, 'double'],
   },
   ExponentialHistogramDataPoint: {
-    attributes: attributes(1),
+    attributes: createAttributesField(1),
     startTimeUnixNano: [2, 'nanoseconds'],
     timeUnixNano: [3, 'nanoseconds'],
     count: [4, 'fixed64'],
@@ -166,7 +166,7 @@ export const otlpMessages = {
     count: [4, 'fixed64'],
     sum: [5, 'double'],
     quantileValues: [6, 'ValueAtQuantile', 'repeated'],
-    attributes: attributes(7),
+    attributes: createAttributesField(7),
     flags: [8, 'uint32'],
   },
   ValueAtQuantile: { quantile: [1, 'double'], value: [2, 'double'] },
@@ -176,11 +176,11 @@ export const otlpMessages = {
     spanId: [4, 'spanId'],
     traceId: [5, 'traceId'],
     asInt: [6, 'sfixed64'],
-    filteredAttributes: attributes(7),
+    filteredAttributes: createAttributesField(7),
   },
 } as const satisfies MessageDeclarations;
 
-/** The counted items are those that become rows of a sink. */
+/** The counted records are the messages that become rows of a sink. */
 export const otlpSchema = compileSchema(otlpMessages, {
   records: [
     'LogRecord',
@@ -190,5 +190,5 @@ export const otlpSchema = compileSchema(otlpMessages, {
     'ExponentialHistogramDataPoint',
     'SummaryDataPoint',
   ],
-  nests: ['ArrayValue', 'KeyValueList'],
+  nesting: ['ArrayValue', 'KeyValueList'],
 });

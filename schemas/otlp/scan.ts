@@ -1,4 +1,4 @@
-/** Validation of OTLP export requests at admission. */
+/** Validates OTLP export requests before they are accepted. */
 import { getMessageNumber } from '../protobuf/messages.ts';
 import { WireScanner } from '../protobuf/scan.ts';
 import type { Signal } from '../telemetry-signals.ts';

@@ -4,7 +4,7 @@ import { type SplitMessage, type SplittableMessage, splitMessage } from '../prot
 import type { Signal } from '../telemetry-signals.ts';
 import { otlpSchema } from './messages.ts';
 
-const splittable = (
+const createSplittableMessage = (
   name: string,
   fields: readonly (readonly [number, SplittableMessage | undefined])[],
 ): SplittableMessage => ({
@@ -12,26 +12,29 @@ const splittable = (
   fields: new Map(fields),
 });
 
-const pointsMessage = (name: string): SplittableMessage => splittable(name, [[1, undefined]]);
+const createPointsMessage = (name: string): SplittableMessage => createSplittableMessage(name, [[1, undefined]]);
 
 /** The points of a metric are distributed over several requests, each of which repeats its name, unit and temporality. */
-const metricMessage = splittable('Metric', [
-  [5, pointsMessage('Gauge')],
-  [7, pointsMessage('Sum')],
-  [9, pointsMessage('Histogram')],
-  [10, pointsMessage('ExponentialHistogram')],
-  [11, pointsMessage('Summary')],
+const metricMessage = createSplittableMessage('Metric', [
+  [5, createPointsMessage('Gauge')],
+  [7, createPointsMessage('Sum')],
+  [9, createPointsMessage('Histogram')],
+  [10, createPointsMessage('ExponentialHistogram')],
+  [11, createPointsMessage('Summary')],
 ]);
 
-const requestMessage = (
+const createRequestMessage = (
   names: readonly [string, string, string],
   record: SplittableMessage | undefined,
-): SplittableMessage => splittable(names[0], [[1, splittable(names[1], [[2, splittable(names[2], [[2, record]])]])]]);
+): SplittableMessage =>
+  createSplittableMessage(names[0], [
+    [1, createSplittableMessage(names[1], [[2, createSplittableMessage(names[2], [[2, record]])]])],
+  ]);
 
 const requestMessages: Readonly<Record<Signal, SplittableMessage>> = {
-  logs: requestMessage(['LogsRequest', 'ResourceLogs', 'ScopeLogs'], undefined),
-  metrics: requestMessage(['MetricsRequest', 'ResourceMetrics', 'ScopeMetrics'], metricMessage),
-  traces: requestMessage(['TracesRequest', 'ResourceSpans', 'ScopeSpans'], undefined),
+  logs: createRequestMessage(['LogsRequest', 'ResourceLogs', 'ScopeLogs'], undefined),
+  metrics: createRequestMessage(['MetricsRequest', 'ResourceMetrics', 'ScopeMetrics'], metricMessage),
+  traces: createRequestMessage(['TracesRequest', 'ResourceSpans', 'ScopeSpans'], undefined),
 };
 
 /**

@@ -29,34 +29,34 @@ export type OtlpMessage<Name extends MessageName> = {
     | undefined;
 };
 
-const writeVarint = (writer: WireWriter, value: never): void => writer.varint64(BigInt(value));
+const writeVarint = (writer: WireWriter, value: never): void => writer.writeVarint64(BigInt(value));
 const writeLengthDelimited = (writer: WireWriter, value: Uint8Array): void => {
   writer.writeVarint(value.length);
-  writer.copy(value, 0, value.length);
+  writer.copyBytes(value, 0, value.length);
 };
 const writeZigzag = (writer: WireWriter, value: never): void => {
   const number = BigInt(value);
-  writer.varint64(number < 0n ? -2n * number - 1n : 2n * number);
+  writer.writeVarint64(number < 0n ? -2n * number - 1n : 2n * number);
 };
 
 const scalarWriters: { readonly [Type in ScalarType]: (writer: WireWriter, value: never) => void } = {
-  double: (writer, value: number) => writer.double(value),
-  fixed64: (writer, value: bigint) => writer.fixed64(value),
-  nanoseconds: (writer, value: bigint) => writer.fixed64(value),
+  double: (writer, value: number) => writer.writeDouble(value),
+  fixed64: (writer, value: bigint) => writer.writeFixed64(value),
+  nanoseconds: (writer, value: bigint) => writer.writeFixed64(value),
   milliseconds: writeVarint,
-  sfixed64: (writer, value: bigint) => writer.fixed64(value),
-  fixed32: (writer, value: number) => writer.fixed32(value),
+  sfixed64: (writer, value: bigint) => writer.writeFixed64(value),
+  fixed32: (writer, value: number) => writer.writeFixed32(value),
   int32: writeVarint,
   int64: writeVarint,
   uint32: writeVarint,
   uint64: writeVarint,
   sint32: writeZigzag,
   sint64: writeZigzag,
-  bool: (writer, value: boolean) => writer.byte(value ? 1 : 0),
+  bool: (writer, value: boolean) => writer.writeByte(value ? 1 : 0),
   enum: writeVarint,
   string: (writer, value: string) => {
     const mark = writer.beginLengthPrefixed();
-    writer.utf8(value);
+    writer.writeUtf8(value);
     writer.endLengthPrefixed(mark);
   },
   bytes: writeLengthDelimited,

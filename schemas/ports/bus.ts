@@ -35,7 +35,7 @@ export const getDecompressedBytes = ({ headers, value }: SizedRecord): number =>
   Math.max(value.length, Number(headers['size'] ?? 0) || 0);
 
 /**
- * Records of one partition in offset order. `first` and `last` name the range. A redelivery has exactly the same range,
+ * Records of one partition in offset order. `first` and `last` are the offsets of the range. A redelivery has exactly the same range,
  * even if some or all of its records can no longer be read.
  */
 export interface Batch {
@@ -96,11 +96,11 @@ export interface AssignedPartition {
    * Whether a range from `committed` on was claimed for a member and not acknowledged. Then the first batch is exactly
    * that range.
    */
-  readonly claimed: boolean;
+  readonly isClaimed: boolean;
 }
 
 /**
- * Notifies a member of its partitions. For one partition the calls have this order and never overlap: `assigned`,
+ * Notifies a member of its partitions. For one partition the calls have this order and never overlap: `onAssigned`,
  * batches, `onRevoked`. A partition without messages is assigned too.
  *
  * A rebalance may revoke a partition and assign it to the same member again (Kafka: each rebalance; embedded: never).
@@ -113,9 +113,9 @@ export interface PartitionEvents {
    * Called before the first batch, which waits for the promise. If it rejects, the call is retried with back-off, like
    * a batch.
    */
-  assigned?(partition: AssignedPartition): Promise<void> | void;
+  onAssigned?(partition: AssignedPartition): Promise<void> | void;
   /**
-   * Called once per assignment (even if `assigned` never resolved), after the current batch has settled. The partition
+   * Called once per assignment (even if `onAssigned` never resolved), after the current batch has settled. The partition
    * was revoked, or the consumer stops or fails. `stop` and the next rebalance wait for the promise. A rejection is
    * logged.
    */
@@ -153,7 +153,7 @@ export interface Lag {
 }
 
 /** Committed records of one partition in offset order. */
-export interface Fetched {
+export interface FetchedRecords {
   readonly records: readonly BusRecord[];
   /** Offset to continue from: after the last record, and after offsets without a record for readers. */
   readonly next: number;
@@ -162,13 +162,13 @@ export interface Fetched {
 }
 
 /** Follows growing partitions without a consumer group. */
-export interface Follower {
+export interface PartitionFollower {
   /**
-   * Returns committed records from an offset on, waiting for the first, without damaged ones. Returns `undefined` once
+   * Returns committed records from an offset on, without damaged records. Waits until there is at least one. Returns `undefined` once
    * the follower is closed. At most one call per partition at a time. Rejects if the offset is no longer retained or is
    * after the partition's end.
    */
-  next(topic: string, partition: number, offset: number): Promise<Fetched | undefined>;
+  next(topic: string, partition: number, offset: number): Promise<FetchedRecords | undefined>;
   /** Ends all pending calls. */
   close(): Promise<void>;
 }
@@ -184,10 +184,9 @@ export interface Bus {
    */
   read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord>;
   /** Like `read`, but without an end and for many partitions. Waiting is cheap for any number of partitions. */
-  createFollower(): Follower;
+  createFollower(): PartitionFollower;
   /**
-   * Returns the first retained offset of every partition of a topic, and the next offset that could be committed. All
-   * transactions below the latter are decided.
+   * Returns the first retained offset of every partition of a topic, and the next offset that could be committed. * All transactions below that offset are committed or aborted.
    */
   offsets(
     topic: string,

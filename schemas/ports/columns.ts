@@ -26,14 +26,14 @@ export interface QueryLimits {
   /** Maximum rows read from tables; more is an error. Unlimited by default. */
   readonly maxRowsRead?: number;
   readonly signal?: AbortSignal;
-  /** For reads by the platform itself: all requested rows are from blocks of this place (`Columns.insert`). */
-  readonly place?: number;
+  /** For reads by the platform itself: all requested rows are in blocks with this shard key (`Columns.insert`). */
+  readonly shardKey?: number;
   /**
    * For small reads of a tenant: if several servers have rows, each server may be queried for its own rows. Their
    * results follow one another, and the reader merges them. A distributed query plans the statement several times,
    * which costs more than a small read.
    */
-  readonly onEachServer?: boolean;
+  readonly runsOnEachServer?: boolean;
   /** Whether the query reads only the indexes of a short time range, for which threads cost more than they save. */
   readonly isShort?: boolean;
   /** Called with the cost of a statement after it has completed. */
@@ -48,8 +48,8 @@ export type QueryParameters = Readonly<
 export const explainPrefix = 'EXPLAIN json = 1, indexes = 1 ';
 
 /**
- * Reads one tenant's rows, with two tenant filters. The SQL must use the parameter `{tenant:String}`: the handle binds
- * it and refuses a query without it. The engine also filters every tenant table with `additional_table_filters`.
+ * Reads one tenant's rows, with two tenant filters. The SQL must use the parameter `{tenant:String}`: the handle
+ * binds it and rejects a query without it. The engine also filters every tenant table with `additional_table_filters`.
  */
 export interface TenantColumns {
   readonly tenantId: string;
@@ -69,13 +69,13 @@ export interface TenantColumns {
    * columns. Nothing is quoted, and NaN keeps its bits. At most 256 MiB, in a separate buffer that can be transferred
    * to another thread.
    */
-  native(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Uint8Array>;
+  queryNative(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Uint8Array>;
   /**
    * Returns the reception time up to which records of the table are stored, in epoch milliseconds, as reported by
    * `recordWatermark`. It is never newer than the data of a following query, and sometimes a second or two older.
    * `undefined` if nothing was recorded, as after a start.
    */
-  landedUpTo(table: string): Promise<number | undefined>;
+  getStoredUpToMs(table: string): Promise<number | undefined>;
   /**
    * Returns how often rows were written to a table since the columns were opened, counted once they can be read. While
    * the number is unchanged, so is the table. `undefined` if other processes write as well.
@@ -92,17 +92,17 @@ export interface ServerColumns {
 export interface Columns extends ServerColumns {
   /**
    * Inserts one block. Resolves when it is stored. A repetition with the same table and token is a no-op within the
-   * table's deduplication window. Rejects with `PermanentError` for data that the engine can never accept. Blocks with
-   * the same place, an integer (default 0), are stored on the same shard. `tenants` lists all tenants whose rows the
-   * block may contain. If a tenant's rows have a fixed shard (`Table.liesBy`), readers are first notified of rows on
-   * other shards. Without `tenants`, the block may contain rows of any tenant.
+   * table's deduplication window. Rejects with `PermanentError` for data that the engine can never accept. Blocks
+   * with the same `shardKey` (an integer, default 0) are stored on the same shard. `tenants` lists all tenants whose rows the
+   * block may contain. If a tenant's rows have a fixed shard (`Table.liesBy`), the insert first records that other
+   * shards have rows of the tenant. Without `tenants`, the block may contain rows of any tenant.
    */
-  insert(block: NativeBlock, token: string, place?: number, tenants?: readonly string[]): Promise<void>;
+  insert(block: NativeBlock, token: string, shardKey?: number, tenants?: readonly string[]): Promise<void>;
   /**
-   * Records that a table stores records of tenants received at these times (epoch milliseconds), in blocks of a place.
+   * Records that a table stores records of tenants received at these times (epoch milliseconds), in blocks with a shard key.
    * Call it after the insert. A failed write is repaired by the next call: inserts do not wait for it.
    */
-  recordWatermark(table: string, newest: ReadonlyMap<string, number>, place?: number): void;
+  recordWatermark(table: string, newest: ReadonlyMap<string, number>, shardKey?: number): void;
   forTenant(tenantId: string): TenantColumns;
   /**
    * Reads by the platform itself (migrations, landed offsets, retention). Has no tenant filter, so never pass a

@@ -17,8 +17,8 @@ export interface StoredMetadata {
 }
 
 /**
- * A collection, declared once. `unique` lists sets of fields that are unique within a tenant; `uniqueEverywhere` across
- * all tenants. The fields contain scalars. A document in which a field of a set is missing or null is exempt from that
+ * A collection, declared once. `unique` lists sets of fields that are unique within a tenant; `uniqueAcrossTenants`
+ * across all tenants. The fields contain scalars. A document in which a field of a set is missing or null is exempt from that
  * set.
  */
 export interface CollectionDefinition<Fields extends object> {
@@ -31,7 +31,7 @@ export interface CollectionDefinition<Fields extends object> {
   readonly sorts?: readonly string[];
   /** Documents remain as evidence when their organization is erased. Personal names are removed from them. */
   readonly evidence?: true;
-  /** Holds the type parameter; never read. */
+  /** Only for the type parameter; never set or read. */
   readonly fields?: Fields;
 }
 
@@ -47,7 +47,7 @@ export type Filter = Readonly<Record<string, unknown>>;
 
 /** Returns a filter for fields that contain the text, ignoring case. Special characters are escaped. */
 export const buildContainsFilter = (text: string): { readonly $regex: string; readonly $options: 'i' } => ({
-  // MongoDB refuses a pattern with a literal NUL character.
+  // MongoDB rejects a pattern with a literal NUL character.
   $regex: text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00'),
   $options: 'i',
 });
@@ -70,7 +70,7 @@ export interface CountOptions extends Pick<FindOptions, 'filter' | 'limit'> {
    * Selected values of some of the counted fields. The values of the other fields are counted among the documents with
    * these values.
    */
-  readonly chosen?: Readonly<Record<string, ValueCount['value']>>;
+  readonly selectedValues?: Readonly<Record<string, ValueCount['value']>>;
 }
 
 export interface Page<Document> {
@@ -136,7 +136,7 @@ export interface TenantDocuments {
 }
 
 /** One change of the feed. `document` is absent if it was deleted. */
-export interface Change<Fields extends object = Record<string, unknown>> {
+export interface DocumentChange<Fields extends object = Record<string, unknown>> {
   readonly tenantId: string;
   readonly id: string;
   readonly document: (Fields & StoredMetadata) | undefined;
@@ -144,10 +144,10 @@ export interface Change<Fields extends object = Record<string, unknown>> {
 
 /**
  * A running feed. `staleMs` returns the milliseconds since the feed was last known to be complete, and `Infinity` after
- * it failed. Readers of cached permissions refuse requests above their limit.
+ * it failed. Readers of cached permissions reject requests if it exceeds their limit.
  */
 export interface Feed {
-  staleMs(): number;
+  getStaleMs(): number;
   close(): Promise<void>;
 }
 
@@ -164,9 +164,9 @@ export interface Documents {
     filter?: Filter,
   ): AsyncIterable<Fields & StoredMetadata & { readonly tenantId: string }>;
   /**
-   * Commits all writes through `transaction.of(…)` atomically. Commits none if `work` rejects or one of the writes did,
-   * even if `work` continued. May run `work` again after a write conflict. `work` may take at most 10 seconds, and must
-   * write only through `transaction`: other writes are refused.
+   * Commits all writes through `transaction.forTenant(…)` atomically. Commits none if `work` or one of the writes
+   * rejects, even if `work` continues. May run `work` again after a write conflict. `work` may take at most 10 seconds, and must
+   * write only through `transaction`: other writes are rejected.
    */
   transaction<Result>(work: (transaction: Pick<Documents, 'forTenant'>) => Promise<Result>): Promise<Result>;
   /**
@@ -175,7 +175,7 @@ export interface Documents {
    */
   follow<Fields extends object>(
     definition: CollectionDefinition<Fields>,
-    onChange: (change: Change<Fields>) => void,
+    onChange: (change: DocumentChange<Fields>) => void,
   ): Promise<Feed>;
   check(): Promise<void>;
   close(): Promise<void>;

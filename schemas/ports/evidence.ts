@@ -1,8 +1,8 @@
 import type { EvidenceHead, GrowingHead } from '../evidence.ts';
 
 /**
- * The store of signed tree heads: the bus, and the table into which a sink inserts them. Access to the documents store
- * gives no access to either.
+ * The store of signed tree heads: the bus, and the table into which a sink inserts them. Access to the document
+ * store does not give access to either of them.
  */
 export interface HeadStore {
   /** Resolves when the heads are durable. */
@@ -44,7 +44,7 @@ export interface PublicEvidenceKey {
 type UnsignedHead = Omit<EvidenceHead, 'signature' | 'keyId'>;
 
 /**
- * Signs heads of all chains: after `everyRecords` records, after `everyMs` when there are new records, and on closing.
+ * Signs heads of all chains: after `everyRecords` records, after `everyMs` if there are new records, and when it closes.
  * Several instances need no coordination: their heads of the same records are equal except for the time.
  */
 export interface HeadSigner {

@@ -24,5 +24,5 @@ export interface GroupStatus {
 /** The consumer groups that this process monitors. */
 export interface GroupStatuses {
   /** Returns the result of the last check; empty before the first. */
-  groups(): readonly GroupStatus[];
+  getStatuses(): readonly GroupStatus[];
 }

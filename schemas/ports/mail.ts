@@ -20,17 +20,17 @@ export interface Mailer {
   close(): Promise<void>;
 }
 
-const controlCharacter = /\p{Cc}/u;
-const singleAddress = /^[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/u;
+const controlCharacterPattern = /\p{Cc}/u;
+const singleAddressPattern = /^[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/u;
 
 /**
  * Returns the message. Throws `PermanentError` if a header contains a line break or the recipient is more than one
  * address.
  */
 export const validateMail = (mail: Mail): Mail => {
-  if (!singleAddress.test(mail.to))
+  if (!singleAddressPattern.test(mail.to))
     throw new PermanentError('mail', 'the recipient of a mail is not one e-mail address');
-  if (controlCharacter.test(mail.subject))
+  if (controlCharacterPattern.test(mail.subject))
     throw new PermanentError('mail', 'the subject of a mail is longer than one line');
   return mail;
 };

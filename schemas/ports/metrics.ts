@@ -3,7 +3,7 @@
  * generated from it.
  */
 
-interface Definition {
+interface MetricDefinition {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly summary: string;
   /** UCUM unit as in OpenTelemetry: `s`, `By`, `{record}`. */
@@ -184,7 +184,7 @@ export const metricDefinitions = {
     type: 'counter',
     unit: '{message}',
     labels: ['group'],
-    summary: 'Messages of derived topics that were published again after a crash although they had landed before',
+    summary: 'Messages of derived topics that were published again after a crash although they were already stored',
   },
   oiq_landed_rows_total: {
     type: 'counter',
@@ -241,14 +241,14 @@ export const metricDefinitions = {
     unit: '{query}',
     labels: ['reason'],
     summary:
-      'Queries that were refused before they started: waited (longer than OIQ_QUERY_WAIT_SECONDS), too-many (too many of their organization were waiting)',
+      'Queries rejected before they started: waited (longer than OIQ_QUERY_WAIT_SECONDS), too-many (too many queries of the organization were waiting)',
   },
   oiq_query_wait_seconds: {
     type: 'histogram',
     unit: 's',
     labels: [],
     buckets: durationBuckets,
-    summary: 'Time from the arrival of a query to its start or refusal',
+    summary: 'Time from the arrival of a query to its start or rejection',
   },
   oiq_query_duration_seconds: {
     type: 'histogram',
@@ -280,7 +280,7 @@ export const metricDefinitions = {
     unit: '{record}',
     labels: ['signal', 'outcome'],
     summary:
-      'Records of live tails by outcome: sent, dropped (the client reads too slowly), skipped (not matched against the filter, for lack of processor time)',
+      'Records of live tails by outcome: sent, dropped (the client reads too slowly), skipped (not matched against the filter, because of too little processor time)',
   },
   oiq_notification_deliveries_pending: {
     type: 'gauge',
@@ -360,7 +360,7 @@ export const metricDefinitions = {
     labels: [],
     summary: '1 while the shared counters are unreachable and limits apply per instance',
   },
-} as const satisfies Record<string, Definition>;
+} as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof metricDefinitions;
 type Labels<Name extends MetricName> = {

@@ -7,7 +7,7 @@ export interface Role {
   getDegradation?(): string | undefined;
   /** Announces to clients of its own servers that the servers will close, while they still respond. */
   announceShutdown?(): Promise<unknown>;
-  /** Finishes current work (responses sent, batches landed, offsets committed), then resolves. */
+  /** Finishes current work (responses sent, batches stored, offsets committed), then resolves. */
   stop(): Promise<void>;
   /** Rejects if the role cannot continue and the process should exit; otherwise pending until `stop`. */
   readonly failure: Promise<void>;

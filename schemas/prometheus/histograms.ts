@@ -29,30 +29,35 @@ class SignBuckets {
     this.counts.length = 0;
   }
 
-  /** Returns a fault of the spans themselves, and the number of buckets that they describe and extend over. */
-  computeLayout(): { fault?: string; buckets: number; bucketRange: number } {
-    let buckets = 0;
+  /** Returns a problem of the spans themselves, the number of buckets that they describe, and the range that they cover. */
+  computeLayout(): { problem?: string; buckets: number; bucketRange: number } {
+    let bucketCount = 0;
     let bucketRange = 0;
-    for (let at = 0; at < this.spans.length; at += 2) {
-      const offset = this.spans[at] as number;
-      const length = this.spans[at + 1] as number;
-      if (at > 0 && offset < 0)
-        return { fault: `a ${this.name} span begins before the last one ends`, buckets, bucketRange };
-      buckets += length;
-      bucketRange += (at > 0 ? offset : 0) + length;
-      if (bucketRange > maxBuckets) return { fault: `the ${this.name} spans reach too far`, buckets, bucketRange };
+    for (let spanIndex = 0; spanIndex < this.spans.length; spanIndex += 2) {
+      const offset = this.spans[spanIndex] as number;
+      const length = this.spans[spanIndex + 1] as number;
+      if (spanIndex > 0 && offset < 0)
+        return {
+          problem: `a ${this.name} span begins before the previous one ends`,
+          buckets: bucketCount,
+          bucketRange,
+        };
+      bucketCount += length;
+      bucketRange += (spanIndex > 0 ? offset : 0) + length;
+      if (bucketRange > maxBuckets)
+        return { problem: `the ${this.name} spans cover too many buckets`, buckets: bucketCount, bucketRange };
     }
-    return { buckets, bucketRange };
+    return { buckets: bucketCount, bucketRange };
   }
 
   /** Sum of an integer histogram's buckets; negative if a bucket is negative. */
   sumBuckets(): number {
-    let running = 0;
+    let bucketTotal = 0;
     let total = 0;
     for (const delta of this.deltas) {
-      running += delta;
-      if (running < 0) return -1;
-      total += running;
+      bucketTotal += delta;
+      if (bucketTotal < 0) return -1;
+      total += bucketTotal;
     }
     return total;
   }
@@ -80,8 +85,8 @@ export class NativeHistograms {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Refuses the histogram between `start` and `end` with `bad-histogram` if its parts contradict each other. */
-  check(start: number, end: number): void {
+  /** Throws `bad-histogram` if the fields of the histogram between `start` and `end` contradict each other. */
+  requireValid(start: number, end: number): void {
     this.#clear();
     const reader = this.#reader;
     reader.position = start;
@@ -90,7 +95,7 @@ export class NativeHistograms {
       if (!(this.#readScalar(tag, end) || this.#readRepeated(tag, end))) reader.skip(tag, end);
     }
     const fault = this.#findFault();
-    if (fault !== undefined) throw badHistogram(fault, start);
+    if (fault !== undefined) throw createHistogramError(fault, start);
   }
 
   #clear(): void {
@@ -112,42 +117,42 @@ export class NativeHistograms {
       this.#count = reader.readVarint(end);
     } else if (tag === 0x11) {
       this.#isFloat = true;
-      this.#count = this.#double();
-    } else if (tag === 0x19) this.#sum = this.#double();
-    else if (tag === 0x20) this.#schema = zigzag(reader.readVarint(end));
-    else if (tag === 0x29) this.#zeroThreshold = this.#double();
+      this.#count = this.#readDouble();
+    } else if (tag === 0x19) this.#sum = this.#readDouble();
+    else if (tag === 0x20) this.#schema = decodeZigzag(reader.readVarint(end));
+    else if (tag === 0x29) this.#zeroThreshold = this.#readDouble();
     else if (tag === 0x30) this.#zeroCount = reader.readVarint(end);
-    else if (tag === 0x39) this.#zeroCount = this.#double();
+    else if (tag === 0x39) this.#zeroCount = this.#readDouble();
     else return false;
     return true;
   }
 
   #readRepeated(tag: number, end: number): boolean {
     const isPacked = tag % 8 === 2;
-    if (tag === 0x42) this.#span(this.#negative.spans, this.#reader.readLengthEnd(end));
-    else if (tag === 0x5a) this.#span(this.#positive.spans, this.#reader.readLengthEnd(end));
-    else if (tag === 0x48 || tag === 0x4a) this.#varints(this.#negative.deltas, isPacked, end);
-    else if (tag === 0x60 || tag === 0x62) this.#varints(this.#positive.deltas, isPacked, end);
-    else if (tag === 0x51 || tag === 0x52) this.#doubles(this.#negative.counts, isPacked, end);
-    else if (tag === 0x69 || tag === 0x6a) this.#doubles(this.#positive.counts, isPacked, end);
-    else if (tag === 0x81 || tag === 0x82) this.#doubles(this.#bounds, isPacked, end);
+    if (tag === 0x42) this.#readSpan(this.#negative.spans, this.#reader.readLengthEnd(end));
+    else if (tag === 0x5a) this.#readSpan(this.#positive.spans, this.#reader.readLengthEnd(end));
+    else if (tag === 0x48 || tag === 0x4a) this.#readVarints(this.#negative.deltas, isPacked, end);
+    else if (tag === 0x60 || tag === 0x62) this.#readVarints(this.#positive.deltas, isPacked, end);
+    else if (tag === 0x51 || tag === 0x52) this.#readDoubles(this.#negative.counts, isPacked, end);
+    else if (tag === 0x69 || tag === 0x6a) this.#readDoubles(this.#positive.counts, isPacked, end);
+    else if (tag === 0x81 || tag === 0x82) this.#readDoubles(this.#bounds, isPacked, end);
     else return false;
     return true;
   }
 
-  #double(): number {
+  #readDouble(): number {
     const reader = this.#reader;
     reader.position += 8;
     return this.#view.getFloat64(reader.position - 8, true);
   }
 
-  #span(spans: number[], end: number): void {
+  #readSpan(spans: number[], end: number): void {
     const reader = this.#reader;
     let offset = 0;
     let length = 0;
     while (reader.position < end) {
       const tag = reader.readTag(end);
-      if (tag === 0x08) offset = zigzag(reader.readVarint(end));
+      if (tag === 0x08) offset = decodeZigzag(reader.readVarint(end));
       else if (tag === 0x10) length = reader.readVarint(end);
       else reader.skip(tag, end);
     }
@@ -155,20 +160,20 @@ export class NativeHistograms {
     this.#push(spans, length);
   }
 
-  #varints(into: number[], isPacked: boolean, end: number): void {
+  #readVarints(values: number[], isPacked: boolean, end: number): void {
     const reader = this.#reader;
     const stop = isPacked ? reader.readLengthEnd(end) : reader.position + 1;
-    while (reader.position < stop) this.#push(into, zigzag(reader.readVarint(end)));
+    while (reader.position < stop) this.#push(values, decodeZigzag(reader.readVarint(end)));
   }
 
-  #doubles(into: number[], isPacked: boolean, end: number): void {
+  #readDoubles(values: number[], isPacked: boolean, end: number): void {
     const stop = isPacked ? this.#reader.readLengthEnd(end) : this.#reader.position + 1;
-    while (this.#reader.position < stop) this.#push(into, this.#double());
+    while (this.#reader.position < stop) this.#push(values, this.#readDouble());
   }
 
-  #push(into: number[], value: number): void {
-    if (into.length > 2 * maxBuckets) throw badHistogram('there are too many buckets', this.#reader.position);
-    into.push(value);
+  #push(values: number[], value: number): void {
+    if (values.length > 2 * maxBuckets) throw createHistogramError('there are too many buckets', this.#reader.position);
+    values.push(value);
   }
 
   #findFault(): string | undefined {
@@ -182,14 +187,16 @@ export class NativeHistograms {
     );
   }
 
-  #findSignFault(side: SignBuckets): string | undefined {
-    const { fault, buckets } = side.computeLayout();
-    if (fault !== undefined) return fault;
-    const bucketCount = this.#isFloat ? side.counts.length : side.deltas.length;
+  #findSignFault(signBuckets: SignBuckets): string | undefined {
+    const { problem, buckets } = signBuckets.computeLayout();
+    if (problem !== undefined) return problem;
+    const bucketCount = this.#isFloat ? signBuckets.counts.length : signBuckets.deltas.length;
     if (bucketCount !== buckets)
-      return `the ${side.name} spans describe ${buckets} buckets, but there are ${bucketCount}`;
-    const isBelow = this.#isFloat ? side.counts.some((count) => !(count >= 0)) : side.sumBuckets() < 0;
-    return isBelow ? `a ${side.name} bucket counts below 0` : undefined;
+      return `the ${signBuckets.name} spans describe ${buckets} buckets, but there are ${bucketCount}`;
+    const hasNegativeCount = this.#isFloat
+      ? signBuckets.counts.some((count) => !(count >= 0))
+      : signBuckets.sumBuckets() < 0;
+    return hasNegativeCount ? `a ${signBuckets.name} bucket counts below 0` : undefined;
   }
 
   #findCustomBoundsFault(): string | undefined {
@@ -200,7 +207,8 @@ export class NativeHistograms {
       return 'custom bounds allow neither negative buckets nor a zero bucket';
     if (
       bounds.some(
-        (bound, at) => !(bound > (bounds[at - 1] ?? Number.NEGATIVE_INFINITY)) || bound === Number.POSITIVE_INFINITY,
+        (bound, index) =>
+          !(bound > (bounds[index - 1] ?? Number.NEGATIVE_INFINITY)) || bound === Number.POSITIVE_INFINITY,
       )
     )
       return 'the custom bounds are not ascending, or end with infinity';
@@ -221,7 +229,7 @@ export class NativeHistograms {
   }
 }
 
-const zigzag = (value: number): number => (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
+const decodeZigzag = (value: number): number => (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
 
-const badHistogram = (fault: string, position: number): PermanentError =>
+const createHistogramError = (fault: string, position: number): PermanentError =>
   new PermanentError('bad-histogram', `a native histogram is invalid: ${fault}`, { position });

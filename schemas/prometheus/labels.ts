@@ -6,13 +6,19 @@ const maxLabels = 10_000;
 
 const metricName = Buffer.from('__name__');
 
-const compareRanges = (bytes: Uint8Array, a: number, aEnd: number, b: number, bEnd: number): number => {
-  const sharedLength = Math.min(aEnd - a, bEnd - b);
+const compareRanges = (
+  bytes: Uint8Array,
+  leftStart: number,
+  leftEnd: number,
+  rightStart: number,
+  rightEnd: number,
+): number => {
+  const sharedLength = Math.min(leftEnd - leftStart, rightEnd - rightStart);
   for (let index = 0; index < sharedLength; index++) {
-    const difference = (bytes[a + index] as number) - (bytes[b + index] as number);
+    const difference = (bytes[leftStart + index] as number) - (bytes[rightStart + index] as number);
     if (difference !== 0) return difference;
   }
-  return aEnd - a - (bEnd - b);
+  return leftEnd - leftStart - (rightEnd - rightStart);
 };
 
 /**
@@ -40,10 +46,10 @@ export class LabelNameValidator {
   }
 
   /** Adds the name between `start` and `end`. `at` is the position for an error. */
-  add(start: number, end: number, at: number): void {
-    if (start === end) throw new PermanentError('bad-labels', 'a label has no name', { position: at });
+  add(start: number, end: number, position: number): void {
+    if (start === end) throw new PermanentError('bad-labels', 'a label has no name', { position: position });
     if (this.#length === maxLabels * 2) {
-      throw new PermanentError('bad-labels', `a series has more than ${maxLabels} labels`, { position: at });
+      throw new PermanentError('bad-labels', `a series has more than ${maxLabels} labels`, { position: position });
     }
     if (this.#length === this.#ranges.length) {
       const grownRanges = new Int32Array(this.#length * 2);
@@ -56,7 +62,7 @@ export class LabelNameValidator {
     if (this.#length > 0 && this.#isSorted) {
       const previous = this.#ranges[this.#length - 2] as number;
       const order = compareRanges(this.#bytes, previous, this.#ranges[this.#length - 1] as number, start, end);
-      if (order === 0) throw this.#duplicateError(start, end, at);
+      if (order === 0) throw this.#createDuplicateError(start, end, position);
       this.#isSorted = order < 0;
     }
     this.#ranges[this.#length++] = start;
@@ -70,10 +76,10 @@ export class LabelNameValidator {
     this.#hasMetricName = false;
   }
 
-  /** Ends the series. Senders must sort labels, but only duplicate labels are refused. */
-  check(at: number, requiresMetricName: boolean): void {
+  /** Ends the series. Senders must sort labels, but only duplicate labels are rejected. */
+  requireValid(position: number, requiresMetricName: boolean): void {
     if (requiresMetricName && !this.#hasMetricName) {
-      throw new PermanentError('bad-labels', 'a series has no label __name__', { position: at });
+      throw new PermanentError('bad-labels', 'a series has no label __name__', { position: position });
     }
     if (this.#isSorted) return;
     const names = new Set<string>();
@@ -81,7 +87,7 @@ export class LabelNameValidator {
       const start = this.#ranges[index] as number;
       const end = this.#ranges[index + 1] as number;
       const name = this.#decodeRange(start, end);
-      if (names.has(name)) throw this.#duplicateError(start, end, at);
+      if (names.has(name)) throw this.#createDuplicateError(start, end, position);
       names.add(name);
     }
   }
@@ -90,8 +96,8 @@ export class LabelNameValidator {
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start).toString('latin1');
   }
 
-  #duplicateError(start: number, end: number, at: number): PermanentError {
+  #createDuplicateError(start: number, end: number, position: number): PermanentError {
     const name = Buffer.from(this.#bytes.subarray(start, Math.min(end, start + 100))).toString();
-    return new PermanentError('bad-labels', `a series has the label ${name} twice`, { position: at });
+    return new PermanentError('bad-labels', `a series has the label ${name} twice`, { position: position });
   }
 }

@@ -60,7 +60,7 @@ export const writeRequest2Messages = {
   Metadata: { type: [1, 'enum'], helpRef: [3, 'uint32'], unitRef: [4, 'uint32'] },
 } as const satisfies MessageDeclarations;
 
-const records = { records: ['Sample', 'Histogram'], nests: [] };
+const records = { records: ['Sample', 'Histogram'], nesting: [] };
 
 /** A sink creates a row per sample and histogram, which are the records of a request. */
 export const writeRequestSchema = compileSchema(writeRequestMessages, records);

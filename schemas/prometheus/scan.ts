@@ -1,4 +1,4 @@
-/** Validation of remote-write requests at admission. The README of this folder explains the rules. */
+/** Validates remote-write requests before they are accepted. The README of this folder explains the rules. */
 import { PermanentError } from '../errors.ts';
 import { getMessageNumber } from '../protobuf/messages.ts';
 import { createMalformedError, WireReader } from '../protobuf/reader.ts';
@@ -60,12 +60,12 @@ class WriteRequestV1Validator {
       }
       reader.skip(tag, end);
     }
-    this.#names.check(at, true);
+    this.#names.requireValid(at, true);
   }
 
   #validateHistogram(end: number): void {
     this.counts.histograms++;
-    this.#histograms.check(this.#reader.position, end);
+    this.#histograms.requireValid(this.#reader.position, end);
     this.#reader.position = end;
   }
 
@@ -99,7 +99,7 @@ class WriteRequestV2Validator {
   readonly #names: LabelNameValidator;
   readonly #symbols: SymbolTable;
   readonly #histograms: NativeHistograms;
-  #refs = 0;
+  #referenceCount = 0;
   #hasMetadata = false;
 
   constructor(body: Uint8Array) {
@@ -109,26 +109,26 @@ class WriteRequestV2Validator {
     this.#symbols = new SymbolTable(body);
   }
 
-  request(end: number): void {
+  validateRequest(end: number): void {
     const reader = this.#reader;
     while (reader.position < end) {
       const at = reader.position;
       const tag = reader.readTag(end);
-      if (tag === 0x2a) this.#series(reader.readLengthEnd(end), at);
+      if (tag === 0x2a) this.#validateSeries(reader.readLengthEnd(end), at);
       else if (tag < 0x20)
         throw createMalformedError('the body is not a Remote-Write 2.0 request: fields 1 to 3 are reserved', at);
       else reader.skip(tag, end);
     }
   }
 
-  #series(end: number, at: number): void {
+  #validateSeries(end: number, at: number): void {
     const reader = this.#reader;
     const { samples, histograms, exemplars } = this.counts;
     this.#hasMetadata = false;
     this.#beginLabels();
     while (reader.position < end) {
       const tag = reader.readTag(end);
-      if (tag === 0x08 || tag === 0x0a) this.#labels(tag, end);
+      if (tag === 0x08 || tag === 0x0a) this.#readLabels(tag, end);
       else this.#validateField(tag, end);
     }
     this.#endLabels(at, true);
@@ -149,12 +149,12 @@ class WriteRequestV2Validator {
     else if (tag === 0x1a) {
       const histogramEnd = reader.readLengthEnd(end);
       this.counts.histograms++;
-      this.#histograms.check(reader.position, histogramEnd);
+      this.#histograms.requireValid(reader.position, histogramEnd);
       reader.position = histogramEnd;
       return;
     } else if (tag === 0x2a) {
       this.#hasMetadata = true;
-      this.#metadata(reader.readLengthEnd(end));
+      this.#validateMetadata(reader.readLengthEnd(end));
       return;
     }
     if (tag === 0x22) this.counts.exemplars++;
@@ -173,80 +173,80 @@ class WriteRequestV2Validator {
       }
       const seriesEnd = reader.readLengthEnd(end);
       while (reader.position < seriesEnd) {
-        const inner = reader.readTag(seriesEnd);
-        if (inner === 0x22) this.#exemplar(reader.readLengthEnd(seriesEnd));
-        else reader.skip(inner, seriesEnd);
+        const innerTag = reader.readTag(seriesEnd);
+        if (innerTag === 0x22) this.#validateExemplar(reader.readLengthEnd(seriesEnd));
+        else reader.skip(innerTag, seriesEnd);
       }
     }
   }
 
-  #exemplar(end: number): void {
+  #validateExemplar(end: number): void {
     const reader = this.#reader;
     const at = reader.position;
     this.#beginLabels();
     while (reader.position < end) {
       const tag = reader.readTag(end);
-      if (tag === 0x08 || tag === 0x0a) this.#labels(tag, end);
+      if (tag === 0x08 || tag === 0x0a) this.#readLabels(tag, end);
       else reader.skip(tag, end);
     }
     this.#endLabels(at, false);
   }
 
-  #metadata(end: number): void {
+  #validateMetadata(end: number): void {
     const reader = this.#reader;
     while (reader.position < end) {
       const at = reader.position;
       const tag = reader.readTag(end);
-      if (tag === 0x18 || tag === 0x20) this.#symbols.check(reader.readVarint(end), at);
+      if (tag === 0x18 || tag === 0x20) this.#symbols.requireSymbol(reader.readVarint(end), at);
       else reader.skip(tag, end);
     }
   }
 
   #beginLabels(): void {
     this.#names.reset();
-    this.#refs = 0;
+    this.#referenceCount = 0;
   }
 
   /** Label references are packed or separate fields. References at even positions are names, the others values. */
-  #labels(tag: number, end: number): void {
+  #readLabels(tag: number, end: number): void {
     const reader = this.#reader;
     const last = tag === 0x0a ? reader.readLengthEnd(end) : reader.position + 1;
     while (reader.position < last) {
       const at = reader.position;
       const ref = reader.readVarint(end);
-      this.#symbols.check(ref, at);
-      if (this.#refs++ % 2 === 0) this.#names.add(this.#symbols.start(ref), this.#symbols.end(ref), at);
-      else if (this.#names.isMetricName && this.#symbols.start(ref) === this.#symbols.end(ref))
+      this.#symbols.requireSymbol(ref, at);
+      if (this.#referenceCount++ % 2 === 0) this.#names.add(this.#symbols.getStart(ref), this.#symbols.getEnd(ref), at);
+      else if (this.#names.isMetricName && this.#symbols.getStart(ref) === this.#symbols.getEnd(ref))
         this.#names.removeMetricName();
     }
   }
 
-  #endLabels(at: number, mustBeNamed: boolean): void {
-    if (this.#refs % 2 !== 0) {
+  #endLabels(at: number, requiresMetricName: boolean): void {
+    if (this.#referenceCount % 2 !== 0) {
       throw new PermanentError('bad-labels', 'a label has a name but no value', { position: at });
     }
-    this.#names.check(at, mustBeNamed);
+    this.#names.requireValid(at, requiresMetricName);
   }
 }
 
 const scanVersion1 = (body: Uint8Array): WriteRequestCounts => {
   new WireScanner(writeRequestSchema, body).scan(writeRequest, 0, body.length);
-  const walker = new WriteRequestV1Validator(body);
-  walker.validateRequest(body.length);
-  return walker.counts;
+  const validator = new WriteRequestV1Validator(body);
+  validator.validateRequest(body.length);
+  return validator.counts;
 };
 
 const scanVersion2 = (body: Uint8Array): WriteRequestCounts => {
   new WireScanner(writeRequest2Schema, body).scan(writeRequest2, 0, body.length);
-  const walker = new WriteRequestV2Validator(body);
-  walker.request(body.length);
-  if (walker.counts.exemplars > 0) walker.validateExemplars(body.length);
-  return walker.counts;
+  const validator = new WriteRequestV2Validator(body);
+  validator.validateRequest(body.length);
+  if (validator.counts.exemplars > 0) validator.validateExemplars(body.length);
+  return validator.counts;
 };
 
 /**
  * Validates a decompressed remote-write body (1: `prometheus.WriteRequest`, 2: `io.prometheus.write.v2.Request`) and
- * counts its contents. Throws `PermanentError` with the reason (`createMalformedError`, `bad-utf8`, `bad-labels`, `bad-symbols`,
+ * counts its contents. Throws `PermanentError` with the reason (`malformed`, `bad-utf8`, `bad-labels`, `bad-symbols`,
  * `bad-series`, `bad-histogram`) and the byte position.
  */
 export const scanWriteRequest = (version: 1 | 2, body: Uint8Array): WriteRequestCounts =>

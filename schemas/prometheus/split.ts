@@ -26,6 +26,6 @@ const schemasByVersion = {
  * unchanged. Throws `PermanentError` (`record-too-large`) for a series above the limit.
  */
 export const splitWriteRequest = (version: 1 | 2, body: Uint8Array, maxBytes: number): SplitMessage[] => {
-  const { schema, cuttable } = schemasByVersion[version];
-  return splitMessage(schema, cuttable, body, maxBytes);
+  const { schema, cuttable: message } = schemasByVersion[version];
+  return splitMessage(schema, message, body, maxBytes);
 };

@@ -19,23 +19,23 @@ export class SymbolTable {
       this.#add(reader.position, end);
       reader.position = end;
     }
-    if (this.#length === 0 || this.start(0) !== this.end(0)) {
+    if (this.#length === 0 || this.getStart(0) !== this.getEnd(0)) {
       throw new PermanentError('bad-symbols', 'the symbols do not begin with the empty string', { position: 0 });
     }
   }
 
-  /** Refuses a reference without a symbol. `at` is the position for the error. */
-  check(ref: number, at: number): void {
+  /** Throws for a reference without a symbol. `position` is the position for the error. */
+  requireSymbol(ref: number, position: number): void {
     if (ref < this.#length) return;
-    const message = `the reference ${ref} is outside of the ${this.#length} symbols`;
-    throw new PermanentError('bad-symbols', message, { position: at });
+    const message = `the reference ${ref} is outside the ${this.#length} symbols`;
+    throw new PermanentError('bad-symbols', message, { position: position });
   }
 
-  start(ref: number): number {
+  getStart(ref: number): number {
     return this.#ranges[ref * 2] as number;
   }
 
-  end(ref: number): number {
+  getEnd(ref: number): number {
     return this.#ranges[ref * 2 + 1] as number;
   }
 

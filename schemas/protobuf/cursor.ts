@@ -5,8 +5,8 @@ import { PermanentError } from '../errors.ts';
 export const maxDepth = 32;
 
 /** Returns the error for a body that does not match its schema. */
-export const createMalformedError = (what: string, position: number): PermanentError =>
-  new PermanentError('malformed', `${what} at byte ${position}`, { position });
+export const createMalformedError = (problem: string, position: number): PermanentError =>
+  new PermanentError('malformed', `${problem} at byte ${position}`, { position });
 
 /**
  * A position in the wire bytes of an admitted body. Faster than `WireReader`, and less strict about lengths of varints.
@@ -16,35 +16,35 @@ export const createMalformedError = (what: string, position: number): PermanentE
  */
 export class WireCursor {
   bytes: Uint8Array;
-  at: number;
+  position: number;
   low = 0;
   high = 0;
 
-  constructor(bytes: Uint8Array, at = 0) {
+  constructor(bytes: Uint8Array, position = 0) {
     this.bytes = bytes;
-    this.at = at;
+    this.position = position;
   }
 
   /** Reads a tag, a length or a 32-bit number. Higher bits are dropped. */
   readVarint(): number {
     const { bytes } = this;
-    let byte = bytes[this.at++] as number;
+    let byte = bytes[this.position++] as number;
     if (byte < 128) return byte;
     let value = byte & 127;
     for (let shift = 7; shift < 70; shift += 7) {
-      byte = bytes[this.at++] as number;
+      byte = bytes[this.position++] as number;
       if (shift < 32) value |= (byte & 127) << shift;
       if (byte < 128) return value >>> 0;
     }
-    throw createMalformedError('a varint does not end', this.at);
+    throw createMalformedError('a varint does not end', this.position);
   }
 
   /** Reads all 64 bits of a varint into `low` and `high`. */
-  varint64(): void {
+  readVarint64(): void {
     let low = 0;
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
-      const byte = this.bytes[this.at++] as number;
+      const byte = this.bytes[this.position++] as number;
       const bits = byte & 127;
       if (shift < 28) low |= bits << shift;
       else if (shift === 28) {
@@ -57,56 +57,56 @@ export class WireCursor {
         return;
       }
     }
-    throw createMalformedError('a varint does not end', this.at);
+    throw createMalformedError('a varint does not end', this.position);
   }
 
-  fixed32(): number {
-    const { bytes, at } = this;
-    this.at = at + 4;
+  readFixed32(): number {
+    const { bytes, position } = this;
+    this.position = position + 4;
     return (
-      ((bytes[at] as number) |
-        ((bytes[at + 1] as number) << 8) |
-        ((bytes[at + 2] as number) << 16) |
-        ((bytes[at + 3] as number) << 24)) >>>
+      ((bytes[position] as number) |
+        ((bytes[position + 1] as number) << 8) |
+        ((bytes[position + 2] as number) << 16) |
+        ((bytes[position + 3] as number) << 24)) >>>
       0
     );
   }
 
-  fixed64(): void {
-    this.low = this.fixed32();
-    this.high = this.fixed32();
+  readFixed64(): void {
+    this.low = this.readFixed32();
+    this.high = this.readFixed32();
   }
 
   /** Reads a length and returns the end of that many bytes, which is at most `limit`. */
   readEnd(limit: number): number {
     const length = this.readVarint();
-    const end = this.at + length;
+    const end = this.position + length;
     if (!(end <= limit))
-      throw createMalformedError(`a field of ${length} bytes passes the end of its message`, this.at);
+      throw createMalformedError(`a field of ${length} bytes exceeds the end of its message`, this.position);
     return end;
   }
 
   /** Skips a field whose tag was just read. */
   skip(tag: number, limit: number): void {
     const wireType = tag & 7;
-    if (tag >>> 3 === 0) throw createMalformedError('a field has number 0', this.at);
-    if (wireType === 2) this.at = this.readEnd(limit);
-    else if (wireType === 0) this.varint64();
-    else if (wireType === 1) this.at += 8;
-    else if (wireType === 5) this.at += 4;
+    if (tag >>> 3 === 0) throw createMalformedError('a field has number 0', this.position);
+    if (wireType === 2) this.position = this.readEnd(limit);
+    else if (wireType === 0) this.readVarint64();
+    else if (wireType === 1) this.position += 8;
+    else if (wireType === 5) this.position += 4;
     else if (wireType === 3) this.#skipGroup(limit);
-    else throw createMalformedError(`wire type ${wireType} is unknown`, this.at);
-    if (this.at > limit) throw createMalformedError('a field passes the end of its message', this.at);
+    else throw createMalformedError(`wire type ${wireType} is unknown`, this.position);
+    if (this.position > limit) throw createMalformedError('a field passes the end of its message', this.position);
   }
 
   /** Throws unless the message was read to its last byte. */
   expectPosition(end: number): void {
-    if (this.at !== end) throw createMalformedError('a field passes the end of its message', this.at);
+    if (this.position !== end) throw createMalformedError('a field passes the end of its message', this.position);
   }
 
   #skipGroup(limit: number): void {
     for (let openGroups = 1; openGroups > 0; ) {
-      if (this.at >= limit) throw createMalformedError('a group does not end', this.at);
+      if (this.position >= limit) throw createMalformedError('a group does not end', this.position);
       const tag = this.readVarint();
       if ((tag & 7) === 3) openGroups++;
       else if ((tag & 7) === 4) openGroups--;
@@ -118,30 +118,30 @@ export class WireCursor {
 /** Returns the start of an ID of `width` bytes, or -1 for an empty one. Moves the reader after it. */
 export const readIdStart = (reader: WireCursor, limit: number, width: number): number => {
   const end = reader.readEnd(limit);
-  const start = reader.at;
+  const start = reader.position;
   if (end !== start && end - start !== width) {
     throw createMalformedError(`an id has ${end - start} bytes instead of ${width}`, start);
   }
-  reader.at = end;
+  reader.position = end;
   return end === start ? -1 : start;
 };
 
-const words = new Uint32Array(2);
-const doubleView = new Float64Array(words.buffer);
-const signedView = new BigInt64Array(words.buffer);
-const unsignedView = new BigUint64Array(words.buffer);
+const scratchWords = new Uint32Array(2);
+const doubleView = new Float64Array(scratchWords.buffer);
+const signedView = new BigInt64Array(scratchWords.buffer);
+const unsignedView = new BigUint64Array(scratchWords.buffer);
 
 /** Returns the double with these bits. */
 export const toDouble = (low: number, high: number): number => {
-  words[0] = low;
-  words[1] = high;
+  scratchWords[0] = low;
+  scratchWords[1] = high;
   return doubleView[0] as number;
 };
 
 /** Returns the unsigned integer, exact. */
 export const toUnsignedBigint = (low: number, high: number): bigint => {
-  words[0] = low;
-  words[1] = high;
+  scratchWords[0] = low;
+  scratchWords[1] = high;
   return unsignedView[0] as bigint;
 };
 
@@ -152,8 +152,8 @@ export const toSignedNumber = (low: number, high: number): number => (high | 0) 
 export const formatInteger = (low: number, high: number): string => {
   const signedHigh = high | 0;
   if (signedHigh >= -0x200000 && signedHigh < 0x200000) return String(toSignedNumber(low, high));
-  words[0] = low;
-  words[1] = high;
+  scratchWords[0] = low;
+  scratchWords[1] = high;
   return (signedView[0] as bigint).toString();
 };
 

@@ -51,12 +51,12 @@ export const scanActions = {
 } as const;
 export const messageAction = 16;
 
-/** Enums are stored in one byte. Larger values are refused at admission instead of being stored as another value. */
+/** Enums are stored in one byte. Larger values are rejected on receipt instead of being stored as another value. */
 export const maxEnumValue = 255;
 
 /**
- * Tables store times in 32-bit seconds, and no times before 1900. Other times are refused at admission instead of being
- * stored as another time.
+ * Tables store times in 32-bit seconds, and no times before 1900. Other times are rejected on receipt instead of
+ * being stored as another time.
  */
 export const lastTime = '2106-02-07T06:28:15.999999999Z';
 /** The upper half of that time in nanoseconds; any lower half is valid. */
@@ -128,13 +128,13 @@ const getActions = (names: readonly string[], [, type, repeated]: FieldDeclarati
  */
 export const compileSchema = (
   messages: MessageDeclarations,
-  { records, nests }: { records: readonly string[]; nests: readonly string[] },
+  { records, nesting }: { records: readonly string[]; nesting: readonly string[] },
 ): WireSchema => {
   const names = Object.keys(messages);
   const actions = new Uint8Array(names.length * 256);
   const flags = new Uint8Array(names.length);
   for (const [index, name] of names.entries()) {
-    flags[index] = (records.includes(name) ? countedFlag : 0) | (nests.includes(name) ? nestingFlag : 0);
+    flags[index] = (records.includes(name) ? countedFlag : 0) | (nesting.includes(name) ? nestingFlag : 0);
     for (const declaration of Object.values(messages[name] ?? {})) {
       for (const [wireType, scanAction] of getActions(names, declaration)) {
         actions[(index << 8) | (declaration[0] << 3) | wireType] = scanAction;

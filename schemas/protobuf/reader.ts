@@ -1,4 +1,4 @@
-/** Reads protobuf's wire format with bounds checks. All faults are `PermanentError`s with the byte position. */
+/** Reads protobuf's wire format with bounds checks. All errors are `PermanentError`s with the byte position. */
 import { PermanentError } from '../errors.ts';
 
 /** Maximum nesting of unknown groups. Protobuf's own decoders stop at 100 messages. */
@@ -17,7 +17,7 @@ export class WireReader {
     this.bytes = bytes;
   }
 
-  /** Reads a varint. Numbers above 2⁵³ are rounded, which suffices for bounds. Bits above 64 are refused. */
+  /** Reads a varint. Numbers above 2⁵³ are rounded, which suffices for bounds. Bits above 64 are rejected. */
   readVarint(end: number): number {
     const { bytes, position: start } = this;
     if (start < end && (bytes[start] as number) < 0x80) {
@@ -59,10 +59,7 @@ export class WireReader {
     const start = this.position;
     const length = this.readVarint(end);
     if (length > end - this.position) {
-      throw createMalformedError(
-        `the length ${length} is more than the ${end - this.position} bytes that are left`,
-        start,
-      );
+      throw createMalformedError(`the length ${length} exceeds the remaining ${end - this.position} bytes`, start);
     }
     return this.position + length;
   }
@@ -86,7 +83,7 @@ export class WireReader {
         this.#advance(4, end);
         return;
       case 4:
-        throw createMalformedError('a group ends that was never begun', this.position);
+        throw createMalformedError('a group ends that never began', this.position);
       default:
         throw createMalformedError(`the wire type ${tag % 8} does not exist`, this.position);
     }
@@ -103,14 +100,14 @@ export class WireReader {
       throw new PermanentError('too-deep', `unknown groups nest deeper than ${maxGroupDepth}`, { position: start });
     }
     while (this.position < end) {
-      const at = this.position;
+      const tagStart = this.position;
       const tag = this.readTag(end);
       if (tag % 8 !== 4) {
         this.skip(tag, end, depth);
         continue;
       }
       if (Math.floor(tag / 8) !== number)
-        throw createMalformedError(`a group of field ${number} ends as another field's`, at);
+        throw createMalformedError(`a group of field ${number} ends as another field's`, tagStart);
       return;
     }
     throw createMalformedError(`the group of field ${number} does not end`, start);

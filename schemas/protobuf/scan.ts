@@ -13,7 +13,7 @@ import {
   type WireSchema,
 } from './messages.ts';
 import { createMalformedError, WireReader } from './reader.ts';
-import { findUtf8Fault, isUtf8Range } from './utf8.ts';
+import { findInvalidUtf8, isUtf8Range } from './utf8.ts';
 
 /** Maximum nesting of lists and maps in attribute values. */
 export const maxValueDepth = 32;
@@ -43,10 +43,10 @@ export class WireScanner {
    * of known fields, lengths, varints, UTF-8, ID sizes, depth. Skips unknown fields.
    */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the innermost loop of admission, where each further call shows in the cost of a record
-  scan(message: number, start: number, end: number, depth = 0): void {
+  scan(messageNumber: number, start: number, end: number, depth = 0): void {
     const bytes = this.#bytes;
     const actions = this.#actions;
-    const actionsStart = message << 8;
+    const actionsStart = messageNumber << 8;
     let position = start;
     while (position < end) {
       let tag = bytes[position++] as number;
@@ -57,7 +57,7 @@ export class WireScanner {
       }
       const scanAction = tag < 256 ? (actions[actionsStart | tag] as number) : scanActions.unknown;
       if (scanAction > scanActions.fixed32) {
-        // The reader handles an absent, long or too large length, and reports the fault.
+        // The reader handles a missing, long or too large length, and reports the error.
         let length = position < end ? (bytes[position] as number) : 128;
         if (length < 128 && length < end - position) position++;
         else {
@@ -68,8 +68,9 @@ export class WireScanner {
         const next = position + length;
         if (scanAction >= messageAction) this.#scanNested(scanAction - messageAction, position, next, depth);
         else if (scanAction === scanActions.string) {
-          if (!isUtf8Range(bytes, this.#view, position, next)) throw this.#utf8Error(message, tag, position, next);
-        } else if (scanAction !== scanActions.bytes) this.#checkBytes(scanAction, message, tag, position, next);
+          if (!isUtf8Range(bytes, this.#view, position, next))
+            throw this.#createUtf8Error(messageNumber, tag, position, next);
+        } else if (scanAction !== scanActions.bytes) this.#checkBytes(scanAction, messageNumber, tag, position, next);
         position = next;
       } else if (
         (scanAction === scanActions.varint ||
@@ -82,9 +83,9 @@ export class WireScanner {
       else if (scanAction === scanActions.fixed64 && end - position >= 8) position += 8;
       else if (scanAction === scanActions.nanoseconds && end - position >= 8) {
         if (this.#view.getUint32(position + 4, true) > lastNanosecondsHigh)
-          throw this.#timeError(message, tag, position);
+          throw this.#createTimeError(messageNumber, tag, position);
         position += 8;
-      } else position = this.#scanRareField(message, scanAction, tag, position, end);
+      } else position = this.#scanRareField(messageNumber, scanAction, tag, position, end);
     }
   }
 
@@ -103,57 +104,57 @@ export class WireScanner {
   }
 
   /** Handles rare cases: long varints, 32-bit values, unknown fields, known fields with a wrong wire type. */
-  #scanRareField(message: number, step: number, tag: number, position: number, end: number): number {
+  #scanRareField(message: number, scanAction: number, tag: number, position: number, end: number): number {
     if (tag < 8) throw createMalformedError('the field number is 0', position - 1);
-    if (step === scanActions.unknown && !this.#schema.skipsUnexpectedWireTypes && this.#isKnown(message, tag)) {
+    if (scanAction === scanActions.unknown && !this.#schema.skipsUnexpectedWireTypes && this.#isKnown(message, tag)) {
       throw createMalformedError(`${this.#formatFieldName(message, tag)} has the wire type ${tag % 8}`, position);
     }
     this.#reader.position = position;
-    if (step === scanActions.enum && this.#reader.readVarint(end) > maxEnumValue)
+    if (scanAction === scanActions.enum && this.#reader.readVarint(end) > maxEnumValue)
       throw createMalformedError(
         `${this.#formatFieldName(message, tag)} is not between 0 and ${maxEnumValue}`,
         position,
       );
     this.#reader.position = position;
-    if (step === scanActions.milliseconds) {
+    if (scanAction === scanActions.milliseconds) {
       // A negative number appears as 2⁶⁴ more, with the last digits rounded.
       const value = this.#reader.readVarint(end);
-      if (value > lastMilliseconds && value < firstMilliseconds) throw this.#timeError(message, tag, position);
+      if (value > lastMilliseconds && value < firstMilliseconds) throw this.#createTimeError(message, tag, position);
     } else this.#reader.skip(tag, end);
     return this.#reader.position;
   }
 
-  #timeError(message: number, tag: number, position: number): PermanentError {
-    const fault = `${this.#formatFieldName(message, tag)} is a time before 1900 or after ${lastTime}, which cannot be stored`;
-    return new PermanentError('bad-time', fault, { position });
+  #createTimeError(message: number, tag: number, position: number): PermanentError {
+    const problem = `${this.#formatFieldName(message, tag)} is a time before 1900 or after ${lastTime}, which cannot be stored`;
+    return new PermanentError('bad-time', problem, { position });
   }
 
-  #utf8Error(message: number, tag: number, start: number, end: number): PermanentError {
-    const position = findUtf8Fault(this.#reader.bytes, start, end);
+  #createUtf8Error(message: number, tag: number, start: number, end: number): PermanentError {
+    const position = findInvalidUtf8(this.#reader.bytes, start, end);
     return new PermanentError('bad-utf8', `${this.#formatFieldName(message, tag)} is not UTF-8`, { position });
   }
 
-  #checkBytes(step: number, message: number, tag: number, start: number, end: number): void {
+  #checkBytes(scanAction: number, message: number, tag: number, start: number, end: number): void {
     const length = end - start;
-    if (step === scanActions.packedVarint) {
+    if (scanAction === scanActions.packedVarint) {
       this.#reader.position = start;
       while (this.#reader.position < end) this.#reader.readVarint(end);
-    } else if (step === scanActions.packedFixed64) {
+    } else if (scanAction === scanActions.packedFixed64) {
       if (length % 8 !== 0)
         throw createMalformedError(`${this.#formatFieldName(message, tag)} is not a whole number of values`, start);
     } else {
-      const size = step === scanActions.traceId ? 16 : 8;
+      const size = scanAction === scanActions.traceId ? 16 : 8;
       if (length === 0 || length === size) return;
-      const fault = `${this.#formatFieldName(message, tag)} has ${length} bytes, not 0 or ${size}`;
-      throw new PermanentError('bad-id', fault, { position: start });
+      const problem = `${this.#formatFieldName(message, tag)} has ${length} bytes, not 0 or ${size}`;
+      throw new PermanentError('bad-id', problem, { position: start });
     }
   }
 
   #isKnown(message: number, tag: number): boolean {
     if (tag > 255) return false;
-    const first = (message << 8) | (tag & 0xf8);
+    const firstAction = (message << 8) | (tag & 0xf8);
     for (let wireType = 0; wireType < 8; wireType++)
-      if (this.#actions[first | wireType] !== scanActions.unknown) return true;
+      if (this.#actions[firstAction | wireType] !== scanActions.unknown) return true;
     return false;
   }
 

@@ -32,18 +32,18 @@ interface MessageDraft {
 const maxFrameBytes = 7;
 
 /**
- * Heads may be repeated until the pieces reach this multiple of the body size. Malicious heads could otherwise multiply
- * it a thousandfold.
+ * Heads may be repeated until the total size of the messages reaches this multiple of the body size. Malicious heads
+ * could otherwise multiply it a thousandfold.
  */
 const maxGrowthFactor = 2;
-const extraPieceCount = 16;
+const extraMessageCount = 16;
 
 const encodeFrame = (tag: number, length: number): Uint8Array => {
   const bytes: number[] = [];
   for (const value of [tag, length]) {
-    let rest = value;
-    for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-    bytes.push(rest);
+    let remaining = value;
+    for (; remaining > 127; remaining = Math.floor(remaining / 128)) bytes.push((remaining % 128) | 128);
+    bytes.push(remaining);
   }
   return Uint8Array.from(bytes);
 };
@@ -139,17 +139,17 @@ class Splitter {
     const packer = new Packer(this.#body, head, budget, (from, to) => this.#count(message, from, to));
     this.#reader.position = start;
     while (this.#reader.position < end) {
-      const at = this.#reader.position;
+      const fieldStart = this.#reader.position;
       const tag = this.#reader.readTag(end);
       if (!fields.has(tag >>> 3)) {
         this.#reader.skip(tag, end);
         continue;
       }
       const next = this.#reader.readLengthEnd(end);
-      if (next - at <= maxFieldBytes) packer.addField(at, next);
+      if (next - fieldStart <= maxFieldBytes) packer.addField(fieldStart, next);
       else {
         const nestedMessage = fields.get(tag >>> 3);
-        if (nestedMessage === undefined) throw createTooLargeError(at, this.#maxBytes);
+        if (nestedMessage === undefined) throw createTooLargeError(fieldStart, this.#maxBytes);
         const parts = this.splitRange(nestedMessage, this.#reader.position, next, maxFieldBytes - maxFrameBytes);
         for (const part of parts) packer.addPart(tag, part);
       }
@@ -158,22 +158,22 @@ class Splitter {
     return packer.finish();
   }
 
-  /** Returns the head that every piece repeats: all fields at which the message is not split. */
+  /** Returns the head that every message repeats: all fields at which the message is not split. */
   #collectHead(fields: SplittableMessage['fields'], start: number, end: number, budget: number): Buffer {
     const slices: Uint8Array[] = [];
     let size = 0;
     let runStart = start;
     this.#reader.position = start;
     while (this.#reader.position < end) {
-      const at = this.#reader.position;
+      const fieldStart = this.#reader.position;
       const tag = this.#reader.readTag(end);
       this.#reader.skip(tag, end);
       if (!fields.has(tag >>> 3)) {
-        size += this.#reader.position - at;
-        if (size > budget) throw createTooLargeError(at, this.#maxBytes);
+        size += this.#reader.position - fieldStart;
+        if (size > budget) throw createTooLargeError(fieldStart, this.#maxBytes);
         continue;
       }
-      if (at > runStart) slices.push(this.#body.subarray(runStart, at));
+      if (fieldStart > runStart) slices.push(this.#body.subarray(runStart, fieldStart));
       runStart = this.#reader.position;
     }
     if (end > runStart) slices.push(this.#body.subarray(runStart, end));
@@ -181,9 +181,9 @@ class Splitter {
   }
 
   #count(message: number, start: number, end: number): number {
-    const before = this.#scanner.records;
+    const previousRecords = this.#scanner.records;
     this.#scanner.scan(message, start, end);
-    return this.#scanner.records - before;
+    return this.#scanner.records - previousRecords;
   }
 }
 
@@ -193,16 +193,16 @@ class Splitter {
  */
 export const splitMessage = (
   schema: WireSchema,
-  cuttable: SplittableMessage,
+  splittableMessage: SplittableMessage,
   body: Uint8Array,
   maxBytes: number,
 ): SplitMessage[] => {
   const splitter = new Splitter(schema, body, maxBytes);
-  const drafts = splitter.splitRange(cuttable, 0, body.length, maxBytes);
+  const drafts = splitter.splitRange(splittableMessage, 0, body.length, maxBytes);
   let total = 0;
   for (const { size } of drafts) total += size;
-  if (total > maxGrowthFactor * body.length + extraPieceCount * maxBytes) {
-    const message = `the content repeated in each piece is too large for pieces of ${maxBytes} bytes`;
+  if (total > maxGrowthFactor * body.length + extraMessageCount * maxBytes) {
+    const message = `the content that each message repeats is too large for messages of ${maxBytes} bytes`;
     throw new PermanentError('record-too-large', message);
   }
   return drafts.map(({ slices, size, records }) => ({ bytes: Buffer.concat(slices, size), records }));

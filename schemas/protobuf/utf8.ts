@@ -17,14 +17,14 @@ minSecondBytes[0xf0] = 0x90;
 maxSecondBytes[0xf4] = 0x8f;
 
 /** Length of the sequence at `at`; 0 if it is invalid. */
-const getSequenceLength = (bytes: Uint8Array, at: number, end: number): number => {
-  const first = bytes[at] as number;
+const getSequenceLength = (bytes: Uint8Array, start: number, end: number): number => {
+  const first = bytes[start] as number;
   const length = sequenceLengths[first] as number;
   if (length < 2) return length;
-  if (at + length > end) return 0;
-  const second = bytes[at + 1] as number;
+  if (start + length > end) return 0;
+  const second = bytes[start + 1] as number;
   if (second < (minSecondBytes[first] as number) || second > (maxSecondBytes[first] as number)) return 0;
-  for (let index = at + 2; index < at + length; index++) if ((bytes[index] as number) >> 6 !== 2) return 0;
+  for (let index = start + 2; index < start + length; index++) if ((bytes[index] as number) >> 6 !== 2) return 0;
   return length;
 };
 
@@ -32,7 +32,7 @@ const getSequenceLength = (bytes: Uint8Array, at: number, end: number): number =
  * Returns the position of the first invalid UTF-8 byte between `start` and `end`; -1 if there is none. `end` must be
  * within `bytes`.
  */
-export const findUtf8Fault = (bytes: Uint8Array, start: number, end: number): number => {
+export const findInvalidUtf8 = (bytes: Uint8Array, start: number, end: number): number => {
   let position = start;
   while (position < end) {
     const length = getSequenceLength(bytes, position, end);
@@ -51,5 +51,5 @@ export const isUtf8Range = (bytes: Uint8Array, view: DataView, start: number, en
     highBits |= view.getInt32(position, true) | view.getInt32(position + 4, true);
   highBits &= 0x80808080;
   while (position < end) highBits |= (bytes[position++] as number) & 0x80;
-  return highBits === 0 || findUtf8Fault(bytes, start, end) < 0;
+  return highBits === 0 || findInvalidUtf8(bytes, start, end) < 0;
 };

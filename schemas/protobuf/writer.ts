@@ -23,36 +23,36 @@ export class WireWriter {
   }
 
   /** Writes any 64-bit number; negative ones in two's complement. */
-  varint64(value: bigint): void {
-    let rest = BigInt.asUintN(64, value);
+  writeVarint64(value: bigint): void {
+    let remaining = BigInt.asUintN(64, value);
     this.#reserve(10);
-    for (; rest > 127n; rest >>= 7n) this.#bytes[this.#length++] = Number(rest & 127n) | 128;
-    this.#bytes[this.#length++] = Number(rest);
+    for (; remaining > 127n; remaining >>= 7n) this.#bytes[this.#length++] = Number(remaining & 127n) | 128;
+    this.#bytes[this.#length++] = Number(remaining);
   }
 
-  fixed32(value: number): void {
+  writeFixed32(value: number): void {
     this.#reserve(4);
     this.#length = this.#bytes.writeUInt32LE(value, this.#length);
   }
 
   /** Writes any 64-bit number; negative ones in two's complement. */
-  fixed64(value: bigint): void {
+  writeFixed64(value: bigint): void {
     this.#reserve(8);
     this.#length = this.#bytes.writeBigUInt64LE(BigInt.asUintN(64, value), this.#length);
   }
 
-  double(value: number): void {
+  writeDouble(value: number): void {
     this.#reserve(8);
     this.#length = this.#bytes.writeDoubleLE(value, this.#length);
   }
 
-  byte(value: number): void {
+  writeByte(value: number): void {
     this.#reserve(1);
     this.#bytes[this.#length++] = value;
   }
 
   /** Copies `source` from `start` to `end`. */
-  copy(source: Uint8Array, start: number, end: number): void {
+  copyBytes(source: Uint8Array, start: number, end: number): void {
     const count = end - start;
     this.#reserve(count);
     if (count > 24) this.#bytes.set(source.subarray(start, end), this.#length);
@@ -61,12 +61,12 @@ export class WireWriter {
     this.#length += count;
   }
 
-  utf8(text: string): void {
+  writeUtf8(text: string): void {
     this.#reserve(text.length * 3);
     this.#length += this.#bytes.write(text, this.#length, 'utf8');
   }
 
-  /** Begins a length-prefixed part. Pass the returned mark to `end`. */
+  /** Begins a length-prefixed part. Pass the returned mark to `endLengthPrefixed`. */
   beginLengthPrefixed(): number {
     this.#reserve(1);
     return ++this.#length;
@@ -80,7 +80,7 @@ export class WireWriter {
       this.#reserve(extraLengthBytes);
       this.#bytes.copyWithin(mark + extraLengthBytes, mark, this.#length);
     }
-    // The room exists already: growing the buffer now would omit the bytes after the length.
+    // The space is already reserved: growing the buffer now would lose the bytes after the length.
     this.#putVarint(count, mark - 1);
     this.#length += extraLengthBytes;
   }
@@ -90,14 +90,14 @@ export class WireWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Returns the end position. The buffer must have room. */
-  #putVarint(value: number, at: number): number {
+  /** Returns the end position. The buffer must have enough space. */
+  #putVarint(value: number, start: number): number {
     const bytes = this.#bytes;
-    let rest = value;
-    let position = at;
-    for (; rest > 0x7fffffff; rest = Math.floor(rest / 128)) bytes[position++] = (rest % 128) | 128;
-    for (; rest > 127; rest >>>= 7) bytes[position++] = (rest & 127) | 128;
-    bytes[position++] = rest;
+    let remaining = value;
+    let position = start;
+    for (; remaining > 0x7fffffff; remaining = Math.floor(remaining / 128)) bytes[position++] = (remaining % 128) | 128;
+    for (; remaining > 127; remaining >>>= 7) bytes[position++] = (remaining & 127) | 128;
+    bytes[position++] = remaining;
     return position;
   }
 

@@ -18,8 +18,8 @@ const encodedKeys = new Map<string, Uint8Array>();
 
 /** Returns the UTF-8 of a key. Cached, because the same keys are looked up in every record. */
 const encodeKey = (key: string): Uint8Array => {
-  const known = encodedKeys.get(key);
-  if (known !== undefined) return known;
+  const cachedKey = encodedKeys.get(key);
+  if (cachedKey !== undefined) return cachedKey;
   if (encodedKeys.size >= maxKeys) encodedKeys.clear();
   const encoded = Buffer.from(key, 'utf8');
   encodedKeys.set(key, encoded);
@@ -40,11 +40,11 @@ const keyRange: ByteRange = { start: 0, end: 0 };
  * Returns whether the bytes are a KeyValue in the common form: only the key and the value, with lengths of one byte
  * each.
  */
-export const isCommonForm = (bytes: Uint8Array, at: number, end: number): boolean => {
-  const size = bytes[at + 1] as number;
-  const value = at + size + 4;
+export const isCommonForm = (bytes: Uint8Array, start: number, end: number): boolean => {
+  const size = bytes[start + 1] as number;
+  const value = start + size + 4;
   return (
-    bytes[at] === 0x0a &&
+    bytes[start] === 0x0a &&
     size < 128 &&
     bytes[value - 2] === 0x12 &&
     (bytes[value - 1] as number) === end - value &&
@@ -52,22 +52,22 @@ export const isCommonForm = (bytes: Uint8Array, at: number, end: number): boolea
   );
 };
 
-/** Reads a KeyValue into `key` and `found`. As in sinks, the last key and the first value count. */
+/** Reads a KeyValue into `keyRange` and `valueRange`. As in sinks, the last key and the first value count. */
 const readKeyValue = (cursor: WireCursor, end: number): void => {
-  const { bytes, at } = cursor;
-  if (isCommonForm(bytes, at, end)) {
-    keyRange.start = at + 2;
-    keyRange.end = keyRange.start + (bytes[at + 1] as number);
+  const { bytes, position } = cursor;
+  if (isCommonForm(bytes, position, end)) {
+    keyRange.start = position + 2;
+    keyRange.end = keyRange.start + (bytes[position + 1] as number);
     valueRange.start = keyRange.end + 2;
     valueRange.end = end;
-    cursor.at = end;
+    cursor.position = end;
     return;
   }
-  keyRange.start = cursor.at;
-  keyRange.end = cursor.at;
+  keyRange.start = cursor.position;
+  keyRange.end = cursor.position;
   valueRange.start = -1;
   valueRange.end = end;
-  while (cursor.at < end) {
+  while (cursor.position < end) {
     const tag = cursor.readVarint();
     if (tag !== 0x0a && tag !== 0x12) {
       cursor.skip(tag, end);
@@ -75,37 +75,37 @@ const readKeyValue = (cursor: WireCursor, end: number): void => {
     }
     const stop = cursor.readEnd(end);
     if (tag === 0x0a) {
-      keyRange.start = cursor.at;
+      keyRange.start = cursor.position;
       keyRange.end = stop;
     } else if (valueRange.start < 0) {
-      valueRange.start = cursor.at;
+      valueRange.start = cursor.position;
       valueRange.end = stop;
     }
-    cursor.at = stop;
+    cursor.position = stop;
   }
 };
 
 /**
- * Sets `found` to the value of the first KeyValue with that key, among the fields with that tag between two positions.
+ * Sets `valueRange` to the value of the first KeyValue with that key, among the fields with that tag between two positions.
  */
 const findAttribute = (cursor: WireCursor, tag: number, from: number, to: number, name: string): boolean => {
   const encodedName = encodeKey(name);
   const { bytes } = cursor;
-  cursor.at = from;
-  while (cursor.at < to) {
+  cursor.position = from;
+  while (cursor.position < to) {
     const currentTag = cursor.readVarint();
     if (currentTag !== tag) {
       cursor.skip(currentTag, to);
       continue;
     }
     const end = cursor.readEnd(to);
-    const { at } = cursor;
+    const { position } = cursor;
     nextPosition = end;
-    const size = bytes[at + 1] as number;
-    const value = at + size + 4;
-    // Then a different key can be skipped at once.
-    if (isCommonForm(bytes, at, end)) {
-      if (size === encodedName.length && equalsAt(bytes, at + 2, encodedName)) {
+    const size = bytes[position + 1] as number;
+    const value = position + size + 4;
+    // In this form, a different key can be skipped immediately.
+    if (isCommonForm(bytes, position, end)) {
+      if (size === encodedName.length && equalsAt(bytes, position + 2, encodedName)) {
         valueRange.start = value;
         valueRange.end = end;
         return true;
@@ -115,20 +115,20 @@ const findAttribute = (cursor: WireCursor, tag: number, from: number, to: number
       if (keyRange.end - keyRange.start === encodedName.length && equalsAt(bytes, keyRange.start, encodedName))
         return true;
     }
-    cursor.at = end;
+    cursor.position = end;
   }
   return false;
 };
 
 const readFoundText = (cursor: WireCursor): string => {
   if (valueRange.start < 0) return '';
-  cursor.at = valueRange.start;
+  cursor.position = valueRange.start;
   return readValueText(cursor, valueRange.end);
 };
 
 const readFoundType = (cursor: WireCursor): AttributeType => {
   if (valueRange.start < 0) return 'n';
-  cursor.at = valueRange.start;
+  cursor.position = valueRange.start;
   return String.fromCharCode(readTypeCode(cursor, valueRange.end)) as AttributeType;
 };
 
@@ -136,7 +136,7 @@ const readFoundType = (cursor: WireCursor): AttributeType => {
  * Returns the text of the first attribute with that key, in the fields `tag` between two positions; `undefined` without
  * one.
  */
-export const attributeText = (
+export const findFirstAttributeText = (
   cursor: WireCursor,
   tag: number,
   from: number,
@@ -145,7 +145,7 @@ export const attributeText = (
 ): string | undefined => (findAttribute(cursor, tag, from, to, name) ? readFoundText(cursor) : undefined);
 
 /** Returns the text of the last attribute with that key. */
-export const lastAttributeText = (
+export const findLastAttributeText = (
   cursor: WireCursor,
   tag: number,
   from: number,
@@ -158,7 +158,7 @@ export const lastAttributeText = (
 };
 
 /** Returns the type of the first attribute with that key. */
-export const attributeType = (
+export const findAttributeType = (
   cursor: WireCursor,
   tag: number,
   from: number,
@@ -167,7 +167,7 @@ export const attributeType = (
 ): AttributeType | undefined => (findAttribute(cursor, tag, from, to, name) ? readFoundType(cursor) : undefined);
 
 /** Cache of a few hundred attribute names, indexed by some of their bytes: senders repeat the same names. */
-const names: ({ readonly bytes: Uint8Array; readonly text: string } | undefined)[] = Array.from({ length: 1_024 });
+const nameCache: ({ readonly bytes: Uint8Array; readonly text: string } | undefined)[] = Array.from({ length: 1_024 });
 const maxNameBytes = 64;
 
 /** Returns the name between two positions. */
@@ -176,10 +176,11 @@ const readName = (bytes: Uint8Array, start: number, end: number): string => {
   if (length === 0 || length > maxNameBytes) return decodeText(bytes, start, end);
   const middle = bytes[start + (length >> 1)] as number;
   const slot = (length * 37 + (bytes[start] as number) * 7 + middle * 101 + (bytes[end - 1] as number) * 11) & 1_023;
-  const known = names[slot];
-  if (known !== undefined && known.bytes.length === length && equalsAt(bytes, start, known.bytes)) return known.text;
+  const cachedName = nameCache[slot];
+  if (cachedName !== undefined && cachedName.bytes.length === length && equalsAt(bytes, start, cachedName.bytes))
+    return cachedName.text;
   const text = decodeText(bytes, start, end);
-  names[slot] = { bytes: Uint8Array.prototype.slice.call(bytes, start, end), text };
+  nameCache[slot] = { bytes: Uint8Array.prototype.slice.call(bytes, start, end), text };
   return text;
 };
 
@@ -198,7 +199,7 @@ export class NameSet {
   }
 
   /** Returns the name between two positions; `undefined` if it is not in the set. */
-  at(bytes: Uint8Array, start: number, end: number): string | undefined {
+  findName(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (this.#filter[computeSlot(end - start, end === start ? 0 : (bytes[end - 1] as number))] === 0) return undefined;
     const name = readName(bytes, start, end);
     return this.#names.has(name) ? name : undefined;
@@ -208,14 +209,14 @@ export class NameSet {
 const computeSlot = (length: number, last: number): number => (length * 37 + last) & 255;
 
 /**
- * Sets `key`, `found` and `nextPosition` to the next attribute with any key, in the fields with that tag between two positions.
+ * Sets `keyRange`, `valueRange` and `nextPosition` to the next attribute with any key, in the fields with that tag between two positions.
  */
-const nextAttribute = (cursor: WireCursor, tag: number, from: number, to: number): boolean => {
-  cursor.at = from;
-  while (cursor.at < to) {
-    const met = cursor.readVarint();
-    if (met !== tag) {
-      cursor.skip(met, to);
+const readNextAttribute = (cursor: WireCursor, tag: number, from: number, to: number): boolean => {
+  cursor.position = from;
+  while (cursor.position < to) {
+    const currentTag = cursor.readVarint();
+    if (currentTag !== tag) {
+      cursor.skip(currentTag, to);
       continue;
     }
     nextPosition = cursor.readEnd(to);
@@ -225,35 +226,35 @@ const nextAttribute = (cursor: WireCursor, tag: number, from: number, to: number
   return false;
 };
 
-/** Calls `found` with each name of the set that an attribute has, in the fields with that tag between two positions. */
+/** Calls `onName` with each name of the set that an attribute has, in the fields with that tag between two positions. */
 export const visitMatchingNames = (
   cursor: WireCursor,
   [tag, from, to]: readonly [number, number, number],
   names: NameSet,
-  found: (name: string) => void,
+  onName: (name: string) => void,
 ): void => {
   const { bytes } = cursor;
-  let at = from;
-  while (at < to) {
-    const start = at + 2;
-    const end = start + (bytes[at + 1] as number);
+  let position = from;
+  while (position < to) {
+    const start = position + 2;
+    const end = start + (bytes[position + 1] as number);
     let name: string | undefined;
-    if (bytes[at] === tag && end - start < 128 && isCommonForm(bytes, start, end)) {
-      name = names.at(bytes, start + 2, start + 2 + (bytes[start + 1] as number));
-      at = end;
+    if (bytes[position] === tag && end - start < 128 && isCommonForm(bytes, start, end)) {
+      name = names.findName(bytes, start + 2, start + 2 + (bytes[start + 1] as number));
+      position = end;
     } else {
-      if (!nextAttribute(cursor, tag, at, to)) return;
-      name = names.at(bytes, keyRange.start, keyRange.end);
-      at = nextPosition;
+      if (!readNextAttribute(cursor, tag, position, to)) return;
+      name = names.findName(bytes, keyRange.start, keyRange.end);
+      position = nextPosition;
     }
-    if (name !== undefined) found(name);
+    if (name !== undefined) onName(name);
   }
 };
 
 /** Returns all attributes in wire order. */
-export const attributeList = (cursor: WireCursor, tag: number, from: number, to: number): Attribute[] => {
+export const readAttributes = (cursor: WireCursor, tag: number, from: number, to: number): Attribute[] => {
   const list: Attribute[] = [];
-  for (let at = from; nextAttribute(cursor, tag, at, to); at = nextPosition) {
+  for (let at = from; readNextAttribute(cursor, tag, at, to); at = nextPosition) {
     const name = readName(cursor.bytes, keyRange.start, keyRange.end);
     list.push({ key: name, type: readFoundType(cursor), text: readFoundText(cursor) });
   }
@@ -277,11 +278,11 @@ const isScalar = (typeCode: number): boolean =>
   typeCode === typeCodes.empty;
 
 /** Returns the start of the text if an AnyValue contains only a text; otherwise -1. */
-export const plainTextAt = (cursor: WireCursor, start: number, end: number): number => {
+export const findPlainTextStart = (cursor: WireCursor, start: number, end: number): number => {
   if (start >= end || cursor.bytes[start] !== valueTags.string) return -1;
-  cursor.at = start + 1;
+  cursor.position = start + 1;
   const length = cursor.readVarint();
-  return cursor.at + length === end ? cursor.at : -1;
+  return cursor.position + length === end ? cursor.position : -1;
 };
 
 /** Visits a value. A value that is neither a text nor a scalar ends the visit. */
@@ -292,19 +293,19 @@ export const visitValue = (
   visitor: Omit<AttributeVisitor, 'name'>,
 ): boolean => {
   if (start < end && cursor.bytes[start] === valueTags.string) {
-    const text = plainTextAt(cursor, start, end);
-    return text >= 0 && visitor.text(cursor.bytes, text, end);
+    const textStart = findPlainTextStart(cursor, start, end);
+    return textStart >= 0 && visitor.text(cursor.bytes, textStart, end);
   }
-  cursor.at = start;
+  cursor.position = start;
   if (!isScalar(readTypeCode(cursor, end))) return false;
-  cursor.at = start;
+  cursor.position = start;
   return visitor.scalar(cursor, end);
 };
 
 /** Visits the attribute between the cursor's position and `end`. */
-export const visitAttribute = (cursor: WireCursor, end: number, glance: AttributeVisitor): boolean => {
+export const visitAttribute = (cursor: WireCursor, end: number, visitor: AttributeVisitor): boolean => {
   readKeyValue(cursor, end);
   const { start } = valueRange;
-  if (!glance.name(cursor.bytes, keyRange.start, keyRange.end)) return false;
-  return visitValue(cursor, start < 0 ? end : start, valueRange.end, glance);
+  if (!visitor.name(cursor.bytes, keyRange.start, keyRange.end)) return false;
+  return visitValue(cursor, start < 0 ? end : start, valueRange.end, visitor);
 };

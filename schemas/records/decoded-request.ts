@@ -1,4 +1,4 @@
-/** A decoded message, over whose items each reader can iterate. */
+/** A decoded message. Each reader can iterate over its items. */
 export interface DecodedMessage<Item> {
   /** Number of items. */
   readonly count: number;

@@ -1,6 +1,6 @@
 /**
- * Messages of derived topics are published again after a crash. Each has its emitter's position, so that consumers can
- * deduplicate them.
+ * Messages of derived topics are published again after a crash. Each message contains its emitter's position, so
+ * that consumers can deduplicate the messages.
  */
 import { PermanentError } from '../errors.ts';
 
@@ -11,7 +11,7 @@ export interface EmittedPosition {
   readonly part: number;
 }
 
-const pattern = /^(\d{1,16})\.(\d{1,16})$/;
+const positionPattern = /^(\d{1,16})\.(\d{1,16})$/;
 
 /**
  * Returns the position in a message's headers. Returns `undefined` for a message without an emitter, and for a replayed
@@ -20,7 +20,7 @@ const pattern = /^(\d{1,16})\.(\d{1,16})$/;
 export const parseEmittedPosition = (headers: Readonly<Record<string, string>>): EmittedPosition | undefined => {
   const { emitter, position, 'only-group': replayGroup } = headers;
   if (replayGroup !== undefined || (emitter === undefined && position === undefined)) return undefined;
-  const [, offset, part] = pattern.exec(position ?? '') ?? [];
+  const [, offset, part] = positionPattern.exec(position ?? '') ?? [];
   const parsedPosition = { emitter: emitter ?? '', offset: Number(offset), part: Number(part) };
   if (
     parsedPosition.emitter !== '' &&
@@ -37,8 +37,8 @@ export const parseEmittedPosition = (headers: Readonly<Record<string, string>>):
  */
 const maxEmitters = 10_000;
 
-const isAfter = (one: EmittedPosition, other: EmittedPosition): boolean =>
-  one.offset > other.offset || (one.offset === other.offset && one.part > other.part);
+const isAfter = (left: EmittedPosition, right: EmittedPosition): boolean =>
+  left.offset > right.offset || (left.offset === right.offset && left.part > right.part);
 
 /** Highest consumed position of each emitter in a partition. Iterates over these positions. */
 export class ConsumedPositions implements Iterable<EmittedPosition> {

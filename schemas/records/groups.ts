@@ -9,44 +9,44 @@ import type { Group } from './record.ts';
  */
 interface MessageParts {
   readonly subject: ByteRange;
-  readonly schema: ByteRange;
+  readonly schemaUrl: ByteRange;
   readonly contents: readonly ByteRange[];
 }
 
-/** Returns the parts of a message. With `lists = false`, the contents are omitted. */
+/** Returns the parts of a message. With `includesContents = false`, the contents are omitted. */
 const readParts = (cursor: WireCursor, [start, end]: ByteRange, includesContents = true): MessageParts => {
   let subject = emptyRange;
-  let schema = emptyRange;
+  let schemaUrl = emptyRange;
   const contents: ByteRange[] = [];
-  cursor.at = start;
-  while (cursor.at < end) {
+  cursor.position = start;
+  while (cursor.position < end) {
     const tag = cursor.readVarint();
     if (tag !== 0x0a && tag !== 0x12 && tag !== 0x1a) {
       cursor.skip(tag, end);
       continue;
     }
     const fieldEnd = cursor.readEnd(end);
-    if (tag === 0x0a) subject = [cursor.at, fieldEnd];
-    else if (tag === 0x1a) schema = [cursor.at, fieldEnd];
-    else if (includesContents) contents.push([cursor.at, fieldEnd]);
-    cursor.at = fieldEnd;
+    if (tag === 0x0a) subject = [cursor.position, fieldEnd];
+    else if (tag === 0x1a) schemaUrl = [cursor.position, fieldEnd];
+    else if (includesContents) contents.push([cursor.position, fieldEnd]);
+    cursor.position = fieldEnd;
   }
-  return { subject, schema, contents };
+  return { subject, schemaUrl, contents };
 };
 
 /** Resources of a request, in order. */
 const findResources = (cursor: WireCursor, end: number): ByteRange[] => {
   const resources: ByteRange[] = [];
-  cursor.at = 0;
-  while (cursor.at < end) {
+  cursor.position = 0;
+  while (cursor.position < end) {
     const tag = cursor.readVarint();
     if (tag !== 0x0a) {
       cursor.skip(tag, end);
       continue;
     }
     const stop = cursor.readEnd(end);
-    resources.push([cursor.at, stop]);
-    cursor.at = stop;
+    resources.push([cursor.position, stop]);
+    cursor.position = stop;
   }
   return resources;
 };
@@ -55,14 +55,14 @@ const findResources = (cursor: WireCursor, end: number): ByteRange[] => {
 export const findRecordGroups = (body: Uint8Array): Group[] => {
   const cursor = new WireCursor(body);
   return findResources(cursor, body.length).flatMap((resourceRange) => {
-    const { subject, schema, contents } = readParts(cursor, resourceRange);
+    const { subject, schemaUrl, contents } = readParts(cursor, resourceRange);
     return contents.map((records) => {
       const scope = readParts(cursor, records, false);
       return {
         resource: subject,
-        resourceSchema: schema,
+        resourceSchema: schemaUrl,
         scope: scope.subject,
-        scopeSchema: scope.schema,
+        scopeSchema: scope.schemaUrl,
         metric: emptyRange,
         records,
         tag: 0x12,
@@ -77,16 +77,16 @@ export const pointTags: ReadonlySet<number> = new Set([0x2a, 0x3a, 0x4a, 0x52, 0
 /** The points of a metric. The last of several alternatives applies. */
 const findPoints = (cursor: WireCursor, [start, end]: ByteRange): ByteRange => {
   let points = emptyRange;
-  cursor.at = start;
-  while (cursor.at < end) {
+  cursor.position = start;
+  while (cursor.position < end) {
     const tag = cursor.readVarint();
     if (!pointTags.has(tag)) {
       cursor.skip(tag, end);
       continue;
     }
     const stop = cursor.readEnd(end);
-    points = [cursor.at, stop];
-    cursor.at = stop;
+    points = [cursor.position, stop];
+    cursor.position = stop;
   }
   return points;
 };
@@ -94,15 +94,15 @@ const findPoints = (cursor: WireCursor, [start, end]: ByteRange): ByteRange => {
 /** Returns the groups of data points. */
 export const findPointGroups = (body: Uint8Array): Group[] => {
   const cursor = new WireCursor(body);
-  return findResources(cursor, body.length).flatMap((run) => {
-    const { subject, schema, contents } = readParts(cursor, run);
+  return findResources(cursor, body.length).flatMap((resourceRange) => {
+    const { subject, schemaUrl, contents } = readParts(cursor, resourceRange);
     return contents.flatMap((scope) => {
       const parts = readParts(cursor, scope);
       return parts.contents.map((metric) => ({
         resource: subject,
-        resourceSchema: schema,
+        resourceSchema: schemaUrl,
         scope: parts.subject,
-        scopeSchema: parts.schema,
+        scopeSchema: parts.schemaUrl,
         metric,
         records: findPoints(cursor, metric),
         tag: 0x0a,

@@ -1,7 +1,13 @@
-import type { ByteTexts } from '../byte-texts.ts';
+import type { ByteTextSearcher } from '../byte-texts.ts';
 import { readTypeCode, readValueText } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
-import { type AttributeType, type AttributeVisitor, plainTextAt, visitAttribute, visitValue } from './attributes.ts';
+import {
+  type AttributeType,
+  type AttributeVisitor,
+  findPlainTextStart,
+  visitAttribute,
+  visitValue,
+} from './attributes.ts';
 import { LogRows, logRow, logRowWidth } from './log-row.ts';
 import type { RecordOrigin, Resource, Scope } from './origin.ts';
 import { getReceivedNs, TracedRecord, toTimeMs, toTimeNs } from './record.ts';
@@ -9,13 +15,13 @@ import { getSeverityText } from './severity.ts';
 
 /** For messages with more records, each reader scans them again: a message may contain 8 million. */
 const maxCachedRows = 4_096;
-const noRows = new LogRows(new Uint8Array(0));
+const emptyRows = new LogRows(new Uint8Array(0));
 
 /** Reads a time into `low` and `high` of the cursor. Returns `false` if it is absent or zero. */
-const readTime = (cursor: WireCursor, at: number): boolean => {
-  if (at < 0) return false;
-  cursor.at = at;
-  cursor.fixed64();
+const readTime = (cursor: WireCursor, position: number): boolean => {
+  if (position < 0) return false;
+  cursor.position = position;
+  cursor.readFixed64();
   return (cursor.low | cursor.high) !== 0;
 };
 
@@ -35,11 +41,11 @@ export class LogRecord extends TracedRecord {
   /** Field positions of the message's records: of all records, or of the last few thousand that were read */
   readonly #rows: Int32Array;
   readonly #rowMask: number;
-  #rowFinder = noRows;
+  #rowFinder = emptyRows;
 
   /** `count`: number of records of the message. */
-  constructor(origin: RecordOrigin, count: number, resource?: Resource, scope?: Scope) {
-    super(origin, resource, scope);
+  constructor(origin: RecordOrigin, count: number, getResourceAttribute?: Resource, scope?: Scope) {
+    super(origin, getResourceAttribute, scope);
     let rowCount = 1;
     while (rowCount < count && rowCount < maxCachedRows) rowCount *= 2;
     this.#rows = new Int32Array(rowCount * logRowWidth);
@@ -51,13 +57,13 @@ export class LogRecord extends TracedRecord {
     if (this.#rowFinder.bytes !== bytes) this.#rowFinder = new LogRows(bytes);
   }
 
-  override check(): void {
+  override validate(): void {
     this.ensureLocated();
   }
 
   /** ID of the record for `GET /api/logs/{id}`. */
   get recordId(): string {
-    const { partition, offset, ordinal } = this.place;
+    const { partition, offset, ordinal } = this.location;
     return `${this.timeNs}-${partition}-${offset}-${ordinal}`;
   }
 
@@ -86,18 +92,18 @@ export class LogRecord extends TracedRecord {
   /** Text of a string body, JSON of an array or map, or the text of another value. */
   get body(): string {
     const cursor = this.ensureLocated();
-    cursor.at = this.#bodyStart;
+    cursor.position = this.#bodyStart;
     return readValueText(cursor, this.#bodyEnd);
   }
 
-  /** Calls `found` with the number of each text that occurs in the body, possibly several times. */
-  findTextsInBody(texts: ByteTexts, found: (id: number) => void): void {
+  /** Calls `onFound` with the number of each text that occurs in the body, possibly several times. */
+  findTextsInBody(texts: ByteTextSearcher, onFound: (id: number) => void): void {
     const cursor = this.ensureLocated();
-    const start = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
-    if (start >= 0) texts.scan(cursor.bytes, start, this.#bodyEnd, found);
+    const start = findPlainTextStart(cursor, this.#bodyStart, this.#bodyEnd);
+    if (start >= 0) texts.scan(cursor.bytes, start, this.#bodyEnd, onFound);
     else {
       const bytes = Buffer.from(this.body);
-      texts.scan(bytes, 0, bytes.length, found);
+      texts.scan(bytes, 0, bytes.length, onFound);
     }
   }
 
@@ -107,35 +113,35 @@ export class LogRecord extends TracedRecord {
    */
   inspectBody(inspect: (bytes: Uint8Array, from: number, to: number) => boolean): boolean {
     const cursor = this.ensureLocated();
-    const start = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
+    const start = findPlainTextStart(cursor, this.#bodyStart, this.#bodyEnd);
     return start >= 0 && inspect(cursor.bytes, start, this.#bodyEnd);
   }
 
   get bodyType(): AttributeType {
     const cursor = this.ensureLocated();
-    cursor.at = this.#bodyStart;
+    cursor.position = this.#bodyStart;
     return String.fromCharCode(readTypeCode(cursor, this.#bodyEnd)) as AttributeType;
   }
 
   /** Visits the attributes and then the body without decoding them. Returns `false` if the visit ended early. */
-  visit(visit: AttributeVisitor & { readonly body: Omit<AttributeVisitor, 'name'> }): boolean {
+  visitValues(visitValues: AttributeVisitor & { readonly body: Omit<AttributeVisitor, 'name'> }): boolean {
     const cursor = this.rewindToStart();
     const end = this.recordEnd;
     let bodyStart = end;
     let bodyEnd = end;
-    while (cursor.at < end) {
+    while (cursor.position < end) {
       const tag = cursor.readVarint();
       if (tag === 0x32) {
         const stop = cursor.readEnd(end);
-        if (!visitAttribute(cursor, stop, visit)) return false;
-        cursor.at = stop;
+        if (!visitAttribute(cursor, stop, visitValues)) return false;
+        cursor.position = stop;
       } else if (tag === 0x2a) {
         bodyEnd = cursor.readEnd(end);
-        bodyStart = cursor.at;
-        cursor.at = bodyEnd;
+        bodyStart = cursor.position;
+        cursor.position = bodyEnd;
       } else cursor.skip(tag, end);
     }
-    return visitValue(cursor, bodyStart, bodyEnd, visit.body);
+    return visitValue(cursor, bodyStart, bodyEnd, visitValues.body);
   }
 
   /** The record's time, or else its observed time, or else its reception time, in epoch nanoseconds. */
@@ -169,7 +175,7 @@ export class LogRecord extends TracedRecord {
     const rows = this.#rows;
     const row = (this.ordinal & this.#rowMask) * logRowWidth;
     if (rows[row + logRow.filled] !== this.ordinal + 1) {
-      this.#rowFinder.fill(rows, row, cursor.at, end);
+      this.#rowFinder.fill(rows, row, cursor.position, end);
       rows[row + logRow.filled] = this.ordinal + 1;
     }
     this.#timeStart = rows[row + logRow.time] as number;
@@ -183,9 +189,9 @@ export class LogRecord extends TracedRecord {
     this.#bodyEnd = rows[row + logRow.bodyEnd] as number;
     this.attributesStart = rows[row + logRow.attributesStart] as number;
     this.attributesEnd = rows[row + logRow.attributesEnd] as number;
-    this.dropped = (rows[row + logRow.dropped] as number) >>> 0;
-    this.flagBits = (rows[row + logRow.flags] as number) >>> 0;
+    this.droppedCount = (rows[row + logRow.dropped] as number) >>> 0;
+    this.flagsField = (rows[row + logRow.flags] as number) >>> 0;
     this.traceIdStart = rows[row + logRow.trace] as number;
-    this.spanAt = rows[row + logRow.span] as number;
+    this.spanIdStart = rows[row + logRow.span] as number;
   }
 }

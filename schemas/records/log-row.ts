@@ -4,9 +4,9 @@
  */
 import { readIdStart, WireCursor } from '../protobuf/cursor.ts';
 import { isCommonForm } from './attributes.ts';
-import { LogChecks } from './validate.ts';
+import { LogValidator } from './validate.ts';
 
-/** Columns of a row. `filled` identifies its record. An absent time or ID is -1, and an absent text is an empty run. */
+/** Columns of a row. `filled` identifies its record. An absent time or ID is -1, and an absent text is an empty range. */
 export const logRow = {
   filled: 0,
   time: 1,
@@ -38,7 +38,7 @@ const hasCommonValueForm = (bytes: Uint8Array, start: number, end: number): bool
   if (tag === 0x0a) return size < 128 && bytes[start + 1] === size;
   if (tag === 0x21) return size === 7;
   if ((tag !== 0x18 && tag !== 0x10) || size > 8) return false;
-  for (let at = start + 1; at < end - 1; at++) if ((bytes[at] as number) < 128) return false;
+  for (let position = start + 1; position < end - 1; position++) if ((bytes[position] as number) < 128) return false;
   return (bytes[end - 1] as number) < 128;
 };
 
@@ -53,16 +53,16 @@ const isLongText = (bytes: Uint8Array, start: number, end: number): boolean => {
   return bytes[start] === 0x0a && low > 127 && high < 128 && start + 3 + ((low & 127) | (high << 7)) === end;
 };
 
-const readFixed32 = (bytes: Uint8Array, at: number): number =>
-  (bytes[at] as number) |
-  ((bytes[at + 1] as number) << 8) |
-  ((bytes[at + 2] as number) << 16) |
-  ((bytes[at + 3] as number) << 24);
+const readFixed32 = (bytes: Uint8Array, position: number): number =>
+  (bytes[position] as number) |
+  ((bytes[position + 1] as number) << 8) |
+  ((bytes[position + 2] as number) << 16) |
+  ((bytes[position + 3] as number) << 24);
 
-/** Fills rows for the records of one request. Throws a `PermanentError` for a record that a sink would refuse. */
+/** Fills rows for the records of one request. Throws a `PermanentError` for a record that a sink would reject. */
 export class LogRows {
   readonly bytes: Uint8Array;
-  #cachedChecks: LogChecks | undefined;
+  #cachedChecks: LogValidator | undefined;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
@@ -70,21 +70,21 @@ export class LogRows {
 
   fill(rows: Int32Array, row: number, start: number, end: number): void {
     if (this.#fillCommon(rows, row, start, end)) return;
-    this.#checks.checkRecord(start, end);
+    this.#checks.validateRecord(start, end);
     fillUncommon(rows, row, new WireCursor(this.bytes, start), end);
   }
 
   /** Validation of rare forms */
-  get #checks(): LogChecks {
-    this.#cachedChecks ??= new LogChecks(this.bytes);
+  get #checks(): LogValidator {
+    this.#cachedChecks ??= new LogValidator(this.bytes);
     return this.#cachedChecks;
   }
 
   /**
    * Returns `false` if a field has a rare form; then the row is undefined. The variables are separate, because
-   * destructuring lists creates garbage: 290 bytes per record.
+   * destructuring arrays would allocate 290 bytes per record.
    */
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the innermost loop of opening, where each further call shows in the cost of a record
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the innermost loop of decoding, where each additional call measurably increases the cost per record
   #fillCommon(rows: Int32Array, row: number, start: number, end: number): boolean {
     const { bytes } = this;
     let time = -1;
@@ -102,10 +102,10 @@ export class LogRows {
     let attributesEnd = 0;
     let bodyStart = end;
     let bodyEnd = end;
-    let at = start;
-    while (at < end) {
-      const tag = bytes[at] as number;
-      const valueStart = at + 1;
+    let position = start;
+    while (position < end) {
+      const tag = bytes[position] as number;
+      const valueStart = position + 1;
       if ((tag & 7) === 2) {
         let length = bytes[valueStart] as number;
         let contentStart = valueStart + 1;
@@ -118,12 +118,12 @@ export class LogRows {
         // After the last byte the result is not a number.
         if (!(contentEnd <= end)) return false;
         if (tag === 0x32) {
-          if (!isCommonPair(bytes, contentStart, contentEnd)) this.#checks.checkAttribute(contentStart, contentEnd);
-          if (attributesEnd === 0) attributesStart = at;
+          if (!isCommonPair(bytes, contentStart, contentEnd)) this.#checks.validateAttribute(contentStart, contentEnd);
+          if (attributesEnd === 0) attributesStart = position;
           attributesEnd = contentEnd;
         } else if (tag === 0x2a) {
           if (!(hasCommonValueForm(bytes, contentStart, contentEnd) || isLongText(bytes, contentStart, contentEnd)))
-            this.#checks.checkValue(contentStart, contentEnd);
+            this.#checks.validateValue(contentStart, contentEnd);
           bodyStart = contentStart;
           bodyEnd = contentEnd;
         } else if (tag === 0x1a) {
@@ -135,23 +135,23 @@ export class LogRows {
           nameStart = contentStart;
           nameEnd = contentEnd;
         } else return false;
-        at = contentEnd;
+        position = contentEnd;
       } else if (tag === 0x09 || tag === 0x59) {
         if (tag === 0x09) time = valueStart;
         else observed = valueStart;
-        at = valueStart + 8;
+        position = valueStart + 8;
       } else if (tag === 0x10 || tag === 0x38) {
         const number = bytes[valueStart] as number;
         if (!(number < 128)) return false;
         if (tag === 0x10) severity = number;
         else dropped = number;
-        at = valueStart + 1;
+        position = valueStart + 1;
       } else if (tag === 0x45) {
         flags = readFixed32(bytes, valueStart);
-        at = valueStart + 4;
+        position = valueStart + 4;
       } else return false;
     }
-    if (at !== end) return false;
+    if (position !== end) return false;
     rows[row + logRow.time] = time;
     rows[row + logRow.observed] = observed;
     rows[row + logRow.severity] = severity;
@@ -171,26 +171,26 @@ export class LogRows {
   }
 }
 
-/** Reads the length of a run, stores its begin and end, and moves the cursor after it. */
-const fillRange = (rows: Int32Array, at: number, cursor: WireCursor, end: number): void => {
+/** Reads the length of a range, stores its start and end, and moves the cursor after it. */
+const fillRange = (rows: Int32Array, column: number, cursor: WireCursor, end: number): void => {
   const stop = cursor.readEnd(end);
-  rows[at] = cursor.at;
-  rows[at + 1] = stop;
-  cursor.at = stop;
+  rows[column] = cursor.position;
+  rows[column + 1] = stop;
+  cursor.position = stop;
 };
 
 /** Fills the row of a validated record, whatever the form of its fields. */
 const fillUncommon = (rows: Int32Array, row: number, cursor: WireCursor, end: number): void => {
   rows.fill(0, row + logRow.time, row + logRowWidth);
-  for (const at of [logRow.time, logRow.observed, logRow.trace, logRow.span]) rows[row + at] = -1;
+  for (const column of [logRow.time, logRow.observed, logRow.trace, logRow.span]) rows[row + column] = -1;
   rows[row + logRow.bodyStart] = rows[row + logRow.bodyEnd] = end;
-  while (cursor.at < end) {
-    const start = cursor.at;
+  while (cursor.position < end) {
+    const start = cursor.position;
     const tag = cursor.readVarint();
     switch (tag) {
       case 0x09:
-        rows[row + logRow.time] = cursor.at;
-        cursor.at += 8;
+        rows[row + logRow.time] = cursor.position;
+        cursor.position += 8;
         break;
       case 0x10:
         rows[row + logRow.severity] = Math.min(cursor.readVarint(), 255);
@@ -202,15 +202,15 @@ const fillUncommon = (rows: Int32Array, row: number, cursor: WireCursor, end: nu
         fillRange(rows, row + logRow.bodyStart, cursor, end);
         break;
       case 0x32:
-        cursor.at = cursor.readEnd(end);
+        cursor.position = cursor.readEnd(end);
         if (rows[row + logRow.attributesEnd] === 0) rows[row + logRow.attributesStart] = start;
-        rows[row + logRow.attributesEnd] = cursor.at;
+        rows[row + logRow.attributesEnd] = cursor.position;
         break;
       case 0x38:
         rows[row + logRow.dropped] = cursor.readVarint();
         break;
       case 0x45:
-        rows[row + logRow.flags] = cursor.fixed32();
+        rows[row + logRow.flags] = cursor.readFixed32();
         break;
       case 0x4a:
         rows[row + logRow.trace] = readIdStart(cursor, end, 16);
@@ -219,8 +219,8 @@ const fillUncommon = (rows: Int32Array, row: number, cursor: WireCursor, end: nu
         rows[row + logRow.span] = readIdStart(cursor, end, 8);
         break;
       case 0x59:
-        rows[row + logRow.observed] = cursor.at;
-        cursor.at += 8;
+        rows[row + logRow.observed] = cursor.position;
+        cursor.position += 8;
         break;
       case 0x62:
         fillRange(rows, row + logRow.nameStart, cursor, end);

@@ -1,7 +1,7 @@
 /** Shared data of a metric's points. The object is reused for each metric, and copied with a point. */
 import { decodeText } from '../otlp/any-value.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
-import { type Attribute, attributeList } from './attributes.ts';
+import { type Attribute, readAttributes } from './attributes.ts';
 import { type ByteRange, emptyRange } from './origin.ts';
 
 /** Tags of Metric's alternatives → type names of the series */
@@ -63,7 +63,7 @@ export class Metric {
   }
 
   get metadata(): readonly Attribute[] {
-    return this.#metadata ?? attributeList(this.#cursor, metadataTag, ...this.#range);
+    return this.#metadata ?? readAttributes(this.#cursor, metadataTag, ...this.#range);
   }
 
   /** Returns a copy that outlives the batch, without the points. All copies of points share it. */
@@ -93,22 +93,22 @@ export class Metric {
     let points: ByteRange = emptyRange;
     const cursor = this.#cursor;
     const [start, end] = this.#range;
-    cursor.at = start;
-    while (cursor.at < end) {
+    cursor.position = start;
+    while (cursor.position < end) {
       const tag = cursor.readVarint();
       if ((tag & 7) !== 2) {
         cursor.skip(tag, end);
         continue;
       }
       const stop = cursor.readEnd(end);
-      if (tag === 0x0a) this.#name = decodeText(cursor.bytes, cursor.at, stop);
-      else if (tag === 0x12) this.#description = decodeText(cursor.bytes, cursor.at, stop);
-      else if (tag === 0x1a) this.#unit = decodeText(cursor.bytes, cursor.at, stop);
+      if (tag === 0x0a) this.#name = decodeText(cursor.bytes, cursor.position, stop);
+      else if (tag === 0x12) this.#description = decodeText(cursor.bytes, cursor.position, stop);
+      else if (tag === 0x1a) this.#unit = decodeText(cursor.bytes, cursor.position, stop);
       else if (tag in kindsByTag) {
         this.#kind = kindsByTag[tag as keyof typeof kindsByTag];
-        points = [cursor.at, stop];
+        points = [cursor.position, stop];
       }
-      cursor.at = stop;
+      cursor.position = stop;
     }
     this.#readPoints(points);
     return this;
@@ -118,8 +118,8 @@ export class Metric {
     this.#temporality = 0;
     this.#isMonotonic = false;
     const cursor = this.#cursor;
-    cursor.at = start;
-    while (cursor.at < end) {
+    cursor.position = start;
+    while (cursor.position < end) {
       const tag = cursor.readVarint();
       if (tag === 0x10) this.#temporality = Math.min(cursor.readVarint(), 255);
       else if (tag === 0x18) this.#isMonotonic = cursor.readVarint() !== 0;

@@ -2,9 +2,9 @@
  * Shared data of the records of one resource and scope. The objects are reused for each group, and copied with a
  * record.
  */
-import { decodeText, jsonOfAttributes } from '../otlp/any-value.ts';
+import { decodeText, readAttributesJson } from '../otlp/any-value.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
-import { type Attribute, type AttributeType, attributeList, lastAttributeText } from './attributes.ts';
+import { type Attribute, type AttributeType, findLastAttributeText, readAttributes } from './attributes.ts';
 
 /** A range of bytes; empty if both positions are equal. */
 export type ByteRange = readonly [start: number, end: number];
@@ -37,12 +37,12 @@ const attributesTag = 0x0a;
 /**
  * If several attributes have the same key, tables return the one that sorts first: by type, then by length and text.
  */
-const sortsBefore = (one: Attribute, other: Attribute): boolean => {
-  if (one.type !== other.type) return one.type < other.type;
-  return Buffer.compare(lengthPrefixed(one.text), lengthPrefixed(other.text)) < 0;
+const isSortedBefore = (left: Attribute, right: Attribute): boolean => {
+  if (left.type !== right.type) return left.type < right.type;
+  return Buffer.compare(toLengthPrefixed(left.text), toLengthPrefixed(right.text)) < 0;
 };
 
-const lengthPrefixed = (text: string): Buffer => {
+const toLengthPrefixed = (text: string): Buffer => {
   const bytes = Buffer.from(text, 'utf8');
   const length: number[] = [];
   let remaining = bytes.length;
@@ -53,48 +53,48 @@ const lengthPrefixed = (text: string): Buffer => {
 /** An OTLP resource. */
 export class Resource {
   #cursor = new WireCursor(new Uint8Array(0));
-  #run: ByteRange = emptyRange;
-  #schema: ByteRange = emptyRange;
+  #range: ByteRange = emptyRange;
+  #schemaUrlRange: ByteRange = emptyRange;
   #service: string | undefined;
   #attributes: Map<string, Attribute> | undefined;
   #copy: Resource | undefined;
-  #wire: string | undefined;
+  #wireText: string | undefined;
 
-  moveTo(bytes: Uint8Array, run: ByteRange, schema: ByteRange): void {
-    if (this.#cursor.bytes === bytes && this.#run === run && this.#schema === schema) return;
+  moveTo(bytes: Uint8Array, range: ByteRange, schemaUrlRange: ByteRange): void {
+    if (this.#cursor.bytes === bytes && this.#range === range && this.#schemaUrlRange === schemaUrlRange) return;
     this.#cursor.bytes = bytes;
-    this.#run = run;
-    this.#schema = schema;
+    this.#range = range;
+    this.#schemaUrlRange = schemaUrlRange;
     this.#service = undefined;
     this.#attributes = undefined;
     this.#copy = undefined;
-    this.#wire = undefined;
+    this.#wireText = undefined;
   }
 
   /** The bytes as a binary string. If two resources have the same string, they have the same attributes. */
-  get wire(): string {
-    const [start, end] = this.#run;
-    this.#wire ??= Buffer.prototype.latin1Slice.call(this.#cursor.bytes, start, end) as string;
-    return this.#wire;
+  get wireText(): string {
+    const [start, end] = this.#range;
+    this.#wireText ??= Buffer.prototype.latin1Slice.call(this.#cursor.bytes, start, end) as string;
+    return this.#wireText;
   }
 
-  /** Text of `service.name`, or an empty string. The last of several on the wire counts, as in the tables. */
+  /** Text of `service.name`, or an empty string. If the attribute is repeated, the last one on the wire counts, as in the tables. */
   get service(): string {
-    this.#service ??= lastAttributeText(this.#cursor, attributesTag, ...this.#run, 'service.name') ?? '';
+    this.#service ??= findLastAttributeText(this.#cursor, attributesTag, ...this.#range, 'service.name') ?? '';
     return this.#service;
   }
 
   get schemaUrl(): string {
-    return decodeText(this.#cursor.bytes, ...this.#schema);
+    return decodeText(this.#cursor.bytes, ...this.#schemaUrlRange);
   }
 
   /** Number of attributes that the sender dropped. */
   get droppedAttributes(): number {
     const cursor = this.#cursor;
-    const [start, end] = this.#run;
+    const [start, end] = this.#range;
     let dropped = 0;
-    cursor.at = start;
-    while (cursor.at < end) {
+    cursor.position = start;
+    while (cursor.position < end) {
       const tag = cursor.readVarint();
       if (tag === 0x10) dropped = cursor.readVarint();
       else cursor.skip(tag, end);
@@ -114,9 +114,10 @@ export class Resource {
   get attributes(): ReadonlyMap<string, Attribute> {
     if (this.#attributes !== undefined) return this.#attributes;
     const attributes = new Map<string, Attribute>();
-    for (const attribute of attributeList(this.#cursor, attributesTag, ...this.#run)) {
-      const other = attributes.get(attribute.key);
-      if (other === undefined || sortsBefore(attribute, other)) attributes.set(attribute.key, attribute);
+    for (const attribute of readAttributes(this.#cursor, attributesTag, ...this.#range)) {
+      const existingAttribute = attributes.get(attribute.key);
+      if (existingAttribute === undefined || isSortedBefore(attribute, existingAttribute))
+        attributes.set(attribute.key, attribute);
     }
     this.#attributes = attributes;
     return attributes;
@@ -126,9 +127,9 @@ export class Resource {
   copy(): Resource {
     if (this.#copy !== undefined) return this.#copy;
     const { bytes } = this.#cursor;
-    const content = copyRange(bytes, this.#run);
+    const content = copyRange(bytes, this.#range);
     const copy = new Resource();
-    const copiedBytes = Buffer.concat([content, copyRange(bytes, this.#schema)]);
+    const copiedBytes = Buffer.concat([content, copyRange(bytes, this.#schemaUrlRange)]);
     copy.moveTo(copiedBytes, [0, content.length], [content.length, copiedBytes.length]);
     this.#copy = copy;
     copy.#copy = copy;
@@ -139,8 +140,8 @@ export class Resource {
 /** An instrumentation scope. */
 export class Scope {
   #cursor = new WireCursor(new Uint8Array(0));
-  #run: ByteRange = emptyRange;
-  #schema: ByteRange = emptyRange;
+  #range: ByteRange = emptyRange;
+  #schemaUrlRange: ByteRange = emptyRange;
   #isRead = false;
   #name = '';
   #version = '';
@@ -148,11 +149,11 @@ export class Scope {
   #attributes: Map<string, Attribute> | undefined;
   #copy: Scope | undefined;
 
-  moveTo(bytes: Uint8Array, run: ByteRange, schema: ByteRange): void {
-    if (this.#cursor.bytes === bytes && this.#run === run && this.#schema === schema) return;
+  moveTo(bytes: Uint8Array, range: ByteRange, schemaUrlRange: ByteRange): void {
+    if (this.#cursor.bytes === bytes && this.#range === range && this.#schemaUrlRange === schemaUrlRange) return;
     this.#cursor.bytes = bytes;
-    this.#run = run;
-    this.#schema = schema;
+    this.#range = range;
+    this.#schemaUrlRange = schemaUrlRange;
     this.#isRead = false;
     this.#attributes = undefined;
     this.#copy = undefined;
@@ -171,7 +172,7 @@ export class Scope {
   }
 
   get schemaUrl(): string {
-    return decodeText(this.#cursor.bytes, ...this.#schema);
+    return decodeText(this.#cursor.bytes, ...this.#schemaUrlRange);
   }
 
   get(key: string): string | undefined {
@@ -182,7 +183,7 @@ export class Scope {
   get attributes(): ReadonlyMap<string, Attribute> {
     if (this.#attributes !== undefined) return this.#attributes;
     const attributes = new Map<string, Attribute>();
-    for (const attribute of attributeList(this.#cursor, 0x1a, ...this.#run))
+    for (const attribute of readAttributes(this.#cursor, 0x1a, ...this.#range))
       if (!attributes.has(attribute.key)) attributes.set(attribute.key, attribute);
     this.#attributes = attributes;
     return attributes;
@@ -191,17 +192,17 @@ export class Scope {
   /** Attributes as in the tables: JSON sorted by key, empty without attributes. */
   get attributesJson(): string {
     if (this.attributes.size === 0) return '';
-    this.#cursor.at = this.#run[0];
-    return jsonOfAttributes(this.#cursor, this.#run[1], 0x1a);
+    this.#cursor.position = this.#range[0];
+    return readAttributesJson(this.#cursor, this.#range[1], 0x1a);
   }
 
   copy(): Scope {
     if (this.#copy !== undefined) return this.#copy;
     const { bytes } = this.#cursor;
-    const content = copyRange(bytes, this.#run);
+    const content = copyRange(bytes, this.#range);
     const copy = new Scope();
-    const whole = Buffer.concat([content, copyRange(bytes, this.#schema)]);
-    copy.moveTo(whole, [0, content.length], [content.length, whole.length]);
+    const copiedBytes = Buffer.concat([content, copyRange(bytes, this.#schemaUrlRange)]);
+    copy.moveTo(copiedBytes, [0, content.length], [content.length, copiedBytes.length]);
     this.#copy = copy;
     copy.#copy = copy;
     return copy;
@@ -214,17 +215,17 @@ export class Scope {
     this.#version = '';
     this.#dropped = 0;
     const cursor = this.#cursor;
-    const [start, end] = this.#run;
-    cursor.at = start;
-    while (cursor.at < end) {
+    const [start, end] = this.#range;
+    cursor.position = start;
+    while (cursor.position < end) {
       const tag = cursor.readVarint();
       if (tag === 0x20) this.#dropped = cursor.readVarint();
       else if (tag === 0x0a || tag === 0x12) {
         const stop = cursor.readEnd(end);
-        const text = decodeText(cursor.bytes, cursor.at, stop);
+        const text = decodeText(cursor.bytes, cursor.position, stop);
         if (tag === 0x0a) this.#name = text;
         else this.#version = text;
-        cursor.at = stop;
+        cursor.position = stop;
       } else cursor.skip(tag, end);
     }
     return this;

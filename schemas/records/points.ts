@@ -5,15 +5,15 @@ import {
   type Buckets,
   type Exemplar,
   type ExponentialBuckets,
+  emptyBuckets,
   maxTimeHigh,
-  noBuckets,
+  OptionalField64,
   type Quantile,
   readBuckets,
   readExemplar,
   readQuantile,
   readWords,
   toUnsignedNumber,
-  Word64,
 } from './point-parts.ts';
 import { type Group, getReceivedNs, RecordView, toTimeMs, toTimeNs } from './record.ts';
 
@@ -22,15 +22,15 @@ interface PointLayout {
   readonly attributes: number;
   readonly exemplars: number;
   readonly flags: number;
-  readonly words: Readonly<Partial<Record<Word, number>>>;
+  readonly wideFieldTags: Readonly<Partial<Record<WideField, number>>>;
 }
-type Word = 'double' | 'integer' | 'count' | 'sum' | 'min' | 'max' | 'zeroCount' | 'zeroThreshold';
+type WideField = 'double' | 'integer' | 'count' | 'sum' | 'min' | 'max' | 'zeroCount' | 'zeroThreshold';
 
 const numberLayout: PointLayout = {
   attributes: 0x3a,
   exemplars: 0x2a,
   flags: 0x40,
-  words: { double: 0x21, integer: 0x31 },
+  wideFieldTags: { double: 0x21, integer: 0x31 },
 };
 const layouts: Readonly<Record<MetricKind, PointLayout>> = {
   gauge: numberLayout,
@@ -39,15 +39,15 @@ const layouts: Readonly<Record<MetricKind, PointLayout>> = {
     attributes: 0x4a,
     exemplars: 0x42,
     flags: 0x50,
-    words: { count: 0x21, sum: 0x29, min: 0x59, max: 0x61 },
+    wideFieldTags: { count: 0x21, sum: 0x29, min: 0x59, max: 0x61 },
   },
   exponential_histogram: {
     attributes: 0x0a,
     exemplars: 0x5a,
     flags: 0x50,
-    words: { count: 0x21, sum: 0x29, min: 0x61, max: 0x69, zeroCount: 0x39, zeroThreshold: 0x71 },
+    wideFieldTags: { count: 0x21, sum: 0x29, min: 0x61, max: 0x69, zeroCount: 0x39, zeroThreshold: 0x71 },
   },
-  summary: { attributes: 0x3a, exemplars: 0, flags: 0x40, words: { count: 0x21, sum: 0x29 } },
+  summary: { attributes: 0x3a, exemplars: 0, flags: 0x40, wideFieldTags: { count: 0x21, sum: 0x29 } },
 };
 
 const noRecordedValueFlag = 1;
@@ -58,15 +58,15 @@ const noRecordedValueFlag = 1;
 export class DataPoint extends RecordView {
   /** Shared data of the metric's points. The object is reused as well. */
   readonly metric: Metric;
-  readonly #time = new Word64();
-  readonly #start = new Word64();
-  readonly #number = new Word64();
-  readonly #count = new Word64();
-  readonly #sum = new Word64();
-  readonly #min = new Word64();
-  readonly #max = new Word64();
-  readonly #zeroCount = new Word64();
-  readonly #zeroThreshold = new Word64();
+  readonly #time = new OptionalField64();
+  readonly #start = new OptionalField64();
+  readonly #number = new OptionalField64();
+  readonly #count = new OptionalField64();
+  readonly #sum = new OptionalField64();
+  readonly #min = new OptionalField64();
+  readonly #max = new OptionalField64();
+  readonly #zeroCount = new OptionalField64();
+  readonly #zeroThreshold = new OptionalField64();
   readonly #words = [
     ...[this.#time, this.#start, this.#number, this.#count, this.#sum],
     ...[this.#min, this.#max, this.#zeroCount, this.#zeroThreshold],
@@ -77,8 +77,8 @@ export class DataPoint extends RecordView {
   #pointStart = 0;
   #pointEnd = 0;
 
-  constructor(origin: RecordOrigin, resource = new Resource(), scope = new Scope(), metric = new Metric()) {
-    super(origin, resource, scope);
+  constructor(origin: RecordOrigin, getResourceAttribute = new Resource(), scope = new Scope(), metric = new Metric()) {
+    super(origin, getResourceAttribute, scope);
     this.metric = metric;
   }
 
@@ -126,7 +126,7 @@ export class DataPoint extends RecordView {
     this.ensureLocated();
     if (this.#layout !== numberLayout) return undefined;
     if (this.isStale) return Number.NaN;
-    return this.#isInteger ? toSignedNumber(this.#number.low, this.#number.high) : this.#number.double;
+    return this.#isInteger ? toSignedNumber(this.#number.low, this.#number.high) : this.#number.asDouble;
   }
 
   /** The exact value, if the sender sent an integer. */
@@ -139,22 +139,22 @@ export class DataPoint extends RecordView {
   /** Number of observations of a histogram or summary. */
   get count(): number | undefined {
     this.ensureLocated();
-    return this.#layout === numberLayout ? undefined : this.#count.count;
+    return this.#layout === numberLayout ? undefined : this.#count.asCount;
   }
 
   get sum(): number | undefined {
     this.ensureLocated();
-    return this.kind === 'summary' ? this.#sum.double : this.#sum.optionalDouble;
+    return this.kind === 'summary' ? this.#sum.asDouble : this.#sum.asOptionalDouble;
   }
 
   get min(): number | undefined {
     this.ensureLocated();
-    return this.#min.optionalDouble;
+    return this.#min.asOptionalDouble;
   }
 
   get max(): number | undefined {
     this.ensureLocated();
-    return this.#max.optionalDouble;
+    return this.#max.asOptionalDouble;
   }
 
   /** Buckets of an explicit histogram. */
@@ -179,12 +179,12 @@ export class DataPoint extends RecordView {
 
   get zeroCount(): number {
     this.ensureLocated();
-    return this.#zeroCount.count;
+    return this.#zeroCount.asCount;
   }
 
   get zeroThreshold(): number {
     this.ensureLocated();
-    return this.#zeroThreshold.double;
+    return this.#zeroThreshold.asDouble;
   }
 
   get positive(): ExponentialBuckets {
@@ -225,11 +225,11 @@ export class DataPoint extends RecordView {
     for (const word of this.#words) word.clear();
     this.#isInteger = false;
     this.#flags = 0;
-    this.#pointStart = cursor.at;
+    this.#pointStart = cursor.position;
     this.#pointEnd = end;
     const { attributes, flags } = this.#layout;
-    while (cursor.at < end) {
-      const start = cursor.at;
+    while (cursor.position < end) {
+      const start = cursor.position;
       const tag = cursor.readVarint();
       if (tag === attributes) this.skipAttribute(cursor, start, end);
       else if (tag === 0x19) this.#time.read(cursor);
@@ -241,16 +241,16 @@ export class DataPoint extends RecordView {
 
   /** Reads a 64-bit field of the point's kind. Returns `false` if the tag is a different field. */
   #readWord(cursor: WireCursor, tag: number): boolean {
-    const { words } = this.#layout;
-    if (tag === words.double || tag === words.integer) {
+    const { wideFieldTags } = this.#layout;
+    if (tag === wideFieldTags.double || tag === wideFieldTags.integer) {
       this.#number.read(cursor);
-      this.#isInteger = tag === words.integer;
-    } else if (tag === words.count) this.#count.read(cursor);
-    else if (tag === words.sum) this.#sum.read(cursor);
-    else if (tag === words.min) this.#min.read(cursor);
-    else if (tag === words.max) this.#max.read(cursor);
-    else if (tag === words.zeroCount) this.#zeroCount.read(cursor);
-    else if (tag === words.zeroThreshold) this.#zeroThreshold.read(cursor);
+      this.#isInteger = tag === wideFieldTags.integer;
+    } else if (tag === wideFieldTags.count) this.#count.read(cursor);
+    else if (tag === wideFieldTags.sum) this.#sum.read(cursor);
+    else if (tag === wideFieldTags.min) this.#min.read(cursor);
+    else if (tag === wideFieldTags.max) this.#max.read(cursor);
+    else if (tag === wideFieldTags.zeroCount) this.#zeroCount.read(cursor);
+    else if (tag === wideFieldTags.zeroThreshold) this.#zeroThreshold.read(cursor);
     else return false;
     return true;
   }
@@ -258,25 +258,25 @@ export class DataPoint extends RecordView {
   /** Calls `read` with each field with those tags and its end. A length-delimited field is then skipped to its end. */
   #readFields(tags: readonly number[], read: (cursor: WireCursor, end: number) => void): void {
     const cursor = this.ensureLocated();
-    cursor.at = this.#pointStart;
-    while (cursor.at < this.#pointEnd) {
+    cursor.position = this.#pointStart;
+    while (cursor.position < this.#pointEnd) {
       const tag = cursor.readVarint();
       if (!tags.includes(tag)) {
         cursor.skip(tag, this.#pointEnd);
         continue;
       }
-      const { at } = cursor;
+      const { position } = cursor;
       cursor.skip(tag, this.#pointEnd);
-      const end = cursor.at;
-      cursor.at = at;
+      const end = cursor.position;
+      cursor.position = position;
       if ((tag & 7) === 2) cursor.readEnd(this.#pointEnd);
       read(cursor, end);
-      cursor.at = end;
+      cursor.position = end;
     }
   }
 
   #readExponentialBuckets(tag: number): ExponentialBuckets {
-    let buckets = noBuckets;
+    let buckets = emptyBuckets;
     if (this.kind !== 'exponential_histogram') return buckets;
     this.#readFields([tag], (cursor, end) => {
       const { offset, counts } = readBuckets(cursor, end);

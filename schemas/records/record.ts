@@ -6,10 +6,10 @@ import { lastNanosecondsHigh } from '../protobuf/messages.ts';
 import {
   type Attribute,
   type AttributeType,
-  attributeList,
-  attributeText,
-  attributeType,
+  findAttributeType,
+  findFirstAttributeText,
   type NameSet,
+  readAttributes,
   visitMatchingNames,
 } from './attributes.ts';
 import { type ByteRange, copyRange, type RecordLocation, type RecordOrigin, Resource, Scope } from './origin.ts';
@@ -87,9 +87,9 @@ export abstract class RecordView {
   }
 
   /**
-   * Throws a `PermanentError` for a record that a sink would refuse, if the validation of the request skips records.
+   * Throws a `PermanentError` for a record that a sink would reject, if the validation of the request skips records.
    */
-  check(): void {
+  validate(): void {
     // Most records are validated with their request.
   }
 
@@ -113,7 +113,7 @@ export abstract class RecordView {
     return this.#origin.receivedAtMs;
   }
 
-  get place(): RecordLocation {
+  get location(): RecordLocation {
     const { topic, partition, offset } = this.#origin;
     return { topic, partition, offset, ordinal: this.ordinal };
   }
@@ -127,36 +127,36 @@ export abstract class RecordView {
    * Returns the stored text of an attribute (`attribute_types` has its type), of the first with that key; `undefined`
    * without one.
    */
-  attribute(key: string): string | undefined {
+  getAttribute(key: string): string | undefined {
     this.ensureLocated();
-    return attributeText(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd, key);
+    return findFirstAttributeText(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd, key);
   }
 
-  attributeType(key: string): AttributeType | undefined {
+  getAttributeType(key: string): AttributeType | undefined {
     this.ensureLocated();
-    return attributeType(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd, key);
+    return findAttributeType(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd, key);
   }
 
   /** All attributes in the sender's order. */
   get attributes(): readonly Attribute[] {
     this.ensureLocated();
-    return attributeList(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd);
+    return readAttributes(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd);
   }
 
-  /** Calls `found` with each name of the set that one of the attributes has. */
-  attributesAmong(names: NameSet, found: (name: string) => void): void {
+  /** Calls `onName` with each name of the set that one of the attributes has. */
+  visitAttributeNames(names: NameSet, onName: (name: string) => void): void {
     this.ensureLocated();
-    visitMatchingNames(this.#cursor, [this.attributesTag, this.attributesStart, this.attributesEnd], names, found);
+    visitMatchingNames(this.#cursor, [this.attributesTag, this.attributesStart, this.attributesEnd], names, onName);
   }
 
   /**
    * Returns the text of a resource attribute. Of several with one key, the one that sorts first counts, as in tables.
    */
-  resource(key: string): string | undefined {
+  getResourceAttribute(key: string): string | undefined {
     return this.resourceView.get(key);
   }
 
-  resourceType(key: string): AttributeType | undefined {
+  getResourceAttributeType(key: string): AttributeType | undefined {
     return this.resourceView.getType(key);
   }
 
@@ -174,7 +174,7 @@ export abstract class RecordView {
     const cursor = this.#cursor;
     if (this.#isLocated) return cursor;
     this.#isLocated = true;
-    cursor.at = this.#start;
+    cursor.position = this.#start;
     this.attributesStart = 0;
     this.attributesEnd = 0;
     this.locate(cursor, this.#end);
@@ -184,7 +184,7 @@ export abstract class RecordView {
   /** Returns the cursor at the record's first byte. */
   protected rewindToStart(): WireCursor {
     const cursor = this.#cursor;
-    cursor.at = this.#start;
+    cursor.position = this.#start;
     return cursor;
   }
 
@@ -194,9 +194,9 @@ export abstract class RecordView {
 
   /** Skips an attribute whose tag begins at `start`. */
   protected skipAttribute(cursor: WireCursor, start: number, end: number): void {
-    cursor.at = cursor.readEnd(end);
+    cursor.position = cursor.readEnd(end);
     if (this.attributesEnd === 0) this.attributesStart = start;
-    this.attributesEnd = cursor.at;
+    this.attributesEnd = cursor.position;
   }
 
   protected readTextRange(start: number, end: number): string {
@@ -227,9 +227,9 @@ export abstract class RecordView {
 /** A record that belongs to a trace: a log record or a span. */
 export abstract class TracedRecord extends RecordView {
   protected traceIdStart = -1;
-  protected spanAt = -1;
-  protected flagBits = 0;
-  protected dropped = 0;
+  protected spanIdStart = -1;
+  protected flagsField = 0;
+  protected droppedCount = 0;
 
   /** 32 hexadecimal digits, or empty if absent. */
   get traceId(): string {
@@ -240,17 +240,17 @@ export abstract class TracedRecord extends RecordView {
   /** 16 hexadecimal digits, or empty if absent. */
   get spanId(): string {
     this.ensureLocated();
-    return this.readIdHex(this.spanAt, 8);
+    return this.readIdHex(this.spanIdStart, 8);
   }
 
   get flags(): number {
     this.ensureLocated();
-    return this.flagBits;
+    return this.flagsField;
   }
 
   get droppedAttributes(): number {
     this.ensureLocated();
-    return this.dropped;
+    return this.droppedCount;
   }
 }
 
@@ -260,12 +260,12 @@ const millisecondNs = 1_000_000n;
 export const getReceivedNs = ({ receivedAtMs }: RecordOrigin): bigint =>
   BigInt(Math.trunc(receivedAtMs)) * millisecondNs;
 
-/** Returns a time from two words. Times beyond the range of a table become its last instant, as in the table. */
-export const toTimeNs = (low: number, high: number, lastHigh = lastNanosecondsHigh): bigint =>
-  high > lastHigh ? toUnsignedBigint(0xffffffff, lastHigh) : toUnsignedBigint(low, high);
+/** Returns a time from two words. Times beyond the range of a table become its last time, as in the table. */
+export const toTimeNs = (low: number, high: number, maxHigh = lastNanosecondsHigh): bigint =>
+  high > maxHigh ? toUnsignedBigint(0xffffffff, maxHigh) : toUnsignedBigint(low, high);
 
 /** Returns the time in whole milliseconds, without a bigint: 2³² is 4,294 · 10⁶ + 967,296. */
-export const toTimeMs = (low: number, high: number, lastHigh = lastNanosecondsHigh): number =>
-  high > lastHigh
-    ? toTimeMs(0xffffffff, lastHigh, lastHigh)
+export const toTimeMs = (low: number, high: number, maxHigh = lastNanosecondsHigh): number =>
+  high > maxHigh
+    ? toTimeMs(0xffffffff, maxHigh, maxHigh)
     : high * 4_294 + Math.floor((high * 967_296 + low) / 1_000_000);

@@ -16,8 +16,8 @@ const shortNames = severityNames.flatMap((name, number) =>
 );
 
 /**
- * OpenTelemetry's numbers for lowercase severity texts that senders use without a number. Those of syslog follow its
- * data model.
+ * OpenTelemetry's numbers for lowercase severity texts that senders use without a number. The numbers for syslog
+ * severities follow OpenTelemetry's data model.
  */
 export const severityNumbers: ReadonlyMap<string, number> = new Map([
   ...shortNames,

@@ -25,26 +25,26 @@ export interface Source<Item> {
    * telemetry message is decompressed and validated once for all readers, and the result is cached for the life of the
    * message.
    */
-  open(message: BusRecord, from: Partition): DecodedMessage<Item>;
+  decode(message: BusRecord, from: Partition): DecodedMessage<Item>;
   /**
    * Returns the time of an item in epoch milliseconds. Without this method, the time is that of acceptance by the bus.
    */
-  timeOf?(item: Item): number;
+  getTimeMs?(item: Item): number;
   /** Compiles a consumer's prefilter; absent if consumers read all items. */
   compileFilter?(filter: RecordFilter): CompiledFilter<Item>;
   /**
    * Returns the reception time of an item in epoch milliseconds. Without this method, the time is that of acceptance by
    * the bus.
    */
-  receivedAtOf?(item: Item): number;
+  getReceivedAtMs?(item: Item): number;
 }
 
 /** Iterates over the items of a message. */
 export const iterateItems = <Item>(
-  source: Pick<Source<Item>, 'open'>,
+  source: Pick<Source<Item>, 'decode'>,
   message: BusRecord,
   from: Partition,
-): Iterable<Item> => iterateDecoded(source.open(message, from));
+): Iterable<Item> => iterateDecoded(source.decode(message, from));
 
 function* iterateDecoded<Item>(opened: DecodedMessage<Item>): Generator<Item, void, undefined> {
   for (let ordinal = 0; ordinal < opened.count; ordinal++) yield opened.getItem(ordinal);
@@ -56,36 +56,36 @@ interface Member {
 }
 
 /** How to read a kind of records */
-export interface RecordForm<View> {
+export interface RecordFormat<View> {
   readonly topic: Topic;
-  /** Throws a `PermanentError` for a request that a sink would refuse, regardless of the validation by the view. */
-  check(body: Uint8Array): void;
-  groupsOf(body: Uint8Array): Group[];
+  /** Throws a `PermanentError` for a request that a sink would reject, regardless of the validation by the view. */
+  validate(body: Uint8Array): void;
+  findGroups(body: Uint8Array): Group[];
   /** Returns a view of a message with this many records. */
-  view(origin: RecordOrigin, count: number): View;
+  createView(origin: RecordOrigin, count: number): View;
 }
 
-/** Decompresses and validates each member of a message separately. A member is one admitted request. */
+/** Decompresses and validates each member of a message separately. A member is one accepted request. */
 const decodeMembers = (
-  check: (body: Uint8Array) => void,
+  validate: (body: Uint8Array) => void,
   { headers, value, offset }: BusRecord,
   { topic, partition }: Partition,
 ): Member[] => {
   const { tenantId, projectId, encoding, members } = decodeHeaders(headers);
-  let at = 0;
+  let position = 0;
   let remainingBytes = maxMessageDecompressedBytes;
-  const opened = members.map(({ length, receivedAtMs }) => {
-    if (!(length >= 0 && at + length <= value.length))
-      throw new PermanentError('bad-headers', `a member of ${length} bytes passes the end of its message`);
-    const body = decompress(encoding, value.subarray(at, at + length), remainingBytes);
-    check(body);
-    at += length;
+  const decodedMembers = members.map(({ length, receivedAtMs }) => {
+    if (!(length >= 0 && position + length <= value.length))
+      throw new PermanentError('bad-headers', `a member of ${length} bytes exceeds the end of its message`);
+    const body = decompress(encoding, value.subarray(position, position + length), remainingBytes);
+    validate(body);
+    position += length;
     remainingBytes -= body.length;
     return { origin: { tenantId, projectId, topic, partition, offset, receivedAtMs }, body };
   });
-  if (at !== value.length)
-    throw new PermanentError('bad-headers', `the members are ${at} bytes and the message is ${value.length}`);
-  return opened;
+  if (position !== value.length)
+    throw new PermanentError('bad-headers', `the members are ${position} bytes and the message is ${value.length}`);
+  return decodedMembers;
 };
 
 /** Range of the records of one group */
@@ -97,16 +97,16 @@ interface RecordRange {
   readonly endOrdinal: number;
 }
 
-/** Positions of the records in the message being opened: begin and end of each. The opened message has a copy. */
-const initialPlaces = 16_384;
-let recordPositions = new Int32Array(initialPlaces);
+/** Positions of the records in the message that is being decoded: start and end of each. The decoded message has a copy. */
+const initialPositionCount = 16_384;
+let recordPositions = new Int32Array(initialPositionCount);
 let positionCount = 0;
 
 const addPosition = (start: number, end: number): void => {
   if (positionCount === recordPositions.length) {
-    const more = new Int32Array(2 * positionCount);
-    more.set(recordPositions);
-    recordPositions = more;
+    const grownPositions = new Int32Array(2 * positionCount);
+    grownPositions.set(recordPositions);
+    recordPositions = grownPositions;
   }
   recordPositions[positionCount++] = start;
   recordPositions[positionCount++] = end;
@@ -116,33 +116,33 @@ const addPosition = (start: number, end: number): void => {
 class OpenedRecords<View extends RecordView> implements DecodedMessage<View> {
   readonly count: number;
   readonly #view: View | undefined;
-  readonly #stretches: RecordRange[] = [];
+  readonly #ranges: RecordRange[] = [];
   /** Begin and end of each record in its member */
-  readonly #places: Int32Array;
+  readonly #positions: Int32Array;
   #currentRange: RecordRange | undefined;
-  #at = -1;
+  #currentOrdinal = -1;
 
-  constructor(members: readonly Member[], { groupsOf, view }: RecordForm<View>) {
+  constructor(members: readonly Member[], { findGroups, createView }: RecordFormat<View>) {
     positionCount = 0;
-    for (const member of members) for (const group of groupsOf(member.body)) this.#findRecords(member, group);
-    this.#places = recordPositions.slice(0, positionCount);
-    if (recordPositions.length > initialPlaces) recordPositions = new Int32Array(initialPlaces);
+    for (const member of members) for (const group of findGroups(member.body)) this.#findRecords(member, group);
+    this.#positions = recordPositions.slice(0, positionCount);
+    if (recordPositions.length > initialPositionCount) recordPositions = new Int32Array(initialPositionCount);
     this.count = positionCount / 2;
     const [first] = members;
-    this.#view = first === undefined ? undefined : view(first.origin, this.count);
-    for (let ordinal = 0; ordinal < this.count; ordinal++) this.getItem(ordinal).check();
+    this.#view = first === undefined ? undefined : createView(first.origin, this.count);
+    for (let ordinal = 0; ordinal < this.count; ordinal++) this.getItem(ordinal).validate();
   }
 
   getItem(ordinal: number): View {
     const view = this.#view;
     if (view === undefined || ordinal >= this.count) throw new RangeError(`the message has no record ${ordinal}`);
     // Preserves the located fields of this record.
-    if (ordinal === this.#at) return view;
-    this.#at = ordinal;
-    const stretch = this.#currentRange;
-    if (stretch === undefined || ordinal < stretch.first || ordinal >= stretch.endOrdinal)
+    if (ordinal === this.#currentOrdinal) return view;
+    this.#currentOrdinal = ordinal;
+    const currentRange = this.#currentRange;
+    if (currentRange === undefined || ordinal < currentRange.first || ordinal >= currentRange.endOrdinal)
       this.#enterRange(view, ordinal);
-    view.moveTo(this.#places[2 * ordinal] as number, this.#places[2 * ordinal + 1] as number, ordinal);
+    view.moveTo(this.#positions[2 * ordinal] as number, this.#positions[2 * ordinal + 1] as number, ordinal);
     return view;
   }
 
@@ -150,53 +150,53 @@ class OpenedRecords<View extends RecordView> implements DecodedMessage<View> {
     const cursor = new WireCursor(member.body);
     const [start, end] = group.records;
     const first = positionCount / 2;
-    cursor.at = start;
-    while (cursor.at < end) {
+    cursor.position = start;
+    while (cursor.position < end) {
       const tag = cursor.readVarint();
       if (tag !== group.tag) {
         cursor.skip(tag, end);
         continue;
       }
       const stop = cursor.readEnd(end);
-      addPosition(cursor.at, stop);
-      cursor.at = stop;
+      addPosition(cursor.position, stop);
+      cursor.position = stop;
     }
     const endOrdinal = positionCount / 2;
-    if (endOrdinal > first) this.#stretches.push({ member, group, first, endOrdinal });
+    if (endOrdinal > first) this.#ranges.push({ member, group, first, endOrdinal });
   }
 
   #enterRange(view: View, ordinal: number): void {
-    const stretches = this.#stretches;
-    const found = findFirstIndex(stretches.length, (index) => ordinal < (stretches[index] as RecordRange).endOrdinal);
-    const stretch = stretches[found] as RecordRange;
-    const { member, group } = stretch;
-    this.#currentRange = stretch;
+    const ranges = this.#ranges;
+    const rangeIndex = findFirstIndex(ranges.length, (index) => ordinal < (ranges[index] as RecordRange).endOrdinal);
+    const range = ranges[rangeIndex] as RecordRange;
+    const { member, group } = range;
+    this.#currentRange = range;
     view.enterMember(member.origin, member.body);
     view.enterGroup(group);
   }
 }
 
 /** Returns a source of views of OTLP requests. */
-export const telemetrySource = <View extends RecordView & { readonly timeMs: number }>(
-  form: RecordForm<View>,
+export const createTelemetrySource = <View extends RecordView & { readonly timeMs: number }>(
+  format: RecordFormat<View>,
 ): Source<View> => {
-  const openedMessages = new WeakMap<BusRecord, DecodedMessage<View> | { readonly error: unknown }>();
-  const open = (message: BusRecord, from: Partition): DecodedMessage<View> | { readonly error: unknown } => {
+  const decodedMessages = new WeakMap<BusRecord, DecodedMessage<View> | { readonly error: unknown }>();
+  const decodeMessage = (message: BusRecord, from: Partition): DecodedMessage<View> | { readonly error: unknown } => {
     try {
-      return new OpenedRecords(decodeMembers(form.check, message, from), form);
+      return new OpenedRecords(decodeMembers(format.validate, message, from), format);
     } catch (error) {
       return { error };
     }
   };
   return {
-    topics: [form.topic],
-    open(message, from) {
-      const opened = openedMessages.get(message) ?? open(message, from);
-      openedMessages.set(message, opened);
-      if ('error' in opened) throw opened.error;
-      return opened;
+    topics: [format.topic],
+    decode(message, from) {
+      const decodedMessage = decodedMessages.get(message) ?? decodeMessage(message, from);
+      decodedMessages.set(message, decodedMessage);
+      if ('error' in decodedMessage) throw decodedMessage.error;
+      return decodedMessage;
     },
-    timeOf: ({ timeMs }) => timeMs,
-    receivedAtOf: ({ receivedAtMs }) => receivedAtMs,
+    getTimeMs: ({ timeMs }) => timeMs,
+    getReceivedAtMs: ({ receivedAtMs }) => receivedAtMs,
   };
 };

@@ -1,6 +1,6 @@
 import { decodeText } from '../otlp/any-value.ts';
 import { readIdStart, toUnsignedBigint, type WireCursor } from '../protobuf/cursor.ts';
-import { type Attribute, attributeList } from './attributes.ts';
+import { type Attribute, readAttributes } from './attributes.ts';
 import { getReceivedNs, readId, TracedRecord, toTimeMs, toTimeNs } from './record.ts';
 
 /** An event of a span. */
@@ -71,13 +71,13 @@ export class Span extends TracedRecord {
   /** Start time, or else the reception time, in epoch nanoseconds. */
   get timeNs(): bigint {
     this.ensureLocated();
-    return this.#isTimed ? toTimeNs(this.#startLow, this.#startHigh) : getReceivedNs(this.origin);
+    return this.#hasStart ? toTimeNs(this.#startLow, this.#startHigh) : getReceivedNs(this.origin);
   }
 
   /** The time in whole milliseconds; cheap. */
   get timeMs(): number {
     this.ensureLocated();
-    return this.#isTimed ? toTimeMs(this.#startLow, this.#startHigh) : Math.trunc(this.receivedAtMs);
+    return this.#hasStart ? toTimeMs(this.#startLow, this.#startHigh) : Math.trunc(this.receivedAtMs);
   }
 
   /** Duration in nanoseconds; 0 if the end is before the start, or without a start. */
@@ -135,7 +135,7 @@ export class Span extends TracedRecord {
     return copy;
   }
 
-  get #isTimed(): boolean {
+  get #hasStart(): boolean {
     return (this.#startLow | this.#startHigh) !== 0;
   }
 
@@ -143,15 +143,15 @@ export class Span extends TracedRecord {
     this.ensureLocated();
     const isBefore =
       this.#endHigh < this.#startHigh || (this.#endHigh === this.#startHigh && this.#endLow < this.#startLow);
-    return this.#isTimed && !isBefore;
+    return this.#hasStart && !isBefore;
   }
 
   #readList<Item>(listTag: number, read: (cursor: WireCursor, end: number) => Item): Item[] {
     const cursor = this.ensureLocated();
     const items: Item[] = [];
     if (this.#eventsStart < 0) return items;
-    cursor.at = this.#eventsStart;
-    while (cursor.at < this.#end) {
+    cursor.position = this.#eventsStart;
+    while (cursor.position < this.#end) {
       const tag = cursor.readVarint();
       if (tag !== listTag) {
         cursor.skip(tag, this.#end);
@@ -159,51 +159,51 @@ export class Span extends TracedRecord {
       }
       const stop = cursor.readEnd(this.#end);
       items.push(read(cursor, stop));
-      cursor.at = stop;
+      cursor.position = stop;
     }
     return items;
   }
 
   #reset(end: number): void {
     this.#startLow = this.#startHigh = this.#endLow = this.#endHigh = 0;
-    this.traceIdStart = this.spanAt = this.#parentIdStart = this.#eventsStart = -1;
+    this.traceIdStart = this.spanIdStart = this.#parentIdStart = this.#eventsStart = -1;
     this.#stateStart = this.#stateEnd = this.#nameStart = this.#nameEnd = 0;
     this.#statusCode = this.#statusStart = this.#statusEnd = 0;
-    this.#kind = this.flagBits = 0;
-    this.dropped = this.#droppedEvents = this.#droppedLinks = 0;
+    this.#kind = this.flagsField = 0;
+    this.droppedCount = this.#droppedEvents = this.#droppedLinks = 0;
     this.#end = end;
   }
 
   protected override locate(cursor: WireCursor, end: number): void {
     this.#reset(end);
-    while (cursor.at < end) {
-      const start = cursor.at;
+    while (cursor.position < end) {
+      const start = cursor.position;
       const tag = cursor.readVarint();
       switch (tag) {
         case 0x0a:
           this.traceIdStart = readIdStart(cursor, end, 16);
           break;
         case 0x12:
-          this.spanAt = readIdStart(cursor, end, 8);
+          this.spanIdStart = readIdStart(cursor, end, 8);
           break;
         case 0x22:
           this.#parentIdStart = readIdStart(cursor, end, 8);
           break;
         case 0x2a:
           this.#nameEnd = cursor.readEnd(end);
-          this.#nameStart = cursor.at;
-          cursor.at = this.#nameEnd;
+          this.#nameStart = cursor.position;
+          cursor.position = this.#nameEnd;
           break;
         case 0x30:
           this.#kind = Math.min(cursor.readVarint(), 255);
           break;
         case 0x39:
-          cursor.fixed64();
+          cursor.readFixed64();
           this.#startLow = cursor.low;
           this.#startHigh = cursor.high;
           break;
         case 0x41:
-          cursor.fixed64();
+          cursor.readFixed64();
           this.#endLow = cursor.low;
           this.#endHigh = cursor.high;
           break;
@@ -220,14 +220,14 @@ export class Span extends TracedRecord {
   }
 
   #readRareField(cursor: WireCursor, tag: number, start: number, end: number): void {
-    if (tag === 0x50) this.dropped = cursor.readVarint();
+    if (tag === 0x50) this.droppedCount = cursor.readVarint();
     else if (tag === 0x60) this.#droppedEvents = cursor.readVarint();
     else if (tag === 0x70) this.#droppedLinks = cursor.readVarint();
-    else if (tag === 0x85) this.flagBits = cursor.fixed32();
+    else if (tag === 0x85) this.flagsField = cursor.readFixed32();
     else if (tag === 0x1a) {
       this.#stateEnd = cursor.readEnd(end);
-      this.#stateStart = cursor.at;
-      cursor.at = this.#stateEnd;
+      this.#stateStart = cursor.position;
+      cursor.position = this.#stateEnd;
     } else {
       if (this.#eventsStart < 0 && (tag === eventTag || tag === linkTag)) this.#eventsStart = start;
       cursor.skip(tag, end);
@@ -235,12 +235,12 @@ export class Span extends TracedRecord {
   }
 
   #readStatus(cursor: WireCursor, end: number): void {
-    while (cursor.at < end) {
+    while (cursor.position < end) {
       const tag = cursor.readVarint();
       if (tag === 0x12) {
         this.#statusEnd = cursor.readEnd(end);
-        this.#statusStart = cursor.at;
-        cursor.at = this.#statusEnd;
+        this.#statusStart = cursor.position;
+        cursor.position = this.#statusEnd;
       } else if (tag === 0x18) this.#statusCode = Math.min(cursor.readVarint(), 255);
       else cursor.skip(tag, end);
     }
@@ -249,51 +249,51 @@ export class Span extends TracedRecord {
 
 const readText = (cursor: WireCursor, limit: number): string => {
   const end = cursor.readEnd(limit);
-  const text = decodeText(cursor.bytes, cursor.at, end);
-  cursor.at = end;
+  const text = decodeText(cursor.bytes, cursor.position, end);
+  cursor.position = end;
   return text;
 };
 
 /** Returns `undefined` for an event with a different name than requested. */
 const readEvent = (cursor: WireCursor, end: number, requestedName?: string): SpanEvent | undefined => {
-  const start = cursor.at;
+  const start = cursor.position;
   let timeNs = 0n;
   let name = '';
   let droppedAttributes = 0;
-  while (cursor.at < end) {
+  while (cursor.position < end) {
     const tag = cursor.readVarint();
     if (tag === 0x09) {
-      cursor.fixed64();
+      cursor.readFixed64();
       timeNs = toTimeNs(cursor.low, cursor.high);
     } else if (tag === 0x12) name = readText(cursor, end);
     else if (tag === 0x20) droppedAttributes = cursor.readVarint();
     else cursor.skip(tag, end);
   }
   if (requestedName !== undefined && name !== requestedName) return undefined;
-  return { timeNs, name, attributes: attributeList(cursor, 0x1a, start, end), droppedAttributes };
+  return { timeNs, name, attributes: readAttributes(cursor, 0x1a, start, end), droppedAttributes };
 };
 
 const readLink = (cursor: WireCursor, end: number): SpanLink => {
-  const start = cursor.at;
+  const start = cursor.position;
   let traceId = '';
   let spanId = '';
   let traceState = '';
   let droppedAttributes = 0;
   let flags = 0;
-  while (cursor.at < end) {
+  while (cursor.position < end) {
     const tag = cursor.readVarint();
     if (tag === 0x0a) traceId = readId(cursor, end, 16);
     else if (tag === 0x12) spanId = readId(cursor, end, 8);
     else if (tag === 0x1a) traceState = readText(cursor, end);
     else if (tag === 0x28) droppedAttributes = cursor.readVarint();
-    else if (tag === 0x35) flags = cursor.fixed32();
+    else if (tag === 0x35) flags = cursor.readFixed32();
     else cursor.skip(tag, end);
   }
   return {
     traceId,
     spanId,
     traceState,
-    attributes: attributeList(cursor, 0x22, start, end),
+    attributes: readAttributes(cursor, 0x22, start, end),
     droppedAttributes,
     flags,
   };

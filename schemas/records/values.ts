@@ -23,9 +23,9 @@ export const parseTopicValue = <Value extends z.ZodType>(
   } catch (cause) {
     throw new PermanentError('bad-value', `the value on topic ${topic.name} is not JSON`, { cause });
   }
-  const parsed = compileOnce(topic.value).safeParse(json);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
+  const result = compileOnce(topic.value).safeParse(json);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
   const issuePath = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
   throw new PermanentError('bad-value', `the value does not match topic ${topic.name}: ${issuePath}${issue?.message}`);
 };
@@ -36,14 +36,14 @@ const toDecodedMessage = <Item>(items: readonly Item[]): DecodedMessage<Item> =>
 });
 
 /** Returns a source with one value per message. */
-export const messageSource = <Value extends z.ZodType>(topic: ValueTopic<Value>): Source<z.output<Value>> => ({
+export const createMessageSource = <Value extends z.ZodType>(topic: ValueTopic<Value>): Source<z.output<Value>> => ({
   topics: [topic],
-  open: ({ value }) => toDecodedMessage([parseTopicValue(topic, value)]),
+  decode: ({ value }) => toDecodedMessage([parseTopicValue(topic, value)]),
 });
 
 /** Returns a source of the individual values that processors emitted to a topic. */
-export const itemSource = <Item extends z.ZodType>(topic: DerivedTopic<Item>): Source<z.output<Item>> => ({
+export const createItemSource = <Item extends z.ZodType>(topic: DerivedTopic<Item>): Source<z.output<Item>> => ({
   topics: [topic],
-  open: ({ value }) => toDecodedMessage(parseTopicValue(topic, value)),
-  ...(topic.getTimeMs !== undefined && { timeOf: topic.getTimeMs }),
+  decode: ({ value }) => toDecodedMessage(parseTopicValue(topic, value)),
+  ...(topic.getTimeMs !== undefined && { getTimeMs: topic.getTimeMs }),
 });

@@ -14,13 +14,13 @@ export const Matcher = z.strictObject({
 export type Matcher = z.output<typeof Matcher>;
 
 const Matchers = z.array(Matcher).max(64);
-const name = z.string().min(1).max(256);
-const durationText = /^(?=.)(?:(\d{1,6})w)?(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9})s)?$/;
+const nameSchema = z.string().min(1).max(256);
+const durationPattern = /^(?=.)(?:(\d{1,6})w)?(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9})s)?$/;
 const unitsMs = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000];
 
 /** Returns the milliseconds of `30s`, `5m`, `1h30m`, `1d` …; `undefined` for an invalid text. */
 export const parseRoutingDurationMs = (text: string): number | undefined => {
-  const match = durationText.exec(text);
+  const match = durationPattern.exec(text);
   if (match === null) return undefined;
   return unitsMs.reduce((sum, unitMs, index) => sum + Number(match[index + 1] ?? 0) * unitMs, 0);
 };
@@ -49,9 +49,9 @@ export interface Route {
 /** Maximum depth of the tree. */
 const maxRouteDepth = 12;
 
-const routeSchema = (levels: number): z.ZodType<Route> =>
+const createRouteSchema = (levels: number): z.ZodType<Route> =>
   z.strictObject({
-    receiver: name.optional().describe('Name of a receiver; inherited from the parent route by default'),
+    receiver: nameSchema.optional().describe('Name of a receiver; inherited from the parent route by default'),
     matchers: Matchers.default([]).describe(
       'Matchers, all of which must match; a route without matchers matches all alerts',
     ),
@@ -66,13 +66,17 @@ const routeSchema = (levels: number): z.ZodType<Route> =>
       'Minimum interval between notifications about changes of a group; 5m at the root',
     ),
     repeatInterval: Duration.optional().describe('Interval of repeated notifications without changes; 4h at the root'),
-    muteTimeIntervals: z.array(name).max(64).default([]).describe('Time intervals in which no notifications are sent'),
+    muteTimeIntervals: z
+      .array(nameSchema)
+      .max(64)
+      .default([])
+      .describe('Time intervals in which no notifications are sent'),
     activeTimeIntervals: z
-      .array(name)
+      .array(nameSchema)
       .max(64)
       .default([])
       .describe('Time intervals outside of which no notifications are sent; empty for no restriction'),
-    routes: (levels > 1 ? z.array(routeSchema(levels - 1)).max(500) : z.array(z.never()).max(0))
+    routes: (levels > 1 ? z.array(createRouteSchema(levels - 1)).max(500) : z.array(z.never()).max(0))
       .default([])
       .describe('Child routes, evaluated in order if this route matches'),
   }) as unknown as z.ZodType<Route>;
@@ -86,8 +90,8 @@ const monthNames = [
 /** First and last value of a range, both included. */
 export type Bounds = readonly [first: number, last: number];
 
-const parseBounds = (text: string, read: (part: string) => number | undefined): Bounds | undefined => {
-  const parts = text.split(':').map((part) => read(part.trim().toLowerCase()));
+const parseBounds = (text: string, parsePart: (part: string) => number | undefined): Bounds | undefined => {
+  const parts = text.split(':').map((part) => parsePart(part.trim().toLowerCase()));
   const [first, last = first] = parts;
   return parts.length > 2 || first === undefined || last === undefined || parts.includes(undefined)
     ? undefined
@@ -125,16 +129,16 @@ export const timeRanges = {
     return firstPossibleDay(first) > firstPossibleDay(last) ? undefined : bounds;
   },
   months(text: string): Bounds | undefined {
-    const month = (part: string): number | undefined => {
+    const parseMonth = (part: string): number | undefined => {
       const index = findNameIndex(monthNames, part);
       return index === undefined ? parseWholeNumber(part) : index + 1;
     };
-    return validateBounds(parseBounds(text, month), 1, 12);
+    return validateBounds(parseBounds(text, parseMonth), 1, 12);
   },
   years: (text: string) => validateBounds(parseBounds(text, parseWholeNumber), 0, 9999),
 };
 
-const rangeTextSchema = (reader: (text: string) => Bounds | undefined, error: string) =>
+const createRangeSchema = (reader: (text: string) => Bounds | undefined, error: string) =>
   z
     .array(
       z
@@ -160,19 +164,19 @@ export const TimeInterval = z.strictObject({
     .max(64)
     .optional()
     .describe('Times of the day; the end is exclusive'),
-  weekdays: rangeTextSchema(timeRanges.weekdays, 'must be a day or a range such as monday:friday'),
-  daysOfMonth: rangeTextSchema(
+  weekdays: createRangeSchema(timeRanges.weekdays, 'must be a day or a range such as monday:friday'),
+  daysOfMonth: createRangeSchema(
     timeRanges.daysOfMonth,
     'must be days from 1 to 31, or from -31 to -1, such as 1:7 or -3:-1',
   ),
-  months: rangeTextSchema(timeRanges.months, 'must be a month or a range, such as january or 6:8'),
-  years: rangeTextSchema(timeRanges.years, 'must be a year or a range such as 2026:2028'),
+  months: createRangeSchema(timeRanges.months, 'must be a month or a range, such as january or 6:8'),
+  years: createRangeSchema(timeRanges.years, 'must be a year or a range such as 2026:2028'),
   location: TimeZone.default('UTC').describe('Time zone of the days and times'),
 });
 export type TimeInterval = z.output<typeof TimeInterval>;
 
 const Receiver = z.strictObject({
-  name,
+  name: nameSchema,
   channelIds: z
     .array(z.string().min(1).max(128))
     .max(32)
@@ -197,15 +201,15 @@ const InhibitRule = z.strictObject({
 export type InhibitRule = z.output<typeof InhibitRule>;
 
 /**
- * The document as callers write it. The objects that its parts name must exist: `subjects/alerts/routing/problems.ts`
+ * The document as callers write it. The objects that it references must exist: `subjects/alerts/routing/problems.ts`
  * validates that.
  */
 export const AlertRouting = z.strictObject({
-  route: routeSchema(maxRouteDepth).describe('Root route, with a receiver and without matchers'),
+  route: createRouteSchema(maxRouteDepth).describe('Root route, with a receiver and without matchers'),
   receivers: z.array(Receiver).min(1).max(500),
   inhibitRules: z.array(InhibitRule).max(200).default([]),
   timeIntervals: z
-    .array(z.strictObject({ name, timeIntervals: z.array(TimeInterval).max(64) }))
+    .array(z.strictObject({ name: nameSchema, timeIntervals: z.array(TimeInterval).max(64) }))
     .max(200)
     .default([]),
 });

@@ -62,7 +62,7 @@ export type AuditRecord = z.output<typeof AuditRecord>;
 export const auditRecords = defineCollection<AuditRecord>({
   name: 'audit-records',
   evidence: true,
-  // The most selective index is first: a store may use only one of those that a search names.
+  // The most selective index is first: a store may use only one index per search.
   indexes: [['requestId'], ['resource.id'], ['details.actorName'], ['actor.id'], ['action'], ['resource.type']],
 });
 

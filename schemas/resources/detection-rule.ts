@@ -4,15 +4,15 @@ import { defineCollection } from '../ports/documents.ts';
 import { signalSeverities } from '../signals.ts';
 
 /** Values of a selection, in Sigma's syntax. */
-const selectionText = z.string().max(16_384);
+const selectionTextSchema = z.string().max(16_384);
 export const SelectionValues = z.record(
   z.string().min(1).max(256),
   z.union([
-    selectionText,
+    selectionTextSchema,
     z.number(),
     z.boolean(),
     z.null(),
-    z.array(z.union([selectionText, z.number(), z.null()])).max(1_000),
+    z.array(z.union([selectionTextSchema, z.number(), z.null()])).max(1_000),
   ]),
 );
 
@@ -52,14 +52,14 @@ export type DetectionRule = z.output<typeof DetectionRule>;
 
 export const detectionRules = defineCollection<DetectionRule>({ name: 'detection-rules' });
 
-const sourceName = z.string().min(1).max(64);
+const sourceNameSchema = z.string().min(1).max(64);
 const LogSourceParts = z.strictObject({
-  product: sourceName.optional(),
-  category: sourceName.optional(),
-  service: sourceName.optional(),
+  product: sourceNameSchema.optional(),
+  category: sourceNameSchema.optional(),
+  service: sourceNameSchema.optional(),
 });
-const fieldName = z.string().min(1).max(256);
-const fieldValues = z.array(z.string().min(1).max(256)).min(1).max(200);
+const fieldNameSchema = z.string().min(1).max(256);
+const fieldValuesSchema = z.array(z.string().min(1).max(256)).min(1).max(200);
 
 /** An organization's own table of field names. `subjects/detections/fields/table.ts` explains its parts. */
 export const DetectionFields = z.strictObject({
@@ -71,12 +71,12 @@ export const DetectionFields = z.strictObject({
     .max(50)
     .describe('Log sources of the rules to which the table applies; an empty log source matches all rules'),
   fields: z
-    .record(fieldName, z.array(fieldName).min(1).max(50))
+    .record(fieldNameSchema, z.array(fieldNameSchema).min(1).max(50))
     .refine((fields) => Object.keys(fields).length <= 1_000, 'must have at most 1,000 fields')
     .default({})
     .describe('Fields of rules, each with the corresponding names in events, of which the first one present applies'),
   roots: z
-    .array(fieldName)
+    .array(fieldNameSchema)
     .max(50)
     .default([])
     .describe('Paths of the objects that contain event fields, such as winlog.event_data'),
@@ -86,8 +86,10 @@ export const DetectionFields = z.strictObject({
         when: z
           .array(
             z.strictObject({
-              names: z.array(fieldName).min(1).max(20),
-              values: fieldValues.optional().describe('Values, case-insensitive; a trailing * matches any suffix'),
+              names: z.array(fieldNameSchema).min(1).max(20),
+              values: fieldValuesSchema
+                .optional()
+                .describe('Values, case-insensitive; a trailing * matches any suffix'),
             }),
           )
           .min(1)
@@ -95,8 +97,8 @@ export const DetectionFields = z.strictObject({
         is: LogSourceParts,
         categories: z
           .strictObject({
-            names: z.array(fieldName).min(1).max(20),
-            by: z.record(z.string().min(1).max(256), z.array(sourceName).min(1).max(20)),
+            names: z.array(fieldNameSchema).min(1).max(20),
+            by: z.record(z.string().min(1).max(256), z.array(sourceNameSchema).min(1).max(20)),
           })
           .optional()
           .describe('Categories by the value of a field'),

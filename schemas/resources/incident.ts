@@ -7,7 +7,7 @@ import type { Actor } from './audit-record.ts';
 export const incidentStates = ['open', 'acknowledged', 'resolved', 'merged'] as const;
 export type IncidentState = (typeof incidentStates)[number];
 
-const id = z.string().min(1).max(128);
+const idSchema = z.string().min(1).max(128);
 
 /** Fields of an incident that callers write. */
 export const IncidentFields = z.strictObject({
@@ -20,16 +20,16 @@ export const IncidentFields = z.strictObject({
     .describe(
       'Status; `open` for a new incident. `merged` requires mergedInto. The acknowledge, resolve and reopen operations change it as well',
     ),
-  mergedInto: id.nullable().default(null).describe('For the status merged: the incident that continues'),
+  mergedInto: idSchema.nullable().default(null).describe('For the status merged: the incident that continues'),
   roles: z
-    .array(z.strictObject({ role: z.string().min(1).max(64), userId: id }))
+    .array(z.strictObject({ role: z.string().min(1).max(64), userId: idSchema }))
     .max(32)
     .default([])
     .describe('Assigned roles, such as commander or scribe; users of the organization'),
   services: z.array(z.string().min(1).max(256)).max(100).default([]).describe('Affected services'),
-  alertIds: z.array(id).max(1000).default([]).describe('Alerts of the incident'),
+  alertIds: z.array(idSchema).max(1000).default([]).describe('Alerts of the incident'),
   tags: z.array(z.string().min(1).max(64)).max(32).default([]),
-  escalationPolicyId: id.nullable().default(null).describe('Escalation policy; `null` to page nobody'),
+  escalationPolicyId: idSchema.nullable().default(null).describe('Escalation policy; `null` to page nobody'),
 });
 
 /** Fields of an incident that the server writes. */
@@ -103,7 +103,7 @@ export const PostmortemFields = z.strictObject({
     .array(
       z.strictObject({
         text: z.string().min(1).max(4096),
-        ownerId: id.nullable().default(null).describe('Owner, a user of the organization'),
+        ownerId: idSchema.nullable().default(null).describe('Owner, a user of the organization'),
         dueOn: z.iso.date().nullable().default(null),
         isDone: z.boolean().default(false),
       }),

@@ -5,7 +5,7 @@ export const installation = defineCollection<{
   organizationId: string;
   /**
    * ID of the first start that created the document; absent in older ones. A start that lost the response recognizes
-   * its own document by it.
+   * its own document by this ID.
    */
   readonly firstStartId?: string;
 }>({ name: 'installation' });

@@ -31,27 +31,27 @@ export const maxStoredAddresses = 10;
 export const buildUseId = (keyId: string, hash: string): string => `${keyId}/${hash.slice(0, 16)}`;
 
 type Latest = string | null | undefined;
-const latest = (left: Latest, right: Latest): string | null => ((left ?? '') > (right ?? '') ? left : right) ?? null;
+const getLatest = (left: Latest, right: Latest): string | null => ((left ?? '') > (right ?? '') ? left : right) ?? null;
 
 /** Merges the uses of one secret that two instances recorded. */
 export const mergeUses = (left: LicenseKeyUse, right: LicenseKeyUse): LicenseKeyUse => {
   const addresses = new Map<string, string>();
   for (const { address, at } of [...left.addresses, ...right.addresses])
-    addresses.set(address, latest(addresses.get(address), at) ?? at);
+    addresses.set(address, getLatest(addresses.get(address), at) ?? at);
   const firstSeen = { ...left.firstSeen };
   const lastSeen = { ...left.lastSeen };
   for (const signal of signals) {
-    const first = right.firstSeen[signal];
-    if (first !== undefined && first < (firstSeen[signal] ?? '~')) firstSeen[signal] = first;
-    const last = latest(lastSeen[signal], right.lastSeen[signal]);
-    if (last !== null) lastSeen[signal] = last;
+    const rightFirst = right.firstSeen[signal];
+    if (rightFirst !== undefined && rightFirst < (firstSeen[signal] ?? '~')) firstSeen[signal] = rightFirst;
+    const latestSeen = getLatest(lastSeen[signal], right.lastSeen[signal]);
+    if (latestSeen !== null) lastSeen[signal] = latestSeen;
   }
   return {
     keyId: left.keyId,
-    lastUsedAt: latest(left.lastUsedAt, right.lastUsedAt),
+    lastUsedAt: getLatest(left.lastUsedAt, right.lastUsedAt),
     addresses: [...addresses]
       .map(([address, at]) => ({ address, at }))
-      .sort((one, other) => (one.at < other.at ? 1 : -1))
+      .sort((leftEntry, rightEntry) => (leftEntry.at < rightEntry.at ? 1 : -1))
       .slice(0, maxStoredAddresses),
     firstSeen,
     lastSeen,

@@ -10,7 +10,7 @@ export const MultiFactor = z.strictObject({
   secret: z.string(),
   /** Null until the first code is entered. Until then no code is required. */
   confirmedAt: z.iso.datetime().nullable(),
-  /** Time step of the last accepted code. This code and earlier ones are refused. */
+  /** Time step of the last accepted code. This code and earlier codes are rejected. */
   lastTimeStep: z.int(),
   /** Keyed hashes. Used codes are removed. */
   recoveryCodes: z.array(z.string()),

@@ -45,13 +45,13 @@ export const Preferences = z.strictObject({
           .min(0)
           .max(30)
           .default(0)
-          .describe('Delay of this contact after the start of the page, unless the incident is acknowledged before'),
+          .describe('Delay of this contact after the start of the page, unless the incident is acknowledged earlier'),
       }),
     )
     .max(20)
     .refine(
-      (listed) => new Set(listed.map(({ contactId }) => contactId)).size === listed.length,
-      'must name each contact once',
+      (contacts) => new Set(contacts.map(({ contactId }) => contactId)).size === contacts.length,
+      'must contain each contact only once',
     )
     .default([])
     .describe('Contacts for pages to me; empty for all my contacts at once, or email to the account if I have none'),

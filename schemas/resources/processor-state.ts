@@ -10,7 +10,7 @@ export interface ProcessorState {
   readonly size: number;
   /** Compressed bytes as base64, for a small snapshot. */
   readonly bytes?: string;
-  /** ID of the save that wrote the chunks, for a large snapshot. */
+  /** ID of the write that stored the chunks, for a large snapshot. */
   readonly save?: string;
   readonly chunks?: number;
 }

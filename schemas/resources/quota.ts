@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import type { Plan } from './plan.ts';
 
-const bytes = z.int().positive().nullable().default(null);
+const byteThreshold = z.int().positive().nullable().default(null);
 
 /** Decompressed bytes per window, in the sender's encoding; null for no threshold. */
 const Threshold = z.strictObject({
-  warnBytes: bytes.describe('Threshold for warnings'),
-  rejectBytes: bytes.describe('Threshold above which requests are answered with 429'),
+  warnBytes: byteThreshold.describe('Threshold for warnings'),
+  rejectBytes: byteThreshold.describe('Threshold above which requests are rejected with 429'),
 });
 export type Threshold = z.output<typeof Threshold>;
 
@@ -16,24 +16,34 @@ export type QuotaScope = (typeof quotaScopes)[number];
 export const quotaWindows = ['day', 'month'] as const;
 export type QuotaWindow = (typeof quotaWindows)[number];
 
-const noThreshold: Threshold = { warnBytes: null, rejectBytes: null };
-const threshold = Threshold.default(noThreshold);
-const QuotaOfWindow = z.strictObject({ total: threshold, logs: threshold, metrics: threshold, traces: threshold });
-const noThresholds = { total: noThreshold, logs: noThreshold, metrics: noThreshold, traces: noThreshold };
+const emptyThreshold: Threshold = { warnBytes: null, rejectBytes: null };
+const thresholdSchema = Threshold.default(emptyThreshold);
+const WindowQuota = z.strictObject({
+  total: thresholdSchema,
+  logs: thresholdSchema,
+  metrics: thresholdSchema,
+  traces: thresholdSchema,
+});
+const emptyThresholds = {
+  total: emptyThreshold,
+  logs: emptyThreshold,
+  metrics: emptyThreshold,
+  traces: emptyThreshold,
+};
 
 /**
  * An organization's own limits of ingested data, below those of its plan. Days and months are in UTC. One document per
  * organization.
  */
 export const Quota = z.strictObject({
-  day: QuotaOfWindow.default(noThresholds),
-  month: QuotaOfWindow.default(noThresholds),
+  day: WindowQuota.default(emptyThresholds),
+  month: WindowQuota.default(emptyThresholds),
 });
 export type Quota = z.output<typeof Quota>;
 
 export const quotas = defineCollection<Quota>({ name: 'quotas' });
 export const quotaId = 'quota';
-export const noQuota: Quota = { day: noThresholds, month: noThresholds };
+export const emptyQuota: Quota = { day: emptyThresholds, month: emptyThresholds };
 
 const dayMs = 86_400_000;
 
@@ -67,9 +77,9 @@ export const getRejectThresholds = (limits: Pick<Plan['limits'], 'bytesPerDay'>,
     for (const scope of quotaScopes) {
       const quotaBytes = quota[window][scope].rejectBytes;
       const planBytes = window === 'day' && scope === 'total' ? limits.bytesPerDay : null;
-      const isPlan = planBytes !== null && (quotaBytes === null || planBytes <= quotaBytes);
-      const limit = isPlan ? planBytes : quotaBytes;
-      if (limit !== null) thresholds.push({ window, scope, bytes: limit, isPlan });
+      const isPlanLimit = planBytes !== null && (quotaBytes === null || planBytes <= quotaBytes);
+      const limit = isPlanLimit ? planBytes : quotaBytes;
+      if (limit !== null) thresholds.push({ window, scope, bytes: limit, isPlan: isPlanLimit });
     }
   }
   return thresholds;

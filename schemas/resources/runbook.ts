@@ -1,4 +1,4 @@
-/** Runbooks: documents that users upload to be found and cited. */
+/** Runbooks: documents that users upload, so that searches find and answers cite them. */
 import { defineCollection } from '../ports/documents.ts';
 
 /** Metadata of a document. The ID depends on organization and content: the same content gives the same document. */
@@ -34,7 +34,7 @@ export interface RunbookIndexRevision {
   /** Number of passages of all documents. */
   readonly passages: number;
 }
-export const runbookShelves = defineCollection<RunbookIndexRevision>({ name: 'runbook-shelves' });
+export const runbookIndexRevisions = defineCollection<RunbookIndexRevision>({ name: 'runbook-shelves' });
 export const runbookIndexRevisionId = 'runbooks';
 
 /**

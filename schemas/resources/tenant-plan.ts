@@ -9,10 +9,10 @@ import { type Plan, plans, plansTenant } from './plan.ts';
  * Returns the plan of an organization; `undefined` if the organization is unknown or disabled, or if `find` has no such
  * plan.
  */
-export const resolvePlan = <FoundPlan>(
+export const resolvePlan = <PlanType>(
   organization: Pick<Organization, 'disabled' | 'planId'> | undefined,
-  find: (planId: string) => FoundPlan | undefined,
-): FoundPlan | undefined =>
+  find: (planId: string) => PlanType | undefined,
+): PlanType | undefined =>
   organization === undefined || organization.disabled ? undefined : find(organization.planId);
 
 /** Reads the plan of an organization from the documents; `undefined` as in `resolvePlan`. */

@@ -148,7 +148,7 @@ export interface ThreatFeedState {
   readonly failures: number;
   /** Counts of the last successful poll. */
   readonly counts: FeedCounts;
-  /** The first refused entries, with the reason. */
+  /** The first rejected entries, with the reason. */
   readonly refused: readonly { readonly at: string; readonly message: string }[];
   readonly etag: string | null;
   readonly lastModified: string | null;

@@ -1,8 +1,8 @@
 import { landedPosition, ordinal, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
-const milliseconds = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
-const labels = 'Map(LowCardinality(String), String) CODEC(ZSTD(1))';
+const millisecondType = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
+const labelsType = 'Map(LowCardinality(String), String) CODEC(ZSTD(1))';
 
 /** One row per alert state change. A repeated evaluation may duplicate an ID: reads must deduplicate. */
 export const alertTransitionsTable = defineTable({
@@ -16,16 +16,16 @@ export const alertTransitionsTable = defineTable({
     rule_id: 'LowCardinality(String)',
     rule_version: 'UInt32',
     rule_name: 'LowCardinality(String)',
-    time: milliseconds,
+    time: millisecondType,
     from_state: 'LowCardinality(String)',
     to_state: 'LowCardinality(String)',
     severity: 'LowCardinality(String)',
-    labels,
-    annotations: labels,
+    labels: labelsType,
+    annotations: labelsType,
     /** When the alert started firing; the epoch if it never did. */
-    started_at: milliseconds,
+    started_at: millisecondType,
     /** When the alert stopped firing; the epoch if it did not. */
-    ended_at: milliseconds,
+    ended_at: millisecondType,
     value: 'Nullable(Float64)',
     reason: 'String CODEC(ZSTD(1))',
     is_test: 'Bool',
@@ -45,9 +45,9 @@ export const alertEvaluationsTable = defineTable({
     ...tenancy,
     rule_id: 'LowCardinality(String)',
     rule_version: 'UInt32',
-    time: milliseconds,
+    time: millisecondType,
     alert_id: 'String CODEC(ZSTD(1))',
-    labels,
+    labels: labelsType,
     state: 'LowCardinality(String)',
     severity: 'LowCardinality(String)',
     value: 'Nullable(Float64)',

@@ -1,8 +1,8 @@
 import { anomaliesRetentionDays, scoresRetentionDays } from '../anomalies.ts';
 import { defineTable } from './table.ts';
 
-const time = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
-const bound = 'Nullable(Float64) CODEC(ZSTD(1))';
+const timeType = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
+const nullableFloat = 'Nullable(Float64) CODEC(ZSTD(1))';
 
 /** Scores of the steps of a detector's series. */
 export const anomalyScoresTable = defineTable({
@@ -15,11 +15,11 @@ export const anomalyScoresTable = defineTable({
     tenant_id: 'LowCardinality(String)',
     detector_id: 'LowCardinality(String)',
     series: 'LowCardinality(String)',
-    time,
+    time: timeType,
     value: 'Float64 CODEC(ZSTD(1))',
-    expected: bound,
-    low: bound,
-    high: bound,
+    expected: nullableFloat,
+    low: nullableFloat,
+    high: nullableFloat,
     score: 'Float64 CODEC(ZSTD(1))',
     is_anomalous: 'UInt8',
   },
@@ -38,7 +38,7 @@ export const anomaliesTable = defineTable({
     tenant_id: 'LowCardinality(String)',
     project_id: 'LowCardinality(String)',
     /** Start of the anomaly. */
-    time,
+    time: timeType,
     id: 'String',
     revision: 'UInt32',
     detector_id: 'LowCardinality(String)',

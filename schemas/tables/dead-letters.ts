@@ -39,8 +39,8 @@ export const deadLetterMarksTable = defineTable({
   summary: 'Replayed or discarded dead letters',
   retention: 'longest',
   /**
-   * Marks are newer than the dead letters that they mark. So they expire later, and no listed dead letter loses its
-   * mark.
+   * Marks are newer than the dead letters that they mark. Therefore they expire later, and no listed dead letter
+   * loses its mark.
    */
   ageColumn: 'marked_at',
   engine: 'ReplacingMergeTree',

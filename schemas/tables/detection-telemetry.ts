@@ -1,7 +1,7 @@
 import { landedPosition, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
-/** Log sources and fields by day, as each partition first received them: reads merge the rows of one log source. */
+/** Log sources and fields by day, when each partition first received them; reads merge the rows of one log source. */
 export const detectionTelemetryTable = defineTable({
   name: 'detection_telemetry',
   summary: 'Log sources and fields available to detection rules, by day',

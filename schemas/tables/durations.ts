@@ -16,9 +16,9 @@ export const buildBucketSql = (nanoseconds: string): string =>
  * `duration_buckets`.
  */
 export const buildQuantileSql = (quantile: number): string => {
-  const merged = 'sumMap(duration_buckets)';
-  const quantileIndex = `arrayFirstIndex(spans -> spans >= ${quantile} * arraySum(mapValues(${merged})), arrayCumSum(mapValues(${merged})))`;
-  return `exp2((mapKeys(${merged})[${quantileIndex}] + 0.5) / ${bucketsPerDoubling})`;
+  const mergedBuckets = 'sumMap(duration_buckets)';
+  const quantileIndex = `arrayFirstIndex(cumulative -> cumulative >= ${quantile} * arraySum(mapValues(${mergedBuckets})), arrayCumSum(mapValues(${mergedBuckets})))`;
+  return `exp2((mapKeys(${mergedBuckets})[${quantileIndex}] + 0.5) / ${bucketsPerDoubling})`;
 };
 
 /** Counts of a histogram by bucket. */
@@ -26,12 +26,12 @@ export type DurationBuckets = ReadonlyMap<number, number>;
 
 /** Returns the same quantile of a histogram in memory; `undefined` if it is empty. */
 export const computeQuantile = (buckets: DurationBuckets, quantile: number): number | undefined => {
-  const sorted = [...buckets].sort(([one], [other]) => one - other);
-  const total = sorted.reduce((sum, [, spans]) => sum + spans, 0);
+  const sortedBuckets = [...buckets].sort(([left], [right]) => left - right);
+  const total = sortedBuckets.reduce((sum, [, count]) => sum + count, 0);
   let cumulativeCount = 0;
-  for (const [bucket, spans] of sorted) {
-    cumulativeCount += spans;
-    if (spans > 0 && cumulativeCount >= quantile * total) return 2 ** ((bucket + 0.5) / bucketsPerDoubling);
+  for (const [bucket, count] of sortedBuckets) {
+    cumulativeCount += count;
+    if (count > 0 && cumulativeCount >= quantile * total) return 2 ** ((bucket + 0.5) / bucketsPerDoubling);
   }
   return undefined;
 };

@@ -3,7 +3,7 @@ import { defineTable } from './table.ts';
 
 /**
  * Calls between services, databases, queues and hosts, by minute. Several rows of the same edge and minute add up:
- * always aggregate. `schemas/edges.ts` documents the columns. For quantiles use `durationQuantile` of `durations.ts`.
+ * always aggregate. `schemas/edges.ts` documents the columns. For quantiles use `buildQuantileSql` of `durations.ts`.
  */
 export const serviceEdgesTable = defineTable({
   name: 'service_edges',

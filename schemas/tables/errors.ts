@@ -2,7 +2,7 @@ import {
   frequentInsertSettings,
   identityKeySettings,
   landedPosition,
-  nanoseconds,
+  nanosecondType,
   ordinal,
   partitionByDayReceived,
   tenancy,
@@ -19,7 +19,7 @@ export const errorOccurrencesTable = defineTable({
   columns: {
     ...tenancy,
     /** Time of the exception, or of its reception if that is earlier. */
-    timestamp: nanoseconds,
+    timestamp: nanosecondType,
     fingerprint: 'LowCardinality(String)',
     /** `log` or `span`: determines the entitlement and the retention of the plan. */
     source: 'LowCardinality(String)',

@@ -1,8 +1,8 @@
 import { defineTable } from './table.ts';
 
 /**
- * Signed tree heads of the audit chains. They never expire: an old head proves that an old record was changed. Heads of
- * several instances share a row if they cover the same records, and have several rows otherwise.
+ * Signed tree heads of the audit chains. They never expire: an old head proves that an old record was changed. Heads
+ * of several instances share a row if they cover the same records; otherwise each has its own row.
  */
 export const evidenceHeadsTable = defineTable({
   name: 'evidence_heads',

@@ -10,7 +10,7 @@ export type FieldKind = (typeof fieldKinds)[number];
 
 /**
  * Number of records with each field or attribute, by hour: one row for each of them and each range of offsets that
- * landed in one batch. Always sum. `referenceOf` (`schemas/records/fields.ts`) maps a key to its name in searches.
+ * one batch stored. Always sum. `resolveReference` (`schemas/fields.ts`) resolves the name of a key in searches.
  */
 export const fieldsTable = defineTable({
   name: 'fields',
@@ -27,8 +27,8 @@ export const fieldsTable = defineTable({
     /** Empty for `record` and `other`. */
     key: 'LowCardinality(String)',
     /**
-     * Type character of `attribute_types`, empty for fields. The first of several attributes with one key in a record
-     * counts.
+     * Type character of `attribute_types`, empty for fields. If a record has several attributes with the same key,
+     * the first one counts.
      */
     type: 'LowCardinality(String)',
     /** For `other`: the number of attributes. */

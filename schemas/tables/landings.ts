@@ -7,7 +7,7 @@ import { defineTable } from './table.ts';
  */
 export const landingsTable = defineTable({
   name: 'landings',
-  summary: 'Latest reception time of landed data, by tenant and table',
+  summary: 'Latest reception time of stored data, by tenant and table',
   retention: 'never',
   shardedBy: 'tenant',
   engine: 'AggregatingMergeTree',

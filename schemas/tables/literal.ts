@@ -1,6 +1,6 @@
 /**
- * SQL literals. Parameters (`schemas/ports/columns.ts`) make them mostly unnecessary, except for statements without
- * parameters and in adapters.
+ * SQL literals. Queries use parameters instead (`schemas/ports/columns.ts`); literals are only for statements
+ * without parameters and for adapters.
  */
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' };

@@ -15,8 +15,8 @@ export const logPatternsTable = defineTable({
     tenant_id: 'LowCardinality(String)',
     service: 'LowCardinality(String)',
     /**
-     * Hash of the structure. Patterns of different structure match no common body, so the patterns of a body are looked
-     * up by it.
+     * Hash of the structure. Patterns with different structures never match the same body, so the patterns of a body
+     * are looked up by this hash.
      */
     structure: 'Int32',
     pattern_id: 'String',

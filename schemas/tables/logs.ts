@@ -1,7 +1,7 @@
 import {
   attributes,
   frequentInsertSettings,
-  nanoseconds,
+  nanosecondType,
   ordinal,
   origin,
   partitionByDayReceived,
@@ -28,8 +28,8 @@ export const logsTable = defineTable({
     ...origin,
     ...ordinal,
     /** The record's time, or else the observed time, or else the reception time. */
-    timestamp: nanoseconds,
-    observed_timestamp: nanoseconds,
+    timestamp: nanosecondType,
+    observed_timestamp: nanosecondType,
     service: 'LowCardinality(String)',
     resource_id: 'UInt64',
     ...scope,

@@ -3,7 +3,7 @@ import {
   frequentInsertSettings,
   identityKeySettings,
   landedPosition,
-  nanoseconds,
+  nanosecondType,
   origin,
   partitionByDayReceived,
   scope,
@@ -104,9 +104,9 @@ const pointColumns = {
   ...tenancy,
   ...origin,
   ...seriesKey,
-  timestamp: nanoseconds,
+  timestamp: nanosecondType,
   /** Epoch 0 if the sender specified none. */
-  start_timestamp: nanoseconds,
+  start_timestamp: nanosecondType,
   /** OTLP data point flags; 1: no recorded value. */
   flags: 'UInt32',
 } as const;
@@ -198,7 +198,7 @@ export const exemplarsTable = defineTable({
     ...tenancy,
     ...origin,
     ...seriesKey,
-    timestamp: nanoseconds,
+    timestamp: nanosecondType,
     value: 'Float64',
     trace_id: 'FixedString(16)',
     span_id: 'FixedString(8)',
@@ -211,12 +211,12 @@ export const exemplarsTable = defineTable({
 });
 
 /**
- * A row for each landed metrics message that a rule emitted, so that a message published again after a crash lands
- * once. This is a separate table, because messages of senders have no emitter positions. Rows of one message merge.
+ * A row for each landed metrics message that a rule emitted, so that a message published again after a crash is
+ * stored once. This is a separate table, because messages of senders have no emitter positions. Rows of one message merge.
  */
 export const emittedMetricsTable = defineTable({
   name: 'emitted_metrics',
-  summary: 'Messages of recorded series that landed',
+  summary: 'Stored messages of recorded series',
   retention: 'metrics',
   shardedBy: 'tenant',
   engine: 'ReplacingMergeTree',

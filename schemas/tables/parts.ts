@@ -7,7 +7,7 @@ export const tenancy = {
 } as const;
 
 /**
- * Position of the row's message on the bus, which identifies the landed range and forms IDs. `ordinal` counts records
+ * Position of the row's message on the bus, which identifies the stored range and is part of IDs. `ordinal` counts records
  * within a message.
  */
 export const origin = {
@@ -50,7 +50,7 @@ export const scope = {
   scope_schema_url: 'LowCardinality(String)',
 } as const;
 
-export const nanoseconds = "DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))";
+export const nanosecondType = "DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))";
 
 /**
  * Settings of tables with an insert per second. Merges combine about 16 parts instead of 5, so that a row is merged

@@ -12,14 +12,14 @@ export const noShardIndex = 65_535;
 export const emptyShardMarker = '-';
 
 /**
- * Shards of a cluster that may contain rows. Each server stores all placements itself, before anything lands according
- * to them. A row has one of four meanings:
+ * Shards of a cluster that may contain rows. Each server stores all placements itself, before rows are inserted
+ * according to them. A row has one of four meanings:
  * - `shards` > 0: the cluster had this many shards, this server was number `shard` (starting at 0), and rows were
  *   placed by the rule (`sharding.ts`).
  * - `tenant` and `landed_in`: rows of the tenant in this table are on `shard` too.
  * - Neither: rows of any tenant, in any table, are on `shard` too.
- * - `landed_in` is `-`: no rows are on `shard` any more, so that it may leave the cluster. Revoked before it gets new
- *   rows.
+ * - `landed_in` is `-`: no rows are on `shard` any more, so that it may leave the cluster. The marker is removed
+ * before the shard receives new rows.
  */
 export const placementsTable = defineTable({
   name: 'placements',

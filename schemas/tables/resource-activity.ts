@@ -25,7 +25,7 @@ export const resourceActivityTable = defineTable({
     service: 'LowCardinality(String)',
     resource_id: 'UInt64',
     logs: 'SimpleAggregateFunction(sum, UInt64)',
-    /** Log records of severity ERROR and above, by `severityNumberOf`. */
+    /** Log records of severity ERROR and above, by `getSeverityNumber`. */
     error_logs: 'SimpleAggregateFunction(sum, UInt64)',
     spans: 'SimpleAggregateFunction(sum, UInt64)',
     /** Request spans (`isRequestSql`), and those with an error. */

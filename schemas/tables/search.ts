@@ -1,11 +1,11 @@
 /**
  * Search indexes and the exact expressions that use them. The engine uses an index only if a query contains exactly its
- * expression. So reads use the functions of this file and never write the expressions themselves.
+ * expression. Therefore reads use the functions of this file and never contain the expressions themselves.
  */
 import { severityNumbers } from '../records/severity.ts';
 import { quoteString } from './literal.ts';
 
-/** SQL of `severityNumberOf` for a row of `logs`. */
+/** SQL of `getSeverityNumber` for a row of `logs`. */
 export const severityNumberSql = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quoteString).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
 
 /** Words of a body, in lower case (ASCII only). */
@@ -19,8 +19,8 @@ const pairHashesSql = 'arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes),
 
 /**
  * Words of a body in a Bloom filter, sized by their number. It costs a third of a text index to build and to merge (see
- * the README of this folder). A false positive causes a granule to be read in vain, which costs more than a larger
- * filter. `fresh_words` is used until a part's first merge. It has a fixed size and one hash per word, so that it is
+ * the README of this folder). A false positive causes an unnecessary read of a granule, which costs more than a
+ * larger filter. `fresh_words` is used until a part's first merge. It has a fixed size and one hash per word, so that it is
  * less selective for granules with many words, and takes a fifth of the other's build time.
  */
 export const bodyIndex = {
@@ -62,7 +62,7 @@ export const indexesBuiltByMerges: readonly string[] = ['body_words', 'attribute
 export const indexesBuiltByInserts: readonly string[] = ['fresh_words'] satisfies (keyof typeof bodyIndex)[];
 
 /** Returns the text in lower case, like the engine's `lower`: ASCII letters only. */
-export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (uppercase) => uppercase.toLowerCase());
 
 /** Splits a text like the engine: into runs of ASCII letters and digits and all other characters. */
 const splitWords = (text: string): readonly string[] => [
@@ -81,7 +81,7 @@ const maxSeparateWords = 4;
  * matches nothing.
  */
 export const buildBodyHasAllWords = (text: string): string => {
-  const words = splitWords(text).toSorted((one, other) => other.length - one.length);
+  const words = splitWords(text).toSorted((left, right) => right.length - left.length);
   if (words.length === 0) return 'false';
   const conditions = [
     `indexHint(hasAll(tokens(${lowerBodySql}), ${toArraySql(words)}))`,
@@ -110,7 +110,7 @@ const hasEscapeSql = "position(body, '\\\\u00') > 0";
 export const buildJsonBodyHasAll = (characters: readonly string[]): string =>
   characters.length === 0
     ? 'true'
-    : `(${characters.map((each) => `position(body, ${quoteString(each)}) > 0`).join(' AND ')} OR ${hasEscapeSql})`;
+    : `(${characters.map((part) => `position(body, ${quoteString(part)}) > 0`).join(' AND ')} OR ${hasEscapeSql})`;
 
 /** Word search in the records of a table. */
 export interface TextSearch {
@@ -139,13 +139,13 @@ export const bodySearch: TextSearch = {
  * Search in several texts: words may be in any of them, and a pattern must match one. `joined` is all of them in lower
  * case, `each` an array.
  */
-const createMultiTextSearch = (joined: string, each: string): TextSearch => ({
+const createMultiTextSearch = (joinedTextSql: string, textsSql: string): TextSearch => ({
   hasAllWords(text) {
     const words = splitWords(text);
-    return words.length === 0 ? 'false' : `hasAllTokens(${joined}, ${toArraySql(words)})`;
+    return words.length === 0 ? 'false' : `hasAllTokens(${joinedTextSql}, ${toArraySql(words)})`;
   },
   matches: (pattern, form) =>
-    `arrayExists(text -> match(${form === 'lower' ? 'lower(text)' : 'text'}, ${pattern}), ${each})`,
+    `arrayExists(text -> match(${form === 'lower' ? 'lower(text)' : 'text'}, ${pattern}), ${textsSql})`,
   isIndexed: false,
 });
 
@@ -166,15 +166,16 @@ export const seriesSearch = createMultiTextSearch(
  * an SQL expression. The engine's own `attributes[key]` is an eighth cheaper, but 26.7.2 sometimes returns the second
  * one.
  */
-export const attributeText = (key: string): string => `mapValues(attributes)[indexOf(mapKeys(attributes), ${key})]`;
+export const buildAttributeTextSql = (key: string): string =>
+  `mapValues(attributes)[indexOf(mapKeys(attributes), ${key})]`;
 
 /**
  * Returns a condition for attributes with exactly this value. `key` and `value` are SQL expressions such as
  * `{key:String}` and `{value:String}`. The index is only a hint: hashing all attributes of each remaining row costs
  * more than reading them. A missing attribute equals an empty text.
  */
-export const attributeEquals = (key: string, value: string): string =>
-  `(indexHint(has(${pairHashesSql}, cityHash64(${key}, ${value}))) AND ${attributeText(key)} = ${value} AND (${value} != '' OR mapContains(attributes, ${key})))`;
+export const buildAttributeEqualsSql = (key: string, value: string): string =>
+  `(indexHint(has(${pairHashesSql}, cityHash64(${key}, ${value}))) AND ${buildAttributeTextSql(key)} = ${value} AND (${value} != '' OR mapContains(attributes, ${key})))`;
 
 /**
  * Returns a condition for the rows of a trace. `id` is a parameter or literal of 32 hexadecimal digits. The index

@@ -6,15 +6,15 @@ import { allTables, allViews } from './index.ts';
 import { isMerging } from './table.ts';
 
 /**
- * Returns the place of a tenant's telemetry: the partition of its topics, whose batches land completely on one shard. A
+ * Returns the partition of a tenant's telemetry in its topics; the batches of a partition are stored completely on one shard. A
  * tenant with several shards on the bus also has other places, as does a bus with undeclared partitions:
  * `Columns.insert` records them.
  */
-export const getTenantPlace = (tenantId: string): number =>
+export const getTenantPartition = (tenantId: string): number =>
   computePartition(buildTenantKey(tenantId, 1, 0), topics.logs.partitions);
 
 /** Returns the shard of a place, starting at 0. */
-export const getShardOfPlace = (place: number, shards: number): number => place % shards;
+export const getShardOfPartition = (partition: number, shards: number): number => partition % shards;
 
 const tablesByName = new Map(allTables.map((table) => [table.name, table]));
 
@@ -27,8 +27,8 @@ export const isShardedByTenant = (table: string): boolean => tablesByName.get(ta
  * their key are only ever repeated.
  */
 export const isReplacedByKey = (table: string): boolean => {
-  const { shardedBy: shardingKey, orderBy = [], ...declared } = tablesByName.get(table) ?? {};
-  return shardingKey === undefined && isMerging(declared) && !orderBy.includes('offset');
+  const { shardedBy: shardingKey, orderBy = [], ...tableFields } = tablesByName.get(table) ?? {};
+  return shardingKey === undefined && isMerging(tableFields) && !orderBy.includes('offset');
 };
 
 /** Returns the tables into which sinks insert the data of a table: itself, and those from which views fill it. */

@@ -1,7 +1,7 @@
 import {
   attributes,
   frequentInsertSettings,
-  nanoseconds,
+  nanosecondType,
   ordinal,
   origin,
   partitionByDayReceived,
@@ -25,7 +25,7 @@ export const spansTable = defineTable({
     ...origin,
     ...ordinal,
     /** Start time of the span. */
-    timestamp: nanoseconds,
+    timestamp: nanosecondType,
     /** Nanoseconds; 0 if the end is before the start. */
     duration: 'UInt64 CODEC(T64, ZSTD(1))',
     service: 'LowCardinality(String)',

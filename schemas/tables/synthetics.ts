@@ -1,7 +1,7 @@
 import { runsRetentionDays, statesRetentionDays } from '../synthetic-runs.ts';
 import { defineTable } from './table.ts';
 
-const time = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
+const timeType = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
 
 /** A run of a check. A repeated report merges into the first: read with FINAL. */
 export const syntheticRunsTable = defineTable({
@@ -15,10 +15,10 @@ export const syntheticRunsTable = defineTable({
     project_id: 'LowCardinality(String)',
     check_id: 'LowCardinality(String)',
     location: 'LowCardinality(String)',
-    due: time,
+    due: timeType,
     is_manual: 'UInt8',
     earliness: 'UInt64 CODEC(ZSTD(1))',
-    started: time,
+    started: timeType,
     outcome: 'LowCardinality(String)',
     attempts: 'UInt8',
     duration_ms: 'Float64 CODEC(ZSTD(1))',
@@ -66,7 +66,7 @@ export const syntheticStatesTable = defineTable({
     tenant_id: 'LowCardinality(String)',
     check_id: 'LowCardinality(String)',
     location: 'LowCardinality(String)',
-    at: time,
+    at: timeType,
     state: 'LowCardinality(String)',
   },
   partitionBy: 'toYYYYMM(at)',
@@ -83,7 +83,7 @@ export const syntheticVerdictsTable = defineTable({
   columns: {
     tenant_id: 'LowCardinality(String)',
     check_id: 'LowCardinality(String)',
-    judged: time,
+    judged: timeType,
     state: 'LowCardinality(String)',
     is_maintenance: 'UInt8',
     says: 'String CODEC(ZSTD(1))',

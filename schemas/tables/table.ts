@@ -46,8 +46,8 @@ export interface MaterializedView {
   readonly to: string;
   readonly select: string;
   /**
-   * Columns of the select, if existing data of `from` is inserted when the view is created. Rows that land meanwhile
-   * may be duplicated.
+   * Columns of the select, if existing data of `from` is inserted when the view is created. Rows that are inserted
+   * in the meantime may be duplicated.
    */
   readonly backfillColumns?: readonly string[];
 }
@@ -55,11 +55,11 @@ export interface MaterializedView {
 /** Declares a table. Throws if the age of rows cannot be determined. */
 export const defineTable = <const Definition extends Table>(table: Definition): Definition => {
   if (table.retention === 'never') return table;
-  const age = getAgeColumn(table);
-  for (const column of ['tenant_id', age])
+  const ageColumn = getAgeColumn(table);
+  for (const column of ['tenant_id', ageColumn])
     if (!(column in table.columns))
       throw new Error(
-        `table ${table.name} has a retention of ${table.retention} and no column ${column} to find its old rows by: add it, or name another as ageColumn`,
+        `table ${table.name} has a retention of ${table.retention} but no column ${column} that determines the age of its rows: add the column, or set ageColumn to another one`,
       );
   return table;
 };
@@ -70,8 +70,8 @@ export const getAgeColumn = ({ identity, ageColumn = identity === undefined ? 'r
 
 /** Returns whether the partitions are days of that column. */
 export const isPartitionedByDay = (table: Table): boolean => {
-  const age = getAgeColumn(table);
-  return table.partitionBy === age || table.partitionBy === `toYYYYMMDD(${age})`;
+  const ageColumn = getAgeColumn(table);
+  return table.partitionBy === ageColumn || table.partitionBy === `toYYYYMMDD(${ageColumn})`;
 };
 
 /** Returns whether rows with the same key merge into one, so that repeated inserts change nothing. */

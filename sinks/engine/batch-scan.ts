@@ -9,39 +9,39 @@ export interface BatchScan {
 }
 
 /**
- * Scans messages into one block per table. A message lands completely or not at all: after a fault, its appended rows
- * are removed. `serial` identifies the batch in `seen`.
+ * Scans messages into one block per table. A message is stored completely or not at all: after an error, its
+ * appended rows are removed. `serial` identifies the batch in `landedHours`.
  */
 export const scanBatch = (
   scanner: Scanner,
   messages: Iterable<ScanMessage>,
   partition: number,
-  serial: number,
+  batchId: number,
   allocate: (bytes: number) => Uint8Array,
 ): BatchScan => {
   const rejected: RejectedMessage[] = [];
-  for (const seen of scanner.landedHours) seen.begin(serial);
+  for (const hours of scanner.landedHours) hours.begin(batchId);
   applyToColumns(scanner, 'reset');
   let index = 0;
-  let first = 0;
-  let last = 0;
+  let firstOffset = 0;
+  let lastOffset = 0;
   for (const message of messages) {
-    if (index === 0) first = message.offset;
-    last = message.offset;
+    if (index === 0) firstOffset = message.offset;
+    lastOffset = message.offset;
     applyToColumns(scanner, 'mark');
-    for (const seen of scanner.landedHours) seen.mark();
+    for (const hours of scanner.landedHours) hours.mark();
     try {
       scanner.scan(message, partition);
     } catch (error) {
-      rejected.push({ index, ...toReason(error) });
+      rejected.push({ index, ...toRejection(error) });
       applyToColumns(scanner, 'rollback');
-      for (const seen of scanner.landedHours) seen.rollback();
+      for (const hours of scanner.landedHours) hours.rollback();
       scanner.discardRow();
     }
     index++;
   }
-  scanner.finish?.(first, last);
-  for (const seen of scanner.landedHours) seen.end();
+  scanner.finish?.(firstOffset, lastOffset);
+  for (const hours of scanner.landedHours) hours.end();
   const blocks = scanner.tables.filter((rows) => countRows(rows) > 0).map((rows) => encodeBlock(rows, allocate));
   return { blocks, rejected };
 };
@@ -50,8 +50,8 @@ const applyToColumns = ({ tables }: Scanner, action: 'reset' | 'mark' | 'rollbac
   for (const { columns } of tables) for (const column of columns.values()) column[action]();
 };
 
-/** The reason depends only on the bytes, regardless of the error's name. */
-const toReason = (error: unknown): { reason: string; message: string } => {
+/** The reason depends only on the bytes, and not on the name of the error. */
+const toRejection = (error: unknown): { reason: string; message: string } => {
   if (error instanceof PermanentError) return { reason: error.reason, message: error.message };
   return { reason: 'unprocessable', message: error instanceof Error ? error.message : String(error) };
 };

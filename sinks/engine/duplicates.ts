@@ -3,11 +3,11 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { ConsumedPositions, type EmittedPosition, parseEmittedPosition } from '../../schemas/records/emitted.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import type { Table } from '../../schemas/tables/table.ts';
-import { sqlInstant } from './landed.ts';
+import { toSqlInstant } from './landed.ts';
 import type { SinkInput } from './sink.ts';
 
-/** Position in a message's headers. The scanner refuses a message with an unreadable position. */
-const readPosition = ({ headers }: BusRecord): EmittedPosition | undefined => {
+/** Returns the position in a message's headers. The scanner rejects a message with an unreadable position. */
+const parsePosition = ({ headers }: BusRecord): EmittedPosition | undefined => {
   try {
     return parseEmittedPosition(headers);
   } catch {
@@ -44,26 +44,26 @@ export class Duplicates {
     records: readonly BusRecord[],
   ): Promise<readonly BusRecord[]> {
     const key = `${batch.topic}:${batch.partition}`;
-    const known = this.#consumed.get(key);
+    const previousRange = this.#consumed.get(key);
     // A redelivered range starts at a lower offset, and ranges that another member consumed leave a gap.
-    let positions = known?.last === batch.first - 1 ? known.positions : undefined;
+    let positions = previousRange?.last === batch.first - 1 ? previousRange.positions : undefined;
     if (positions === undefined && records.some(({ headers }) => headers['position'] !== undefined)) {
       const retainedFromMs = (records[0]?.timestampMs ?? 0) - topic.retentionHours * 3_600_000;
-      const landed = await this.#readLandedPositions(batch, batch.partition + partitionOffset, retainedFromMs);
-      positions = new ConsumedPositions(landed);
+      const landedPositions = await this.#readLandedPositions(batch, batch.partition + partitionOffset, retainedFromMs);
+      positions = new ConsumedPositions(landedPositions);
     }
     if (positions === undefined) return records;
     this.#consumed.set(key, { positions, last: batch.last });
-    const consumed = positions;
+    const consumedPositions = positions;
     return records.filter((record) => {
-      const position = readPosition(record);
-      return position === undefined || consumed.accept(position);
+      const position = parsePosition(record);
+      return position === undefined || consumedPositions.accept(position);
     });
   }
 
   /** Messages beyond the topic's retention are not looked up, since that would read the complete table. */
   async #readLandedPositions(
-    { topic, first, partition: place }: Batch,
+    { topic, first, partition: partitionId }: Batch,
     storedPartition: number,
     fromMs: number,
   ): Promise<readonly EmittedPosition[]> {
@@ -71,11 +71,11 @@ export class Duplicates {
       `SELECT emitter, toString(tupleElement(highest, 1)) AS offset, toString(tupleElement(highest, 2)) AS part
 FROM (
   SELECT emitter, max((emitted_offset, emitted_part)) AS highest FROM ${this.#table.name}
-  WHERE topic = ${quoteString(topic)} AND partition = ${storedPartition} AND offset < ${first} AND received_at >= ${sqlInstant(Math.max(0, Math.floor(fromMs)))} AND emitter != ''
+  WHERE topic = ${quoteString(topic)} AND partition = ${storedPartition} AND offset < ${first} AND received_at >= ${toSqlInstant(Math.max(0, Math.floor(fromMs)))} AND emitter != ''
   GROUP BY emitter
 )`,
       {},
-      { maxResultRows: 1_000_000, maxExecutionSeconds: 120, place },
+      { maxResultRows: 1_000_000, maxExecutionSeconds: 120, shardKey: partitionId },
     );
     return rows.map(({ emitter, offset, part }) => ({ emitter, offset: Number(offset), part: Number(part) }));
   }

@@ -2,9 +2,9 @@
 
 export interface ExtremesOptions<Value> {
   /** Values with the same key produce rows that merge into one. */
-  keyOf(value: Value): string;
+  getKey(value: Value): string;
   /** A text that sorts by time. */
-  timeOf(value: Value): string;
+  getTime(value: Value): string;
 }
 
 interface ValueRange<Value> {
@@ -23,7 +23,7 @@ interface RecordedRange<Value> {
 
 export class Extremes<Value> {
   readonly #options: ExtremesOptions<Value>;
-  readonly #batch = new Map<string, RecordedRange<Value>>();
+  readonly #rangesByKey = new Map<string, RecordedRange<Value>>();
 
   constructor(options: ExtremesOptions<Value>) {
     this.#options = options;
@@ -31,52 +31,52 @@ export class Extremes<Value> {
 
   /** Pushes the new earliest values of a message. If `push` throws, nothing of the message is recorded. */
   addMessage(values: readonly Value[], push: (value: Value) => void): void {
-    const spans = this.#findRanges(values);
-    for (const [key, { first, from }] of spans) {
-      const noted = this.#batch.get(key);
-      if (noted === undefined || from < noted.from) push(first);
+    const ranges = this.#findRanges(values);
+    for (const [key, { first, from }] of ranges) {
+      const recordedRange = this.#rangesByKey.get(key);
+      if (recordedRange === undefined || from < recordedRange.from) push(first);
     }
-    for (const [key, span] of spans) this.#record(key, span);
+    for (const [key, range] of ranges) this.#record(key, range);
   }
 
   /** Ends a batch and pushes the latest values. */
   finish(push: (value: Value) => void): void {
-    for (const { pendingLatest } of this.#batch.values()) if (pendingLatest !== undefined) push(pendingLatest);
-    this.#batch.clear();
+    for (const { pendingLatest } of this.#rangesByKey.values()) if (pendingLatest !== undefined) push(pendingLatest);
+    this.#rangesByKey.clear();
   }
 
   #findRanges(values: readonly Value[]): ReadonlyMap<string, ValueRange<Value>> {
-    const { keyOf, timeOf } = this.#options;
-    const spans = new Map<string, ValueRange<Value>>();
+    const { getKey, getTime } = this.#options;
+    const ranges = new Map<string, ValueRange<Value>>();
     for (const value of values) {
-      const key = keyOf(value);
-      const time = timeOf(value);
-      const span = spans.get(key);
-      if (span === undefined) {
-        spans.set(key, { first: value, from: time, last: value, to: time });
+      const key = getKey(value);
+      const time = getTime(value);
+      const range = ranges.get(key);
+      if (range === undefined) {
+        ranges.set(key, { first: value, from: time, last: value, to: time });
         continue;
       }
-      if (time < span.from) {
-        span.first = value;
-        span.from = time;
+      if (time < range.from) {
+        range.first = value;
+        range.from = time;
       }
-      if (time >= span.to) {
-        span.last = value;
-        span.to = time;
+      if (time >= range.to) {
+        range.last = value;
+        range.to = time;
       }
     }
-    return spans;
+    return ranges;
   }
 
   #record(key: string, { first, from, last, to }: ValueRange<Value>): void {
-    const noted = this.#batch.get(key);
-    if (noted === undefined) {
-      this.#batch.set(key, { from, to, pendingLatest: last === first ? undefined : last });
+    const recordedRange = this.#rangesByKey.get(key);
+    if (recordedRange === undefined) {
+      this.#rangesByKey.set(key, { from, to, pendingLatest: last === first ? undefined : last });
       return;
     }
-    if (from < noted.from) noted.from = from;
-    if (to < noted.to) return;
-    noted.to = to;
-    noted.pendingLatest = last;
+    if (from < recordedRange.from) recordedRange.from = from;
+    if (to < recordedRange.to) return;
+    recordedRange.to = to;
+    recordedRange.pendingLatest = last;
   }
 }

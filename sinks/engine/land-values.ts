@@ -21,9 +21,11 @@ type LandableTable = Table & ({ readonly engine: string } | { readonly columns: 
 type WrittenRow<Declared extends Table> = Omit<TableRow<Declared>, SharedColumn>;
 
 /** Argument of `row`: each value of a message for a derived topic, otherwise the message's value. */
-type TopicValue<Of extends ValueTopic> = Of extends { readonly item: infer Item extends z.ZodType }
+type TopicValue<ValueTopicType extends ValueTopic> = ValueTopicType extends {
+  readonly item: infer Item extends z.ZodType;
+}
   ? z.output<Item>
-  : z.output<Of['value']>;
+  : z.output<ValueTopicType['value']>;
 
 /** `never` for each name that is not a column: TypeScript does not report excess properties otherwise. */
 type NoExcessColumns<Row, Declared extends Table> = Row extends readonly (infer Each)[]
@@ -33,11 +35,11 @@ type NoExcessColumns<Row, Declared extends Table> = Row extends readonly (infer 
 /**
  * Declares a sink that lands each value of a topic as one or more rows of a table. The topic's schema validates the
  * value, and the table's columns type the row. `received_at` is when the bus accepted the message. A message with an
- * invalid value goes to the dead-letter topic. Values of processors land once, even if they were published again after
- * a crash.
+ * invalid value goes to the dead-letter topic. Values of processors are stored once, even if they were published
+ * again after a crash.
  */
 export const landValues = <
-  Of extends ValueTopic,
+  ValueTopicType extends ValueTopic,
   const Declared extends LandableTable,
   Row extends WrittenRow<Declared> | readonly WrittenRow<Declared>[],
   const Merging extends Table & { readonly engine: string } = never,
@@ -48,18 +50,18 @@ export const landValues = <
   merging,
   ...definition
 }: {
-  readonly topic: Of;
+  readonly topic: ValueTopicType;
   readonly table: Declared;
-  readonly row: (value: TopicValue<Of>) => Row & NoExcessColumns<NoInfer<Row>, Declared>;
+  readonly row: (value: TopicValue<ValueTopicType>) => Row & NoExcessColumns<NoInfer<Row>, Declared>;
   /** A second table, whose rows merge: the distinct objects, in addition to their counts. */
   readonly merging?: {
     readonly table: Merging;
-    readonly row: (value: TopicValue<Of>) => WrittenRow<Merging> | readonly WrittenRow<Merging>[];
+    readonly row: (value: TopicValue<ValueTopicType>) => WrittenRow<Merging> | readonly WrittenRow<Merging>[];
     /**
      * For rows that contain only a key and its first and last time: only the earliest and the latest value of each key
      * in a batch produce rows. The columns must accept all values that the topic's schema and the first table accept.
      */
-    readonly extremes?: ExtremesOptions<TopicValue<Of>>;
+    readonly extremes?: ExtremesOptions<TopicValue<ValueTopicType>>;
   };
 } & Partial<Pick<Sink, 'name' | 'summary' | 'unprocessable'>>): Sink =>
   defineSink({
@@ -69,7 +71,7 @@ export const landValues = <
     inputs: [topic],
     ...('emitter' in table.columns && { positionsTable: table }),
     scanner: async () =>
-      valueScanner(topic, [
+      createValueScanner(topic, [
         { table, row: row as (value: unknown) => object },
         ...(merging === undefined ? [] : [merging as LandedTable]),
       ]),
@@ -82,13 +84,13 @@ interface LandedTable {
 }
 
 /** Filled-in columns of one message */
-type FilledInRow = Record<Exclude<SharedColumn, 'ordinal'>, string | number> & { ordinal: number };
+type SharedFields = Record<Exclude<SharedColumn, 'ordinal'>, string | number> & { ordinal: number };
 const sharedColumns: readonly SharedColumn[] = [...(Object.keys(landedPosition) as Origin[]), 'ordinal'];
 
 /** Writes rows of a table */
 interface Target {
   readonly rows: ValueRows<Table>;
-  scan(values: readonly unknown[], origin: FilledInRow): void;
+  scan(values: readonly unknown[], origin: SharedFields): void;
   finish(): void;
 }
 
@@ -102,8 +104,8 @@ const createTarget = ({ table, row, extremes }: LandedTable): Target => {
       scan(values, origin) {
         origin.ordinal = 0;
         for (const value of values)
-          for (const each of toRows(row(value))) {
-            rows.pushWithShared(each, origin);
+          for (const convertedRow of toRows(row(value))) {
+            rows.pushWithShared(convertedRow, origin);
             origin.ordinal++;
           }
       },
@@ -111,13 +113,13 @@ const createTarget = ({ table, row, extremes }: LandedTable): Target => {
     };
   const extremesReader = new Extremes(extremes);
   const push = (value: unknown): void => {
-    for (const each of toRows(row(value))) rows.pushWithShared(each, {});
+    for (const convertedRow of toRows(row(value))) rows.pushWithShared(convertedRow, {});
   };
   return { rows, scan: (values) => extremesReader.addMessage(values, push), finish: () => extremesReader.finish(push) };
 };
 
-const valueScanner = (topic: ValueTopic, landed: readonly LandedTable[]): Scanner => {
-  const targets = landed.map(createTarget);
+const createValueScanner = (topic: ValueTopic, landedTables: readonly LandedTable[]): Scanner => {
+  const targets = landedTables.map(createTarget);
   return {
     tables: targets.map(({ rows }) => rows.rows),
     landedHours: [],

@@ -6,7 +6,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { coversOffsetRange, isMerging } from '../../schemas/tables/table.ts';
 import { usageTable } from '../../schemas/tables/usage.ts';
 import type { EncodedBlock } from '../native/rows.ts';
-import { countLandedRows, countLandedUsage, type LandedRows, spansDays } from './landed.ts';
+import { countLandedRows, countLandedUsage, coversSeveralDays, type LandedRows } from './landed.ts';
 import type { ScanPool, ScanResult } from './scan-pool.ts';
 
 /** A message that cannot land, and the reason */
@@ -22,7 +22,7 @@ export interface LandingOptions {
   /** As stored. */
   readonly partition: number;
   /** Whether the range, or part of it, may already have landed. */
-  readonly inDoubt: boolean;
+  readonly mayHaveLanded: boolean;
   /** For telemetry: all tenants with records in the range. */
   readonly tenants?: readonly string[];
   readonly pool: ScanPool;
@@ -40,7 +40,7 @@ export class Landing {
   readonly #options: LandingOptions;
   readonly #batch: Batch;
   readonly #landedCounts = new Map<string, LandedRows>();
-  readonly #poison: UnlandableMessage[] = [];
+  readonly #unlandable: UnlandableMessage[] = [];
 
   constructor(batch: Batch, options: LandingOptions) {
     this.#batch = batch;
@@ -50,7 +50,7 @@ export class Landing {
   /** Resolves with the messages that could not land, after all others have landed. */
   async land(records: readonly BusRecord[]): Promise<readonly UnlandableMessage[]> {
     if (isRange(records)) await this.#landRange(records, this.#batch, new Set());
-    return this.#poison;
+    return this.#unlandable;
   }
 
   /** `completedTables` names tables that already contain these records, as part of a larger range. */
@@ -60,27 +60,27 @@ export class Landing {
     completedTables: ReadonlySet<string>,
   ): Promise<void> {
     const { sink, topic, partition, pool } = this.#options;
-    const scanned = await pool.scan(sink, topic, partition, records);
+    const scanResult = await pool.scan(sink, topic, partition, records);
     const landedTables = new Set(completedTables);
     let refusal: PermanentError | undefined;
-    let landed = false;
+    let hasLanded = false;
     try {
-      refusal = await this.#insertAll(scanned, records, bounds, landedTables);
-      landed = refusal === undefined;
+      refusal = await this.#insertAll(scanResult, records, bounds, landedTables);
+      hasLanded = refusal === undefined;
     } finally {
-      scanned.settle(landed);
+      scanResult.settle(hasLanded);
     }
     if (refusal !== undefined) {
       await this.#bisect(records, landedTables, refusal);
       return;
     }
-    for (const { index, reason, message } of scanned.rejected) {
+    for (const { index, reason, message } of scanResult.rejected) {
       const record = records[index];
-      if (record !== undefined) this.#poison.push({ record, reason, message });
+      if (record !== undefined) this.#unlandable.push({ record, reason, message });
     }
   }
 
-  /** Returns the refusal of a table that can never accept the range, or that accepted part of it. */
+  /** Returns the error of a table that can never accept the range, or that has accepted part of it. */
   async #insertAll(
     { blocks, rejected }: ScanResult,
     records: Range,
@@ -88,13 +88,14 @@ export class Landing {
     landedTables: Set<string>,
   ): Promise<PermanentError | undefined> {
     // The dead letter of a rejected message counts it, under its offset.
-    const isRejected = new Set(rejected.map(({ index }) => index));
-    const acceptedRecords = isRejected.size === 0 ? records : records.filter((_, index) => !isRejected.has(index));
+    const rejectedIndexes = new Set(rejected.map(({ index }) => index));
+    const acceptedRecords =
+      rejectedIndexes.size === 0 ? records : records.filter((_, index) => !rejectedIndexes.has(index));
     for (const block of blocks) {
       if (landedTables.has(block.table)) continue;
       const refusal = await this.#insertMissing(block, acceptedRecords, bounds);
       if (refusal !== undefined) return refusal;
-      if (!isMerging(block.declared)) landedTables.add(block.table);
+      if (!isMerging(block.declaration)) landedTables.add(block.table);
     }
     return undefined;
   }
@@ -104,13 +105,13 @@ export class Landing {
     records: readonly BusRecord[],
     bounds: Pick<Batch, 'first' | 'last'>,
   ): Promise<PermanentError | undefined> {
-    const before = await this.#countExistingRows(block, records);
-    const byRange = coversOffsetRange(block.declared);
-    if (before >= (byRange ? records.length : block.rows)) return undefined;
-    // An insert over midnight creates two parts, of which one may have landed, so it needs a token of its own. Rows
+    const existingRows = await this.#countExistingRows(block, records);
+    const isByRange = coversOffsetRange(block.declaration);
+    if (existingRows >= (isByRange ? records.length : block.rows)) return undefined;
+    // An insert that spans midnight creates two parts, of which one may already be stored, so it needs its own token. Rows
     // that cover a range are one part.
-    if (before > 0 && records.length > 1 && (byRange || !spansDays(records))) {
-      return new PermanentError('landed-in-part', `table ${block.table} holds a part of the range`);
+    if (existingRows > 0 && records.length > 1 && (isByRange || !coversSeveralDays(records))) {
+      return new PermanentError('landed-in-part', `table ${block.table} contains part of the range`);
     }
     try {
       await this.#insert(block, bounds);
@@ -123,28 +124,28 @@ export class Landing {
 
   async #insert(block: EncodedBlock, { first, last }: Pick<Batch, 'first' | 'last'>): Promise<void> {
     const { topic, columns, metrics, tenants } = this.#options;
-    const { table, declared, rows, bytes } = block;
+    const { table, declaration, rows, bytes } = block;
     const range = `${topic}:${this.#batch.partition}:${first}-${last}`;
     const start = performance.now();
-    // This process omits recently landed rows of resources and series, so that a redelivered range may have other rows.
-    const token = isMerging(declared) ? `${range}:${randomUUID()}` : range;
-    const inserted = { table, columns: block.columns, rows, chunks: [bytes] };
-    await columns.insert(inserted, token, this.#batch.partition, tenants);
+    // This process omits recently stored rows of resources and series, so a redelivered range may contain other rows.
+    const token = isMerging(declaration) ? `${range}:${randomUUID()}` : range;
+    const insertBlock = { table, columns: block.columns, rows, chunks: [bytes] };
+    await columns.insert(insertBlock, token, this.#batch.partition, tenants);
     metrics.observe('oiq_insert_duration_seconds', (performance.now() - start) / 1_000, { table });
     metrics.add('oiq_landed_rows_total', rows, { table });
   }
 
   /** Returns the number of rows of these records in the table. */
-  async #countExistingRows({ table, declared }: EncodedBlock, records: readonly BusRecord[]): Promise<number> {
-    const { inDoubt, columns, partition, sink, tenants } = this.#options;
-    const ledgerOf = table === usageTable.name ? tenants : undefined;
-    if (!inDoubt || (isMerging(declared) && ledgerOf === undefined)) return 0;
+  async #countExistingRows({ table, declaration }: EncodedBlock, records: readonly BusRecord[]): Promise<number> {
+    const { mayHaveLanded, columns, partition, sink, tenants } = this.#options;
+    const ledgerTenants = table === usageTable.name ? tenants : undefined;
+    if (!mayHaveLanded || (isMerging(declaration) && ledgerTenants === undefined)) return 0;
     let counts = this.#landedCounts.get(table);
     if (counts === undefined) {
       counts =
-        ledgerOf === undefined
-          ? await countLandedRows(columns, declared, partition, this.#batch)
-          : await countLandedUsage(columns, this.#batch, { partition, signal: sink, tenants: ledgerOf });
+        ledgerTenants === undefined
+          ? await countLandedRows(columns, declaration, partition, this.#batch)
+          : await countLandedUsage(columns, this.#batch, { partition, signal: sink, tenants: ledgerTenants });
       this.#landedCounts.set(table, counts);
     }
     let rows = 0;
@@ -155,7 +156,7 @@ export class Landing {
   /** Finds the faulty message by bisection. Tokens identify the contents of each half. */
   async #bisect(records: Range, landedTables: ReadonlySet<string>, refusal: PermanentError): Promise<void> {
     if (records.length === 1) {
-      this.#poison.push({ record: records[0], reason: refusal.reason, message: refusal.message });
+      this.#unlandable.push({ record: records[0], reason: refusal.reason, message: refusal.message });
       return;
     }
     const middle = records.length >> 1;

@@ -10,7 +10,7 @@ import { allTables } from '../../schemas/tables/index.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { getAgeColumn, isPartitionedByDay, type Retention, type Table } from '../../schemas/tables/table.ts';
 
-/** Retention in days besides today, by telemetry signal. */
+/** Retention in days, not counting today, by telemetry signal. */
 export interface RetentionPolicy {
   readonly tenantId: string;
   readonly days: { readonly logs: number; readonly metrics: number; readonly traces: number };
@@ -23,27 +23,31 @@ export interface RetentionResult {
   readonly deletes: number;
 }
 
-type Days = (policy: RetentionPolicy) => number;
-type BySignal = Exclude<Retention, 'never' | object>;
+type GetDays = (policy: RetentionPolicy) => number;
+type SignalRetention = Exclude<Retention, 'never' | object>;
 
-const daysByRetention: Readonly<Record<BySignal, Days>> = {
+const daysByRetention: Readonly<Record<SignalRetention, GetDays>> = {
   logs: ({ days }) => days.logs,
   metrics: ({ days }) => days.metrics,
   traces: ({ days }) => days.traces,
   longest: ({ days }) => Math.max(days.logs, days.metrics, days.traces),
 };
-const retentionDays = (retention: Exclude<Retention, 'never'>): Days =>
+const getRetentionDays = (retention: Exclude<Retention, 'never'>): GetDays =>
   typeof retention === 'object' ? () => retention.days : daysByRetention[retention];
 
 const dayMs = 24 * 3600 * 1000;
 /** First retained day, as `YYYY-MM-DD`. */
-const firstDay = (nowMs: number, days: number): string => new Date(nowMs - days * dayMs).toISOString().slice(0, 10);
+const getFirstDay = (nowMs: number, days: number): string => new Date(nowMs - days * dayMs).toISOString().slice(0, 10);
 
 /** First retained day → tenants, as an SQL list */
-const tenantsByFirstDay = (policies: readonly RetentionPolicy[], days: Days, nowMs: number): [string, string][] => {
+const groupTenantsByFirstDay = (
+  policies: readonly RetentionPolicy[],
+  days: GetDays,
+  nowMs: number,
+): [string, string][] => {
   const groups = new Map<string, string[]>();
   for (const policy of policies) {
-    const day = firstDay(nowMs, days(policy));
+    const day = getFirstDay(nowMs, days(policy));
     groups.set(day, [...(groups.get(day) ?? []), quoteString(policy.tenantId)]);
   }
   return [...groups].map(([day, tenants]) => [day, `tenant_id IN (${tenants.join(', ')})`]);
@@ -54,7 +58,7 @@ const tenantsByFirstDay = (policies: readonly RetentionPolicy[], days: Days, now
  * about a second.
  */
 const deleteWhere = async (columns: Columns, table: string, conditions: readonly string[]): Promise<number> => {
-  const condition = conditions.map((each) => `(${each})`).join(' OR ');
+  const condition = conditions.map((predicate) => `(${predicate})`).join(' OR ');
   const matches = await columns.query(`SELECT 1 AS found FROM ${table} WHERE ${condition} ${anyRowClause}`);
   if (matches.length === 0) return 0;
   await columns.execute(`DELETE FROM ${table} WHERE ${condition}`);
@@ -75,18 +79,18 @@ WHERE database = currentDatabase() AND table = {table:String} AND active AND par
 /**
  * A row may be an earlier observation of an object that was observed again: only IDs without a later row are deleted.
  */
-const lastObservationCondition = (table: string, id: string, day: string, tenants: string): string =>
+const buildLastObservationCondition = (table: string, id: string, day: string, tenants: string): string =>
   `${tenants} AND last_seen < ${quoteString(`${day} 00:00:00`)}
 AND (tenant_id, ${id}) NOT IN (SELECT tenant_id, ${id} FROM ${table} WHERE ${tenants} AND last_seen >= ${quoteString(`${day} 00:00:00`)})`;
 
-const expiredCondition = (table: Table, day: string, tenants: string): string =>
+const buildExpiredCondition = (table: Table, day: string, tenants: string): string =>
   table.identity === undefined
     ? `${tenants} AND ${getAgeColumn(table)} < ${quoteString(day)}`
-    : lastObservationCondition(table.name, table.identity, day, tenants);
+    : buildLastObservationCondition(table.name, table.identity, day, tenants);
 
 /**
  * Deletes data beyond the retention: complete days if no tenant retains them, otherwise rows of individual tenants.
- * Days are those of reception (UTC), and today is always retained. Rows of a tenant without a policy have the longest
+ * A row belongs to the day (UTC) of its reception, and today is always retained. Rows of a tenant without a policy have the longest
  * retention of all policies. Without any policy nothing is deleted. Idempotent.
  */
 export const applyRetention = async (
@@ -95,25 +99,25 @@ export const applyRetention = async (
   clock: Clock,
   tables: readonly Table[] = allTables,
 ): Promise<RetentionResult> => {
-  const all: RetentionPolicy[] = [];
-  for await (const policy of policies) all.push(policy);
-  if (all.length === 0) return { partitionsDropped: 0, deletes: 0 };
+  const allPolicies: RetentionPolicy[] = [];
+  for await (const policy of policies) allPolicies.push(policy);
+  if (allPolicies.length === 0) return { partitionsDropped: 0, deletes: 0 };
   const nowMs = clock.now();
   let partitionsDropped = 0;
   let deletes = 0;
   const expiringTables = tables.flatMap((table) =>
-    table.retention === 'never' ? [] : [{ table, days: retentionDays(table.retention) }],
+    table.retention === 'never' ? [] : [{ table, days: getRetentionDays(table.retention) }],
   );
   for (const { table, days } of expiringTables.filter(({ table }) => isPartitionedByDay(table)))
     for (const server of columns.listServers())
       partitionsDropped += await dropPartitions(
         server.columns,
         table.name,
-        firstDay(nowMs, Math.max(...all.map(days))),
+        getFirstDay(nowMs, Math.max(...allPolicies.map(days))),
       );
   for (const { table, days } of expiringTables) {
-    const groups = tenantsByFirstDay(all, days, nowMs);
-    const conditions = groups.map(([day, tenants]) => expiredCondition(table, day, tenants));
+    const groups = groupTenantsByFirstDay(allPolicies, days, nowMs);
+    const conditions = groups.map(([day, tenants]) => buildExpiredCondition(table, day, tenants));
     deletes += await deleteWhere(columns, table.name, conditions);
   }
   return { partitionsDropped, deletes };

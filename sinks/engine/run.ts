@@ -1,5 +1,5 @@
 import { getFormerGroup, isReplayForAnotherGroup, toConsumerGroup } from '../../runtime/consumer-groups.ts';
-import { DeadLetterFuse } from '../../runtime/fuse.ts';
+import { DeadLetterCircuitBreaker } from '../../runtime/fuse.ts';
 import { buildUnprocessable } from '../../schemas/dead-letter.ts';
 import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -40,16 +40,16 @@ const maxIdleMs = 600_000;
 export const createBatchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) => Promise<void>) => {
   const { metrics, log, clock } = runtime;
   const group = toConsumerGroup('sinks', sink.name);
-  const fuse = new DeadLetterFuse(group);
+  const fuse = new DeadLetterCircuitBreaker(group);
   const duplicates = sink.positionsTable && new Duplicates(sink.positionsTable, runtime.columns);
   const progress = new Map<string, Progress>();
 
   return async (batch) => {
     const key = `${batch.topic}:${batch.partition}`;
-    const inDoubt = isInDoubt(progress.get(key), batch, clock);
+    const mayHaveLanded = isInDoubt(progress.get(key), batch, clock);
     progress.set(key, { last: batch.last, atMs: clock.now() });
     try {
-      await landBatch(sink, { ...runtime, fuse, duplicates }, batch, inDoubt);
+      await landBatch(sink, { ...runtime, fuse, duplicates }, batch, mayHaveLanded);
     } catch (error) {
       metrics.add('oiq_consumer_batches_total', 1, { group, outcome: 'rejected' });
       log.warn(
@@ -69,14 +69,14 @@ export const createBatchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: B
   };
 };
 
-const isInDoubt = (known: Progress | undefined, { first }: Batch, clock: Clock): boolean =>
-  known === undefined || first <= known.last || clock.now() - known.atMs > maxIdleMs;
+const isInDoubt = (previousProgress: Progress | undefined, { first }: Batch, clock: Clock): boolean =>
+  previousProgress === undefined || first <= previousProgress.last || clock.now() - previousProgress.atMs > maxIdleMs;
 
 const landBatch = async (
   sink: Sink,
-  runtime: SinkRuntime & { readonly fuse: DeadLetterFuse; readonly duplicates: Duplicates | undefined },
+  runtime: SinkRuntime & { readonly fuse: DeadLetterCircuitBreaker; readonly duplicates: Duplicates | undefined },
   batch: Batch,
-  inDoubt: boolean,
+  mayHaveLanded: boolean,
 ): Promise<void> => {
   const { producer, columns, pool, metrics, fuse, duplicates } = runtime;
   const input = sink.inputs.find(({ topic }) => topic.name === batch.topic);
@@ -86,33 +86,37 @@ const landBatch = async (
   const records = duplicates === undefined ? ownRecords : await duplicates.excludeDuplicates(input, batch, ownRecords);
   if (records.length < ownRecords.length)
     metrics.add('oiq_duplicates_total', ownRecords.length - records.length, { group });
-  const newest = sink.watermarkTable === undefined ? undefined : getNewestReceivedMs(records);
+  const newestReceivedMs = sink.watermarkTable === undefined ? undefined : getNewestReceivedMs(records);
   const landing = new Landing(batch, {
     sink: sink.name,
     topic: batch.topic,
     partition: batch.partition + input.partitionOffset,
-    inDoubt,
-    ...(newest !== undefined && { tenants: [...newest.keys()] }),
+    mayHaveLanded,
+    ...(newestReceivedMs !== undefined && { tenants: [...newestReceivedMs.keys()] }),
     pool,
     columns,
     metrics,
   });
   const poison = await landing.land(records);
-  if (sink.watermarkTable !== undefined && newest !== undefined) {
-    const landed = poison.length === 0 ? newest : getNewestReceivedMs(withoutPoison(records, poison));
-    columns.recordWatermark(sink.watermarkTable.name, landed, batch.partition);
+  if (sink.watermarkTable !== undefined && newestReceivedMs !== undefined) {
+    const landedReceivedMs =
+      poison.length === 0 ? newestReceivedMs : getNewestReceivedMs(removeUnlandable(records, poison));
+    columns.recordWatermark(sink.watermarkTable.name, landedReceivedMs, batch.partition);
   }
   fuse.check(records.length, poison.length);
   for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: group, reason });
-  if (poison.length > 0) await disposePoison(sink, batch, poison, producer, runtime.log);
+  if (poison.length > 0) await disposeUnlandable(sink, batch, poison, producer, runtime.log);
 };
 
-const withoutPoison = (records: readonly BusRecord[], poison: readonly UnlandableMessage[]): readonly BusRecord[] => {
+const removeUnlandable = (
+  records: readonly BusRecord[],
+  poison: readonly UnlandableMessage[],
+): readonly BusRecord[] => {
   const poisonRecords = new Set(poison.map(({ record }) => record));
   return records.filter((record) => !poisonRecords.has(record));
 };
 
-const disposePoison = async (
+const disposeUnlandable = async (
   sink: Sink,
   { topic, partition }: Batch,
   poison: readonly UnlandableMessage[],
@@ -126,7 +130,7 @@ const disposePoison = async (
     return;
   }
   const group = toConsumerGroup('sinks', sink.name);
-  // A range whose dead letters the former version wrote may be redelivered to this one.
+  // A range whose dead letters the previous version wrote may be redelivered to this version.
   const origin = { group, identity: getFormerGroup(group), topic, partition };
   const messages: Message[] = poison.flatMap(({ record, reason, message }) =>
     buildUnprocessable({ ...origin, record, reason, message, receivedAtMs: record.timestampMs }),

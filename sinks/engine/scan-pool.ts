@@ -7,15 +7,15 @@ import type { EncodedBlock } from '../native/rows.ts';
 import type { RejectedMessage, ScanReply, ScanRequest, ScanSettled } from './scan-messages.ts';
 
 /**
- * Blocks of a batch. `settle` reports whether they landed, and returns their memory: they must not be read afterwards.
+ * Blocks of a batch. `settle` reports whether they were stored, and returns their memory; they must not be read afterwards.
  */
 export interface ScanResult {
   readonly blocks: readonly EncodedBlock[];
   readonly rejected: readonly RejectedMessage[];
-  settle(landed: boolean): void;
+  settle(hasLanded: boolean): void;
 }
 
-/** One core scans half a million records per second. More threads than this would only wait. */
+/** One core scans half a million records per second. More threads would only wait. */
 const maxThreads = 4;
 
 /**
@@ -45,13 +45,13 @@ export class ScanPool {
     const { records, copies } = packRecords(batch, this.#memory, true);
     const request = (id: number): ScanRequest => ({ kind: 'scan', id, sink, partition, records });
     const reply = await thread.request(request, transferableBuffers(copies)).finally(() => {
-      for (const piece of copies) this.#memory.reuse(piece);
+      for (const buffer of copies) this.#memory.reuse(buffer);
     });
     if (reply.failure !== undefined) throw new Error(`the scanner of sink ${sink} failed: ${reply.failure}`);
     return {
       blocks: reply.blocks,
       rejected: reply.rejected,
-      settle: (landed) => reportSettled(thread, sink, reply, landed),
+      settle: (landed) => reportOutcome(thread, sink, reply, landed),
     };
   }
 
@@ -60,7 +60,7 @@ export class ScanPool {
   }
 }
 
-const reportSettled = (
+const reportOutcome = (
   thread: PoolThread<ScanReply>,
   sink: string,
   { id, blocks }: ScanReply,

@@ -20,7 +20,7 @@ const openScanner = (sink: string): Promise<Scanner> => {
 
 const loadScanner = async (name: string): Promise<Scanner> => {
   const { sinks } = (await import(workerData as string)) as { readonly sinks: readonly Sink[] };
-  const sink = sinks.find((each) => each.name === name);
+  const sink = sinks.find((candidate) => candidate.name === name);
   if (sink === undefined) throw new Error(`sink ${name} does not exist`);
   return sink.scanner();
 };
@@ -39,8 +39,8 @@ const runScan = async (request: ScanRequest): Promise<ScanReply> => {
 };
 
 const handleSettled = async ({ id, sink, hasLanded, memory: returnedMemory }: ScanSettled): Promise<void> => {
-  for (const seen of (await scanners.get(sink))?.landedHours ?? []) seen.settle(id, hasLanded);
-  for (const piece of returnedMemory) memory.reuse(piece);
+  for (const hours of (await scanners.get(sink))?.landedHours ?? []) hours.settle(id, hasLanded);
+  for (const buffer of returnedMemory) memory.reuse(buffer);
 };
 
 collectWhenIdle();

@@ -1,6 +1,6 @@
 /**
- * Adds indexes for words of bodies, attributes and traces, and reduces merges. Existing parts get the indexes when they
- * are merged: reads work without.
+ * Adds indexes for words of bodies, attributes and traces, and reduces merges. Existing parts get the indexes when
+ * they are merged; until then, reads work without them.
  */
 import type { Migration } from './migration.ts';
 

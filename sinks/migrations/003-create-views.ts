@@ -1,7 +1,7 @@
 /**
  * Adds requests by minute from spans, and the inventory from resources. The inventory includes existing resources:
- * first and last seen are a minimum and a maximum, so that a repetition is harmless. Requests count from now on, since
- * two concurrent migrations would double sums.
+ * first and last seen are a minimum and a maximum, so that a repetition is harmless. Requests are counted from now
+ * on, because a backfill by two concurrent migrations would double the sums.
  */
 import type { Migration } from './migration.ts';
 

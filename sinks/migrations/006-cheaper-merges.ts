@@ -1,6 +1,6 @@
 /**
  * Replaces the text index of body words with a Bloom filter, and removes the time from sorting keys. Both make merges
- * cheaper. Existing parts get the filter when they are merged. Their longer order implies the shorter one.
+ * cheaper. Existing parts get the filter when they are merged. Their longer sorting key includes the shorter one.
  */
 import type { Migration } from './migration.ts';
 
@@ -11,7 +11,7 @@ const changes: readonly string[] = [
   'ALTER TABLE spans MODIFY ORDER BY (tenant_id, toStartOfTenMinutes(timestamp), service, name)',
 ];
 
-export const cheaperMerges: Migration = {
+export const reduceMergeCost: Migration = {
   id: 6,
   name: 'cheaper merges',
   async up(columns) {

@@ -1,16 +1,16 @@
 /** Adds columns for the data that senders specify about scopes, resources, single events and links, and metrics. */
 import type { Migration } from './migration.ts';
 
-const scope = (table: string): readonly string[] => [
+const buildScopeChanges = (table: string): readonly string[] => [
   `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS scope_attributes LowCardinality(String) AFTER scope_version`,
   `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS scope_dropped_attributes UInt32 AFTER scope_attributes`,
   `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS scope_schema_url LowCardinality(String) AFTER scope_dropped_attributes`,
 ];
 
 const changes: readonly string[] = [
-  ...scope('logs'),
-  ...scope('spans'),
-  ...scope('series'),
+  ...buildScopeChanges('logs'),
+  ...buildScopeChanges('spans'),
+  ...buildScopeChanges('series'),
   'ALTER TABLE spans ADD COLUMN IF NOT EXISTS event_dropped_attributes Array(UInt32) AFTER event_attribute_types',
   'ALTER TABLE spans ADD COLUMN IF NOT EXISTS link_dropped_attributes Array(UInt32) AFTER link_attribute_types',
   'ALTER TABLE spans ADD COLUMN IF NOT EXISTS link_flags Array(UInt32) AFTER link_dropped_attributes',

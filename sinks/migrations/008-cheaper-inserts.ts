@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts';
 
 const tables = ['logs', 'spans', 'samples', 'histograms', 'summaries', 'exemplars'];
 
-export const cheaperInserts: Migration = {
+export const reduceInsertCost: Migration = {
   id: 8,
   name: 'cheaper inserts',
   async up(columns) {

@@ -1,6 +1,6 @@
 /**
- * Adds an index of resources in addition to that of attributes: the engine uses both. The index is small, so old parts
- * get it too.
+ * Adds an index of resources in addition to the index of attributes; the engine uses both. The index is small, so
+ * existing parts get it too.
  */
 import type { Migration } from './migration.ts';
 

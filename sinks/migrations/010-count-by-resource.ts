@@ -1,6 +1,6 @@
 /**
- * Adds the activity of each resource by minute, and durations of failed requests. Both count from now on, since two
- * concurrent migrations would double sums. The view is changed in place, so that no span is missed between two
+ * Adds the activity of each resource by minute, and durations of failed requests. Both are counted from now on,
+ * because a backfill by two concurrent migrations would double the sums. The view is changed in place, so that no span is missed between two
  * versions.
  */
 import type { Migration } from './migration.ts';

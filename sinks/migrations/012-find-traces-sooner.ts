@@ -4,7 +4,7 @@
  */
 import type { Migration } from './migration.ts';
 
-export const findTracesSooner: Migration = {
+export const addCoarseTraceIndex: Migration = {
   id: 12,
   name: 'find traces sooner',
   async up(columns) {

@@ -1,7 +1,7 @@
 /**
  * Adds a word filter with a false-positive rate of one granule in a thousand instead of one in a hundred. It has a new
- * name, because filters with the same name are read as declared, whenever they were built. Old parts get it in the
- * background, at half a CPU-second per million rows. Until then word searches read all their bodies.
+ * name, because filters with the same name are read as declared, whenever they were built. Existing parts get it in
+ * the background, which takes half a CPU second per million rows. Until then word searches read all their bodies.
  */
 import type { Migration } from './migration.ts';
 
@@ -11,7 +11,7 @@ const changes: readonly string[] = [
   'ALTER TABLE logs DROP INDEX IF EXISTS body_tokens',
 ];
 
-export const fewerWrongGranules: Migration = {
+export const reduceFalsePositiveGranules: Migration = {
   id: 13,
   name: 'fewer wrong granules',
   async up(columns) {

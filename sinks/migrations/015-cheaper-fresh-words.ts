@@ -1,5 +1,5 @@
 /**
- * Replaces the word filter that inserts build with one of one hash per word instead of three, under a new name.
+ * Replaces the word filter that inserts build: the new filter has one hash per word instead of three, and a new name.
  * Unmerged parts lose theirs: their bodies are read until the first merge.
  */
 import type { Migration } from './migration.ts';
@@ -10,7 +10,7 @@ const changes: readonly string[] = [
   'ALTER TABLE logs DROP INDEX IF EXISTS fresh_body_tokens',
 ];
 
-export const cheaperFreshWords: Migration = {
+export const reduceWordFilterCost: Migration = {
   id: 15,
   name: 'cheaper fresh words',
   async up(columns) {

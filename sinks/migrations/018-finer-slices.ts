@@ -26,33 +26,33 @@ const columns = 'tenant_id, slo_id, series, begin, good, total, look_ms';
 /** Rows of a later measurement take precedence, so that moving them again is harmless. */
 const copyRows = (from: string, to: string): string => `INSERT INTO ${to} (${columns}) SELECT ${columns} FROM ${from}`;
 
-interface FoundTable {
+interface ExistingTable {
   readonly name: string;
   readonly comment: string;
   readonly granularity: string;
 }
 
-const findTables = (tables: ServerColumns): Promise<FoundTable[]> =>
-  tables.query<FoundTable>(
+const findTables = (tables: ServerColumns): Promise<ExistingTable[]> =>
+  tables.query<ExistingTable>(
     `SELECT name, comment, extract(create_table_query, 'index_granularity = (\\d+)') AS granularity FROM system.tables
     WHERE database = currentDatabase() AND name IN ('slo_slices', 'slo_slices_finer') ORDER BY name`,
   );
 
-export const finerSlices: Migration = {
+export const refineSliceGranularity: Migration = {
   id: 18,
   name: 'finer slices',
   async up(tables) {
-    const [existing] = await findTables(tables);
-    // Tables created from their declaration have it.
-    if (existing?.name !== 'slo_slices') return;
-    if (existing.granularity !== '1024') {
-      await tables.execute(`${createFinerTable}\nCOMMENT ${quoteString(existing.comment)}`);
+    const [existingTable] = await findTables(tables);
+    // Tables created from their declaration already have this granularity.
+    if (existingTable?.name !== 'slo_slices') return;
+    if (existingTable.granularity !== '1024') {
+      await tables.execute(`${createFinerTable}\nCOMMENT ${quoteString(existingTable.comment)}`);
       await tables.execute(copyRows('slo_slices', 'slo_slices_finer'));
-      const [current] = await findTables(tables);
-      if (current?.granularity !== '1024') await tables.execute('EXCHANGE TABLES slo_slices AND slo_slices_finer');
+      const [currentTable] = await findTables(tables);
+      if (currentTable?.granularity !== '1024') await tables.execute('EXCHANGE TABLES slo_slices AND slo_slices_finer');
     }
     if ((await findTables(tables)).length > 1) {
-      // Moves rows that landed in the other table meanwhile.
+      // Moves rows that were inserted into the other table in the meantime.
       await tables.execute(copyRows('slo_slices_finer', 'slo_slices'));
       await tables.execute('DROP TABLE IF EXISTS slo_slices_finer');
     }

@@ -12,11 +12,11 @@ const columns = {
   look_ms: 'UInt64 CODEC(Delta, LZ4)',
 };
 
-export const quickerSlices: Migration = {
+export const changeSliceCodecs: Migration = {
   id: 19,
   name: 'quicker slices',
   async up(tables) {
-    // Tables created from their declaration have them.
+    // Tables created from their declaration already have these codecs.
     if (!(await tableExists(tables, 'slo_slices'))) return;
     for (const [name, type] of Object.entries(columns))
       await tables.execute(`ALTER TABLE slo_slices MODIFY COLUMN ${name} ${type}`);

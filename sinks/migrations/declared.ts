@@ -8,12 +8,20 @@ import { quoteString } from '../../schemas/tables/literal.ts';
 import { buildCreateTable, buildCreateView, type MaterializedView, type Table } from '../../schemas/tables/table.ts';
 
 /** The parts of a declaration that define the table. */
-export type Shape = Pick<
+export type TableShape = Pick<
   Table,
   'columns' | 'engine' | 'partitionBy' | 'orderBy' | 'primaryKey' | 'indexes' | 'settings'
 >;
 
-const extractShape = ({ columns, engine, partitionBy, orderBy, primaryKey, indexes, settings }: Shape): Shape => ({
+const extractShape = ({
+  columns,
+  engine,
+  partitionBy,
+  orderBy,
+  primaryKey,
+  indexes,
+  settings,
+}: TableShape): TableShape => ({
   columns,
   ...(engine === undefined ? {} : { engine }),
   ...(partitionBy === undefined ? {} : { partitionBy }),
@@ -23,15 +31,15 @@ const extractShape = ({ columns, engine, partitionBy, orderBy, primaryKey, index
   ...(settings === undefined ? {} : { settings }),
 });
 
-const formatComment = (shape: Shape): string => `declared: ${JSON.stringify(extractShape(shape))}`;
-const parseComment = (comment: string): Shape | undefined =>
-  comment.startsWith('declared: ') ? (JSON.parse(comment.slice('declared: '.length)) as Shape) : undefined;
+const formatComment = (shape: TableShape): string => `declared: ${JSON.stringify(extractShape(shape))}`;
+const parseComment = (comment: string): TableShape | undefined =>
+  comment.startsWith('declared: ') ? (JSON.parse(comment.slice('declared: '.length)) as TableShape) : undefined;
 
-const storeShape = (columns: ServerColumns, table: string, shape: Shape): Promise<void> =>
+const storeShape = (columns: ServerColumns, table: string, shape: TableShape): Promise<void> =>
   columns.execute(`ALTER TABLE ${table} MODIFY COMMENT ${quoteString(formatComment(shape))}`);
 
 /** Existing tables with the shape of their declaration; undefined for those of written migrations. */
-const readShapes = async (columns: ServerColumns): Promise<ReadonlyMap<string, Shape | undefined>> => {
+const readShapes = async (columns: ServerColumns): Promise<ReadonlyMap<string, TableShape | undefined>> => {
   const rows = await columns.query<{ name: string; comment: string }>(
     'SELECT name, comment FROM system.tables WHERE database = currentDatabase()',
   );
@@ -43,25 +51,25 @@ export const tableExists = async (columns: ServerColumns, table: string): Promis
   (await readShapes(columns)).has(table);
 
 /** Returns newly declared columns. Throws if anything else differs. */
-const findAddedColumns = (table: Table, known: Shape): string[] => {
-  const refuse = (what: string): never => {
+const findAddedColumns = (table: Table, storedShape: TableShape): string[] => {
+  const refuse = (problem: string): never => {
     throw new Error(
-      `table ${table.name} cannot be changed to match its declaration: ${what}. Columns are added automatically; for any other change, write a migration (sinks/migrations/README.md). If a newer program made this change, run that program`,
+      `table ${table.name} cannot be changed to match its declaration: ${problem}. Columns are added automatically; for any other change, write a migration (sinks/migrations/README.md). If a newer program made this change, run that program`,
     );
   };
-  for (const [name, type] of Object.entries(known.columns)) {
-    const declared = table.columns[name];
-    if (declared === undefined) refuse(`its column ${name} is not declared`);
-    if (declared !== type) refuse(`its column ${name} is ${type} and is declared as ${declared}`);
+  for (const [name, type] of Object.entries(storedShape.columns)) {
+    const declaredType = table.columns[name];
+    if (declaredType === undefined) refuse(`its column ${name} is not declared`);
+    if (declaredType !== type) refuse(`its column ${name} is ${type} and is declared as ${declaredType}`);
   }
-  const { columns: _declared, ...declared } = extractShape(table);
-  const { columns: _known, ...existing } = extractShape(known);
-  for (const part of Object.keys({ ...declared, ...existing }) as (keyof typeof declared)[]) {
-    const [actual, expected] = [JSON.stringify(existing[part]), JSON.stringify(declared[part])];
+  const { columns: _declared, ...declaredShape } = extractShape(table);
+  const { columns: _known, ...storedFields } = extractShape(storedShape);
+  for (const property of Object.keys({ ...declaredShape, ...storedFields }) as (keyof typeof declaredShape)[]) {
+    const [actual, expected] = [JSON.stringify(storedFields[property]), JSON.stringify(declaredShape[property])];
     if (actual !== expected)
-      refuse(`its ${part} is ${actual ?? 'not set'} and is declared as ${expected ?? 'not set'}`);
+      refuse(`its ${property} is ${actual ?? 'not set'} and is declared as ${expected ?? 'not set'}`);
   }
-  return Object.keys(table.columns).filter((name) => !(name in known.columns));
+  return Object.keys(table.columns).filter((name) => !(name in storedShape.columns));
 };
 
 /**
@@ -76,29 +84,29 @@ export const migrateDeclared = async (
 ): Promise<void> => {
   const shapes = await readShapes(columns);
   const steps = tables.map((table) => {
-    const known = shapes.get(table.name);
+    const storedShape = shapes.get(table.name);
     return {
       table,
       tableExistsAlready: shapes.has(table.name),
-      added: known === undefined ? [] : findAddedColumns(table, known),
+      added: storedShape === undefined ? [] : findAddedColumns(table, storedShape),
     };
   });
-  for (const { table, tableExistsAlready, added } of steps) {
-    if (!tableExistsAlready) {
+  for (const { table, tableExistsAlready: doesTableExist, added: addedColumns } of steps) {
+    if (!doesTableExist) {
       await columns.execute(`${buildCreateTable(table)}\nCOMMENT ${quoteString(formatComment(table))}`);
       log.info({ table: table.name }, 'table created from its declaration');
     }
-    if (added.length === 0) continue;
+    if (addedColumns.length === 0) continue;
     const names = Object.keys(table.columns);
-    for (const name of added) {
+    for (const name of addedColumns) {
       const before = names[names.indexOf(name) - 1];
-      const place = before === undefined ? 'FIRST' : `AFTER \`${before}\``;
+      const columnPosition = before === undefined ? 'FIRST' : `AFTER \`${before}\``;
       await columns.execute(
-        `ALTER TABLE ${table.name} ADD COLUMN IF NOT EXISTS \`${name}\` ${table.columns[name]} ${place}`,
+        `ALTER TABLE ${table.name} ADD COLUMN IF NOT EXISTS \`${name}\` ${table.columns[name]} ${columnPosition}`,
       );
     }
     await storeShape(columns, table.name, table);
-    log.info({ table: table.name, columns: added }, 'columns added to a table');
+    log.info({ table: table.name, columns: addedColumns }, 'columns added to a table');
   }
   const isDeclared = (name: string): boolean => tables.some((table) => table.name === name);
   for (const view of views.filter(({ from, to }) => isDeclared(from) && isDeclared(to))) {
@@ -107,7 +115,7 @@ export const migrateDeclared = async (
       if (backfillColumns.length > 0 && !shapes.has(view.name))
         await columns.execute(`INSERT INTO ${to} (${backfillColumns.join(', ')}) ${select}`);
     };
-    // Before and after, so that rows that land while the view is created are not missed.
+    // Backfill before and after the creation of the view, so that rows inserted in the meantime are not missed.
     await backfill();
     await columns.execute(buildCreateView(view));
     await backfill();
@@ -118,7 +126,7 @@ export const migrateDeclared = async (
 export const changeShape = async (
   columns: ServerColumns,
   table: string,
-  change: (shape: Shape) => Shape,
+  change: (shape: TableShape) => TableShape,
 ): Promise<void> => {
   const shape = (await readShapes(columns)).get(table);
   if (shape === undefined) throw new Error(`no table ${table} was created from its declaration`);

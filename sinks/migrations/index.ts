@@ -9,20 +9,20 @@ import { addSearchIndexes } from './002-add-search-indexes.ts';
 import { createViews } from './003-create-views.ts';
 import { createUsage } from './004-create-usage.ts';
 import { createEvidenceHeads } from './005-create-evidence-heads.ts';
-import { cheaperMerges } from './006-cheaper-merges.ts';
+import { reduceMergeCost } from './006-cheaper-merges.ts';
 import { storeSenderMetadata } from './007-keep-what-senders-say.ts';
-import { cheaperInserts } from './008-cheaper-inserts.ts';
+import { reduceInsertCost } from './008-cheaper-inserts.ts';
 import { indexResources } from './009-index-resources.ts';
 import { countByResource } from './010-count-by-resource.ts';
 import { indexFreshRows } from './011-index-fresh-rows.ts';
-import { findTracesSooner } from './012-find-traces-sooner.ts';
-import { fewerWrongGranules } from './013-fewer-wrong-granules.ts';
+import { addCoarseTraceIndex } from './012-find-traces-sooner.ts';
+import { reduceFalsePositiveGranules } from './013-fewer-wrong-granules.ts';
 import { storeNativeHistograms } from './014-keep-native-histograms.ts';
-import { cheaperFreshWords } from './015-cheaper-fresh-words.ts';
+import { reduceWordFilterCost } from './015-cheaper-fresh-words.ts';
 import { countErrorsByText } from './016-count-errors-by-text.ts';
 import { storeLaterMetadata } from './017-keep-later-metadata.ts';
-import { finerSlices } from './018-finer-slices.ts';
-import { quickerSlices } from './019-quicker-slices.ts';
+import { refineSliceGranularity } from './018-finer-slices.ts';
+import { changeSliceCodecs } from './019-quicker-slices.ts';
 import { cheaperErrors } from './020-cheaper-errors.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
@@ -33,20 +33,20 @@ export const migrations: readonly Migration[] = [
   createViews,
   createUsage,
   createEvidenceHeads,
-  cheaperMerges,
+  reduceMergeCost,
   storeSenderMetadata,
-  cheaperInserts,
+  reduceInsertCost,
   indexResources,
   countByResource,
   indexFreshRows,
-  findTracesSooner,
-  fewerWrongGranules,
+  addCoarseTraceIndex,
+  reduceFalsePositiveGranules,
   storeNativeHistograms,
-  cheaperFreshWords,
+  reduceWordFilterCost,
   countErrorsByText,
   storeLaterMetadata,
-  finerSlices,
-  quickerSlices,
+  refineSliceGranularity,
+  changeSliceCodecs,
   cheaperErrors,
 ];
 
@@ -57,20 +57,20 @@ const readAppliedIds = async (columns: ServerColumns): Promise<ReadonlySet<numbe
 
 /**
  * Applies missing migrations in order on each server, and returns their number. Then creates the declared tables and
- * views without a written migration. Idempotent, and safe in concurrent processes. Refuses tables that a newer version
- * changed, before it changes anything on their server.
+ * views without a written migration. Idempotent, and safe in concurrent processes. Throws for tables that a newer
+ * version changed, before it changes anything on their server.
  */
 export const migrate = async (
   columns: Columns,
   log: Log,
-  known: readonly Migration[] = migrations,
+  knownMigrations: readonly Migration[] = migrations,
   tables: readonly Table[] = allTables,
 ): Promise<number> => {
   const servers = columns.listServers();
   let count = 0;
   for (const server of servers) {
     const serverLog = servers.length === 1 ? log : createServerLog(log, server.name);
-    count += await migrateServer(server.columns, serverLog, known, tables);
+    count += await migrateServer(server.columns, serverLog, knownMigrations, tables);
   }
   await columns.handleTablesChanged();
   return count;
@@ -86,26 +86,26 @@ const createServerLog = (log: Log, server: string): Log => ({
 const migrateServer = async (
   columns: ServerColumns,
   log: Log,
-  known: readonly Migration[],
+  knownMigrations: readonly Migration[],
   tables: readonly Table[],
 ): Promise<number> => {
   await columns.execute(buildCreateTable(schemaMigrationsTable));
-  const applied = await readAppliedIds(columns);
-  const newest = Math.max(0, ...applied);
-  const last = known.at(-1)?.id ?? 0;
-  if (newest > last)
+  const appliedIds = await readAppliedIds(columns);
+  const newestAppliedId = Math.max(0, ...appliedIds);
+  const lastKnownId = knownMigrations.at(-1)?.id ?? 0;
+  if (newestAppliedId > lastKnownId)
     throw new Error(
-      `the tables are at version ${newest} and this program knows version ${last}: run the newer program, or restore a backup from before its migration`,
+      `the tables are at version ${newestAppliedId} and this program knows version ${lastKnownId}: run the newer program, or restore a backup from before its migration`,
     );
   const isAppliedNow = async ({ id }: Migration): Promise<boolean> => (await readAppliedIds(columns)).has(id);
   let count = 0;
-  for (const migration of known) {
+  for (const migration of knownMigrations) {
     // Checked before each migration: another process may be ahead, and this one must not restore replaced objects.
-    if (applied.has(migration.id) || (await isAppliedNow(migration))) continue;
+    if (appliedIds.has(migration.id) || (await isAppliedNow(migration))) continue;
     try {
       await migration.up(columns);
     } catch (error) {
-      // A migration that another process applied meanwhile may find objects that a later one has replaced.
+      // If another process has applied this migration in the meantime, a later migration may already have replaced its objects.
       if (await isAppliedNow(migration)) continue;
       throw error;
     }

@@ -12,18 +12,18 @@ export interface Column {
   reset(): void;
   /** Size of the version prefix of a nested dictionary, which precedes everything else in the column. */
   readonly prefixSize: number;
-  writePrefix(target: Uint8Array, at: number): number;
+  writePrefix(target: Uint8Array, position: number): number;
   /** Size of the values in the block, in bytes. */
-  size(): number;
+  computeSize(): number;
   /** Writes exactly `size()` bytes and returns the position after them. */
-  write(target: Uint8Array, at: number): number;
+  write(target: Uint8Array, position: number): number;
 }
 
 /** Returns the new capacity: at least `needed`, doubled, so that appending is linear. */
-export const growCapacity = (capacity: number, needed: number): number => {
-  let next = capacity;
-  while (next < needed) next *= 2;
-  return next;
+export const growCapacity = (capacity: number, minCapacity: number): number => {
+  let newCapacity = capacity;
+  while (newCapacity < minCapacity) newCapacity *= 2;
+  return newCapacity;
 };
 
 /** Base of columns without a dictionary. */
@@ -39,7 +39,7 @@ export abstract class PlainColumn implements Column {
   abstract mark(): void;
   abstract rollback(): void;
   abstract reset(): void;
-  abstract size(): number;
+  abstract computeSize(): number;
   abstract write(target: Uint8Array, at: number): number;
 
   writePrefix(_target: Uint8Array, at: number): number {

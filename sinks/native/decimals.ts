@@ -9,10 +9,10 @@ const countDigits = (value: number): number => {
 
 /** Writes the last `digits` decimal digits of a 32-bit integer, padded with zeros. */
 const writeDigits = (target: Uint8Array, start: number, value: number, digits: number): void => {
-  for (let at = start + digits - 1, rest = value; at >= start; at--) {
-    const next = (rest / 10) | 0;
-    target[at] = 48 + rest - next * 10;
-    rest = next;
+  for (let position = start + digits - 1, remaining = value; position >= start; position--) {
+    const quotient = (remaining / 10) | 0;
+    target[position] = 48 + remaining - quotient * 10;
+    remaining = quotient;
   }
 };
 
@@ -23,26 +23,26 @@ const scales = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const;
 
 /**
  * Writes a number as JavaScript does, if it has at most nine digits before and six after the decimal point. Returns the
- * position after it, or -1 if it needs more digits. Doubles distinguish all numbers of 15 digits, so the fewest
- * decimals that yield the value are those of its shortest text.
+ * position after it, or -1 if it needs more digits. Doubles distinguish all numbers of up to 15 digits, so the
+ * smallest number of decimals that yields the value is that of its shortest text.
  */
 export const writeDecimal = (target: Uint8Array, start: number, value: number): number => {
-  const size = Math.abs(value);
-  if (!(size < 1e9)) return -1;
+  const magnitude = Math.abs(value);
+  if (!(magnitude < 1e9)) return -1;
   for (let decimalPlaces = 0; decimalPlaces < scales.length; decimalPlaces++) {
     const scale = scales[decimalPlaces] as number;
-    const scaled = Math.round(size * scale);
-    if (scaled / scale !== size) continue;
-    const integerPart = size | 0;
+    const scaledValue = Math.round(magnitude * scale);
+    if (scaledValue / scale !== magnitude) continue;
+    const integerPart = magnitude | 0;
     const digits = countDigits(integerPart);
-    let at = start;
-    if (value < 0) target[at++] = 0x2d;
-    writeDigits(target, at, integerPart, digits);
-    at += digits;
-    if (decimalPlaces === 0) return at;
-    target[at] = 0x2e;
-    writeDigits(target, at + 1, scaled - integerPart * scale, decimalPlaces);
-    return at + 1 + decimalPlaces;
+    let position = start;
+    if (value < 0) target[position++] = 0x2d;
+    writeDigits(target, position, integerPart, digits);
+    position += digits;
+    if (decimalPlaces === 0) return position;
+    target[position] = 0x2e;
+    writeDigits(target, position + 1, scaledValue - integerPart * scale, decimalPlaces);
+    return position + 1 + decimalPlaces;
   }
   return -1;
 };

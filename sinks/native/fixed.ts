@@ -5,7 +5,7 @@ import { growCapacity, PlainColumn } from './column.ts';
 type Elements = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
 /**
- * A column backed by one typed array; `perRow` elements form a value. ClickHouse is little-endian, as is every machine
+ * A column backed by one typed array; `elementsPerRow` elements form a value. ClickHouse is little-endian, as is every machine
  * that runs Node.
  */
 abstract class FixedColumn<Array extends Elements> extends PlainColumn {
@@ -14,10 +14,10 @@ abstract class FixedColumn<Array extends Elements> extends PlainColumn {
   #markedLength = 0;
   readonly #elementsPerRow: number;
 
-  constructor(type: string, elements: Array, perRow = 1) {
+  constructor(type: string, elements: Array, elementsPerRow = 1) {
     super(type);
     this.elements = elements;
-    this.#elementsPerRow = perRow;
+    this.#elementsPerRow = elementsPerRow;
   }
 
   get rows(): number {
@@ -37,21 +37,21 @@ abstract class FixedColumn<Array extends Elements> extends PlainColumn {
     this.#markedLength = 0;
   }
 
-  size(): number {
+  computeSize(): number {
     return this.length * this.elements.BYTES_PER_ELEMENT;
   }
 
   write(target: Uint8Array, at: number): number {
-    const size = this.size();
+    const size = this.computeSize();
     copyRange(new Uint8Array(this.elements.buffer), 0, size, target, at);
     return at + size;
   }
 
-  protected reserve(more: number): void {
-    const needed = this.length + more;
-    if (needed <= this.elements.length) return;
+  protected reserve(count: number): void {
+    const minLength = this.length + count;
+    if (minLength <= this.elements.length) return;
     const larger = new (this.elements.constructor as new (length: number) => Array)(
-      growCapacity(this.elements.length, needed),
+      growCapacity(this.elements.length, minLength),
     );
     larger.set(this.elements);
     this.elements = larger;
@@ -92,7 +92,7 @@ const scratchDouble = new Float64Array(1);
 const scratchWords = new Uint32Array(scratchDouble.buffer);
 
 /** UInt64, Int64, Float64 and DateTime64: two 32-bit words per value, so that no bit is lost. */
-export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
+export class Int64Column extends FixedColumn<Uint32Array<ArrayBuffer>> {
   constructor(type: string) {
     super(type, new Uint32Array(2048), 2);
   }
@@ -103,11 +103,11 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
     this.elements[this.length++] = high;
   }
 
-  lowAt(row: number): number {
+  getLowWord(row: number): number {
     return this.elements[row * 2] as number;
   }
 
-  highAt(row: number): number {
+  getHighWord(row: number): number {
     return this.elements[row * 2 + 1] as number;
   }
 
@@ -122,7 +122,7 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
     this.push(value >>> 0, Math.floor(value / 4_294_967_296));
   }
 
-  fill(low: number, high: number, count: number): void {
+  pushRepeated(low: number, high: number, count: number): void {
     this.reserve(count * 2);
     for (let index = 0; index < count; index++) {
       this.elements[this.length++] = low;
@@ -131,7 +131,7 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
   }
 
   /** Appends little-endian values in wire format. `end - start` must be a multiple of eight. */
-  pushWire(source: Uint8Array, start: number, end: number): void {
+  pushWireBytes(source: Uint8Array, start: number, end: number): void {
     this.reserve((end - start) / 4);
     copyRange(source, start, end, new Uint8Array(this.elements.buffer), this.length * 4);
     this.length += (end - start) / 4;

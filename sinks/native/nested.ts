@@ -1,5 +1,5 @@
 import type { Column } from './column.ts';
-import { NumberColumn, WordsColumn } from './fixed.ts';
+import { Int64Column, NumberColumn } from './fixed.ts';
 import { DictionaryColumn, StringColumn } from './strings.ts';
 
 /**
@@ -8,7 +8,7 @@ import { DictionaryColumn, StringColumn } from './strings.ts';
 export class ArrayColumn<Element extends Column> implements Column {
   readonly type: string;
   readonly elements: Element;
-  readonly #ends = new WordsColumn('UInt64');
+  readonly #ends = new Int64Column('UInt64');
 
   constructor(elements: Element, type = `Array(${elements.type})`) {
     this.type = type;
@@ -21,7 +21,7 @@ export class ArrayColumn<Element extends Column> implements Column {
 
   /** Returns the number of elements up to the end of a row. */
   endAt(row: number): number {
-    return row < 0 ? 0 : this.#ends.lowAt(row);
+    return row < 0 ? 0 : this.#ends.getLowWord(row);
   }
 
   /** Ends the row: the elements appended since the last row are its value. */
@@ -52,8 +52,8 @@ export class ArrayColumn<Element extends Column> implements Column {
     return this.elements.writePrefix(target, offset);
   }
 
-  size(): number {
-    return this.#ends.size() + this.elements.size();
+  computeSize(): number {
+    return this.#ends.computeSize() + this.elements.computeSize();
   }
 
   write(target: Uint8Array, offset: number): number {
@@ -98,8 +98,8 @@ export class EntryColumn<Keys extends Column, Values extends Column> implements 
     return this.values.writePrefix(target, this.keys.writePrefix(target, offset));
   }
 
-  size(): number {
-    return this.keys.size() + this.values.size();
+  computeSize(): number {
+    return this.keys.computeSize() + this.values.computeSize();
   }
 
   write(target: Uint8Array, offset: number): number {
@@ -154,8 +154,8 @@ export class NullableColumn<Values extends Column> implements Column {
     return offset;
   }
 
-  size(): number {
-    return this.nulls.size() + this.values.size();
+  computeSize(): number {
+    return this.nulls.computeSize() + this.values.computeSize();
   }
 
   write(target: Uint8Array, offset: number): number {
@@ -164,9 +164,9 @@ export class NullableColumn<Values extends Column> implements Column {
 }
 
 /** Nullable(Float64) from the two words of a value. */
-export class NullableDoubleColumn extends NullableColumn<WordsColumn> {
+export class NullableDoubleColumn extends NullableColumn<Int64Column> {
   constructor() {
-    super(new WordsColumn('Float64'));
+    super(new Int64Column('Float64'));
   }
 
   push(low: number, high: number): void {

@@ -1,11 +1,11 @@
 import type { Table } from '../../schemas/tables/table.ts';
 import type { Column } from './column.ts';
-import { varintSize, writeVarint } from './strings.ts';
+import { getVarintSize, writeVarint } from './strings.ts';
 
 /** One table's part of a batch, as one contiguous Native block. */
 export interface EncodedBlock {
   readonly table: string;
-  readonly declared: Table;
+  readonly declaration: Table;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly rows: number;
   readonly bytes: Uint8Array;
@@ -21,7 +21,7 @@ export interface TableWriters {
 export const isComputed = (type: string): boolean => /\b(?:MATERIALIZED|ALIAS|DEFAULT|EPHEMERAL)\b/.test(type);
 
 /** Returns the writers in table order. Throws if they do not match the table's declaration. */
-export const createRows = (table: Table, writers: Readonly<Record<string, Column>>): TableWriters => {
+export const createTableWriters = (table: Table, writers: Readonly<Record<string, Column>>): TableWriters => {
   const columns = new Map<string, Column>();
   for (const [name, type] of Object.entries(table.columns)) {
     const writer = writers[name];
@@ -47,8 +47,8 @@ export const countRows = ({ table, columns }: TableWriters): number => {
 };
 
 /**
- * Encodes the block: counts, then each column's name, type and values. Without a client revision, the format has
- * neither block properties nor marks of custom serializations. `allocate` returns memory of at least the requested
+ * Encodes the block: counts, then each column's name, type and values. Without a client revision, the format
+ * contains neither block properties nor custom-serialization markers. `allocate` returns memory of at least the requested
  * size.
  */
 export const encodeBlock = (rows: TableWriters, allocate: (bytes: number) => Uint8Array): EncodedBlock => {
@@ -58,25 +58,25 @@ export const encodeBlock = (rows: TableWriters, allocate: (bytes: number) => Uin
     name: Buffer.from(name, 'utf8'),
     type: Buffer.from(column.type, 'utf8'),
   }));
-  let size = varintSize(columnHeaders.length) + varintSize(count);
+  let size = getVarintSize(columnHeaders.length) + getVarintSize(count);
   for (const { column, name, type } of columnHeaders) {
-    size += varintSize(name.length) + name.length + varintSize(type.length) + type.length;
-    size += column.prefixSize + column.size();
+    size += getVarintSize(name.length) + name.length + getVarintSize(type.length) + type.length;
+    size += column.prefixSize + column.computeSize();
   }
   const memory = allocate(size);
-  let at = writeVarint(memory, writeVarint(memory, 0, columnHeaders.length), count);
+  let position = writeVarint(memory, writeVarint(memory, 0, columnHeaders.length), count);
   for (const { column, name, type } of columnHeaders) {
-    at = writeVarint(memory, at, name.length);
-    memory.set(name, at);
-    at = writeVarint(memory, at + name.length, type.length);
-    memory.set(type, at);
-    at = column.write(memory, column.writePrefix(memory, at + type.length));
+    position = writeVarint(memory, position, name.length);
+    memory.set(name, position);
+    position = writeVarint(memory, position + name.length, type.length);
+    memory.set(type, position);
+    position = column.write(memory, column.writePrefix(memory, position + type.length));
   }
   return {
     table: rows.table.name,
-    declared: rows.table,
+    declaration: rows.table,
     columns: [...rows.columns].map(([name, { type }]) => ({ name, type })),
     rows: count,
-    bytes: memory.subarray(0, at),
+    bytes: memory.subarray(0, position),
   };
 };

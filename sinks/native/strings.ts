@@ -4,21 +4,21 @@ import { type Column, growCapacity, PlainColumn } from './column.ts';
 import { maxDecimalLength, writeDecimal } from './decimals.ts';
 
 /** Returns the size of a varint in bytes. */
-export const varintSize = (value: number): number => {
+export const getVarintSize = (value: number): number => {
   let size = 1;
-  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size++;
+  for (let remaining = value; remaining >= 128; remaining = Math.floor(remaining / 128)) size++;
   return size;
 };
 
 /** Writes a varint and returns the position after it. */
 export const writeVarint = (target: Uint8Array, at: number, value: number): number => {
   let position = at;
-  let rest = value;
-  while (rest >= 128) {
-    target[position++] = (rest & 127) | 128;
-    rest = Math.floor(rest / 128);
+  let remaining = value;
+  while (remaining >= 128) {
+    target[position++] = (remaining & 127) | 128;
+    remaining = Math.floor(remaining / 128);
   }
-  target[position++] = rest;
+  target[position++] = remaining;
   return position;
 };
 
@@ -52,12 +52,12 @@ export class StringColumn extends PlainColumn {
     const count = text.length;
     if (count < 128 && this.#pushAscii(text, count)) return;
     this.#reserve(3 * count + 5);
-    const at = this.length + varintSize(count);
-    const written = this.#buffer.write(text, at);
-    const begin = writeVarint(this.bytes, this.length, written);
+    const at = this.length + getVarintSize(count);
+    const writtenBytes = this.#buffer.write(text, at);
+    const begin = writeVarint(this.bytes, this.length, writtenBytes);
     // A non-ASCII text may be longer than estimated.
     if (begin !== at) this.#buffer.write(text, begin);
-    this.length = begin + written;
+    this.length = begin + writtenBytes;
     this.rows++;
   }
 
@@ -90,7 +90,7 @@ export class StringColumn extends PlainColumn {
     this.mark();
   }
 
-  size(): number {
+  computeSize(): number {
     return this.length;
   }
 
@@ -113,10 +113,10 @@ export class StringColumn extends PlainColumn {
     return true;
   }
 
-  #reserve(more: number): void {
-    const needed = this.length + more;
-    if (needed <= this.bytes.length) return;
-    const larger = new Uint8Array(growCapacity(this.bytes.length, needed));
+  #reserve(count: number): void {
+    const minCapacity = this.length + count;
+    if (minCapacity <= this.bytes.length) return;
+    const larger = new Uint8Array(growCapacity(this.bytes.length, minCapacity));
     larger.set(this.bytes.subarray(0, this.length));
     this.bytes = larger;
     this.#view = new DataView(larger.buffer);
@@ -125,8 +125,8 @@ export class StringColumn extends PlainColumn {
 }
 
 /**
- * Number of slots probed before a value is stored twice. The engine merges duplicates, and crafted collisions stay
- * cheap.
+ * Maximum number of probed slots; beyond it, a value is stored twice. The engine merges duplicates, and crafted
+ * collisions stay cheap.
  */
 const maxProbes = 16;
 const hasAdditionalKeys = 512;
@@ -146,13 +146,13 @@ export class DictionaryColumn implements Column {
   /** Index + 1 of the key in a slot; 0 for a free slot */
   #slots = new Int32Array(1024);
   /** The last successor of this key: attributes of successive records have the same order. */
-  #likelyNext = new Int32Array(256);
+  #likelyNextKeys = new Int32Array(256);
   #indexes = new Uint32Array(1024);
-  #last = 0;
+  #lastIndex = 0;
   #mark = 0;
-  /** Cache of the last text, which mostly repeats, and of all others */
-  #text: string | undefined;
-  #textIndex = 0;
+  /** The last text, which usually repeats; `#textIndexes` caches all texts */
+  #lastText: string | undefined;
+  #lastTextIndex = 0;
   readonly #textIndexes = new Map<string, number>();
   rows = 0;
 
@@ -166,28 +166,28 @@ export class DictionaryColumn implements Column {
   }
 
   pushText(text: string): void {
-    this.pushIndex(this.indexOfText(text));
+    this.pushIndex(this.findOrAddText(text));
   }
 
-  /** Appends the value with an index from `index` or `indexOfText`. */
+  /** Appends the value with an index from `findOrAdd` or `indexOfText`. */
   pushIndex(index: number): void {
     if (this.rows === this.#indexes.length) this.#reserveRows(1);
     this.#indexes[this.rows++] = index;
   }
 
   /** Appends the same value `count` times. */
-  fill(index: number, count: number): void {
+  pushRepeated(index: number, count: number): void {
     this.#reserveRows(count);
     this.#indexes.fill(index, this.rows, this.rows + count);
     this.rows += count;
   }
 
-  indexOfText(text: string): number {
-    if (text !== this.#text) {
-      this.#textIndex = this.#textIndexes.get(text) ?? this.#addText(text);
-      this.#text = text;
+  findOrAddText(text: string): number {
+    if (text !== this.#lastText) {
+      this.#lastTextIndex = this.#textIndexes.get(text) ?? this.#addText(text);
+      this.#lastText = text;
     }
-    return this.#textIndex;
+    return this.#lastTextIndex;
   }
 
   #addText(text: string): number {
@@ -199,24 +199,24 @@ export class DictionaryColumn implements Column {
 
   /** Returns the dictionary index of a value, valid until `reset`. */
   findOrAdd(source: Uint8Array, start: number, end: number): number {
-    const likely = this.#likelyNext[this.#last] as number;
-    if (this.#equals(likely, source, start, end)) {
-      this.#last = likely;
-      return likely;
+    const likelyIndex = this.#likelyNextKeys[this.#lastIndex] as number;
+    if (this.#equals(likelyIndex, source, start, end)) {
+      this.#lastIndex = likelyIndex;
+      return likelyIndex;
     }
-    const found = this.#find(source, start, end);
-    this.#likelyNext[this.#last] = found;
-    this.#last = found;
-    return found;
+    const index = this.#find(source, start, end);
+    this.#likelyNextKeys[this.#lastIndex] = index;
+    this.#lastIndex = index;
+    return index;
   }
 
   /** Returns the index of a row's value. */
-  indexAt(row: number): number {
+  getIndex(row: number): number {
     return this.#indexes[row] as number;
   }
 
   /** Returns a byte of the value at an index. */
-  byteAt(index: number, position: number): number {
+  getByte(index: number, position: number): number {
     return this.#keys.bytes[(this.#starts[index] as number) + position] as number;
   }
 
@@ -226,7 +226,7 @@ export class DictionaryColumn implements Column {
   }
 
   /** Returns the text of the value at an index. */
-  textAt(index: number): string {
+  getText(index: number): string {
     return Buffer.from(this.#keys.bytes.subarray(this.#starts[index], this.#ends[index])).toString('utf8');
   }
 
@@ -241,8 +241,8 @@ export class DictionaryColumn implements Column {
   reset(): void {
     this.#keys.reset();
     this.#slots.fill(0);
-    this.#last = 0;
-    this.#text = undefined;
+    this.#lastIndex = 0;
+    this.#lastText = undefined;
     this.#textIndexes.clear();
     this.rows = 0;
     this.#mark = 0;
@@ -256,13 +256,13 @@ export class DictionaryColumn implements Column {
     return at + 8;
   }
 
-  size(): number {
-    return this.rows === 0 ? 0 : 24 + this.#keys.length + this.rows * this.#width();
+  computeSize(): number {
+    return this.rows === 0 ? 0 : 24 + this.#keys.length + this.rows * this.#getIndexWidth();
   }
 
   write(target: Uint8Array, at: number): number {
     if (this.rows === 0) return at;
-    const width = this.#width();
+    const width = this.#getIndexWidth();
     const view = new DataView(target.buffer, target.byteOffset);
     view.setUint32(at, hasAdditionalKeys | (width === 4 ? 2 : width - 1), true);
     view.setUint32(at + 4, 0, true);
@@ -274,7 +274,7 @@ export class DictionaryColumn implements Column {
     return this.#writeIndexes(target, afterKeys + 8, width);
   }
 
-  #width(): 1 | 2 | 4 {
+  #getIndexWidth(): 1 | 2 | 4 {
     return this.#keys.rows <= 256 ? 1 : this.#keys.rows <= 65_536 ? 2 : 4;
   }
 
@@ -331,7 +331,7 @@ export class DictionaryColumn implements Column {
     this.#ends[index] = this.#keys.length;
     this.#starts[index] = this.#keys.length - (end - start);
     this.#hashes[index] = hash;
-    this.#likelyNext[index] = 0;
+    this.#likelyNextKeys[index] = 0;
     if (slot >= 0) this.#slots[slot] = index + 1;
     if (this.#keys.rows * 2 > this.#slots.length) this.#rehash();
     return index;
@@ -346,7 +346,7 @@ export class DictionaryColumn implements Column {
     this.#starts = enlarge(this.#starts, new Uint32Array(size));
     this.#ends = enlarge(this.#ends, new Uint32Array(size));
     this.#hashes = enlarge(this.#hashes, new Int32Array(size));
-    this.#likelyNext = enlarge(this.#likelyNext, new Int32Array(size));
+    this.#likelyNextKeys = enlarge(this.#likelyNextKeys, new Int32Array(size));
   }
 
   #rehash(): void {
@@ -359,10 +359,10 @@ export class DictionaryColumn implements Column {
     }
   }
 
-  #reserveRows(more: number): void {
-    const needed = this.rows + more;
-    if (needed <= this.#indexes.length) return;
-    const larger = new Uint32Array(growCapacity(this.#indexes.length, needed));
+  #reserveRows(count: number): void {
+    const minCapacity = this.rows + count;
+    if (minCapacity <= this.#indexes.length) return;
+    const larger = new Uint32Array(growCapacity(this.#indexes.length, minCapacity));
     larger.set(this.#indexes);
     this.#indexes = larger;
   }

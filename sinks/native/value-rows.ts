@@ -1,8 +1,8 @@
 import { PermanentError } from '../../schemas/errors.ts';
 import type { TableRow } from '../../schemas/tables/row.ts';
 import type { Table } from '../../schemas/tables/table.ts';
-import { createRows, isComputed, type TableWriters } from './rows.ts';
-import { type ValueColumn, valueColumn } from './values.ts';
+import { createTableWriters, isComputed, type TableWriters } from './rows.ts';
+import { createValueColumn, type ValueColumn } from './values.ts';
 
 interface ColumnWriter {
   readonly name: string;
@@ -19,9 +19,9 @@ export class ValueRows<const Declared extends Table> {
   constructor(table: Declared, sharedColumns: readonly string[] = []) {
     this.#writers = Object.entries(table.columns)
       .filter(([, type]) => !isComputed(type))
-      .map(([name, type]) => ({ name, column: valueColumn(type), isShared: sharedColumns.includes(name) }));
+      .map(([name, type]) => ({ name, column: createValueColumn(type), isShared: sharedColumns.includes(name) }));
     const columns = this.#writers.map(({ name, column }) => [name, column.column] as const);
-    this.rows = createRows(table, Object.fromEntries(columns));
+    this.rows = createTableWriters(table, Object.fromEntries(columns));
   }
 
   /** Throws a `PermanentError` for a value that its column cannot represent. The row is then incomplete. */

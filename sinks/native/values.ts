@@ -2,7 +2,7 @@
 import { PermanentError } from '../../schemas/errors.ts';
 import { getTextBefore } from '../../schemas/text.ts';
 import type { Column } from './column.ts';
-import { NumberColumn, WordsColumn } from './fixed.ts';
+import { Int64Column, NumberColumn } from './fixed.ts';
 import { ArrayColumn, EntryColumn, NullableColumn } from './nested.ts';
 import { DictionaryColumn, StringColumn } from './strings.ts';
 
@@ -20,36 +20,36 @@ const rejectValue = (type: string, value: unknown): never => {
   throw new PermanentError('bad-value', `${text.slice(0, 100)} is not a valid ${type}`);
 };
 
-const textColumn = (type: string, column: StringColumn | DictionaryColumn): ValueColumn => ({
+const createTextColumn = (type: string, column: StringColumn | DictionaryColumn): ValueColumn => ({
   column,
   push: (value) => column.pushText(typeof value === 'string' ? value : rejectValue(type, value)),
 });
 
 /** Minimum and maximum of integers that fit one number. */
-const integers = {
+const integerRanges = {
   UInt8: [0, 255],
   UInt16: [0, 65_535],
   UInt32: [0, 4_294_967_295],
   Int32: [-2_147_483_648, 2_147_483_647],
 } as const;
-type Integer = keyof typeof integers;
+type IntegerType = keyof typeof integerRanges;
 
 const requireInteger = (type: string, value: unknown, [min, max]: readonly [number, number]): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
     ? value
     : rejectValue(type, value);
 
-const smallIntegers = (type: Integer): ValueColumn => {
+const createSmallIntegerColumn = (type: IntegerType): ValueColumn => {
   const column = new NumberColumn(type);
-  return { column, push: (value) => column.push(requireInteger(type, value, integers[type])) };
+  return { column, push: (value) => column.push(requireInteger(type, value, integerRanges[type])) };
 };
 
 /** Integers that fit two words exactly. */
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && Number.isSafeInteger(value);
 
-const largeIntegers = (type: 'UInt64' | 'Int64'): ValueColumn => {
-  const column = new WordsColumn(type);
+const createLargeIntegerColumn = (type: 'UInt64' | 'Int64'): ValueColumn => {
+  const column = new Int64Column(type);
   const [min, max] = type === 'UInt64' ? [0n, 2n ** 64n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
   return {
     column,
@@ -63,16 +63,16 @@ const largeIntegers = (type: 'UInt64' | 'Int64'): ValueColumn => {
   };
 };
 
-const pushWords = (column: WordsColumn, integer: bigint): void =>
+const pushWords = (column: Int64Column, integer: bigint): void =>
   column.push(Number(BigInt.asUintN(32, integer)), Number(BigInt.asUintN(32, integer >> 32n)));
 
-const isoForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
+const isoTimePattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
 /** An instant as a number of ticks of 10^-digits seconds. */
 const parseTicks = (type: string, value: unknown, digits: number): bigint => {
   if (typeof value === 'number' && Number.isInteger(value)) return scaleTicks(BigInt(value), digits - 3);
   const [, seconds, fraction = '', zone] =
-    (typeof value === 'string' && isoForm.exec(value)) || rejectValue(type, value);
+    (typeof value === 'string' && isoTimePattern.exec(value)) || rejectValue(type, value);
   const atMs = Date.parse(`${seconds}${zone}`);
   if (Number.isNaN(atMs)) rejectValue(type, value);
   const nanoseconds = BigInt(atMs) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
@@ -85,8 +85,8 @@ const scaleTicks = (ticks: bigint, digits: number): bigint =>
 /** Maximum of sorting keys and partitions, which round to 32-bit seconds. */
 const lastSecond = 4_294_967_295n;
 
-const instantColumn = (type: string, digits: number): ValueColumn => {
-  const column = new WordsColumn(type);
+const createInstantColumn = (type: string, digits: number): ValueColumn => {
+  const column = new Int64Column(type);
   const maxTicks = (lastSecond + 1n) * 10n ** BigInt(digits) - 1n;
   const maxMs = digits === 3 ? Number(maxTicks) : -1;
   return {
@@ -101,30 +101,30 @@ const instantColumn = (type: string, digits: number): ValueColumn => {
 };
 
 /** DateTime and Date: the engine casts them from their integers. */
-const secondsColumn = (type: string, integer: 'UInt32' | 'UInt16', secondsEach: bigint): ValueColumn => {
+const createSecondsColumn = (type: string, integer: 'UInt32' | 'UInt16', secondsPerUnit: bigint): ValueColumn => {
   const column = new NumberColumn(integer);
   return {
     column,
     push: (value) =>
-      column.push(requireInteger(type, Number(parseTicks(type, value, 0) / secondsEach), integers[integer])),
+      column.push(requireInteger(type, Number(parseTicks(type, value, 0) / secondsPerUnit), integerRanges[integer])),
   };
 };
 
-const arrays = (type: string, elements: ValueColumn): ValueColumn => {
+const createArrayColumn = (type: string, elements: ValueColumn): ValueColumn => {
   const column = new ArrayColumn(elements.column);
   return {
     column,
     push(value) {
-      for (const each of Array.isArray(value) ? value : rejectValue(type, value)) elements.push(each);
+      for (const element of Array.isArray(value) ? value : rejectValue(type, value)) elements.push(element);
       column.endRow();
     },
   };
 };
 
 /** Keys of objects are texts. In a map of integers, those of up to 15 digits become numbers. */
-const integerKey = (key: string): string | number => (/^-?\d{1,15}$/.test(key) ? Number(key) : key);
+const parseIntegerKey = (key: string): string | number => (/^-?\d{1,15}$/.test(key) ? Number(key) : key);
 
-const maps = (type: string, keys: ValueColumn, values: ValueColumn): ValueColumn => {
+const createMapColumn = (type: string, keys: ValueColumn, values: ValueColumn): ValueColumn => {
   const isByInteger = /^U?Int/.test(keys.column.type);
   const column = new ArrayColumn(
     new EntryColumn(keys.column, values.column),
@@ -134,16 +134,16 @@ const maps = (type: string, keys: ValueColumn, values: ValueColumn): ValueColumn
     column,
     push(value) {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) rejectValue(type, value);
-      for (const [key, each] of Object.entries(value as object)) {
-        keys.push(isByInteger ? integerKey(key) : key);
-        values.push(each);
+      for (const [key, entryValue] of Object.entries(value as object)) {
+        keys.push(isByInteger ? parseIntegerKey(key) : key);
+        values.push(entryValue);
       }
       column.endRow();
     },
   };
 };
 
-const nullables = (inner: ValueColumn, empty: unknown): ValueColumn => {
+const createNullableColumn = (inner: ValueColumn, empty: unknown): ValueColumn => {
   const column = new NullableColumn(inner.column);
   return {
     column,
@@ -154,7 +154,7 @@ const nullables = (inner: ValueColumn, empty: unknown): ValueColumn => {
   };
 };
 
-/** The text between the parentheses of `Name(…)`, split at its first outer comma. */
+/** Returns the text between the parentheses of `Name(…)`, split at its first top-level comma. */
 const parseTypeArguments = (type: string): [string, string] => {
   const inner = type.slice(type.indexOf('(') + 1, type.lastIndexOf(')'));
   let depth = 0;
@@ -166,10 +166,10 @@ const parseTypeArguments = (type: string): [string, string] => {
   return [inner, ''];
 };
 
-const emptyValue = (type: string): unknown => (type === 'String' ? '' : type === 'Bool' ? false : 0);
+const getEmptyValue = (type: string): unknown => (type === 'String' ? '' : type === 'Bool' ? false : 0);
 
 const columnFactories: Readonly<Record<string, (type: string, first: string, second: string) => ValueColumn>> = {
-  String: (type) => textColumn(type, new StringColumn()),
+  String: (type) => createTextColumn(type, new StringColumn()),
   Bool: (type) => {
     const column = new NumberColumn('Bool');
     return {
@@ -177,31 +177,31 @@ const columnFactories: Readonly<Record<string, (type: string, first: string, sec
       push: (value) => column.push(typeof value === 'boolean' ? Number(value) : rejectValue(type, value)),
     };
   },
-  UInt8: () => smallIntegers('UInt8'),
-  UInt16: () => smallIntegers('UInt16'),
-  UInt32: () => smallIntegers('UInt32'),
-  Int32: () => smallIntegers('Int32'),
-  UInt64: () => largeIntegers('UInt64'),
-  Int64: () => largeIntegers('Int64'),
+  UInt8: () => createSmallIntegerColumn('UInt8'),
+  UInt16: () => createSmallIntegerColumn('UInt16'),
+  UInt32: () => createSmallIntegerColumn('UInt32'),
+  Int32: () => createSmallIntegerColumn('Int32'),
+  UInt64: () => createLargeIntegerColumn('UInt64'),
+  Int64: () => createLargeIntegerColumn('Int64'),
   Float64: (type) => {
-    const column = new WordsColumn('Float64');
+    const column = new Int64Column('Float64');
     return { column, push: (value) => column.pushDouble(typeof value === 'number' ? value : rejectValue(type, value)) };
   },
-  DateTime64: (type, digits) => instantColumn(type, Number(digits)),
-  DateTime: (type) => secondsColumn(type, 'UInt32', 1n),
-  Date: (type) => secondsColumn(type, 'UInt16', 86_400n),
-  LowCardinality: (type) => textColumn(type, new DictionaryColumn()),
+  DateTime64: (type, digits) => createInstantColumn(type, Number(digits)),
+  DateTime: (type) => createSecondsColumn(type, 'UInt32', 1n),
+  Date: (type) => createSecondsColumn(type, 'UInt16', 86_400n),
+  LowCardinality: (type) => createTextColumn(type, new DictionaryColumn()),
   // A row's value is the initial value for the engine.
-  SimpleAggregateFunction: (_type, _name, inner) => valueColumn(inner),
-  Nullable: (_type, inner) => nullables(valueColumn(inner), emptyValue(inner)),
-  Array: (type, inner) => arrays(type, valueColumn(inner)),
-  Map: (type, key, value) => maps(type, valueColumn(key), valueColumn(value)),
+  SimpleAggregateFunction: (_type, _name, inner) => createValueColumn(inner),
+  Nullable: (_type, inner) => createNullableColumn(createValueColumn(inner), getEmptyValue(inner)),
+  Array: (type, inner) => createArrayColumn(type, createValueColumn(inner)),
+  Map: (type, key, value) => createMapColumn(type, createValueColumn(key), createValueColumn(value)),
 };
 
 /** Returns a writer for a column of this type, ignoring the codec. Throws for an unsupported type. */
-export const valueColumn = (declared: string): ValueColumn => {
-  const type = getTextBefore(declared, ' CODEC(');
-  const maker = columnFactories[getTextBefore(type, '(')];
-  if (maker === undefined) throw new Error(`no value writer exists for columns of type ${type}`);
-  return maker(type, ...parseTypeArguments(type));
+export const createValueColumn = (declaredType: string): ValueColumn => {
+  const type = getTextBefore(declaredType, ' CODEC(');
+  const createColumn = columnFactories[getTextBefore(type, '(')];
+  if (createColumn === undefined) throw new Error(`no value writer exists for columns of type ${type}`);
+  return createColumn(type, ...parseTypeArguments(type));
 };

@@ -15,20 +15,20 @@ import type { StringColumn } from '../native/strings.ts';
  * alternatives in one value counts. Strings are copied without allocation.
  */
 export const pushAnyValue = (reader: WireCursor, end: number, column: StringColumn): number => {
-  const { bytes, at: start } = reader;
+  const { bytes, position: start } = reader;
   const tag = start < end ? (bytes[start] as number) : 0;
   // Usually there is one alternative, which extends to the end of the value.
   if (tag === valueTags.string) {
-    reader.at = start + 1;
+    reader.position = start + 1;
     const valueEnd = reader.readEnd(end);
     if (valueEnd === end) {
-      column.push(bytes, reader.at, valueEnd);
-      reader.at = valueEnd;
+      column.push(bytes, reader.position, valueEnd);
+      reader.position = valueEnd;
       return typeCodes.string;
     }
-    reader.at = start;
+    reader.position = start;
   } else if (isOnlyField(bytes, tag, start + 1, end)) {
-    reader.at = start + 1;
+    reader.position = start + 1;
     return pushTagged(reader, tag, end, column);
   }
   return pushLastAlternative(reader, findLastAlternative(reader, end), end, column);
@@ -45,24 +45,24 @@ const isOnlyField = (bytes: Uint8Array, tag: number, start: number, end: number)
 
 const pushLastAlternative = (reader: WireCursor, tag: number, end: number, column: StringColumn): number => {
   const typeCode = pushTagged(reader, tag, end, column);
-  reader.at = end;
+  reader.position = end;
   return typeCode;
 };
 
 const pushTagged = (reader: WireCursor, tag: number, end: number, column: StringColumn): number => {
   if (tag === valueTags.integer) {
-    reader.varint64();
+    reader.readVarint64();
     if (reader.high === 0) column.pushNumber(reader.low);
     else column.pushText(formatInteger(reader.low, reader.high));
     return typeCodes.integer;
   }
   if (tag === valueTags.double) {
-    reader.fixed64();
+    reader.readFixed64();
     column.pushNumber(toDouble(reader.low, reader.high));
     return typeCodes.double;
   }
   if (tag === valueTags.boolean) {
-    reader.varint64();
+    reader.readVarint64();
     column.pushText((reader.low | reader.high) === 0 ? 'false' : 'true');
     return typeCodes.boolean;
   }
@@ -72,11 +72,11 @@ const pushTagged = (reader: WireCursor, tag: number, end: number, column: String
   }
   const valueEnd = reader.readEnd(end);
   if (tag === valueTags.string) {
-    column.push(reader.bytes, reader.at, valueEnd);
+    column.push(reader.bytes, reader.position, valueEnd);
     return typeCodes.string;
   }
   if (tag === valueTags.bytes) {
-    column.pushText(encodeBase64(reader.bytes, reader.at, valueEnd));
+    column.pushText(encodeBase64(reader.bytes, reader.position, valueEnd));
     return typeCodes.bytes;
   }
   column.pushText(tag === valueTags.array ? readArrayJson(reader, valueEnd, 1) : readMapJson(reader, valueEnd, 1));

@@ -22,12 +22,12 @@ export class AttributeWriter {
 
   /** Appends the KeyValue between the reader's position and `end`. */
   push(reader: WireCursor, end: number): void {
-    const { bytes, at } = reader;
+    const { bytes, position } = reader;
     // Common form: only the key and the value, with lengths of one byte each.
-    const keySize = bytes[at + 1] as number;
-    const value = at + keySize + 4;
+    const keySize = bytes[position + 1] as number;
+    const value = position + keySize + 4;
     const isCommon =
-      bytes[at] === 0x0a &&
+      bytes[position] === 0x0a &&
       keySize < 128 &&
       bytes[value - 2] === 0x12 &&
       (bytes[value - 1] as number) === end - value &&
@@ -36,8 +36,8 @@ export class AttributeWriter {
       this.#pushFields(reader, end);
       return;
     }
-    this.#map.keys.push(bytes, at + 2, value - 2);
-    reader.at = value;
+    this.#map.keys.push(bytes, position + 2, value - 2);
+    reader.position = value;
     this.#pushTypeCode(pushAnyValue(reader, end, this.#map.values));
   }
 
@@ -47,15 +47,15 @@ export class AttributeWriter {
     let typeCode = 0;
     let keyStart = 0;
     let keyEnd = 0;
-    while (reader.at < end) {
-      const tag = bytes[reader.at] as number;
+    while (reader.position < end) {
+      const tag = bytes[reader.position] as number;
       if (tag === 0x0a) {
-        reader.at++;
+        reader.position++;
         keyEnd = reader.readEnd(end);
-        keyStart = reader.at;
-        reader.at = keyEnd;
+        keyStart = reader.position;
+        reader.position = keyEnd;
       } else if (tag === 0x12 && typeCode === 0) {
-        reader.at++;
+        reader.position++;
         typeCode = pushAnyValue(reader, reader.readEnd(end), values);
       } else reader.skip(reader.readVarint(), end);
     }
@@ -92,8 +92,8 @@ export class AttributeWriter {
     this.#count = 0;
   }
 
-  /** Discards an incomplete row after a fault. */
-  abandon(): void {
+  /** Discards an incomplete row after an error. */
+  discardRow(): void {
     this.#count = 0;
   }
 
@@ -126,12 +126,12 @@ export class SortedAttributes {
     let key = Buffer.alloc(0);
     let typeCode: number = 0;
     const from = this.#values.length;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x0a) {
         const stop = reader.readEnd(end);
-        key = Buffer.from(reader.bytes.subarray(reader.at, stop));
-        reader.at = stop;
+        key = Buffer.from(reader.bytes.subarray(reader.position, stop));
+        reader.position = stop;
       } else if (tag === 0x12 && typeCode === 0) typeCode = pushAnyValue(reader, reader.readEnd(end), this.#values);
       else reader.skip(tag, end);
     }
@@ -155,7 +155,7 @@ export class SortedAttributes {
   }
 
   /** Writes the canonical form. */
-  writeCanonical(into: StringColumn): void {
+  writeCanonical(output: StringColumn): void {
     const { bytes } = this.#values;
     this.#entries.sort(
       (left, right) =>
@@ -164,19 +164,19 @@ export class SortedAttributes {
         Buffer.compare(bytes.subarray(left.from, left.end), bytes.subarray(right.from, right.end)),
     );
     for (const { key, typeCode, start, end } of this.#entries) {
-      into.push(key, 0, key.length);
-      into.push(Uint8Array.of(typeCode), 0, 1);
-      into.push(bytes, start, end);
+      output.push(key, 0, key.length);
+      output.push(Uint8Array.of(typeCode), 0, 1);
+      output.push(bytes, start, end);
     }
   }
 
   /** Writes a row of attributes in canonical order. */
-  writeRow(into: AttributeWriter): void {
+  writeRow(writer: AttributeWriter): void {
     const { bytes } = this.#values;
     for (const { key, typeCode, start, end } of this.#entries) {
-      into.pushValue(key, 0, key.length, bytes, start, end, typeCode);
+      writer.pushValue(key, 0, key.length, bytes, start, end, typeCode);
     }
-    into.endRow();
+    writer.endRow();
   }
 
   /** Returns the text of an attribute, or an empty string. */
@@ -189,21 +189,26 @@ export class SortedAttributes {
 /**
  * Returns the dictionary index of a resource's `service.name`. A value that is not a string is converted in `scratch`.
  */
-export const readService = (reader: WireCursor, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
-  let index = into.findOrAdd(reader.bytes, 0, 0);
-  while (reader.at < end) {
+export const readService = (
+  reader: WireCursor,
+  end: number,
+  services: DictionaryColumn,
+  scratch: StringColumn,
+): number => {
+  let index = services.findOrAdd(reader.bytes, 0, 0);
+  while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag !== 0x0a) {
       reader.skip(tag, end);
       continue;
     }
     const stop = reader.readEnd(end);
-    const { at } = reader;
+    const { position } = reader;
     if (isServiceName(reader, stop)) {
-      reader.at = at;
-      index = readServiceValue(reader, stop, into, scratch);
+      reader.position = position;
+      index = readServiceValue(reader, stop, services, scratch);
     }
-    reader.at = stop;
+    reader.position = stop;
   }
   reader.expectPosition(end);
   return index;
@@ -215,22 +220,27 @@ export const readService = (reader: WireCursor, end: number, into: DictionaryCol
  */
 const isServiceName = (reader: WireCursor, end: number): boolean => {
   let isMatch = false;
-  while (reader.at < end) {
+  while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag !== 0x0a) {
       reader.skip(tag, end);
       continue;
     }
     const stop = reader.readEnd(end);
-    isMatch = stop - reader.at === serviceName.length && equalsAt(reader.bytes, reader.at, serviceName);
-    reader.at = stop;
+    isMatch = stop - reader.position === serviceName.length && equalsAt(reader.bytes, reader.position, serviceName);
+    reader.position = stop;
   }
   return isMatch;
 };
 
-const readServiceValue = (reader: WireCursor, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
+const readServiceValue = (
+  reader: WireCursor,
+  end: number,
+  services: DictionaryColumn,
+  scratch: StringColumn,
+): number => {
   scratch.reset();
-  while (reader.at < end) {
+  while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag === 0x12 && scratch.length === 0) pushAnyValue(reader, reader.readEnd(end), scratch);
     else reader.skip(tag, end);
@@ -238,12 +248,12 @@ const readServiceValue = (reader: WireCursor, end: number, into: DictionaryColum
   let start = 0;
   while (start < scratch.length && (scratch.bytes[start] as number) > 127) start++;
   return scratch.length === 0
-    ? into.findOrAdd(reader.bytes, 0, 0)
-    : into.findOrAdd(scratch.bytes, start + 1, scratch.length);
+    ? services.findOrAdd(reader.bytes, 0, 0)
+    : services.findOrAdd(scratch.bytes, start + 1, scratch.length);
 };
 
 /** Returns the columns that `AttributeWriter` fills, by their table names. */
-export const attributeColumns = (
+export const getAttributeColumns = (
   map: MapColumn,
   types: DictionaryColumn,
 ): { readonly attributes: Column; readonly attribute_types: Column } => ({ attributes: map, attribute_types: types });

@@ -8,8 +8,8 @@ import { toHour } from './source.ts';
 import { emptyUsageRow, type UsageRow } from './usage-columns.ts';
 
 /**
- * Telemetry sinks are named after their signals. Messages that another consumer could not process have landed
- * regardless.
+ * Telemetry sinks are named after their signals. Messages that another consumer could not process were stored
+ * nevertheless.
  */
 const sinkGroupNames = signals.map((signal) => toConsumerGroup('sinks', signal));
 const telemetrySinkGroups = new Set(sinkGroupNames.flatMap((group) => [group, getFormerGroup(group)]));
@@ -25,7 +25,7 @@ const toUsageRow = (deadLetter: DeadLetterHeaders): UsageRow => ({
   bytes: deadLetter.bytes ?? deadLetter.size,
 });
 
-const accepted = (deadLetter: DeadLetterHeaders): UsageRow[] => {
+const toAcceptedUsageRows = (deadLetter: DeadLetterHeaders): UsageRow[] => {
   const partition = deadLetter.partition + (deadLetter.topic === topics.remoteWrite.name ? remoteWritePartitions : 0);
   const position = { partition, offset: deadLetter.offset };
   try {
@@ -37,12 +37,12 @@ const accepted = (deadLetter: DeadLetterHeaders): UsageRow[] => {
 };
 
 /**
- * Returns the ledger rows of a dead letter. A message that no sink could land was still accepted, in its hour of
+ * Returns the ledger rows of a dead letter. A message that no sink could store was still accepted, in its hour of
  * reception. This function builds that row, with the key that the sink would have used.
  */
 export const toUsageRows = (deadLetter: DeadLetterHeaders): UsageRow[] => {
   const { id, kind, origin, reason } = deadLetter;
   if (kind === 'refused') return [{ ...toUsageRow(deadLetter), outcome: 'refused', id, reason }];
   if (!telemetrySinkGroups.has(origin)) return [];
-  return accepted(deadLetter).flatMap((row) => [row, { ...row, outcome: 'dead-lettered', id, reason }]);
+  return toAcceptedUsageRows(deadLetter).flatMap((row) => [row, { ...row, outcome: 'dead-lettered', id, reason }]);
 };

@@ -1,6 +1,6 @@
 import type { AttributeType } from '../../schemas/records/attributes.ts';
 import { type FieldKind, fieldsTable } from '../../schemas/tables/fields.ts';
-import type { WordsColumn } from '../native/fixed.ts';
+import type { Int64Column } from '../native/fixed.ts';
 import type { MapColumn } from '../native/nested.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
 import { ValueRows } from '../native/value-rows.ts';
@@ -27,13 +27,13 @@ interface Run {
 }
 
 /** Columns from which fields are counted. */
-export interface CountedColumns {
-  readonly timestamp: WordsColumn;
+export interface CountColumns {
+  readonly timestamp: Int64Column;
   readonly map: MapColumn;
   readonly types: DictionaryColumn;
 }
 
-/** The fields of a telemetry signal: bit n of a number represents the nth optional field. */
+/** The fields of a telemetry signal: bit n of a bit set represents the nth optional field. */
 export interface CountedFields {
   readonly topic: string;
   readonly optional: readonly string[];
@@ -42,7 +42,7 @@ export interface CountedFields {
 
 type Push = (kind: FieldKind, key: string, type: string, count: TallyEntry) => void;
 
-/** Maximum number of hours of projects in a batch, and of names that it emits. The excess counts as `other`. */
+/** Maximum number of buckets (hours of projects) in a batch, and of names that it writes. Additional names count as `other`. */
 const maxBuckets = 128;
 const maxNames = 20_000;
 const maxKeyLength = 512;
@@ -56,9 +56,9 @@ class Bucket {
   /** Index 0: all records; index 1: attributes without individual counts */
   readonly totals = new Tally(2);
   /** By shape number of a resource or scope */
-  readonly shared = new Tally(8);
+  readonly tallyByRunShape = new Tally(8);
   /** By shape number of a row */
-  readonly own = new Tally(8);
+  readonly tallyByRowShape = new Tally(8);
 
   constructor({ tenantId, projectId }: RowSource, hour: number) {
     this.tenantId = tenantId;
@@ -73,14 +73,14 @@ const toMilliseconds = (low: number, high: number): number =>
 
 /**
  * Counts the fields and attributes of the records in a batch, as rows of `fields`. Runs are recorded while a message is
- * scanned, and counted at its end, so that a refused message has no effect.
+ * scanned, and counted at its end, so that a rejected message has no effect.
  */
 export class FieldCounts {
   readonly #values = new ValueRows(fieldsTable);
   readonly rows = this.#values.rows;
   readonly #fields: CountedFields;
-  readonly #columns: CountedColumns;
-  readonly #known = new KnownFields();
+  readonly #columns: CountColumns;
+  readonly #knownFields = new KnownFields();
   #source: RowSource | undefined;
   #runs: Run[] = [];
   /** By organization and project, then by hour */
@@ -94,7 +94,7 @@ export class FieldCounts {
   #receivedAtMs = 0;
   #partition = 0;
 
-  constructor(fields: CountedFields, columns: CountedColumns) {
+  constructor(fields: CountedFields, columns: CountColumns) {
     this.#fields = fields;
     this.#columns = columns;
     this.#rowShapes = new RowShapes(columns.map, columns.types);
@@ -116,15 +116,15 @@ export class FieldCounts {
   }
 
   /** Sets the origin of the message, before its first run. */
-  source(source: RowSource): void {
-    this.#source = source;
+  setSource(setSource: RowSource): void {
+    this.#source = setSource;
   }
 
   /** Records rows from `from` to before `to`. */
   recordRun(from: number, to: number, shapes: readonly RecordShape[], fields: number): void {
     if (to === from) return;
-    const numbers = shapes.filter(({ length }) => length > 0).map((shape) => this.#shapeNumber(shape));
-    this.#runs.push({ from, to, shapes: numbers, fields });
+    const shapeNumbers = shapes.filter(({ length }) => length > 0).map((shape) => this.#getShapeNumber(shape));
+    this.#runs.push({ from, to, shapes: shapeNumbers, fields });
   }
 
   /** Ends a message and counts its runs. */
@@ -152,7 +152,11 @@ export class FieldCounts {
   }
 
   /** Returns the number of written names, at most `room`. */
-  #write(bucket: Bucket, range: { readonly offset: number; readonly last_offset: number }, room: number): number {
+  #write(
+    bucket: Bucket,
+    range: { readonly offset: number; readonly last_offset: number },
+    maxWrittenNames: number,
+  ): number {
     const { tenantId, projectId, hour, totals } = bucket;
     const push: Push = (kind, key, type, { records, first, last }) => {
       this.#values.push({
@@ -171,17 +175,21 @@ export class FieldCounts {
         partition: this.#partition,
       });
     };
-    let written = 0;
+    let writtenCount = 0;
     for (const [{ kind, key, type }, count] of this.#countByName(bucket)) {
-      if (written < room && key.length <= maxKeyLength && this.#admits(tenantId, `${kind} ${type} ${key}`)) {
+      if (
+        writtenCount < maxWrittenNames &&
+        key.length <= maxKeyLength &&
+        this.#admitsName(tenantId, `${kind} ${type} ${key}`)
+      ) {
         push(kind, key, type, count);
-        written++;
+        writtenCount++;
       } else totals.countMany(1, count);
     }
     this.#pushFields(bucket, push);
-    push('record', '', '', totals.entryAt(0));
-    if (totals.entryAt(1).records > 0) push('other', '', '', totals.entryAt(1));
-    return written;
+    push('record', '', '', totals.getEntry(0));
+    if (totals.getEntry(1).records > 0) push('other', '', '', totals.getEntry(1));
+    return writtenCount;
   }
 
   #clear(): void {
@@ -193,13 +201,13 @@ export class FieldCounts {
     this.#rowShapes.clear();
   }
 
-  #admits(tenantId: string, name: string): boolean {
-    return this.#known.admitName(tenantId, toHour(this.#receivedAtMs), name);
+  #admitsName(tenantId: string, name: string): boolean {
+    return this.#knownFields.admitName(tenantId, toHour(this.#receivedAtMs), name);
   }
 
-  #shapeNumber(shape: RecordShape): number {
-    const known = this.#shapeNumbers.get(shape);
-    if (known !== undefined) return known;
+  #getShapeNumber(shape: RecordShape): number {
+    const existingNumber = this.#shapeNumbers.get(shape);
+    if (existingNumber !== undefined) return existingNumber;
     this.#shapeNumbers.set(shape, this.#shapes.length);
     return this.#shapes.push(shape) - 1;
   }
@@ -209,10 +217,10 @@ export class FieldCounts {
    * project.
    */
   #findBucket(hours: Map<number, Bucket>, hour: number, source: RowSource): Bucket {
-    const known = hours.get(hour);
-    if (known !== undefined) return known;
-    const [first] = hours.values();
-    if (first !== undefined && this.#bucketCount >= maxBuckets) return first;
+    const existingBucket = hours.get(hour);
+    if (existingBucket !== undefined) return existingBucket;
+    const [firstBucket] = hours.values();
+    if (firstBucket !== undefined && this.#bucketCount >= maxBuckets) return firstBucket;
     const bucket = new Bucket(source, hour);
     hours.set(hour, bucket);
     this.#bucketCount++;
@@ -226,11 +234,11 @@ export class FieldCounts {
     let [records, first, last] = [0, 0, 0];
     const flushCounts = (): void => {
       bucket?.totals.countMany(0, { records, first, last });
-      for (const shape of shapes) bucket?.shared.countMany(shape, { records, first, last });
+      for (const shape of shapes) bucket?.tallyByRunShape.countMany(shape, { records, first, last });
       records = 0;
     };
     for (let row = from; row < to; row++) {
-      const time = toMilliseconds(timestamp.lowAt(row), timestamp.highAt(row));
+      const time = toMilliseconds(timestamp.getLowWord(row), timestamp.getHighWord(row));
       if (bucket === undefined || time < hourBegin || time >= hourBegin + hourMs) {
         flushCounts();
         hourBegin = Math.floor(time / hourMs) * hourMs;
@@ -241,39 +249,43 @@ export class FieldCounts {
         last = time;
       } else if (time < first) first = time;
       else if (time > last) last = time;
-      bucket.own.countOne(this.#rowShapes.findShape(row, (this.#presentFields[row] as number) | fields), time);
+      bucket.tallyByRowShape.countOne(
+        this.#rowShapes.findShape(row, (this.#presentFields[row] as number) | fields),
+        time,
+      );
       if (this.#rowShapes.wasLimited) bucket.totals.countOne(1, time);
     }
     flushCounts();
   }
 
   /** Returns the counts by name, most frequent first. */
-  #countByName({ own, shared }: Bucket): [FieldName, TallyEntry][] {
-    const found = new Map<string, [FieldName, Tally]>();
-    const add = (named: FieldName, count: TallyEntry): void => {
-      const id = `${named.kind} ${named.type} ${named.key}`;
-      const entry = found.get(id) ?? [named, new Tally(1)];
-      found.set(id, entry);
+  #countByName({ tallyByRowShape, tallyByRunShape }: Bucket): [FieldName, TallyEntry][] {
+    const countsById = new Map<string, [FieldName, Tally]>();
+    const add = (fieldName: FieldName, count: TallyEntry): void => {
+      const id = `${fieldName.kind} ${fieldName.type} ${fieldName.key}`;
+      const entry = countsById.get(id) ?? [fieldName, new Tally(1)];
+      countsById.set(id, entry);
       entry[1].countMany(0, count);
     };
     const { keys } = this.#columns.map;
-    for (const [shape, count] of own.entries())
+    for (const [shape, count] of tallyByRowShape.entries())
       this.#rowShapes.forEach(shape, (key, typeCode) =>
-        add({ kind: 'attribute', key: keys.textAt(key), type: String.fromCharCode(typeCode) as AttributeType }, count),
+        add({ kind: 'attribute', key: keys.getText(key), type: String.fromCharCode(typeCode) as AttributeType }, count),
       );
-    for (const [shape, count] of shared.entries()) for (const named of this.#shapes[shape] ?? []) add(named, count);
-    return [...found.values()]
-      .map(([named, tally]): [FieldName, TallyEntry] => [named, tally.entryAt(0)])
-      .sort(([, one], [, other]) => other.records - one.records);
+    for (const [shape, count] of tallyByRunShape.entries())
+      for (const fieldName of this.#shapes[shape] ?? []) add(fieldName, count);
+    return [...countsById.values()]
+      .map(([fieldName, tally]): [FieldName, TallyEntry] => [fieldName, tally.getEntry(0)])
+      .sort(([, left], [, right]) => right.records - left.records);
   }
 
-  #pushFields({ own, totals }: Bucket, push: Push): void {
+  #pushFields({ tallyByRowShape, totals }: Bucket, push: Push): void {
     const { always, optional } = this.#fields;
-    for (const name of always) push('field', name, '', totals.entryAt(0));
-    const present = new Tally(optional.length);
-    for (const [shape, count] of own.entries())
+    for (const name of always) push('field', name, '', totals.getEntry(0));
+    const presentFields = new Tally(optional.length);
+    for (const [shape, count] of tallyByRowShape.entries())
       for (const bit of optional.keys())
-        if ((this.#rowShapes.getFields(shape) & (1 << bit)) !== 0) present.countMany(bit, count);
-    for (const [bit, count] of present.entries()) push('field', optional[bit] ?? '', '', count);
+        if ((this.#rowShapes.getFields(shape) & (1 << bit)) !== 0) presentFields.countMany(bit, count);
+    for (const [bit, count] of presentFields.entries()) push('field', optional[bit] ?? '', '', count);
   }
 }

@@ -4,22 +4,22 @@ const maxTenants = 10_000;
 
 /**
  * Names of an organization that are counted individually: the first ones of the hour. Otherwise a sender with generated
- * keys (IDs, times) would fill the table with useless names.
+ * keys (IDs, times) would fill the table with meaningless names.
  */
 export class KnownFields {
-  readonly #tenants = new Map<string, { hour: number; readonly names: Set<string> }>();
+  readonly #namesByTenant = new Map<string, { hour: number; readonly names: Set<string> }>();
 
   /** Returns whether a name is counted individually. `hour` is that of reception. */
   admitName(tenantId: string, hour: number, name: string): boolean {
-    let known = this.#tenants.get(tenantId);
-    if (known === undefined || known.hour !== hour) {
-      if (this.#tenants.size >= maxTenants) this.#tenants.clear();
-      known = { hour, names: new Set() };
-      this.#tenants.set(tenantId, known);
+    let tenantNames = this.#namesByTenant.get(tenantId);
+    if (tenantNames === undefined || tenantNames.hour !== hour) {
+      if (this.#namesByTenant.size >= maxTenants) this.#namesByTenant.clear();
+      tenantNames = { hour, names: new Set() };
+      this.#namesByTenant.set(tenantId, tenantNames);
     }
-    if (known.names.has(name)) return true;
-    if (known.names.size >= maxNames) return false;
-    known.names.add(name);
+    if (tenantNames.names.has(name)) return true;
+    if (tenantNames.names.size >= maxNames) return false;
+    tenantNames.names.add(name);
     return true;
   }
 }

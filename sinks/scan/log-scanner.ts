@@ -2,15 +2,15 @@ import { readIdStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { severityNames } from '../../schemas/records/severity.ts';
 import { logsTable } from '../../schemas/tables/logs.ts';
 import { topics } from '../../schemas/topics.ts';
-import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
-import { createRows } from '../native/rows.ts';
+import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
+import { createTableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 import { isId, RecordScanner } from './record-scanner.ts';
 import type { Scanner } from './scanner.ts';
 import { pushTime } from './source.ts';
 
-const nanoseconds = "DateTime64(9, 'UTC')";
+const nanosecondType = "DateTime64(9, 'UTC')";
 /** Optional fields of a record, in bit order. */
 const optionalFields = ['body', 'severity', 'severityText', 'eventName', 'traceId', 'spanId'];
 const requiredFields = ['timestamp', 'observedTimestamp', 'severityNumber', 'flags'];
@@ -21,7 +21,7 @@ const typeCodeBytes = new Uint8Array(1);
 /** Scans log records of OTLP export requests into rows. One pass over each record, whose fields may have any order. */
 class LogScanner extends RecordScanner {
   readonly #columns = {
-    observed_timestamp: new WordsColumn(nanoseconds),
+    observed_timestamp: new Int64Column(nanosecondType),
     severity_number: new NumberColumn('UInt8'),
     severity_text: new DictionaryColumn(),
     event_name: new DictionaryColumn(),
@@ -32,7 +32,7 @@ class LogScanner extends RecordScanner {
     span_id: new FixedStringColumn(8),
     flags: new NumberColumn('UInt32'),
   } as const;
-  protected readonly rows = createRows(logsTable, { ...this.sharedColumns, ...this.#columns });
+  protected readonly rows = createTableWriters(logsTable, { ...this.sharedColumns, ...this.#columns });
 
   constructor() {
     super({ topic: topics.logs.name, optional: optionalFields, always: requiredFields });
@@ -55,11 +55,11 @@ class LogScanner extends RecordScanner {
     let spanStart = -1;
     let bodyStart = end;
     let bodyEnd = end;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       switch (tag) {
         case 0x09:
-          reader.fixed64();
+          reader.readFixed64();
           timeLow = reader.low;
           timeHigh = reader.high;
           break;
@@ -68,13 +68,13 @@ class LogScanner extends RecordScanner {
           break;
         case 0x1a:
           textEnd = reader.readEnd(end);
-          textStart = reader.at;
-          reader.at = textEnd;
+          textStart = reader.position;
+          reader.position = textEnd;
           break;
         case 0x2a:
           bodyEnd = reader.readEnd(end);
-          bodyStart = reader.at;
-          reader.at = bodyEnd;
+          bodyStart = reader.position;
+          reader.position = bodyEnd;
           break;
         case 0x32:
           this.attributes.push(reader, reader.readEnd(end));
@@ -83,7 +83,7 @@ class LogScanner extends RecordScanner {
           droppedAttributes = reader.readVarint();
           break;
         case 0x45:
-          flags = reader.fixed32();
+          flags = reader.readFixed32();
           break;
         case 0x4a:
           traceStart = readIdStart(reader, end, 16);
@@ -92,14 +92,14 @@ class LogScanner extends RecordScanner {
           spanStart = readIdStart(reader, end, 8);
           break;
         case 0x59:
-          reader.fixed64();
+          reader.readFixed64();
           observedLow = reader.low;
           observedHigh = reader.high;
           break;
         case 0x62:
           nameEnd = reader.readEnd(end);
-          nameStart = reader.at;
-          reader.at = nameEnd;
+          nameStart = reader.position;
+          reader.position = nameEnd;
           break;
         default:
           reader.skip(tag, end);
@@ -110,10 +110,10 @@ class LogScanner extends RecordScanner {
     columns.severity_number.push(Math.min(severity, 255));
     columns.severity_text.push(reader.bytes, textStart, textEnd);
     columns.event_name.push(reader.bytes, nameStart, nameEnd);
-    reader.at = bodyStart;
-    const bodiesBefore = columns.body.length;
-    columns.body_type.pushIndex(this.#typeCodeIndex(pushAnyValue(reader, bodyEnd, columns.body)));
-    reader.at = end;
+    reader.position = bodyStart;
+    const previousBodyLength = columns.body.length;
+    columns.body_type.pushIndex(this.#getTypeCodeIndex(pushAnyValue(reader, bodyEnd, columns.body)));
+    reader.position = end;
     this.attributes.endRow();
     columns.dropped_attributes.push(droppedAttributes);
     columns.trace_id.push(reader.bytes, traceStart);
@@ -123,7 +123,7 @@ class LogScanner extends RecordScanner {
     this.counts.setOptionalFields(
       columns.flags.rows - 1,
       // An empty body takes one byte, its length.
-      (columns.body.length > bodiesBefore + 1 ? 1 : 0) +
+      (columns.body.length > previousBodyLength + 1 ? 1 : 0) +
         (hasText || (severity > 0 && severity <= maxNamedSeverity) ? 2 : 0) +
         (hasText ? 4 : 0) +
         (nameEnd > nameStart ? 8 : 0) +
@@ -142,7 +142,7 @@ class LogScanner extends RecordScanner {
     pushTime(this.#columns.observed_timestamp, fallbackLow, fallbackHigh);
   }
 
-  #typeCodeIndex(typeCode: number): number {
+  #getTypeCodeIndex(typeCode: number): number {
     typeCodeBytes[0] = typeCode;
     return this.#columns.body_type.findOrAdd(typeCodeBytes, 0, 1);
   }

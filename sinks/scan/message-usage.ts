@@ -11,12 +11,12 @@ interface ServiceCounts {
 
 /** The counts of a service, initially zero. */
 const findOrAddService = (services: Map<string, ServiceCounts>, service: string): ServiceCounts => {
-  let landed = services.get(service);
-  if (landed === undefined) {
-    landed = { service, records: 0, bytes: 0 };
-    services.set(service, landed);
+  let counts = services.get(service);
+  if (counts === undefined) {
+    counts = { service, records: 0, bytes: 0 };
+    services.set(service, counts);
   }
-  return landed;
+  return counts;
 };
 
 /** The part of a message that was received in one hour */
@@ -25,22 +25,22 @@ interface HourVolume {
   requests: number;
   records: number;
   bytes: number;
-  readonly landed: Map<string, ServiceCounts>;
+  readonly landedByService: Map<string, ServiceCounts>;
 }
 
 /** Returns the accepted volume of a telemetry message by hour, from its headers. */
-const volumeByHour = ({ members }: Pick<TelemetryHeaders, 'members'>): Map<number, HourVolume> => {
+const groupVolumeByHour = ({ members }: Pick<TelemetryHeaders, 'members'>): Map<number, HourVolume> => {
   const hours = new Map<number, HourVolume>();
   for (const { receivedAtMs, records, size, sentBytes = size } of members) {
     const hour = toHour(receivedAtMs);
-    let received = hours.get(hour);
-    if (received === undefined) {
-      received = { hour, requests: 0, records: 0, bytes: 0, landed: new Map() };
-      hours.set(hour, received);
+    let hourVolume = hours.get(hour);
+    if (hourVolume === undefined) {
+      hourVolume = { hour, requests: 0, records: 0, bytes: 0, landedByService: new Map() };
+      hours.set(hour, hourVolume);
     }
-    received.requests++;
-    received.records += records;
-    received.bytes += sentBytes;
+    hourVolume.requests++;
+    hourVolume.records += records;
+    hourVolume.bytes += sentBytes;
   }
   return hours;
 };
@@ -68,26 +68,27 @@ export class MessageUsage {
   #member: Member | undefined;
   /** Landed counts of the member; bytes are wire bytes */
   readonly #serviceCounts = new Map<string, ServiceCounts>();
-  #last: ServiceCounts | undefined;
+  #lastCounts: ServiceCounts | undefined;
 
-  /** Begins a message, and discards the counts of an unfinished one. */
+  /** Begins a message, and discards the counts of an unfinished message. */
   begin(headers: TelemetryHeaders): void {
     this.#headers = headers;
-    this.#hours = volumeByHour(headers);
-    this.#forget();
+    this.#hours = groupVolumeByHour(headers);
+    this.#resetMember();
   }
 
   /** Begins a member, and ends the previous one. */
-  beginMember(beginMember: Member): void {
+  member(member: Member): void {
     this.#distributeBytes();
-    this.#member = beginMember;
+    this.#member = member;
   }
 
   /** Counts landed records. `bytes` are wire bytes. */
   countLanded(service: string, records: number, bytes: number): void {
-    this.#last = this.#last?.service === service ? this.#last : findOrAddService(this.#serviceCounts, service);
-    this.#last.records += records;
-    this.#last.bytes += bytes;
+    this.#lastCounts =
+      this.#lastCounts?.service === service ? this.#lastCounts : findOrAddService(this.#serviceCounts, service);
+    this.#lastCounts.records += records;
+    this.#lastCounts.bytes += bytes;
   }
 
   /**
@@ -96,27 +97,27 @@ export class MessageUsage {
    */
   #distributeBytes(): void {
     const member = this.#member;
-    const received = member && this.#hours.get(toHour(member.receivedAtMs));
-    if (received !== undefined) {
+    const hourVolume = member && this.#hours.get(toHour(member.receivedAtMs));
+    if (hourVolume !== undefined) {
       if (this.#serviceCounts.size === 0) findOrAddService(this.#serviceCounts, '');
-      const found = [...this.#serviceCounts.values()];
+      const serviceCounts = [...this.#serviceCounts.values()];
       const shares = distributeByWeight(
         member?.sentBytes ?? member?.size ?? 0,
-        found.map(({ bytes }) => bytes),
+        serviceCounts.map(({ bytes }) => bytes),
       );
-      for (const [index, { service, records }] of found.entries()) {
-        const landed = findOrAddService(received.landed, service);
-        landed.records += records;
-        landed.bytes += shares[index] ?? 0;
+      for (const [index, { service, records }] of serviceCounts.entries()) {
+        const landedCounts = findOrAddService(hourVolume.landedByService, service);
+        landedCounts.records += records;
+        landedCounts.bytes += shares[index] ?? 0;
       }
     }
-    this.#forget();
+    this.#resetMember();
   }
 
-  #forget(): void {
+  #resetMember(): void {
     this.#member = undefined;
     this.#serviceCounts.clear();
-    this.#last = undefined;
+    this.#lastCounts = undefined;
   }
 
   /** Writes the rows of the message: one per service, the first of which contains the accepted counts. */
@@ -124,9 +125,9 @@ export class MessageUsage {
     if (this.#headers === undefined) return;
     this.#distributeBytes();
     const row = createRow(this.#headers, { partition, offset });
-    for (const { hour, requests, records, bytes, landed } of this.#hours.values()) {
+    for (const { hour, requests, records, bytes, landedByService } of this.#hours.values()) {
       let accepted = { requests, records, bytes };
-      for (const { service, records: landed_records, bytes: landed_bytes } of landed.values()) {
+      for (const { service, records: landed_records, bytes: landed_bytes } of landedByService.values()) {
         this.#columns.push({ ...row, hour, ...accepted, service, landed_records, landed_bytes });
         accepted = { requests: 0, records: 0, bytes: 0 };
       }
@@ -137,11 +138,11 @@ export class MessageUsage {
 /** Returns the rows of a message that did not land, from its headers. Throws if they are unreadable. */
 export const toAcceptedRows = (
   headers: Readonly<Record<string, string>>,
-  place: Pick<UsageRow, 'partition' | 'offset'>,
+  position: Pick<UsageRow, 'partition' | 'offset'>,
 ): UsageRow[] => {
-  const decoded = decodeHeaders(headers);
-  const row = createRow(decoded, place);
-  return [...volumeByHour(decoded).values()].map(({ hour, requests, records, bytes }) => ({
+  const decodedHeaders = decodeHeaders(headers);
+  const row = createRow(decodedHeaders, position);
+  return [...groupVolumeByHour(decodedHeaders).values()].map(({ hour, requests, records, bytes }) => ({
     ...row,
     hour,
     requests,

@@ -1,6 +1,6 @@
 import { metricMetadataTable } from '../../schemas/tables/metrics.ts';
-import { NumberColumn, WordsColumn } from '../native/fixed.ts';
-import { createRows, type TableWriters } from '../native/rows.ts';
+import { Int64Column, NumberColumn } from '../native/fixed.ts';
+import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
 import type { Metadata } from './remote-write-metadata.ts';
@@ -8,8 +8,8 @@ import { LandedHours } from './seen-ids.ts';
 import { type RowSource, toHour } from './source.ts';
 
 /**
- * Writes rows of the metadata that remote-write 1.0 sends separately from samples: when it is new, and once per hour
- * while it is sent.
+ * Writes rows for the metadata that remote-write 1.0 sends separately from samples: once when it is new, and then
+ * once per hour while it is sent.
  */
 export class MetadataRows {
   readonly landedHours = new LandedHours();
@@ -22,9 +22,9 @@ export class MetadataRows {
     monotonic: new NumberColumn('Bool'),
     unit: new DictionaryColumn(),
     description: new StringColumn(),
-    last_seen: new WordsColumn("DateTime64(3, 'UTC')"),
+    last_seen: new Int64Column("DateTime64(3, 'UTC')"),
   } as const;
-  readonly rows: TableWriters = createRows(metricMetadataTable, this.#columns);
+  readonly rows: TableWriters = createTableWriters(metricMetadataTable, this.#columns);
   readonly #hashInput = new StringColumn();
   readonly #hash = new Murmur();
 
@@ -34,7 +34,7 @@ export class MetadataRows {
     hashInput.reset();
     for (const text of [source.projectId, family, kind, unit, description]) hashInput.pushText(text);
     this.#hash.seed(0).update(hashInput.bytes, 0, hashInput.length);
-    const tenant = this.landedHours.tenant(source.tenantId);
+    const tenant = this.landedHours.getTenantNumber(source.tenantId);
     let slot = this.landedHours.find(tenant, this.#hash);
     if (slot < 0) slot = this.landedHours.addEntry(tenant, this.#hash, 0, 0);
     if (!this.landedHours.claim(slot, toHour(source.receivedAtMs))) return;

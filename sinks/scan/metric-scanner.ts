@@ -21,15 +21,15 @@ export const createMetricScanner = (): Scanner => {
   const otlp = new OtlpMetrics(resources, series, tables, usage);
   const remoteWrite = new RemoteWrite(series, metadata, tables, usage);
   const emittedPositions = new ValueRows(emittedMetricsTable);
-  const scan = scanMembers(usage, (body, format, source) => {
-    if (format === 'otlp') otlp.body(body, source);
-    else remoteWrite.body(body, format, source);
+  const scanMessage = scanMembers(usage, (body, format, source) => {
+    if (format === 'otlp') otlp.scanBody(body, source);
+    else remoteWrite.scanBody(body, format, source);
   });
   return {
     tables: [resources.rows, series.rows, metadata.rows, ...tables.rows, usage.rows, emittedPositions.rows],
     landedHours: [resources.landedHours, series.landedHours, metadata.landedHours],
     scan(message, partition) {
-      scan(message, partition);
+      scanMessage(message, partition);
       const { offset, timestampMs, headers } = message;
       const position = parseEmittedPosition(headers);
       if (position === undefined) return;
@@ -45,8 +45,8 @@ export const createMetricScanner = (): Scanner => {
       });
     },
     discardRow() {
-      otlp.abandon();
-      remoteWrite.abandon();
+      otlp.discardRow();
+      remoteWrite.discardRow();
     },
   };
 };

@@ -1,6 +1,6 @@
 import { PermanentError } from '../../schemas/errors.ts';
 import { decodeZigzag, toDouble, toSignedNumber, type WireCursor } from '../../schemas/protobuf/cursor.ts';
-import type { WordsColumn } from '../native/fixed.ts';
+import type { Int64Column } from '../native/fixed.ts';
 import type { ArrayColumn } from '../native/nested.ts';
 import type { HistogramColumns } from './point-columns.ts';
 
@@ -40,15 +40,15 @@ class SignedBuckets {
    * Writes every bucket from the first to the last as a count, gaps as zeros, and returns the index of the first.
    * `exact` receives the unrounded counts.
    */
-  write(column: ArrayColumn<WordsColumn>, exact?: ArrayColumn<WordsColumn>): number {
+  write(column: ArrayColumn<Int64Column>, exact?: ArrayColumn<Int64Column>): number {
     const first = this.spans[0] ?? 0;
-    let buckets = 0;
-    let next = 0;
-    for (let at = 0; at < this.spans.length; at += 2) {
-      const gap = at === 0 ? 0 : (this.spans[at] as number);
-      const length = this.spans[at + 1] as number;
-      buckets += gap + length;
-      if (gap < 0 || buckets > maxBuckets) {
+    let bucketCount = 0;
+    let nextCount = 0;
+    for (let spanIndex = 0; spanIndex < this.spans.length; spanIndex += 2) {
+      const gap = spanIndex === 0 ? 0 : (this.spans[spanIndex] as number);
+      const length = this.spans[spanIndex + 1] as number;
+      bucketCount += gap + length;
+      if (gap < 0 || bucketCount > maxBuckets) {
         throw new PermanentError('too-many-buckets', `a native histogram spans more than ${maxBuckets} buckets`);
       }
       for (let zero = 0; zero < gap; zero++) {
@@ -56,7 +56,7 @@ class SignedBuckets {
         exact?.elements.push(0, 0);
       }
       for (let bucket = 0; bucket < length; bucket++) {
-        const count = this.counts[next++] ?? 0;
+        const count = this.counts[nextCount++] ?? 0;
         column.elements.pushInteger(roundCount(count));
         exact?.elements.pushDouble(count);
       }
@@ -92,7 +92,7 @@ export class NativeHistogram {
   /** Reads the message between the reader's position and `end`. */
   read(reader: WireCursor, end: number): void {
     this.#clear();
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (!(this.#readScalar(reader, tag) || this.#readBuckets(reader, tag, end))) reader.skip(tag, end);
     }
@@ -112,19 +112,19 @@ export class NativeHistogram {
     for (const number of this.#positive.spans) histogramColumns.positive_spans.elements.push(number);
     for (const number of this.#negative.spans) histogramColumns.negative_spans.elements.push(number);
     const counts = [this.#count, this.#zeroCount, ...this.#positive.counts, ...this.#negative.counts];
-    const exact = counts.every(isStorableInteger) ? undefined : histogramColumns.exact_counts;
-    exact?.elements.pushDouble(this.#count);
-    exact?.elements.pushDouble(this.#zeroCount);
+    const exactCounts = counts.every(isStorableInteger) ? undefined : histogramColumns.exact_counts;
+    exactCounts?.elements.pushDouble(this.#count);
+    exactCounts?.elements.pushDouble(this.#zeroCount);
     if (this.#schema === customBoundsSchema) {
       for (const bound of this.#bounds) histogramColumns.bounds.elements.pushDouble(bound);
-      const before = histogramColumns.counts.elements.rows;
+      const previousCount = histogramColumns.counts.elements.rows;
       // Buckets before the first span are empty. Explicit histograms have one bucket more than bounds.
       for (let zero = 0; zero < Math.min(this.#positive.spans[0] ?? 0, maxBuckets); zero++) {
         histogramColumns.counts.elements.push(0, 0);
-        exact?.elements.push(0, 0);
+        exactCounts?.elements.push(0, 0);
       }
-      this.#positive.write(histogramColumns.counts, exact);
-      while (histogramColumns.counts.elements.rows - before < this.#bounds.length + 1)
+      this.#positive.write(histogramColumns.counts, exactCounts);
+      while (histogramColumns.counts.elements.rows - previousCount < this.#bounds.length + 1)
         histogramColumns.counts.elements.push(0, 0);
       histogramColumns.scale.push(0);
       histogramColumns.positive_offset.push(0);
@@ -132,8 +132,8 @@ export class NativeHistogram {
       return;
     }
     histogramColumns.scale.push(this.#schema);
-    histogramColumns.positive_offset.push(this.#positive.write(histogramColumns.positive_counts, exact) - 1);
-    histogramColumns.negative_offset.push(this.#negative.write(histogramColumns.negative_counts, exact) - 1);
+    histogramColumns.positive_offset.push(this.#positive.write(histogramColumns.positive_counts, exactCounts) - 1);
+    histogramColumns.negative_offset.push(this.#negative.write(histogramColumns.negative_counts, exactCounts) - 1);
   }
 
   #clear(): void {
@@ -153,20 +153,20 @@ export class NativeHistogram {
   }
 
   #readScalar(reader: WireCursor, tag: number): boolean {
-    if (tag === 0x08) this.#count = unsigned(reader);
-    else if (tag === 0x11) this.#count = double(reader);
+    if (tag === 0x08) this.#count = readUnsigned(reader);
+    else if (tag === 0x11) this.#count = readDouble(reader);
     else if (tag === 0x19) {
-      reader.fixed64();
+      reader.readFixed64();
       this.#sumLow = reader.low;
       this.#sumHigh = reader.high;
       this.isStale = reader.low === 2 && reader.high === 0x7ff00000;
     } else if (tag === 0x20) this.#schema = decodeZigzag(reader.readVarint());
-    else if (tag === 0x29) this.#threshold = double(reader);
-    else if (tag === 0x30) this.#zeroCount = unsigned(reader);
-    else if (tag === 0x39) this.#zeroCount = double(reader);
+    else if (tag === 0x29) this.#threshold = readDouble(reader);
+    else if (tag === 0x30) this.#zeroCount = readUnsigned(reader);
+    else if (tag === 0x39) this.#zeroCount = readDouble(reader);
     else if (tag === 0x70) this.#resetHint = normalizeResetHint(reader.readVarint());
-    else if (tag === 0x78) this.timestampMs = signed(reader);
-    else if (tag === 0x88) this.startMs = signed(reader);
+    else if (tag === 0x78) this.timestampMs = readSigned(reader);
+    else if (tag === 0x88) this.startMs = readSigned(reader);
     else return false;
     return true;
   }
@@ -174,11 +174,11 @@ export class NativeHistogram {
   #readBuckets(reader: WireCursor, tag: number, end: number): boolean {
     if (tag === 0x42) readSpan(reader, reader.readEnd(end), this.#negative.spans);
     else if (tag === 0x5a) readSpan(reader, reader.readEnd(end), this.#positive.spans);
-    else if (tag === 0x4a || tag === 0x48) readRepeated(reader, tag, end, this.#negative.deltas, zigzag64);
-    else if (tag === 0x62 || tag === 0x60) readRepeated(reader, tag, end, this.#positive.deltas, zigzag64);
-    else if (tag === 0x52 || tag === 0x51) readRepeated(reader, tag, end, this.#negative.counts, double);
-    else if (tag === 0x6a || tag === 0x69) readRepeated(reader, tag, end, this.#positive.counts, double);
-    else if (tag === 0x82 || tag === 0x81) readRepeated(reader, tag, end, this.#bounds, double);
+    else if (tag === 0x4a || tag === 0x48) readRepeated(reader, tag, end, this.#negative.deltas, readZigzag64);
+    else if (tag === 0x62 || tag === 0x60) readRepeated(reader, tag, end, this.#positive.deltas, readZigzag64);
+    else if (tag === 0x52 || tag === 0x51) readRepeated(reader, tag, end, this.#negative.counts, readDouble);
+    else if (tag === 0x6a || tag === 0x69) readRepeated(reader, tag, end, this.#positive.counts, readDouble);
+    else if (tag === 0x82 || tag === 0x81) readRepeated(reader, tag, end, this.#bounds, readDouble);
     else return false;
     return true;
   }
@@ -187,30 +187,30 @@ export class NativeHistogram {
 /** Unknown hints count as unspecified. */
 const normalizeResetHint = (hint: number): number => (hint > gaugeResetHint ? 0 : hint);
 
-const unsigned = (reader: WireCursor): number => {
-  reader.varint64();
+const readUnsigned = (reader: WireCursor): number => {
+  reader.readVarint64();
   return reader.high * 4_294_967_296 + reader.low;
 };
 
-const signed = (reader: WireCursor): number => {
-  reader.varint64();
+const readSigned = (reader: WireCursor): number => {
+  reader.readVarint64();
   return toSignedNumber(reader.low, reader.high);
 };
 
-const double = (reader: WireCursor): number => {
-  reader.fixed64();
+const readDouble = (reader: WireCursor): number => {
+  reader.readFixed64();
   return toDouble(reader.low, reader.high);
 };
 
-const zigzag64 = (reader: WireCursor): number => {
-  const value = unsigned(reader);
+const readZigzag64 = (reader: WireCursor): number => {
+  const value = readUnsigned(reader);
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 };
 
 const readSpan = (reader: WireCursor, end: number, spans: number[]): void => {
   let offset = 0;
   let length = 0;
-  while (reader.at < end) {
+  while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag === 0x08) offset = decodeZigzag(reader.readVarint());
     else if (tag === 0x10) length = reader.readVarint();
@@ -224,11 +224,11 @@ const readRepeated = (
   reader: WireCursor,
   tag: number,
   end: number,
-  into: number[],
+  values: number[],
   readValue: (reader: WireCursor) => number,
 ): void => {
   const isPacked = (tag & 7) === 2;
-  const stop = isPacked ? reader.readEnd(end) : reader.at + 1;
-  while (reader.at < stop) into.push(readValue(reader));
+  const stop = isPacked ? reader.readEnd(end) : reader.position + 1;
+  while (reader.position < stop) values.push(readValue(reader));
   if (isPacked) reader.expectPosition(stop);
 };

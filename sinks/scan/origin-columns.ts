@@ -1,4 +1,4 @@
-import { NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { Int64Column, NumberColumn } from '../native/fixed.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import type { RowSource } from './source.ts';
 
@@ -9,19 +9,19 @@ export class OriginColumns {
   readonly columns = {
     tenant_id: new DictionaryColumn(),
     project_id: new DictionaryColumn(),
-    received_at: new WordsColumn(milliseconds),
+    received_at: new Int64Column(milliseconds),
     partition: new NumberColumn('UInt16'),
-    offset: new WordsColumn('UInt64'),
+    offset: new Int64Column('UInt64'),
   } as const;
 
   /** Appends the same origin for `count` rows. */
   fill({ tenantId, projectId, partition, offset, receivedAtMs }: RowSource, count: number): void {
     if (count === 0) return;
     const { columns } = this;
-    columns.tenant_id.fill(columns.tenant_id.indexOfText(tenantId), count);
-    columns.project_id.fill(columns.project_id.indexOfText(projectId), count);
-    columns.received_at.fill(receivedAtMs >>> 0, Math.floor(receivedAtMs / 4_294_967_296), count);
+    columns.tenant_id.pushRepeated(columns.tenant_id.findOrAddText(tenantId), count);
+    columns.project_id.pushRepeated(columns.project_id.findOrAddText(projectId), count);
+    columns.received_at.pushRepeated(receivedAtMs >>> 0, Math.floor(receivedAtMs / 4_294_967_296), count);
     columns.partition.pushRepeated(partition, count);
-    columns.offset.fill(offset >>> 0, Math.floor(offset / 4_294_967_296), count);
+    columns.offset.pushRepeated(offset >>> 0, Math.floor(offset / 4_294_967_296), count);
   }
 }

@@ -1,4 +1,4 @@
-import { decodeText, jsonOfAttributes } from '../../schemas/otlp/any-value.ts';
+import { decodeText, readAttributesJson } from '../../schemas/otlp/any-value.ts';
 import { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
@@ -12,7 +12,7 @@ import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import type { RowSource } from './source.ts';
 
 /** Tags of Metric's alternatives → series type, and how to read the points */
-const kinds = new Map([
+const kindsByTag = new Map([
   [0x2a, 'gauge'],
   [0x3a, 'sum'],
   [0x4a, 'histogram'],
@@ -52,7 +52,7 @@ export class OtlpMetrics implements OtlpVisitor {
     this.#walker = new OtlpWalker(resources, this.#services, usage);
   }
 
-  body(bytes: Uint8Array, source: RowSource): void {
+  scanBody(bytes: Uint8Array, source: RowSource): void {
     this.#bytes = bytes;
     this.#services.reset();
     this.#scopes.reset();
@@ -62,27 +62,27 @@ export class OtlpMetrics implements OtlpVisitor {
     this.#walker.walkRequest(new WireCursor(bytes), bytes.length, source, this);
   }
 
-  abandon(): void {
-    this.#points.abandon();
+  discardRow(): void {
+    this.#points.discardRow();
   }
 
-  resource(service: number): void {
-    this.#service = this.#services.textAt(service);
+  visitResource(service: number): void {
+    this.#service = this.#services.getText(service);
   }
 
-  scope(reader: WireCursor, end: number): void {
+  visitScope(reader: WireCursor, end: number): void {
     const { scope, schemaUrl } = findScope(reader, end);
     this.#scopes.read(reader, scope, schemaUrl);
     this.#scopeRange = scope;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
-      if (tag === 0x12) this.#metric(reader, reader.readEnd(end));
+      if (tag === 0x12) this.#readMetric(reader, reader.readEnd(end));
       else reader.skip(tag, end);
     }
     reader.expectPosition(end);
   }
 
-  #metric(reader: WireCursor, end: number): void {
+  #readMetric(reader: WireCursor, end: number): void {
     this.#context = undefined;
     this.#name = [0, 0];
     this.#description = [0, 0];
@@ -90,42 +90,42 @@ export class OtlpMetrics implements OtlpVisitor {
     let kind = 0;
     let start = end;
     let stop = end;
-    this.#metricRange = [reader.at, end];
+    this.#metricRange = [reader.position, end];
     this.#hasMetadata = false;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
-      const from = reader.at;
+      const fieldStart = reader.position;
       reader.skip(tag, end);
-      if (tag === 0x0a) this.#name = contentRange(reader, from);
-      else if (tag === 0x12) this.#description = contentRange(reader, from);
-      else if (tag === 0x1a) this.#unit = contentRange(reader, from);
+      if (tag === 0x0a) this.#name = getContentRange(reader, fieldStart);
+      else if (tag === 0x12) this.#description = getContentRange(reader, fieldStart);
+      else if (tag === 0x1a) this.#unit = getContentRange(reader, fieldStart);
       else if (tag === metadataTag) this.#hasMetadata = true;
-      else if (kinds.has(tag as KindTag)) {
+      else if (kindsByTag.has(tag as KindTag)) {
         kind = tag;
-        [start, stop] = contentRange(reader, from);
+        [start, stop] = getContentRange(reader, fieldStart);
       }
     }
     reader.expectPosition(end);
     if (kind === 0) return;
     this.#tag = kind as KindTag;
-    reader.at = start;
+    reader.position = start;
     this.#readPoints(reader, stop);
-    reader.at = end;
+    reader.position = end;
   }
 
   #readPoints(reader: WireCursor, end: number): void {
-    const begin = reader.at;
+    const begin = reader.position;
     this.#temporality = 0;
     this.#monotonic = false;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x10) this.#temporality = Math.min(reader.readVarint(), 255);
       else if (tag === 0x18) this.#monotonic = reader.readVarint() !== 0;
       else reader.skip(tag, end);
     }
     this.#startHash();
-    reader.at = begin;
-    while (reader.at < end) {
+    reader.position = begin;
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x0a) {
         const stop = reader.readEnd(end);
@@ -135,7 +135,7 @@ export class OtlpMetrics implements OtlpVisitor {
     reader.expectPosition(end);
   }
 
-  /** Starts the raw hash of the metric's series with everything that distinguishes them except labels. */
+  /** Starts the raw hash of the metric's series with everything except the labels that identifies them. */
   #startHash(): void {
     const bytes = this.#bytes;
     const flags = this.#tag | (this.#temporality << 8) | (this.#monotonic ? 65_536 : 0);
@@ -149,14 +149,14 @@ export class OtlpMetrics implements OtlpVisitor {
   #readMetadata(): string {
     if (!this.#hasMetadata) return '';
     const [start, end] = this.#metricRange;
-    return jsonOfAttributes(new WireCursor(this.#bytes, start), end, metadataTag);
+    return readAttributesJson(new WireCursor(this.#bytes, start), end, metadataTag);
   }
 
   #createContext(): SeriesContext {
     const bytes = this.#bytes;
     this.#context ??= {
       metric: decodeText(bytes, ...this.#name),
-      kind: kinds.get(this.#tag) ?? '',
+      kind: kindsByTag.get(this.#tag) ?? '',
       temporality: this.#temporality,
       monotonic: this.#monotonic,
       unit: decodeText(bytes, ...this.#unit),
@@ -173,11 +173,11 @@ export class OtlpMetrics implements OtlpVisitor {
 }
 
 /** Bounds of the length-delimited field just skipped, whose length starts at `from`. */
-const contentRange = (reader: WireCursor, from: number): [number, number] => {
-  const stop = reader.at;
-  reader.at = from;
+const getContentRange = (reader: WireCursor, from: number): [number, number] => {
+  const stop = reader.position;
+  reader.position = from;
   reader.readVarint();
-  const start = reader.at;
-  reader.at = stop;
+  const start = reader.position;
+  reader.position = stop;
   return [start, stop];
 };

@@ -5,7 +5,7 @@ import {
   toSignedNumber,
   type WireCursor,
 } from '../../schemas/protobuf/cursor.ts';
-import type { WordsColumn } from '../native/fixed.ts';
+import type { Int64Column } from '../native/fixed.ts';
 import type { ArrayColumn } from '../native/nested.ts';
 import { Murmur } from './hash.ts';
 import type { MetricTables } from './point-columns.ts';
@@ -31,10 +31,10 @@ interface Layout {
   readonly words: readonly number[];
 }
 
-type Words = ArrayColumn<WordsColumn>;
+type Words = ArrayColumn<Int64Column>;
 
 /** Count, sum, min, max and the two zero fields of a histogram: optional 64-bit fields. */
-class HistogramBasics {
+class HistogramBaseFields {
   readonly #words = new Uint32Array(12);
   #present = 0;
 
@@ -47,27 +47,27 @@ class HistogramBasics {
   /** Reads the field with that index. Returns `false` for a negative index. */
   read(reader: WireCursor, index: number): boolean {
     if (index < 0) return false;
-    reader.fixed64();
+    reader.readFixed64();
     this.#words[index * 2] = reader.low;
     this.#words[index * 2 + 1] = reader.high;
     this.#present |= 1 << index;
     return true;
   }
 
-  low(index: number): number {
+  getLowWord(index: number): number {
     return this.#words[index * 2] as number;
   }
 
-  high(index: number): number {
+  getHighWord(index: number): number {
     return this.#words[index * 2 + 1] as number;
   }
 
   /** Writes count, and sum, min and max or null. */
-  write(own: MetricTables['histograms']['histogramColumns']): void {
-    own.count.push(this.low(0), this.high(0));
-    for (const [index, column] of [own.sum, own.min, own.max].entries()) {
+  write(columns: MetricTables['histograms']['histogramColumns']): void {
+    columns.count.push(this.getLowWord(0), this.getHighWord(0));
+    for (const [index, column] of [columns.sum, columns.min, columns.max].entries()) {
       if ((this.#present & (2 << index)) === 0) column.pushNull();
-      else column.push(this.low(index + 1), this.high(index + 1));
+      else column.push(this.getLowWord(index + 1), this.getHighWord(index + 1));
     }
   }
 }
@@ -78,9 +78,9 @@ const toMilliseconds = (low = 0, high = 0): number => Math.floor((high * 4_294_9
 export class OtlpPoints {
   readonly #series: SeriesRows;
   readonly #tables: MetricTables;
-  readonly #context: () => SeriesContext;
+  readonly #createContext: () => SeriesContext;
   readonly #rawHash = new Murmur();
-  readonly #basics = new HistogramBasics();
+  readonly #baseFields = new HistogramBaseFields();
   readonly #times = new Uint32Array(4);
   #received = toNanosecondWords(0);
   #source: RowSource | undefined;
@@ -96,7 +96,7 @@ export class OtlpPoints {
   constructor(series: SeriesRows, tables: MetricTables, context: () => SeriesContext) {
     this.#series = series;
     this.#tables = tables;
-    this.#context = context;
+    this.#createContext = context;
   }
 
   begin(source: RowSource): void {
@@ -104,18 +104,18 @@ export class OtlpPoints {
     this.#received = toNanosecondWords(source.receivedAtMs);
   }
 
-  abandon(): void {
-    this.#tables.exemplars.attributes.abandon();
+  discardRow(): void {
+    this.#tables.exemplars.attributes.discardRow();
   }
 
   /** Reads the point between the reader's position and `end`. */
-  push(reader: WireCursor, end: number, kind: number, shared: Murmur, name: readonly [number, number]): void {
-    this.#rawHash.seed(shared.a, shared.b, shared.c, shared.d);
+  push(reader: WireCursor, end: number, kind: number, metricHash: Murmur, name: readonly [number, number]): void {
+    this.#rawHash.seed(metricHash.a, metricHash.b, metricHash.c, metricHash.d);
     this.#times.fill(0);
     this.#flags = 0;
     this.#hasExemplars = false;
     this.#reader = reader;
-    this.#start = reader.at;
+    this.#start = reader.position;
     this.#end = end;
     const source = this.#source;
     if (source === undefined) return;
@@ -125,9 +125,9 @@ export class OtlpPoints {
       this.#times[0] = this.#received.low;
       this.#times[1] = this.#received.high;
     }
-    this.#series.identify(this.#rawHash, source, this.#fillSortedAttributes, this.#context);
+    this.#series.identify(this.#rawHash, source, this.#fillSortedAttributes, this.#createContext);
     const ms = toMilliseconds(this.#times[0], this.#times[1]);
-    this.#series.recordPoints(ms, ms, source, this.#fillSortedAttributes, this.#context);
+    this.#series.recordPoints(ms, ms, source, this.#fillSortedAttributes, this.#createContext);
     columns.push(reader.bytes, name[0], name[1], this.#series.low, this.#series.high);
     columns.pushTimes(this.#times, this.#flags);
     if (this.#hasExemplars) this.#readExemplars(reader, end, name);
@@ -136,17 +136,17 @@ export class OtlpPoints {
   }
 
   #readPoint(reader: WireCursor, end: number, kind: number) {
-    if (kind === 0x4a) return this.#histogram(reader, end);
-    if (kind === 0x52) return this.#exponential(reader, end);
-    if (kind === 0x5a) return this.#summary(reader, end);
+    if (kind === 0x4a) return this.#readHistogram(reader, end);
+    if (kind === 0x52) return this.#readExponentialHistogram(reader, end);
+    if (kind === 0x5a) return this.#readSummary(reader, end);
     return this.#readNumber(reader, end);
   }
 
   /** Reads a field that all kinds share. Returns `false` for other fields. */
   #readSharedField(reader: WireCursor, tag: number, end: number): boolean {
     if (tag === this.#layout.attributes) this.#hashAttributes(reader, tag, end);
-    else if (tag === 0x19) this.#time(reader, 0);
-    else if (tag === 0x11) this.#time(reader, 2);
+    else if (tag === 0x19) this.#readTime(reader, 0);
+    else if (tag === 0x11) this.#readTime(reader, 2);
     else if (tag === this.#layout.flags) this.#flags = reader.readVarint();
     else if (tag === this.#layout.exemplars) {
       this.#hasExemplars = true;
@@ -155,35 +155,35 @@ export class OtlpPoints {
     return true;
   }
 
-  #time(reader: WireCursor, at: number): void {
-    reader.fixed64();
+  #readTime(reader: WireCursor, index: number): void {
+    reader.readFixed64();
     const isOutOfRange = reader.high > maxTimeHigh;
-    this.#times[at] = isOutOfRange ? 0xffffffff : reader.low;
-    this.#times[at + 1] = isOutOfRange ? maxTimeHigh : reader.high;
+    this.#times[index] = isOutOfRange ? 0xffffffff : reader.low;
+    this.#times[index + 1] = isOutOfRange ? maxTimeHigh : reader.high;
   }
 
   /** Hashes adjacent attributes in one run, including tags and lengths. */
   #hashAttributes(reader: WireCursor, tag: number, end: number): void {
-    const start = reader.at;
-    reader.at = reader.readEnd(end);
-    while (reader.at < end && reader.bytes[reader.at] === tag) {
-      reader.at++;
-      reader.at = reader.readEnd(end);
+    const start = reader.position;
+    reader.position = reader.readEnd(end);
+    while (reader.position < end && reader.bytes[reader.position] === tag) {
+      reader.position++;
+      reader.position = reader.readEnd(end);
     }
-    this.#rawHash.update(reader.bytes, start, reader.at);
+    this.#rawHash.update(reader.bytes, start, reader.position);
   }
 
   #sortAttributes(): void {
     const reader = this.#reader;
     if (reader === undefined) return;
-    const { at } = reader;
-    reader.at = this.#start;
-    while (reader.at < this.#end) {
+    const { position } = reader;
+    reader.position = this.#start;
+    while (reader.position < this.#end) {
       const tag = reader.readVarint();
-      if (tag === this.#layout.attributes) this.#series.sorted.add(reader, reader.readEnd(this.#end));
+      if (tag === this.#layout.attributes) this.#series.sortedLabels.add(reader, reader.readEnd(this.#end));
       else reader.skip(tag, this.#end);
     }
-    reader.at = at;
+    reader.position = position;
   }
 
   #readNumber(reader: WireCursor, end: number) {
@@ -192,10 +192,10 @@ export class OtlpPoints {
     let low = 0;
     let high = 0;
     let isInteger = false;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x21 || tag === 0x31) {
-        reader.fixed64();
+        reader.readFixed64();
         low = reader.low;
         high = reader.high;
         isInteger = tag === 0x31;
@@ -207,12 +207,12 @@ export class OtlpPoints {
     return samples;
   }
 
-  #histogram(reader: WireCursor, end: number) {
+  #readHistogram(reader: WireCursor, end: number) {
     this.#layout = layouts.histogram;
     const { histograms } = this.#tables;
     const { histogramColumns } = histograms;
-    const basics = this.#basics.clear();
-    while (reader.at < end) {
+    const basics = this.#baseFields.clear();
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (basics.read(reader, this.#layout.words.indexOf(tag))) continue;
       if (tag === 0x32 || tag === 0x31) pushWords(reader, tag, end, histogramColumns.counts);
@@ -226,51 +226,53 @@ export class OtlpPoints {
     histogramColumns.positive_offset.push(0);
     histogramColumns.negative_offset.push(0);
     histogramColumns.reset_hint.push(0);
-    histograms.close();
+    histograms.endRow();
     return histograms;
   }
 
-  #exponential(reader: WireCursor, end: number) {
+  #readExponentialHistogram(reader: WireCursor, end: number) {
     this.#layout = layouts.exponential;
     const { histograms } = this.#tables;
     const { histogramColumns } = histograms;
-    const basics = this.#basics.clear();
+    const basics = this.#baseFields.clear();
     let scale = 0;
-    let positive = 0;
-    let negative = 0;
-    while (reader.at < end) {
+    let positiveOffset = 0;
+    let negativeOffset = 0;
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (basics.read(reader, this.#layout.words.indexOf(tag))) continue;
       if (tag === 0x30) scale = decodeZigzag(reader.readVarint());
-      else if (tag === 0x42) positive = pushBuckets(reader, reader.readEnd(end), histogramColumns.positive_counts);
-      else if (tag === 0x4a) negative = pushBuckets(reader, reader.readEnd(end), histogramColumns.negative_counts);
+      else if (tag === 0x42)
+        positiveOffset = pushBuckets(reader, reader.readEnd(end), histogramColumns.positive_counts);
+      else if (tag === 0x4a)
+        negativeOffset = pushBuckets(reader, reader.readEnd(end), histogramColumns.negative_counts);
       else if (!this.#readSharedField(reader, tag, end)) reader.skip(tag, end);
     }
     basics.write(histogramColumns);
     histogramColumns.scale.push(scale);
-    histogramColumns.zero_count.push(basics.low(4), basics.high(4));
-    histogramColumns.zero_threshold.push(basics.low(5), basics.high(5));
-    histogramColumns.positive_offset.push(positive);
-    histogramColumns.negative_offset.push(negative);
+    histogramColumns.zero_count.push(basics.getLowWord(4), basics.getHighWord(4));
+    histogramColumns.zero_threshold.push(basics.getLowWord(5), basics.getHighWord(5));
+    histogramColumns.positive_offset.push(positiveOffset);
+    histogramColumns.negative_offset.push(negativeOffset);
     histogramColumns.reset_hint.push(0);
-    histograms.close();
+    histograms.endRow();
     return histograms;
   }
 
-  #summary(reader: WireCursor, end: number) {
+  #readSummary(reader: WireCursor, end: number) {
     this.#layout = layouts.summary;
     const { summaries } = this.#tables;
     const { summaryColumns } = summaries;
-    const basics = this.#basics.clear();
-    while (reader.at < end) {
+    const basics = this.#baseFields.clear();
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (basics.read(reader, this.#layout.words.indexOf(tag))) continue;
       if (tag === 0x32)
         pushQuantile(reader, reader.readEnd(end), summaryColumns.quantiles, summaryColumns.quantile_values);
       else if (!this.#readSharedField(reader, tag, end)) reader.skip(tag, end);
     }
-    summaryColumns.count.push(basics.low(0), basics.high(0));
-    summaryColumns.sum.push(basics.low(1), basics.high(1));
+    summaryColumns.count.push(basics.getLowWord(0), basics.getHighWord(0));
+    summaryColumns.sum.push(basics.getLowWord(1), basics.getHighWord(1));
     summaryColumns.quantiles.endRow();
     summaryColumns.quantile_values.endRow();
     return summaries;
@@ -279,20 +281,20 @@ export class OtlpPoints {
   #readExemplars(reader: WireCursor, end: number, name: readonly [number, number]): void {
     const source = this.#source;
     const { exemplars } = this.#tables;
-    reader.at = this.#start;
-    while (reader.at < end) {
+    reader.position = this.#start;
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag !== this.#layout.exemplars) {
         reader.skip(tag, end);
         continue;
       }
-      this.#exemplar(reader, reader.readEnd(end));
+      this.#readExemplar(reader, reader.readEnd(end));
       exemplars.push(reader.bytes, name[0], name[1], this.#series.low, this.#series.high);
     }
     if (source !== undefined) exemplars.fillOrigin(source);
   }
 
-  #exemplar(reader: WireCursor, end: number): void {
+  #readExemplar(reader: WireCursor, end: number): void {
     const { exemplars } = this.#tables;
     const times = this.#times;
     let low = 0;
@@ -302,12 +304,12 @@ export class OtlpPoints {
     let spanStart = -1;
     // The point's times were already written.
     times.fill(0);
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x3a) exemplars.attributes.push(reader, reader.readEnd(end));
-      else if (tag === 0x11) this.#time(reader, 0);
+      else if (tag === 0x11) this.#readTime(reader, 0);
       else if (tag === 0x19 || tag === 0x31) {
-        reader.fixed64();
+        reader.readFixed64();
         low = reader.low;
         high = reader.high;
         isInteger = tag === 0x31;
@@ -327,23 +329,23 @@ export class OtlpPoints {
 
 /** A repeated fixed64 or double, packed or separate, whose bytes are those of the column. */
 const pushWords = (reader: WireCursor, tag: number, end: number, column: Words): void => {
-  const stop = (tag & 7) === 2 ? reader.readEnd(end) : reader.at + 8;
-  if (stop > end || (stop - reader.at) % 8 !== 0)
-    throw createMalformedError('packed numbers end in the middle of one', stop);
-  column.elements.pushWire(reader.bytes, reader.at, stop);
-  reader.at = stop;
+  const stop = (tag & 7) === 2 ? reader.readEnd(end) : reader.position + 8;
+  if (stop > end || (stop - reader.position) % 8 !== 0)
+    throw createMalformedError('packed numbers end in the middle of a number', stop);
+  column.elements.pushWireBytes(reader.bytes, reader.position, stop);
+  reader.position = stop;
 };
 
 /** Pushes buckets of one sign and returns their offset. */
 const pushBuckets = (reader: WireCursor, end: number, column: Words): number => {
   let offset = 0;
-  while (reader.at < end) {
+  while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag === 0x08) offset = decodeZigzag(reader.readVarint());
     else if (tag === 0x10) pushVarint(reader, column);
     else if (tag === 0x12) {
       const stop = reader.readEnd(end);
-      while (reader.at < stop) pushVarint(reader, column);
+      while (reader.position < stop) pushVarint(reader, column);
       reader.expectPosition(stop);
     } else reader.skip(tag, end);
   }
@@ -352,7 +354,7 @@ const pushBuckets = (reader: WireCursor, end: number, column: Words): number => 
 };
 
 const pushVarint = (reader: WireCursor, column: Words): void => {
-  reader.varint64();
+  reader.readVarint64();
   column.elements.push(reader.low, reader.high);
 };
 
@@ -361,14 +363,14 @@ const pushQuantile = (reader: WireCursor, end: number, quantiles: Words, values:
   let quantileHigh = 0;
   let low = 0;
   let high = 0;
-  while (reader.at < end) {
+  while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag === 0x09) {
-      reader.fixed64();
+      reader.readFixed64();
       quantileLow = reader.low;
       quantileHigh = reader.high;
     } else if (tag === 0x11) {
-      reader.fixed64();
+      reader.readFixed64();
       low = reader.low;
       high = reader.high;
     } else reader.skip(tag, end);

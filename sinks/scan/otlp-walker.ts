@@ -1,4 +1,4 @@
-/** The three levels of every OTLP request: resources, scopes, and the records of the telemetry signal. */
+/** Walks the three levels of every OTLP request: resources, scopes, and the records of the telemetry signal. */
 
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
@@ -16,12 +16,12 @@ export interface OtlpVisitor {
    * A resource begins. `resources.low` and `.high` contain its ID, `service` is the index in `services`. Its range is
    * `start` to `end`.
    */
-  resource(service: number, bytes: Uint8Array, start: number, end: number): void;
+  visitResource(service: number, bytes: Uint8Array, start: number, end: number): void;
   /**
    * The records of one scope, between the reader's position and `end`, which also contains the scope and its schema
    * URL.
    */
-  scope(reader: WireCursor, end: number, source: RowSource): void;
+  visitScope(reader: WireCursor, end: number, source: RowSource): void;
 }
 
 /** Iterates over a request. The resource is read before its contents, even if it follows them on the wire. */
@@ -38,13 +38,13 @@ export class OtlpWalker {
   }
 
   walkRequest(reader: WireCursor, end: number, source: RowSource, visitor: OtlpVisitor): void {
-    while (reader.at < end) {
-      const { at } = reader;
+    while (reader.position < end) {
+      const { position: start } = reader;
       const { ordinal } = source;
       const tag = reader.readVarint();
       if (tag === 0x0a) {
         const service = this.#readResource(reader, reader.readEnd(end), source, visitor);
-        this.#usage.countLanded(this.#services.textAt(service), source.ordinal - ordinal, reader.at - at);
+        this.#usage.countLanded(this.#services.getText(service), source.ordinal - ordinal, reader.position - start);
       } else reader.skip(tag, end);
     }
     reader.expectPosition(end);
@@ -52,30 +52,30 @@ export class OtlpWalker {
 
   /** Returns the index of the resource's service. */
   #readResource(reader: WireCursor, end: number, source: RowSource, visitor: OtlpVisitor): number {
-    const begin = reader.at;
+    const begin = reader.position;
     let start = begin;
     let stop = begin;
-    let schema: Uint8Array = noBytes;
-    while (reader.at < end) {
+    let schemaUrl: Uint8Array = noBytes;
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x0a) {
         stop = reader.readEnd(end);
-        start = reader.at;
-        reader.at = stop;
+        start = reader.position;
+        reader.position = stop;
       } else if (tag === 0x1a) {
         const schemaEnd = reader.readEnd(end);
-        schema = reader.bytes.subarray(reader.at, schemaEnd);
-        reader.at = schemaEnd;
+        schemaUrl = reader.bytes.subarray(reader.position, schemaEnd);
+        reader.position = schemaEnd;
       } else reader.skip(tag, end);
     }
-    this.#resources.identify(reader.bytes, start, stop, schema, source);
-    reader.at = start;
+    this.#resources.identify(reader.bytes, start, stop, schemaUrl, source);
+    reader.position = start;
     const service = readService(reader, stop, this.#services, this.#scratch);
-    visitor.resource(service, reader.bytes, start, stop);
-    reader.at = begin;
-    while (reader.at < end) {
+    visitor.visitResource(service, reader.bytes, start, stop);
+    reader.position = begin;
+    while (reader.position < end) {
       const tag = reader.readVarint();
-      if (tag === 0x12) visitor.scope(reader, reader.readEnd(end), source);
+      if (tag === 0x12) visitor.visitScope(reader, reader.readEnd(end), source);
       else reader.skip(tag, end);
     }
     reader.expectPosition(end);

@@ -1,25 +1,25 @@
 import { toSignedNumber } from '../../schemas/protobuf/cursor.ts';
 import { exemplarsTable, histogramsTable, samplesTable, summariesTable } from '../../schemas/tables/metrics.ts';
-import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
 import { ArrayColumn, MapColumn, NullableDoubleColumn } from '../native/nested.ts';
-import { createRows, type TableWriters } from '../native/rows.ts';
+import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn } from '../native/strings.ts';
-import { AttributeWriter, attributeColumns } from './attributes.ts';
+import { AttributeWriter, getAttributeColumns } from './attributes.ts';
 import { OriginColumns } from './origin-columns.ts';
 import type { RowSource } from './source.ts';
 
-const nanoseconds = "DateTime64(9, 'UTC')";
+const nanosecondType = "DateTime64(9, 'UTC')";
 
 /** The first columns of all point tables. Points of one metric are adjacent, so the metric is looked up once. */
 class PointColumns {
   readonly origin = new OriginColumns();
   readonly columns = {
     metric: new DictionaryColumn(),
-    series_id: new WordsColumn('UInt64'),
-    timestamp: new WordsColumn(nanoseconds),
+    series_id: new Int64Column('UInt64'),
+    timestamp: new Int64Column(nanosecondType),
   } as const;
   readonly #timeColumns = {
-    start_timestamp: new WordsColumn(nanoseconds),
+    start_timestamp: new Int64Column(nanosecondType),
     flags: new NumberColumn('UInt32'),
   } as const;
 
@@ -53,10 +53,10 @@ class PointColumns {
 
 /** Rows of `samples` */
 class SampleColumns extends PointColumns {
-  readonly value = new WordsColumn('Float64');
+  readonly value = new Int64Column('Float64');
   /** The value of an integer that a double cannot represent; 0 for any other value */
-  readonly integer = new WordsColumn('Int64');
-  readonly rows: TableWriters = createRows(samplesTable, {
+  readonly integer = new Int64Column('Int64');
+  readonly rows: TableWriters = createTableWriters(samplesTable, {
     ...this.allColumns,
     value: this.value,
     integer: this.integer,
@@ -79,28 +79,28 @@ class SampleColumns extends PointColumns {
 /** Rows of `histograms`. */
 export class HistogramColumns extends PointColumns {
   readonly histogramColumns = {
-    count: new WordsColumn('UInt64'),
+    count: new Int64Column('UInt64'),
     sum: new NullableDoubleColumn(),
     min: new NullableDoubleColumn(),
     max: new NullableDoubleColumn(),
-    bounds: new ArrayColumn(new WordsColumn('Float64')),
-    counts: new ArrayColumn(new WordsColumn('UInt64')),
+    bounds: new ArrayColumn(new Int64Column('Float64')),
+    counts: new ArrayColumn(new Int64Column('UInt64')),
     scale: new NumberColumn('Int32'),
-    zero_count: new WordsColumn('UInt64'),
-    zero_threshold: new WordsColumn('Float64'),
+    zero_count: new Int64Column('UInt64'),
+    zero_threshold: new Int64Column('Float64'),
     positive_offset: new NumberColumn('Int32'),
-    positive_counts: new ArrayColumn(new WordsColumn('UInt64')),
+    positive_counts: new ArrayColumn(new Int64Column('UInt64')),
     negative_offset: new NumberColumn('Int32'),
-    negative_counts: new ArrayColumn(new WordsColumn('UInt64')),
+    negative_counts: new ArrayColumn(new Int64Column('UInt64')),
     reset_hint: new NumberColumn('UInt8'),
-    exact_counts: new ArrayColumn(new WordsColumn('Float64')),
+    exact_counts: new ArrayColumn(new Int64Column('Float64')),
     positive_spans: new ArrayColumn(new NumberColumn('Int32')),
     negative_spans: new ArrayColumn(new NumberColumn('Int32')),
   } as const;
-  readonly rows: TableWriters = createRows(histogramsTable, { ...this.allColumns, ...this.histogramColumns });
+  readonly rows: TableWriters = createTableWriters(histogramsTable, { ...this.allColumns, ...this.histogramColumns });
 
   /** Ends the row's arrays. */
-  close(): void {
+  endRow(): void {
     this.histogramColumns.bounds.endRow();
     this.histogramColumns.counts.endRow();
     this.histogramColumns.positive_counts.endRow();
@@ -114,29 +114,29 @@ export class HistogramColumns extends PointColumns {
 /** Rows of `summaries` */
 class SummaryColumns extends PointColumns {
   readonly summaryColumns = {
-    count: new WordsColumn('UInt64'),
-    sum: new WordsColumn('Float64'),
-    quantiles: new ArrayColumn(new WordsColumn('Float64')),
-    quantile_values: new ArrayColumn(new WordsColumn('Float64')),
+    count: new Int64Column('UInt64'),
+    sum: new Int64Column('Float64'),
+    quantiles: new ArrayColumn(new Int64Column('Float64')),
+    quantile_values: new ArrayColumn(new Int64Column('Float64')),
   } as const;
-  readonly rows: TableWriters = createRows(summariesTable, { ...this.allColumns, ...this.summaryColumns });
+  readonly rows: TableWriters = createTableWriters(summariesTable, { ...this.allColumns, ...this.summaryColumns });
 }
 
 /** Rows of `exemplars`. Their attributes precede the identification of their series. */
 class ExemplarColumns extends PointColumns {
-  readonly value = new WordsColumn('Float64');
+  readonly value = new Int64Column('Float64');
   readonly trace_id = new FixedStringColumn(16);
   readonly span_id = new FixedStringColumn(8);
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
   readonly attributes = new AttributeWriter(this.#map, this.#types);
-  readonly rows: TableWriters = createRows(exemplarsTable, {
+  readonly rows: TableWriters = createTableWriters(exemplarsTable, {
     ...this.origin.columns,
     ...this.columns,
     value: this.value,
     trace_id: this.trace_id,
     span_id: this.span_id,
-    ...attributeColumns(this.#map, this.#types),
+    ...getAttributeColumns(this.#map, this.#types),
   });
 }
 
@@ -151,7 +151,7 @@ export class MetricTables {
     return [this.samples.rows, this.histograms.rows, this.summaries.rows, this.exemplars.rows];
   }
 
-  settle(source: RowSource): void {
+  fillOrigins(source: RowSource): void {
     this.samples.fillOrigin(source);
     this.histograms.fillOrigin(source);
     this.summaries.fillOrigin(source);

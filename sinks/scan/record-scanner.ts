@@ -1,9 +1,9 @@
 import { WireCursor } from '../../schemas/protobuf/cursor.ts';
-import { NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { Int64Column, NumberColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
 import type { TableWriters } from '../native/rows.ts';
 import { DictionaryColumn } from '../native/strings.ts';
-import { AttributeWriter, attributeColumns } from './attributes.ts';
+import { AttributeWriter, getAttributeColumns } from './attributes.ts';
 import { type CountedFields, FieldCounts, type RecordShape } from './field-counts.ts';
 import { MessageUsage } from './message-usage.ts';
 import { OriginColumns } from './origin-columns.ts';
@@ -17,7 +17,7 @@ import { type RowSource, toNanosecondWords } from './source.ts';
 /** Returns whether there is an ID at `start` that is not all zeros. */
 export const isId = (bytes: Uint8Array, start: number, width: number): boolean => {
   if (start < 0) return false;
-  for (let at = start; at < start + width; at++) if (bytes[at] !== 0) return true;
+  for (let position = start; position < start + width; position++) if (bytes[position] !== 0) return true;
   return false;
 };
 
@@ -31,10 +31,10 @@ export abstract class RecordScanner implements OtlpVisitor {
   readonly #origin = new OriginColumns();
   readonly #scope = new ScopeColumns();
   readonly #recordColumns = {
-    timestamp: new WordsColumn("DateTime64(9, 'UTC')"),
+    timestamp: new Int64Column("DateTime64(9, 'UTC')"),
     ordinal: new NumberColumn('UInt32'),
     service: new DictionaryColumn(),
-    resource_id: new WordsColumn('UInt64'),
+    resource_id: new Int64Column('UInt64'),
   } as const;
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
@@ -42,12 +42,12 @@ export abstract class RecordScanner implements OtlpVisitor {
   readonly #shapeCache = new ShapeCache();
   readonly #runFieldFactor: number;
   #service = 0;
-  #resource: RecordShape = [];
+  #resourceShape: RecordShape = [];
   protected readonly sharedColumns = {
     ...this.#origin.columns,
     ...this.#recordColumns,
     ...this.#scope.columns,
-    ...attributeColumns(this.#map, this.#types),
+    ...getAttributeColumns(this.#map, this.#types),
   } as const;
   protected readonly attributes = new AttributeWriter(this.#map, this.#types);
   /** The record's time. */
@@ -72,29 +72,35 @@ export abstract class RecordScanner implements OtlpVisitor {
   /** Reads one record up to its end and appends its row. */
   protected abstract pushRecord(reader: WireCursor, end: number): void;
 
-  abandon(): void {
-    this.attributes.abandon();
+  discardRow(): void {
+    this.attributes.discardRow();
   }
 
-  resource(service: number, bytes: Uint8Array, start: number, end: number): void {
+  visitResource(service: number, bytes: Uint8Array, start: number, end: number): void {
     this.#service = service;
-    this.#resource = this.#shapeCache.resource(this.#resources.low, this.#resources.high, bytes, start, end);
+    this.#resourceShape = this.#shapeCache.getResourceShape(
+      this.#resources.low,
+      this.#resources.high,
+      bytes,
+      start,
+      end,
+    );
   }
 
-  scope(reader: WireCursor, end: number, source: RowSource): void {
-    let scope: ByteRange = [reader.at, reader.at];
+  visitScope(reader: WireCursor, end: number, source: RowSource): void {
+    let scope: ByteRange = [reader.position, reader.position];
     let schemaUrl: ByteRange = scope;
     let count = 0;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x12) {
         this.pushRecord(reader, reader.readEnd(end));
         count++;
       } else if (tag === 0x0a || tag === 0x1a) {
         const stop = reader.readEnd(end);
-        if (tag === 0x0a) scope = [reader.at, stop];
-        else schemaUrl = [reader.at, stop];
-        reader.at = stop;
+        if (tag === 0x0a) scope = [reader.position, stop];
+        else schemaUrl = [reader.position, stop];
+        reader.position = stop;
       } else reader.skip(tag, end);
     }
     reader.expectPosition(end);
@@ -102,8 +108,8 @@ export abstract class RecordScanner implements OtlpVisitor {
     this.#origin.fill(source, count);
     this.#recordColumns.ordinal.pushSequence(source.ordinal, count);
     source.ordinal += count;
-    this.#recordColumns.service.fill(this.#service, count);
-    this.#recordColumns.resource_id.fill(this.#resources.low, this.#resources.high, count);
+    this.#recordColumns.service.pushRepeated(this.#service, count);
+    this.#recordColumns.resource_id.pushRepeated(this.#resources.low, this.#resources.high, count);
     this.#scope.repeatScope(count);
     this.#countFields(count);
   }
@@ -114,14 +120,14 @@ export abstract class RecordScanner implements OtlpVisitor {
       (this.#recordColumns.service.isEmpty(this.#service) ? 0 : 1) +
       (this.#scope.hasName ? 2 : 0) +
       (this.#scope.hasVersion ? 4 : 0);
-    const shapes = [this.#resource, this.#shapeCache.scope(this.#scope.attributes)];
+    const shapes = [this.#resourceShape, this.#shapeCache.getScopeShape(this.#scope.attributes)];
     this.counts.recordRun(rows - count, rows, shapes, runFields * this.#runFieldFactor);
   }
 
   createScanner(): Scanner {
-    const scan = scanMembers(this.#usage, (body, _format, source) => {
+    const scanMessage = scanMembers(this.#usage, (body, _format, source) => {
       this.receivedTime = toNanosecondWords(source.receivedAtMs);
-      this.counts.source(source);
+      this.counts.setSource(source);
       this.#walker.walkRequest(new WireCursor(body), body.length, source, this);
     });
     return {
@@ -129,10 +135,10 @@ export abstract class RecordScanner implements OtlpVisitor {
       landedHours: [this.#resources.landedHours],
       scan: (message, partition) => {
         this.counts.begin();
-        scan(message, partition);
+        scanMessage(message, partition);
         this.counts.end();
       },
-      discardRow: () => this.abandon(),
+      discardRow: () => this.discardRow(),
       finish: (first, last) => this.counts.finish(first, last),
     };
   }

@@ -38,25 +38,26 @@ export class SymbolTable {
     this.size++;
   }
 
-  check(symbol: number, position: number): number {
+  requireSymbol(symbol: number, position: number): number {
     if (symbol < this.size) return symbol;
-    throw createMalformedError(`symbol ${symbol} is not among the ${this.size} of the request`, position);
+    throw createMalformedError(`symbol ${symbol} is not one of the ${this.size} symbols of the request`, position);
   }
 
-  start(symbol: number): number {
+  getStart(symbol: number): number {
     return this.#ranges[symbol * 2] as number;
   }
 
-  end(symbol: number): number {
+  getEnd(symbol: number): number {
     return this.#ranges[symbol * 2 + 1] as number;
   }
 
   /** Mixes a symbol's hash into that of a series. */
-  mixHash(symbol: number, into: Murmur): void {
-    into.a = Math.imul(into.a ^ (this.#hashes[symbol * 2] as number), 0x85ebca6b) + (into.b | 0);
-    into.b = Math.imul(into.b ^ (this.#hashes[symbol * 2 + 1] as number), 0xc2b2ae35) + (into.a >>> 13);
-    into.a |= 0;
-    into.b |= 0;
+  mixHash(symbol: number, seriesHash: Murmur): void {
+    seriesHash.a = Math.imul(seriesHash.a ^ (this.#hashes[symbol * 2] as number), 0x85ebca6b) + (seriesHash.b | 0);
+    seriesHash.b =
+      Math.imul(seriesHash.b ^ (this.#hashes[symbol * 2 + 1] as number), 0xc2b2ae35) + (seriesHash.a >>> 13);
+    seriesHash.a |= 0;
+    seriesHash.b |= 0;
   }
 }
 
@@ -103,16 +104,16 @@ export class Labels {
     let keyEnd = 0;
     let start = 0;
     let stop = 0;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x0a) {
         keyEnd = reader.readEnd(end);
-        keyStart = reader.at;
-        reader.at = keyEnd;
+        keyStart = reader.position;
+        reader.position = keyEnd;
       } else if (tag === 0x12) {
         stop = reader.readEnd(end);
-        start = reader.at;
-        reader.at = stop;
+        start = reader.position;
+        reader.position = stop;
       } else reader.skip(tag, end);
     }
     reader.expectPosition(end);
@@ -123,30 +124,37 @@ export class Labels {
    * Adds the labels whose references are between the reader's position and `end`, and mixes them into `raw` if
    * specified. The references may be split into several runs at any position.
    */
-  addReferences(reader: WireCursor, end: number, symbols: SymbolTable, raw?: Murmur): void {
-    while (reader.at < end) {
-      const key = this.#pendingName < 0 ? symbols.check(reader.readVarint(), reader.at) : this.#pendingName;
-      if (reader.at >= end) {
+  addReferences(reader: WireCursor, end: number, symbols: SymbolTable, seriesHash?: Murmur): void {
+    while (reader.position < end) {
+      const key =
+        this.#pendingName < 0 ? symbols.requireSymbol(reader.readVarint(), reader.position) : this.#pendingName;
+      if (reader.position >= end) {
         this.#pendingName = key;
         break;
       }
       this.#pendingName = -1;
-      const value = symbols.check(reader.readVarint(), reader.at);
-      this.add(reader.bytes, symbols.start(key), symbols.end(key), symbols.start(value), symbols.end(value));
-      if (raw === undefined) continue;
-      symbols.mixHash(key, raw);
-      symbols.mixHash(value, raw);
+      const value = symbols.requireSymbol(reader.readVarint(), reader.position);
+      this.add(
+        reader.bytes,
+        symbols.getStart(key),
+        symbols.getEnd(key),
+        symbols.getStart(value),
+        symbols.getEnd(value),
+      );
+      if (seriesHash === undefined) continue;
+      symbols.mixHash(key, seriesHash);
+      symbols.mixHash(value, seriesHash);
     }
     reader.expectPosition(end);
   }
 
-  /** Adds a single reference, for encoders that do not pack. */
-  addReference(reader: WireCursor, symbols: SymbolTable, raw?: Murmur): void {
-    const start = reader.at;
+  /** Adds a single reference, for encoders that do not pack references. */
+  addReference(reader: WireCursor, symbols: SymbolTable, seriesHash?: Murmur): void {
+    const start = reader.position;
     reader.readVarint();
-    const end = reader.at;
-    reader.at = start;
-    this.addReferences(reader, end, symbols, raw);
+    const end = reader.position;
+    reader.position = start;
+    this.addReferences(reader, end, symbols, seriesHash);
   }
 }
 
@@ -165,14 +173,14 @@ export class JobNames {
     for (let at = 0; at < count * 4; at += 4) {
       const key = ranges[at] as number;
       const isJob = (ranges[at + 1] as number) - key === 3 && equalsThreeBytes(bytes, key, 0x6a, 0x6f, 0x62);
-      if (isJob) return this.#text(bytes, ranges[at + 2] as number, ranges[at + 3] as number);
+      if (isJob) return this.#getText(bytes, ranges[at + 2] as number, ranges[at + 3] as number);
     }
     return '';
   }
 
-  #text(bytes: Uint8Array, start: number, end: number): string {
+  #getText(bytes: Uint8Array, start: number, end: number): string {
     const index = this.#names.findOrAdd(bytes, start, end);
-    this.#texts[index] ??= this.#names.textAt(index);
+    this.#texts[index] ??= this.#names.getText(index);
     return this.#texts[index];
   }
 }

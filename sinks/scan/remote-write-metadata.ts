@@ -8,12 +8,12 @@ export interface Metadata {
 const kinds = ['unknown', 'counter', 'gauge', 'histogram', 'gauge_histogram', 'summary', 'info', 'state_set'] as const;
 
 /** Returns the name of a metadata type. */
-export const kindName = (type: number): string => kinds[type] ?? 'unknown';
+export const getKindName = (type: number): string => kinds[type] ?? 'unknown';
 
-export const noMetadata: Metadata = { kind: 'unknown', unit: '', description: '' };
+export const emptyMetadata: Metadata = { kind: 'unknown', unit: '', description: '' };
 
 /** Suffixes of sample names that are not part of the family's name. */
-const suffixes = /_(?:total|bucket|sum|count|created|info)$/;
+const suffixPattern = /_(?:total|bucket|sum|count|created|info)$/;
 const maxFamilies = 50_000;
 
 /**
@@ -30,7 +30,11 @@ export class MetadataCache {
   }
 
   find(tenantId: string, projectId: string, metric: string): Metadata {
-    const scope = `${tenantId}\n${projectId}\n`;
-    return this.#families.get(scope + metric) ?? this.#families.get(scope + metric.replace(suffixes, '')) ?? noMetadata;
+    const keyPrefix = `${tenantId}\n${projectId}\n`;
+    return (
+      this.#families.get(keyPrefix + metric) ??
+      this.#families.get(keyPrefix + metric.replace(suffixPattern, '')) ??
+      emptyMetadata
+    );
   }
 }

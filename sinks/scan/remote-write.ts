@@ -8,12 +8,12 @@ import { NativeHistogram } from './native-histogram.ts';
 import { staleHigh, staleLow } from './otlp-points.ts';
 import type { MetricTables } from './point-columns.ts';
 import { JobNames, Labels, SymbolTable } from './remote-write-labels.ts';
-import { kindName, type Metadata, MetadataCache, noMetadata } from './remote-write-metadata.ts';
+import { emptyMetadata, getKindName, type Metadata, MetadataCache } from './remote-write-metadata.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import { type RowSource, toNanosecondWords } from './source.ts';
 
 /** Tags that differ between the two versions. */
-const versions = {
+const versionTags = {
   'remote-write-1': { series: 0x0a, exemplars: 0x1a, histograms: 0x22 },
   'remote-write-2': { series: 0x2a, exemplars: 0x22, histograms: 0x1a },
 } as const;
@@ -33,7 +33,7 @@ export class RemoteWrite {
   readonly #rawHash = new Murmur();
   readonly #projectHash = new Murmur();
   readonly #times = new Uint32Array(4);
-  #version: (typeof versions)[keyof typeof versions] = versions['remote-write-1'];
+  #version: (typeof versionTags)[keyof typeof versionTags] = versionTags['remote-write-1'];
   #source: RowSource | undefined;
   #reader = new WireCursor(new Uint8Array(0));
   #metadata: Metadata | undefined;
@@ -42,11 +42,11 @@ export class RemoteWrite {
   /** Time range of the points in the current series */
   #oldestMs = Number.POSITIVE_INFINITY;
   #newestMs = Number.NEGATIVE_INFINITY;
-  /** Samples of a request mostly share one time */
+  /** Last converted time: the samples of a request mostly have the same time */
   #lastMs = Number.NaN;
   #lastTime = toNanosecondWords(0);
   readonly #fillSortedLabels = (): void => this.#sortLabels();
-  readonly #context = (): SeriesContext => this.#createContext();
+  readonly #getContext = (): SeriesContext => this.#createContext();
 
   constructor(series: SeriesRows, metadataRows: MetadataRows, tables: MetricTables, usage: MessageUsage) {
     this.#series = series;
@@ -55,44 +55,48 @@ export class RemoteWrite {
     this.#usage = usage;
   }
 
-  body(bytes: Uint8Array, format: Format, source: RowSource): void {
-    this.#version = format === 'remote-write-2' ? versions[format] : versions['remote-write-1'];
+  scanBody(bytes: Uint8Array, format: Format, source: RowSource): void {
+    this.#version = format === 'remote-write-2' ? versionTags[format] : versionTags['remote-write-1'];
     this.#source = source;
     this.#jobs.reset();
     this.#reader = new WireCursor(bytes);
     const project = Buffer.from(source.projectId, 'utf8');
     this.#projectHash.seed(1).update(project, 0, project.length);
-    this.#readShared(bytes.length, source);
+    this.#readSymbolsAndMetadata(bytes.length, source);
     const reader = this.#reader;
-    reader.at = 0;
-    while (reader.at < bytes.length) {
-      const { at } = reader;
+    reader.position = 0;
+    while (reader.position < bytes.length) {
+      const { position } = reader;
       const tag = reader.readVarint();
       if (tag === this.#version.series) {
         const { ordinal } = source;
-        this.#timeSeries(reader, reader.readEnd(bytes.length));
-        this.#usage.countLanded(this.#jobs.findJob(bytes, this.#labels), source.ordinal - ordinal, reader.at - at);
+        this.#readTimeSeries(reader, reader.readEnd(bytes.length));
+        this.#usage.countLanded(
+          this.#jobs.findJob(bytes, this.#labels),
+          source.ordinal - ordinal,
+          reader.position - position,
+        );
       } else reader.skip(tag, bytes.length);
     }
-    this.#tables.settle(source);
+    this.#tables.fillOrigins(source);
   }
 
-  abandon(): void {
-    this.#tables.exemplars.attributes.abandon();
+  discardRow(): void {
+    this.#tables.exemplars.attributes.discardRow();
   }
 
   /** Symbols and metadata may follow the series that need them. */
-  #readShared(end: number, source: RowSource): void {
+  #readSymbolsAndMetadata(end: number, source: RowSource): void {
     const reader = this.#reader;
-    const isFirst = this.#version === versions['remote-write-1'];
+    const isFirstVersion = this.#version === versionTags['remote-write-1'];
     this.#symbols.clear();
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
-      if (tag === 0x22 && !isFirst) {
+      if (tag === 0x22 && !isFirstVersion) {
         const stop = reader.readEnd(end);
-        this.#symbols.add(reader.bytes, reader.at, stop);
-        reader.at = stop;
-      } else if (tag === 0x1a && isFirst) this.#readFamilyMetadata(reader, reader.readEnd(end), source);
+        this.#symbols.add(reader.bytes, reader.position, stop);
+        reader.position = stop;
+      } else if (tag === 0x1a && isFirstVersion) this.#readFamilyMetadata(reader, reader.readEnd(end), source);
       else reader.skip(tag, end);
     }
     reader.expectPosition(end);
@@ -101,7 +105,7 @@ export class RemoteWrite {
   #readFamilyMetadata(reader: WireCursor, end: number, source: RowSource): void {
     let type = 0;
     const texts = { family: '', description: '', unit: '' };
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x08) type = reader.readVarint();
       else if (tag === 0x12) texts.family = readText(reader, end);
@@ -111,15 +115,15 @@ export class RemoteWrite {
     }
     reader.expectPosition(end);
     const { family, description, unit } = texts;
-    const metadata = { kind: kindName(type), description, unit };
+    const metadata = { kind: getKindName(type), description, unit };
     this.#metadataCache.store(source.tenantId, source.projectId, family, metadata);
     this.#metadataRows.write(family, metadata, source);
   }
 
-  #timeSeries(reader: WireCursor, end: number): void {
+  #readTimeSeries(reader: WireCursor, end: number): void {
     const source = this.#source;
     if (source === undefined) return;
-    const begin = reader.at;
+    const begin = reader.position;
     this.#labels.clear();
     this.#metadata = undefined;
     this.#hasHistograms = false;
@@ -127,47 +131,47 @@ export class RemoteWrite {
     this.#oldestMs = Number.POSITIVE_INFINITY;
     this.#newestMs = Number.NEGATIVE_INFINITY;
     this.#rawHash.seed(this.#projectHash.a, this.#projectHash.b);
-    if (this.#version === versions['remote-write-1']) this.#readFirstVersion(reader, end);
+    if (this.#version === versionTags['remote-write-1']) this.#readFirstVersion(reader, end);
     else this.#readSecondVersion(reader, end);
     reader.expectPosition(end);
-    // Histograms have an ID of their own: rows with the same ID merge, and a row of plain samples would hide the
+    // Histograms have their own ID: rows with the same ID merge, and a row of plain samples would hide the
     // histograms.
     if (this.#hasHistograms) this.#rawHash.b = ~this.#rawHash.b;
-    this.#series.identify(this.#rawHash, source, this.#fillSortedLabels, this.#context);
-    reader.at = begin;
-    while (reader.at < end) {
+    this.#series.identify(this.#rawHash, source, this.#fillSortedLabels, this.#getContext);
+    reader.position = begin;
+    while (reader.position < end) {
       const tag = reader.readVarint();
-      if (tag === 0x12) this.#sample(reader, reader.readEnd(end));
-      else if (tag === this.#version.histograms) this.#nativeHistogram(reader, reader.readEnd(end));
-      else if (tag === this.#version.exemplars) this.#exemplar(reader, reader.readEnd(end));
+      if (tag === 0x12) this.#readSample(reader, reader.readEnd(end));
+      else if (tag === this.#version.histograms) this.#readNativeHistogram(reader, reader.readEnd(end));
+      else if (tag === this.#version.exemplars) this.#readExemplar(reader, reader.readEnd(end));
       else reader.skip(tag, end);
     }
     // One row for all points: labels are sent once for many points. Exemplars may arrive without a point.
     const [first, last] =
       this.#oldestMs <= this.#newestMs ? [this.#oldestMs, this.#newestMs] : [source.receivedAtMs, source.receivedAtMs];
-    this.#series.recordPoints(first, last, source, this.#fillSortedLabels, this.#context);
+    this.#series.recordPoints(first, last, source, this.#fillSortedLabels, this.#getContext);
   }
 
   #readFirstVersion(reader: WireCursor, end: number): void {
-    let from = -1;
-    while (reader.at < end) {
-      const start = reader.at;
+    let labelsStart = -1;
+    while (reader.position < end) {
+      const start = reader.position;
       const tag = reader.readVarint();
       if (tag === 0x0a) {
-        if (from < 0) from = start;
+        if (labelsStart < 0) labelsStart = start;
         this.#labels.read(reader, reader.readEnd(end));
         continue;
       }
-      if (from >= 0) this.#rawHash.update(reader.bytes, from, start);
-      from = -1;
+      if (labelsStart >= 0) this.#rawHash.update(reader.bytes, labelsStart, start);
+      labelsStart = -1;
       this.#hasHistograms ||= tag === this.#version.histograms;
       reader.skip(tag, end);
     }
-    if (from >= 0) this.#rawHash.update(reader.bytes, from, end);
+    if (labelsStart >= 0) this.#rawHash.update(reader.bytes, labelsStart, end);
   }
 
   #readSecondVersion(reader: WireCursor, end: number): void {
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x0a) this.#labels.addReferences(reader, reader.readEnd(end), this.#symbols, this.#rawHash);
       else if (tag === 0x2a) this.#readMetadata(reader, reader.readEnd(end));
@@ -182,7 +186,7 @@ export class RemoteWrite {
 
   /** Up to 2.0-rc.3 the series contained the start of all its samples. */
   #readCreated(reader: WireCursor): void {
-    reader.varint64();
+    reader.readVarint64();
     this.#createdMs = toSignedNumber(reader.low, reader.high);
   }
 
@@ -190,7 +194,7 @@ export class RemoteWrite {
     let type = 0;
     let help = 0;
     let unit = 0;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x08) type = reader.readVarint();
       else if (tag === 0x18) help = reader.readVarint();
@@ -201,46 +205,46 @@ export class RemoteWrite {
     this.#metadataNumbers.type = type;
     this.#metadataNumbers.help = help;
     this.#metadataNumbers.unit = unit;
-    this.#metadata = noMetadata;
+    this.#metadata = emptyMetadata;
   }
 
   /** Numbers of a 2.0 series' metadata; its texts are only read when a row is written */
   readonly #metadataNumbers = { type: 0, help: 0, unit: 0 };
 
-  #sample(reader: WireCursor, end: number): void {
+  #readSample(reader: WireCursor, end: number): void {
     const { samples } = this.#tables;
     let low = 0;
     let high = 0;
     let milliseconds = 0;
     let startMs = 0;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x09) {
-        reader.fixed64();
+        reader.readFixed64();
         low = reader.low;
         high = reader.high;
       } else if (tag === 0x10) {
-        reader.varint64();
+        reader.readVarint64();
         milliseconds = toSignedNumber(reader.low, reader.high);
       } else if (tag === 0x18) {
-        reader.varint64();
+        reader.readVarint64();
         startMs = toSignedNumber(reader.low, reader.high);
       } else reader.skip(tag, end);
     }
     reader.expectPosition(end);
     samples.pushDouble(low, high);
-    this.#point(samples, milliseconds, startMs, low === staleLow && high === staleHigh);
+    this.#pushPoint(samples, milliseconds, startMs, low === staleLow && high === staleHigh);
   }
 
-  #nativeHistogram(reader: WireCursor, end: number): void {
+  #readNativeHistogram(reader: WireCursor, end: number): void {
     const { histograms } = this.#tables;
     this.#histogram.read(reader, end);
     this.#histogram.write(histograms);
-    histograms.close();
-    this.#point(histograms, this.#histogram.timestampMs, this.#histogram.startMs, this.#histogram.isStale);
+    histograms.endRow();
+    this.#pushPoint(histograms, this.#histogram.timestampMs, this.#histogram.startMs, this.#histogram.isStale);
   }
 
-  #point(
+  #pushPoint(
     columns: MetricTables['samples'] | MetricTables['histograms'],
     milliseconds: number,
     startMs: number,
@@ -269,24 +273,24 @@ export class RemoteWrite {
     return this.#lastTime;
   }
 
-  #exemplar(reader: WireCursor, end: number): void {
+  #readExemplar(reader: WireCursor, end: number): void {
     const { exemplars } = this.#tables;
     const labels = this.#exemplarLabels;
     labels.clear();
     let low = 0;
     let high = 0;
     let milliseconds = 0;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
-      if (tag === 0x0a && this.#version === versions['remote-write-1']) labels.read(reader, reader.readEnd(end));
+      if (tag === 0x0a && this.#version === versionTags['remote-write-1']) labels.read(reader, reader.readEnd(end));
       else if (tag === 0x0a) labels.addReferences(reader, reader.readEnd(end), this.#symbols);
       else if (tag === 0x08) labels.addReference(reader, this.#symbols);
       else if (tag === 0x11) {
-        reader.fixed64();
+        reader.readFixed64();
         low = reader.low;
         high = reader.high;
       } else if (tag === 0x18) {
-        reader.varint64();
+        reader.readVarint64();
         milliseconds = toSignedNumber(reader.low, reader.high);
       } else reader.skip(tag, end);
     }
@@ -326,7 +330,7 @@ export class RemoteWrite {
     for (let at = 0; at < count * 4; at += 4) {
       const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = ranges.subarray(at, at + 4);
       // Prometheus treats a label with an empty value as absent.
-      if (start < stop) this.#series.sorted.addText(bytes, keyStart, keyEnd, start, stop);
+      if (start < stop) this.#series.sortedLabels.addText(bytes, keyStart, keyEnd, start, stop);
     }
   }
 
@@ -341,7 +345,7 @@ export class RemoteWrite {
       unit,
       description,
       source: 'prometheus',
-      service: this.#series.sorted.findText('job'),
+      service: this.#series.sortedLabels.findText('job'),
       resourceLow: 0,
       resourceHigh: 0,
       scopeName: '',
@@ -355,24 +359,24 @@ export class RemoteWrite {
 
   #findMetadata(metric: string): Metadata {
     const source = this.#source;
-    if (source === undefined) return noMetadata;
+    if (source === undefined) return emptyMetadata;
     if (this.#metadata === undefined) return this.#metadataCache.find(source.tenantId, source.projectId, metric);
     return {
-      kind: kindName(this.#metadataNumbers.type),
-      unit: this.#symbolText(this.#metadataNumbers.unit),
-      description: this.#symbolText(this.#metadataNumbers.help),
+      kind: getKindName(this.#metadataNumbers.type),
+      unit: this.#getSymbolText(this.#metadataNumbers.unit),
+      description: this.#getSymbolText(this.#metadataNumbers.help),
     };
   }
 
-  #symbolText(symbol: number): string {
-    this.#symbols.check(symbol, this.#reader.at);
-    return decodeText(this.#reader.bytes, this.#symbols.start(symbol), this.#symbols.end(symbol));
+  #getSymbolText(symbol: number): string {
+    this.#symbols.requireSymbol(symbol, this.#reader.position);
+    return decodeText(this.#reader.bytes, this.#symbols.getStart(symbol), this.#symbols.getEnd(symbol));
   }
 }
 
 const readText = (reader: WireCursor, limit: number): string => {
   const end = reader.readEnd(limit);
-  const text = decodeText(reader.bytes, reader.at, end);
-  reader.at = end;
+  const text = decodeText(reader.bytes, reader.position, end);
+  reader.position = end;
   return text;
 };

@@ -1,18 +1,18 @@
 import { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { resourcesTable } from '../../schemas/tables/resources.ts';
-import { NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { Int64Column, NumberColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
-import { createRows, type TableWriters } from '../native/rows.ts';
+import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
-import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
+import { AttributeWriter, getAttributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
 import { LandedHours } from './seen-ids.ts';
 import { type RowSource, toHour } from './source.ts';
 
-const milliseconds = "DateTime64(3, 'UTC')";
+const millisecondType = "DateTime64(3, 'UTC')";
 
 /**
- * IDs of resources, and the rows of those not landed in this hour. An ID is the first 64 bits of MurmurHash3 (x86, 128
+ * IDs of resources, and the rows of resources that were not stored in this hour. An ID is the first 64 bits of MurmurHash3 (x86, 128
  * bits, seed 0) over the canonical form of the attributes (`SortedAttributes`). It does not depend on their order, the
  * process or the version. Tables store it, so neither the form nor the function may change.
  */
@@ -23,18 +23,18 @@ export class ResourceRows {
   high = 0;
   readonly #columns = {
     tenant_id: new DictionaryColumn(),
-    resource_id: new WordsColumn('UInt64'),
+    resource_id: new Int64Column('UInt64'),
     service: new DictionaryColumn(),
     schema_url: new DictionaryColumn(),
     dropped_attributes: new NumberColumn('UInt32'),
-    first_seen: new WordsColumn(milliseconds),
-    last_seen: new WordsColumn(milliseconds),
+    first_seen: new Int64Column(millisecondType),
+    last_seen: new Int64Column(millisecondType),
   } as const;
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
-  readonly rows: TableWriters = createRows(resourcesTable, {
+  readonly rows: TableWriters = createTableWriters(resourcesTable, {
     ...this.#columns,
-    ...attributeColumns(this.#map, this.#types),
+    ...getAttributeColumns(this.#map, this.#types),
   });
   readonly #attributes = new AttributeWriter(this.#map, this.#types);
   readonly #sorted = new SortedAttributes();
@@ -47,26 +47,26 @@ export class ResourceRows {
    * Computes the ID of the Resource message between two positions (`start` = `end`: none), stores it in `low` and
    * `high`, and writes its row if that is due.
    */
-  identify(bytes: Uint8Array, start: number, end: number, schema: Uint8Array, source: RowSource): void {
-    const tenant = this.landedHours.tenant(source.tenantId);
+  identify(bytes: Uint8Array, start: number, end: number, schemaUrl: Uint8Array, source: RowSource): void {
+    const tenant = this.landedHours.getTenantNumber(source.tenantId);
     let slot = this.landedHours.find(tenant, this.#rawHash.seed(0).update(bytes, start, end));
     const isKnown = slot >= 0;
     if (!isKnown) {
       this.#sort(bytes, start, end);
       slot = this.landedHours.addEntry(tenant, this.#rawHash, this.#hash.a, this.#hash.b);
     }
-    this.low = this.landedHours.low(slot);
-    this.high = this.landedHours.high(slot);
+    this.low = this.landedHours.getLowWord(slot);
+    this.high = this.landedHours.getHighWord(slot);
     if (!this.landedHours.claim(slot, toHour(source.receivedAtMs))) return;
     if (isKnown) this.#sort(bytes, start, end);
-    this.#write(schema, source);
+    this.#write(schemaUrl, source);
   }
 
   #sort(bytes: Uint8Array, start: number, end: number): void {
     const reader = new WireCursor(bytes, start);
     this.#sorted.clear();
     this.#droppedAttributes = 0;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x0a) this.#sorted.add(reader, reader.readEnd(end));
       else if (tag === 0x10) this.#droppedAttributes = reader.readVarint();
@@ -78,12 +78,12 @@ export class ResourceRows {
     this.#hash.seed(0).update(this.#canonical.bytes, 0, this.#canonical.length);
   }
 
-  #write(schema: Uint8Array, { tenantId, receivedAtMs }: RowSource): void {
+  #write(schemaUrl: Uint8Array, { tenantId, receivedAtMs }: RowSource): void {
     const columns = this.#columns;
     columns.tenant_id.pushText(tenantId);
     columns.resource_id.push(this.low, this.high);
     columns.service.pushText(this.#sorted.findText('service.name'));
-    columns.schema_url.push(schema, 0, schema.length);
+    columns.schema_url.push(schemaUrl, 0, schemaUrl.length);
     columns.dropped_attributes.push(this.#droppedAttributes);
     columns.first_seen.pushInteger(receivedAtMs);
     columns.last_seen.pushInteger(receivedAtMs);

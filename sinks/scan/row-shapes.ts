@@ -39,7 +39,7 @@ export class RowShapes {
     this.wasLimited = false;
     const start = this.#map.endAt(row - 1);
     const end = this.#map.endAt(row);
-    const typeCodes = this.#types.indexAt(row);
+    const typeCodes = this.#types.getIndex(row);
     if (this.#shapeCount > 0 && this.#equals(this.#lastShape, start, end, typeCodes, fields)) return this.#lastShape;
     let shape = this.#find(start, end, typeCodes, fields);
     if (shape < 0) {
@@ -59,7 +59,7 @@ export class RowShapes {
       const key = this.#keys[index] as number;
       if (visitedKeys.has(key)) continue;
       visitedKeys.add(key);
-      visit(key, this.#types.byteAt(this.#typeCodes[shape] as number, index - start));
+      visit(key, this.#types.getByte(this.#typeCodes[shape] as number, index - start));
     }
   }
 
@@ -80,7 +80,7 @@ export class RowShapes {
     if (this.#typeCodes[shape] !== typeCodes || this.#fields[shape] !== fields) return false;
     const { keys } = this.#map;
     for (let entryIndex = start, keyIndex = firstKeyIndex; entryIndex < end; entryIndex++, keyIndex++)
-      if (this.#keys[keyIndex] !== keys.indexAt(entryIndex)) return false;
+      if (this.#keys[keyIndex] !== keys.getIndex(entryIndex)) return false;
     return true;
   }
 
@@ -88,7 +88,7 @@ export class RowShapes {
     const { keys } = this.#map;
     let hash = Math.imul(typeCodes, 0x9e3779b1) ^ fields;
     for (let entryIndex = start; entryIndex < end; entryIndex++)
-      hash = Math.imul(hash ^ keys.indexAt(entryIndex), 0x5bd1e995) ^ (hash >>> 15);
+      hash = Math.imul(hash ^ keys.getIndex(entryIndex), 0x5bd1e995) ^ (hash >>> 15);
     hash ^= hash >>> 13;
     let slot = hash & (slotCount - 1);
     for (let probe = 0; probe < maxProbes; probe++, slot = (slot + 1) & (slotCount - 1)) {
@@ -113,7 +113,7 @@ export class RowShapes {
       this.#keys = enlarge(this.#keys, Math.max(requiredLength, this.#keys.length * 2));
     this.#starts[shape] = this.#keysLength;
     for (let entryIndex = start; entryIndex < end; entryIndex++)
-      this.#keys[this.#keysLength++] = this.#map.keys.indexAt(entryIndex);
+      this.#keys[this.#keysLength++] = this.#map.keys.getIndex(entryIndex);
     this.#ends[shape] = this.#keysLength;
     this.#typeCodes[shape] = typeCodes;
     this.#fields[shape] = fields;

@@ -16,8 +16,8 @@ export interface ScanMessage {
 }
 
 /**
- * Converts messages to rows. Belongs to one worker and processes one batch at a time. The engine marks the rows before
- * each message, and rolls them back after a fault.
+ * Converts messages to rows. Belongs to one worker and processes one batch at a time. The engine marks the rows
+ * before each message, and rolls them back after an error.
  */
 export interface Scanner {
   /** Tables in insert order: referenced rows precede those that refer to them. */
@@ -41,26 +41,26 @@ export type ScanBody = (body: Uint8Array, format: Format, source: RowSource) => 
 export const scanMembers = (usage: MessageUsage, scanBody: ScanBody): Scanner['scan'] => {
   const source: RowSource = { tenantId: '', projectId: '', partition: 0, offset: 0, receivedAtMs: 0, ordinal: 0 };
   return ({ offset, headers, value }, partition) => {
-    const decoded = decodeHeaders(headers);
-    const { tenantId, projectId, format, encoding, members } = decoded;
-    usage.begin(decoded);
+    const decodedHeaders = decodeHeaders(headers);
+    const { tenantId, projectId, format, encoding, members } = decodedHeaders;
+    usage.begin(decodedHeaders);
     Object.assign(source, { tenantId, projectId, partition, offset, ordinal: 0 });
-    let at = 0;
+    let position = 0;
     let remainingBytes = maxMessageDecompressedBytes;
     for (const member of members) {
       const { length, receivedAtMs } = member;
-      if (!(length >= 0 && at + length <= value.length)) {
-        throw new PermanentError('bad-headers', `a member of ${length} bytes passes the end of its message`);
+      if (!(length >= 0 && position + length <= value.length)) {
+        throw new PermanentError('bad-headers', `a member of ${length} bytes exceeds the end of its message`);
       }
-      const body = decompress(encoding, value.subarray(at, at + length), remainingBytes);
+      const body = decompress(encoding, value.subarray(position, position + length), remainingBytes);
       source.receivedAtMs = receivedAtMs;
-      usage.beginMember(member);
+      usage.member(member);
       scanBody(body, format, source);
-      at += length;
+      position += length;
       remainingBytes -= body.length;
     }
-    if (at !== value.length) {
-      throw new PermanentError('bad-headers', `the members are ${at} bytes and the message is ${value.length}`);
+    if (position !== value.length) {
+      throw new PermanentError('bad-headers', `the members are ${position} bytes and the message is ${value.length}`);
     }
     usage.end(partition, offset);
   };

@@ -1,4 +1,4 @@
-import { jsonOfAttributes } from '../../schemas/otlp/any-value.ts';
+import { readAttributesJson } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { NumberColumn } from '../native/fixed.ts';
 import { DictionaryColumn } from '../native/strings.ts';
@@ -7,29 +7,29 @@ import { DictionaryColumn } from '../native/strings.ts';
 export type ByteRange = readonly [start: number, end: number];
 
 /**
- * Returns the ranges of the scope and its schema URL for some records. The reader does not move: they may follow the
+ * Returns the ranges of the scope and its schema URL. The reader does not move: they may follow the
  * records.
  */
 export const findScope = (
   reader: WireCursor,
   end: number,
 ): { readonly scope: ByteRange; readonly schemaUrl: ByteRange } => {
-  const begin = reader.at;
+  const begin = reader.position;
   let scope: ByteRange = [begin, begin];
   let schemaUrl: ByteRange = scope;
-  while (reader.at < end) {
+  while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag !== 0x0a && tag !== 0x1a) {
       reader.skip(tag, end);
       continue;
     }
     const stop = reader.readEnd(end);
-    if (tag === 0x0a) scope = [reader.at, stop];
-    else schemaUrl = [reader.at, stop];
-    reader.at = stop;
+    if (tag === 0x0a) scope = [reader.position, stop];
+    else schemaUrl = [reader.position, stop];
+    reader.position = stop;
   }
   reader.expectPosition(end);
-  reader.at = begin;
+  reader.position = begin;
   return { scope, schemaUrl };
 };
 
@@ -45,54 +45,55 @@ export class ScopeColumns {
   #name = 0;
   #version = 0;
   #attributes = 0;
-  #dropped = 0;
+  #droppedAttributes = 0;
   #schemaUrl = 0;
 
   /** Reads the InstrumentationScope in the range `scope`. The reader does not move. */
   read(reader: WireCursor, [start, end]: ByteRange, schemaUrl: ByteRange): void {
     const { scope_name, scope_version, scope_attributes, scope_schema_url } = this.columns;
-    const { bytes, at } = reader;
+    const { bytes, position } = reader;
     this.#name = scope_name.findOrAdd(bytes, 0, 0);
     this.#version = scope_version.findOrAdd(bytes, 0, 0);
     this.#attributes = scope_attributes.findOrAdd(bytes, 0, 0);
-    this.#dropped = 0;
+    this.#droppedAttributes = 0;
     this.#schemaUrl = scope_schema_url.findOrAdd(bytes, ...schemaUrl);
     let hasAttributes = false;
-    reader.at = start;
-    while (reader.at < end) {
+    reader.position = start;
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x20) {
-        this.#dropped = reader.readVarint();
+        this.#droppedAttributes = reader.readVarint();
         continue;
       }
-      const from = reader.at;
+      const from = reader.position;
       reader.skip(tag, end);
       hasAttributes ||= tag === 0x1a;
-      if (tag === 0x0a) this.#name = scope_name.findOrAdd(bytes, contentStart(reader, from), reader.at);
-      else if (tag === 0x12) this.#version = scope_version.findOrAdd(bytes, contentStart(reader, from), reader.at);
+      if (tag === 0x0a) this.#name = scope_name.findOrAdd(bytes, getContentStart(reader, from), reader.position);
+      else if (tag === 0x12)
+        this.#version = scope_version.findOrAdd(bytes, getContentStart(reader, from), reader.position);
     }
     reader.expectPosition(end);
     if (hasAttributes) {
-      reader.at = start;
-      this.#attributes = scope_attributes.indexOfText(jsonOfAttributes(reader, end, 0x1a));
+      reader.position = start;
+      this.#attributes = scope_attributes.findOrAddText(readAttributesJson(reader, end, 0x1a));
     }
-    reader.at = at;
+    reader.position = position;
   }
 
   /** Appends the last scope for `count` rows. */
   repeatScope(count: number): void {
     const { columns } = this;
-    columns.scope_name.fill(this.#name, count);
-    columns.scope_version.fill(this.#version, count);
-    columns.scope_attributes.fill(this.#attributes, count);
-    columns.scope_dropped_attributes.pushRepeated(this.#dropped, count);
-    columns.scope_schema_url.fill(this.#schemaUrl, count);
+    columns.scope_name.pushRepeated(this.#name, count);
+    columns.scope_version.pushRepeated(this.#version, count);
+    columns.scope_attributes.pushRepeated(this.#attributes, count);
+    columns.scope_dropped_attributes.pushRepeated(this.#droppedAttributes, count);
+    columns.scope_schema_url.pushRepeated(this.#schemaUrl, count);
   }
 
   /** Attributes of the last scope, as JSON; empty without any. */
   get attributes(): string {
     const { scope_attributes } = this.columns;
-    return scope_attributes.isEmpty(this.#attributes) ? '' : scope_attributes.textAt(this.#attributes);
+    return scope_attributes.isEmpty(this.#attributes) ? '' : scope_attributes.getText(this.#attributes);
   }
 
   get hasName(): boolean {
@@ -107,11 +108,11 @@ export class ScopeColumns {
   toTexts(): ScopeTexts {
     const { columns } = this;
     return {
-      scopeName: columns.scope_name.textAt(this.#name),
-      scopeVersion: columns.scope_version.textAt(this.#version),
-      scopeAttributes: columns.scope_attributes.textAt(this.#attributes),
-      scopeDroppedAttributes: this.#dropped,
-      scopeSchemaUrl: columns.scope_schema_url.textAt(this.#schemaUrl),
+      scopeName: columns.scope_name.getText(this.#name),
+      scopeVersion: columns.scope_version.getText(this.#version),
+      scopeAttributes: columns.scope_attributes.getText(this.#attributes),
+      scopeDroppedAttributes: this.#droppedAttributes,
+      scopeSchemaUrl: columns.scope_schema_url.getText(this.#schemaUrl),
     };
   }
 
@@ -134,11 +135,11 @@ export interface ScopeTexts {
  * Returns the start of a length-delimited field's content, whose length is at `from`, and moves the reader after the
  * field.
  */
-const contentStart = (reader: WireCursor, from: number): number => {
-  const { at } = reader;
-  reader.at = from;
+const getContentStart = (reader: WireCursor, from: number): number => {
+  const { position: end } = reader;
+  reader.position = from;
   reader.readVarint();
-  const start = reader.at;
-  reader.at = at;
+  const start = reader.position;
+  reader.position = end;
   return start;
 };

@@ -1,18 +1,18 @@
 import type { Murmur } from './hash.ts';
 
 const initialSlots = 4_096;
-/** Maximum number of entries. Then all are dropped, at the cost of writing their rows again. */
+/** Maximum number of entries. When it is reached, all entries are dropped, and their rows are written again. */
 const maxEntries = 200_000;
 const fieldsPerEntry = 9;
 const [tenantField, aField, bField, lowField, highField] = [0, 1, 2, 3, 4] as const;
 /** Runs of consecutive landed hours: the latest ones, and those of late rows. First and last hour + 1; 0 for none. */
-const [newest, late] = [5, 7] as const;
+const [newestRunField, lateRunField] = [5, 7] as const;
 /** Above any slot number. */
 const slotFactor = 2 ** 26;
 
 /**
- * Hours in which this process landed each resource or series, so that its row is written once per hour instead of with
- * every request. Each entry has two runs of consecutive hours: for current and for late data. An entry is found by the
+ * Hours for which this process has stored each resource or series, so that its row is written once per hour instead
+ * of with every request. Each entry has two runs of consecutive hours: for current and for late data. An entry is found by the
  * hash of its raw wire bytes and by its tenant, so that a crafted collision affects no other tenant. An entry counts as
  * landed only after the insert with its row has resolved.
  */
@@ -20,18 +20,18 @@ export class LandedHours {
   #table = new Int32Array(initialSlots * fieldsPerEntry);
   #entries = 0;
   #generation = 0;
-  #serial = 0;
+  #batchId = 0;
   /** Slot, first and last hour of each row written for the current batch */
   #writtenRows: number[] = [];
   /** Hours and slots of these rows, combined in one number each */
-  readonly #claimed = new Set<number>();
+  readonly #claimedHours = new Set<number>();
   #mark = 0;
   readonly #tenantNumbers = new Map<string, number>();
   #lastTenant = 0;
   readonly #unconfirmed = new Map<number, { readonly generation: number; readonly written: readonly number[] }>();
 
   /** Returns a small number above 0 for a tenant. */
-  tenant(tenantId: string): number {
+  getTenantNumber(tenantId: string): number {
     let number = this.#tenantNumbers.get(tenantId);
     if (number === undefined) {
       number = ++this.#lastTenant;
@@ -40,14 +40,15 @@ export class LandedHours {
     return number;
   }
 
-  /** Returns the slot of an entry, or -1. Slots are valid until the next `add`. */
+  /** Returns the slot of an entry, or -1. Slots are valid until the next `addEntry`. */
   find(tenant: number, { a, b }: Murmur): number {
     const table = this.#table;
     const mask = table.length / fieldsPerEntry - 1;
     for (let slot = a & mask; ; slot = (slot + 1) & mask) {
-      const at = slot * fieldsPerEntry;
-      if (table[at] === 0) return -1;
-      if (table[at + aField] === a && table[at + bField] === b && table[at + tenantField] === tenant) return at;
+      const offset = slot * fieldsPerEntry;
+      if (table[offset] === 0) return -1;
+      if (table[offset + aField] === a && table[offset + bField] === b && table[offset + tenantField] === tenant)
+        return offset;
     }
   }
 
@@ -60,27 +61,27 @@ export class LandedHours {
     return at;
   }
 
-  low(slot: number): number {
+  getLowWord(slot: number): number {
     return (this.#table[slot + lowField] as number) >>> 0;
   }
 
-  high(slot: number): number {
+  getHighWord(slot: number): number {
     return (this.#table[slot + highField] as number) >>> 0;
   }
 
   /** Returns whether a row for this range of hours is due, and marks it as written. */
   claim(slot: number, first: number, last = first): boolean {
     if (this.#hasLanded(slot, first, last)) return false;
-    const claim = first * slotFactor + slot;
-    if (first === last && this.#claimed.has(claim)) return false;
-    this.#claimed.add(claim);
-    if (first !== last) this.#claimed.add(last * slotFactor + slot);
+    const hourAndSlot = first * slotFactor + slot;
+    if (first === last && this.#claimedHours.has(hourAndSlot)) return false;
+    this.#claimedHours.add(hourAndSlot);
+    if (first !== last) this.#claimedHours.add(last * slotFactor + slot);
     this.#writtenRows.push(slot, first, last);
     return true;
   }
 
   #hasLanded(slot: number, first: number, last: number): boolean {
-    return this.#runContains(slot + newest, first, last) || this.#runContains(slot + late, first, last);
+    return this.#runContains(slot + newestRunField, first, last) || this.#runContains(slot + lateRunField, first, last);
   }
 
   #runContains(run: number, first: number, last: number): boolean {
@@ -92,19 +93,19 @@ export class LandedHours {
     if (this.#hasLanded(slot, firstHour, lastHour)) return;
     const table = this.#table;
     const [first, last] = [firstHour + 1, lastHour + 1];
-    const run = last >= (table[slot + newest] as number) - 1 ? newest : late;
+    const run = last >= (table[slot + newestRunField] as number) - 1 ? newestRunField : lateRunField;
     const [begin, end] = [table[slot + run] as number, table[slot + run + 1] as number];
-    const isNext = end > 0 && last >= begin - 1 && first <= end + 1;
+    const isAdjacent = end > 0 && last >= begin - 1 && first <= end + 1;
     // The previous latest run becomes the late one.
-    if (run === newest && !isNext && end > 0) table.set([begin, end], slot + late);
-    table.set(isNext ? [Math.min(begin, first), Math.max(end, last)] : [first, last], slot + run);
+    if (run === newestRunField && !isAdjacent && end > 0) table.set([begin, end], slot + lateRunField);
+    table.set(isAdjacent ? [Math.min(begin, first), Math.max(end, last)] : [first, last], slot + run);
   }
 
   /** Begins a batch. */
-  begin(serial: number): void {
-    this.#serial = serial;
+  begin(batchId: number): void {
+    this.#batchId = batchId;
     this.#writtenRows = [];
-    this.#claimed.clear();
+    this.#claimedHours.clear();
     this.#mark = 0;
   }
 
@@ -116,8 +117,8 @@ export class LandedHours {
   rollback(): void {
     for (let index = this.#mark; index < this.#writtenRows.length; index += 3) {
       const [slot = 0, first = 0, last = 0] = this.#writtenRows.slice(index, index + 3);
-      this.#claimed.delete(first * slotFactor + slot);
-      this.#claimed.delete(last * slotFactor + slot);
+      this.#claimedHours.delete(first * slotFactor + slot);
+      this.#claimedHours.delete(last * slotFactor + slot);
     }
     this.#writtenRows.length = this.#mark;
   }
@@ -125,14 +126,14 @@ export class LandedHours {
   /** Ends the batch. `settle` with its serial follows when its result is known. */
   end(): void {
     if (this.#writtenRows.length > 0) {
-      this.#unconfirmed.set(this.#serial, { generation: this.#generation, written: this.#writtenRows });
+      this.#unconfirmed.set(this.#batchId, { generation: this.#generation, written: this.#writtenRows });
     }
   }
 
-  settle(serial: number, landed: boolean): void {
-    const batch = this.#unconfirmed.get(serial);
-    this.#unconfirmed.delete(serial);
-    if (!landed || batch === undefined || batch.generation !== this.#generation) return;
+  settle(batchId: number, hasLanded: boolean): void {
+    const batch = this.#unconfirmed.get(batchId);
+    this.#unconfirmed.delete(batchId);
+    if (!hasLanded || batch === undefined || batch.generation !== this.#generation) return;
     for (let index = 0; index < batch.written.length; index += 3) {
       const [slot = 0, first = 0, last = 0] = batch.written.slice(index, index + 3);
       this.#recordHours(slot, first, last);
@@ -146,26 +147,26 @@ export class LandedHours {
     return slot * fieldsPerEntry;
   }
 
-  /** Moves slots: unconfirmed entries are dropped, and written again later. */
+  /** Moves the slots. Unconfirmed entries are dropped; their rows are written again later. */
   #grow(): void {
     const before = this.#table;
     this.#table = new Int32Array(before.length * 4);
     this.#generation++;
-    const moved = new Map<number, number>();
+    const newSlots = new Map<number, number>();
     for (let at = 0; at < before.length; at += fieldsPerEntry) {
       if (before[at] === 0) continue;
       const to = this.#findFreeSlot(before[at + aField] as number);
       this.#table.set(before.subarray(at, at + fieldsPerEntry), to);
-      moved.set(at, to);
+      newSlots.set(at, to);
     }
     this.#writtenRows = this.#writtenRows.map((value, index) =>
-      index % 3 === 0 ? (moved.get(value) ?? value) : value,
+      index % 3 === 0 ? (newSlots.get(value) ?? value) : value,
     );
-    this.#claimed.clear();
+    this.#claimedHours.clear();
     for (let index = 0; index < this.#writtenRows.length; index += 3) {
       const [slot = 0, first = 0, last = 0] = this.#writtenRows.slice(index, index + 3);
-      this.#claimed.add(first * slotFactor + slot);
-      this.#claimed.add(last * slotFactor + slot);
+      this.#claimedHours.add(first * slotFactor + slot);
+      this.#claimedHours.add(last * slotFactor + slot);
     }
   }
 
@@ -174,9 +175,9 @@ export class LandedHours {
     this.#entries = 0;
     this.#generation++;
     this.#writtenRows = [];
-    this.#claimed.clear();
+    this.#claimedHours.clear();
     this.#mark = 0;
-    // Numbers are never reused: a caller may still hold one.
+    // Numbers are never reused, because a caller may still use one.
     this.#tenantNumbers.clear();
   }
 }

@@ -1,15 +1,15 @@
 import { seriesTable } from '../../schemas/tables/metrics.ts';
-import { NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { Int64Column, NumberColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
-import { createRows, type TableWriters } from '../native/rows.ts';
+import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
-import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
+import { AttributeWriter, getAttributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
 import type { ScopeTexts } from './scope-columns.ts';
 import { LandedHours } from './seen-ids.ts';
 import { type RowSource, toHour } from './source.ts';
 
-const milliseconds = "DateTime64(3, 'UTC')";
+const millisecondType = "DateTime64(3, 'UTC')";
 
 /** Data that a series shares with others of its metric: everything except its labels. */
 export interface SeriesContext extends ScopeTexts {
@@ -28,7 +28,7 @@ export interface SeriesContext extends ScopeTexts {
 }
 
 /**
- * IDs of series, and the rows of those not landed with points of this hour. An ID is the first 64 bits of MurmurHash3
+ * IDs of series, and the rows of series that were not stored yet for the hour of their points. An ID is the first 64 bits of MurmurHash3
  * (x86, 128 bits, seed 0) over the canonical form:
  * - source, project and metric;
  * - for OTLP: kind, unit, temporality and monotonicity (one digit each), the resource's ID (decimal), scope name and
@@ -36,8 +36,8 @@ export interface SeriesContext extends ScopeTexts {
  * - for native histograms of remote-write: `histogram`;
  * - the sorted labels (`SortedAttributes`).
  *
- * Every part is its length as a varint, followed by its bytes. Prometheus metadata is not included, because it may
- * arrive after the samples. Tables store IDs, so neither form nor function may change.
+ * Every part consists of its length as a varint and its bytes. Prometheus metadata is not included, because it may
+ * arrive after the samples. Tables store IDs, so neither the canonical form nor the hash function may change.
  */
 export class SeriesRows {
   readonly landedHours = new LandedHours();
@@ -46,12 +46,12 @@ export class SeriesRows {
   high = 0;
   #slot = 0;
   #isSorted = false;
-  readonly sorted = new SortedAttributes();
+  readonly sortedLabels = new SortedAttributes();
   readonly #columns = {
     tenant_id: new DictionaryColumn(),
     project_id: new DictionaryColumn(),
     metric: new DictionaryColumn(),
-    series_id: new WordsColumn('UInt64'),
+    series_id: new Int64Column('UInt64'),
     kind: new DictionaryColumn(),
     temporality: new NumberColumn('UInt8'),
     monotonic: new NumberColumn('Bool'),
@@ -59,21 +59,21 @@ export class SeriesRows {
     description: new DictionaryColumn(),
     source: new DictionaryColumn(),
     service: new DictionaryColumn(),
-    resource_id: new WordsColumn('UInt64'),
+    resource_id: new Int64Column('UInt64'),
     scope_name: new DictionaryColumn(),
     scope_version: new DictionaryColumn(),
     scope_attributes: new DictionaryColumn(),
     scope_dropped_attributes: new NumberColumn('UInt32'),
     scope_schema_url: new DictionaryColumn(),
     metadata: new DictionaryColumn(),
-    first_seen: new WordsColumn(milliseconds),
-    last_seen: new WordsColumn(milliseconds),
+    first_seen: new Int64Column(millisecondType),
+    last_seen: new Int64Column(millisecondType),
   } as const;
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
-  readonly rows: TableWriters = createRows(seriesTable, {
+  readonly rows: TableWriters = createTableWriters(seriesTable, {
     ...this.#columns,
-    ...attributeColumns(this.#map, this.#types),
+    ...getAttributeColumns(this.#map, this.#types),
   });
   readonly #attributes = new AttributeWriter(this.#map, this.#types);
   readonly #canonical = new StringColumn();
@@ -83,18 +83,18 @@ export class SeriesRows {
    * Computes the ID of the series whose raw bytes hash to `raw`, and stores it in `low` and `high`. `sort` fills
    * `sorted` with the labels; `context` returns the other data. Both are called only if needed.
    */
-  identify(raw: Murmur, source: RowSource, sort: () => void, context: () => SeriesContext): void {
-    const tenant = this.landedHours.tenant(source.tenantId);
-    let slot = this.landedHours.find(tenant, raw);
+  identify(rawHash: Murmur, source: RowSource, fillLabels: () => void, getContext: () => SeriesContext): void {
+    const tenant = this.landedHours.getTenantNumber(source.tenantId);
+    let slot = this.landedHours.find(tenant, rawHash);
     this.#isSorted = slot < 0;
     if (slot < 0) {
-      const { a, b } = raw;
-      this.#fillSorted(sort);
-      this.#computeHash(context(), source);
+      const { a, b } = rawHash;
+      this.#fillSorted(fillLabels);
+      this.#computeHash(getContext(), source);
       slot = this.landedHours.addEntry(tenant, { a, b }, this.#hash.a, this.#hash.b);
     }
-    this.low = this.landedHours.low(slot);
-    this.high = this.landedHours.high(slot);
+    this.low = this.landedHours.getLowWord(slot);
+    this.high = this.landedHours.getHighWord(slot);
     this.#slot = slot;
   }
 
@@ -106,21 +106,21 @@ export class SeriesRows {
     firstMs: number,
     lastMs: number,
     source: RowSource,
-    sort: () => void,
-    context: () => SeriesContext,
+    fillLabels: () => void,
+    getContext: () => SeriesContext,
   ): void {
     const latestMs = source.receivedAtMs;
     const first = Math.max(0, Math.min(firstMs, latestMs));
     const last = Math.max(0, Math.min(lastMs, latestMs));
     if (!this.landedHours.claim(this.#slot, toHour(first), toHour(last))) return;
-    if (!this.#isSorted) this.#fillSorted(sort);
+    if (!this.#isSorted) this.#fillSorted(fillLabels);
     this.#isSorted = true;
-    this.#write(context(), source, first, last);
+    this.#write(getContext(), source, first, last);
   }
 
-  #fillSorted(sort: () => void): void {
-    this.sorted.clear();
-    sort();
+  #fillSorted(fillLabels: () => void): void {
+    this.sortedLabels.clear();
+    fillLabels();
   }
 
   #computeHash(context: SeriesContext, { projectId }: RowSource): void {
@@ -139,7 +139,7 @@ export class SeriesRows {
       canonical.pushText(context.scopeVersion);
       if (context.scopeAttributes !== '') canonical.pushText(context.scopeAttributes);
     } else if (context.kind === 'exponential_histogram') canonical.pushText('histogram');
-    this.sorted.writeCanonical(canonical);
+    this.sortedLabels.writeCanonical(canonical);
     this.#hash.seed(0).update(canonical.bytes, 0, canonical.length);
   }
 
@@ -165,6 +165,6 @@ export class SeriesRows {
     columns.metadata.pushText(context.metadata);
     columns.first_seen.pushInteger(firstMs);
     columns.last_seen.pushInteger(lastMs);
-    this.sorted.writeRow(this.#attributes);
+    this.sortedLabels.writeRow(this.#attributes);
   }
 }

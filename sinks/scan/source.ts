@@ -1,4 +1,4 @@
-import type { WordsColumn } from '../native/fixed.ts';
+import type { Int64Column } from '../native/fixed.ts';
 
 /** Origin of a message's rows. It is the same for all records of a member, except `ordinal`. */
 export interface RowSource {
@@ -24,11 +24,11 @@ export const maxTimeHigh = 0x7fffffff;
 const maxDateTimeHigh = 999_999_999;
 
 /**
- * Appends an OTLP time in nanoseconds. Sort keys round times to DateTime, which wraps around to 1970: later rows would
- * not be found by their time, so admission refuses them. Those that older versions accepted become the last valid
- * instant.
+ * Appends an OTLP time in nanoseconds. Sort keys round times to DateTime, which wraps around to 1970: later rows
+ * would not be found by their time, so receivers reject them. Later times that older versions accepted become the
+ * last valid time.
  */
-export const pushTime = (column: WordsColumn, low: number, high: number): void => {
+export const pushTime = (column: Int64Column, low: number, high: number): void => {
   if (high > maxDateTimeHigh) column.push(0xffffffff, maxDateTimeHigh);
   else column.push(low, high);
 };
@@ -38,13 +38,13 @@ const minMilliseconds = -2_208_988_800_000;
 
 /** Returns the nanoseconds of a time in milliseconds, as two words. */
 export const toNanosecondWords = (milliseconds: number): { readonly low: number; readonly high: number } => {
-  const bounded = Math.min(Math.max(Math.trunc(milliseconds), minMilliseconds), maxMilliseconds);
+  const clampedMs = Math.min(Math.max(Math.trunc(milliseconds), minMilliseconds), maxMilliseconds);
   // In two steps, because the product exceeds 2^53.
-  const upperPart = Math.floor(bounded / 65_536);
-  const lowerNanoseconds = (bounded - upperPart * 65_536) * 1_000_000;
-  const scaled = upperPart * 1_000_000;
-  const top = Math.floor(scaled / 65_536);
-  const rest = (scaled - top * 65_536) * 65_536 + lowerNanoseconds;
-  const carry = Math.floor(rest / 4_294_967_296);
-  return { low: rest - carry * 4_294_967_296, high: (top + carry) >>> 0 };
+  const upperPart = Math.floor(clampedMs / 65_536);
+  const lowerNanoseconds = (clampedMs - upperPart * 65_536) * 1_000_000;
+  const upperNanoseconds = upperPart * 1_000_000;
+  const highPart = Math.floor(upperNanoseconds / 65_536);
+  const lowPart = (upperNanoseconds - highPart * 65_536) * 65_536 + lowerNanoseconds;
+  const carry = Math.floor(lowPart / 4_294_967_296);
+  return { low: lowPart - carry * 4_294_967_296, high: (highPart + carry) >>> 0 };
 };

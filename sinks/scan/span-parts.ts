@@ -1,11 +1,11 @@
 import { readIdStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
-import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
 import { ArrayColumn, MapColumn } from '../native/nested.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter } from './attributes.ts';
 import { pushTime } from './source.ts';
 
-/** Numbers of a row that are mostly 0, and stored only if one is not */
+/** Numbers of a row that are mostly 0, and are stored only if at least one is not 0 */
 class SparseNumbers {
   readonly #column: ArrayColumn<NumberColumn>;
   readonly #pending: number[] = [];
@@ -21,13 +21,13 @@ class SparseNumbers {
   }
 
   /** Ends the row. */
-  close(): void {
+  endRow(): void {
     if (this.#isAnySet) for (const value of this.#pending) this.#column.elements.push(value);
     this.#column.endRow();
-    this.abandon();
+    this.discardRow();
   }
 
-  abandon(): void {
+  discardRow(): void {
     this.#pending.length = 0;
     this.#isAnySet = false;
   }
@@ -36,7 +36,7 @@ class SparseNumbers {
 /** Events of a span, as arrays of equal length. */
 export class EventColumns {
   readonly columns = {
-    event_timestamps: new ArrayColumn(new WordsColumn("DateTime64(9, 'UTC')")),
+    event_timestamps: new ArrayColumn(new Int64Column("DateTime64(9, 'UTC')")),
     event_names: new ArrayColumn(new DictionaryColumn()),
     event_attributes: new ArrayColumn(new MapColumn()),
     event_attribute_types: new ArrayColumn(new DictionaryColumn()),
@@ -51,42 +51,42 @@ export class EventColumns {
   push(reader: WireCursor, end: number): void {
     let low = 0;
     let high = 0;
-    let dropped = 0;
+    let droppedAttributes = 0;
     let nameStart = 0;
     let nameEnd = 0;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x09) {
-        reader.fixed64();
+        reader.readFixed64();
         low = reader.low;
         high = reader.high;
       } else if (tag === 0x12) {
         nameEnd = reader.readEnd(end);
-        nameStart = reader.at;
-        reader.at = nameEnd;
+        nameStart = reader.position;
+        reader.position = nameEnd;
       } else if (tag === 0x1a) this.#attributes.push(reader, reader.readEnd(end));
-      else if (tag === 0x20) dropped = reader.readVarint();
+      else if (tag === 0x20) droppedAttributes = reader.readVarint();
       else reader.skip(tag, end);
     }
     reader.expectPosition(end);
-    this.#droppedAttributes.push(dropped);
+    this.#droppedAttributes.push(droppedAttributes);
     pushTime(this.columns.event_timestamps.elements, low, high);
     this.columns.event_names.elements.push(reader.bytes, nameStart, nameEnd);
     this.#attributes.endRow();
   }
 
   /** Ends the span's row. */
-  close(): void {
+  endRow(): void {
     this.columns.event_timestamps.endRow();
     this.columns.event_names.endRow();
     this.columns.event_attributes.endRow();
     this.columns.event_attribute_types.endRow();
-    this.#droppedAttributes.close();
+    this.#droppedAttributes.endRow();
   }
 
-  abandon(): void {
-    this.#attributes.abandon();
-    this.#droppedAttributes.abandon();
+  discardRow(): void {
+    this.#attributes.discardRow();
+    this.#droppedAttributes.discardRow();
   }
 }
 
@@ -113,23 +113,23 @@ export class LinkColumns {
     let spanStart = -1;
     let stateStart = 0;
     let stateEnd = 0;
-    let dropped = 0;
+    let droppedAttributes = 0;
     let flags = 0;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x0a) traceStart = readIdStart(reader, end, 16);
       else if (tag === 0x12) spanStart = readIdStart(reader, end, 8);
       else if (tag === 0x1a) {
         stateEnd = reader.readEnd(end);
-        stateStart = reader.at;
-        reader.at = stateEnd;
+        stateStart = reader.position;
+        reader.position = stateEnd;
       } else if (tag === 0x22) this.#attributes.push(reader, reader.readEnd(end));
-      else if (tag === 0x28) dropped = reader.readVarint();
-      else if (tag === 0x35) flags = reader.fixed32();
+      else if (tag === 0x28) droppedAttributes = reader.readVarint();
+      else if (tag === 0x35) flags = reader.readFixed32();
       else reader.skip(tag, end);
     }
     reader.expectPosition(end);
-    this.#linkDroppedAttributes.push(dropped);
+    this.#linkDroppedAttributes.push(droppedAttributes);
     this.#flags.push(flags);
     this.columns.link_trace_ids.elements.push(reader.bytes, traceStart);
     this.columns.link_span_ids.elements.push(reader.bytes, spanStart);
@@ -138,19 +138,19 @@ export class LinkColumns {
   }
 
   /** Ends the span's row. */
-  close(): void {
+  endRow(): void {
     this.columns.link_trace_ids.endRow();
     this.columns.link_span_ids.endRow();
     this.columns.link_trace_states.endRow();
     this.columns.link_attributes.endRow();
     this.columns.link_attribute_types.endRow();
-    this.#linkDroppedAttributes.close();
-    this.#flags.close();
+    this.#linkDroppedAttributes.endRow();
+    this.#flags.endRow();
   }
 
-  abandon(): void {
-    this.#attributes.abandon();
-    this.#linkDroppedAttributes.abandon();
-    this.#flags.abandon();
+  discardRow(): void {
+    this.#attributes.discardRow();
+    this.#linkDroppedAttributes.discardRow();
+    this.#flags.discardRow();
   }
 }

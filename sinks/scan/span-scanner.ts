@@ -1,8 +1,8 @@
 import { readIdStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { spansTable } from '../../schemas/tables/spans.ts';
 import { topics } from '../../schemas/topics.ts';
-import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
-import { createRows } from '../native/rows.ts';
+import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
+import { createTableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { isId, RecordScanner } from './record-scanner.ts';
 import type { Scanner } from './scanner.ts';
@@ -16,7 +16,7 @@ const requiredFields = ['timestamp', 'duration', 'kind', 'status', 'flags'];
 /** Scans spans of OTLP export requests into rows, with their events and links. */
 class SpanScanner extends RecordScanner {
   readonly #columns = {
-    duration: new WordsColumn('UInt64'),
+    duration: new Int64Column('UInt64'),
     trace_id: new FixedStringColumn(16),
     span_id: new FixedStringColumn(8),
     parent_span_id: new FixedStringColumn(8),
@@ -32,7 +32,7 @@ class SpanScanner extends RecordScanner {
   } as const;
   readonly #events = new EventColumns();
   readonly #links = new LinkColumns();
-  protected readonly rows = createRows(spansTable, {
+  protected readonly rows = createTableWriters(spansTable, {
     ...this.sharedColumns,
     ...this.#columns,
     ...this.#events.columns,
@@ -46,10 +46,10 @@ class SpanScanner extends RecordScanner {
     super({ topic: topics.traces.name, optional: optionalFields, always: requiredFields });
   }
 
-  override abandon(): void {
-    super.abandon();
-    this.#events.abandon();
-    this.#links.abandon();
+  override discardRow(): void {
+    super.discardRow();
+    this.#events.discardRow();
+    this.#links.discardRow();
   }
 
   protected pushRecord(reader: WireCursor, end: number): void {
@@ -72,7 +72,7 @@ class SpanScanner extends RecordScanner {
     this.#statusCode = 0;
     this.#statusStart = 0;
     this.#statusEnd = 0;
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       switch (tag) {
         case 0x0a:
@@ -83,27 +83,27 @@ class SpanScanner extends RecordScanner {
           break;
         case 0x1a:
           stateEnd = reader.readEnd(end);
-          stateStart = reader.at;
-          reader.at = stateEnd;
+          stateStart = reader.position;
+          reader.position = stateEnd;
           break;
         case 0x22:
           parentStart = readIdStart(reader, end, 8);
           break;
         case 0x2a:
           nameEnd = reader.readEnd(end);
-          nameStart = reader.at;
-          reader.at = nameEnd;
+          nameStart = reader.position;
+          reader.position = nameEnd;
           break;
         case 0x30:
           kind = reader.readVarint();
           break;
         case 0x39:
-          reader.fixed64();
+          reader.readFixed64();
           startLow = reader.low;
           startHigh = reader.high;
           break;
         case 0x41:
-          reader.fixed64();
+          reader.readFixed64();
           endLow = reader.low;
           endHigh = reader.high;
           break;
@@ -129,7 +129,7 @@ class SpanScanner extends RecordScanner {
           this.#readStatus(reader, reader.readEnd(end));
           break;
         case 0x85:
-          flags = reader.fixed32();
+          flags = reader.readFixed32();
           break;
         default:
           reader.skip(tag, end);
@@ -150,9 +150,9 @@ class SpanScanner extends RecordScanner {
     columns.status_message.push(bytes, this.#statusStart, this.#statusEnd);
     this.attributes.endRow();
     columns.dropped_attributes.push(droppedAttributes);
-    this.#events.close();
+    this.#events.endRow();
     columns.dropped_events.push(droppedEvents);
-    this.#links.close();
+    this.#links.endRow();
     columns.dropped_links.push(droppedLinks);
     this.counts.setOptionalFields(
       columns.flags.rows - 1,
@@ -166,12 +166,12 @@ class SpanScanner extends RecordScanner {
   }
 
   #readStatus(reader: WireCursor, end: number): void {
-    while (reader.at < end) {
+    while (reader.position < end) {
       const tag = reader.readVarint();
       if (tag === 0x12) {
         this.#statusEnd = reader.readEnd(end);
-        this.#statusStart = reader.at;
-        reader.at = this.#statusEnd;
+        this.#statusStart = reader.position;
+        reader.position = this.#statusEnd;
       } else if (tag === 0x18) this.#statusCode = Math.min(reader.readVarint(), 255);
       else reader.skip(tag, end);
     }

@@ -18,42 +18,42 @@ export class Tally {
   }
 
   /** Counts one record. */
-  countOne(place: number, time: number): void {
-    if (place >= this.#records.length) this.#grow(place);
-    const before = this.#records[place] as number;
-    this.#records[place] = before + 1;
+  countOne(index: number, time: number): void {
+    if (index >= this.#records.length) this.#grow(index);
+    const before = this.#records[index] as number;
+    this.#records[index] = before + 1;
     if (before === 0) {
-      this.#first[place] = time;
-      this.#last[place] = time;
-    } else if (time < (this.#first[place] as number)) this.#first[place] = time;
-    else if (time > (this.#last[place] as number)) this.#last[place] = time;
+      this.#first[index] = time;
+      this.#last[index] = time;
+    } else if (time < (this.#first[index] as number)) this.#first[index] = time;
+    else if (time > (this.#last[index] as number)) this.#last[index] = time;
   }
 
   /** Counts several records. */
-  countMany(place: number, { records, first, last }: TallyEntry): void {
+  countMany(index: number, { records, first, last }: TallyEntry): void {
     if (records === 0) return;
-    if (place >= this.#records.length) this.#grow(place);
-    const before = this.#records[place] as number;
-    this.#records[place] = before + records;
-    if (before === 0 || first < (this.#first[place] as number)) this.#first[place] = first;
-    if (before === 0 || last > (this.#last[place] as number)) this.#last[place] = last;
+    if (index >= this.#records.length) this.#grow(index);
+    const before = this.#records[index] as number;
+    this.#records[index] = before + records;
+    if (before === 0 || first < (this.#first[index] as number)) this.#first[index] = first;
+    if (before === 0 || last > (this.#last[index] as number)) this.#last[index] = last;
   }
 
-  entryAt(place: number): TallyEntry {
+  getEntry(index: number): TallyEntry {
     return {
-      records: this.#records[place] as number,
-      first: this.#first[place] as number,
-      last: this.#last[place] as number,
+      records: this.#records[index] as number,
+      first: this.#first[index] as number,
+      last: this.#last[index] as number,
     };
   }
 
   /** Iterates over the indexes with a count. */
   *entries(): Generator<readonly [place: number, tallied: TallyEntry]> {
-    for (const [place, records] of this.#records.entries()) if (records > 0) yield [place, this.entryAt(place)];
+    for (const [index, records] of this.#records.entries()) if (records > 0) yield [index, this.getEntry(index)];
   }
 
-  #grow(place: number): void {
-    const size = Math.max(place + 1, this.#records.length * 2);
+  #grow(index: number): void {
+    const size = Math.max(index + 1, this.#records.length * 2);
     const [records, first, last] = [new Uint32Array(size), new Float64Array(size), new Float64Array(size)];
     records.set(this.#records);
     first.set(this.#first);

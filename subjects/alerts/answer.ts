@@ -1,7 +1,7 @@
 /** Result of a rule's query, in the form that evaluation reads. */
 import type { Labels } from './state.ts';
 
-export interface GroupResponse {
+export interface GroupQueryResult {
   readonly labels: Labels;
   /** Values in order of time; null for a step without a value. NaN and the infinities are values. */
   readonly points: readonly (number | null)[];
@@ -21,7 +21,7 @@ export type RuleQueryResult =
   | {
       readonly kind: 'groups';
       readonly unit: string;
-      readonly groups: readonly GroupResponse[];
+      readonly groups: readonly GroupQueryResult[];
       /** Whether the result is truncated. If so, a missing group does not mean that the query returned none for it. */
       readonly isTruncated?: boolean;
     }

@@ -1,35 +1,35 @@
 /** Boolean expressions over the states of other rules, such as `a && (b || !c)`. */
 
 type Node =
-  | { readonly is: 'rule'; readonly name: string }
-  | { readonly is: 'not'; readonly of: Node }
-  | { readonly is: 'and' | 'or'; readonly left: Node; readonly right: Node };
+  | { readonly kind: 'rule'; readonly name: string }
+  | { readonly kind: 'not'; readonly operand: Node }
+  | { readonly kind: 'and' | 'or'; readonly left: Node; readonly right: Node };
 
-const token = /\s*(&&|\|\||!|\(|\)|[A-Za-z_]\w*|\S)/gy;
+const tokenPattern = /\s*(&&|\|\||!|\(|\)|[A-Za-z_]\w*|\S)/gy;
 
 class CompositeError extends Error {}
 
 const parseExpression = (expression: string): Node => {
-  const tokens = [...expression.matchAll(token)].map(([, tokenText = '']) =>
+  const tokens = [...expression.matchAll(tokenPattern)].map(([, tokenText = '']) =>
     tokenText.replace(/^and$/i, '&&').replace(/^or$/i, '||').replace(/^not$/i, '!'),
   );
   let position = 0;
   const parsePrimary = (): Node => {
     const next = tokens[position++];
-    if (next === '!') return { is: 'not', of: parsePrimary() };
+    if (next === '!') return { kind: 'not', operand: parsePrimary() };
     if (next === '(') {
       const inner = parseOr();
       if (tokens[position++] !== ')') throw new CompositeError('a closing parenthesis is missing');
       return inner;
     }
-    if (next !== undefined && /^[A-Za-z_]/.test(next)) return { is: 'rule', name: next };
+    if (next !== undefined && /^[A-Za-z_]/.test(next)) return { kind: 'rule', name: next };
     throw new CompositeError(`the name of a rule is missing ${next === undefined ? 'at the end' : `before ${next}`}`);
   };
   const parseAnd = (): Node => {
     let left = parsePrimary();
     while (tokens[position] === '&&') {
       position++;
-      left = { is: 'and', left, right: parsePrimary() };
+      left = { kind: 'and', left, right: parsePrimary() };
     }
     return left;
   };
@@ -37,7 +37,7 @@ const parseExpression = (expression: string): Node => {
     let left = parseAnd();
     while (tokens[position] === '||') {
       position++;
-      left = { is: 'or', left, right: parseAnd() };
+      left = { kind: 'or', left, right: parseAnd() };
     }
     return left;
   };
@@ -48,9 +48,9 @@ const parseExpression = (expression: string): Node => {
 };
 
 const collectRuleNames = (node: Node): string[] => {
-  if (node.is === 'rule') return [node.name];
-  return node.is === 'not'
-    ? collectRuleNames(node.of)
+  if (node.kind === 'rule') return [node.name];
+  return node.kind === 'not'
+    ? collectRuleNames(node.operand)
     : [...collectRuleNames(node.left), ...collectRuleNames(node.right)];
 };
 
@@ -65,11 +65,11 @@ export const findRuleNames = (expression: string): { readonly names: readonly st
 };
 
 /** Returns whether the expression holds, given which rules fire. Throws for an invalid expression. */
-export const expressionHolds = (expression: string, fires: (name: string) => boolean): boolean => {
+export const doesExpressionHold = (expression: string, isFiring: (name: string) => boolean): boolean => {
   const evaluateNode = (node: Node): boolean => {
-    if (node.is === 'rule') return fires(node.name);
-    if (node.is === 'not') return !evaluateNode(node.of);
-    return node.is === 'and'
+    if (node.kind === 'rule') return isFiring(node.name);
+    if (node.kind === 'not') return !evaluateNode(node.operand);
+    return node.kind === 'and'
       ? evaluateNode(node.left) && evaluateNode(node.right)
       : evaluateNode(node.left) || evaluateNode(node.right);
   };

@@ -20,8 +20,8 @@ const unitSizes = [
 /** Returns the shortest text of a duration: 90000 is `90s`, 3600000 is `1h`. */
 export const formatDuration = (ms: number): string => {
   if (ms === 0) return '0s';
-  const [unit, size] = unitSizes.find(([, each]) => ms % each === 0) ?? ['ms', 1];
-  return `${ms / size}${unit}`;
+  const [unit, unitSize] = unitSizes.find(([, unitMs]) => ms % unitMs === 0) ?? ['ms', 1];
+  return `${ms / unitSize}${unit}`;
 };
 
 /** Schema of a duration within limits, as text. */

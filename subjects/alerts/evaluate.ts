@@ -3,8 +3,8 @@
  * evaluation, preview, test alerts and backtests all use it.
  */
 import type { AlertSeverity, AlertState, AlertTransition } from '../../schemas/alerts.ts';
-import type { GroupResponse, RuleQueryResult } from './answer.ts';
-import { alertMeasure } from './measure.ts';
+import type { GroupQueryResult, RuleQueryResult } from './answer.ts';
+import { getAlertMeasure } from './measure.ts';
 import {
   applyCleared,
   applyHeld,
@@ -17,20 +17,20 @@ import {
   type NextState,
   type PreviousGroup,
 } from './next-state.ts';
-import { type AlertRule, firesByPresence, getAlertName, getGroupingLabels, highestSeverity } from './rule.ts';
+import { type AlertRule, getAlertName, getGroupingLabels, getHighestSeverity, isPresenceBased } from './rule.ts';
 import {
   type AlertMemo,
   createAlertId,
   createTransitionId,
-  groupKey,
   hashGrouping,
   type Labels,
   problemKey,
   type RuleState,
+  toGroupKey,
 } from './state.ts';
 import type { QueryResultLookup } from './templates/queries.ts';
 import { renderTemplate } from './templates/template.ts';
-import { conversionFactor } from './units.ts';
+import { getConversionFactor } from './units.ts';
 import { evaluateGroup } from './verdict.ts';
 
 /** Result of an evaluation for one group. */
@@ -71,7 +71,7 @@ export interface EvaluationInput {
   readonly isTest?: boolean;
 }
 
-/** Values of an alert for its rule's templates */
+/** Values of an alert for the templates of its rule. */
 interface AlertValues {
   /** Labels of the group. */
   readonly labels: Labels;
@@ -131,12 +131,12 @@ const resolveUnit = ({ condition }: AlertRule, unit: string): string =>
 /** Returns the problem of a threshold whose unit is incompatible with that of the query's values. */
 const unitProblem = ({ condition }: AlertRule, unit: string): string | undefined => {
   if (condition.kind !== 'threshold') return undefined;
-  const wrong = condition.thresholds.find(
-    (one) => one.unit !== undefined && conversionFactor(one.unit, unit) === undefined,
+  const mismatched = condition.thresholds.find(
+    (one) => one.unit !== undefined && getConversionFactor(one.unit, unit) === undefined,
   );
   return (
-    wrong &&
-    `the threshold is in ${wrong.unit}, and the values of the query in ${unit || 'no unit'}: they cannot be compared`
+    mismatched &&
+    `the threshold is in ${mismatched.unit}, and the values of the query in ${unit || 'no unit'}: they cannot be compared`
   );
 };
 
@@ -156,38 +156,38 @@ const clampToNow = (memo: AlertMemo, nowMs: number): AlertMemo => {
 };
 
 /** Returns the problem of too many alerts, with the message that Prometheus uses. */
-const limitProblem = ({ limit }: AlertRule, groups: readonly GroupResponse[]): string | undefined =>
+const limitProblem = ({ limit }: AlertRule, groups: readonly GroupQueryResult[]): string | undefined =>
   limit !== undefined && groups.length > limit ? `exceeded limit of ${limit} with ${groups.length} alerts` : undefined;
 
 /** One evaluation in progress */
 class RuleEvaluation {
-  readonly #given: EvaluationInput;
+  readonly #input: EvaluationInput;
   readonly #groupingHash: string;
   readonly #alerts: Record<string, AlertMemo> = {};
   readonly #transitions: AlertTransition[] = [];
   readonly #groups: GroupResult[] = [];
 
-  constructor(given: EvaluationInput) {
-    this.#given = given;
-    this.#groupingHash = hashGrouping(given.rule.condition);
+  constructor(input: EvaluationInput) {
+    this.#input = input;
+    this.#groupingHash = hashGrouping(input.rule.condition);
   }
 
   run(): Evaluation {
     const error = this.#evaluate();
     const states = new Set(Object.values(this.#alerts).map(({ state }) => state));
-    const worst = (['firing', 'recovering', 'unknown', 'pending'] as const).find((each) => states.has(each));
+    const worstState = (['firing', 'recovering', 'unknown', 'pending'] as const).find((each) => states.has(each));
     return {
       state: { form: this.#groupingHash, alerts: this.#alerts },
       transitions: this.#transitions,
       groups: this.#groups,
-      ruleState: worst ?? 'inactive',
+      ruleState: worstState ?? 'inactive',
       error,
     };
   }
 
   /** Returns the reason if the evaluation failed. */
   #evaluate(): string | undefined {
-    const { answer, rule, prior } = this.#given;
+    const { answer, rule, prior } = this.#input;
     if (answer.kind === 'over') {
       for (const key of Object.keys(prior.alerts)) this.#apply(key, this.#previousGroup(key), endAlert(answer.reason));
       return undefined;
@@ -196,32 +196,32 @@ class RuleEvaluation {
     const error =
       answer.kind === 'error' ? answer.message : (unitProblem(rule, unit) ?? limitProblem(rule, answer.groups));
     if (answer.kind === 'error' || error !== undefined) this.#fail(`the evaluation failed: ${error}`);
-    else this.#judge(answer.groups, unit, answer.isTruncated === true);
+    else this.#evaluateGroups(answer.groups, unit, answer.isTruncated === true);
     return error;
   }
 
   #previousGroup(key: string, labels?: Labels): PreviousGroup {
-    const { rule, nowMs, prior } = this.#given;
-    const known = Object.hasOwn(prior.alerts, key) ? prior.alerts[key] : undefined;
-    const memo = known && clampToNow(known, nowMs);
+    const { rule, nowMs, prior } = this.#input;
+    const storedMemo = Object.hasOwn(prior.alerts, key) ? prior.alerts[key] : undefined;
+    const memo = storedMemo && clampToNow(storedMemo, nowMs);
     return { rule, nowMs, memo, labels: labels ?? memo?.labels ?? {} };
   }
 
   /** Preserves all alerts: a failed query gives no information about them. */
   #fail(message: string): void {
-    for (const key of Object.keys(this.#given.prior.alerts)) {
+    for (const key of Object.keys(this.#input.prior.alerts)) {
       const place = this.#previousGroup(key);
       if (key !== problemKey) this.#apply(key, place, keepState(place, message));
     }
-    this.#raiseProblem(this.#given.rule.onError, 'evaluation-failed', message);
+    this.#raiseProblem(this.#input.rule.onError, 'evaluation-failed', message);
   }
 
   /** Applies the rule's policy for a failed evaluation or missing data to the alert about the rule itself. */
   #raiseProblem(policy: AlertRule['noData'], reason: string, explanation: string): void {
     const place = this.#previousGroup(problemKey, { reason });
-    const severity = highestSeverity(this.#given.rule);
+    const severity = getHighestSeverity(this.#input.rule);
     if (policy === 'alert')
-      this.#apply(problemKey, place, applyHeld(place, { is: 'held', severity, value: null, reason: explanation }));
+      this.#apply(problemKey, place, applyHeld(place, { kind: 'held', severity, value: null, reason: explanation }));
     else if (policy === 'unknown') this.#apply(problemKey, place, applyUnknown(place, explanation));
     else this.#resolveProblem();
   }
@@ -231,55 +231,56 @@ class RuleEvaluation {
     if (place.memo !== undefined) this.#apply(problemKey, place, endAlert('the query succeeds again'));
   }
 
-  #judge(groups: readonly GroupResponse[], unit: string, isCut: boolean): void {
-    const { rule, prior } = this.#given;
+  #evaluateGroups(groups: readonly GroupQueryResult[], unit: string, isTruncated: boolean): void {
+    const { rule, prior } = this.#input;
     const { condition } = rule;
-    const answered = new Map(groups.map((group) => [groupKey(group.labels), group]));
+    const groupsByKey = new Map(groups.map((group) => [toGroupKey(group.labels), group]));
     // An ungrouped rule has one group, which may have no data.
     const isUngrouped = condition.kind !== 'composite' && getGroupingLabels(condition.query)?.length === 0;
-    if (isUngrouped && answered.size === 0 && !firesByPresence(rule)) answered.set('', { labels: {}, points: [] });
-    for (const [key, group] of answered) this.#judgeGroup(key, group, unit);
+    if (isUngrouped && groupsByKey.size === 0 && !isPresenceBased(rule))
+      groupsByKey.set('', { labels: {}, points: [] });
+    for (const [key, group] of groupsByKey) this.#evaluateGroup(key, group, unit);
     const isSameForm = prior.form === this.#groupingHash;
     for (const key of Object.keys(prior.alerts)) {
-      if (key === problemKey || answered.has(key)) continue;
+      if (key === problemKey || groupsByKey.has(key)) continue;
       const place = this.#previousGroup(key);
-      const isMissingByLimit = isCut && isSameForm;
+      const isMissingByLimit = isTruncated && isSameForm;
       const next = isMissingByLimit
         ? keepState(place, 'it is not among the returned groups, because there are too many')
         : applyMissingGroup(place, { unit, isSameForm });
       this.#apply(key, place, next);
     }
-    this.#judgeSilence(answered.size);
+    this.#evaluateNoData(groupsByKey.size);
   }
 
   /**
    * A rule without any known group cannot report which group has no data, so it raises an alert about the rule itself.
    */
-  #judgeSilence(answered: number): void {
-    const { rule, prior } = this.#given;
+  #evaluateNoData(groupCount: number): void {
+    const { rule, prior } = this.#input;
     const { condition } = rule;
-    const knows = answered > 0 || Object.keys(prior.alerts).some((key) => key !== problemKey);
-    if (knows || condition.kind === 'composite' || firesByPresence(rule)) this.#resolveProblem();
+    const hasKnownGroup = groupCount > 0 || Object.keys(prior.alerts).some((key) => key !== problemKey);
+    if (hasKnownGroup || condition.kind === 'composite' || isPresenceBased(rule)) this.#resolveProblem();
     else {
       const policy = condition.kind === 'absence' ? 'alert' : rule.noData;
       this.#raiseProblem(policy, 'no-data', `the query had no data for ${condition.window}`);
     }
   }
 
-  #judgeGroup(key: string, group: GroupResponse, unit: string): void {
+  #evaluateGroup(key: string, group: GroupQueryResult, unit: string): void {
     const place = this.#previousGroup(key, group.labels);
     const { memo } = place;
     const active = memo !== undefined && isActive(memo.state) ? memo.severity : undefined;
-    const verdict = evaluateGroup(this.#given.rule, group, unit, active);
-    const judge = { held: applyHeld, clear: applyCleared, missing: applyNoVerdict }[verdict.is];
-    this.#apply(key, place, judge(place, verdict));
+    const verdict = evaluateGroup(this.#input.rule, group, unit, active);
+    const applyVerdict = { held: applyHeld, clear: applyCleared, missing: applyNoVerdict }[verdict.kind];
+    this.#apply(key, place, applyVerdict(place, verdict));
   }
 
   /** Applies the next state of an alert, and emits a transition if it changed. */
-  #apply(key: string, { memo: before, labels }: PreviousGroup, next: NextState): void {
-    const alertId = createAlertId(this.#given.rule.id, key);
+  #apply(key: string, { memo: previousMemo, labels }: PreviousGroup, next: NextState): void {
+    const alertId = createAlertId(this.#input.rule.id, key);
     if (next.memo !== undefined) this.#alerts[key] = next.memo;
-    const severity = next.memo?.severity ?? before?.severity ?? null;
+    const severity = next.memo?.severity ?? previousMemo?.severity ?? null;
     const { state, reason, value } = next;
     this.#groups.push({
       alertId,
@@ -291,21 +292,21 @@ class RuleEvaluation {
       sinceMs: state === 'inactive' ? null : (next.memo?.sinceMs ?? null),
       startedAtMs: next.memo?.firedAtMs ?? null,
     });
-    const from = before?.state ?? 'inactive';
-    const isOtherSeverity = before !== undefined && before.severity !== severity && isActive(state);
+    const from = previousMemo?.state ?? 'inactive';
+    const isOtherSeverity = previousMemo !== undefined && previousMemo.severity !== severity && isActive(state);
     if (from === state && !isOtherSeverity) return;
-    this.#pushTransition(alertId, { before, next, labels, severity: severity ?? 'info' });
+    this.#pushTransition(alertId, { before: previousMemo, next, labels, severity: severity ?? 'info' });
   }
 
   #pushTransition(alertId: string, { before, next, labels, severity }: StateChange): void {
-    const { tenantId, rule, nowMs, isTest, queryResults = queriesUnavailable } = this.#given;
+    const { tenantId, rule, nowMs, isTest, queryResults = queriesUnavailable } = this.#input;
     const { value } = next;
     const from = before?.state ?? 'inactive';
     const startedAtMs = next.memo?.firedAtMs ?? before?.firedAtMs;
     const hasEnded = next.state === 'inactive' && before?.firedAtMs !== undefined;
     const reason = from === next.state ? `${next.reason} (its severity was ${before?.severity})` : next.reason;
-    // The values from when the condition last held: at the end of an alert there may be no value, and its notifications
-    // referred to these.
+    // The values from when the condition last held: at the end of an alert there may be no value, and earlier
+    // notifications contained these.
     const held = next.memo?.held ?? before?.held ?? { value: value ?? before?.value ?? null };
     const { compared } = held;
     const values = { labels, severity, value: held.value, threshold: compared?.limit ?? null, atMs: nowMs };
@@ -330,7 +331,7 @@ class RuleEvaluation {
         value: finiteOrNull(held.value),
         text: compared?.text ?? '',
         threshold: compared?.threshold ?? '',
-        ...alertMeasure(rule.condition),
+        ...getAlertMeasure(rule.condition),
       },
       reason: reason.slice(0, 4096),
       ...(isTest === true && { isTest }),
@@ -346,4 +347,4 @@ interface StateChange {
 }
 
 /** Evaluates a rule once. The same arguments give exactly the same result. */
-export const evaluate = (given: EvaluationInput): Evaluation => new RuleEvaluation(given).run();
+export const evaluate = (input: EvaluationInput): Evaluation => new RuleEvaluation(input).run();

@@ -4,7 +4,7 @@
  */
 
 import type { AlertEvaluation, AlertTransition } from '../../schemas/alerts.ts';
-import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
+import { type PlatformEvent, toEventTags } from '../../schemas/events.ts';
 import type { Evaluation, GroupResult } from './evaluate.ts';
 import type { RuleOutcome } from './recording/evaluate.ts';
 import type { AlertRule } from './rule.ts';
@@ -17,11 +17,11 @@ const maxPartSize = 256 * 1024;
 const statesBySeverity = ['firing', 'recovering', 'unknown', 'pending', 'inactive'] as const;
 
 /** Groups in the output: all that are active or have just become inactive, and some of the others. */
-const reportedGroups = ({ groups, transitions }: Evaluation): GroupResult[] => {
-  const changed = new Set(transitions.map(({ alertId }) => alertId));
+const selectReportedGroups = ({ groups, transitions }: Evaluation): GroupResult[] => {
+  const changedAlertIds = new Set(transitions.map(({ alertId }) => alertId));
   let inactiveCount = 0;
   return groups.filter(
-    ({ state, alertId }) => state !== 'inactive' || changed.has(alertId) || inactiveCount++ < maxInactiveGroups,
+    ({ state, alertId }) => state !== 'inactive' || changedAlertIds.has(alertId) || inactiveCount++ < maxInactiveGroups,
   );
 };
 
@@ -54,10 +54,10 @@ export const toEvaluationRecords = (
   { tenantId, rule, nowMs, durationMs, lateMs }: EvaluationContext,
 ): AlertEvaluation[] => {
   const { groups, ruleState, error = '' } = evaluation;
-  const worst = statesBySeverity
+  const worstGroup = statesBySeverity
     .map((rank) => groups.find(({ state }) => state === rank))
     .find((group) => group !== undefined);
-  return splitIntoParts(reportedGroups(evaluation)).map((part, index) => ({
+  return splitIntoParts(selectReportedGroups(evaluation)).map((part, index) => ({
     tenantId,
     projectId: rule.projectId ?? '',
     ruleId: rule.id,
@@ -69,7 +69,7 @@ export const toEvaluationRecords = (
     error: error.slice(0, 4096),
     groupCount: groups.length,
     firingCount: groups.filter(({ state }) => state === 'firing' || state === 'recovering').length,
-    value: worst?.value ?? null,
+    value: worstGroup?.value ?? null,
     part: index,
     groups: part,
   }));
@@ -100,7 +100,7 @@ export const toRecordingRecord = ({ outcome, nowMs, lateMs, ...ruleIds }: Record
   groups: [],
 });
 
-const stateVerb = ({ from, to }: AlertTransition): string | undefined => {
+const describeTransition = ({ from, to }: AlertTransition): string | undefined => {
   if (to === 'firing') return from === 'firing' || from === 'recovering' ? undefined : 'fires';
   if (to === 'unknown') return 'is unknown';
   return undefined;
@@ -109,8 +109,8 @@ const stateVerb = ({ from, to }: AlertTransition): string | undefined => {
 /** Converts a transition to an event for the feed; undefined for a transition that is not relevant to users. */
 export const toPlatformEvent = (transition: AlertTransition): PlatformEvent | undefined => {
   const { tenantId, projectId = '', ruleName, labels, severity, atMs, to, from, value, endedAtMs } = transition;
-  const verbText = endedAtMs === undefined ? stateVerb(transition) : 'ended';
-  if (verbText === undefined || transition.isTest === true) return undefined;
+  const verb = endedAtMs === undefined ? describeTransition(transition) : 'ended';
+  if (verb === undefined || transition.isTest === true) return undefined;
   return {
     tenantId,
     projectId,
@@ -118,11 +118,11 @@ export const toPlatformEvent = (transition: AlertTransition): PlatformEvent | un
     kind: 'alert',
     at: new Date(atMs).toISOString(),
     severity: endedAtMs === undefined ? severity : 'info',
-    title: `${ruleName.slice(0, 240)} ${verbText}`,
+    title: `${ruleName.slice(0, 240)} ${verb}`,
     text: transition.reason.slice(0, 8192),
     service: (labels['service'] ?? labels['service.name'] ?? '').slice(0, 512),
     environment: '',
-    tags: eventTags(labels),
+    tags: toEventTags(labels),
     link: '',
     actor: { type: 'system', id: 'alerts' },
     details: { ruleId: transition.ruleId, alertId: transition.alertId, from, to, value, severity },

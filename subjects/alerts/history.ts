@@ -1,12 +1,12 @@
 /** Queries for stored alert states, evaluations and transitions. */
 
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 import type { Labels } from './state.ts';
 
-type TenantReading = Pick<Reading, 'columns'>;
+type TenantReading = Pick<TenantReader, 'columns'>;
 
 /** Returns the labels of the alerts that were firing at a time, by rule ID. */
 export const readFiringLabels = async (
@@ -66,7 +66,7 @@ interface AlertStateRow {
   readonly firing: number;
 }
 
-const msOrNull = (text: string): number | null => (text === '0' ? null : Number(text));
+const toMsOrNull = (text: string): number | null => (text === '0' ? null : Number(text));
 
 const toActiveAlert = (row: AlertStateRow): ActiveAlert => ({
   ruleId: row.rule_id,
@@ -81,8 +81,8 @@ const toActiveAlert = (row: AlertStateRow): ActiveAlert => ({
   evaluatedMs: Number(row.evaluated),
   durationMs: row.duration_ms,
   lateMs: row.late_ms,
-  sinceMs: msOrNull(row.since),
-  startedAtMs: msOrNull(row.started),
+  sinceMs: toMsOrNull(row.since),
+  startedAtMs: toMsOrNull(row.started),
   groups: row.groups,
   firing: row.firing,
 });

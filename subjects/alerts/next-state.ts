@@ -4,7 +4,7 @@
  */
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
 import { formatDuration, parseDurationMs } from './durations.ts';
-import { type AlertRule, comparesCount, firesByPresence, highestSeverity } from './rule.ts';
+import { type AlertRule, getHighestSeverity, isCountCompared, isPresenceBased } from './rule.ts';
 import type { AlertMemo, Labels } from './state.ts';
 import { evaluateGroup, type Verdict } from './verdict.ts';
 
@@ -47,15 +47,15 @@ export const applyHeld = (
   { rule, nowMs, labels, memo }: PreviousGroup,
   { value, reason, ...verdict }: Verdict,
 ): NextState => {
-  const before = memo?.state ?? 'inactive';
+  const previousState = memo?.state ?? 'inactive';
   const forMs = parseDurationMs(rule.for);
-  const firedAtMs = before === 'inactive' ? undefined : memo?.firedAtMs;
-  const sinceMs = isActive(before) || firedAtMs !== undefined ? (memo?.sinceMs ?? nowMs) : nowMs;
+  const firedAtMs = previousState === 'inactive' ? undefined : memo?.firedAtMs;
+  const sinceMs = isActive(previousState) || firedAtMs !== undefined ? (memo?.sinceMs ?? nowMs) : nowMs;
   const seenMs = value === null ? (memo?.seenMs ?? nowMs) : nowMs;
   const { compared } = verdict;
   const memoFields = {
     labels,
-    severity: verdict.severity ?? highestSeverity(rule),
+    severity: verdict.severity ?? getHighestSeverity(rule),
     sinceMs,
     seenMs,
     value,
@@ -68,29 +68,29 @@ export const applyHeld = (
       value,
       reason: `${reason}; it fires if this lasts until ${isoTime(sinceMs + forMs)}`,
     };
-  const lasted = forMs > 0 && firedAtMs === undefined ? `, for ${formatDuration(nowMs - sinceMs)}` : '';
+  const durationText = forMs > 0 && firedAtMs === undefined ? `, for ${formatDuration(nowMs - sinceMs)}` : '';
   return {
     memo: { ...memoFields, firedAtMs: firedAtMs ?? nowMs, state: 'firing' },
     state: 'firing',
     value,
-    reason: `${reason}${lasted}`,
+    reason: `${reason}${durationText}`,
   };
 };
 
 /** Returns whether a group without records has the value 0. */
-const countsMissingAsZero = (rule: AlertRule): boolean => rule.noData === undefined && comparesCount(rule);
+const countsMissingAsZero = (rule: AlertRule): boolean => rule.noData === undefined && isCountCompared(rule);
 
 /** Returns the verdict about a count of no records. */
-const verdictOfNoRecords = (rule: AlertRule, unit: string, active: AlertSeverity | undefined): Verdict =>
+const evaluateNoRecords = (rule: AlertRule, unit: string, active: AlertSeverity | undefined): Verdict =>
   evaluateGroup(rule, { labels: {}, points: [0], eventCount: 0, isCount: true }, unit, active);
 
 /** Returns whether inactive groups are stored, so that a lack of data is detected. */
-const remembersGroups = (rule: AlertRule): boolean =>
-  !firesByPresence(rule) &&
+const storesInactiveGroups = (rule: AlertRule): boolean =>
+  !isPresenceBased(rule) &&
   (rule.condition.kind === 'absence' ||
     rule.noData === 'alert' ||
     rule.noData === 'unknown' ||
-    (countsMissingAsZero(rule) && verdictOfNoRecords(rule, '', undefined).is === 'held'));
+    (countsMissingAsZero(rule) && evaluateNoRecords(rule, '', undefined).kind === 'held'));
 
 /** Next state of an alert whose condition does not hold: recovering or inactive. */
 export const applyCleared = ({ rule, nowMs, labels, memo }: PreviousGroup, { value, reason }: Verdict): NextState => {
@@ -106,17 +106,17 @@ export const applyCleared = ({ rule, nowMs, labels, memo }: PreviousGroup, { val
         reason: `${reason}; it keeps firing until ${isoTime(clearedAtMs + keepFiringMs)}`,
       };
   }
-  if (!remembersGroups(rule)) return { ...endAlert(reason), value };
+  if (!storesInactiveGroups(rule)) return { ...endAlert(reason), value };
   const sinceMs = memo?.state === 'inactive' ? memo.sinceMs : nowMs;
-  const own = { labels, severity: memo?.severity ?? highestSeverity(rule), sinceMs, seenMs, value };
-  return { memo: { ...own, state: 'inactive' }, state: 'inactive', reason, value };
+  const memoFields = { labels, severity: memo?.severity ?? getHighestSeverity(rule), sinceMs, seenMs, value };
+  return { memo: { ...memoFields, state: 'inactive' }, state: 'inactive', reason, value };
 };
 
-/** Next state of an alert whose rule reports missing data as `applyUnknown`. */
+/** Next state of an alert whose rule reports missing data as `unknown`. */
 export const applyUnknown = ({ rule, nowMs, labels, memo }: PreviousGroup, reason: string): NextState => {
   const sinceMs = memo?.state === 'unknown' ? memo.sinceMs : nowMs;
-  const own = { severity: highestSeverity(rule), seenMs: nowMs, ...memo, labels, sinceMs, value: null };
-  return { memo: { ...own, state: 'unknown' }, state: 'unknown', reason, value: null };
+  const memoFields = { severity: getHighestSeverity(rule), seenMs: nowMs, ...memo, labels, sinceMs, value: null };
+  return { memo: { ...memoFields, state: 'unknown' }, state: 'unknown', reason, value: null };
 };
 
 /**
@@ -127,32 +127,31 @@ const isExpired = ({ rule, nowMs, labels, memo }: PreviousGroup): boolean =>
   memo !== undefined && Object.keys(labels).length > 0 && nowMs - memo.seenMs >= parseDurationMs(rule.forgetAfter);
 
 /** Next state of a group without a verdict, according to the rule's `noData` policy. */
-export const applyNoVerdict = (place: PreviousGroup, verdict: Verdict): NextState => {
-  const { rule, memo } = place;
-  if (isExpired(place))
+export const applyNoVerdict = (previousGroup: PreviousGroup, verdict: Verdict): NextState => {
+  const { rule, memo } = previousGroup;
+  if (isExpired(previousGroup))
     return endAlert(`the group had no data for ${rule.forgetAfter}: it was removed without recovering`);
   switch (rule.noData) {
     case 'resolve':
-      return applyCleared(place, verdict);
+      return applyCleared(previousGroup, verdict);
     case 'alert':
-      return applyHeld(place, { ...verdict, severity: highestSeverity(rule) });
+      return applyHeld(previousGroup, { ...verdict, severity: getHighestSeverity(rule) });
     case 'unknown':
-      return applyUnknown(place, verdict.reason);
+      return applyUnknown(previousGroup, verdict.reason);
     default:
-      return keepState(place, memo === undefined ? verdict.reason : `${verdict.reason}: its state is unchanged`);
+      return keepState(
+        previousGroup,
+        memo === undefined ? verdict.reason : `${verdict.reason}: its state is unchanged`,
+      );
   }
 };
 
 /** Next state of a counted group without records: its value is 0, and its last-seen time is unchanged. */
-const applyZeroCount = (place: PreviousGroup, unit: string): NextState => {
-  const { rule, memo } = place;
-  const verdict = verdictOfNoRecords(
-    rule,
-    unit,
-    memo !== undefined && isActive(memo.state) ? memo.severity : undefined,
-  );
-  if (verdict.is === 'missing' || isExpired(place)) return applyNoVerdict(place, verdict);
-  const next = verdict.is === 'held' ? applyHeld(place, verdict) : applyCleared(place, verdict);
+const applyZeroCount = (previousGroup: PreviousGroup, unit: string): NextState => {
+  const { rule, memo } = previousGroup;
+  const verdict = evaluateNoRecords(rule, unit, memo !== undefined && isActive(memo.state) ? memo.severity : undefined);
+  if (verdict.kind === 'missing' || isExpired(previousGroup)) return applyNoVerdict(previousGroup, verdict);
+  const next = verdict.kind === 'held' ? applyHeld(previousGroup, verdict) : applyCleared(previousGroup, verdict);
   return memo === undefined || next.memo === undefined
     ? next
     : { ...next, memo: { ...next.memo, seenMs: memo.seenMs } };
@@ -160,18 +159,19 @@ const applyZeroCount = (place: PreviousGroup, unit: string): NextState => {
 
 /** Next state of a group that the query no longer returns. */
 export const applyMissingGroup = (
-  place: PreviousGroup,
+  previousGroup: PreviousGroup,
   { unit, isSameForm }: { unit: string; isSameForm: boolean },
 ): NextState => {
-  const { rule } = place;
+  const { rule } = previousGroup;
   const { condition } = rule;
   if (!isSameForm) return endAlert('the rule was changed and no longer has this group');
-  const verdict: Verdict = { is: 'missing', severity: undefined, value: null, reason: '' };
+  const verdict: Verdict = { kind: 'missing', severity: undefined, value: null, reason: '' };
   if (condition.kind === 'composite')
-    return applyCleared(place, { ...verdict, reason: `${condition.expression} does not hold` });
-  if (firesByPresence(rule)) return applyCleared(place, { ...verdict, reason: 'the query no longer returns it' });
-  if (condition.kind === 'absence' && !isExpired(place))
-    return applyHeld(place, evaluateGroup(rule, undefined, unit, undefined));
-  if (countsMissingAsZero(rule)) return applyZeroCount(place, unit);
-  return applyNoVerdict(place, { ...verdict, reason: `there was no data for ${condition.window}` });
+    return applyCleared(previousGroup, { ...verdict, reason: `${condition.expression} does not hold` });
+  if (isPresenceBased(rule))
+    return applyCleared(previousGroup, { ...verdict, reason: 'the query no longer returns it' });
+  if (condition.kind === 'absence' && !isExpired(previousGroup))
+    return applyHeld(previousGroup, evaluateGroup(rule, undefined, unit, undefined));
+  if (countsMissingAsZero(rule)) return applyZeroCount(previousGroup, unit);
+  return applyNoVerdict(previousGroup, { ...verdict, reason: `there was no data for ${condition.window}` });
 };

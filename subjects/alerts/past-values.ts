@@ -1,16 +1,16 @@
 /** Past values of a rule's condition, for charts: one for each window or step of a time range. */
 
-import { defaultName } from '../../queries/aggregate/measures.ts';
+import { getDefaultName } from '../../queries/aggregate/measures.ts';
 import { withMaxGroups } from '../../queries/all-groups.ts';
 import { runOverWindow } from '../../queries/over-window.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import { getQueryKind, isAtStepEnds } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
-import { runForAnswer } from '../../queries/run.ts';
+import { runWithoutCost } from '../../queries/run.ts';
 import { parseDurationMs } from './durations.ts';
-import { type AlertRule, comparedMeasure } from './rule.ts';
-import { conversionFactor } from './units.ts';
+import { type AlertRule, findComparedMeasure } from './rule.ts';
+import { getConversionFactor } from './units.ts';
 
 /** Maximum number of series, because more are not distinguishable on a chart. */
 const maxSeries = 20;
@@ -36,7 +36,7 @@ export interface PastValues {
    * evaluated it.
    */
   readonly series: readonly Series[];
-  readonly limits: readonly ConvertedThreshold[];
+  readonly thresholds: readonly ConvertedThreshold[];
   readonly partial: readonly Incompleteness[];
 }
 
@@ -68,18 +68,18 @@ export const splitIntoWindows = (
 const convertThresholds = (condition: QueryCondition, unit: string): ConvertedThreshold[] => {
   if (condition.kind !== 'threshold') return [];
   const valueUnit = unit === '' ? (condition.queryUnit ?? '') : unit;
-  return condition.thresholds.flatMap(({ severity, operator, value, upper, unit: own }) => {
-    const factor = own === undefined ? 1 : conversionFactor(own, valueUnit);
+  return condition.thresholds.flatMap(({ severity, operator, value, upper, unit: thresholdUnit }) => {
+    const factor = thresholdUnit === undefined ? 1 : getConversionFactor(thresholdUnit, valueUnit);
     if (value === undefined || factor === undefined) return [];
-    const converted = (thresholdValue: number): number => Number((thresholdValue * factor).toPrecision(15));
-    return [{ severity, operator, value: converted(value), upper: upper === undefined ? null : converted(upper) }];
+    const convert = (thresholdValue: number): number => Number((thresholdValue * factor).toPrecision(15));
+    return [{ severity, operator, value: convert(value), upper: upper === undefined ? null : convert(upper) }];
   });
 };
 
-/** Returns the past values of a condition. Throws the same errors as `run`. */
+/** Returns the past values of a condition. Throws the same errors as running the query. */
 export const pastValues = async (
   rule: Pick<AlertRule, 'delay'> & { readonly condition: QueryCondition },
-  reading: QueryReading,
+  reading: QueryReader,
   { range, signal }: { readonly range: Range; readonly signal: AbortSignal },
 ): Promise<PastValues> => {
   const { condition } = rule;
@@ -88,20 +88,20 @@ export const pastValues = async (
   const { stepMs, count } = splitIntoWindows(condition, { fromMs: Number(range.from / 1_000_000n), toMs });
   const fromMs = toMs - stepMs * count;
   const window = { fromMs: fromMs - delayMs, toMs: toMs - delayMs, stepMs };
-  const answer = await runOverWindow(withMaxGroups(condition.query, maxSeries), window, (windowQuery, context) =>
-    runForAnswer(windowQuery, reading, { ...context, signal }),
+  const result = await runOverWindow(withMaxGroups(condition.query, maxSeries), window, (windowQuery, context) =>
+    runWithoutCost(windowQuery, reading, { ...context, signal }),
   );
-  const measure = comparedMeasure(condition);
+  const measure = findComparedMeasure(condition);
   const measureName = condition.kind === 'threshold' ? condition.measure : undefined;
-  const name = measureName ?? (measure === undefined ? undefined : (measure.as ?? defaultName(measure)));
-  const compared = answer.series.filter((each) => name === undefined || each.name === name).slice(0, maxSeries);
+  const name = measureName ?? (measure === undefined ? undefined : (measure.as ?? getDefaultName(measure)));
+  const compared = result.series.filter((each) => name === undefined || each.name === name).slice(0, maxSeries);
   const shiftMs = delayMs + stepMs;
   return {
     fromMs,
     toMs,
     stepMs,
-    partial: answer.partial,
+    partial: result.partial,
     series: compared.map((each) => ({ ...each, points: each.points.map(([at, value]) => [at + shiftMs, value]) })),
-    limits: convertThresholds(condition, compared[0]?.unit ?? ''),
+    thresholds: convertThresholds(condition, compared[0]?.unit ?? ''),
   };
 };

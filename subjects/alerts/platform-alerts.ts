@@ -40,11 +40,11 @@ const alertDeclarations: Readonly<Record<PlatformAlertKind, AlertDeclaration>> =
     severity: 'error',
     summary: 'Detection rules receive records late',
   },
-  'records-late': { alertname: 'PlatformRecordsLate', severity: 'error', summary: 'Records land late' },
+  'records-late': { alertname: 'PlatformRecordsLate', severity: 'error', summary: 'Records are stored late' },
 };
 
 /** Returns the platform alert of a kind. */
-export const platformAlertSubject = (kind: PlatformAlertKind, reason: string): PlatformAlertSubject => {
+export const createPlatformAlertSubject = (kind: PlatformAlertKind, reason: string): PlatformAlertSubject => {
   const { alertname, severity, summary } = alertDeclarations[kind];
   return {
     kind,
@@ -57,7 +57,7 @@ export const platformAlertSubject = (kind: PlatformAlertKind, reason: string): P
 };
 
 /** Returns the alert about a failing notification channel. */
-export const channelAlertSubject = (id: string, name: string, error: string): PlatformAlertSubject => ({
+export const createChannelAlertSubject = (id: string, name: string, error: string): PlatformAlertSubject => ({
   kind: 'channel-failing',
   alertId: `notification-channel-${id}`,
   ruleName: 'Notification channel fails',
@@ -73,11 +73,11 @@ export const channelAlertSubject = (id: string, name: string, error: string): Pl
 });
 
 /** Returns the reason of a channel alert. */
-export const channelReason = (name: string, error: string): string =>
+export const describeChannelFailure = (name: string, error: string): string =>
   `the last attempts of the notification channel ${name.slice(0, 256)} failed: ${error.slice(0, 1000)}`;
 
 /** Returns the alert about a schedule with nobody on call soon. */
-export const gapAlertSubject = (
+export const createGapAlertSubject = (
   scheduleId: string,
   { name, reason, ...gap }: Omit<OnCallGap, 'startedAt'>,
 ): PlatformAlertSubject => ({
@@ -92,7 +92,7 @@ export const gapAlertSubject = (
     schedule: name.slice(0, 256),
     reason,
   },
-  annotations: { summary: `Nobody is on call in ${name} soon`, description: gapReason({ name, reason, ...gap }) },
+  annotations: { summary: `Nobody is on call in ${name} soon`, description: describeGap({ name, reason, ...gap }) },
 });
 
 const gapReasonTexts: Readonly<Record<string, string>> = {
@@ -103,11 +103,11 @@ const gapReasonTexts: Readonly<Record<string, string>> = {
 };
 
 /** Returns the reason of a gap alert. */
-export const gapReason = ({ name, reason, from, to }: Omit<OnCallGap, 'startedAt'>): string =>
+export const describeGap = ({ name, reason, from, to }: Omit<OnCallGap, 'startedAt'>): string =>
   `nobody is on call in ${name.slice(0, 256)} from ${from} to ${to}: ${gapReasonTexts[reason] ?? reason}`;
 
 /** Returns the alert about a location of synthetic checks whose results are ignored because they are not reliable. */
-export const suspectAlertSubject = (
+export const createSuspectAlertSubject = (
   id: string,
   { name, reason }: Omit<SyntheticSuspect, 'startedAt'>,
 ): PlatformAlertSubject => ({
@@ -124,8 +124,8 @@ export const suspectAlertSubject = (
     reason,
   },
   annotations: {
-    summary: `The location ${name} has no vote on synthetic checks`,
-    description: suspectReason({ name, reason }),
+    summary: `The location ${name} is ignored by synthetic checks`,
+    description: describeSuspect({ name, reason }),
   },
 });
 
@@ -135,7 +135,7 @@ const suspectReasonTexts: Readonly<Record<SyntheticSuspect['reason'], string>> =
 };
 
 /** Returns the reason of a location alert. */
-export const suspectReason = ({ name, reason }: Omit<SyntheticSuspect, 'startedAt'>): string =>
+export const describeSuspect = ({ name, reason }: Omit<SyntheticSuspect, 'startedAt'>): string =>
   `${name.slice(0, 256)} ${suspectReasonTexts[reason]}: its results are not reliable`;
 
 /** Returns the alerts about locations whose results are ignored. */
@@ -145,9 +145,9 @@ export const activeSuspectAlerts = (
 ): ActivePlatformAlert[] =>
   suspects.map(({ id, ...suspect }) => {
     const { startedAt } = suspect;
-    return activeAlert(
-      suspectAlertSubject(id, suspect),
-      { reason: suspectReason(suspect), since: startedAt, startedAt },
+    return toActivePlatformAlert(
+      createSuspectAlertSubject(id, suspect),
+      { reason: describeSuspect(suspect), since: startedAt, startedAt },
       nowMs,
     );
   });
@@ -155,9 +155,9 @@ export const activeSuspectAlerts = (
 /** Returns the alerts about schedules with nobody on call soon. */
 export const activeGapAlerts = (gaps: readonly WithId<OnCallGap>[], nowMs: number): ActivePlatformAlert[] =>
   gaps.map(({ id, ...gap }) =>
-    activeAlert(
-      gapAlertSubject(id, gap),
-      { reason: gapReason(gap), since: gap.startedAt, startedAt: gap.startedAt },
+    toActivePlatformAlert(
+      createGapAlertSubject(id, gap),
+      { reason: describeGap(gap), since: gap.startedAt, startedAt: gap.startedAt },
       nowMs,
     ),
   );
@@ -202,7 +202,7 @@ export interface ActivePlatformAlert extends ActiveAlert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-const activeAlert = (
+const toActivePlatformAlert = (
   { kind, alertId, ruleName, severity, labels, annotations }: PlatformAlertSubject,
   { reason, since, startedAt }: Pick<PlatformAlert, 'reason' | 'since' | 'startedAt'>,
   nowMs: number,
@@ -230,7 +230,7 @@ const activeAlert = (
 
 /** Returns the current state of a stored platform alert. */
 export const activePlatformAlert = (kind: PlatformAlertKind, alert: PlatformAlert, nowMs: number) =>
-  activeAlert(platformAlertSubject(kind, alert.reason), alert, nowMs);
+  toActivePlatformAlert(createPlatformAlertSubject(kind, alert.reason), alert, nowMs);
 
 type WithId<Fields> = Fields & { readonly id: string };
 
@@ -244,9 +244,9 @@ export const activeChannelAlerts = (
   return healths.flatMap(({ id, failingSince, lastError }) => {
     const name = enabled.get(id);
     if (name === undefined || failingSince === null) return [];
-    const reason = channelReason(name, lastError ?? '');
-    return activeAlert(
-      channelAlertSubject(id, name, lastError ?? ''),
+    const reason = describeChannelFailure(name, lastError ?? '');
+    return toActivePlatformAlert(
+      createChannelAlertSubject(id, name, lastError ?? ''),
       { reason, since: failingSince, startedAt: failingSince },
       nowMs,
     );

@@ -6,7 +6,7 @@ import { computePartition } from '../../schemas/partition.ts';
 import type { GroupStatus } from '../../schemas/ports/group-status.ts';
 import { buildTenantKeys } from '../../schemas/tenant-key.ts';
 import { parseDurationMs } from './durations.ts';
-import { staleSinceMs } from './staleness.ts';
+import { findStaleSinceMs } from './staleness.ts';
 
 /** A problem of an organization. */
 export interface PlatformProblem {
@@ -52,9 +52,9 @@ export const findStaleRules = (
     if (!rule.enabled) continue;
     const count = counts[rule.kind];
     count.enabled++;
-    const evaluated = evaluatedMs.get(id) ?? 0;
-    if (staleSinceMs(rule, evaluated, nowMs) === undefined) continue;
-    const lastMs = Math.max(evaluated, Date.parse(rule.updatedAt));
+    const lastEvaluatedMs = evaluatedMs.get(id) ?? 0;
+    if (findStaleSinceMs(rule, lastEvaluatedMs, nowMs) === undefined) continue;
+    const lastMs = Math.max(lastEvaluatedMs, Date.parse(rule.updatedAt));
     const waitedMs = nowMs - (isFiring ? lastMs : Math.max(lastMs, watchedSinceMs));
     if (waitedMs < (isFiring ? 0 : Math.max(minStaleMs, 3 * parseDurationMs(rule.interval)))) continue;
     count.stale++;
@@ -67,16 +67,16 @@ export const findStaleRules = (
   });
   if (staleRuleTexts.length === 0) return undefined;
   const text = staleRuleTexts.join(' and ');
-  const since = `${text[0]?.toUpperCase()}${text.slice(1)} have not been evaluated since ${isoTime(sinceMs)}`;
-  return { sinceMs, reason: `${since}: alert states may be outdated` };
+  const sentence = `${text[0]?.toUpperCase()}${text.slice(1)} have not been evaluated since ${isoTime(sinceMs)}`;
+  return { sinceMs, reason: `${sentence}: alert states may be outdated` };
 };
 
 /** Records that wait longer than this are late. The alert ends when they wait less than half of it. */
 const lateThresholdMs = 120_000;
 
 /** Returns the reason if a record's wait is reportable; otherwise undefined. */
-export const describeLateness = (ageMs: number, fires = false): string | undefined =>
-  ageMs < (fires ? lateThresholdMs / 2 : lateThresholdMs)
+export const describeLateness = (ageMs: number, isFiring = false): string | undefined =>
+  ageMs < (isFiring ? lateThresholdMs / 2 : lateThresholdMs)
     ? undefined
     : `the oldest record has been waiting for ${Math.round(ageMs / 1000)} seconds`;
 
@@ -88,21 +88,21 @@ export const findLateRecords = (
     readonly shards: number;
     readonly nowMs: number;
     /** Whether it was already reported. */
-    readonly fires: boolean;
+    readonly isReported: boolean;
   },
 ): PlatformProblem | undefined => {
-  const { tenantId, shards, nowMs, fires } = options;
-  let worst: { readonly group: string; readonly ageMs: number } | undefined;
+  const { tenantId, shards, nowMs, isReported } = options;
+  let slowestGroup: { readonly group: string; readonly ageMs: number } | undefined;
   for (const { group, partitions } of statuses)
     for (const [, topicPartitions] of Map.groupBy(partitions, ({ topic }) => topic)) {
       const tenantPartitions = new Set(
         buildTenantKeys(tenantId, shards).map((key) => computePartition(key, topicPartitions.length)),
       );
       for (const { partition, ageMs } of topicPartitions)
-        if (tenantPartitions.has(partition) && ageMs > (worst?.ageMs ?? 0)) worst = { group, ageMs };
+        if (tenantPartitions.has(partition) && ageMs > (slowestGroup?.ageMs ?? 0)) slowestGroup = { group, ageMs };
     }
-  const reason = worst && describeLateness(worst.ageMs, fires);
-  return worst === undefined || reason === undefined
+  const reason = slowestGroup && describeLateness(slowestGroup.ageMs, isReported);
+  return slowestGroup === undefined || reason === undefined
     ? undefined
-    : { sinceMs: nowMs - worst.ageMs, reason: `${worst.group} is behind: ${reason}` };
+    : { sinceMs: nowMs - slowestGroup.ageMs, reason: `${slowestGroup.group} lags: ${reason}` };
 };

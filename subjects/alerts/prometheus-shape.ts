@@ -31,7 +31,7 @@ const formatFloat = (value: number | null): string => {
 };
 
 /** Returns pending and firing alerts of the given rules. */
-export const prometheusAlerts = (
+export const toPrometheusAlerts = (
   rules: ReadonlyMap<string, AlertRule>,
   alerts: readonly ActiveAlert[],
   queried: QueryResultLookup,
@@ -53,7 +53,7 @@ export const prometheusAlerts = (
   });
 
 /** A rule's query as text: PromQL unchanged, other queries as JSON. */
-const queryText = ({ condition }: AlertRule): string => {
+const formatQueryText = ({ condition }: AlertRule): string => {
   if (condition.kind === 'composite') return condition.expression;
   return getPromql(condition.query) ?? JSON.stringify(condition.query);
 };
@@ -92,7 +92,7 @@ const toListedRule = (rule: AlertRule, index: number): ListedRule => {
     alert: rule,
     place,
     group: { name: group, file: file || unnamedFile, interval, limit },
-    query: queryText(rule),
+    query: formatQueryText(rule),
   };
 };
 
@@ -117,11 +117,11 @@ export const listedRules = ({ alerting, recording }: StoredRules): ListedRule[] 
 ];
 
 /** Common fields of both kinds of rules. */
-const commonFields = (last: ActiveAlert | undefined) => ({
-  health: last === undefined ? ('unknown' as const) : last.error === '' ? ('ok' as const) : ('err' as const),
-  ...(last !== undefined && last.error !== '' && { lastError: last.error }),
-  evaluationTime: (last?.durationMs ?? 0) / 1000,
-  lastEvaluation: new Date(last?.evaluatedMs ?? 0).toISOString(),
+const getCommonFields = (lastState: ActiveAlert | undefined) => ({
+  health: lastState === undefined ? ('unknown' as const) : lastState.error === '' ? ('ok' as const) : ('err' as const),
+  ...(lastState !== undefined && lastState.error !== '' && { lastError: lastState.error }),
+  evaluationTime: (lastState?.durationMs ?? 0) / 1000,
+  lastEvaluation: new Date(lastState?.evaluatedMs ?? 0).toISOString(),
 });
 
 /** Converts a rule. `lastStates` contains the states of rules after their last evaluation, by ID (`readRuleStates`). */
@@ -131,11 +131,11 @@ const toPrometheusRule = (
   alerts: readonly ActiveAlert[],
   queried: QueryResultLookup,
 ) => {
-  const evaluationFields = commonFields(lastStates.get(id));
+  const evaluationFields = getCommonFields(lastStates.get(id));
   if (alert === undefined) return { name, query, labels, ...evaluationFields, type: 'recording' as const };
-  const ruleAlerts = prometheusAlerts(new Map([[id, alert]]), alerts, queried);
+  const ruleAlerts = toPrometheusAlerts(new Map([[id, alert]]), alerts, queried);
   return {
-    state: worstState(ruleAlerts),
+    state: getWorstState(ruleAlerts),
     name,
     query,
     duration: parseDurationMs(alert.for) / 1000,
@@ -149,7 +149,7 @@ const toPrometheusRule = (
 };
 
 /** Returns the rules in the groups of their files, in file order. */
-export const prometheusRules = (
+export const toPrometheusRules = (
   rules: readonly ListedRule[],
   lastStates: ReadonlyMap<string, ActiveAlert>,
   alerts: readonly ActiveAlert[],
@@ -159,7 +159,7 @@ export const prometheusRules = (
   const groups = Map.groupBy(rules, ({ group: { file, name } }) => JSON.stringify([file, name]));
   return [...groups.values()].map((groupedRules) => {
     const groupRules = groupedRules
-      .toSorted((one, other) => one.place - other.place)
+      .toSorted((left, right) => left.place - right.place)
       .map((rule) => toPrometheusRule(rule, lastStates, byRule.get(rule.id) ?? [], queried));
     const { name, file, interval, limit } = (groupedRules[0] as ListedRule).group;
     return {
@@ -178,7 +178,7 @@ export const prometheusRules = (
   });
 };
 
-const worstState = (alerts: readonly PrometheusAlert[]): 'firing' | 'pending' | 'inactive' => {
+const getWorstState = (alerts: readonly PrometheusAlert[]): 'firing' | 'pending' | 'inactive' => {
   if (alerts.some(({ state }) => state === 'firing')) return 'firing';
   return alerts.length > 0 ? 'pending' : 'inactive';
 };

@@ -34,19 +34,19 @@ interface GroupSettings {
   readonly limit: number;
 }
 
-interface PlacedRule {
+interface IndexedRule {
   /** Index in the group of origin. */
   readonly place: number;
   readonly rule: object;
 }
 
 /** Groups with equal settings, in order of first occurrence */
-class Groups {
-  readonly #groups = new Map<string, { readonly of: GroupSettings; readonly rules: PlacedRule[] }>();
+class RuleGroups {
+  readonly #groups = new Map<string, { readonly settings: GroupSettings; readonly rules: IndexedRule[] }>();
 
-  add(group: GroupSettings, rule: PlacedRule): void {
+  add(group: GroupSettings, rule: IndexedRule): void {
     const key = JSON.stringify([group.file, group.name, group.interval, group.delay, group.limit]);
-    const entry = this.#groups.get(key) ?? { of: group, rules: [] };
+    const entry = this.#groups.get(key) ?? { settings: group, rules: [] };
     this.#groups.set(key, entry);
     entry.rules.push(rule);
   }
@@ -54,7 +54,7 @@ class Groups {
   /** Returns the groups in the format of a rule file, with unique names. */
   toYamlGroups(): object[] {
     const names = new Map<string, number>();
-    return [...this.#groups.values()].map(({ of: { name, interval, delay, limit }, rules }) => {
+    return [...this.#groups.values()].map(({ settings: { name, interval, delay, limit }, rules }) => {
       const occurrence = (names.get(name) ?? 0) + 1;
       names.set(name, occurrence);
       return {
@@ -62,7 +62,7 @@ class Groups {
         interval,
         ...(delay !== '0s' && { query_offset: delay }),
         ...(limit > 0 && { limit }),
-        rules: rules.toSorted((one, other) => one.place - other.place).map(({ rule }) => rule),
+        rules: rules.toSorted((left, right) => left.place - right.place).map(({ rule }) => rule),
       };
     });
   }
@@ -89,7 +89,7 @@ export const writeRuleFile = (
   recordings: readonly RecordingGroup[] = [],
 ): { readonly text: string; readonly excluded: readonly string[] } => {
   const excluded: string[] = [];
-  const groups = new Groups();
+  const groups = new RuleGroups();
   for (const { name, file, enabled, interval, delay, limit, rules: recordingRules } of recordings)
     for (const [index, { record, expression, labels, place = index }] of recordingRules.entries()) {
       const rule = { record, expr: expression, ...(Object.keys(labels).length > 0 && { labels }) };

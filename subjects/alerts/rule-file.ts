@@ -77,17 +77,17 @@ const toTexts = (value: unknown): Record<string, string> =>
 const alertingFields = new Set(['alert', 'expr', 'for', 'keep_firing_for', 'labels', 'annotations']);
 const recordingFields = new Set(['record', 'expr', 'labels']);
 
-const findUnknownFields = (given: Record<string, unknown>, names: ReadonlySet<string>): Problem[] =>
-  Object.keys(given)
+const findUnknownFields = (fields: Record<string, unknown>, names: ReadonlySet<string>): Problem[] =>
+  Object.keys(fields)
     .filter((name) => !names.has(name))
     .map((path) => ({ path, message: 'is unknown' }));
 
 const defaultInterval = '1m';
 
 /** Settings of a group that apply to all its rules. As in Prometheus, an interval of 0 is the default. */
-const groupTimings = (group: Record<string, unknown>) => {
-  const given = readDuration(group['interval'], defaultInterval);
-  const interval = given === '0s' ? defaultInterval : given;
+const readGroupTimings = (group: Record<string, unknown>) => {
+  const intervalText = readDuration(group['interval'], defaultInterval);
+  const interval = intervalText === '0s' ? defaultInterval : intervalText;
   return {
     interval: isTooFrequent(interval) ? minInterval : interval,
     delay: readDuration(group['query_offset'], '0s'),
@@ -98,37 +98,37 @@ const groupTimings = (group: Record<string, unknown>) => {
 const isTooFrequent = (interval: string): boolean =>
   parseDurationMs(interval) > 0 && parseDurationMs(interval) < parseDurationMs(minInterval);
 
-const intervalWarnings = (group: Record<string, unknown>): Problem[] => {
+const findIntervalWarnings = (group: Record<string, unknown>): Problem[] => {
   const interval = group['interval'];
   if (!isTooFrequent(readDuration(interval, defaultInterval))) return [];
   const message = `is ${interval}: rules are evaluated at most every ${minInterval}, including these`;
   return [{ path: 'interval', message }];
 };
 
-const mergeLabels = (given: Record<string, unknown>, group: Record<string, unknown>): Record<string, string> => ({
+const mergeLabels = (fields: Record<string, unknown>, group: Record<string, unknown>): Record<string, string> => ({
   ...toTexts(group['labels']),
-  ...toTexts(given['labels']),
+  ...toTexts(fields['labels']),
 });
 
 /** Converts a rule of a file. */
-const toAlertRule = (given: Record<string, unknown>, group: Record<string, unknown>, origin: RuleOrigin): unknown => {
-  const labels = mergeLabels(given, group);
+const toAlertRule = (fields: Record<string, unknown>, group: Record<string, unknown>, origin: RuleOrigin): unknown => {
+  const labels = mergeLabels(fields, group);
   return {
     name: origin.alert,
     origin,
     condition: {
       kind: 'threshold',
-      query: { kind: 'promql', expression: String(given['expr'] ?? '') },
+      query: { kind: 'promql', expression: String(fields['expr'] ?? '') },
       window: '5m',
       thresholds: [{ severity: severities[(labels['severity'] ?? '').toLowerCase()] ?? 'warning', operator: 'any' }],
     },
-    ...groupTimings(group),
+    ...readGroupTimings(group),
     ...(Number(group['limit']) > 0 && { limit: group['limit'] }),
-    for: readDuration(given['for'], '0s'),
-    keepFiringFor: readDuration(given['keep_firing_for'], '0s'),
+    for: readDuration(fields['for'], '0s'),
+    keepFiringFor: readDuration(fields['keep_firing_for'], '0s'),
     onError: 'keep',
     labels,
-    annotations: toTexts(given['annotations']),
+    annotations: toTexts(fields['annotations']),
   };
 };
 
@@ -168,7 +168,7 @@ const parseGroups = (text: string): readonly unknown[] | string => {
 
 /** Returns a recording rule of a group, or its problem. */
 const toRecordingRule = (
-  given: Record<string, unknown>,
+  fields: Record<string, unknown>,
   group: Record<string, unknown>,
   {
     place,
@@ -176,17 +176,17 @@ const toRecordingRule = (
     ...groupFields
   }: { readonly place: string; readonly group: string; readonly file: string; readonly index: number },
 ): FileRule & { readonly recording?: RecordingGroupFields } => {
-  const more = findUnknownFields(given, recordingFields);
+  const fieldProblems = findUnknownFields(fields, recordingFields);
   const parsed = RecordingGroupFields.safeParse({
     name: groupFields.group,
     file: groupFields.file,
-    ...groupTimings(group),
+    ...readGroupTimings(group),
     ...(group['limit'] != null && { limit: group['limit'] }),
     rules: [
       {
-        record: given['record'],
-        expression: String(given['expr'] ?? ''),
-        labels: mergeLabels(given, group),
+        record: fields['record'],
+        expression: String(fields['expr'] ?? ''),
+        labels: mergeLabels(fields, group),
         place: index,
       },
     ],
@@ -194,11 +194,14 @@ const toRecordingRule = (
   const invalidRule = { place, group: groupFields.group, rule: undefined };
   if (!parsed.success) {
     const wrong = parsed.error.issues.map(({ path, message }) => ({ path: path.slice(-1).join('.'), message }));
-    return { ...invalidRule, problems: [...more, ...wrong] };
+    return { ...invalidRule, problems: [...fieldProblems, ...wrong] };
   }
-  const problems = [...more, ...findGroupProblems(parsed.data).map(({ message }) => ({ path: 'expr', message }))];
+  const problems = [
+    ...fieldProblems,
+    ...findGroupProblems(parsed.data).map(({ message }) => ({ path: 'expr', message })),
+  ];
   if (problems.length > 0) return { ...invalidRule, problems };
-  return { ...invalidRule, record: String(given['record']), problems, recording: parsed.data };
+  return { ...invalidRule, record: String(fields['record']), problems, recording: parsed.data };
 };
 
 export interface ParsedRuleFile {
@@ -212,53 +215,54 @@ export interface ParsedRuleFile {
 
 const isAccepted = ({ rule, record }: FileRule): boolean => rule !== undefined || record !== undefined;
 
-const groupName = (group: Record<string, unknown>): string => String(group['name'] ?? '');
+const getGroupName = (group: Record<string, unknown>): string => String(group['name'] ?? '');
 
 /** Reads the rules of a group, with its recording rules as one group. */
 const readGroup = (
   group: Record<string, unknown>,
   file: string,
 ): { readonly rules: readonly FileRule[]; readonly recordings: readonly RecordingGroupFields[] } => {
-  const name = groupName(group);
-  const alerts = new Map<string, number>();
+  const name = getGroupName(group);
+  const alertCounts = new Map<string, number>();
   const recordings: RecordingGroupFields[] = [];
-  const fileRules = toList(group['rules']).map((one, index): FileRule => {
-    const given = toObject(one);
+  const fileRules = toList(group['rules']).map((ruleValue, index): FileRule => {
+    const fields = toObject(ruleValue);
     const position = { place: `${name}.${index}`, group: name };
-    if (given['record'] !== undefined) {
-      const { recording, ...rule } = toRecordingRule(given, group, { ...position, file, index });
+    if (fields['record'] !== undefined) {
+      const { recording, ...rule } = toRecordingRule(fields, group, { ...position, file, index });
       if (recording !== undefined) recordings.push(recording);
       return rule;
     }
-    if (given['alert'] === undefined)
+    if (fields['alert'] === undefined)
       return {
         ...position,
         rule: undefined,
         problems: [{ path: 'alert', message: 'is required, unless record is set' }],
       };
-    const alert = String(given['alert']);
-    const nth = (alerts.get(alert) ?? 0) + 1;
-    alerts.set(alert, nth);
+    const alert = String(fields['alert']);
+    const nth = (alertCounts.get(alert) ?? 0) + 1;
+    alertCounts.set(alert, nth);
     const origin = { file, group: name, alert, nth, place: index };
-    return toFileRule(position, toAlertRule(given, group, origin), findUnknownFields(given, alertingFields));
+    return toFileRule(position, toAlertRule(fields, group, origin), findUnknownFields(fields, alertingFields));
   });
   const [first] = recordings;
-  const warnings = intervalWarnings(group);
+  const warnings = findIntervalWarnings(group);
   return {
     rules: fileRules.map((rule) => (isAccepted(rule) ? { ...rule, problems: [...rule.problems, ...warnings] } : rule)),
-    recordings: first === undefined ? [] : [{ ...first, rules: recordings.flatMap(({ rules: own }) => own) }],
+    recordings:
+      first === undefined ? [] : [{ ...first, rules: recordings.flatMap(({ rules: groupRules }) => groupRules) }],
   };
 };
 
 /** Reads a rule file. */
 export const readRuleFile = (text: string, fileName = ''): ParsedRuleFile => {
-  const none = { rules: [], recordings: [] };
+  const emptyResult = { rules: [], recordings: [] };
   const parsedGroups = parseGroups(text);
-  if (typeof parsedGroups === 'string') return { ...none, problem: parsedGroups };
+  if (typeof parsedGroups === 'string') return { ...emptyResult, problem: parsedGroups };
   const groups = parsedGroups.map(toObject);
-  const duplicateName = groups.map(groupName).find((name, index, all) => all.indexOf(name) < index);
+  const duplicateName = groups.map(getGroupName).find((name, index, all) => all.indexOf(name) < index);
   if (duplicateName !== undefined)
-    return { ...none, problem: `has two groups named ${duplicateName}: group names must be unique in a file` };
+    return { ...emptyResult, problem: `has two groups named ${duplicateName}: group names must be unique in a file` };
   const read = groups.map((group) => readGroup(group, fileName));
   return {
     rules: read.flatMap(({ rules }) => rules),

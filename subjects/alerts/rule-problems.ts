@@ -4,7 +4,7 @@ import { listStaticErrors } from '../../queries/validity.ts';
 import { findRuleNames } from './composite.ts';
 import { parseDurationMs } from './durations.ts';
 import type { AlertRuleFields, Threshold } from './rule.ts';
-import { templateProblem } from './templates/template.ts';
+import { findTemplateProblem } from './templates/template.ts';
 
 export interface Problem {
   readonly path: string;
@@ -13,7 +13,7 @@ export interface Problem {
 
 const maxSteps = 1000;
 
-const recoveryProblem = ({ operator, value = 0, recovery = value }: Threshold): string | undefined => {
+const findRecoveryProblem = ({ operator, value = 0, recovery = value }: Threshold): string | undefined => {
   if (operator === 'above' || operator === 'at-least') return recovery > value ? 'must not be above value' : undefined;
   if (operator === 'below') return recovery < value ? 'must not be below value' : undefined;
   return 'is allowed only for above, at-least and below';
@@ -28,10 +28,10 @@ const findThresholdProblems = (threshold: Threshold, path: string): Problem[] =>
     ['upper', operator !== 'outside' && upper !== undefined, 'is allowed only for outside'],
     ['upper', upper !== undefined && value !== undefined && upper < value, 'must not be below value'],
   ];
-  const problems = checks.flatMap(([field, isWrong, message]) =>
-    isWrong ? [{ path: `${path}.${field}`, message }] : [],
+  const problems = checks.flatMap(([field, isInvalid, message]) =>
+    isInvalid ? [{ path: `${path}.${field}`, message }] : [],
   );
-  const recoveryMessage = recovery === undefined ? undefined : recoveryProblem(threshold);
+  const recoveryMessage = recovery === undefined ? undefined : findRecoveryProblem(threshold);
   return recoveryMessage === undefined
     ? problems
     : [...problems, { path: `${path}.recovery`, message: recoveryMessage }];
@@ -85,7 +85,7 @@ const findConditionProblems = (condition: AlertRuleFields['condition']): Problem
     problems.push({ path: 'condition.match', message: 'needs a step: without a step there is a single value' });
   return [
     ...problems,
-    ...thresholds.flatMap((one, index) => findThresholdProblems(one, `condition.thresholds.${index}`)),
+    ...thresholds.flatMap((threshold, index) => findThresholdProblems(threshold, `condition.thresholds.${index}`)),
   ];
 };
 
@@ -96,7 +96,7 @@ export const findTemplateProblems = ({
 }: Pick<AlertRuleFields, 'labels' | 'annotations'>): Problem[] =>
   Object.entries({ labels, annotations }).flatMap(([field, templates]) =>
     Object.entries(templates).flatMap(([name, template]) => {
-      const message = templateProblem(template, field === 'annotations');
+      const message = findTemplateProblem(template, field === 'annotations');
       return message === undefined ? [] : [{ path: `${field}.${name}`, message }];
     }),
   );

@@ -1,7 +1,7 @@
 /** Warnings about rules that can be evaluated, but are probably wrong. */
 import type { Query } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { RuleQueryResult } from './answer.ts';
 import { parseDurationMs } from './durations.ts';
 import type { AlertRule } from './rule.ts';
@@ -48,7 +48,7 @@ const findWindowWarnings = ({ condition, interval, delay }: AlertRule): Problem[
 /** Warns about a grouping label that no record has, if there is data. */
 const findGroupingWarnings = async (
   rule: AlertRule,
-  reading: Reading,
+  reading: TenantReader,
   answer: RuleQueryResult,
   nowMs: number,
 ): Promise<Problem[]> => {
@@ -56,20 +56,20 @@ const findGroupingWarnings = async (
   if (condition.kind === 'composite' || answer.kind !== 'groups') return [];
   const { query } = condition;
   if (!('groupBy' in query) || query.groupBy.length === 0) return [];
-  const missing = query.groupBy
-    .map((name, at) => ({ name, at }))
+  const missingLabels = query.groupBy
+    .map((name, index) => ({ name, at: index }))
     .filter(({ name }) => !answer.groups.some(({ labels }) => labels[name] !== undefined));
-  if (missing.length === 0) return [];
+  if (missingLabels.length === 0) return [];
   if (answer.groups.length === 0) {
     const ungrouped = { ...rule, condition: { ...condition, query: { ...query, groupBy: [] } } };
     const ungroupedResult = await queryRule(ungrouped, reading, { nowMs });
     const hasData =
       ungroupedResult.kind === 'groups' &&
-      ungroupedResult.groups.some(({ points }) => points.some((one) => one !== null && one !== 0));
+      ungroupedResult.groups.some(({ points }) => points.some((point) => point !== null && point !== 0));
     if (!hasData) return [];
   }
-  return missing.map(({ name, at }) => ({
-    path: `condition.query.groupBy.${at}`,
+  return missingLabels.map(({ name, at: index }) => ({
+    path: `condition.query.groupBy.${index}`,
     message: `${name} is in no record of the window: check the name for typos`,
   }));
 };
@@ -77,7 +77,7 @@ const findGroupingWarnings = async (
 /** Returns warnings, each with its path in the rule. `answer` is the result of the rule's query at `nowMs`. */
 export const findRuleWarnings = async (
   rule: AlertRule,
-  reading: Reading,
+  reading: TenantReader,
   answer: RuleQueryResult,
   nowMs: number,
 ): Promise<Problem[]> => [...findWindowWarnings(rule), ...(await findGroupingWarnings(rule, reading, answer, nowMs))];

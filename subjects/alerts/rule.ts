@@ -1,7 +1,7 @@
 /** Schema of alert rules, shared by both versions of the API, rule files, evaluation and backtests. */
 import { z } from 'zod';
-import { defaultName } from '../../queries/aggregate/measures.ts';
-import { type Measure, Query, readSaved } from '../../queries/query.ts';
+import { getDefaultName } from '../../queries/aggregate/measures.ts';
+import { type Measure, parseSavedQuery, Query } from '../../queries/query.ts';
 import { getQueryKind, listMeasures } from '../../queries/query-kind.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { durationSchema, minManagedInterval, parseDurationMs } from './durations.ts';
@@ -193,22 +193,24 @@ export const parseStoredRule = (
 ): AlertRule | undefined => {
   const { id, version, ...fields } = stored;
   const { queryVersion = 1, condition } = fields as { queryVersion?: number; condition?: { query?: unknown } };
-  if (condition?.query !== undefined && readSaved(condition.query, queryVersion) === undefined) return undefined;
+  if (condition?.query !== undefined && parseSavedQuery(condition.query, queryVersion) === undefined) return undefined;
   const knownFields = Object.fromEntries(Object.entries(fields).filter(([name]) => name in AlertRuleFields.shape));
   const parsed = AlertRuleFields.safeParse(knownFields);
   return parsed.success ? { ...parsed.data, id, version } : undefined;
 };
 
-export const severityRank = (one: AlertSeverity): number => alertSeverities.indexOf(one);
+export const getSeverityRank = (severity: AlertSeverity): number => alertSeverities.indexOf(severity);
 
 /** Returns the highest severity that an alert of the rule may have. */
-export const highestSeverity = ({ condition }: Pick<AlertRule, 'condition'>): AlertSeverity =>
+export const getHighestSeverity = ({ condition }: Pick<AlertRule, 'condition'>): AlertSeverity =>
   condition.kind === 'threshold'
-    ? condition.thresholds.map((one) => one.severity).reduce((a, b) => (severityRank(a) >= severityRank(b) ? a : b))
+    ? condition.thresholds
+        .map((threshold) => threshold.severity)
+        .reduce((left, right) => (getSeverityRank(left) >= getSeverityRank(right) ? left : right))
     : condition.severity;
 
 /** Returns whether the condition follows Prometheus: it does not hold for a group that is not in the result. */
-export const firesByPresence = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
+export const isPresenceBased = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
   condition.kind === 'composite' ||
   (condition.kind === 'threshold' && condition.thresholds.some(({ operator }) => operator === 'any'));
 
@@ -216,22 +218,22 @@ export const firesByPresence = ({ condition }: Pick<AlertRule, 'condition'>): bo
  * Returns the compared measure of an aggregate: the one that the condition names, or else the first. Undefined for
  * other queries.
  */
-export const comparedMeasure = (condition: AlertCondition): Measure | undefined => {
+export const findComparedMeasure = (condition: AlertCondition): Measure | undefined => {
   if (condition.kind === 'composite') return undefined;
   const measures = listMeasures(condition.query);
-  const named = condition.kind === 'threshold' ? condition.measure : undefined;
-  return measures.find((each) => (each.as ?? defaultName(each)) === named) ?? measures[0];
+  const measureName = condition.kind === 'threshold' ? condition.measure : undefined;
+  return measures.find((each) => (each.as ?? getDefaultName(each)) === measureName) ?? measures[0];
 };
 
 const countingFunctions = new Set<string>(['count', 'rate', 'distinct']);
 
 /** Returns whether the compared value is a count of records, which is 0 without records. */
-export const comparesCount = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
-  countingFunctions.has(comparedMeasure(condition)?.function ?? '');
+export const isCountCompared = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
+  countingFunctions.has(findComparedMeasure(condition)?.function ?? '');
 
 /** Returns the grouping labels of a query's result; undefined if only the result determines them. */
 export const getGroupingLabels = (query: Query): readonly string[] | undefined => getQueryKind(query).groupBy?.(query);
 
 /** Returns the window length in milliseconds; 0 for a composite, which has no window. */
-export const windowMs = ({ condition }: Pick<AlertRule, 'condition'>): number =>
+export const getWindowMs = ({ condition }: Pick<AlertRule, 'condition'>): number =>
   condition.kind === 'composite' ? 0 : parseDurationMs(condition.window);

@@ -1,23 +1,23 @@
 /** Runs a rule's query for a time, and returns the result in the form for evaluation. */
 
 import { withMaxGroups } from '../../queries/all-groups.ts';
-import type { Answer } from '../../queries/answer.ts';
+import type { ResultData } from '../../queries/answer.ts';
 import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { QueryError } from '../../queries/errors.ts';
 import { type QueryWindow, runOverWindow } from '../../queries/over-window.ts';
 import type { Query } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { parseJsonNumber } from '../../queries/series-states.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
-import { boundedLabels } from '../../schemas/bounded-labels.ts';
+import { boundLabels } from '../../schemas/bounded-labels.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import type { GroupResponse, RuleQueryResult } from './answer.ts';
-import { expressionHolds } from './composite.ts';
+import type { GroupQueryResult, RuleQueryResult } from './answer.ts';
+import { doesExpressionHold } from './composite.ts';
 import { parseDurationMs } from './durations.ts';
 import { readFiringLabels } from './history.ts';
-import { type AlertRule, comparesCount } from './rule.ts';
-import { groupKey, type Labels } from './state.ts';
+import { type AlertRule, isCountCompared } from './rule.ts';
+import { type Labels, toGroupKey } from './state.ts';
 
 /** Timeouts for the query of one evaluation: batched with those of other rules, and separate. */
 export const queryTimeouts = { batchTimeoutMs: 10_000, singleTimeoutMs: 20_000 };
@@ -58,7 +58,7 @@ export const buildQueryRequest = (
   };
 };
 
-const limitLabels = (labels: Labels): Labels => boundedLabels(labels, { value: 2048 });
+const limitLabels = (labels: Labels): Labels => boundLabels(labels, { maxValueLength: 2048 });
 
 interface ComparedMeasure {
   /** Compared measure; undefined if there is only one value. */
@@ -68,114 +68,130 @@ interface ComparedMeasure {
 
 const findComparedMeasure = (
   rule: AlertRule & { readonly condition: QueryCondition },
-  answer: Answer,
+  result: ResultData,
 ): ComparedMeasure => {
   const { query } = rule.condition;
   if (!('measures' in query)) return { measure: undefined, isCount: false };
-  const named = rule.condition.kind === 'threshold' ? rule.condition.measure : undefined;
-  const measureNames = answer.columns.filter((_, index) => index >= query.groupBy.length).map(({ name }) => name);
-  const first = answer.form === 'table' ? measureNames[0] : answer.series[0]?.name;
-  return { measure: named ?? first, isCount: comparesCount(rule) };
+  const chosenMeasure = rule.condition.kind === 'threshold' ? rule.condition.measure : undefined;
+  const measureNames = result.columns.filter((_, index) => index >= query.groupBy.length).map(({ name }) => name);
+  const first = result.form === 'table' ? measureNames[0] : result.series[0]?.name;
+  return { measure: chosenMeasure ?? first, isCount: isCountCompared(rule) };
 };
 
-const fromSeries = ({ series }: Answer, { measure, isCount }: ComparedMeasure): GroupResponse[] => {
-  const events = new Map(
+const fromSeries = ({ series }: ResultData, { measure, isCount }: ComparedMeasure): GroupQueryResult[] => {
+  const eventsByGroup = new Map(
     series
       .filter(({ name }) => name === eventCountMeasure)
       .map(({ labels, points }) => [
-        groupKey(limitLabels(labels)),
+        toGroupKey(limitLabels(labels)),
         points.reduce((sum, [, value]) => sum + (parseJsonNumber(value) ?? 0), 0),
       ]),
   );
   return series
     .filter(({ name }) => name !== eventCountMeasure && (measure === undefined || name === measure))
-    .map(({ labels: all, points }) => {
-      const labels = limitLabels(all);
+    .map(({ labels: resultLabels, points }) => {
+      const labels = limitLabels(resultLabels);
       return {
         labels,
         isCount,
         points: points.map(([, value]) => parseJsonNumber(value)),
-        eventCount: events.get(groupKey(labels)),
+        eventCount: eventsByGroup.get(toGroupKey(labels)),
       };
     });
 };
 
-const fromTable = ({ columns, rows }: Answer, { measure, isCount }: ComparedMeasure): GroupResponse[] => {
+const fromTable = ({ columns, rows }: ResultData, { measure, isCount }: ComparedMeasure): GroupQueryResult[] => {
   const isNumericColumn = (index: number): boolean => ['number', 'duration'].includes(columns[index]?.type ?? '');
   const valueColumn = columns.findIndex(
     ({ name }, index) => isNumericColumn(index) && (measure === undefined || name === measure),
   );
-  const events = columns.findIndex(({ name }) => name === eventCountMeasure);
+  const eventColumn = columns.findIndex(({ name }) => name === eventCountMeasure);
   return rows.map((row) => ({
     labels: limitLabels(
-      Object.fromEntries(columns.flatMap(({ name, type }, at) => (type === 'text' ? [[name, String(row[at])]] : []))),
+      Object.fromEntries(
+        columns.flatMap(({ name, type }, index) => (type === 'text' ? [[name, String(row[index])]] : [])),
+      ),
     ),
     isCount,
     points: [parseJsonNumber(row[valueColumn])],
-    ...(events >= 0 && { eventCount: parseJsonNumber(row[events]) ?? 0 }),
+    ...(eventColumn >= 0 && { eventCount: parseJsonNumber(row[eventColumn]) ?? 0 }),
   }));
 };
 
 const toGroups = (
   rule: AlertRule & { readonly condition: QueryCondition },
-  answer: Answer,
-  compared: ComparedMeasure,
-): readonly GroupResponse[] => {
+  result: ResultData,
+  comparedMeasure: ComparedMeasure,
+): readonly GroupQueryResult[] => {
   const { query } = rule.condition;
-  if (answer.form !== 'table') return fromSeries(answer, compared);
-  const states = getQueryKind(query).states?.(query, answer, rule.minimumEvents);
-  return states?.map((group) => ({ ...group, labels: limitLabels(group.labels) })) ?? fromTable(answer, compared);
+  if (result.form !== 'table') return fromSeries(result, comparedMeasure);
+  const states = getQueryKind(query).states?.(query, result, rule.minimumEvents);
+  return (
+    states?.map((group) => ({ ...group, labels: limitLabels(group.labels) })) ?? fromTable(result, comparedMeasure)
+  );
 };
 
 /** Converts a query result to the form for evaluation. */
 export const toRuleResult = (
   rule: AlertRule & { readonly condition: QueryCondition },
-  answer: Answer,
+  result: ResultData,
 ): RuleQueryResult => {
-  const wrong = answer.partial.find(({ code }) => code !== 'groups' && code !== 'delay');
-  if (wrong !== undefined) return { kind: 'error', message: `the query returned a partial result: ${wrong.message}` };
-  const compared = findComparedMeasure(rule, answer);
+  const incompleteness = result.partial.find(({ code }) => code !== 'groups' && code !== 'delay');
+  if (incompleteness !== undefined)
+    return { kind: 'error', message: `the query returned a partial result: ${incompleteness.message}` };
+  const comparedMeasure = findComparedMeasure(rule, result);
   const { query } = rule.condition;
-  const { measure } = compared;
-  if (measure !== undefined && answer.form === 'table' && !answer.columns.some(({ name }) => name === measure))
+  const { measure } = comparedMeasure;
+  if (measure !== undefined && result.form === 'table' && !result.columns.some(({ name }) => name === measure))
     return { kind: 'error', message: `the query has no measure ${measure}` };
-  const isTable = answer.form === 'table';
-  const groups = toGroups(rule, answer, compared);
+  const isTable = result.form === 'table';
+  const groups = toGroups(rule, result, comparedMeasure);
   const unit = isTable
-    ? answer.columns.find(
+    ? result.columns.find(
         ({ name, type }) => type !== 'text' && type !== 'time' && (measure === undefined || name === measure),
       )?.unit
-    : answer.series.find(({ name }) => measure === undefined || name === measure)?.unit;
+    : result.series.find(({ name }) => measure === undefined || name === measure)?.unit;
   // Without records, the result has no steps; a count is then 0.
-  const isNone = 'measures' in query && query.groupBy.length === 0 && groups.length === 0;
+  const isEmpty = 'measures' in query && query.groupBy.length === 0 && groups.length === 0;
   return {
     kind: 'groups',
     unit: unit ?? '',
-    groups: isNone ? [{ labels: {}, points: [compared.isCount ? 0 : null], isCount: true, eventCount: 0 }] : groups,
-    isTruncated: answer.partial.length > 0,
+    groups: isEmpty
+      ? [{ labels: {}, points: [comparedMeasure.isCount ? 0 : null], isCount: true, eventCount: 0 }]
+      : groups,
+    isTruncated: result.partial.length > 0,
   };
 };
 
-const evaluateComposite = async (condition: Composite, reading: Reading, nowMs: number): Promise<RuleQueryResult> => {
-  const names = Object.entries(condition.rules);
-  const firing = await readFiringLabels(
+const evaluateComposite = async (
+  condition: Composite,
+  reading: TenantReader,
+  nowMs: number,
+): Promise<RuleQueryResult> => {
+  const ruleEntries = Object.entries(condition.rules);
+  const firingLabels = await readFiringLabels(
     reading,
-    names.map(([, id]) => id),
+    ruleEntries.map(([, id]) => id),
     nowMs,
   );
-  const projected = (labels: Labels): Labels =>
+  const selectLabels = (labels: Labels): Labels =>
     limitLabels(Object.fromEntries(condition.groupBy.map((name) => [name, labels[name] ?? ''])));
   const byName = new Map(
-    names.map(([name, id]) => [name, new Set((firing.get(id) ?? []).map((labels) => groupKey(projected(labels))))]),
+    ruleEntries.map(([name, id]) => [
+      name,
+      new Set((firingLabels.get(id) ?? []).map((labels) => toGroupKey(selectLabels(labels)))),
+    ]),
   );
-  const groups = new Map([...firing.values()].flat().map((labels) => [groupKey(projected(labels)), projected(labels)]));
+  const groups = new Map(
+    [...firingLabels.values()].flat().map((labels) => [toGroupKey(selectLabels(labels)), selectLabels(labels)]),
+  );
   if (condition.groupBy.length === 0) groups.set('', {});
   return {
     kind: 'groups',
     unit: '',
     groups: [...groups].map(([key, labels]) => ({
       labels,
-      points: [expressionHolds(condition.expression, (name) => byName.get(name)?.has(key) === true) ? 1 : 0],
+      points: [doesExpressionHold(condition.expression, (name) => byName.get(name)?.has(key) === true) ? 1 : 0],
     })),
   };
 };
@@ -190,10 +206,10 @@ interface RuleQueryOptions {
   readonly nowMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Timeout for the wait for a query slot and for the result; by default none. */
-  readonly withinMs?: number;
+  readonly timeoutMs?: number;
   readonly onError?: (error: unknown) => void;
   /** Query runner of the rule's tenant, which batches the queries of rules that share it. The results are the same. */
-  readonly answers?: QueryBatcher;
+  readonly batcher?: QueryBatcher;
 }
 
 /**
@@ -203,31 +219,31 @@ interface RuleQueryOptions {
  */
 export const queryRule = async (
   rule: AlertRule,
-  reading: Reading,
+  reading: TenantReader,
   {
     nowMs,
     signal,
-    withinMs,
+    timeoutMs,
     onError,
-    answers = new QueryBatcher({ ...queryTimeouts, batchDelayMs: 0 }),
+    batcher = new QueryBatcher({ ...queryTimeouts, batchDelayMs: 0 }),
   }: RuleQueryOptions,
 ): Promise<RuleQueryResult> => {
   const { condition } = rule;
-  const over = withinMs === undefined ? undefined : AbortSignal.timeout(withinMs);
-  const ending = AbortSignal.any([signal, over].filter((each) => each !== undefined));
+  const timeoutSignal = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+  const abortSignal = AbortSignal.any([signal, timeoutSignal].filter((each) => each !== undefined));
   try {
     if (condition.kind === 'composite')
-      return await answers.runInSlot(() => evaluateComposite(condition, reading, nowMs), ending);
-    const queryRuleFields = { ...rule, condition };
-    const { query, window } = buildQueryRequest(queryRuleFields, nowMs);
-    const options = { signal: ending, dueMs: nowMs, requester: rule.id };
+      return await batcher.runInSlot(() => evaluateComposite(condition, reading, nowMs), abortSignal);
+    const queryableRule = { ...rule, condition };
+    const { query, window } = buildQueryRequest(queryableRule, nowMs);
+    const options = { signal: abortSignal, dueMs: nowMs, requester: rule.id };
     return toRuleResult(
-      queryRuleFields,
-      await runOverWindow(query, window, (part, context) => answers.run(part, reading, context, options)),
+      queryableRule,
+      await runOverWindow(query, window, (part, context) => batcher.run(part, reading, context, options)),
     );
   } catch (error) {
     signal?.throwIfAborted();
-    if (over?.aborted === true) throw new TimeoutError(withinMs ?? 0);
+    if (timeoutSignal?.aborted === true) throw new TimeoutError(timeoutMs ?? 0);
     if (error instanceof TimeoutError) throw error;
     if (queryErrorMessage(error) === queryErrorMessage(undefined)) onError?.(error);
     return { kind: 'error', message: queryErrorMessage(error), isAway: error instanceof UnavailableError };

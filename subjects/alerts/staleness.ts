@@ -8,7 +8,7 @@ type ScheduledRule = Pick<AlertRule, 'enabled' | 'interval'> & { readonly update
  * Returns since when a rule has not been evaluated, if that is longer than three of its intervals; undefined if it is
  * current. Disabled rules are not evaluated.
  */
-export const staleSinceMs = (
+export const findStaleSinceMs = (
   { enabled, interval, updatedAt }: ScheduledRule,
   evaluatedMs: number,
   nowMs: number,

@@ -47,32 +47,32 @@ export interface RuleState {
 
 export const emptyState = (): RuleState => ({ form: '', alerts: {} });
 
-const shortHash = (...parts: readonly unknown[]): string =>
+const computeShortHash = (...parts: readonly unknown[]): string =>
   createHash('sha1').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 
 const sortLabels = (labels: Labels): readonly (readonly [string, string])[] =>
-  Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
+  Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1));
 
 /** Returns the key of a group within its rule. */
-export const groupKey = (labels: Labels): string => {
+export const toGroupKey = (labels: Labels): string => {
   const names = Object.keys(labels);
   return names.length === 0
     ? ''
-    : shortHash(names.length === 1 ? [[names[0], labels[names[0] as string]]] : sortLabels(labels));
+    : computeShortHash(names.length === 1 ? [[names[0], labels[names[0] as string]]] : sortLabels(labels));
 };
 
 /** Key of the alert about a failed query or a lack of data. */
 export const problemKey = '!';
 
 /** Returns the ID of an alert, which is constant for a rule and group. */
-export const createAlertId = (ruleId: string, key: string): string => shortHash('alert', ruleId, key);
+export const createAlertId = (ruleId: string, key: string): string => computeShortHash('alert', ruleId, key);
 
 /** Returns the ID of a transition, which is the same for a repeated evaluation. */
 export const createTransitionId = (alertId: string, atMs: number, to: string): string =>
-  shortHash('transition', alertId, atMs, to);
+  computeShortHash('transition', alertId, atMs, to);
 
 /** Returns the hash of the parts of a condition that determine the rule's groups. */
 export const hashGrouping = (condition: object): string => {
   const { kind, query, groupBy, rules } = condition as Record<string, unknown>;
-  return shortHash('form', kind, query, groupBy, rules);
+  return computeShortHash('form', kind, query, groupBy, rules);
 };

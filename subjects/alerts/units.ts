@@ -1,6 +1,6 @@
 /** Conversion of values between units of one kind, in UCUM as OpenTelemetry uses it. */
 
-/** The kind of each unit, and its factor to the base unit of the kind */
+/** The kind of each unit, and its factor to the base unit of that kind. */
 const units: ReadonlyMap<string, readonly [kind: string, factor: number]> = new Map<string, readonly [string, number]>([
   ...Object.entries({ ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86_400, wk: 604_800 }).map(
     ([unit, factor]): [string, [string, number]] => [unit, ['time', factor]],
@@ -27,12 +27,12 @@ const perSecond: Readonly<Record<string, number>> = { '/s': 1, '/min': 60, '/h':
  * units.
  */
 const splitUnit = (unit: string): readonly [what: string, seconds: number] => {
-  const [denominator = ''] = Object.keys(perSecond).filter((each) => unit.endsWith(each));
+  const [denominator = ''] = Object.keys(perSecond).filter((suffix) => unit.endsWith(suffix));
   return [unit.slice(0, unit.length - denominator.length).replace(/^\{.*\}$/, ''), perSecond[denominator] ?? 0];
 };
 
 /** Returns the factor that converts a value from `from` to `to`; undefined for incompatible units. */
-export const conversionFactor = (from: string, to: string): number | undefined => {
+export const getConversionFactor = (from: string, to: string): number | undefined => {
   if (from === to) return 1;
   const [[numerator, seconds], [otherNumerator, otherSeconds]] = [splitUnit(from), splitUnit(to)];
   if ((seconds === 0) !== (otherSeconds === 0)) return undefined;
@@ -47,8 +47,8 @@ export const conversionFactor = (from: string, to: string): number | undefined =
 
 /** Returns whether values with the unit can be converted. */
 export const isUnit = (unit: string): boolean => {
-  const [what] = splitUnit(unit);
-  return what === '' || units.has(what);
+  const [numerator] = splitUnit(unit);
+  return numerator === '' || units.has(numerator);
 };
 
 /** Readable units of durations and sizes, largest first. A value uses a unit from this minimum on. */
@@ -72,7 +72,7 @@ export const toReadableUnit = (value: number, unit: string): readonly [value: nu
   const kind = units.get(unit)?.[0];
   if (value === 0 || !Number.isFinite(value)) return [value, unit];
   for (const [unitKind, targetUnit, minValue] of readableUnits) {
-    const factor = unitKind === kind ? conversionFactor(unit, targetUnit) : undefined;
+    const factor = unitKind === kind ? getConversionFactor(unit, targetUnit) : undefined;
     if (factor !== undefined && Math.abs(value * factor) >= minValue)
       return [Number((value * factor).toPrecision(15)), targetUnit];
   }

@@ -1,14 +1,14 @@
 /** Verdict on a group: whether the condition of a rule holds, and why. */
 import type { AlertSeverity } from '../../schemas/alerts.ts';
-import type { GroupResponse } from './answer.ts';
+import type { GroupQueryResult } from './answer.ts';
 import type { AlertRule, Threshold } from './rule.ts';
-import { severityRank } from './rule.ts';
+import { getSeverityRank } from './rule.ts';
 import type { ThresholdComparison } from './state.ts';
-import { conversionFactor, toReadableUnit } from './units.ts';
+import { getConversionFactor, toReadableUnit } from './units.ts';
 
-/** Result for a group. `held`: the condition holds; `clear`: it does not hold; `noVerdict`: it cannot be evaluated. */
+/** Result for a group. `held`: the condition holds; `clear`: it does not hold; `missing`: it cannot be evaluated. */
 export interface Verdict {
-  readonly is: 'held' | 'clear' | 'missing';
+  readonly kind: 'held' | 'clear' | 'missing';
   readonly severity: AlertSeverity | undefined;
   /** Compared value, in the unit of the query. */
   readonly value: number | null;
@@ -22,7 +22,12 @@ type ThresholdCondition = Extract<AlertRule['condition'], { kind: 'threshold' }>
 type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
 type Absence = Extract<AlertRule['condition'], { kind: 'absence' }>;
 
-const noVerdict = (reason: string): Verdict => ({ is: 'missing', severity: undefined, value: null, reason });
+const createMissingVerdict = (reason: string): Verdict => ({
+  kind: 'missing',
+  severity: undefined,
+  value: null,
+  reason,
+});
 
 /** Formats a number for people. */
 export const formatNumber = (value: number | null | undefined, unit: string): string => {
@@ -37,7 +42,7 @@ interface ThresholdLimits {
 }
 
 /** Returns whether a value crosses a threshold. An active alert ends only beyond the recovery threshold. */
-const crosses = ({ operator }: Threshold, { value, upper }: ThresholdLimits, pointValue: number): boolean => {
+const isCrossing = ({ operator }: Threshold, { value, upper }: ThresholdLimits, pointValue: number): boolean => {
   switch (operator) {
     case 'above':
       return pointValue > value;
@@ -60,26 +65,26 @@ const crosses = ({ operator }: Threshold, { value, upper }: ThresholdLimits, poi
 const evaluateMatch = (
   match: ThresholdCondition['match'],
   points: readonly number[],
-  crossesAt: (one: number) => boolean,
+  isCrossedAt: (one: number) => boolean,
 ): readonly [value: number, crosses: boolean] => {
   const last = points.at(-1) as number;
   switch (match) {
     case 'at-least-once': {
-      const first = points.findLast(crossesAt);
+      const first = points.findLast(isCrossedAt);
       return first === undefined ? [last, false] : [first, true];
     }
     case 'all-the-time': {
-      const other = points.findLast((one) => !crossesAt(one));
+      const other = points.findLast((point) => !isCrossedAt(point));
       return other === undefined ? [last, true] : [other, false];
     }
     case 'on-average':
     case 'in-total': {
-      const sum = points.reduce((total, one) => total + one, 0);
+      const sum = points.reduce((total, point) => total + point, 0);
       const value = match === 'in-total' ? sum : sum / points.length;
-      return [value, crossesAt(value)];
+      return [value, isCrossedAt(value)];
     }
     default:
-      return [last, crossesAt(last)];
+      return [last, isCrossedAt(last)];
   }
 };
 
@@ -107,26 +112,26 @@ const comparisonTexts: Readonly<Partial<Record<Threshold['operator'], string>>> 
 
 const describeThreshold = (threshold: Threshold, unitOfQuery: string): string => {
   const { operator, value, upper } = threshold;
-  const figure = (one: number | undefined): string => formatThresholdValue(threshold, one, unitOfQuery);
-  if (operator === 'outside') return `outside ${figure(value)} to ${figure(upper)}`;
-  return `${comparisonTexts[operator] ?? operator} ${figure(value)}`;
+  const formatLimit = (limit: number | undefined): string => formatThresholdValue(threshold, limit, unitOfQuery);
+  if (operator === 'outside') return `outside ${formatLimit(value)} to ${formatLimit(upper)}`;
+  return `${comparisonTexts[operator] ?? operator} ${formatLimit(value)}`;
 };
 
 /** Negates a comparison: "not equal to" becomes "equal to". */
-const negateComparison = (side: string): string =>
-  side.startsWith('not ') ? side.slice('not '.length) : `not ${side}`;
+const negateComparison = (comparison: string): string =>
+  comparison.startsWith('not ') ? comparison.slice('not '.length) : `not ${comparison}`;
 
 const toComparison = (threshold: Threshold, value: number, unit: string): ThresholdComparison => {
-  const text = formatThresholdValue(threshold, value * (conversionFactor(unit, threshold.unit ?? unit) ?? 1), unit);
+  const text = formatThresholdValue(threshold, value * (getConversionFactor(unit, threshold.unit ?? unit) ?? 1), unit);
   if (threshold.operator === 'any') return { text, threshold: '', limit: null };
-  const factor = threshold.unit === undefined ? 1 : (conversionFactor(threshold.unit, unit) ?? 1);
+  const factor = threshold.unit === undefined ? 1 : (getConversionFactor(threshold.unit, unit) ?? 1);
   // Rounding removes floating-point noise: the conversion of 1 s results in 999999999.9999999 ns.
   const limit = Number(((threshold.value ?? 0) * factor).toPrecision(15));
   return { text, threshold: describeThreshold(threshold, unit), limit };
 };
 
 /**
- * Result of a threshold: whether it is crossed, or whether an active alert has not reached its recovery threshold yet
+ * Result of a threshold: whether it is crossed, or whether an active alert has not reached its recovery threshold yet.
  */
 interface ThresholdCrossing {
   readonly value: number;
@@ -146,15 +151,15 @@ const evaluateThreshold = (
   threshold: Threshold,
   { condition, points, unit, active }: GroupInput,
 ): ThresholdCrossing => {
-  const factor = threshold.unit === undefined ? 1 : (conversionFactor(threshold.unit, unit) ?? 1);
+  const factor = threshold.unit === undefined ? 1 : (getConversionFactor(threshold.unit, unit) ?? 1);
   const { value = 0, upper = 0, recovery = value, severity } = threshold;
-  const judge = (limit: number) =>
-    evaluateMatch(condition.match, points, (one) =>
-      crosses(threshold, { value: limit * factor, upper: upper * factor }, one),
+  const evaluateLimit = (limit: number) =>
+    evaluateMatch(condition.match, points, (point) =>
+      isCrossing(threshold, { value: limit * factor, upper: upper * factor }, point),
     );
-  const [compared, isCrossed] = judge(value);
-  const wasActive = active !== undefined && severityRank(severity) <= severityRank(active);
-  const isHeldByRecovery = !isCrossed && wasActive && recovery !== value && judge(recovery)[1];
+  const [compared, isCrossed] = evaluateLimit(value);
+  const wasActive = active !== undefined && getSeverityRank(severity) <= getSeverityRank(active);
+  const isHeldByRecovery = !isCrossed && wasActive && recovery !== value && evaluateLimit(recovery)[1];
   return { value: compared, isCrossed, isHeldByRecovery };
 };
 
@@ -165,26 +170,28 @@ const describeCrossing = (threshold: Threshold, { isHeldByRecovery }: ThresholdC
 };
 
 /** Evaluates a group's thresholds, highest severity first. */
-const evaluateThresholds = (judged: GroupInput): Verdict => {
-  const { condition, unit } = judged;
+const evaluateThresholds = (input: GroupInput): Verdict => {
+  const { condition, unit } = input;
   const { match, window, step, thresholds } = condition;
-  const over = step === undefined ? `over ${window}` : `${matchTexts[match]} ${window}`;
-  const ordered = thresholds.toSorted((one, other) => severityRank(other.severity) - severityRank(one.severity));
-  let last: Verdict = noVerdict('the rule has no threshold');
-  for (const threshold of ordered) {
-    const crossing = evaluateThreshold(threshold, judged);
+  const windowText = step === undefined ? `over ${window}` : `${matchTexts[match]} ${window}`;
+  const thresholdsByRank = thresholds.toSorted(
+    (one, other) => getSeverityRank(other.severity) - getSeverityRank(one.severity),
+  );
+  let last: Verdict = createMissingVerdict('the rule has no threshold');
+  for (const threshold of thresholdsByRank) {
+    const crossing = evaluateThreshold(threshold, input);
     const { value, isCrossed, isHeldByRecovery } = crossing;
     const { operator, severity } = threshold;
     const compared = toComparison(threshold, value, unit);
     const { text } = compared;
-    if (operator === 'any') return { is: 'held', severity, value, reason: `the query returns ${text}`, compared };
-    const reason = `${text} is ${describeCrossing(threshold, crossing, unit)} ${over}`;
-    if (isCrossed || isHeldByRecovery) return { is: 'held', severity, value, reason, compared };
+    if (operator === 'any') return { kind: 'held', severity, value, reason: `the query returns ${text}`, compared };
+    const reason = `${text} is ${describeCrossing(threshold, crossing, unit)} ${windowText}`;
+    if (isCrossed || isHeldByRecovery) return { kind: 'held', severity, value, reason, compared };
     last = {
-      is: 'clear',
+      kind: 'clear',
       severity: undefined,
       value,
-      reason: `${text} is ${negateComparison(compared.threshold)} ${over}`,
+      reason: `${text} is ${negateComparison(compared.threshold)} ${windowText}`,
       compared,
     };
   }
@@ -193,18 +200,18 @@ const evaluateThresholds = (judged: GroupInput): Verdict => {
 
 const evaluateComposite = ({ expression, severity }: Composite, points: readonly number[]): Verdict =>
   points.at(-1) === 1
-    ? { is: 'held', severity, value: 1, reason: `${expression} holds` }
-    : { is: 'clear', severity: undefined, value: 0, reason: `${expression} does not hold` };
+    ? { kind: 'held', severity, value: 1, reason: `${expression} holds` }
+    : { kind: 'clear', severity: undefined, value: 0, reason: `${expression} does not hold` };
 
 const evaluateAbsence = ({ window, severity }: Absence, points: readonly number[], isCount: boolean): Verdict => {
   const value = points.at(-1) ?? null;
-  return points.length === 0 || (isCount && points.every((one) => one === 0))
-    ? { is: 'held', severity, value: null, reason: `there was no data for ${window}` }
-    : { is: 'clear', severity: undefined, value, reason: `there was data within ${window}` };
+  return points.length === 0 || (isCount && points.every((point) => point === 0))
+    ? { kind: 'held', severity, value: null, reason: `there was no data for ${window}` }
+    : { kind: 'clear', severity: undefined, value, reason: `there was data within ${window}` };
 };
 
 /** Replaces the texts of a verdict with those of the result. */
-const withExplanation = (verdict: Verdict, group: GroupResponse | undefined): Verdict => {
+const withExplanation = (verdict: Verdict, group: GroupQueryResult | undefined): Verdict => {
   if (group?.explanation === undefined) return verdict;
   const { text, reason } = group.explanation;
   return {
@@ -217,21 +224,21 @@ const withExplanation = (verdict: Verdict, group: GroupResponse | undefined): Ve
 /** Returns the verdict on one group's result. */
 export const evaluateGroup = (
   rule: Pick<AlertRule, 'condition' | 'minimumEvents'>,
-  group: GroupResponse | undefined,
+  group: GroupQueryResult | undefined,
   unit: string,
   active: AlertSeverity | undefined,
 ): Verdict => {
   const { condition, minimumEvents } = rule;
-  const points = (group?.points ?? []).filter((one) => one !== null);
+  const points = (group?.points ?? []).filter((point) => point !== null);
   if (condition.kind === 'composite') return evaluateComposite(condition, points);
   if (condition.kind === 'absence') return evaluateAbsence(condition, points, group?.isCount === true);
-  if (group?.unknownReason !== undefined) return noVerdict(group.unknownReason);
-  if (points.length === 0) return noVerdict(`there was no data for ${condition.window}`);
+  if (group?.unknownReason !== undefined) return createMissingVerdict(group.unknownReason);
+  if (points.length === 0) return createMissingVerdict(`there was no data for ${condition.window}`);
   const events = group?.eventCount ?? points.length;
   if (minimumEvents !== undefined && events < minimumEvents)
-    return noVerdict(`${events} events in ${condition.window} are fewer than the required ${minimumEvents}`);
+    return createMissingVerdict(`${events} events in ${condition.window} are fewer than the required ${minimumEvents}`);
   const verdict = withExplanation(evaluateThresholds({ condition, points, unit, active }), group);
-  return verdict.is === 'held' && group?.ignoredReason !== undefined
-    ? { ...verdict, is: 'clear', severity: undefined, reason: `${verdict.reason}, but ${group.ignoredReason}` }
+  return verdict.kind === 'held' && group?.ignoredReason !== undefined
+    ? { ...verdict, kind: 'clear', severity: undefined, reason: `${verdict.reason}, but ${group.ignoredReason}` }
     : verdict;
 };

@@ -1,7 +1,7 @@
 /** Events for the event feed about anomalies. */
 
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
-import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
+import { type PlatformEvent, toEventTags } from '../../schemas/events.ts';
 import { describeAnomaly } from './scores/anomaly-text.ts';
 
 const changeVerbs = { begin: 'began', worse: 'became worse', end: 'ended' } as const;
@@ -27,7 +27,7 @@ export const toPlatformEvent = (change: AnomalyChange): PlatformEvent => {
     text: describeAnomaly(change),
     service: (labels['service'] ?? labels['service.name'] ?? '').slice(0, 512),
     environment: '',
-    tags: eventTags({ ...change.detectorLabels, ...labels }),
+    tags: toEventTags({ ...change.detectorLabels, ...labels }),
     link: '',
     actor: { type: 'system', id: 'anomalies' },
     details: { anomalyId: id, detectorId, change: change.change, direction: change.direction, score },

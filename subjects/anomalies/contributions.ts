@@ -1,9 +1,9 @@
 /** Breakdown of an anomaly by groups: the change of each group, which add up to the total change. */
 
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { AggregateQuery, MetricQuery, Query } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
-import { runForAnswer } from '../../queries/run.ts';
+import { runWithoutCost } from '../../queries/run.ts';
 import type { StoredAnomaly } from './stored.ts';
 
 export interface Contribution {
@@ -46,8 +46,8 @@ type SplittableQuery = AggregateQuery | MetricQuery;
 
 /** Returns a query whose groups add up to the total, or the reason why there is none. */
 const toSplittableQuery = (query: Query, name: string): SplittableQuery | string => {
-  const split = getQueryKind(query).splittable?.(query, name, maxGroups);
-  return split ?? `queries of kind ${query.kind} cannot be split into contributions`;
+  const splitQuery = getQueryKind(query).splittable?.(query, name, maxGroups);
+  return splitQuery ?? `queries of kind ${query.kind} cannot be split into contributions`;
 };
 
 interface Window {
@@ -64,7 +64,7 @@ const chooseWindows = (
   return { during: { fromMs: beginMs, toMs }, before: { fromMs: beginMs - count * stepMs, toMs: beginMs } };
 };
 
-const numberOf = (value: number | string | null): number => {
+const toFiniteNumber = (value: number | string | null): number => {
   const number = Number(value ?? 0);
   return Number.isFinite(number) ? number : 0;
 };
@@ -74,18 +74,18 @@ const readGroupMeans = async (
   query: SplittableQuery,
   { labels, stepMs }: StoredAnomaly,
   { fromMs, toMs }: Window,
-  options: { readonly by: string; readonly reading: QueryReading; readonly signal: AbortSignal },
+  options: { readonly by: string; readonly reading: QueryReader; readonly signal: AbortSignal },
 ): Promise<Map<string, number>> => {
-  const split = { ...query, groupBy: [...query.groupBy, options.by] };
+  const splitQuery = { ...query, groupBy: [...query.groupBy, options.by] };
   const range = { from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n - 1n };
-  const { series } = await runForAnswer(split, options.reading, { range, stepMs, signal: options.signal });
+  const { series } = await runWithoutCost(splitQuery, options.reading, { range, stepMs, signal: options.signal });
   const matchingSeries = series.filter((one) =>
     query.groupBy.every((name) => (one.labels[name] ?? '') === (labels[name] ?? '')),
   );
   return new Map(
     matchingSeries.map((one) => [
       one.labels[options.by] ?? '',
-      one.points.reduce((sum, [, value]) => sum + numberOf(value), 0) / ((toMs - fromMs) / stepMs),
+      one.points.reduce((sum, [, value]) => sum + toFiniteNumber(value), 0) / ((toMs - fromMs) / stepMs),
     ]),
   );
 };
@@ -96,7 +96,7 @@ const computeContributions = (by: string, during: Map<string, number>, before: M
     change: (during.get(group) ?? 0) - (before.get(group) ?? 0),
   }));
   const total = changes.reduce((sum, { change }) => sum + change, 0);
-  const sorted = changes.toSorted((one, other) => Math.abs(other.change) - Math.abs(one.change));
+  const sorted = changes.toSorted((left, right) => Math.abs(right.change) - Math.abs(left.change));
   const toContribution = ({ group, change }: { group: string; change: number }): Contribution => ({
     group,
     change,
@@ -116,23 +116,23 @@ const computeClarity = ({ groups, change }: Contributions): number =>
 export const readContributions = async (
   query: Query,
   anomaly: StoredAnomaly,
-  { reading, signal }: { readonly reading: QueryReading; readonly signal: AbortSignal },
+  { reading, signal }: { readonly reading: QueryReader; readonly signal: AbortSignal },
 ): Promise<Contributions> => {
-  const split = toSplittableQuery(query, anomaly.name);
-  if (typeof split === 'string') return noContributions(split);
-  const fields = candidates['signal' in split ? split.signal : 'metrics'] ?? [];
+  const splitQuery = toSplittableQuery(query, anomaly.name);
+  if (typeof splitQuery === 'string') return noContributions(splitQuery);
+  const fields = candidates['signal' in splitQuery ? splitQuery.signal : 'metrics'] ?? [];
   const { during, before } = chooseWindows(anomaly, reading.nowMs);
   const breakdowns: Contributions[] = [];
-  for (const by of fields.filter((field) => !split.groupBy.includes(field))) {
+  for (const by of fields.filter((field) => !splitQuery.groupBy.includes(field))) {
     const options = { by, reading, signal };
     const breakdown = computeContributions(
       by,
-      await readGroupMeans(split, anomaly, during, options),
-      await readGroupMeans(split, anomaly, before, options),
+      await readGroupMeans(splitQuery, anomaly, during, options),
+      await readGroupMeans(splitQuery, anomaly, before, options),
     );
     breakdowns.push(breakdown);
   }
-  const [clearest] = breakdowns.toSorted((one, other) => computeClarity(other) - computeClarity(one));
+  const [clearest] = breakdowns.toSorted((left, right) => computeClarity(right) - computeClarity(left));
   if (clearest === undefined || computeClarity(clearest) === 0)
     return noContributions('no attribute that is common in the records explains the change');
   return clearest;

@@ -23,8 +23,8 @@ const unsupportedKinds: Readonly<Partial<Record<Query['kind'], string>>> = {
 };
 
 const findQueryProblems = (query: Query, path: string): Problem[] => {
-  const refusal = unsupportedKinds[query.kind];
-  if (refusal !== undefined) return [{ path: `${path}.kind`, message: refusal }];
+  const unsupportedMessage = unsupportedKinds[query.kind];
+  if (unsupportedMessage !== undefined) return [{ path: `${path}.kind`, message: unsupportedMessage }];
   const message = findPromqlProblem(query);
   if (message !== undefined) return [{ path: `${path}.expression`, message }];
   return listPartQueries(query).flatMap(([partPath, part]) => findQueryProblems(part, `${path}.${partPath}`));

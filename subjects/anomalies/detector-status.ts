@@ -1,10 +1,16 @@
 /** Status of detectors and their rate of false alarms, from stored evaluations and anomalies. */
 import { z } from 'zod';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { AnomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
-import { estimateLearningMs, hashQuery, incompletePrefix, landingWaitMs, lastCompleteStepMs } from './read-points.ts';
+import {
+  estimateLearningMs,
+  getIngestionWaitMs,
+  getLastCompleteStepMs,
+  hashQuery,
+  incompletePrefix,
+} from './read-points.ts';
 
 const weekMs = 604_800_000;
 const dayMs = 86_400_000;
@@ -70,7 +76,7 @@ interface EvaluationRow {
 
 /** The last evaluation of each detector, by ID. */
 const readEvaluations = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   ids: readonly string[],
 ): Promise<Map<string, EvaluationRow>> => {
   const rows = await columns.query<EvaluationRow & Record<string, unknown>>(
@@ -84,7 +90,7 @@ const readEvaluations = async (
 };
 
 const readAlarms = async (
-  { columns, nowMs }: Pick<Reading, 'columns' | 'nowMs'>,
+  { columns, nowMs }: Pick<TenantReader, 'columns' | 'nowMs'>,
   ids: readonly string[],
 ): Promise<Map<string, ReadonlySet<string>>> => {
   const rows = await columns.query<{ detector: string; anomalies: string[] }>(
@@ -101,7 +107,7 @@ const computeAlarmRate = (
   feedback: readonly AnomalyFeedback[],
   { watchedFromMs, upToMs, nowMs }: { watchedFromMs: number; upToMs: number; nowMs: number },
 ): DetectorStatus['rate'] => {
-  const marks = feedback.flatMap((each) => each.marks).filter(({ anomalyId }) => alarms.has(anomalyId));
+  const marks = feedback.flatMap((entry) => entry.marks).filter(({ anomalyId }) => alarms.has(anomalyId));
   const countMarks = (verdict: string): number => marks.filter((mark) => mark.verdict === verdict).length;
   const watchedMs = watchedFromMs === 0 ? 0 : Math.max(0, upToMs - Math.max(watchedFromMs, nowMs - ratePeriodMs));
   const counts = { alarms: alarms.size, truePositives: countMarks('true'), falsePositives: countMarks('false') };
@@ -111,7 +117,7 @@ const computeAlarmRate = (
     : { ...counts, weeks, perWeek: (alarms.size - counts.truePositives) / weeks, reason: null };
 };
 
-/** Contents of an evaluation; times are 0 if absent */
+/** Contents of an evaluation; times are 0 if absent. */
 interface Evaluation extends Pick<EvaluationRow, 'series' | 'learning' | 'refused' | 'open' | 'error'> {
   readonly isKnown: boolean;
   readonly upToMs: number;
@@ -146,33 +152,29 @@ const toEvaluation = (row: EvaluationRow): Evaluation => ({
   speaksFromMs: Number(row.speaks_from),
 });
 
-const refusedText = ({ refused, series }: Evaluation): string =>
-  `${refused} series are not monitored in addition to these ${series}: the maximum is 10,000 per detector and 30,000 per organization`;
+const describeRefused = ({ refused, series }: Evaluation): string =>
+  `${refused} series beyond these ${series} are not monitored: the maximum is 10,000 per detector and 30,000 per organization`;
 
 type ExistingDetector = DetectorFields & { readonly id: string; readonly createdAt: string };
 
 /** Returns the time since the end of the first complete step without a score. */
 const computeLagMs = (detector: ExistingDetector, { upToMs }: Evaluation, nowMs: number): number => {
-  const endMs = lastCompleteStepMs(detector, nowMs);
+  const endMs = getLastCompleteStepMs(detector, nowMs);
   return Math.max(0, endMs - (upToMs || Math.max(Date.parse(detector.createdAt), endMs - dayMs)));
 };
 
-const determineState = (
-  detector: ExistingDetector,
-  evaluation: Evaluation,
-  behindMs: number,
-): DetectorStatus['state'] => {
+const determineState = (detector: ExistingDetector, evaluation: Evaluation, lagMs: number): DetectorStatus['state'] => {
   const stepMs = parseDurationMs(detector.step);
   const isLearningHistory = evaluation.learnsUntilMs > 0;
   if (!detector.enabled) return 'off';
   // If only some series exceed the limits, the others are monitored.
   if (evaluation.error !== '' && !evaluation.error.startsWith(incompletePrefix)) return 'failed';
-  if (!isLearningHistory && behindMs > Math.max(toleranceMs, 2 * landingWaitMs(stepMs)) + stepMs) return 'behind';
+  if (!isLearningHistory && lagMs > Math.max(toleranceMs, 2 * getIngestionWaitMs(stepMs)) + stepMs) return 'behind';
   if (!evaluation.isKnown) return 'waiting';
   return isLearningHistory || evaluation.speaksFromMs > 0 ? 'learning' : 'watching';
 };
 
-const learningUntil = ({ step }: ExistingDetector, evaluation: Evaluation, nowMs: number): number => {
+const estimateLearningEndMs = ({ step }: ExistingDetector, evaluation: Evaluation, nowMs: number): number => {
   if (evaluation.learnsUntilMs === 0) return evaluation.speaksFromMs;
   return (
     nowMs + estimateLearningMs(evaluation.learnsUntilMs - evaluation.upToMs, parseDurationMs(step), evaluation.series)
@@ -184,8 +186,8 @@ const isoTimeOrNull = (ms: number): string | null => (ms === 0 ? null : new Date
 /** Returns the status of a detector from its last evaluation. An evaluation of a different query is ignored. */
 const toSnapshot = (detector: ExistingDetector, row: EvaluationRow | undefined, nowMs: number): DetectorSnapshot => {
   const evaluation = row?.question === hashQuery(detector) ? toEvaluation(row) : noEvaluation;
-  const behindMs = computeLagMs(detector, evaluation, nowMs);
-  const state = determineState(detector, evaluation, behindMs);
+  const lagMs = computeLagMs(detector, evaluation, nowMs);
+  const state = determineState(detector, evaluation, lagMs);
   const { series, learning, open, upToMs } = evaluation;
   return {
     state,
@@ -194,15 +196,15 @@ const toSnapshot = (detector: ExistingDetector, row: EvaluationRow | undefined, 
     open,
     lastStep: isoTimeOrNull(upToMs),
     trainedFrom: isoTimeOrNull(evaluation.learntFromMs),
-    learningUntil: state === 'learning' ? isoTimeOrNull(learningUntil(detector, evaluation, nowMs)) : null,
-    lagSeconds: state === 'off' || evaluation.learnsUntilMs > 0 ? null : behindMs / 1000,
-    error: evaluation.error || (evaluation.refused > 0 ? refusedText(evaluation) : null),
+    learningUntil: state === 'learning' ? isoTimeOrNull(estimateLearningEndMs(detector, evaluation, nowMs)) : null,
+    lagSeconds: state === 'off' || evaluation.learnsUntilMs > 0 ? null : lagMs / 1000,
+    error: evaluation.error || (evaluation.refused > 0 ? describeRefused(evaluation) : null),
   };
 };
 
 /** Returns the statuses of detectors in order, without alarm rates. */
 export const readSnapshots = async (
-  reading: Reading,
+  reading: TenantReader,
   detectors: readonly ExistingDetector[],
 ): Promise<readonly DetectorSnapshot[]> => {
   if (detectors.length === 0) return [];
@@ -215,7 +217,7 @@ export const readSnapshots = async (
 
 /** Returns the statuses of detectors in order, including alarm rates. */
 export const readStatuses = async (
-  reading: Reading,
+  reading: TenantReader,
   detectors: readonly ExistingDetector[],
   feedback: readonly AnomalyFeedback[],
 ): Promise<DetectorStatus[]> => {
@@ -225,8 +227,8 @@ export const readStatuses = async (
   const { nowMs } = reading;
   return detectors.map((detector) => {
     const evaluation = evaluations.get(detector.id);
-    const own = feedback.filter(({ detectorId }) => detectorId === detector.id);
-    const rate = computeAlarmRate(alarms.get(detector.id) ?? new Set(), own, {
+    const detectorFeedback = feedback.filter(({ detectorId }) => detectorId === detector.id);
+    const rate = computeAlarmRate(alarms.get(detector.id) ?? new Set(), detectorFeedback, {
       watchedFromMs: Number(evaluation?.watched_from ?? 0),
       upToMs: Number(evaluation?.up_to ?? 0),
       nowMs,

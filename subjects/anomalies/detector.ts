@@ -17,7 +17,7 @@ export const DetectorFields = z.strictObject({
   step: durationSchema('10s', '1d').default('1m').describe('Step; each step is a point of every series'),
   delay: durationSchema('0s', '1h')
     .default('15s')
-    .describe('Delay of the query after the end of a step; data that lands later is not scored'),
+    .describe('Delay of the query after the end of a step; data that arrives later is not scored'),
   falseAlarmsPerWeek: z
     .number()
     .min(0.001)
@@ -50,5 +50,5 @@ export const getMonitoredSignals = ({ query }: Pick<DetectorFields, 'query'>): r
   listSignals(query);
 
 /** Returns the entitlements besides `ai` that a plan must include to run the detector. */
-export const requiredEntitlements = (detector: Pick<DetectorFields, 'query'>): string[] =>
+export const listRequiredEntitlements = (detector: Pick<DetectorFields, 'query'>): string[] =>
   getMonitoredSignals(detector).map((signal) => signalDefinitions[signal].entitlement);

@@ -1,7 +1,7 @@
 /** State transitions of an anomaly in a series with each point: it begins, becomes worse, or ends. */
 
 import type { AnomalyPoints } from '../../schemas/anomalies.ts';
-import { type Direction, signDirection } from './scores/anomaly-text.ts';
+import { type Direction, getSignDirection } from './scores/anomaly-text.ts';
 import type { Scored } from './scores/scorer.ts';
 import type { Sign } from './scores/signs.ts';
 
@@ -37,7 +37,7 @@ export const computeChange = ({ before, peak: { value } }: Pick<Episode, 'before
   before === null ? 0 : value - before;
 
 /** Returns the score that random points exceed this many times per week. */
-const scoreThreshold = (allowedPerWeek: number): number => Math.exp(-allowedPerWeek);
+const computeScoreThreshold = (allowedPerWeek: number): number => Math.exp(-allowedPerWeek);
 
 const beginEpisode = (
   scored: Scored & { readonly sign: Sign },
@@ -61,10 +61,10 @@ const extendEpisode = (episode: Episode, scored: Scored & { readonly sign: Sign 
 
 /** Returns whether an episode is reported, by its direction, rarity and size. */
 const isReported = (episode: Episode, { direction, minChange, allowedPerWeek }: FollowOptions): boolean => {
-  const episodeDirection = signDirection(episode.sign);
+  const episodeDirection = getSignDirection(episode.sign);
   return (
     (direction === 'both' || episodeDirection === direction) &&
-    episode.score > scoreThreshold(allowedPerWeek[episodeDirection]) &&
+    episode.score > computeScoreThreshold(allowedPerWeek[episodeDirection]) &&
     Math.abs(computeChange(episode)) >= minChange[episodeDirection]
   );
 };
@@ -76,7 +76,7 @@ export interface EpisodeUpdate {
 }
 
 /** Returns the next state of an anomaly after a point with a value. */
-export const nextEpisode = (
+export const advanceEpisode = (
   episode: Episode | undefined,
   scored: Scored,
   value: number,
@@ -90,7 +90,8 @@ export const nextEpisode = (
     episode === undefined
       ? beginEpisode(anomalousPoint, value, options.mode)
       : extendEpisode(episode, anomalousPoint, value);
-  const isWorse = episode !== undefined && scored.score > scoreThreshold(options.allowedPerWeek[signDirection(sign)]);
+  const isWorse =
+    episode !== undefined && scored.score > computeScoreThreshold(options.allowedPerWeek[getSignDirection(sign)]);
   if (options.mode !== 'now') return { episode: next, change: undefined };
   if (next.told > 0)
     return isWorse

@@ -22,7 +22,7 @@ export interface ThresholdAdjustments {
 
 const computeAdjustment = (marks: readonly AnomalyMark[]): { minChange: number; factor: number } => {
   let [minChange, falseAlarms, trueAlarms] = [0, 0, 0];
-  for (const { verdict, change } of marks.toSorted((one, other) => one.atMs - other.atMs)) {
+  for (const { verdict, change } of marks.toSorted((left, right) => left.atMs - right.atMs)) {
     const size = Math.abs(change);
     if (verdict === 'false') {
       falseAlarms++;

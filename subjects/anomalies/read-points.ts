@@ -1,14 +1,14 @@
-/** Query schedule of a detector: complete steps, and before them the history for learning. */
+/** Determines what a detector queries: the history for learning first, then each complete step. */
 
-import { defaultName } from '../../queries/aggregate/measures.ts';
+import { getDefaultName } from '../../queries/aggregate/measures.ts';
 import { withMaxGroups } from '../../queries/all-groups.ts';
-import type { Answer, QueryContext } from '../../queries/answer.ts';
-import { buildStepsContext, stepValues } from '../../queries/complete-steps.ts';
+import type { QueryContext, ResultData } from '../../queries/answer.ts';
+import { buildStepsContext, toValuesByStep } from '../../queries/complete-steps.ts';
 import type { Query } from '../../queries/query.ts';
 import { listMeasures } from '../../queries/query-kind.ts';
 import { computeHashId } from '../../runtime/hash-of.ts';
 import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
-import { boundedLabels } from '../../schemas/bounded-labels.ts';
+import { boundLabels } from '../../schemas/bounded-labels.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
 
@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
  * Learned history: a duration and a maximum number of points over all series, with a minimum per series for learning.
  */
 const historyMs = 35 * dayMs;
-const historyPoints = 5_000_000;
+const maxHistoryPoints = 5_000_000;
 const minSteps = 700;
 /** Maximum points and steps of one query. */
 const maxPointsPerQuery = 50_000;
@@ -29,21 +29,21 @@ const lateAfterMs = 15 * 60_000;
 const lateSteps = 3;
 
 /**
- * Maximum points of an organization that are scored in each half minute, with a separate limit for learned history. A
- * thread scores the points of several organizations, so that a query of one delays the others.
+ * Maximum points of an organization that are scored in each half minute, with a separate limit for learned history. One
+ * thread scores the points of several organizations, so a large query of one delays the others.
  */
 export const maxPointsPerWindow = 200_000;
 export const windowMs = 30_000;
 
 /** Returns the evaluation interval of a detector: at least once per step. */
-export const evaluationIntervalMs = (stepMs: number): number => Math.min(30_000, stepMs);
+export const getEvaluationIntervalMs = (stepMs: number): number => Math.min(30_000, stepMs);
 
-/** Returns how long a step waits for delayed records, if data has not landed up to its end. */
-export const landingWaitMs = (stepMs: number): number => Math.min(300_000, Math.max(60_000, 3 * stepMs));
+/** Returns how long a step waits for delayed records, if not all data up to its end is stored. */
+export const getIngestionWaitMs = (stepMs: number): number => Math.min(300_000, Math.max(60_000, 3 * stepMs));
 
 /** Returns the expected time to learn the remaining history. */
-export const estimateLearningMs = (leftMs: number, stepMs: number, series: number): number =>
-  Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / maxPointsPerWindow) * windowMs;
+export const estimateLearningMs = (remainingMs: number, stepMs: number, series: number): number =>
+  Math.ceil(((remainingMs / stepMs) * Math.max(1, series)) / maxPointsPerWindow) * windowMs;
 
 /** Prefix of the error message for a result that does not contain all series. The returned series are monitored. */
 export const incompletePrefix = 'not all series are monitored';
@@ -72,7 +72,7 @@ export const hashQuery = ({ query, step }: Pick<DetectorFields, 'query' | 'step'
   computeHashId(query, step).slice(0, 16);
 
 /** Returns the end of the last complete step. */
-export const lastCompleteStepMs = ({ step, delay }: StepSettings, nowMs: number): number =>
+export const getLastCompleteStepMs = ({ step, delay }: StepSettings, nowMs: number): number =>
   Math.floor((nowMs - parseDurationMs(delay)) / parseDurationMs(step)) * parseDurationMs(step);
 
 /**
@@ -88,7 +88,7 @@ export const createProgress = (
   }: { readonly endMs: number; readonly series: number; readonly retainedFromMs: number },
 ): Progress => {
   const stepMs = parseDurationMs(detector.step);
-  const affordable = Math.max(minSteps, Math.floor(historyPoints / Math.max(1, series)));
+  const affordable = Math.max(minSteps, Math.floor(maxHistoryPoints / Math.max(1, series)));
   const steps = Math.min(affordable, Math.floor(historyMs / stepMs));
   const fromMs = Math.max(endMs - steps * stepMs, Math.ceil(retainedFromMs / stepMs) * stepMs);
   const trainedFromMs = Math.min(fromMs, endMs);
@@ -105,7 +105,7 @@ interface ChunkOptions {
 }
 
 /** Returns the next range to query, up to the last complete step; `undefined` if there is none. */
-export const nextChunk = (
+export const getNextChunk = (
   progress: Progress,
   { stepMs, endMs, nowMs, maxSteps = maxStepsPerQuery }: ChunkOptions,
 ): Chunk | undefined => {
@@ -129,14 +129,14 @@ export const toQueryRequest = (
   return { query: withMaxGroups(query, maxSeries), context };
 };
 
-const counting = new Set(['count', 'rate', 'distinct']);
+const countingFunctions = new Set(['count', 'rate', 'distinct']);
 
 /** Returns the measures that are 0 without records, by the names of their series in a result. */
-export const findCountingMeasures = (query: Query, { series }: Answer): string[] => {
+export const findCountingMeasures = (query: Query, { series }: ResultData): string[] => {
   const names = [...new Set(series.map(({ name }) => name))];
   return names.filter((name) =>
     listMeasures(query).some(
-      (measure) => counting.has(measure.function) && (measure.as ?? defaultName(measure)) === name,
+      (measure) => countingFunctions.has(measure.function) && (measure.as ?? getDefaultName(measure)) === name,
     ),
   );
 };
@@ -144,7 +144,7 @@ export const findCountingMeasures = (query: Query, { series }: Answer): string[]
 /** Returns the values of a result by step; null without a value, and for counts in unknown steps. */
 export const toStepValues = (
   { query, step }: Pick<DetectorFields, 'query' | 'step'>,
-  answer: Answer,
+  result: ResultData,
   {
     fromMs,
     toMs,
@@ -153,34 +153,36 @@ export const toStepValues = (
   }: Pick<Chunk, 'fromMs' | 'toMs'> & { readonly counts: readonly string[]; readonly gaps: readonly number[] },
 ): AnomalyPoints['series'] => {
   const steps = { fromMs, toMs, stepMs: parseDurationMs(step) };
-  const unknown = new Set(gaps.map((startMs) => (startMs - fromMs) / steps.stepMs));
-  return answer.series.slice(0, maxSeries).map(({ name, unit, labels, points }) => {
-    const known = stepValues(query, points, steps);
-    const values = counts.includes(name) ? known.map((value, index) => (unknown.has(index) ? null : value)) : known;
+  const unknownSteps = new Set(gaps.map((startMs) => (startMs - fromMs) / steps.stepMs));
+  return result.series.slice(0, maxSeries).map(({ name, unit, labels, points }) => {
+    const valuesByStep = toValuesByStep(query, points, steps);
+    const values = counts.includes(name)
+      ? valuesByStep.map((value, index) => (unknownSteps.has(index) ? null : value))
+      : valuesByStep;
     return {
       name: name.slice(0, 1024),
       unit: unit.slice(0, 64),
-      labels: boundedLabels(labels, { value: 256, max: 32 }),
+      labels: boundLabels(labels, { maxValueLength: 256, maxLabels: 32 }),
       values,
     };
   });
 };
 
 /** Maximum length in characters of the series in one message, because a message may have at most a megabyte. */
-const partSize = 128 * 1024;
+const maxPartLength = 128 * 1024;
 
 /** Splits series into parts that fit in messages; one part if there are none. */
 export const splitIntoParts = (series: AnomalyPoints['series']): AnomalyPoints['series'][] => {
   const parts: AnomalyPoints['series'][] = [[]];
   let size = 0;
-  for (const one of series) {
-    const own = JSON.stringify(one).length;
-    if (size > 0 && size + own > partSize) {
+  for (const item of series) {
+    const length = JSON.stringify(item).length;
+    if (size > 0 && size + length > maxPartLength) {
       parts.push([]);
       size = 0;
     }
-    size += own;
-    parts.at(-1)?.push(one);
+    size += length;
+    parts.at(-1)?.push(item);
   }
   return parts;
 };

@@ -1,10 +1,14 @@
 /** Reads stored anomalies and scores. */
 
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
-import type { Reading } from '../../queries/reading.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
-import { readableSignals } from './scores/detector-status.ts';
+import { listReadableSignals } from './scores/detector-status.ts';
 
 /** An anomaly as of its last change. */
 export interface StoredAnomaly
@@ -76,7 +80,7 @@ export interface AnomalyFilter extends ProjectScope {
   readonly state?: 'open' | 'ended' | undefined;
 }
 
-type AnomalyReading = Pick<Reading, 'columns' | 'plan'>;
+type AnomalyReading = Pick<TenantReader, 'columns' | 'plan'>;
 
 /** Returns the anomalies that began in a range, latest first. */
 export const readAnomalies = async (
@@ -93,11 +97,11 @@ export const readAnomalies = async (
     ...(state === undefined ? [] : [state === 'open' ? 'end_ms = 0' : 'end_ms > 0']),
   ];
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
-    `${selectAnomalies} AND ${conditions.join(' AND ')}${projectScopeCondition(scope)} ORDER BY time DESC, id DESC LIMIT ${page.limit}`,
+    `${selectAnomalies} AND ${conditions.join(' AND ')}${buildProjectScopeCondition(scope)} ORDER BY time DESC, id DESC LIMIT ${page.limit}`,
     {
-      readable: readableSignals(reading),
+      readable: listReadableSignals(reading),
       ...values,
-      ...projectScopeParameterValues(scope),
+      ...toProjectScopeParameters(scope),
       ...(detectorId !== undefined && { detector: detectorId }),
       ...(series !== undefined && { series }),
       ...(direction !== undefined && { direction }),
@@ -113,8 +117,8 @@ export const readOpenAnomalies = async (
   limit: number,
 ): Promise<StoredAnomaly[]> => {
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
-    `${selectAnomalies} AND end_ms = 0${projectScopeCondition(scope)} ORDER BY score DESC, time DESC, id LIMIT ${limit}`,
-    { readable: readableSignals(reading), ...projectScopeParameterValues(scope) },
+    `${selectAnomalies} AND end_ms = 0${buildProjectScopeCondition(scope)} ORDER BY score DESC, time DESC, id LIMIT ${limit}`,
+    { readable: listReadableSignals(reading), ...toProjectScopeParameters(scope) },
   );
   return rows.map(toAnomaly);
 };
@@ -125,7 +129,7 @@ export const findAnomaly = async (reading: AnomalyReading, id: string): Promise<
   if (!Number.isSafeInteger(beginMs) || beginMs < 0 || beginMs > 8_640_000_000_000) return undefined;
   const [row] = await reading.columns.query<Row & Record<string, unknown>>(
     `${selectAnomalies} AND time = fromUnixTimestamp64Milli({begin:Int64}, 'UTC') AND id = {id:String} LIMIT 1`,
-    { readable: readableSignals(reading), begin: String(beginMs), id },
+    { readable: listReadableSignals(reading), begin: String(beginMs), id },
   );
   return row === undefined ? undefined : toAnomaly(row);
 };
@@ -142,7 +146,7 @@ export type ScoredPoint = readonly [
 
 /** Returns the scored steps of a series, in order. */
 export const readScores = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { detectorId, key }: Pick<StoredAnomaly, 'detectorId' | 'key'>,
   { fromMs, toMs, limit }: { readonly fromMs: number; readonly toMs: number; readonly limit: number },
 ): Promise<ScoredPoint[]> => {

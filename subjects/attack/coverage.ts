@@ -1,7 +1,7 @@
 /** ATT&CK coverage: techniques covered by an organization's rules, and whether these work. */
 import {
   findTechniqueStatus,
-  parentTechnique,
+  getParentTechnique,
   parseAttackTags,
   type Tactic,
   type Technique,
@@ -78,17 +78,19 @@ export const computeCoverage = (rules: Iterable<CoveringRule>, signals: Readonly
   for (const rule of rules) {
     const taggedTechniques = findTechniques(rule.source);
     for (const id of new Set(
-      taggedTechniques.flatMap((each) => (techniques.has(each) ? [each, parentTechnique(each)] : [each])),
+      taggedTechniques.flatMap((techniqueId) =>
+        techniques.has(techniqueId) ? [techniqueId, getParentTechnique(techniqueId)] : [techniqueId],
+      ),
     ))
       add(id, rule);
   }
-  const all = [...techniques.values()];
+  const allTechniques = [...techniques.values()];
   const toTechniqueCoverage = (technique: Technique): TechniqueCoverage => ({
     ...(countsById.get(technique.id) ?? noRules),
     technique,
-    subtechniques: all.filter(({ id }) => id.startsWith(`${technique.id}.`)).map(toTechniqueCoverage),
+    subtechniques: allTechniques.filter(({ id }) => id.startsWith(`${technique.id}.`)).map(toTechniqueCoverage),
   });
-  const topTechniques = all.filter(({ id }) => parentTechnique(id) === id).map(toTechniqueCoverage);
+  const topTechniques = allTechniques.filter(({ id }) => getParentTechnique(id) === id).map(toTechniqueCoverage);
   return {
     tactics: tactics.map((tactic) => ({
       tactic,

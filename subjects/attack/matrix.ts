@@ -34,7 +34,7 @@ export const techniques: ReadonlyMap<string, Technique> = new Map(
 const replacements = new Map<string, string | null>(Object.entries(table.replaced));
 
 /** Returns the technique of a sub-technique, or the ID itself if it is a technique. */
-export const parentTechnique = (id: string): string => id.split('.')[0] as string;
+export const getParentTechnique = (id: string): string => id.split('.')[0] as string;
 
 /**
  * Current status of a technique ID. `revoked`: replaced by another; `deprecated`: removed without a replacement;
@@ -62,9 +62,9 @@ const formerTactics = new Map([['defense-evasion', ['stealth', 'defense-impairme
 
 /** Returns the tactics of a tag: for a former name all replacements, for an unknown name none. */
 export const findTactics = (shortName: string): readonly string[] => {
-  const written = shortName.toLowerCase().replaceAll('_', '-');
-  if (tactics.some((tactic) => tactic.shortName === written)) return [written];
-  return formerTactics.get(written) ?? [];
+  const normalizedName = shortName.toLowerCase().replaceAll('_', '-');
+  if (tactics.some((tactic) => tactic.shortName === normalizedName)) return [normalizedName];
+  return formerTactics.get(normalizedName) ?? [];
 };
 
 /**

@@ -16,7 +16,7 @@ export interface BlamedNode {
    * Shares of the symptom, from 0 to 1: the share that reaches the node, and the share that none of its callees
    * explains.
    */
-  readonly reaching: number;
+  readonly reachingShare: number;
   readonly own: number;
   readonly onsetMs: number;
   /** Earliest and latest possible onset. */
@@ -32,16 +32,16 @@ export interface BlamedNode {
 const computeExplainedShare = (
   { minutes }: ContextEdge,
   node: readonly MinuteActivity[],
-  worse: readonly Worsening[],
+  degradations: readonly Worsening[],
   { onsetMs, untilMs }: { readonly onsetMs: number; readonly untilMs: number },
 ): number => {
-  const edge = findDegradations(minutes, onsetMs, { untilMs });
-  if (edge === undefined || edge.length === 0) return 0;
+  const edgeDegradations = findDegradations(minutes, onsetMs, { untilMs });
+  if (edgeDegradations === undefined || edgeDegradations.length === 0) return 0;
   const [nodeExcess, edgeExcess] = [
     computeExcess(node, node, onsetMs, untilMs),
     computeExcess(minutes, node, onsetMs, untilMs),
   ];
-  const shares = worse.map(({ aspect }) =>
+  const shares = degradations.map(({ aspect }) =>
     aspect === 'errors'
       ? nodeExcess.errors > 0
         ? edgeExcess.errors / nodeExcess.errors
@@ -52,7 +52,7 @@ const computeExplainedShare = (
   );
   // A slow callee can make its caller fail, so durations may explain a larger share than errors.
   const durationShare =
-    edge.some(({ aspect }) => aspect !== 'errors') && nodeExcess.duration > 0
+    edgeDegradations.some(({ aspect }) => aspect !== 'errors') && nodeExcess.duration > 0
       ? edgeExcess.duration / nodeExcess.duration
       : 0;
   return Math.min(1, Math.max(0, durationShare, ...shares));
@@ -74,23 +74,23 @@ export const attributeSymptom = (context: IncidentContext): BlamedNode[] => {
       .filter(({ share }) => share * reachingShare >= minShare);
     const total = shares.reduce((sum, { share }) => sum + share, 0);
     const scale = total > 1 ? 1 / total : 1;
-    const own = reachingShare * Math.max(0, 1 - total);
-    const before = blamedNodes.get(node);
+    const ownShare = reachingShare * Math.max(0, 1 - total);
+    const existing = blamedNodes.get(node);
     blamedNodes.set(node, {
       node,
       onsetMs,
       earliestMs,
       latestMs,
       degradations,
-      reaching: (before?.reaching ?? 0) + reachingShare,
-      own: (before?.own ?? 0) + own,
-      path: before?.path ?? [...path, node],
+      reachingShare: (existing?.reachingShare ?? 0) + reachingShare,
+      own: (existing?.own ?? 0) + ownShare,
+      path: existing?.path ?? [...path, node],
     });
     for (const { edge, share } of shares) {
-      const { onsetMs: from } = findOnset(edge.minutes, onsetMs);
-      visit(edge.server, reachingShare * share * scale, [...path, node], Math.min(from, onsetMs + 2 * minuteMs));
+      const { onsetMs: edgeOnsetMs } = findOnset(edge.minutes, onsetMs);
+      visit(edge.server, reachingShare * share * scale, [...path, node], Math.min(edgeOnsetMs, onsetMs + 2 * minuteMs));
     }
   };
   for (const node of symptoms) visit(node, 1 / symptoms.length, [], detectedMs);
-  return [...blamedNodes.values()].toSorted((one, other) => other.own - one.own);
+  return [...blamedNodes.values()].toSorted((left, right) => right.own - left.own);
 };

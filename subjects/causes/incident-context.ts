@@ -70,4 +70,4 @@ export interface IncidentContext {
 }
 
 /** Returns the display name of a node: cart for `service:cart`. */
-export const nodeDisplayName = (node: string): string => node.slice(node.indexOf(':') + 1);
+export const getNodeDisplayName = (node: string): string => node.slice(node.indexOf(':') + 1);

@@ -7,13 +7,13 @@ import { attributeSymptom, type BlamedNode } from './blame.ts';
 import {
   type Change,
   type Gauge,
+  getNodeDisplayName,
   type IncidentContext,
   type MinuteActivity,
   minuteMs,
   type Novelty,
-  nodeDisplayName,
 } from './incident-context.ts';
-import { computeExcess, findDegradations, onsetOfIncrease, selectMinutes, type Worsening } from './worsening.ts';
+import { computeExcess, findDegradations, findIncreaseOnset, selectMinutes, type Worsening } from './worsening.ts';
 
 export const causeKinds = [
   ...(['deployment', 'configuration', 'restart', 'oom-kill', 'saturation', 'neighbour', 'callee'] as const),
@@ -41,7 +41,7 @@ export interface Causes {
   /** Claimed causes, most likely first. */
   readonly causes: readonly JudgedCause[];
   /** Analyzed candidates that are not claimed. */
-  readonly others: readonly JudgedCause[];
+  readonly sharesOnOthers: readonly JudgedCause[];
   /** Reason why no cause is claimed; null if there is one. */
   readonly reason: string | null;
 }
@@ -68,55 +68,59 @@ const decisiveGap = 5;
 const saturation = { share: 0.9, rise: 0.1 };
 const maxOthers = 20;
 
-const minutesText = (ms: number): string => `${Math.round(ms / minuteMs)} minutes`;
-const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
-const words = { errors: 'errors', latency: 'latency', tail: 'slow requests' } as const;
+const formatMinutes = (ms: number): string => `${Math.round(ms / minuteMs)} minutes`;
+const formatPercent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
+const aspectNames = { errors: 'errors', latency: 'latency', tail: 'slow requests' } as const;
 
 export const describeWorsening = (worse: readonly Worsening[]): string =>
   worse
     .map(({ aspect, compared: { before, after } }) =>
-      aspect === 'latency' ? 'requests take longer' : `${words[aspect]} ${percent(before)} → ${percent(after)}`,
+      aspect === 'latency'
+        ? 'requests take longer'
+        : `${aspectNames[aspect]} ${formatPercent(before)} → ${formatPercent(after)}`,
     )
     .join(', ');
 
-/** Intermediate judgement of a candidate */
+/** Evidence about a candidate from one check. */
 interface WeightedEvidence {
   readonly weight: number;
   readonly evidence: string[];
   readonly counterEvidence: string[];
 }
 
-/** Judges a candidate by its start: shortly before the symptom is likely, after it impossible. */
+/** Judges a candidate by its start: shortly before the symptom it is likely, after the symptom impossible. */
 const judgeTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: BlamedNode): WeightedEvidence => {
   const gap = (Math.max(beginMs, earliestMs) - beginMs) / minuteMs;
   if (beginMs > latestMs + maxDelayMinutes * minuteMs)
     return {
       weight: 0,
       evidence: [],
-      counterEvidence: [`it began ${minutesText(beginMs - onsetMs)} after the symptom`],
+      counterEvidence: [`it began ${formatMinutes(beginMs - onsetMs)} after the symptom`],
     };
   if (gap > maxLeadMinutes)
     return {
       weight: 0,
       evidence: [],
-      counterEvidence: [`it began ${minutesText(onsetMs - beginMs)} before the symptom`],
+      counterEvidence: [`it began ${formatMinutes(onsetMs - beginMs)} before the symptom`],
     };
   const weight = Math.exp(-Math.max(0, gap - 3) / 15);
-  const when = gap < 1 ? 'as the symptom did' : `${minutesText(onsetMs - beginMs)} before the symptom`;
+  const startText = gap < 1 ? 'as the symptom did' : `${formatMinutes(onsetMs - beginMs)} before the symptom`;
   return gap > decisiveGap
-    ? { weight, evidence: [], counterEvidence: [`it began ${when}`] }
-    : { weight, evidence: [`it began ${when}`], counterEvidence: [] };
+    ? { weight, evidence: [], counterEvidence: [`it began ${startText}`] }
+    : { weight, evidence: [`it began ${startText}`], counterEvidence: [] };
 };
 
-const judgeLocation = ({ node, own, reaching, path }: BlamedNode): WeightedEvidence => {
+const judgeLocation = ({ node, own, reachingShare, path }: BlamedNode): WeightedEvidence => {
   const evidence =
     path.length === 1
-      ? [`${nodeDisplayName(node)} has the symptom itself`]
+      ? [`${getNodeDisplayName(node)} has the symptom itself`]
       : [
-          `the calls ${path.map(nodeDisplayName).join(' → ')} became worse, which explains ${percent(reaching)} of the symptom`,
+          `the calls ${path.map(getNodeDisplayName).join(' → ')} became worse, which explains ${formatPercent(reachingShare)} of the symptom`,
         ];
   const counterEvidence =
-    own < 0.5 * reaching ? [`${percent(1 - own / reaching)} of the symptom comes from its dependencies`] : [];
+    own < 0.5 * reachingShare
+      ? [`${formatPercent(1 - own / reachingShare)} of the symptom comes from its dependencies`]
+      : [];
   return { weight: own, evidence, counterEvidence };
 };
 
@@ -132,17 +136,19 @@ const judgeEffect = (
     return {
       weight: 0,
       evidence: [],
-      counterEvidence: [`too few requests of ${nodeDisplayName(node)} to compare before and after`],
+      counterEvidence: [`too few requests of ${getNodeDisplayName(node)} to compare before and after`],
     };
   if (since.length === 0)
     return { weight: 0, evidence: [], counterEvidence: ['requests are no worse after it than before'] };
-  const evidence = [`${nodeDisplayName(node)} after it: ${describeWorsening(since)}`];
+  const evidence = [`${getNodeDisplayName(node)} after it: ${describeWorsening(since)}`];
   if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, counterEvidence: [] };
-  const alone = findDegradations(minutes, atMs, { untilMs: earliestMs });
-  const isAlone = alone?.some(({ aspect }) => degradations.some((each) => each.aspect === aspect));
-  return isAlone
+  const degradationsBefore = findDegradations(minutes, atMs, { untilMs: earliestMs });
+  const isCausedByCandidate = degradationsBefore?.some(({ aspect }) =>
+    degradations.some((each) => each.aspect === aspect),
+  );
+  return isCausedByCandidate
     ? { weight: 1, evidence, counterEvidence: [] }
-    : { weight: 0.1, evidence: [], counterEvidence: [`nothing changed for ${minutesText(onsetMs - atMs)} after it`] };
+    : { weight: 0.1, evidence: [], counterEvidence: [`nothing changed for ${formatMinutes(onsetMs - atMs)} after it`] };
 };
 
 type CauseFields = Pick<JudgedCause, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
@@ -150,16 +156,16 @@ type CauseFields = Pick<JudgedCause, 'kind' | 'at' | 'beginMs' | 'title' | 'link
 const combineEvidence = (
   fields: CauseFields,
   path: readonly string[],
-  ...all: readonly WeightedEvidence[]
+  ...evidenceList: readonly WeightedEvidence[]
 ): JudgedCause => ({
   ...fields,
   path,
-  score: all.reduce((product, { weight }) => product * weight, priors[fields.kind]),
-  evidence: all.flatMap(({ evidence }) => evidence),
-  counterEvidence: all.flatMap(({ counterEvidence }) => counterEvidence),
+  score: evidenceList.reduce((product, { weight }) => product * weight, priors[fields.kind]),
+  evidence: evidenceList.flatMap(({ evidence }) => evidence),
+  counterEvidence: evidenceList.flatMap(({ counterEvidence }) => counterEvidence),
 });
 
-const offPath = (fields: CauseFields): JudgedCause =>
+const createOffPathCause = (fields: CauseFields): JudgedCause =>
   combineEvidence(fields, [], { weight: 0, evidence: [], counterEvidence: ['it is not on the path of the symptom'] });
 
 /** Judges by the share of a node's degradation on one of its hosts. */
@@ -168,25 +174,27 @@ const judgeHost = (
   { node, onsetMs, degradations }: BlamedNode,
   { hosts, untilMs }: IncidentContext,
 ): WeightedEvidence => {
-  const own = hosts.get(node);
-  const here = own?.get(host);
-  if (own === undefined || here === undefined)
-    return { weight: 0, evidence: [], counterEvidence: [`${nodeDisplayName(node)} does not run there`] };
-  if (own.size === 1)
-    return { weight: 1, evidence: [`${nodeDisplayName(node)} runs only on ${host}`], counterEvidence: [] };
-  const isOfErrors = degradations.some(({ aspect }) => aspect === 'errors');
-  const share = (minutes: readonly MinuteActivity[]): number => {
+  const hostMinutes = hosts.get(node);
+  const minutesOnHost = hostMinutes?.get(host);
+  if (hostMinutes === undefined || minutesOnHost === undefined)
+    return { weight: 0, evidence: [], counterEvidence: [`${getNodeDisplayName(node)} does not run there`] };
+  if (hostMinutes.size === 1)
+    return { weight: 1, evidence: [`${getNodeDisplayName(node)} runs only on ${host}`], counterEvidence: [] };
+  const isAboutErrors = degradations.some(({ aspect }) => aspect === 'errors');
+  const computeShare = (minutes: readonly MinuteActivity[]): number => {
     const { errors, duration } = computeExcess(minutes, minutes, onsetMs, untilMs);
-    return Math.max(0, isOfErrors ? errors : duration);
+    return Math.max(0, isAboutErrors ? errors : duration);
   };
-  const there = share(here);
-  const others = [...own].filter(([name]) => name !== host).map(([, minutes]) => share(minutes));
-  const highest = Math.max(...others);
-  const isHere = there > 2 * highest;
-  return isHere
+  const shareOnHost = computeShare(minutesOnHost);
+  const sharesOnOthers = [...hostMinutes].filter(([name]) => name !== host).map(([, minutes]) => computeShare(minutes));
+  const maxShareOnOthers = Math.max(...sharesOnOthers);
+  const isWorseOnHost = shareOnHost > 2 * maxShareOnOthers;
+  return isWorseOnHost
     ? {
         weight: 1,
-        evidence: [`requests became worse on ${host}, and less so or not at all on its ${others.length} other hosts`],
+        evidence: [
+          `requests became worse on ${host}, and less so or not at all on its ${sharesOnOthers.length} other hosts`,
+        ],
         counterEvidence: [],
       }
     : { weight: 0.15, evidence: [], counterEvidence: [`requests became equally worse on hosts other than ${host}`] };
@@ -194,23 +202,23 @@ const judgeHost = (
 
 const judgeChange = (
   change: Change,
-  blamed: ReadonlyMap<string, BlamedNode>,
+  blamedByNode: ReadonlyMap<string, BlamedNode>,
   context: IncidentContext,
 ): JudgedCause[] => {
   const { kind, node, host, atMs, title, link } = change;
   const fields = { kind, beginMs: atMs, title, link };
-  const places = [...blamed.values()].filter((each) =>
+  const blamedNodes = [...blamedByNode.values()].filter((each) =>
     node === undefined ? context.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
   );
-  if (places.length === 0) return [offPath({ ...fields, at: node ?? host ?? '' })];
-  return places.map((place) =>
+  if (blamedNodes.length === 0) return [createOffPathCause({ ...fields, at: node ?? host ?? '' })];
+  return blamedNodes.map((blamedNode) =>
     combineEvidence(
       { ...fields, at: node ?? host ?? '' },
-      place.path,
-      judgeLocation(place),
-      judgeTime(atMs, place),
-      ...(node === undefined && host !== undefined ? [judgeHost(host, place, context)] : []),
-      judgeEffect(atMs, place, context),
+      blamedNode.path,
+      judgeLocation(blamedNode),
+      judgeTime(atMs, blamedNode),
+      ...(node === undefined && host !== undefined ? [judgeHost(host, blamedNode, context)] : []),
+      judgeEffect(atMs, blamedNode, context),
     ),
   );
 };
@@ -226,37 +234,58 @@ const judgeSaturation = ({ values }: Gauge, onsetMs: number, beginMs: number, un
   const after = values.filter(([at]) => at >= Math.max(beginMs, onsetMs) && at < untilMs).map(([, share]) => share);
   if (before.length < 3 || after.length === 0)
     return { weight: 0, evidence: [], counterEvidence: ['there is too little data before and after it'] };
-  const [was, is] = [mean(before), mean(after)];
-  if (is < saturation.share) return { weight: 0, evidence: [], counterEvidence: [`it is ${percent(is)} full`] };
-  if (is - was < saturation.rise)
-    return { weight: 0, evidence: [], counterEvidence: [`it was ${percent(was)} full before the symptom, too`] };
-  return { weight: 1, evidence: [`${percent(was)} full before, ${percent(is)} since`], counterEvidence: [] };
+  const [meanBefore, meanAfter] = [mean(before), mean(after)];
+  if (meanAfter < saturation.share)
+    return { weight: 0, evidence: [], counterEvidence: [`it is ${formatPercent(meanAfter)} full`] };
+  if (meanAfter - meanBefore < saturation.rise)
+    return {
+      weight: 0,
+      evidence: [],
+      counterEvidence: [`it was ${formatPercent(meanBefore)} full before the symptom, too`],
+    };
+  return {
+    weight: 1,
+    evidence: [`${formatPercent(meanBefore)} full before, ${formatPercent(meanAfter)} since`],
+    counterEvidence: [],
+  };
 };
 
-const judgeGauge = (gauge: Gauge, blamed: ReadonlyMap<string, BlamedNode>, context: IncidentContext): JudgedCause[] => {
+const judgeGauge = (
+  gauge: Gauge,
+  blamedByNode: ReadonlyMap<string, BlamedNode>,
+  context: IncidentContext,
+): JudgedCause[] => {
   const { node, host, title, link, values } = gauge;
-  const places = [...blamed.values()].filter((each) =>
+  const blamedNodes = [...blamedByNode.values()].filter((each) =>
     node === undefined ? context.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
   );
-  const at = node ?? host ?? '';
+  const subject = node ?? host ?? '';
   const kind = 'saturation';
-  if (places.length === 0)
-    return [offPath({ kind, at, beginMs: onsetOfIncrease(values, context.detectedMs), title, link })];
-  return places.map((place) => {
-    const beginMs = onsetOfIncrease(values, place.onsetMs);
+  if (blamedNodes.length === 0)
+    return [
+      createOffPathCause({ kind, at: subject, beginMs: findIncreaseOnset(values, context.detectedMs), title, link }),
+    ];
+  return blamedNodes.map((blamedNode) => {
+    const beginMs = findIncreaseOnset(values, blamedNode.onsetMs);
     // A resource may fill up slowly, so an early start is not counted against it if it was not full before.
     return combineEvidence(
-      { kind, at, beginMs, title, link },
-      place.path,
-      judgeLocation(place),
-      judgeTime(Math.max(beginMs, place.onsetMs - 3 * minuteMs), place),
-      ...(node === undefined && host !== undefined ? [judgeHost(host, place, context)] : []),
-      judgeSaturation(gauge, place.onsetMs, beginMs, context.untilMs),
-      place.degradations.length === 0
-        ? { weight: 0, evidence: [], counterEvidence: [`requests of ${nodeDisplayName(place.node)} are not worse`] }
+      { kind, at: subject, beginMs, title, link },
+      blamedNode.path,
+      judgeLocation(blamedNode),
+      judgeTime(Math.max(beginMs, blamedNode.onsetMs - 3 * minuteMs), blamedNode),
+      ...(node === undefined && host !== undefined ? [judgeHost(host, blamedNode, context)] : []),
+      judgeSaturation(gauge, blamedNode.onsetMs, beginMs, context.untilMs),
+      blamedNode.degradations.length === 0
+        ? {
+            weight: 0,
+            evidence: [],
+            counterEvidence: [`requests of ${getNodeDisplayName(blamedNode.node)} are not worse`],
+          }
         : {
             weight: 1,
-            evidence: [`${nodeDisplayName(place.node)} since then: ${describeWorsening(place.degradations)}`],
+            evidence: [
+              `${getNodeDisplayName(blamedNode.node)} since then: ${describeWorsening(blamedNode.degradations)}`,
+            ],
             counterEvidence: [],
           },
     );
@@ -268,11 +297,11 @@ const judgeGauge = (gauge: Gauge, blamed: ReadonlyMap<string, BlamedNode>, conte
  */
 const judgeNovelty = (
   { kind, node, firstMs, count, title, link }: Novelty,
-  blamed: ReadonlyMap<string, BlamedNode>,
+  blamedByNode: ReadonlyMap<string, BlamedNode>,
 ): JudgedCause => {
   const fields = { kind, at: node, beginMs: firstMs, title, link };
-  const place = blamed.get(node);
-  if (place === undefined) return offPath(fields);
+  const place = blamedByNode.get(node);
+  if (place === undefined) return createOffPathCause(fields);
   const isBefore = place.onsetMs - firstMs >= minuteMs;
   return combineEvidence(
     fields,
@@ -284,74 +313,78 @@ const judgeNovelty = (
       ? { weight: 1, evidence: [], counterEvidence: [] }
       : { weight: 0.45, evidence: [], counterEvidence: ['it began with the symptom and may be part of it'] },
     place.degradations.length === 0
-      ? { weight: 0, evidence: [], counterEvidence: [`requests of ${nodeDisplayName(node)} are not worse`] }
+      ? { weight: 0, evidence: [], counterEvidence: [`requests of ${getNodeDisplayName(node)} are not worse`] }
       : {
           weight: 1,
-          evidence: [`${nodeDisplayName(node)} since then: ${describeWorsening(place.degradations)}`],
+          evidence: [`${getNodeDisplayName(node)} since then: ${describeWorsening(place.degradations)}`],
           counterEvidence: [],
         },
   );
 };
 
 /** A callee as the origin of the symptom, regardless of its own cause. */
-const judgeCallee = (place: BlamedNode): JudgedCause[] =>
-  place.path.length === 1
+const judgeCallee = (blamedNode: BlamedNode): JudgedCause[] =>
+  blamedNode.path.length === 1
     ? []
     : [
         combineEvidence(
           {
             kind: 'callee',
-            at: place.node,
-            beginMs: place.onsetMs,
+            at: blamedNode.node,
+            beginMs: blamedNode.onsetMs,
             link: '',
-            title: `${nodeDisplayName(place.node)} fails or is slow`,
+            title: `${getNodeDisplayName(blamedNode.node)} fails or is slow`,
           },
-          place.path,
-          judgeLocation(place),
-          place.degradations.length === 0
+          blamedNode.path,
+          judgeLocation(blamedNode),
+          blamedNode.degradations.length === 0
             ? { weight: 1, evidence: [], counterEvidence: ['none of its own requests is known to have become worse'] }
             : {
                 weight: 1.1,
-                evidence: [`it reports this itself: ${describeWorsening(place.degradations)}`],
+                evidence: [`it reports this itself: ${describeWorsening(blamedNode.degradations)}`],
                 counterEvidence: [],
               },
         ),
       ];
 
 /** Other services on the same full hosts that make many more requests than before. */
-const judgeNeighbours = (place: BlamedNode, context: IncidentContext): JudgedCause[] => {
-  const own = context.hosts.get(place.node) ?? new Map<string, never>();
-  return [...own.keys()].flatMap((host) => {
+const judgeNeighbours = (blamedNode: BlamedNode, context: IncidentContext): JudgedCause[] => {
+  const ownHosts = context.hosts.get(blamedNode.node) ?? new Map<string, never>();
+  return [...ownHosts.keys()].flatMap((host) => {
     const isFull = context.gauges.some(
       (gauge) =>
         gauge.host === host &&
-        judgeSaturation(gauge, place.onsetMs, onsetOfIncrease(gauge.values, place.onsetMs), context.untilMs).weight > 0,
+        judgeSaturation(gauge, blamedNode.onsetMs, findIncreaseOnset(gauge.values, blamedNode.onsetMs), context.untilMs)
+          .weight > 0,
     );
     if (!isFull) return [];
     return [...context.hosts].flatMap(([node, hosts]) => {
       const minutes = hosts.get(host);
-      if (node === place.node || minutes === undefined || place.path.includes(node)) return [];
-      const beginMs = onsetOfIncrease(
+      if (node === blamedNode.node || minutes === undefined || blamedNode.path.includes(node)) return [];
+      const beginMs = findIncreaseOnset(
         minutes.map(({ atMs, requests }) => [atMs, requests] as const),
-        place.onsetMs,
+        blamedNode.onsetMs,
       );
       const requests = (fromMs: number, toMs: number): number =>
         mean(selectMinutes(minutes, fromMs, toMs).map((each) => each.requests));
-      const [was, is] = [requests(beginMs - maxLeadMinutes * minuteMs, beginMs), requests(beginMs, context.untilMs)];
-      if (is < 2 * was || is < 10) return [];
+      const [meanBefore, meanAfter] = [
+        requests(beginMs - maxLeadMinutes * minuteMs, beginMs),
+        requests(beginMs, context.untilMs),
+      ];
+      if (meanAfter < 2 * meanBefore || meanAfter < 10) return [];
       return [
         combineEvidence(
           {
             kind: 'neighbour',
             at: node,
             beginMs,
-            title: `${nodeDisplayName(node)} on ${host} receives ${(is / Math.max(1, was)).toFixed(1)} times as many requests`,
+            title: `${getNodeDisplayName(node)} on ${host} receives ${(meanAfter / Math.max(1, meanBefore)).toFixed(1)} times as many requests`,
             link: '',
           },
-          place.path,
-          judgeLocation(place),
-          judgeTime(beginMs, place),
-          judgeHost(host, place, context),
+          blamedNode.path,
+          judgeLocation(blamedNode),
+          judgeTime(beginMs, blamedNode),
+          judgeHost(host, blamedNode, context),
           { weight: 1.1, evidence: [`it also runs on ${host}, which has been full since`], counterEvidence: [] },
         ),
       ];
@@ -360,13 +393,13 @@ const judgeNeighbours = (place: BlamedNode, context: IncidentContext): JudgedCau
 };
 
 /** Deduplicates the judgements of one candidate at several nodes: the best one counts. */
-const deduplicate = (all: readonly JudgedCause[]): JudgedCause[] => {
+const deduplicate = (judgedCauses: readonly JudgedCause[]): JudgedCause[] => {
   const best = new Map<string, JudgedCause>();
-  for (const each of all) {
-    const key = JSON.stringify([each.kind, each.at, each.title]);
-    if (each.score > (best.get(key)?.score ?? -1)) best.set(key, each);
+  for (const cause of judgedCauses) {
+    const key = JSON.stringify([cause.kind, cause.at, cause.title]);
+    if (cause.score > (best.get(key)?.score ?? -1)) best.set(key, cause);
   }
-  return [...best.values()].toSorted((one, other) => other.score - one.score);
+  return [...best.values()].toSorted((left, right) => right.score - left.score);
 };
 
 /** Judges all candidates of a context. */
@@ -376,24 +409,30 @@ export const findCauses = (context: IncidentContext): Causes => {
   const symptomNodes = context.symptoms.flatMap((node) => byNode.get(node) ?? []);
   const onsetMs = Math.min(...symptomNodes.map((each) => each.onsetMs), context.detectedMs);
   const symptom = symptomNodes.flatMap(({ node, degradations }) =>
-    degradations.length === 0 ? [] : [`${nodeDisplayName(node)}: ${describeWorsening(degradations)}`],
+    degradations.length === 0 ? [] : [`${getNodeDisplayName(node)}: ${describeWorsening(degradations)}`],
   );
-  const all = deduplicate([
+  const allCauses = deduplicate([
     ...context.changes.flatMap((change) => judgeChange(change, byNode, context)),
     ...context.gauges.flatMap((gauge) => judgeGauge(gauge, byNode, context)),
     ...context.novelties.map((novelty) => judgeNovelty(novelty, byNode)),
     ...blamed.flatMap(judgeCallee),
     ...blamed.flatMap((place) => judgeNeighbours(place, context)),
   ]).map((each) => ({ ...each, score: Math.min(1, each.score) }));
-  const isSeen = symptom.length > 0;
-  const causes = isSeen ? all.filter(({ score }) => score >= minScore) : [];
+  const hasSymptom = symptom.length > 0;
+  const causes = hasSymptom ? allCauses.filter(({ score }) => score >= minScore) : [];
   const claimed = new Set(causes);
-  const names = context.symptoms.map(nodeDisplayName).join(', ');
+  const names = context.symptoms.map(getNodeDisplayName).join(', ');
   const reason =
     causes.length > 0
       ? null
-      : isSeen
+      : hasSymptom
         ? 'no event on the path of the symptom explains it'
         : `requests of ${names} are no worse than before: there is no symptom to explain`;
-  return { onsetMs, symptom, causes, others: all.filter((each) => !claimed.has(each)).slice(0, maxOthers), reason };
+  return {
+    onsetMs,
+    symptom,
+    causes,
+    sharesOnOthers: allCauses.filter((each) => !claimed.has(each)).slice(0, maxOthers),
+    reason,
+  };
 };

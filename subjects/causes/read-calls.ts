@@ -1,9 +1,13 @@
 /** Activity of services and their calls by minute, from span counts. */
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { createNode, readEdges } from '../services/edges.ts';
-import { minutesCondition, minutesParameters } from '../services/minutes.ts';
+import { minutesCondition, toMinutesParameters } from '../services/minutes.ts';
 import type { ContextEdge, IncidentContext, MinuteActivity } from './incident-context.ts';
 
 /**
@@ -35,7 +39,7 @@ const toMinute = ({ at, requests, errors, duration, buckets }: CountedRow): Minu
   buckets: new Map(Object.entries(buckets).map(([bucket, spans]) => [Number(bucket), Number(spans)])),
 });
 
-const counts = `toUnixTimestamp(minute) AS at, toString(sum(requests)) AS requests_in, toString(sum(errors)) AS errors_in,
+const countColumns = `toUnixTimestamp(minute) AS at, toString(sum(requests)) AS requests_in, toString(sum(errors)) AS errors_in,
   toFloat64(sum(duration_sum)) AS duration, sumMap(duration_buckets) AS buckets`;
 const withCounts = <Row extends { requests_in: string; errors_in: string }>(row: Row) => ({
   ...row,
@@ -56,19 +60,19 @@ const findCallees = async (
 ): Promise<string[]> => {
   const found = await readEdges(columns, scope, { minutes, limit: maxEdges, isMap: true });
   const edges = found.filter(({ edge }) => synchronousConnections.includes(edge.connection)).map(({ edge }) => edge);
-  const reached = new Set(symptoms);
-  let last = symptoms;
-  for (let call = 0; call < maxDepth && last.length > 0; call++) {
-    const from = new Set(last);
-    last = edges
-      .filter(({ client, server }) => from.has(client.id) && !reached.has(server.id))
+  const reachedNodes = new Set(symptoms);
+  let frontier = symptoms;
+  for (let depth = 0; depth < maxDepth && frontier.length > 0; depth++) {
+    const frontierIds = new Set(frontier);
+    frontier = edges
+      .filter(({ client, server }) => frontierIds.has(client.id) && !reachedNodes.has(server.id))
       .map(({ server }) => server.id);
-    for (const node of last) if (reached.size < maxNodes) reached.add(node);
+    for (const node of frontier) if (reachedNodes.size < maxNodes) reachedNodes.add(node);
   }
-  return [...reached];
+  return [...reachedNodes];
 };
 
-const serviceNames = (nodes: readonly string[]): string[] =>
+const toServiceNames = (nodes: readonly string[]): string[] =>
   nodes.filter((node) => node.startsWith('service:')).map((node) => node.slice('service:'.length));
 
 const readEdgeMinutes = async (
@@ -78,11 +82,11 @@ const readEdgeMinutes = async (
   scope: ProjectScope,
 ): Promise<ContextEdge[]> => {
   const rows = await columns.query<NamedCounts & { client: string; server: string; kind: never; system: string }>(
-    `SELECT client, server, server_kind AS kind, system, ${counts} FROM service_edges
+    `SELECT client, server, server_kind AS kind, system, ${countColumns} FROM service_edges
     WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND client_kind = 'service' AND client IN {clients:Array(String)}
-      AND connection IN {waited:Array(String)}${projectScopeCondition(scope, ['project_id', 'server_project_id'])}
+      AND connection IN {waited:Array(String)}${buildProjectScopeCondition(scope, ['project_id', 'server_project_id'])}
     GROUP BY client, server, kind, system, minute ORDER BY minute LIMIT ${maxRows}`,
-    { ...minutesParameters(minutes), ...projectScopeParameterValues(scope), clients, waited: synchronousConnections },
+    { ...toMinutesParameters(minutes), ...toProjectScopeParameters(scope), clients, waited: synchronousConnections },
     { maxResultRows: maxRows },
   );
   const byEdge = Map.groupBy(rows, ({ client, server, kind, system }) => {
@@ -105,36 +109,37 @@ const readHostMinutes = async (
   scope: ProjectScope,
 ): Promise<HostMinutes> => {
   const rows = await columns.query<NamedCounts & { of: string; host: string }>(
-    `SELECT service AS of, place.host AS host, ${counts}
+    `SELECT service AS of, place.host AS host, ${countColumns}
     FROM resource_activity LEFT JOIN (
       SELECT resource_id, any(${hostExpression('attributes')}) AS host FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id
     ) AS place ON resource_activity.resource_id = place.resource_id
-    WHERE tenant_id = {tenant:String} AND ${minutesCondition}${projectScopeCondition(scope)} AND service != ''
+    WHERE tenant_id = {tenant:String} AND ${minutesCondition}${buildProjectScopeCondition(scope)} AND service != ''
       AND (service IN {services:Array(String)} OR place.host IN {hosts:Array(String)})
     GROUP BY of, host, minute HAVING sum(requests) > 0 ORDER BY minute LIMIT ${maxRows}`,
-    { ...minutesParameters(minutes), ...projectScopeParameterValues(scope), services, hosts },
+    { ...toMinutesParameters(minutes), ...toProjectScopeParameters(scope), services, hosts },
     { maxResultRows: maxRows },
   );
-  const found: HostMinutes = new Map();
+  const minutesByNode: HostMinutes = new Map();
   for (const row of rows) {
     const node = createNode('service', row.of).id;
-    const minutesByHost = found.get(node) ?? new Map<string, MinuteActivity[]>();
-    found.set(node, minutesByHost);
+    const minutesByHost = minutesByNode.get(node) ?? new Map<string, MinuteActivity[]>();
+    minutesByNode.set(node, minutesByHost);
     minutesByHost.set(row.host, [...(minutesByHost.get(row.host) ?? []), toMinute(withCounts(row))]);
   }
-  return found;
+  return minutesByNode;
 };
 
 /** Sums the minutes of all hosts. */
 const mergeHosts = (hosts: ReadonlyMap<string, readonly MinuteActivity[]>): MinuteActivity[] => {
   const byMinute = Map.groupBy([...hosts.values()].flat(), ({ atMs }) => atMs);
   return [...byMinute]
-    .toSorted(([one], [other]) => one - other)
-    .map(([atMs, own]) => {
+    .toSorted(([left], [right]) => left - right)
+    .map(([atMs, minuteList]) => {
       const buckets = new Map<number, number>();
-      for (const each of own)
+      for (const each of minuteList)
         for (const [bucket, spans] of each.buckets) buckets.set(bucket, (buckets.get(bucket) ?? 0) + spans);
-      const sum = (of: (minute: MinuteActivity) => number): number => own.reduce((all, each) => all + of(each), 0);
+      const sum = (getValue: (minute: MinuteActivity) => number): number =>
+        minuteList.reduce((total, each) => total + getValue(each), 0);
       return {
         atMs,
         buckets,
@@ -155,7 +160,7 @@ export const readServicesOfHosts = async (
     `SELECT service AS of FROM resource_activity WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != ''
       AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${hostExpression('attributes')} IN {hosts:Array(String)})
     GROUP BY of HAVING sum(requests) > 0 ORDER BY sum(requests) DESC LIMIT 20`,
-    { ...minutesParameters(minutes), hosts },
+    { ...toMinutesParameters(minutes), hosts },
   );
   return rows.map(({ of }) => of);
 };
@@ -167,12 +172,12 @@ export const readCalls = async (
   minutes: Range,
   scope: ProjectScope,
 ): Promise<Pick<IncidentContext, 'nodes' | 'edges' | 'hosts'>> => {
-  const services = serviceNames(await findCallees(columns, symptoms, minutes, scope));
-  const [edges, own] = await Promise.all([
+  const services = toServiceNames(await findCallees(columns, symptoms, minutes, scope));
+  const [edges, hostMinutes] = await Promise.all([
     readEdgeMinutes(columns, services, minutes, scope),
     readHostMinutes(columns, { services, hosts: [] }, minutes, scope),
   ]);
-  const sharedHosts = [...new Set([...own.values()].flatMap((hosts) => [...hosts.keys()]))].filter(
+  const sharedHosts = [...new Set([...hostMinutes.values()].flatMap((hosts) => [...hosts.keys()]))].filter(
     (host) => host !== '',
   );
   const neighbourMinutes =
@@ -181,7 +186,7 @@ export const readCalls = async (
       : await readHostMinutes(columns, { services: [], hosts: sharedHosts }, minutes, scope);
   return {
     edges,
-    nodes: new Map([...own].map(([node, hosts]) => [node, mergeHosts(hosts)])),
-    hosts: new Map([...neighbourMinutes, ...own]),
+    nodes: new Map([...hostMinutes].map(([node, hosts]) => [node, mergeHosts(hosts)])),
+    hosts: new Map([...neighbourMinutes, ...hostMinutes]),
   };
 };

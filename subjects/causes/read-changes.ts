@@ -1,23 +1,23 @@
 /** Changes around a symptom: deployments, reported configuration changes, restarts and OOM kills. */
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { parseTime } from '../../queries/time.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { readEvents as readPlatformEvents } from '../events/events.ts';
 import { type KubernetesEvent, readEvents as readClusterEvents } from '../kubernetes/events.ts';
 import { readDeployments } from '../services/deployments.ts';
 import { createNode } from '../services/edges.ts';
-import { minutesCondition, minutesParameters } from '../services/minutes.ts';
+import { minutesCondition, toMinutesParameters } from '../services/minutes.ts';
 import type { Change } from './incident-context.ts';
 
 const maxChanges = 200;
 const toMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 
 /** Returns recorded and detected deployments. */
-const readDeploymentChanges = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
-  const found = await readDeployments(reading, { range, ...scope });
-  return found.deployments.slice(0, maxChanges).map(({ service, version, time, isRollback }) => ({
+const readDeploymentChanges = async (reading: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
+  const result = await readDeployments(reading, { range, ...scope });
+  return result.deployments.slice(0, maxChanges).map(({ service, version, time, isRollback }) => ({
     kind: 'deployment',
     node: createNode('service', service).id,
     atMs: toMs(time),
@@ -30,7 +30,7 @@ const readDeploymentChanges = async (reading: Reading, range: Range, scope: Proj
  * Returns events of a service or host that users and programs reported (`POST /api/events`), such as changes of
  * configuration or feature flags, and migrations.
  */
-const readCustomEvents = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
+const readCustomEvents = async (reading: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
   const events = await readPlatformEvents(reading, { range, kinds: ['custom'], ...scope }, { limit: maxChanges });
   return events.flatMap(({ service, tags, time, title, link }) => {
     const host = tags['host.name'] ?? tags['host'];
@@ -90,7 +90,7 @@ const toChange = (
   ];
 };
 
-const readClusterChanges = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
+const readClusterChanges = async (reading: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
   if (!reading.plan.entitlements.includes('logs')) return [];
   const pages = await Promise.all(
     eventReasons.map(async ([reason, kind]) => ({
@@ -104,7 +104,7 @@ const readClusterChanges = async (reading: Reading, range: Range, scope: Project
   const reportedChanges = new Set<string>();
   return pages
     .flatMap(({ kind, events }) => events.flatMap((event) => toChange(event, kind, services)))
-    .toSorted((one, other) => one.atMs - other.atMs)
+    .toSorted((left, right) => left.atMs - right.atMs)
     .filter(({ kind, node, host }) => {
       const key = `${kind} ${node ?? host}`;
       return reportedChanges.has(key) ? false : reportedChanges.add(key) !== undefined;
@@ -118,7 +118,11 @@ const readClusterChanges = async (reading: Reading, range: Range, scope: Project
 const maxReplacementMs = 180_000;
 
 /** Returns the restarts of services: instances that replaced others with the same version. */
-const findRestarts = async ({ columns }: Reading, services: readonly string[], range: Range): Promise<Change[]> => {
+const findRestarts = async (
+  { columns }: TenantReader,
+  services: readonly string[],
+  range: Range,
+): Promise<Change[]> => {
   const rows = await columns.query<{ of: string; place: string; instance: string; first: string; last: string }>(
     `SELECT service AS of, said.place AS place, said.instance AS instance,
       toString(toUnixTimestamp64Milli(min(first_seen))) AS first, toString(toUnixTimestamp64Milli(max(last_seen))) AS last
@@ -129,7 +133,7 @@ const findRestarts = async ({ columns }: Reading, services: readonly string[], r
     ) AS said ON resource_activity.resource_id = said.resource_id
     WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service IN {services:Array(String)} AND said.instance != ''
     GROUP BY of, place, instance LIMIT 10000`,
-    { ...minutesParameters(range), services },
+    { ...toMinutesParameters(range), services },
   );
   const fromMs = Number(range.from / 1_000_000n);
   return rows
@@ -158,9 +162,9 @@ const findRestarts = async ({ columns }: Reading, services: readonly string[], r
     });
 };
 
-/** Reads all changes at a time, on the path of a symptom or not. */
+/** Reads all changes in a range, whether or not they are on the path of a symptom. */
 export const readChanges = async (
-  reading: Reading,
+  reading: TenantReader,
   services: readonly string[],
   range: Range,
   scope: ProjectScope,

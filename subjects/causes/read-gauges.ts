@@ -4,7 +4,7 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { MetricQuery, Query } from '../../queries/query.ts';
 import type { RunPartQuery } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { readHostSeries } from '../infrastructure/host-series.ts';
 import { readHosts } from '../infrastructure/hosts.ts';
 import { createNode } from '../services/edges.ts';
@@ -18,20 +18,20 @@ const resourceBySeries: Readonly<Record<string, Gauge['resource']>> = {
 };
 
 const readHostGauges = async (
-  reading: Reading,
+  reading: TenantReader,
   hosts: readonly string[],
   range: Range,
   scope: ProjectScope,
 ): Promise<Gauge[]> => {
   if (hosts.length === 0) return [];
   const { items } = await readHosts(reading, range, scope);
-  const saturable = items.flatMap((host) => {
+  const saturableHosts = items.flatMap((host) => {
     const hostName = hosts.find((name) => name === host.id || name === host.name.value);
     return hostName === undefined ? [] : [{ host, called: hostName }];
   });
   const gauges: Gauge[] = [];
   // Sequential, so that the queries do not occupy all query slots.
-  for (const { host, called } of saturable.slice(0, maxHosts)) {
+  for (const { host, called } of saturableHosts.slice(0, maxHosts)) {
     const { series } = await readHostSeries(reading, range, scope, {
       host,
       names: ['cpu', 'memory', 'disk'],
@@ -63,7 +63,7 @@ const utilizationMetrics: Readonly<Record<string, Gauge['resource']>> = {
   'process.cpu.utilization': 'cpu',
 };
 
-const readAvailableMetrics = async ({ columns }: Reading): Promise<ReadonlySet<string>> => {
+const readAvailableMetrics = async ({ columns }: TenantReader): Promise<ReadonlySet<string>> => {
   const rows = await columns.query<{ metric: string }>(
     `SELECT DISTINCT toString(metric) AS metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}`,
     { metrics: [...usedConnectionMetrics, ...maxConnectionMetrics, ...Object.keys(utilizationMetrics)] },
@@ -71,7 +71,7 @@ const readAvailableMetrics = async ({ columns }: Reading): Promise<ReadonlySet<s
   return new Set(rows.map(({ metric }) => metric));
 };
 
-const metricQuery = (
+const createMetricQuery = (
   metric: string,
   across: MetricQuery['across'],
   groupBy: readonly string[],
@@ -87,33 +87,33 @@ const metricQuery = (
 });
 
 /** Returns the limited resources of services that have metrics, with the queries for their utilization. */
-const saturationQueries = (
-  landed: ReadonlySet<string>,
+const createSaturationQueries = (
+  availableMetrics: ReadonlySet<string>,
 ): { readonly resource: Gauge['resource']; readonly query: Query }[] => [
   ...Object.entries(utilizationMetrics).flatMap(([metric, resource]) =>
-    landed.has(metric) ? [{ resource, query: metricQuery(metric, 'max', ['service']) }] : [],
+    availableMetrics.has(metric) ? [{ resource, query: createMetricQuery(metric, 'max', ['service']) }] : [],
   ),
   ...usedConnectionMetrics.flatMap((metric, index) => {
     const limit = maxConnectionMetrics[index] ?? '';
-    if (!landed.has(metric) || !landed.has(limit)) return [];
+    if (!availableMetrics.has(metric) || !availableMetrics.has(limit)) return [];
     const pool = index === 0 ? 'db.client.connection.pool.name' : 'pool.name';
     const state = index === 0 ? 'db.client.connection.state' : 'state';
     const queries = {
-      used: metricQuery(metric, 'sum', ['service', pool], `${state}:used`),
-      most: metricQuery(limit, 'sum', ['service', pool]),
+      used: createMetricQuery(metric, 'sum', ['service', pool], `${state}:used`),
+      most: createMetricQuery(limit, 'sum', ['service', pool]),
     };
     return [{ resource: 'pool' as const, query: { kind: 'formula' as const, expression: 'used / most', queries } }];
   }),
 ];
 
 const readServiceGauges = async (
-  reading: Reading,
+  reading: TenantReader,
   services: readonly string[],
   range: Range,
   runPart: RunPartQuery,
 ): Promise<Gauge[]> => {
   const gauges: Gauge[] = [];
-  for (const { resource, query } of saturationQueries(await readAvailableMetrics(reading))) {
+  for (const { resource, query } of createSaturationQueries(await readAvailableMetrics(reading))) {
     const { series } = await runPart(query, { range, stepMs: minuteMs });
     for (const { labels, points } of series) {
       const service = labels['service'] ?? '';
@@ -133,7 +133,7 @@ const readServiceGauges = async (
 
 /** Reads the saturation of the resources and hosts that services of a path use. */
 export const readGauges = async (
-  reading: Reading,
+  reading: TenantReader,
   { services, hosts }: { readonly services: readonly string[]; readonly hosts: readonly string[] },
   range: Range,
   scope: ProjectScope,

@@ -4,9 +4,9 @@ import { requireEntitlement } from '../../queries/entitlement.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { RunPartQuery } from '../../queries/query-kind.ts';
 import { getRetentionDays, type Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { createNode } from '../services/edges.ts';
-import { type IncidentContext, minuteMs, nodeDisplayName } from './incident-context.ts';
+import { getNodeDisplayName, type IncidentContext, minuteMs } from './incident-context.ts';
 import { readCalls, readServicesOfHosts } from './read-calls.ts';
 import { readChanges } from './read-changes.ts';
 import { readGauges } from './read-gauges.ts';
@@ -39,7 +39,7 @@ const toRange = (fromMs: number, toMs: number): Range => ({
 const floorToMinute = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
 
 /** Returns the range to read, in complete minutes. */
-const chooseRange = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: Reading): Range => {
+const chooseRange = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: TenantReader): Range => {
   const retainedFromMs = nowMs - getRetentionDays(plan, 'traces') * dayMs;
   const latestMs = isRange ? untilMs : Math.min(untilMs, noticedMs + maxAfterMs);
   const toMs = floorToMinute(Math.min(latestMs, nowMs));
@@ -51,7 +51,7 @@ const chooseRange = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: 
 
 /** Reads the context of a symptom; undefined if no service is known for it. */
 export const readIncidentContext = async (
-  reading: Reading,
+  reading: TenantReader,
   symptom: Symptom,
   scope: ProjectScope,
   runPart: RunPartQuery,
@@ -66,7 +66,7 @@ export const readIncidentContext = async (
   const symptoms = [...new Set(serviceNames)].map((service) => createNode('service', service).id);
   if (symptoms.length === 0) return undefined;
   const calls = await readCalls(columns, symptoms, minutes, scope);
-  const services = [...calls.nodes.keys()].map(nodeDisplayName);
+  const services = [...calls.nodes.keys()].map(getNodeDisplayName);
   const nodesOnPath = new Set(calls.nodes.keys());
   const hosts = [...new Set([...nodesOnPath].flatMap((node) => [...(calls.hosts.get(node)?.keys() ?? [])]))].filter(
     (host) => host !== '',

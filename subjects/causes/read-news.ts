@@ -1,12 +1,12 @@
 /** Errors and log patterns that occurred for the first time. */
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { createNode } from '../services/edges.ts';
 import type { Novelty } from './incident-context.ts';
 
 const maxNovelties = 100;
 
-const queryValues = ({ from, to }: Range, services: readonly string[]) => ({
+const toQueryParameters = ({ from, to }: Range, services: readonly string[]) => ({
   services,
   from: String(from / 1_000_000n),
   to: String(to / 1_000_000n),
@@ -15,11 +15,11 @@ const timeCondition = (column: string): string =>
   `${column} >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ${column} <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 
 const readNewErrors = async (
-  { columns, plan }: Reading,
+  { columns, plan }: TenantReader,
   services: readonly string[],
   range: Range,
 ): Promise<Novelty[]> => {
-  const readable = [
+  const readableSources = [
     ...(plan.entitlements.includes('logs') ? ['log'] : []),
     ...(plan.entitlements.includes('traces') ? ['span'] : []),
   ];
@@ -33,7 +33,7 @@ const readNewErrors = async (
       SELECT service AS of, fingerprint AS id, count() AS n FROM error_occurrences
       WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${timeCondition('timestamp')} GROUP BY of, id
     ) AS seen ON known.of = seen.of AND known.id = seen.id`,
-    { ...queryValues(range, services), readable },
+    { ...toQueryParameters(range, services), readable: readableSources },
   );
   return rows.map(({ of, id, called, text, first, n }) => ({
     kind: 'error',
@@ -50,7 +50,7 @@ const readNewErrors = async (
  * new.
  */
 const readNewPatterns = async (
-  { columns, plan }: Reading,
+  { columns, plan }: TenantReader,
   services: readonly string[],
   range: Range,
 ): Promise<Novelty[]> => {
@@ -65,7 +65,7 @@ const readNewPatterns = async (
       SELECT service AS of, pattern_id AS id, sum(count) AS n FROM log_pattern_counts
       WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${timeCondition('minute')} GROUP BY of, id
     ) AS seen ON known.of = seen.of AND known.id = seen.id`,
-    queryValues(range, services),
+    toQueryParameters(range, services),
   );
   return rows.map(({ of, id, form, first, n }) => ({
     kind: 'log-pattern',
@@ -78,7 +78,11 @@ const readNewPatterns = async (
 };
 
 /** Returns the new log patterns and errors of services in a range. */
-export const readNovelties = async (reading: Reading, services: readonly string[], range: Range): Promise<Novelty[]> =>
+export const readNovelties = async (
+  reading: TenantReader,
+  services: readonly string[],
+  range: Range,
+): Promise<Novelty[]> =>
   services.length === 0
     ? []
     : (await Promise.all([readNewErrors(reading, services, range), readNewPatterns(reading, services, range)])).flat();

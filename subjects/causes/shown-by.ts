@@ -34,29 +34,29 @@ const decayMinutes = 30;
 interface SourceKind {
   /** Prior probability as a cause. Routes change the recipients, and never the content. */
   readonly prior: number;
-  link(id: string): string;
+  createLink(id: string): string;
   readonly description: string;
   readonly counterEvidence?: string;
 }
 const sourceKinds: Readonly<Record<SymptomSource['what'], SourceKind>> = {
   'alert rule': {
     prior: 0.9,
-    link: (id) => `/api/alerts/rules/${id}`,
+    createLink: (id) => `/api/alerts/rules/${id}`,
     description: 'the alert rule that detected the symptom',
   },
   detector: {
     prior: 0.9,
-    link: (id) => `/api/ai/detectors/${id}`,
+    createLink: (id) => `/api/ai/detectors/${id}`,
     description: 'the detector that detected the symptom',
   },
   plan: {
     prior: 0.6,
-    link: () => '/api/billing',
+    createLink: () => '/api/billing',
     description: 'the plan, which controls how telemetry is ingested and retained',
   },
   'alert routing': {
     prior: 0.2,
-    link: () => '/api/v2/alerts/routing',
+    createLink: () => '/api/v2/alerts/routing',
     description: 'the routes of alert notifications',
     counterEvidence: 'routes change who is notified of an alert, not whether it fires',
   },
@@ -67,20 +67,20 @@ const judgeSourceChange = (
   { noticedMs, areRequestsWorse }: SymptomFacts,
 ): JudgedCause => {
   const gap = (noticedMs - atMs) / minuteMs;
-  const when = `it was changed ${Math.round(Math.abs(gap))} minutes ${gap < 0 ? 'after' : 'before'} the symptom`;
+  const timeText = `it was changed ${Math.round(Math.abs(gap))} minutes ${gap < 0 ? 'after' : 'before'} the symptom`;
   const isAfter = atMs > noticedMs + clockToleranceMs;
-  const { prior, link, description, counterEvidence } = sourceKinds[what];
+  const { prior, createLink, description, counterEvidence } = sourceKinds[what];
   return {
     kind: 'configuration',
     at: `${what} ${id}`,
     beginMs: atMs,
     title,
-    link: link(id),
+    link: createLink(id),
     path: [],
     score: isAfter || areRequestsWorse ? 0 : prior * Math.exp(-Math.max(0, gap) / decayMinutes),
-    evidence: isAfter ? [] : [`${description}: ${when}`],
+    evidence: isAfter ? [] : [`${description}: ${timeText}`],
     counterEvidence: [
-      ...(isAfter ? [when] : []),
+      ...(isAfter ? [timeText] : []),
       ...(areRequestsWorse ? ['requests are worse, regardless of how they are measured'] : []),
       ...(counterEvidence === undefined ? [] : [counterEvidence]),
     ],
@@ -88,5 +88,5 @@ const judgeSourceChange = (
 };
 
 /** Judges users' changes of the source of a symptom, most likely cause first. */
-export const judgeSourceChanges = (changes: readonly SourceChange[], shown: SymptomFacts): JudgedCause[] =>
-  changes.map((change) => judgeSourceChange(change, shown)).toSorted((one, other) => other.score - one.score);
+export const judgeSourceChanges = (changes: readonly SourceChange[], facts: SymptomFacts): JudgedCause[] =>
+  changes.map((change) => judgeSourceChange(change, facts)).toSorted((left, right) => right.score - left.score);

@@ -37,8 +37,8 @@ export const findDegradations = (
   if (!hasEnoughRequests(before) || !hasEnoughRequests(after)) return undefined;
   return compare(before, after)
     .filter(({ verdict }) => verdict === 'worse')
-    .map((each) => ({ aspect: each.aspect, compared: each }))
-    .toSorted((one, other) => one.compared.p - other.compared.p);
+    .map((comparison) => ({ aspect: comparison.aspect, compared: comparison }))
+    .toSorted((left, right) => left.compared.p - right.compared.p);
 };
 
 const minuteScores = {
@@ -58,20 +58,20 @@ const findChangePoint = (
 ): { readonly at: number; readonly earliest: number; readonly latest: number; readonly gain: number } => {
   let [at, gain, sum] = [0, 0, 0];
   const gains: number[] = [];
-  const total = values.reduce((all, value) => all + value, 0);
+  const total = values.reduce((partialSum, value) => partialSum + value, 0);
   for (let index = 1; index < values.length; index++) {
     sum += values[index - 1] ?? 0;
     const [left, right] = [sum / index, (total - sum) / (values.length - index)];
-    const own = ((index * (values.length - index)) / values.length) * Math.max(0, right - left) ** 2;
-    gains.push(own);
-    if (own > gain) [at, gain] = [index, own];
+    const gainAtIndex = ((index * (values.length - index)) / values.length) * Math.max(0, right - left) ** 2;
+    gains.push(gainAtIndex);
+    if (gainAtIndex > gain) [at, gain] = [index, gainAtIndex];
   }
-  const isNear = (own: number): boolean => own >= nearBestShare * gain;
-  return { at, earliest: 1 + gains.findIndex(isNear), latest: 1 + gains.findLastIndex(isNear), gain };
+  const isNearBest = (gainValue: number): boolean => gainValue >= nearBestShare * gain;
+  return { at, earliest: 1 + gains.findIndex(isNearBest), latest: 1 + gains.findLastIndex(isNearBest), gain };
 };
 
 /** Returns the time from which values are higher, around a given time. */
-export const onsetOfIncrease = (
+export const findIncreaseOnset = (
   values: readonly (readonly [atMs: number, value: number])[],
   noticedMs: number,
 ): number => {
@@ -98,24 +98,24 @@ export const findOnset = (minutes: readonly MinuteActivity[], noticedMs: number)
     noticedMs - (maxDetectionMinutes + comparedMinutes.after) * minuteMs,
     noticedMs + 10 * minuteMs,
   );
-  const found = (['errors', 'latency'] as const).map((aspect) => {
+  const onsets = (['errors', 'latency'] as const).map((aspect) => {
     const values = window.map(minuteScores[aspect]);
     const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-    const all = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
     const { at, earliest, latest, gain } = findChangePoint(values);
-    const timeOf = (index: number): number => window[index]?.atMs ?? noticedMs;
+    const getTime = (index: number): number => window[index]?.atMs ?? noticedMs;
     return {
-      atMs: timeOf(at),
-      earliestMs: timeOf(earliest),
-      latestMs: timeOf(latest),
-      explained: all === 0 ? 0 : gain / all,
+      atMs: getTime(at),
+      earliestMs: getTime(earliest),
+      latestMs: getTime(latest),
+      explained: variance === 0 ? 0 : gain / variance,
     };
   });
-  const [one, other] = found as [(typeof found)[number], (typeof found)[number]];
-  const { atMs, earliestMs, latestMs } = one.explained >= other.explained ? one : other;
-  const within = (ms: number): number =>
+  const [errorOnset, latencyOnset] = onsets as [(typeof onsets)[number], (typeof onsets)[number]];
+  const { atMs, earliestMs, latestMs } = errorOnset.explained >= latencyOnset.explained ? errorOnset : latencyOnset;
+  const clampToWindow = (ms: number): number =>
     Math.min(noticedMs + maxOnsetDelayMinutes * minuteMs, Math.max(noticedMs - maxDetectionMinutes * minuteMs, ms));
-  return { onsetMs: within(atMs), earliestMs: within(earliestMs), latestMs: within(latestMs) };
+  return { onsetMs: clampToWindow(atMs), earliestMs: clampToWindow(earliestMs), latestMs: clampToWindow(latestMs) };
 };
 
 /** Returns the start of a node's degradation in a range, if no other data determines it. */
@@ -146,23 +146,23 @@ export interface Excess {
 }
 
 /**
- * Returns the increase of `minutes` per request of `per`: for a node its own requests, for an edge those of its caller.
+ * Returns the increase in `minutes` per request in `per`: a node's own requests, or for an edge those of its caller.
  */
 export const computeExcess = (
   minutes: readonly MinuteActivity[],
-  per: readonly MinuteActivity[],
+  requestMinutes: readonly MinuteActivity[],
   atMs: number,
   untilMs: number,
 ): Excess => {
-  const side = (fromMs: number, toMs: number): Excess => {
-    const requests = selectMinutes(per, fromMs, toMs).reduce((sum, each) => sum + each.requests, 0);
-    const own = selectMinutes(minutes, fromMs, toMs);
+  const averageOver = (fromMs: number, toMs: number): Excess => {
+    const requests = selectMinutes(requestMinutes, fromMs, toMs).reduce((sum, minute) => sum + minute.requests, 0);
+    const sideMinutes = selectMinutes(minutes, fromMs, toMs);
     return {
-      errors: own.reduce((sum, each) => sum + each.errors, 0) / Math.max(1, requests),
-      duration: own.reduce((sum, each) => sum + each.durationSum, 0) / Math.max(1, requests),
+      errors: sideMinutes.reduce((sum, minute) => sum + minute.errors, 0) / Math.max(1, requests),
+      duration: sideMinutes.reduce((sum, minute) => sum + minute.durationSum, 0) / Math.max(1, requests),
     };
   };
-  const before = side(atMs - comparedMinutes.before * minuteMs, atMs);
-  const after = side(atMs, Math.min(untilMs, atMs + comparedMinutes.after * minuteMs));
+  const before = averageOver(atMs - comparedMinutes.before * minuteMs, atMs);
+  const after = averageOver(atMs, Math.min(untilMs, atMs + comparedMinutes.after * minuteMs));
   return { errors: after.errors - before.errors, duration: after.duration - before.duration };
 };

@@ -31,8 +31,8 @@ export interface FileProblem {
 }
 
 /** Selects the schema of a union by the literal that all members have. */
-const findUnionMember = (forms: readonly z.core.$ZodType[], value: unknown): z.core.$ZodType | undefined =>
-  forms.find((form) => {
+const findUnionMember = (members: readonly z.core.$ZodType[], value: unknown): z.core.$ZodType | undefined =>
+  members.find((form) => {
     const { def } = (form as z.ZodType)._zod;
     if (def.type === 'union') return findUnionMember((def as z.core.$ZodUnionDef).options, value) !== undefined;
     if (def.type !== 'object' || !isFields(value)) return false;
@@ -42,30 +42,30 @@ const findUnionMember = (forms: readonly z.core.$ZodType[], value: unknown): z.c
     return literals.length > 0 && literals.every(([name, member]) => member._zod.values?.has(value[name] as string));
   });
 
-const omitted = Symbol('left to its default');
+const omittedValue = Symbol('left to its default');
 
-const objectWithoutDefaults = (shape: Readonly<Record<string, z.core.$ZodType>>, value: Fields): Fields =>
+const omitObjectDefaults = (shape: Readonly<Record<string, z.core.$ZodType>>, value: Fields): Fields =>
   Object.fromEntries(
     Object.entries(shape).flatMap(([name, member]) => {
       if (value[name] === undefined) return [];
       const compactValue = omitDefaults(member, value[name]);
-      return compactValue === omitted ? [] : [[name, compactValue]];
+      return compactValue === omittedValue ? [] : [[name, compactValue]];
     }),
   );
 
 /**
- * Orders the keys of a value by its schema and removes defaults. Returns the symbol `omitted` if the value is a default.
+ * Orders the keys of a value by its schema and removes defaults. Returns the symbol `omittedValue` if the value is the default.
  */
 const omitDefaults = (schema: z.core.$ZodType, value: unknown): unknown => {
   const { def } = schema._zod;
   switch (def.type) {
     case 'default':
       return isDeepStrictEqual((def as z.core.$ZodDefaultDef).defaultValue, value)
-        ? omitted
+        ? omittedValue
         : omitDefaults((def as z.core.$ZodDefaultDef).innerType, value);
     case 'prefault': {
       const { innerType, defaultValue } = def as z.core.$ZodPrefaultDef;
-      return isDeepStrictEqual(z.parse(innerType, defaultValue), value) ? omitted : omitDefaults(innerType, value);
+      return isDeepStrictEqual(z.parse(innerType, defaultValue), value) ? omittedValue : omitDefaults(innerType, value);
     }
     case 'optional':
     case 'nullable':
@@ -86,7 +86,7 @@ const omitDefaults = (schema: z.core.$ZodType, value: unknown): unknown => {
     case 'lazy':
       return omitDefaults((def as z.core.$ZodLazyDef).getter(), value);
     case 'object':
-      return objectWithoutDefaults((def as z.core.$ZodObjectDef).shape, value as Fields);
+      return omitObjectDefaults((def as z.core.$ZodObjectDef).shape, value as Fields);
     default:
       return value;
   }
@@ -103,10 +103,10 @@ export const toFileObject = ({ id, source, document }: DashboardFile): object =>
 export const toYamlFile = (id: string | undefined, document: DashboardFields, source?: string): string =>
   writeYaml(toFileObject({ id, source, document }), { lineWidth: 0 });
 
-const Head = z.object({ id: DashboardId.optional(), source: z.string().min(1).max(512).optional() });
+const FileHeader = z.object({ id: DashboardId.optional(), source: z.string().min(1).max(512).optional() });
 
 /** Returns the problems of a value, each with its path. */
-export const fileProblems = ({ issues }: z.ZodError): FileProblem[] =>
+export const toFileProblems = ({ issues }: z.ZodError): FileProblem[] =>
   issues.flatMap(({ path, message, ...issue }) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => ({ path: [...path, key].map(String).join('.'), message: 'is not a known field' }))
@@ -117,10 +117,10 @@ export const fileProblems = ({ issues }: z.ZodError): FileProblem[] =>
 export const parseDashboardValue = (value: unknown): DashboardFile | { readonly problems: readonly FileProblem[] } => {
   if (!isFields(value)) return { problems: [{ path: '', message: 'a dashboard must be an object' }] };
   const { id, source, ...fields } = value;
-  const head = Head.safeParse({ id, source });
+  const header = FileHeader.safeParse({ id, source });
   const document = DashboardFields.safeParse(fields);
-  if (head.success && document.success) return { ...head.data, document: document.data };
-  return { problems: [head, document].flatMap(({ error }) => (error === undefined ? [] : fileProblems(error))) };
+  if (header.success && document.success) return { ...header.data, document: document.data };
+  return { problems: [header, document].flatMap(({ error }) => (error === undefined ? [] : toFileProblems(error))) };
 };
 
 /** Parses a dashboard from the text of a file, YAML or JSON, or returns its problems. */

@@ -14,39 +14,39 @@ export const DashboardDifference = z.strictObject({
 });
 export type DashboardDifference = z.output<typeof DashboardDifference>;
 
-const label = (value: unknown, fallback: string): string =>
+const quoteOr = (value: unknown, fallback: string): string =>
   typeof value === 'string' && value !== '' ? `“${value}”` : fallback;
 
 /** Lists whose members are identified by a key instead of their index, and the display name of a member. */
 interface KeyedList {
-  keyOf(member: Fields): string;
+  getKey(member: Fields): string;
   describeMember(member: Fields, key: string): string;
 }
 
-const byId = (noun: string): KeyedList => ({
-  keyOf: ({ id }) => String(id),
+const createIdList = (noun: string): KeyedList => ({
+  getKey: ({ id }) => String(id),
   describeMember: ({ title, visual }, key) =>
-    `${noun} ${label(title, isFields(visual) ? `${String(visual['kind'])} ${key}` : key)}`,
+    `${noun} ${quoteOr(title, isFields(visual) ? `${String(visual['kind'])} ${key}` : key)}`,
 });
-const byName = (noun: string): KeyedList => ({
-  keyOf: ({ name }) => String(name),
+const createNameList = (noun: string): KeyedList => ({
+  getKey: ({ name }) => String(name),
   describeMember: (_, key) => `${noun} ${key}`,
 });
 
 /** Description of an override's matcher: `name “errors”`. */
 const describeMatch = ({ match }: Fields): string => {
-  const { by, ...what } = isFields(match) ? match : {};
-  return `${String(by)} “${Object.values(what).join()}”`;
+  const { by, ...matcherValues } = isFields(match) ? match : {};
+  return `${String(by)} “${Object.values(matcherValues).join()}”`;
 };
 
 const keyedLists: Readonly<Record<string, KeyedList>> = {
-  panels: byId('panel'),
-  sections: byId('section'),
-  variables: byName('variable'),
-  annotations: byName('annotation'),
-  queries: byName('query'),
-  formulas: byName('formula'),
-  overrides: { keyOf: describeMatch, describeMember: (_, key) => `override of ${key}` },
+  panels: createIdList('panel'),
+  sections: createIdList('section'),
+  variables: createNameList('variable'),
+  annotations: createNameList('annotation'),
+  queries: createNameList('query'),
+  formulas: createNameList('formula'),
+  overrides: { getKey: describeMatch, describeMember: (_, key) => `override of ${key}` },
 };
 
 /** Display names of members, if they differ from the member name. Members without one are omitted. */
@@ -73,20 +73,25 @@ interface DifferenceLocation {
 const appendLocation = (
   { path, subject }: DifferenceLocation,
   name: string,
-  called = describeName(name),
+  displayName = describeName(name),
 ): DifferenceLocation => ({
   path: [...path, name],
-  subject: called === '' ? subject : [...subject, called],
+  subject: displayName === '' ? subject : [...subject, displayName],
 });
 
-const toDifference = (at: DifferenceLocation, verb: string, before: unknown, after: unknown): DashboardDifference => ({
-  path: at.path.join('.'),
-  what: `${at.subject.join(': ')} ${verb}`,
+const toDifference = (
+  location: DifferenceLocation,
+  verb: string,
+  before: unknown,
+  after: unknown,
+): DashboardDifference => ({
+  path: location.path.join('.'),
+  what: `${location.subject.join(': ')} ${verb}`,
   before: before ?? null,
   after: after ?? null,
 });
 
-const changeVerb = (before: unknown, after: unknown): string => {
+const getChangeVerb = (before: unknown, after: unknown): string => {
   const wasThere = before !== undefined && before !== null;
   const isThere = after !== undefined && after !== null;
   if (wasThere && !isThere) return 'removed';
@@ -96,43 +101,46 @@ const changeVerb = (before: unknown, after: unknown): string => {
 /** Objects that are compared as a unit, because their parts are meaningless alone. */
 const comparedAsUnit: ReadonlySet<string> = new Set(['repeat', 'imported', 'steps', 'unmapped', 'ids']);
 
-const diffPlaces = (at: DifferenceLocation, before: Fields, after: Fields): DashboardDifference[] => {
-  const isSized = ['width', 'height'].every((name) => before[name] === after[name]);
-  const isPlaced = ['section', 'x', 'y'].every((name) => before[name] === after[name]);
-  const verb = isSized ? 'moved' : isPlaced ? 'resized' : 'moved and resized';
-  return [toDifference({ path: at.path, subject: at.subject.slice(0, -1) }, verb, before, after)];
+const diffLayouts = (location: DifferenceLocation, before: Fields, after: Fields): DashboardDifference[] => {
+  const isSameSize = ['width', 'height'].every((name) => before[name] === after[name]);
+  const isSamePosition = ['section', 'x', 'y'].every((name) => before[name] === after[name]);
+  const verb = isSameSize ? 'moved' : isSamePosition ? 'resized' : 'moved and resized';
+  return [toDifference({ path: location.path, subject: location.subject.slice(0, -1) }, verb, before, after)];
 };
 
 const diffKeyedLists = (
-  at: DifferenceLocation,
-  { keyOf, describeMember }: KeyedList,
+  location: DifferenceLocation,
+  { getKey, describeMember }: KeyedList,
   [before, after]: readonly [readonly Fields[], readonly Fields[]],
 ): DashboardDifference[] => {
-  const left = new Map(before.map((member) => [keyOf(member), member]));
-  const right = new Map(after.map((member) => [keyOf(member), member]));
-  const member = (key: string, one: Fields): DifferenceLocation => ({
-    path: [...at.path, key],
-    subject: [...at.subject.slice(0, -1), describeMember(one, key)],
+  const left = new Map(before.map((member) => [getKey(member), member]));
+  const right = new Map(after.map((member) => [getKey(member), member]));
+  const toMemberLocation = (key: string, one: Fields): DifferenceLocation => ({
+    path: [...location.path, key],
+    subject: [...location.subject.slice(0, -1), describeMember(one, key)],
   });
-  const removed = [...left].filter(([key]) => !right.has(key));
-  const found = removed.map(([key, one]) => toDifference(member(key, one), 'removed', one, null));
+  const removedMembers = [...left].filter(([key]) => !right.has(key));
+  const differences = removedMembers.map(([key, one]) =>
+    toDifference(toMemberLocation(key, one), 'removed', one, null),
+  );
   for (const [key, one] of right) {
-    const former = left.get(key);
-    found.push(
-      ...(former === undefined
-        ? [toDifference(member(key, one), 'added', null, one)]
-        : diffObjects(member(key, former), former, one)),
+    const previous = left.get(key);
+    differences.push(
+      ...(previous === undefined
+        ? [toDifference(toMemberLocation(key, one), 'added', null, one)]
+        : diffObjects(toMemberLocation(key, previous), previous, one)),
     );
   }
   const orderBefore = [...left.keys()].filter((key) => right.has(key));
   const orderAfter = [...right.keys()].filter((key) => left.has(key));
-  if (!isDeepStrictEqual(orderBefore, orderAfter)) found.push(toDifference(at, 'reordered', orderBefore, orderAfter));
-  return found;
+  if (!isDeepStrictEqual(orderBefore, orderAfter))
+    differences.push(toDifference(location, 'reordered', orderBefore, orderAfter));
+  return differences;
 };
 
-const diffObjects = (at: DifferenceLocation, before: Fields, after: Fields): DashboardDifference[] =>
+const diffObjects = (location: DifferenceLocation, before: Fields, after: Fields): DashboardDifference[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
-    diffMember(at, name, before[name], after[name]),
+    diffMember(location, name, before[name], after[name]),
   );
 
 /** The title of the dashboard itself, or of a panel or section. */
@@ -140,19 +148,25 @@ const isTitle = ({ path }: DifferenceLocation, name: string): boolean =>
   path.length === 0 ? name === 'name' : path.length === 2 && name === 'title';
 
 /** Returns whether all members of a list have distinct keys. */
-const isKeyed = (value: unknown, { keyOf }: KeyedList): value is readonly Fields[] =>
-  Array.isArray(value) && value.every(isFields) && new Set(value.map(keyOf)).size === value.length;
+const isKeyed = (value: unknown, { getKey }: KeyedList): value is readonly Fields[] =>
+  Array.isArray(value) && value.every(isFields) && new Set(value.map(getKey)).size === value.length;
 
-const diffMember = (at: DifferenceLocation, name: string, before: unknown, after: unknown): DashboardDifference[] => {
+const diffMember = (
+  location: DifferenceLocation,
+  name: string,
+  before: unknown,
+  after: unknown,
+): DashboardDifference[] => {
   if (isDeepStrictEqual(before, after)) return [];
-  const here = appendLocation(at, name);
-  if (isTitle(at, name)) return [toDifference({ path: here.path, subject: at.subject }, 'renamed', before, after)];
-  const keyed = Object.hasOwn(keyedLists, name) ? keyedLists[name] : undefined;
-  if (keyed !== undefined && isKeyed(before, keyed) && isKeyed(after, keyed))
-    return diffKeyedLists(here, keyed, [before, after]);
+  const memberLocation = appendLocation(location, name);
+  if (isTitle(location, name))
+    return [toDifference({ path: memberLocation.path, subject: location.subject }, 'renamed', before, after)];
+  const keyedList = Object.hasOwn(keyedLists, name) ? keyedLists[name] : undefined;
+  if (keyedList !== undefined && isKeyed(before, keyedList) && isKeyed(after, keyedList))
+    return diffKeyedLists(memberLocation, keyedList, [before, after]);
   if (!isFields(before) || !isFields(after) || comparedAsUnit.has(name) || before['kind'] !== after['kind'])
-    return [toDifference(here, changeVerb(before, after), before, after)];
-  return name === 'place' ? diffPlaces(here, before, after) : diffObjects(here, before, after);
+    return [toDifference(memberLocation, getChangeVerb(before, after), before, after)];
+  return name === 'place' ? diffLayouts(memberLocation, before, after) : diffObjects(memberLocation, before, after);
 };
 
 /**

@@ -12,7 +12,7 @@ import { Visual } from '../../schemas/dashboards/visuals.ts';
 import { feedKinds } from '../events/events.ts';
 import { findProblems } from './problems.ts';
 
-const boundedText = (maxLength: number) => z.string().max(maxLength);
+const createTextSchema = (maxLength: number) => z.string().max(maxLength);
 
 /** Names by which formulas and overrides reference queries. */
 const QueryName = z
@@ -23,7 +23,7 @@ const StepText = z.union([DurationText, z.string().regex(/^\$(?:\w{1,64}|\{\w{1,
 
 const displayFields = {
   hidden: z.boolean().default(false).describe('Whether the query is used only by formulas and transformations'),
-  legend: boundedText(1024)
+  legend: createTextSchema(1024)
     .default('')
     .describe('Name of the series, such as {{service}}; empty, or __auto as in Grafana, for their labels'),
 };
@@ -33,7 +33,7 @@ const PanelQuery = z
   .strictObject({
     name: QueryName,
     query: Query.optional(),
-    savedQueryId: boundedText(128).min(1).optional().describe('Saved query, instead of `query`'),
+    savedQueryId: createTextSchema(128).min(1).optional().describe('Saved query, instead of `query`'),
     answers: z
       .enum(['series', 'table'])
       .default('series')
@@ -52,7 +52,7 @@ const PanelQuery = z
 
 const Formula = z.strictObject({
   name: QueryName,
-  expression: boundedText(1024).min(1).describe('Expression over query names, such as 100 * A / B'),
+  expression: createTextSchema(1024).min(1).describe('Expression over query names, such as 100 * A / B'),
   ...displayFields,
 });
 
@@ -61,8 +61,8 @@ const maxQueries = 26;
 /** A panel: its queries, the transformations of the results, and the visualization. */
 export const Panel = z.strictObject({
   id: StableId,
-  title: boundedText(512).default('').describe('Title; may contain variables'),
-  description: boundedText(8192).default('').describe('Description in Markdown'),
+  title: createTextSchema(512).default('').describe('Title; may contain variables'),
+  description: createTextSchema(8192).default('').describe('Description in Markdown'),
   place: PanelPosition.prefault({}),
   visual: Visual,
   queries: z.array(PanelQuery).max(maxQueries).default([]),
@@ -89,37 +89,37 @@ export const Panel = z.strictObject({
 });
 export type Panel = z.output<typeof Panel>;
 
-const template = boundedText(1024).default('');
+const templateText = createTextSchema(1024).default('');
 
 const AnnotationSource = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('events').describe('Events of the event feed'),
     kinds: z.array(z.enum(feedKinds)).max(feedKinds.length).default([]).describe('Kinds of events; empty for all'),
-    service: boundedText(512).default('').describe('Service; may contain variables'),
-    projectId: boundedText(128).default(''),
+    service: createTextSchema(512).default('').describe('Service; may contain variables'),
+    projectId: createTextSchema(128).default(''),
   }),
   z.strictObject({
     kind: z.literal('records').describe('Log records or spans'),
     signal: z.enum(['logs', 'traces']),
-    search: boundedText(4096).default(''),
-    projectId: boundedText(128).default(''),
-    title: template.describe('Title, which may contain fields such as {{service}}; empty for the body or name'),
-    tags: z.array(boundedText(512)).max(16).default([]).describe('Fields whose values become tags'),
+    search: createTextSchema(4096).default(''),
+    projectId: createTextSchema(128).default(''),
+    title: templateText.describe('Title, which may contain fields such as {{service}}; empty for the body or name'),
+    tags: z.array(createTextSchema(512)).max(16).default([]).describe('Fields whose values become tags'),
   }),
   z.strictObject({
     kind: z.literal('promql').describe('PromQL expression; marks times with a value other than 0'),
-    expression: boundedText(16_384).min(1),
+    expression: createTextSchema(16_384).min(1),
     step: DurationText.optional(),
-    title: template.describe('Title, which may contain labels such as {{job}}'),
-    text: template,
-    tags: template.describe('Labels whose values become tags, comma-separated'),
+    title: templateText.describe('Title, which may contain labels such as {{job}}'),
+    text: templateText,
+    tags: templateText.describe('Labels whose values become tags, comma-separated'),
     valueIsTime: z.boolean().default(false).describe('Whether the value is the time, in milliseconds since 1970'),
   }),
 ]);
 
 /** Marks on the time axis. */
 const Annotation = z.strictObject({
-  name: boundedText(256).min(1),
+  name: createTextSchema(256).min(1),
   enabled: z.boolean().default(true),
   hidden: z.boolean().default(false).describe('Whether users cannot toggle it'),
   colour: Colour.default('blue'),
@@ -145,7 +145,7 @@ const time = z
     from: TimeText.default('now-1h'),
     to: TimeText.default('now'),
     refresh: DurationText.nullable().default(null).describe('Refresh interval; `null` for never'),
-    zone: boundedText(64)
+    zone: createTextSchema(64)
       .refine((zone) => zone === 'browser' || isTimeZone(zone), 'must be browser, UTC or a name such as Europe/Berlin')
       .default('browser'),
     weekStart: z.enum(['browser', 'monday', 'saturday', 'sunday']).default('browser'),
@@ -176,10 +176,10 @@ const maxPanels = 300;
 /** Fields of a dashboard that callers write. */
 export const DashboardFields = z
   .strictObject({
-    name: boundedText(256).min(1),
-    description: boundedText(8192).default('').describe('Description in Markdown'),
+    name: createTextSchema(256).min(1),
+    description: createTextSchema(8192).default('').describe('Description in Markdown'),
     folder: Folder.default('').describe('Folder path, with names separated by /; empty for none'),
-    tags: z.array(boundedText(64).min(1)).max(32).default([]),
+    tags: z.array(createTextSchema(64).min(1)).max(32).default([]),
     visibility: z
       .enum(['private', 'organization'])
       .default('organization')

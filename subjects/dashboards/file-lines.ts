@@ -18,7 +18,7 @@ export const parseFileWithLines = (
       return {
         problems: parsed.problems.map((problem) => ({
           ...problem,
-          line: yaml.lineAt(problem.path === '' ? [] : problem.path.split('.')),
+          line: yaml.getPathLine(problem.path === '' ? [] : problem.path.split('.')),
         })),
       };
     const { id } = parsed;

@@ -22,7 +22,7 @@ const renamePanel = chainChanges(
   }),
 );
 
-/** Renames the fields of a document of version 1 as in version 2. */
+/** Renames the fields of a document of version 1 to those of version 2. */
 export const renameFormerFields = changeNested({
   panels: renamePanel,
   sections: changeNested({ repeat: renameLimit }),

@@ -16,29 +16,29 @@ const withId = (panel: Panel, id: string): Panel => ({ ...panel, id });
  */
 export const withStableIds = (before: DashboardFields, after: DashboardFields): DashboardFields => {
   const idsAfter = new Set(after.panels.map(({ id }) => id));
-  const removed = before.panels.filter(({ id }) => !idsAfter.has(id));
-  if (removed.length === 0) return after;
+  const removedPanels = before.panels.filter(({ id }) => !idsAfter.has(id));
+  if (removedPanels.length === 0) return after;
   const idsBefore = new Set(before.panels.map(({ id }) => id));
   const previousIds = new Map<string, string>();
   for (const panel of after.panels) {
     if (idsBefore.has(panel.id)) continue;
-    const removedIndex = removed.findIndex(
-      (one) =>
-        (generatedIdPattern.test(one.id) || generatedIdPattern.test(panel.id)) &&
-        isDeepStrictEqual(withId(one, panel.id), panel),
+    const removedIndex = removedPanels.findIndex(
+      (removedPanel) =>
+        (generatedIdPattern.test(removedPanel.id) || generatedIdPattern.test(panel.id)) &&
+        isDeepStrictEqual(withId(removedPanel, panel.id), panel),
     );
-    const [unchangedPanel] = removedIndex === -1 ? [] : removed.splice(removedIndex, 1);
+    const [unchangedPanel] = removedIndex === -1 ? [] : removedPanels.splice(removedIndex, 1);
     if (unchangedPanel !== undefined) previousIds.set(panel.id, unchangedPanel.id);
   }
   if (previousIds.size === 0) return after;
-  const stableId = (id: string): string => previousIds.get(id) ?? id;
+  const toStableId = (id: string): string => previousIds.get(id) ?? id;
   return {
     ...after,
-    panels: after.panels.map((panel) => withId(panel, stableId(panel.id))),
+    panels: after.panels.map((panel) => withId(panel, toStableId(panel.id))),
     annotations: after.annotations.map((annotation) =>
       annotation.panels === null
         ? annotation
-        : { ...annotation, panels: { ...annotation.panels, ids: annotation.panels.ids.map(stableId) } },
+        : { ...annotation, panels: { ...annotation.panels, ids: annotation.panels.ids.map(toStableId) } },
     ),
   };
 };

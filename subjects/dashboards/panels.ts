@@ -15,7 +15,7 @@ export const PanelBody = z.strictObject({
 });
 export type PanelBody = z.output<typeof PanelBody>;
 
-const placeBelow = (panels: readonly Panel[]): Panel['place'] => {
+const createPlaceBelow = (panels: readonly Panel[]): Panel['place'] => {
   const ends = panels.filter(({ place }) => place.section === null).map(({ place }) => place.y + place.height);
   return { section: null, x: 0, y: Math.max(0, ...ends), width: 12, height: 8 };
 };
@@ -23,7 +23,7 @@ const placeBelow = (panels: readonly Panel[]): Panel['place'] => {
 /** Returns the dashboard with an additional panel, and the panel's ID. */
 export const withPanel = (
   document: DashboardFields,
-  { id = newPanelId(), place = placeBelow(document.panels), ...panel }: PanelBody,
+  { id = newPanelId(), place = createPlaceBelow(document.panels), ...panel }: PanelBody,
 ): { readonly document: DashboardFields; readonly id: string } => ({
   document: { ...document, panels: [...document.panels, { ...panel, id, place }] },
   id,
@@ -36,9 +36,9 @@ export const withReplacedPanel = (
   { place, ...panel }: PanelBody,
 ): DashboardFields | undefined => {
   const panelIndex = document.panels.findIndex((one) => one.id === id);
-  const former = document.panels[panelIndex];
-  if (former === undefined) return undefined;
-  return { ...document, panels: document.panels.with(panelIndex, { ...panel, id, place: place ?? former.place }) };
+  const existing = document.panels[panelIndex];
+  if (existing === undefined) return undefined;
+  return { ...document, panels: document.panels.with(panelIndex, { ...panel, id, place: place ?? existing.place }) };
 };
 
 /** Returns the dashboard without a panel; undefined if no panel has this ID. */

@@ -1,6 +1,6 @@
 /** Validation of a dashboard beyond its schema: duplicate names and references to missing parts. */
 
-/** Parts of a document that reference each other */
+/** Parts of a document that reference each other. */
 interface DashboardParts {
   readonly variables: readonly { readonly name: string }[];
   readonly sections: readonly { readonly id: string; readonly within: string | null }[];
@@ -26,33 +26,38 @@ const maxDepth = 4;
 
 const findDuplicates = (
   names: readonly string[],
-  pathOf: (index: number) => Problem['path'],
-  what: string,
+  getPath: (index: number) => Problem['path'],
+  kindName: string,
 ): Problem[] => {
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   return names.flatMap((name, index) => {
-    if (!seen.has(name)) {
-      seen.add(name);
+    if (!seenNames.has(name)) {
+      seenNames.add(name);
       return [];
     }
-    return [{ path: pathOf(index), message: `another ${what} has the same value: ${name}` }];
+    return [{ path: getPath(index), message: `another ${kindName} has the same value: ${name}` }];
   });
 };
 
 /** Returns the nesting depth of a section, including itself; more than `maxDepth` for a cycle. */
-const sectionDepth = (id: string, within: ReadonlyMap<string, string | null>): number => {
+const getSectionDepth = (id: string, parentById: ReadonlyMap<string, string | null>): number => {
   let depth = 0;
-  for (let at: string | null = id; at !== null && depth <= maxDepth; at = within.get(at) ?? null) depth++;
+  for (
+    let sectionId: string | null = id;
+    sectionId !== null && depth <= maxDepth;
+    sectionId = parentById.get(sectionId) ?? null
+  )
+    depth++;
   return depth;
 };
 
 const findSectionProblems = (sections: DashboardParts['sections']): Problem[] => {
-  const within = new Map(sections.map((section) => [section.id, section.within]));
+  const parentById = new Map(sections.map((section) => [section.id, section.within]));
   return sections.flatMap((section, index) => {
     const path = ['sections', index, 'within'];
-    if (section.within !== null && !within.has(section.within))
+    if (section.within !== null && !parentById.has(section.within))
       return [{ path, message: `the section ${section.within} does not exist` }];
-    return sectionDepth(section.id, within) > maxDepth
+    return getSectionDepth(section.id, parentById) > maxDepth
       ? [{ path, message: `sections are nested more than ${maxDepth} levels deep, or form a cycle` }]
       : [];
   });
@@ -62,29 +67,29 @@ const findPanelProblems = ({ panels, sections }: Pick<DashboardParts, 'panels' |
   const sectionIds = new Set(sections.map(({ id }) => id));
   return panels.flatMap(({ place: { section }, queries, formulas }, index) => {
     const names = [...queries, ...formulas].map(({ name }) => name);
-    const namePath = (at: number): Problem['path'] =>
-      at < queries.length
-        ? ['panels', index, 'queries', at, 'name']
-        : ['panels', index, 'formulas', at - queries.length, 'name'];
+    const toNamePath = (nameIndex: number): Problem['path'] =>
+      nameIndex < queries.length
+        ? ['panels', index, 'queries', nameIndex, 'name']
+        : ['panels', index, 'formulas', nameIndex - queries.length, 'name'];
     const missingSection =
       section === null || sectionIds.has(section)
         ? []
         : [{ path: ['panels', index, 'place', 'section'], message: `the section ${section} does not exist` }];
-    return [...missingSection, ...findDuplicates(names, namePath, 'query or formula of the panel')];
+    return [...missingSection, ...findDuplicates(names, toNamePath, 'query or formula of the panel')];
   });
 };
 
 /** Returns all problems, each with its path. */
 export const findProblems = (document: DashboardParts): Problem[] => {
   const { variables, sections, panels, annotations } = document;
-  const idsOf = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);
-  const namesOf = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name);
+  const listIds = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);
+  const listNames = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name);
   const bytes = Buffer.byteLength(JSON.stringify(document));
   return [
-    ...findDuplicates(idsOf(panels), (index) => ['panels', index, 'id'], 'panel'),
-    ...findDuplicates(idsOf(sections), (index) => ['sections', index, 'id'], 'section'),
-    ...findDuplicates(namesOf(variables), (index) => ['variables', index, 'name'], 'variable'),
-    ...findDuplicates(namesOf(annotations), (index) => ['annotations', index, 'name'], 'annotation'),
+    ...findDuplicates(listIds(panels), (index) => ['panels', index, 'id'], 'panel'),
+    ...findDuplicates(listIds(sections), (index) => ['sections', index, 'id'], 'section'),
+    ...findDuplicates(listNames(variables), (index) => ['variables', index, 'name'], 'variable'),
+    ...findDuplicates(listNames(annotations), (index) => ['annotations', index, 'name'], 'annotation'),
     ...findSectionProblems(sections),
     ...findPanelProblems(document),
     ...(bytes > maxBytes

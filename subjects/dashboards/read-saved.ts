@@ -17,7 +17,7 @@ export const currentVersions: SavedVersions = { documentVersion, queryVersion };
 export const Loss = z.strictObject({ path: z.string(), message: z.string() });
 type Loss = z.output<typeof Loss>;
 
-/** A dashboard in the current form, and the unsupported parts */
+/** A dashboard in the current form, and its unsupported parts. */
 interface ConvertedDashboard {
   readonly document: DashboardFields;
   readonly losses: Loss[];
@@ -25,41 +25,43 @@ interface ConvertedDashboard {
 
 type Path = readonly (string | number)[];
 
-const pathText = (path: Path): string => path.map(String).join('.');
+const formatPath = (path: Path): string => path.map(String).join('.');
 
 /** A value after the removal of parts. Records the original list indexes, so that paths refer to the source. */
 class PrunedDocument {
   readonly value: unknown;
   readonly #sourceIndexes = new WeakMap<object, readonly number[]>();
 
-  constructor(source: unknown, removed: ReadonlySet<string>) {
-    this.value = this.#prune(source, [], removed);
+  constructor(source: unknown, removedPaths: ReadonlySet<string>) {
+    this.value = this.#removeParts(source, [], removedPaths);
   }
 
-  #prune(value: unknown, path: Path, removed: ReadonlySet<string>): unknown {
+  #removeParts(value: unknown, path: Path, removedPaths: ReadonlySet<string>): unknown {
     if (typeof value !== 'object' || value === null) return value;
     if (!Array.isArray(value))
       return Object.fromEntries(
         Object.entries(value)
-          .filter(([name]) => !removed.has(pathText([...path, name])))
-          .map(([name, member]) => [name, this.#prune(member, [...path, name], removed)]),
+          .filter(([name]) => !removedPaths.has(formatPath([...path, name])))
+          .map(([name, member]) => [name, this.#removeParts(member, [...path, name], removedPaths)]),
       );
-    const places = value.flatMap((_, index) => (removed.has(pathText([...path, index])) ? [] : [index]));
-    const list = places.map((index) => this.#prune(value[index], [...path, index], removed));
-    this.#sourceIndexes.set(list, places);
+    const remainingIndexes = value.flatMap((_, index) =>
+      removedPaths.has(formatPath([...path, index])) ? [] : [index],
+    );
+    const list = remainingIndexes.map((index) => this.#removeParts(value[index], [...path, index], removedPaths));
+    this.#sourceIndexes.set(list, remainingIndexes);
     return list;
   }
 
   /** Returns the source path of the innermost existing part on this path. */
   findSourcePath(path: Path): Path {
-    const found: (string | number)[] = [];
-    let at = this.value;
+    const sourcePath: (string | number)[] = [];
+    let current = this.value;
     for (const name of path) {
-      if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) break;
-      found.push(this.#sourceIndexes.get(at)?.[Number(name)] ?? name);
-      at = (at as Record<string | number, unknown>)[name];
+      if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) break;
+      sourcePath.push(this.#sourceIndexes.get(current)?.[Number(name)] ?? name);
+      current = (current as Record<string | number, unknown>)[name];
     }
-    return found;
+    return sourcePath;
   }
 }
 
@@ -70,14 +72,14 @@ type Issue = z.core.$ZodIssue;
 
 /** Returns the parts of the source that an issue concerns. */
 const findLosses = (issue: Issue, pruned: PrunedDocument): (Loss & { readonly isComplete: boolean })[] => {
-  const within = pruned.findSourcePath(issue.path as Path);
+  const containerPath = pruned.findSourcePath(issue.path as Path);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
-      path: pathText([...within, key]),
+      path: formatPath([...containerPath, key]),
       message: 'is no longer known',
       isComplete: false,
     }));
-  return [{ path: pathText(within), message: issue.message, isComplete: within.length === 0 }];
+  return [{ path: formatPath(containerPath), message: issue.message, isComplete: containerPath.length === 0 }];
 };
 
 const removeInvalidParts = (source: object): ConvertedDashboard | undefined => {
@@ -97,7 +99,7 @@ const removeInvalidParts = (source: object): ConvertedDashboard | undefined => {
   return undefined;
 };
 
-/** Fields of the store and the server in addition to the document */
+/** Fields that the store and the server add to the document. */
 const storeFields: ReadonlySet<string> = new Set([
   ...['id', 'version', 'createdAt', 'updatedAt'],
   ...['documentVersion', 'queryVersion', 'ownerId', 'changedBy', 'source'],

@@ -3,7 +3,7 @@ import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { DashboardSummary, StoredDashboard } from '../../schemas/resources/dashboard.ts';
 
 /** Returns a folder and its ancestors: `a`, `a/b` and `a/b/c` for `a/b/c`. */
-const ancestorFolders = (folder: string): readonly string[] =>
+const listAncestorFolders = (folder: string): readonly string[] =>
   folder === '' ? [] : folder.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'));
 
 /** Returns the summary of a stored dashboard. */
@@ -19,7 +19,7 @@ export const toSummary = (dashboard: StoredDashboard & StoredMetadata): Dashboar
     ownerId,
     changedBy,
     documentVersion,
-    folders: ancestorFolders(folder),
+    folders: listAncestorFolders(folder),
     source: dashboard.source ?? null,
     panels: dashboard.panels.length,
     of: { version, createdAt, updatedAt },

@@ -25,21 +25,27 @@ export interface Engine {
 
 type Metric = Extract<QueryRequest, { kind: 'metric' }>;
 
-const currentTotal = (metric: string, search?: string): Metric => ({
+const queryCurrentTotal = (metric: string, search?: string): Metric => ({
   kind: 'metric',
   metric,
   overTime: 'last',
   across: 'sum',
   ...(search === undefined ? {} : { search }),
 });
-const maximum = (metric: string, search?: string): Metric => ({ ...currentTotal(metric, search), across: 'max' });
-const rate = (metric: string, search?: string): Metric => ({ ...currentTotal(metric, search), overTime: 'rate' });
-const ratioOf = (part: Metric, other: Metric): QueryRequest => ({
+const queryMaximum = (metric: string, search?: string): Metric => ({
+  ...queryCurrentTotal(metric, search),
+  across: 'max',
+});
+const queryRate = (metric: string, search?: string): Metric => ({
+  ...queryCurrentTotal(metric, search),
+  overTime: 'rate',
+});
+const createRatio = (part: Metric, other: Metric): QueryRequest => ({
   kind: 'formula',
   expression: 'part / (part + other)',
   queries: { part, other },
 });
-const ratioOfLimit = (part: Metric, max: Metric): QueryRequest => ({
+const createLimitRatio = (part: Metric, max: Metric): QueryRequest => ({
   kind: 'formula',
   expression: 'part / most',
   queries: { part, most: max },
@@ -56,19 +62,25 @@ const createMeasure = (
   summary,
   queries,
 });
-const connections = (...of: readonly QueryRequest[]): EngineMeasure =>
-  createMeasure('connections', '{connection}', 'Connections now', ...of);
-const connectionShare = (...of: readonly QueryRequest[]): EngineMeasure =>
-  createMeasure('connectionsOfLimit', '1', 'Connections as a share of the server limit', ...of);
-const cacheHits = (...of: readonly QueryRequest[]): EngineMeasure =>
-  createMeasure('cacheHitRatio', '1', 'Share of reads served from memory', ...of);
-const size = (...of: readonly QueryRequest[]): EngineMeasure => createMeasure('size', 'By', 'Size of the data', ...of);
-const replicationLag = (...of: readonly QueryRequest[]): EngineMeasure =>
-  createMeasure('replicationLag', 's', 'Lag of the slowest replica', ...of);
-const operationRate = (...of: readonly QueryRequest[]): EngineMeasure =>
-  createMeasure('operationRate', '1/s', 'Operations as counted by the server: commits, queries or commands', ...of);
-const deadlocks = (...of: readonly QueryRequest[]): EngineMeasure =>
-  createMeasure('deadlockRate', '1/s', 'Deadlocks', ...of);
+const connections = (...queries: readonly QueryRequest[]): EngineMeasure =>
+  createMeasure('connections', '{connection}', 'Connections now', ...queries);
+const connectionShare = (...queries: readonly QueryRequest[]): EngineMeasure =>
+  createMeasure('connectionsOfLimit', '1', 'Connections as a share of the server limit', ...queries);
+const cacheHits = (...queries: readonly QueryRequest[]): EngineMeasure =>
+  createMeasure('cacheHitRatio', '1', 'Share of reads served from memory', ...queries);
+const size = (...queries: readonly QueryRequest[]): EngineMeasure =>
+  createMeasure('size', 'By', 'Size of the data', ...queries);
+const replicationLag = (...queries: readonly QueryRequest[]): EngineMeasure =>
+  createMeasure('replicationLag', 's', 'Lag of the slowest replica', ...queries);
+const operationRate = (...queries: readonly QueryRequest[]): EngineMeasure =>
+  createMeasure(
+    'operationRate',
+    '1/s',
+    'Operations as counted by the server: commits, queries or commands',
+    ...queries,
+  );
+const deadlocks = (...queries: readonly QueryRequest[]): EngineMeasure =>
+  createMeasure('deadlockRate', '1/s', 'Deadlocks', ...queries);
 
 /** Engines with metrics in addition to their calls. */
 export const engines: readonly Engine[] = [
@@ -77,30 +89,33 @@ export const engines: readonly Engine[] = [
     prefixes: ['postgresql.', 'pg_'],
     senders: ['postgresqlreceiver', 'postgres_exporter'],
     measures: [
-      connections(currentTotal('postgresql.backends'), currentTotal('pg_stat_database_numbackends')),
+      connections(queryCurrentTotal('postgresql.backends'), queryCurrentTotal('pg_stat_database_numbackends')),
       connectionShare(
-        ratioOfLimit(currentTotal('postgresql.backends'), maximum('postgresql.connection.max')),
-        ratioOfLimit(currentTotal('pg_stat_database_numbackends'), maximum('pg_settings_max_connections')),
+        createLimitRatio(queryCurrentTotal('postgresql.backends'), queryMaximum('postgresql.connection.max')),
+        createLimitRatio(
+          queryCurrentTotal('pg_stat_database_numbackends'),
+          queryMaximum('pg_settings_max_connections'),
+        ),
       ),
-      operationRate(rate('postgresql.commits'), rate('pg_stat_database_xact_commit')),
+      operationRate(queryRate('postgresql.commits'), queryRate('pg_stat_database_xact_commit')),
       createMeasure(
         'rollbackRatio',
         '1',
         'Transactions rolled back',
-        ratioOf(rate('postgresql.rollbacks'), rate('postgresql.commits')),
-        ratioOf(rate('pg_stat_database_xact_rollback'), rate('pg_stat_database_xact_commit')),
+        createRatio(queryRate('postgresql.rollbacks'), queryRate('postgresql.commits')),
+        createRatio(queryRate('pg_stat_database_xact_rollback'), queryRate('pg_stat_database_xact_commit')),
       ),
       cacheHits(
-        ratioOf(rate('postgresql.blks_hit'), rate('postgresql.blks_read')),
-        ratioOf(rate('pg_stat_database_blks_hit'), rate('pg_stat_database_blks_read')),
+        createRatio(queryRate('postgresql.blks_hit'), queryRate('postgresql.blks_read')),
+        createRatio(queryRate('pg_stat_database_blks_hit'), queryRate('pg_stat_database_blks_read')),
       ),
-      deadlocks(rate('postgresql.deadlocks'), rate('pg_stat_database_deadlocks')),
-      size(currentTotal('postgresql.db_size'), currentTotal('pg_database_size_bytes')),
+      deadlocks(queryRate('postgresql.deadlocks'), queryRate('pg_stat_database_deadlocks')),
+      size(queryCurrentTotal('postgresql.db_size'), queryCurrentTotal('pg_database_size_bytes')),
       replicationLag(
-        maximum('postgresql.wal.delay'),
-        maximum('postgresql.wal.lag'),
-        maximum('pg_replication_lag_seconds'),
-        maximum('pg_replication_lag'),
+        queryMaximum('postgresql.wal.delay'),
+        queryMaximum('postgresql.wal.lag'),
+        queryMaximum('pg_replication_lag_seconds'),
+        queryMaximum('pg_replication_lag'),
       ),
     ],
   },
@@ -110,31 +125,34 @@ export const engines: readonly Engine[] = [
     senders: ['mysqlreceiver', 'mysqld_exporter'],
     measures: [
       connections(
-        currentTotal('mysql.threads', 'kind:connected'),
-        currentTotal('mysql_global_status_threads_connected'),
+        queryCurrentTotal('mysql.threads', 'kind:connected'),
+        queryCurrentTotal('mysql_global_status_threads_connected'),
       ),
       connectionShare(
-        ratioOfLimit(
-          currentTotal('mysql_global_status_threads_connected'),
-          maximum('mysql_global_variables_max_connections'),
+        createLimitRatio(
+          queryCurrentTotal('mysql_global_status_threads_connected'),
+          queryMaximum('mysql_global_variables_max_connections'),
         ),
       ),
-      operationRate(rate('mysql.query.count'), rate('mysql_global_status_queries')),
+      operationRate(queryRate('mysql.query.count'), queryRate('mysql_global_status_queries')),
       createMeasure(
         'slowQueryRate',
         '1/s',
         'Queries that the server classifies as slow',
-        rate('mysql.query.slow.count'),
-        rate('mysql_global_status_slow_queries'),
+        queryRate('mysql.query.slow.count'),
+        queryRate('mysql_global_status_slow_queries'),
       ),
       createMeasure(
         'rowLockWaitRate',
         '1/s',
         'Waits for row locks',
-        rate('mysql.row_locks', 'kind:waits'),
-        rate('mysql_global_status_innodb_row_lock_waits'),
+        queryRate('mysql.row_locks', 'kind:waits'),
+        queryRate('mysql_global_status_innodb_row_lock_waits'),
       ),
-      replicationLag(maximum('mysql.replica.time_behind_source'), maximum('mysql_slave_status_seconds_behind_master')),
+      replicationLag(
+        queryMaximum('mysql.replica.time_behind_source'),
+        queryMaximum('mysql_slave_status_seconds_behind_master'),
+      ),
     ],
   },
   {
@@ -142,20 +160,22 @@ export const engines: readonly Engine[] = [
     prefixes: ['redis.', 'redis_'],
     senders: ['redisreceiver', 'redis_exporter'],
     measures: [
-      connections(currentTotal('redis.clients.connected'), currentTotal('redis_connected_clients')),
-      connectionShare(ratioOfLimit(currentTotal('redis_connected_clients'), maximum('redis_config_maxclients'))),
-      operationRate(rate('redis.commands.processed'), rate('redis_commands_processed_total')),
-      cacheHits(
-        ratioOf(rate('redis.keyspace.hits'), rate('redis.keyspace.misses')),
-        ratioOf(rate('redis_keyspace_hits_total'), rate('redis_keyspace_misses_total')),
+      connections(queryCurrentTotal('redis.clients.connected'), queryCurrentTotal('redis_connected_clients')),
+      connectionShare(
+        createLimitRatio(queryCurrentTotal('redis_connected_clients'), queryMaximum('redis_config_maxclients')),
       ),
-      size(currentTotal('redis.memory.used'), currentTotal('redis_memory_used_bytes')),
+      operationRate(queryRate('redis.commands.processed'), queryRate('redis_commands_processed_total')),
+      cacheHits(
+        createRatio(queryRate('redis.keyspace.hits'), queryRate('redis.keyspace.misses')),
+        createRatio(queryRate('redis_keyspace_hits_total'), queryRate('redis_keyspace_misses_total')),
+      ),
+      size(queryCurrentTotal('redis.memory.used'), queryCurrentTotal('redis_memory_used_bytes')),
       createMeasure(
         'evictionRate',
         '1/s',
         'Evicted keys',
-        rate('redis.keys.evicted'),
-        rate('redis_evicted_keys_total'),
+        queryRate('redis.keys.evicted'),
+        queryRate('redis_evicted_keys_total'),
       ),
     ],
   },
@@ -165,13 +185,22 @@ export const engines: readonly Engine[] = [
     senders: ['mongodbreceiver', 'mongodb_exporter'],
     measures: [
       connections(
-        currentTotal('mongodb.connection.count', 'type:current'),
-        currentTotal('mongodb_ss_connections', 'conn_type:current'),
-        currentTotal('mongodb_connections', 'state:current'),
+        queryCurrentTotal('mongodb.connection.count', 'type:current'),
+        queryCurrentTotal('mongodb_ss_connections', 'conn_type:current'),
+        queryCurrentTotal('mongodb_connections', 'state:current'),
       ),
-      operationRate(rate('mongodb.operation.count'), rate('mongodb_ss_opcounters'), rate('mongodb_op_counters_total')),
-      cacheHits(ratioOf(rate('mongodb.cache.operations', 'type:hit'), rate('mongodb.cache.operations', 'type:miss'))),
-      size(currentTotal('mongodb.data.size'), currentTotal('mongodb_dbstats_dataSize')),
+      operationRate(
+        queryRate('mongodb.operation.count'),
+        queryRate('mongodb_ss_opcounters'),
+        queryRate('mongodb_op_counters_total'),
+      ),
+      cacheHits(
+        createRatio(
+          queryRate('mongodb.cache.operations', 'type:hit'),
+          queryRate('mongodb.cache.operations', 'type:miss'),
+        ),
+      ),
+      size(queryCurrentTotal('mongodb.data.size'), queryCurrentTotal('mongodb_dbstats_dataSize')),
     ],
   },
   {
@@ -179,9 +208,9 @@ export const engines: readonly Engine[] = [
     prefixes: ['sqlserver.', 'mssql_'],
     senders: ['sqlserverreceiver', 'sql_exporter'],
     measures: [
-      connections(currentTotal('sqlserver.user.connection.count'), currentTotal('mssql_connections')),
-      operationRate(currentTotal('sqlserver.batch.request.rate')),
-      deadlocks(currentTotal('sqlserver.deadlock.rate'), rate('mssql_deadlocks')),
+      connections(queryCurrentTotal('sqlserver.user.connection.count'), queryCurrentTotal('mssql_connections')),
+      operationRate(queryCurrentTotal('sqlserver.batch.request.rate')),
+      deadlocks(queryCurrentTotal('sqlserver.deadlock.rate'), queryRate('mssql_deadlocks')),
     ],
   },
   {
@@ -189,14 +218,17 @@ export const engines: readonly Engine[] = [
     prefixes: ['elasticsearch.', 'elasticsearch_'],
     senders: ['elasticsearchreceiver', 'elasticsearch_exporter'],
     measures: [
-      operationRate(rate('elasticsearch.node.operations.completed'), rate('elasticsearch_indices_search_query_total')),
+      operationRate(
+        queryRate('elasticsearch.node.operations.completed'),
+        queryRate('elasticsearch_indices_search_query_total'),
+      ),
       size(
-        currentTotal('elasticsearch.node.shards.size'),
-        currentTotal('elasticsearch_indices_store_size_bytes_primary'),
+        queryCurrentTotal('elasticsearch.node.shards.size'),
+        queryCurrentTotal('elasticsearch_indices_store_size_bytes_primary'),
       ),
     ],
   },
 ];
 
 /** Returns the engine of a name; undefined if there are no measures for it, but only calls. */
-export const findEngine = (name: string): Engine | undefined => engines.find((each) => each.name === name);
+export const findEngine = (name: string): Engine | undefined => engines.find((engine) => engine.name === name);

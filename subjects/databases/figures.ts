@@ -3,18 +3,18 @@
 import { z } from 'zod';
 import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { requireEntitlement } from '../../queries/entitlement.ts';
-import { invalid } from '../../queries/errors.ts';
+import { createValidationError } from '../../queries/errors.ts';
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { Query, QueryRequest } from '../../queries/query.ts';
 import { getQueryKind, listPartQueries } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Result } from '../../queries/result.ts';
-import { parseQuery, runForAnswer } from '../../queries/run.ts';
-import { unknownNumber } from '../../queries/unknown.ts';
+import { parseQuery, runWithoutCost } from '../../queries/run.ts';
+import { toUnknownNumber } from '../../queries/unknown.ts';
 import { buildQuantileSql } from '../../schemas/tables/durations.ts';
 import { type Engine, type EngineMeasure, findEngine } from './engines.ts';
-import { callParameters, databaseCalls, type InstanceQuery } from './instances.ts';
+import { buildCallParameters, buildDatabaseCallsSql, type InstanceQuery } from './instances.ts';
 
 export const MeasureResult = z.strictObject({
   name: z.string(),
@@ -46,7 +46,7 @@ const listCandidateMetrics = (figure: EngineMeasure): string[] => [
 const maxQueryMs = 30_000;
 
 /** Returns all measures of an engine over a range, with or without a value. */
-export const readMeasures = async (reading: Reading, engine: Engine, range: Range): Promise<MeasureResult[]> => {
+export const readMeasures = async (reading: TenantReader, engine: Engine, range: Range): Promise<MeasureResult[]> => {
   const { measures, senders } = engine;
   if (!reading.plan.entitlements.includes('metrics'))
     return measures.map((measure) => createAbsentMeasure(measure, 'the plan does not include metrics'));
@@ -75,7 +75,7 @@ export const readMeasures = async (reading: Reading, engine: Engine, range: Rang
 const toMeasureFields = ({ name, unit, summary }: EngineMeasure) => ({ name, unit, summary });
 const createAbsentMeasure = (measure: EngineMeasure, reason: string): MeasureResult => ({
   ...toMeasureFields(measure),
-  ...unknownNumber(reason),
+  ...toUnknownNumber(reason),
   metrics: listCandidateMetrics(measure),
 });
 
@@ -111,7 +111,7 @@ export interface EngineSeries {
  * minute (`wholeMinutes`).
  */
 export const readEngineSeries = async (
-  reading: Reading,
+  reading: TenantReader,
   query: InstanceQuery & { readonly engine: string; readonly figure: string },
   { minutes, stepMs }: { readonly minutes: Range; readonly stepMs: number },
 ): Promise<EngineSeries> => {
@@ -126,7 +126,7 @@ export const readEngineSeries = async (
   const engine = findEngine(query.engine);
   const measure = engine?.measures.find((each) => each.name === name);
   if (engine === undefined || measure === undefined)
-    throw invalid(
+    throw createValidationError(
       'figure',
       `is not a metric of ${query.engine}; valid are ${[...Object.keys(callMeasures), ...(engine?.measures.map((each) => each.name) ?? [])].join(', ')}`,
     );
@@ -139,14 +139,14 @@ export const readEngineSeries = async (
       series: [],
       reason: `none of ${listCandidateMetrics(measure).join(', ')} were received in this range`,
     };
-  const { series } = await runForAnswer(parseQuery(measureQuery), reading, { range: minutes, stepMs });
+  const { series } = await runWithoutCost(parseQuery(measureQuery), reading, { range: minutes, stepMs });
   return { figure: name, unit: measure.unit, series, reason: null };
 };
 
 const maxDatabases = 100;
 
 const readCallSeries = async (
-  reading: Reading,
+  reading: TenantReader,
   query: InstanceQuery,
   name: CallMeasure,
   { minutes, stepMs }: { readonly minutes: Range; readonly stepMs: number },
@@ -157,9 +157,9 @@ const readCallSeries = async (
   const rows = await reading.columns.query<{ name: string; points: readonly (readonly [string, number])[] }>(
     `SELECT name, arraySort(groupArray((toString(at), value))) AS points FROM (
       SELECT server AS name, intDiv(toUnixTimestamp(minute), ${seconds}) * ${seconds} AS at, ${expression}${name === 'requestRate' ? ` / ${seconds}` : ''} AS value, sum(requests) AS weight
-      FROM ${databaseCalls(query)} GROUP BY name, at)
+      FROM ${buildDatabaseCallsSql(query)} GROUP BY name, at)
     GROUP BY name ORDER BY sum(weight) DESC, name LIMIT ${maxDatabases}`,
-    callParameters(query, minutes),
+    buildCallParameters(query, minutes),
   );
   return rows.map(({ name: database, points }) => ({
     name,

@@ -1,15 +1,19 @@
 /** Databases in a range: from the calls of services, and from the metrics of monitoring agents. */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
-import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import type { TenantReader } from '../../queries/reading.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
-import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { CallDurations, type CallMetricsRow, callColumns, toCallMetrics } from '../services/call-figures.ts';
 import { engines } from './engines.ts';
-import { currentSystemName, systemExpression } from './systems.ts';
+import { buildSystemExpression, getCurrentSystemName } from './systems.ts';
 
 const Calls = z.strictObject({
   requests: z.int(),
@@ -57,35 +61,37 @@ interface SeriesRow {
 const maxInstances = 5_000;
 const noCalls = 'no service called it in a span in this range';
 const noMetrics = 'no metrics for it were received in this range';
-const planMessage = (signal: string): string => `the plan does not include ${signal}`;
+const createPlanMessage = (signal: string): string => `the plan does not include ${signal}`;
 
 /**
  * Returns the SQL condition for rows of `service_edges` that are database calls in these minutes. Its parameters are
  * `{from:Int64}` and `{to:Int64}`, in seconds.
  */
-export const databaseCalls = (query: InstanceQuery): string =>
+export const buildDatabaseCallsSql = (query: InstanceQuery): string =>
   `service_edges WHERE tenant_id = {tenant:String} AND minute >= toDateTime({from:Int64}, 'UTC') AND minute <= toDateTime({to:Int64}, 'UTC')
       AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:Int64}, 'UTC')) AND toStartOfHour(minute) <= toDateTime({to:Int64}, 'UTC')
-      AND server_kind = 'database' AND connection = 'query'${query.engine === undefined ? '' : ` AND ${systemExpression('system')} = {engine:String}`}${projectScopeCondition(query, ['project_id', 'server_project_id'])}`;
+      AND server_kind = 'database' AND connection = 'query'${query.engine === undefined ? '' : ` AND ${buildSystemExpression('system')} = {engine:String}`}${buildProjectScopeCondition(query, ['project_id', 'server_project_id'])}`;
 
 /** Returns the parameters of that SQL. */
-export const callParameters = (query: InstanceQuery, minutes: Range): Record<string, string> => ({
+export const buildCallParameters = (query: InstanceQuery, minutes: Range): Record<string, string> => ({
   from: String(minutes.from / 1_000_000_000n),
   to: String((minutes.to - 1n) / 1_000_000_000n),
-  ...(query.engine === undefined ? {} : { engine: currentSystemName(query.engine) }),
-  ...projectScopeParameterValues(query),
+  ...(query.engine === undefined ? {} : { engine: getCurrentSystemName(query.engine) }),
+  ...toProjectScopeParameters(query),
 });
 
-const readCalls = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<CallRow[]> =>
+const readCalls = (reading: TenantReader, query: InstanceQuery, minutes: Range): Promise<CallRow[]> =>
   reading.columns.query<CallRow>(
-    `SELECT ${systemExpression('system')} AS engine, server AS name, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
+    `SELECT ${buildSystemExpression('system')} AS engine, server AS name, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
       arraySort(groupUniqArrayIf(50)(client, client_kind = 'service')) AS callers,
       ${callColumns}, toString(toInt64(toUnixTimestamp(max(minute)))) AS last
-    FROM ${databaseCalls(query)} GROUP BY engine, name ORDER BY engine, name LIMIT ${maxInstances}`,
-    callParameters(query, minutes),
+    FROM ${buildDatabaseCallsSql(query)} GROUP BY engine, name ORDER BY engine, name LIMIT ${maxInstances}`,
+    buildCallParameters(query, minutes),
   );
 
-const metricPrefixes = engines.flatMap(({ name, prefixes: each }) => each.map((prefix) => [name, prefix] as const));
+const metricPrefixes = engines.flatMap(({ name, prefixes: enginePrefixes }) =>
+  enginePrefixes.map((prefix) => [name, prefix] as const),
+);
 const engineExpression = `multiIf(${metricPrefixes.map(([name, prefix]) => `startsWith(metric, ${quoteString(prefix)}), ${quoteString(name)}`).join(', ')}, '')`;
 const attributeExpression = (keys: readonly string[]): string =>
   `coalesce(${keys.flatMap((key) => [`nullIf(s.attributes[${quoteString(key)}], '')`, `nullIf(r.attributes[${quoteString(key)}], '')`]).join(', ')}, '')`;
@@ -101,20 +107,20 @@ const databaseNames = [
 const serverNames = ['server.address', 'service.instance.id', 'instance', 'host.name'];
 
 /** Returns the databases that metrics name, from the active series. */
-const readMonitored = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
+const readMonitored = (reading: TenantReader, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
   reading.columns.query<SeriesRow>(
     `SELECT ${engineExpression} AS engine, ${attributeExpression(databaseNames)} AS name, ${attributeExpression(serverNames)} AS host,
       toString(uniqExact(s.series_id)) AS all, toString(toUnixTimestamp64Milli(max(s.seen))) AS last
     FROM (SELECT metric, series_id, resource_id, any(attributes) AS attributes, max(last_seen) AS seen FROM series
       WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition}
-        AND (${metricPrefixes.map(([, prefix]) => `startsWith(metric, ${quoteString(prefix)})`).join(' OR ')})${query.engine === undefined ? '' : ` AND ${engineExpression} = {engine:String}`}${projectScopeCondition(query)}
+        AND (${metricPrefixes.map(([, prefix]) => `startsWith(metric, ${quoteString(prefix)})`).join(' OR ')})${query.engine === undefined ? '' : ` AND ${engineExpression} = {engine:String}`}${buildProjectScopeCondition(query)}
       GROUP BY metric, series_id, resource_id) AS s
     LEFT JOIN (SELECT resource_id, any(attributes) AS attributes FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS r USING (resource_id)
     GROUP BY engine, name, host ORDER BY engine, name, host LIMIT ${maxInstances}`,
     {
-      ...seriesSeenParameters({ from: minutes.from, to: minutes.to - 1n }),
-      ...(query.engine === undefined ? {} : { engine: currentSystemName(query.engine) }),
-      ...projectScopeParameterValues(query),
+      ...toSeriesSeenParameters({ from: minutes.from, to: minutes.to - 1n }),
+      ...(query.engine === undefined ? {} : { engine: getCurrentSystemName(query.engine) }),
+      ...toProjectScopeParameters(query),
     },
   );
 
@@ -123,34 +129,34 @@ const readMonitored = (reading: Reading, query: InstanceQuery, minutes: Range): 
  * the same name or host. Data that the plan does not include is omitted, with the reason.
  */
 export const readDatabases = async (
-  reading: Reading,
+  reading: TenantReader,
   query: InstanceQuery,
   minutes: Range,
 ): Promise<{ readonly items: DatabaseInstance[]; readonly isCut: boolean }> => {
   const { entitlements } = reading.plan;
-  const [calls, watched] = await Promise.all([
+  const [calls, monitoredRows] = await Promise.all([
     entitlements.includes('traces') ? readCalls(reading, query, minutes) : [],
     entitlements.includes('metrics') ? readMonitored(reading, query, minutes) : [],
   ]);
   const seconds = Number(minutes.to - minutes.from) / 1e9;
   const missing = {
-    calls: entitlements.includes('traces') ? noCalls : planMessage('traces'),
-    series: unknownNumber(entitlements.includes('metrics') ? noMetrics : planMessage('metrics')),
+    calls: entitlements.includes('traces') ? noCalls : createPlanMessage('traces'),
+    series: toUnknownNumber(entitlements.includes('metrics') ? noMetrics : createPlanMessage('metrics')),
   };
   const databases = calls.map((row) => toCalledInstance(row, seconds, missing.series));
-  for (const row of watched) mergeMonitored(databases, row, missing.calls);
+  for (const row of monitoredRows) mergeMonitored(databases, row, missing.calls);
   return {
-    items: databases.sort((one, other) => (one.id < other.id ? -1 : 1)),
-    isCut: calls.length === maxInstances || watched.length === maxInstances,
+    items: databases.sort((left, right) => (left.id < right.id ? -1 : 1)),
+    isCut: calls.length === maxInstances || monitoredRows.length === maxInstances,
   };
 };
 
 /** Adds a monitored instance, merged with a called one if possible. */
-const mergeMonitored = (found: DatabaseInstance[], row: SeriesRow, noCallsReason: string): void => {
-  const at = found.findIndex((instance) => isSameDatabase(instance, row));
-  const { id, engine, name, host } = { id: instanceId(row.engine, row.name || row.host), ...row };
+const mergeMonitored = (databases: DatabaseInstance[], row: SeriesRow, noCallsReason: string): void => {
+  const index = databases.findIndex((instance) => isSameDatabase(instance, row));
+  const { id, engine, name, host } = { id: toInstanceId(row.engine, row.name || row.host), ...row };
   const lastSeen = formatTime(BigInt(row.last) * 1_000_000n);
-  const one = found[at] ?? {
+  const existing = databases[index] ?? {
     id,
     engine,
     name: name || host,
@@ -158,31 +164,31 @@ const mergeMonitored = (found: DatabaseInstance[], row: SeriesRow, noCallsReason
     seenBy: [],
     lastSeen,
     calls: { value: null, reason: noCallsReason },
-    series: knownNumber(0),
+    series: toKnownNumber(0),
   };
-  found[at < 0 ? found.length : at] = {
-    ...one,
-    seenBy: one.seenBy.includes('metrics') ? one.seenBy : [...one.seenBy, 'metrics'],
-    series: knownNumber((one.series.value ?? 0) + Number(row.all)),
-    lastSeen: [lastSeen, one.lastSeen].sort()[1] as string,
+  databases[index < 0 ? databases.length : index] = {
+    ...existing,
+    seenBy: existing.seenBy.includes('metrics') ? existing.seenBy : [...existing.seenBy, 'metrics'],
+    series: toKnownNumber((existing.series.value ?? 0) + Number(row.all)),
+    lastSeen: [lastSeen, existing.lastSeen].sort()[1] as string,
   };
 };
 
-const hostWithoutPort = (address: string): string => address.replace(/:\d+$/, '');
+const removePort = (address: string): string => address.replace(/:\d+$/, '');
 
 const isSameDatabase = (instance: DatabaseInstance, row: SeriesRow): boolean =>
   instance.engine === row.engine &&
   ((row.name !== '' && instance.name === row.name) ||
     (row.host !== '' &&
       [instance.name, ...instance.addresses].some(
-        (each) => each === row.host || hostWithoutPort(each) === hostWithoutPort(row.host),
+        (address) => address === row.host || removePort(address) === removePort(row.host),
       )));
 
-const instanceId = (engine: string, name: string): string => `${engine}:${name}`;
+const toInstanceId = (engine: string, name: string): string => `${engine}:${name}`;
 
 const toCalledInstance = (row: CallRow, seconds: number, series: NumberOrReason): DatabaseInstance => {
   return {
-    id: instanceId(row.engine, row.name),
+    id: toInstanceId(row.engine, row.name),
     engine: row.engine,
     name: row.name,
     addresses: [...row.addresses],

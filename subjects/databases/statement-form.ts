@@ -14,7 +14,7 @@ const jsonSystems = ['mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure
 /** Products whose statements are commands with arguments. */
 const commandSystems = ['redis', 'memcached', 'valkey'];
 
-const isOneOf = (system: string, systems: readonly string[]): string =>
+const buildIsOneOfSql = (system: string, systems: readonly string[]): string =>
   `${system} IN (${systems.map(quoteString).join(', ')})`;
 
 /** Regular expression replacements (RE2), in order. A `?` represents any number of values. */
@@ -37,7 +37,7 @@ const normalizationSteps: readonly (readonly [pattern: string, replacement: stri
   ['[; ]+$', ''],
 ];
 
-const normalize = (text: string): string =>
+const buildNormalizeSql = (text: string): string =>
   normalizationSteps.reduce(
     (sql, [pattern, replacement]) => `replaceRegexpAll(${sql}, ${quoteString(pattern)}, ${quoteString(replacement)})`,
     text,
@@ -47,38 +47,38 @@ const normalize = (text: string): string =>
  * Returns the SQL expression of whether a text was truncated inside a literal, or by its sender. Its remainder is
  * unknown, so its normalized form is marked as incomplete.
  */
-const isTruncated = (text: string): string =>
+const buildIsTruncatedSql = (text: string): string =>
   `(countSubstrings(replaceAll(${text}, '\\\\\\'', ''), '\\'') % 2 = 1 OR endsWith(${text}, '...') OR endsWith(${text}, '…'))`;
 
 /**
  * Removes quotes from the member names of a JSON text, and replaces each text with `?`. Escapes are replaced first, so
  * that the end of each text is recognizable.
  */
-const maskJson = (text: string): string => {
-  const escaped = `replaceRegexpAll(${text}, ${quoteString('(?s)\\\\.')}, '_')`;
-  const named = `replaceRegexpAll(${escaped}, ${quoteString('"([^"]*)"\\s*:')}, '\\\\1:')`;
-  return `replaceRegexpAll(${named}, ${quoteString('"[^"]*("|$)')}, '?')`;
+const buildMaskJsonSql = (text: string): string => {
+  const withoutEscapes = `replaceRegexpAll(${text}, ${quoteString('(?s)\\\\.')}, '_')`;
+  const unquotedNames = `replaceRegexpAll(${withoutEscapes}, ${quoteString('"([^"]*)"\\s*:')}, '\\\\1:')`;
+  return `replaceRegexpAll(${unquotedNames}, ${quoteString('"[^"]*("|$)')}, '?')`;
 };
 
 /** Suffix of a truncated statement's form. */
 export const truncationMark = ' …';
 
 /**
- * Returns the SQL expression of a statement's normalized form. `text` and `system` (the result of `systemOf`) are
+ * Returns the SQL expression of a statement's normalized form. `text` and `system` (the result of `systemExpression`) are
  * expressions of the row. Both are used several times, so they should be columns of a subquery.
  */
-export const statementForm = (text: string, system: string): string => {
+export const buildStatementFormSql = (text: string, system: string): string => {
   const masked = `multiIf(
-    ${isOneOf(system, jsonSystems)}, ${maskJson(text)},
-    ${isOneOf(system, systemsWithQuotedTexts)}, replaceRegexpAll(${text}, ${quoteString('"(?:[^"\\\\]|\\\\.|"")*"')}, '?'),
+    ${buildIsOneOfSql(system, jsonSystems)}, ${buildMaskJsonSql(text)},
+    ${buildIsOneOfSql(system, systemsWithQuotedTexts)}, replaceRegexpAll(${text}, ${quoteString('"(?:[^"\\\\]|\\\\.|"")*"')}, '?'),
     ${text})`;
-  const sql = `lower(${normalize(`normalizeQuery(${masked})`)})`;
+  const sql = `lower(${buildNormalizeSql(`normalizeQuery(${masked})`)})`;
   const command = `lower(replaceRegexpOne(trimBoth(${text}), ${quoteString('(?s)^(\\S+)\\s.*$')}, '\\\\1 ?'))`;
-  return `concat(if(${isOneOf(system, commandSystems)}, ${command}, ${sql}), if(${isTruncated(text)}, ${quoteString(truncationMark)}, ''))`;
+  return `concat(if(${buildIsOneOfSql(system, commandSystems)}, ${command}, ${sql}), if(${buildIsTruncatedSql(text)}, ${quoteString(truncationMark)}, ''))`;
 };
 
 /**
  * Returns the SQL expression of a normalized form's digest, which is the same in all telemetry signals for one product.
  */
-export const statementDigest = (form: string, system: string): string =>
+export const buildStatementDigestSql = (form: string, system: string): string =>
   `concat('q${version}-', lower(hex(cityHash64(${system}, ${form}))))`;

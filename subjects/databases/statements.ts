@@ -2,17 +2,21 @@
 
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
-import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import type { TenantReader } from '../../queries/reading.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { parseSort } from '../../queries/sort.ts';
-import { exactNumberOrText } from '../../queries/time.ts';
+import { toExactNumberOrText } from '../../queries/time.ts';
 import { buildBucketSql } from '../../schemas/tables/durations.ts';
 import { buildFirstAttributeSql, quoteString } from '../../schemas/tables/literal.ts';
 import { CallDurations, type QuantilesRow, quantileColumns, toDurations } from '../services/call-figures.ts';
-import { statementDigest, statementForm, truncationMark } from './statement-form.ts';
-import { attributeKeys, currentSystemName, systemExpression } from './systems.ts';
+import { buildStatementDigestSql, buildStatementFormSql, truncationMark } from './statement-form.ts';
+import { attributeKeys, buildSystemExpression, getCurrentSystemName } from './systems.ts';
 
 export const Statement = z.strictObject({
   digest: z
@@ -96,14 +100,14 @@ interface Row extends QuantilesRow {
   readonly total: number;
 }
 
-const isJsonSystem =
+const isJsonSystemSql =
   "system IN ('mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure.cosmosdb', 'aws.dynamodb')";
 
 /**
  * Query text of a span: its statement, or else its summary, operation and collection, or name. Document queries do not
  * contain their collection, which is added.
  */
-const spanTextExpression = `multiIf(statement != '', if(${isJsonSystem} AND collection != '', concat(collection, ' ', statement), statement), summary != '', summary, operation != '', trimRight(concat(operation, ' ', collection)), name)`;
+const spanTextExpression = `multiIf(statement != '', if(${isJsonSystemSql} AND collection != '', concat(collection, ' ', statement), statement), summary != '', summary, operation != '', trimRight(concat(operation, ' ', collection)), name)`;
 
 const rangeCondition =
   "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
@@ -117,29 +121,29 @@ const buildStatementsSql = (query: StatementQuery): string => {
   return `SELECT ${spanTextExpression} AS text, system, count() AS calls, countIf(status_code = 2) AS errors, sum(duration) AS duration_sum, max(duration) AS duration_max,
       sumMap(map(${buildBucketSql('duration')}, toUInt64(1))) AS duration_buckets, argMax((trace_id, span_id), duration) AS slowest,
       groupUniqArray(10)(namespace) AS databases, groupUniqArray(10)(collection) AS collections, groupUniqArray(20)(service) AS services
-    FROM (SELECT ${systemExpression(buildFirstAttributeSql(attributeKeys.system))} AS system, ${buildFirstAttributeSql(attributeKeys.namespace)} AS namespace, ${buildFirstAttributeSql(attributeKeys.statement)} AS statement,
+    FROM (SELECT ${buildSystemExpression(buildFirstAttributeSql(attributeKeys.system))} AS system, ${buildFirstAttributeSql(attributeKeys.namespace)} AS namespace, ${buildFirstAttributeSql(attributeKeys.statement)} AS statement,
         ${buildFirstAttributeSql(attributeKeys.summary)} AS summary, ${buildFirstAttributeSql(attributeKeys.operation)} AS operation, ${buildFirstAttributeSql(attributeKeys.collection)} AS collection,
         name, duration, status_code, service, trace_id, span_id
-      FROM spans WHERE tenant_id = {tenant:String} AND ${rangeCondition} AND kind = 3${query.service === undefined ? '' : ' AND service = {service:String}'}${projectScopeCondition(query)}
+      FROM spans WHERE tenant_id = {tenant:String} AND ${rangeCondition} AND kind = 3${query.service === undefined ? '' : ' AND service = {service:String}'}${buildProjectScopeCondition(query)}
         AND (system != '' OR namespace != ''))
     ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY text, system`;
 };
 
 /** Returns statements of a range in sort order. Returns one more than `limit` if there are more. */
 export const readStatements = async (
-  reading: Reading,
+  reading: TenantReader,
   query: StatementQuery,
   range: Range,
 ): Promise<
   { readonly statement: Statement; readonly place: { readonly value: string; readonly digest: string } }[]
 > => {
   requireEntitlement(reading, 'traces');
-  const number = sortExpressions[parseSort(query.sort).by];
+  const sortExpression = sortExpressions[parseSort(query.sort).by];
   const parameters: Record<string, string> = {
     from: String(range.from),
     to: String(range.to),
-    ...projectScopeParameterValues(query),
-    ...(query.engine === undefined ? {} : { engine: currentSystemName(query.engine) }),
+    ...toProjectScopeParameters(query),
+    ...(query.engine === undefined ? {} : { engine: getCurrentSystemName(query.engine) }),
     ...(query.service === undefined ? {} : { service: query.service }),
     ...(query.database === undefined ? {} : { database: query.database }),
     ...(query.search === undefined ? {} : { search: query.search }),
@@ -150,8 +154,8 @@ export const readStatements = async (
       arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(collections))) AS collections, arraySort(groupUniqArrayArray(20)(services)) AS services,
       toString(sum(calls)) AS all_calls, toString(sum(errors)) AS all_errors, toString(sum(duration_sum)) AS lasted, ${quantileColumns},
       lower(hex(argMax(slowest.1, duration_max))) AS trace, lower(hex(argMax(slowest.2, duration_max))) AS span,
-      ${number} AS number, toString(number) AS place, sum(toFloat64(sum(duration_sum))) OVER () AS total
-    FROM (SELECT *, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${buildStatementsSql(query)}))
+      ${sortExpression} AS number, toString(number) AS place, sum(toFloat64(sum(duration_sum))) OVER () AS total
+    FROM (SELECT *, ${buildStatementFormSql('text', 'system')} AS form, ${buildStatementDigestSql('form', 'system')} AS digest FROM (${buildStatementsSql(query)}))
     ${query.search === undefined ? '' : 'WHERE positionCaseInsensitive(form, {search:String}) > 0'}
     GROUP BY digest, system)
     ${query.after === undefined ? '' : 'WHERE (number, digest) < (toFloat64({value:String}), {digest:String})'}
@@ -194,7 +198,7 @@ const toStatement = (
     errorRate: errors / calls,
     callsPerSecond: calls / seconds,
     duration: {
-      sum: exactNumberOrText(row.lasted),
+      sum: toExactNumberOrText(row.lasted),
       share: row.total === 0 ? 0 : Number(row.lasted) / row.total,
       ...toDurations(row, Number(row.lasted) / calls),
     },
@@ -204,19 +208,19 @@ const toStatement = (
   };
 };
 
-const textAndSystem = `${buildFirstAttributeSql(attributeKeys.statement)} AS text, ${systemExpression(buildFirstAttributeSql(attributeKeys.system))} AS system`;
+const textAndSystem = `${buildFirstAttributeSql(attributeKeys.statement)} AS text, ${buildSystemExpression(buildFirstAttributeSql(attributeKeys.system))} AS system`;
 
 /** Events in which receivers report the statements that a database itself counts or observes. */
 const logStatements = {
   signal: 'logs',
   texts: (scope: ProjectScope) => `SELECT ${textAndSystem}, count() AS times FROM logs
-    WHERE tenant_id = {tenant:String} AND ${rangeCondition} AND event_name IN ('db.server.query_sample', 'db.server.top_query') AND text != ''${projectScopeCondition(scope)} GROUP BY text, system`,
+    WHERE tenant_id = {tenant:String} AND ${rangeCondition} AND event_name IN ('db.server.query_sample', 'db.server.top_query') AND text != ''${buildProjectScopeCondition(scope)} GROUP BY text, system`,
 } as const;
 
 const seriesStatements = {
   signal: 'metrics',
   texts: (scope: ProjectScope) => `SELECT ${textAndSystem}, uniqExact(series_id) AS times FROM series
-    WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quoteString(key)})`).join(' OR ')})${projectScopeCondition(scope)} GROUP BY text, system`,
+    WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quoteString(key)})`).join(' OR ')})${buildProjectScopeCondition(scope)} GROUP BY text, system`,
 } as const;
 
 /**
@@ -224,7 +228,7 @@ const seriesStatements = {
  * the signal.
  */
 const countOccurrences = async (
-  { plan, columns }: Reading,
+  { plan, columns }: TenantReader,
   { signal, texts }: typeof logStatements | typeof seriesStatements,
   digests: readonly string[],
   { range, ...scope }: ProjectScope & { readonly range: Range },
@@ -232,14 +236,14 @@ const countOccurrences = async (
   if (!plan.entitlements.includes(signal)) return undefined;
   if (digests.length === 0) return new Map();
   const rows = await columns.query<{ digest: string; all: string }>(
-    `SELECT digest, toString(sum(times)) AS all FROM (SELECT times, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${texts(scope)}))
+    `SELECT digest, toString(sum(times)) AS all FROM (SELECT times, ${buildStatementFormSql('text', 'system')} AS form, ${buildStatementDigestSql('form', 'system')} AS digest FROM (${texts(scope)}))
     WHERE digest IN {digests:Array(String)} GROUP BY digest`,
     {
       from: String(range.from),
       to: String(range.to),
       digests,
-      ...seriesSeenParameters(range),
-      ...projectScopeParameterValues(scope),
+      ...toSeriesSeenParameters(range),
+      ...toProjectScopeParameters(scope),
     },
   );
   return new Map(rows.map(({ digest, all }) => [digest, Number(all)]));

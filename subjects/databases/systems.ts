@@ -1,7 +1,7 @@
 /** Names of database products: those of OpenTelemetry's semantic conventions, and those of former versions. */
 import { quoteString } from '../../schemas/tables/literal.ts';
 
-/** Former name → current name (`db.system` → `db.system.name`). Other names did not change */
+/** Former name → current name (`db.system` → `db.system.name`). Other names did not change. */
 const formerNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     mssql: 'microsoft.sql_server',
@@ -27,10 +27,10 @@ const formerNames: ReadonlyMap<string, string> = new Map(
 );
 
 /** Returns the current name of a product. */
-export const currentSystemName = (name: string): string => formerNames.get(name.toLowerCase()) ?? name.toLowerCase();
+export const getCurrentSystemName = (name: string): string => formerNames.get(name.toLowerCase()) ?? name.toLowerCase();
 
 /** Returns the SQL expression of the current name. */
-export const systemExpression = (name: string): string =>
+export const buildSystemExpression = (name: string): string =>
   `transform(lower(${name}), [${[...formerNames.keys()].map(quoteString).join(', ')}], [${[...formerNames.values()].map(quoteString).join(', ')}], lower(${name}))`;
 
 /** Attributes by meaning, current names first. */

@@ -74,18 +74,18 @@ const selectColumns = (columns: Columns, tenantId: string | undefined): Pick<Col
 const buildConditions = (filter: DeadLetterFilter): { where: string; parameters: Record<string, string> } => {
   const conditions = [filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}'];
   const parameters: Record<string, string> = {};
-  const add = (name: string, value: string | undefined, condition: string): void => {
+  const addCondition = (name: string, value: string | undefined, condition: string): void => {
     if (value === undefined) return;
     conditions.push(condition);
     parameters[name] = value;
   };
-  add('key', filter.keyId, 'key_id = {key:String}');
-  add('signal', filter.signal, 'signal = {signal:String}');
-  add('reason', filter.reason, 'reason = {reason:String}');
-  add('kind', filter.kind, 'kind = {kind:String}');
-  add('origin', filter.origin, 'origin = {origin:String}');
-  add('from', filter.fromMs?.toFixed(0), "received_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')");
-  add('to', filter.toMs?.toFixed(0), "received_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')");
+  addCondition('key', filter.keyId, 'key_id = {key:String}');
+  addCondition('signal', filter.signal, 'signal = {signal:String}');
+  addCondition('reason', filter.reason, 'reason = {reason:String}');
+  addCondition('kind', filter.kind, 'kind = {kind:String}');
+  addCondition('origin', filter.origin, 'origin = {origin:String}');
+  addCondition('from', filter.fromMs?.toFixed(0), "received_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')");
+  addCondition('to', filter.toMs?.toFixed(0), "received_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')");
   return { where: conditions.join(' AND '), parameters };
 };
 
@@ -110,10 +110,10 @@ export const readDeadLetters = async (
   let stateCondition = '1';
   // Marks are sorted by ID, so those of specific dead letters are looked up directly.
   const idCondition = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
-  let letterCondition = where + idCondition;
+  let deadLetterCondition = where + idCondition;
   if (filter.ids !== undefined) values['ids'] = filter.ids;
   if (page.after !== undefined) {
-    letterCondition += ` AND (received_at, id) ${page.newestFirst ? '<' : '>'} (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterId:String})`;
+    deadLetterCondition += ` AND (received_at, id) ${page.newestFirst ? '<' : '>'} (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterId:String})`;
     values['afterTime'] = String(page.after.receivedAtMs);
     values['afterId'] = page.after.id;
   }
@@ -124,7 +124,7 @@ export const readDeadLetters = async (
   const rows = await selectColumns(columns, filter.tenantId).query<Row>(
     `SELECT tenant AS tenantId, id, project_id AS projectId, key_id AS keyId, signal, origin, kind, reason, message, toString(position) AS position, toString(toUnixTimestamp64Milli(received_at)) AS received,
       source, toString(size) AS size, cut, chunks, partition, toString(offset) AS offset, outcome, toString(toUnixTimestamp64Milli(marked_at)) AS marked, actor
-    FROM (SELECT *, tenant_id AS tenant FROM dead_letters WHERE ${letterCondition} ORDER BY received_at ${direction}, id ${direction} LIMIT 1 BY tenant_id, id) AS letters
+    FROM (SELECT *, tenant_id AS tenant FROM dead_letters WHERE ${deadLetterCondition} ORDER BY received_at ${direction}, id ${direction} LIMIT 1 BY tenant_id, id) AS letters
     LEFT ANY JOIN (SELECT tenant_id AS mark_tenant, id AS mark_id, outcome, marked_at, actor FROM dead_letter_marks WHERE ${tenantCondition}${idCondition}) AS marks
       ON letters.tenant = marks.mark_tenant AND letters.id = marks.mark_id
     WHERE ${stateCondition} ORDER BY letters.received_at ${direction}, id ${direction} LIMIT ${page.limit}`,
@@ -148,9 +148,9 @@ const toDeadLetter = ({ received, outcome, marked, partition, offset, chunks, ..
 /** Returns the number of matching dead letters. */
 export const countDeadLetters = async (columns: Columns, filter: DeadLetterFilter): Promise<number> => {
   const { where, parameters } = buildConditions(filter);
-  const own = filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}';
+  const markCondition = filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}';
   const ids = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
-  const isMarked = `(tenant_id, id) IN (SELECT tenant_id, id FROM dead_letter_marks WHERE ${own}${
+  const isMarked = `(tenant_id, id) IN (SELECT tenant_id, id FROM dead_letter_marks WHERE ${markCondition}${
     filter.state === undefined || filter.state === 'open' ? '' : ' AND outcome = {outcome:String}'
   })`;
   const state =

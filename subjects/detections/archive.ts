@@ -19,30 +19,30 @@ const chunkBytes = 4096;
 /** Signatures of the first file, or of the end of an empty archive. */
 const zipSignatures = ['PK\x03\x04', 'PK\x05\x06'];
 
-const refuse = (message: string): never => {
+const throwBadArchive = (message: string): never => {
   throw new PermanentError('bad-archive', message);
 };
 
-/** Collects decompressed files. Counts their actual sizes, because headers are not trustworthy */
+/** Collects decompressed files. Counts their actual sizes, because headers are not trustworthy. */
 class ArchiveReader {
-  readonly texts = new Map<string, string>();
+  readonly textsByName = new Map<string, string>();
   #files = 0;
   #bytes = 0;
 
   add(file: UnzipFile): void {
     if (!/\.ya?ml$/i.test(file.name) || file.name.startsWith('__MACOSX/')) return;
     this.#files++;
-    if (this.#files > maxFiles) refuse(`the archive contains more than ${maxFiles} files`);
+    if (this.#files > maxFiles) throwBadArchive(`the archive contains more than ${maxFiles} files`);
     const chunks: Uint8Array[] = [];
     let size = 0;
     file.ondata = (error, chunk, isLast) => {
       if (error !== null) throw error;
       size += chunk.length;
       this.#bytes += chunk.length;
-      if (this.#bytes > maxBytes) refuse(`the archive unpacks to more than ${maxBytes} bytes`);
-      if (size > (file.originalSize ?? maxBytes)) refuse(`${file.name} is larger than the archive declares`);
+      if (this.#bytes > maxBytes) throwBadArchive(`the archive decompresses to more than ${maxBytes} bytes`);
+      if (size > (file.originalSize ?? maxBytes)) throwBadArchive(`${file.name} is larger than the archive declares`);
       chunks.push(chunk);
-      if (isLast) this.texts.set(file.name, strFromU8(Buffer.concat(chunks)));
+      if (isLast) this.textsByName.set(file.name, strFromU8(Buffer.concat(chunks)));
     };
     file.start();
   }
@@ -54,19 +54,19 @@ class ArchiveReader {
  */
 export const extractFiles = (archive: Uint8Array): SigmaFile[] => {
   if (!zipSignatures.includes(strFromU8(archive.subarray(0, 4), true)))
-    refuse('this is not a zip archive: the signature is missing');
+    throwBadArchive('this is not a zip archive: the signature is missing');
   try {
-    const unpacked = new ArchiveReader();
-    const unzip = new Unzip((file) => unpacked.add(file));
+    const reader = new ArchiveReader();
+    const unzip = new Unzip((file) => reader.add(file));
     unzip.register(UnzipInflate);
     for (let offset = 0; offset < archive.length; offset += chunkBytes)
       unzip.push(archive.subarray(offset, offset + chunkBytes), offset + chunkBytes >= archive.length);
-    return [...unpacked.texts]
+    return [...reader.textsByName]
       .map(([name, source]) => ({ name, source }))
       .sort((left, right) => (left.name < right.name ? -1 : 1));
   } catch (error) {
     if (error instanceof PermanentError) throw error;
-    return refuse(`this is not a valid zip archive: ${(error as Error).message}`);
+    return throwBadArchive(`this is not a valid zip archive: ${(error as Error).message}`);
   }
 };
 

@@ -1,8 +1,8 @@
 /** Backtests over stored logs, in threads. */
 import { type ExportQuery, exportRecords } from '../../queries/logs/export.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
-import { storedRecord } from './backtest.ts';
+import { toDetectedRecord } from './backtest.ts';
 import type { DeploymentSource } from './deployed.ts';
 import { type RuleRun, RulesTimeoutError, RuleThreads } from './rule-threads.ts';
 
@@ -25,19 +25,21 @@ export interface BacktestPage {
  * completed, that is, was neither stopped nor out of time.
  */
 export const backtestLogs = async (
-  reading: Reading,
-  { toDeploy, ...run }: RuleRun & { readonly toDeploy: DeploymentSource },
-  question: Omit<ExportQuery, 'order'>,
+  reading: TenantReader,
+  { toDeploy, ...ruleRun }: RuleRun & { readonly toDeploy: DeploymentSource },
+  exportQuery: Omit<ExportQuery, 'order'>,
   onPage: (page: BacktestPage) => boolean,
 ): Promise<boolean> => {
   try {
-    return await backtestThreads.run(toDeploy, run, async (rules) => {
-      for await (const { items } of exportRecords(reading, { ...question, order: 'oldest' }))
-        for (let from = 0; from < items.length; from += recordsPerRequest) {
-          const records = items.slice(from, from + recordsPerRequest).map((item) => storedRecord(run.tenantId, item));
-          if (!onPage({ records: records.length, signals: await rules.signalsOf(records) })) return false;
+    return await backtestThreads.run(toDeploy, ruleRun, async (rules) => {
+      for await (const { items } of exportRecords(reading, { ...exportQuery, order: 'oldest' }))
+        for (let start = 0; start < items.length; start += recordsPerRequest) {
+          const records = items
+            .slice(start, start + recordsPerRequest)
+            .map((item) => toDetectedRecord(ruleRun.tenantId, item));
+          if (!onPage({ records: records.length, signals: await rules.detectSignals(records) })) return false;
         }
-      return onPage({ records: 0, signals: await rules.end() });
+      return onPage({ records: 0, signals: await rules.endWindows() });
     });
   } catch (error) {
     if (error instanceof RulesTimeoutError) return false;

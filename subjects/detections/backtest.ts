@@ -5,18 +5,18 @@ import type { DetectionMatch, DetectionSignal } from '../../schemas/signals.ts';
 import {
   addMatch,
   type CorrelationWindow,
-  chainOrder,
-  emptyWindow,
+  createEmptyWindow,
   endWindow,
-  waitsForEnd,
-  windowDueMs,
+  getWindowDueMs,
+  isDecidedAtEnd,
+  toChainOrder,
 } from './correlation.ts';
 import type { DeployedCorrelation, Deployment } from './deployed.ts';
-import { chainedMatch, type DetectedRecord, detect, mergeSuppressedSignal } from './detect.ts';
+import { createChainedMatches, type DetectedRecord, detect, mergeSuppressedSignal } from './detect.ts';
 
 interface OpenWindow {
   readonly correlation: DeployedCorrelation;
-  readonly of: Pick<DetectionMatch, 'key' | 'tenantId'> & { readonly projectId: string };
+  readonly group: Pick<DetectionMatch, 'key' | 'tenantId'> & { readonly projectId: string };
   readonly window: CorrelationWindow;
 }
 
@@ -25,12 +25,12 @@ export class Backtest {
   readonly #deployment: Deployment;
   readonly #nowMs: number;
   readonly #windows = new Map<string, OpenWindow>();
-  /** Signals that suppress similar signals for a period, with their number */
-  readonly #suppressing = new Map<string, DetectionSignal>();
+  /** Signals that suppress similar signals for a period, with the number of suppressed signals. */
+  readonly #suppressingSignals = new Map<string, DetectionSignal>();
   #signals: DetectionSignal[] = [];
-  /** Matches for chained correlations, which are processed in order of time */
+  /** Matches for chained correlations, which are processed in order of time. */
   #chained: DetectionMatch[] = [];
-  /** The earliest end of a window whose condition is evaluated at its end */
+  /** The earliest end of a window whose condition is evaluated at its end. */
   #dueMs = Number.POSITIVE_INFINITY;
 
   /** `nowMs` is the time at which exceptions are evaluated. */
@@ -43,10 +43,10 @@ export class Backtest {
   add(record: DetectedRecord): DetectionSignal[] {
     this.#processChained(record.timeMs);
     if (record.timeMs >= this.#dueMs) this.#endWindows(record.timeMs);
-    const detected = detect(this.#deployment, record, this.#nowMs);
-    this.#signals.push(...detected.signals);
-    for (const match of detected.matches) this.#match(match);
-    this.#chained.push(...detected.chained);
+    const detection = detect(this.#deployment, record, this.#nowMs);
+    this.#signals.push(...detection.signals);
+    for (const match of detection.matches) this.#handleMatch(match);
+    this.#chained.push(...detection.chained);
     return this.#takeSignals();
   }
 
@@ -55,8 +55,8 @@ export class Backtest {
     this.#processChained(Number.POSITIVE_INFINITY);
     this.#endWindows(Number.POSITIVE_INFINITY);
     this.#processChained(Number.POSITIVE_INFINITY);
-    for (const signal of this.#suppressing.values()) this.#emitSuppressing(signal);
-    this.#suppressing.clear();
+    for (const signal of this.#suppressingSignals.values()) this.#emitSuppressing(signal);
+    this.#suppressingSignals.clear();
     return this.#takeSignals();
   }
 
@@ -68,50 +68,50 @@ export class Backtest {
 
   /** Processes waiting matches of chained correlations before a time. */
   #processChained(beforeMs: number): void {
-    const due = this.#chained.filter(({ signal }) => signal.timeMs < beforeMs);
-    if (due.length === 0) return;
+    const dueMatches = this.#chained.filter(({ signal }) => signal.timeMs < beforeMs);
+    if (dueMatches.length === 0) return;
     this.#chained = this.#chained.filter(({ signal }) => signal.timeMs >= beforeMs);
-    const ordered = due.map((match) => {
+    const orderedMatches = dueMatches.map((match) => {
       const correlation = this.#deployment.correlations.find(({ id }) => id === match.forRule);
-      return { match, order: chainOrder(match, correlation?.document.rules ?? []) };
+      return { match, order: toChainOrder(match, correlation?.document.rules ?? []) };
     });
-    ordered.sort((one, other) =>
-      one.match.signal.timeMs === other.match.signal.timeMs
-        ? one.order < other.order
+    orderedMatches.sort((left, right) =>
+      left.match.signal.timeMs === right.match.signal.timeMs
+        ? left.order < right.order
           ? -1
           : 1
-        : one.match.signal.timeMs - other.match.signal.timeMs,
+        : left.match.signal.timeMs - right.match.signal.timeMs,
     );
-    for (const { match } of ordered) this.#match(match);
+    for (const { match } of orderedMatches) this.#handleMatch(match);
   }
 
-  #match(match: DetectionMatch): void {
+  #handleMatch(match: DetectionMatch): void {
     const correlation = this.#deployment.correlations.find(({ id }) => id === match.forRule);
     if (correlation === undefined) {
-      this.#suppress(match);
+      this.#suppressOrEmit(match);
       return;
     }
     const { key, tenantId, signal } = match;
-    const of = { key, tenantId, projectId: signal.projectId };
-    const name = JSON.stringify([match.forRule, key, signal.projectId]);
-    const addition = addMatch(correlation, this.#windows.get(name)?.window ?? emptyWindow(), match);
+    const group = { key, tenantId, projectId: signal.projectId };
+    const windowKey = JSON.stringify([match.forRule, key, signal.projectId]);
+    const addition = addMatch(correlation, this.#windows.get(windowKey)?.window ?? createEmptyWindow(), match);
     if (addition.isLate) return;
-    this.#windows.set(name, { correlation, of, window: addition.window });
-    if (waitsForEnd(correlation.document))
-      this.#dueMs = Math.min(this.#dueMs, windowDueMs(correlation, addition.window));
-    if (addition.signal !== undefined) this.#emit(addition.signal);
+    this.#windows.set(windowKey, { correlation, group, window: addition.window });
+    if (isDecidedAtEnd(correlation.document))
+      this.#dueMs = Math.min(this.#dueMs, getWindowDueMs(correlation, addition.window));
+    if (addition.signal !== undefined) this.#emitSignal(addition.signal);
   }
 
-  #suppress({ forRule, key, signal }: DetectionMatch): void {
+  #suppressOrEmit({ forRule, key, signal }: DetectionMatch): void {
     const suppressionMs = (this.#deployment.stored.get(forRule)?.suppression?.forSeconds ?? 0) * 1000;
-    const name = JSON.stringify([forRule, key]);
-    const first = this.#suppressing.get(name);
+    const suppressionKey = JSON.stringify([forRule, key]);
+    const first = this.#suppressingSignals.get(suppressionKey);
     if (first !== undefined && Math.abs(signal.timeMs - first.timeMs) < suppressionMs) {
-      this.#suppressing.set(name, mergeSuppressedSignal(first, signal));
+      this.#suppressingSignals.set(suppressionKey, mergeSuppressedSignal(first, signal));
       return;
     }
     this.#emitSuppressing(first);
-    this.#suppressing.set(name, signal);
+    this.#suppressingSignals.set(suppressionKey, signal);
     this.#signals.push(signal);
   }
 
@@ -120,34 +120,34 @@ export class Backtest {
     if (signal !== undefined && signal.eventCount > 1) this.#signals.push(signal);
   }
 
-  #emit(signal: DetectionSignal): void {
-    const { matches, isSilent } = chainedMatch(this.#deployment, signal);
+  #emitSignal(signal: DetectionSignal): void {
+    const { matches, isSilent } = createChainedMatches(this.#deployment, signal);
     this.#chained.push(...matches);
     if (!isSilent) this.#signals.push(signal);
   }
 
   #endWindows(timeMs: number): void {
     this.#dueMs = Number.POSITIVE_INFINITY;
-    for (const [name, { correlation, of }] of this.#windows) {
-      if (!waitsForEnd(correlation.document)) continue;
+    for (const [name, { correlation, group }] of this.#windows) {
+      if (!isDecidedAtEnd(correlation.document)) continue;
       for (
-        let open = this.#windows.get(name);
-        open !== undefined && windowDueMs(correlation, open.window) <= timeMs;
-        open = this.#windows.get(name)
+        let openWindow = this.#windows.get(name);
+        openWindow !== undefined && getWindowDueMs(correlation, openWindow.window) <= timeMs;
+        openWindow = this.#windows.get(name)
       ) {
-        const { window, signal } = endWindow(correlation, open.window, of);
+        const { window, signal } = endWindow(correlation, openWindow.window, group);
         if (window === undefined) this.#windows.delete(name);
-        else this.#windows.set(name, { ...open, window });
-        if (signal !== undefined) this.#emit(signal);
+        else this.#windows.set(name, { ...openWindow, window });
+        if (signal !== undefined) this.#emitSignal(signal);
       }
       const nextWindow = this.#windows.get(name);
-      if (nextWindow !== undefined) this.#dueMs = Math.min(this.#dueMs, windowDueMs(correlation, nextWindow.window));
+      if (nextWindow !== undefined) this.#dueMs = Math.min(this.#dueMs, getWindowDueMs(correlation, nextWindow.window));
     }
   }
 }
 
 /** Converts a stored record to the form that the stream processes. */
-export const storedRecord = (tenantId: string, record: LogRecord): DetectedRecord => ({
+export const toDetectedRecord = (tenantId: string, record: LogRecord): DetectedRecord => ({
   tenantId,
   projectId: record.projectId,
   recordId: record.id,

@@ -19,13 +19,13 @@ export const matchesNamePattern = (name: string, pattern: string): boolean => {
   const last = parts.pop();
   if (last === undefined) return name === first;
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
-  let at = first.length;
+  let offset = first.length;
   for (const part of parts) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
+    const foundOffset = name.indexOf(part, offset);
+    if (foundOffset < 0) return false;
+    offset = foundOffset + part.length;
   }
-  return at <= name.length - last.length;
+  return offset <= name.length - last.length;
 };
 
 class ConditionParser {
@@ -41,12 +41,13 @@ class ConditionParser {
     this.#names = names;
   }
 
-  read(): Condition {
-    const condition = this.#or(0);
-    const rest = this.#words[this.#position];
-    if (rest === '|')
+  readCondition(): Condition {
+    const condition = this.#readOr(0);
+    const unexpectedWord = this.#words[this.#position];
+    if (unexpectedWord === '|')
       throw new ConditionError('aggregations after | are not part of Sigma 2: write a correlation document instead');
-    if (rest !== undefined) throw new ConditionError(`expected "and", "or" or the end before "${rest}"`);
+    if (unexpectedWord !== undefined)
+      throw new ConditionError(`expected "and", "or" or the end before "${unexpectedWord}"`);
     return condition;
   }
 
@@ -63,12 +64,12 @@ class ConditionParser {
     return parts.length === 1 ? (parts[0] as Condition) : { is, parts };
   }
 
-  #or(depth: number): Condition {
+  #readOr(depth: number): Condition {
     if (depth > maxDepth) throw new ConditionError(`parentheses are nested more than ${maxDepth} levels deep`);
-    return this.#readParts('or', () => this.#readParts('and', () => this.#not(depth)));
+    return this.#readParts('or', () => this.#readParts('and', () => this.#readNot(depth)));
   }
 
-  #not(depth: number): Condition {
+  #readNot(depth: number): Condition {
     let isNegated = false;
     for (; this.#isNext('not'); this.#position++) isNegated = !isNegated;
     const part = this.#readTerm(depth);
@@ -79,7 +80,7 @@ class ConditionParser {
     const word = this.#words[this.#position++];
     if (word === undefined) throw new ConditionError('expected the name of a selection before the end');
     if (word === '(') {
-      const inner = this.#or(depth + 1);
+      const inner = this.#readOr(depth + 1);
       if (this.#words[this.#position] === '|')
         throw new ConditionError('aggregations after | are not part of Sigma 2: write a correlation document instead');
       if (this.#words[this.#position++] !== ')') throw new ConditionError('expected a closing parenthesis');
@@ -103,7 +104,7 @@ class ConditionParser {
       );
   }
 
-  #readOf(all: boolean): Condition {
+  #readOf(isAll: boolean): Condition {
     this.#position++;
     const pattern = this.#words[this.#position++];
     if (pattern === undefined)
@@ -115,7 +116,7 @@ class ConditionParser {
         : this.#names.filter((name) => matchesNamePattern(name, pattern));
     if (names.length === 0) throw new ConditionError(`no selection matches "${pattern}"`);
     this.#countTerms(names.length);
-    return { is: 'of', all, names };
+    return { is: 'of', all: isAll, names };
   }
 }
 
@@ -144,9 +145,9 @@ export const parseConditions = (texts: readonly string[], names: readonly string
     throw new ConditionError(`has ${characters} characters; the maximum is ${maxCharacters}`);
   let terms = 0;
   return texts.map((text) => {
-    const reader = new ConditionParser(text, names, terms);
-    const condition = reader.read();
-    terms = reader.terms;
+    const parser = new ConditionParser(text, names, terms);
+    const condition = parser.readCondition();
+    terms = parser.terms;
     return condition;
   });
 };

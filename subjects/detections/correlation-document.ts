@@ -17,20 +17,20 @@ const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 export const maxTimespanMs = 30 * 86_400_000;
 
 const parseTimespan = (map: YamlMap): number => {
-  const text = map.text('timespan') || map.text('timeframe');
+  const text = map.readText('timespan') || map.readText('timeframe');
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const timespanMs = Number(count) * (unitsMs[unit] ?? Number.NaN);
   if (timespanMs > 0 && timespanMs <= maxTimespanMs) return timespanMs;
-  map.fail('timespan', `"${text}" is not a timespan: write a number and s, m, h or d, at most 30d`);
+  map.addError('timespan', `"${text}" is not a timespan: write a number and s, m, h or d, at most 30d`);
   return 0;
 };
 
 const parseAliases = (map: YamlMap): Map<string, ReadonlyMap<string, string>> => {
   const aliases = new Map<string, ReadonlyMap<string, string>>();
-  const all = map.map('aliases');
-  for (const alias of all?.keys ?? []) {
-    const fields = all?.map(alias);
-    if (fields !== undefined) aliases.set(alias, new Map(fields.keys.map((rule) => [rule, fields.text(rule)])));
+  const aliasMaps = map.readMap('aliases');
+  for (const alias of aliasMaps?.keys ?? []) {
+    const fields = aliasMaps?.readMap(alias);
+    if (fields !== undefined) aliases.set(alias, new Map(fields.keys.map((rule) => [rule, fields.readText(rule)])));
   }
   return aliases;
 };
@@ -40,10 +40,10 @@ const isTemporal = (type: CorrelationType): boolean => type === 'temporal' || ty
 
 const parseTemporalCondition = (map: YamlMap, rules: readonly string[]): Condition | undefined => {
   try {
-    return parseConditions([map.text('condition')], rules)[0];
+    return parseConditions([map.readText('condition')], rules)[0];
   } catch (error) {
     if (!(error instanceof ConditionError)) throw error;
-    map.fail('condition', error.message.replace('selection', 'rule'));
+    map.addError('condition', error.message.replace('selection', 'rule'));
     return undefined;
   }
 };
@@ -52,21 +52,21 @@ const parseBounds = (condition: YamlMap): CorrelationCondition['bounds'] => {
   const bounds = condition.keys.flatMap((key) => {
     if (key === 'field' || key === 'percentile') return [];
     if (!comparisons.includes(key as Comparison)) {
-      condition.fail(key, `"${key}" is not one of field, percentile, ${comparisons.join(', ')}`);
+      condition.addError(key, `"${key}" is not one of field, percentile, ${comparisons.join(', ')}`);
       return [];
     }
-    const value = condition.value(condition.node(key));
+    const value = condition.value(condition.getNode(key));
     if (typeof value === 'number') return [{ is: key as Comparison, value }];
-    condition.fail(key, 'expected a number');
+    condition.addError(key, 'expected a number');
     return [];
   });
-  if (bounds.length === 0) condition.fail('', `a condition needs one of ${comparisons.join(', ')}`);
+  if (bounds.length === 0) condition.addError('', `a condition needs one of ${comparisons.join(', ')}`);
   return bounds;
 };
 
 const parsePercentile = (condition: YamlMap): number => {
-  const percentile = condition.text('percentile') === '' ? 50 : Number(condition.text('percentile'));
-  if (!(percentile >= 0 && percentile <= 100)) condition.fail('percentile', 'expected a number from 0 to 100');
+  const percentile = condition.readText('percentile') === '' ? 50 : Number(condition.readText('percentile'));
+  if (!(percentile >= 0 && percentile <= 100)) condition.addError('percentile', 'expected a number from 0 to 100');
   return percentile;
 };
 
@@ -76,44 +76,44 @@ const parseCorrelationCondition = (
   rules: readonly string[],
 ): CorrelationCondition => {
   const emptyCondition: CorrelationCondition = { bounds: [], condition: undefined, fields: [], percentile: 50 };
-  const node = map.node('condition');
+  const node = map.getNode('condition');
   if (node === undefined) {
-    if (!isTemporal(type)) map.fail('condition', 'a condition is missing');
+    if (!isTemporal(type)) map.addError('condition', 'a condition is missing');
     return emptyCondition;
   }
   if (isScalar(node)) {
     if (isTemporal(type)) return { ...emptyCondition, condition: parseTemporalCondition(map, rules) };
-    map.fail('condition', 'expected a map such as gte: 10');
+    map.addError('condition', 'expected a map such as gte: 10');
     return emptyCondition;
   }
-  const condition = map.map('condition');
+  const condition = map.readMap('condition');
   if (condition === undefined) return emptyCondition;
   const bounds = parseBounds(condition);
-  const fields = condition.texts('field');
-  if (type.startsWith('value_') && fields.length === 0) condition.fail('field', `${type} needs a field`);
+  const fields = condition.readTexts('field');
+  if (type.startsWith('value_') && fields.length === 0) condition.addError('field', `${type} needs a field`);
   return { bounds, condition: undefined, fields, percentile: parsePercentile(condition) };
 };
 
 /** Parses a correlation. Problems are reported on its map. */
-export const parseCorrelation = (root: YamlMap, head: SigmaDocumentBase): SigmaCorrelation | undefined => {
-  const map = root.map('correlation');
+export const parseCorrelation = (root: YamlMap, documentFields: SigmaDocumentBase): SigmaCorrelation | undefined => {
+  const map = root.readMap('correlation');
   if (map === undefined) return undefined;
-  const type = correlationTypes.find((each) => each === map.text('type'));
+  const type = correlationTypes.find((each) => each === map.readText('type'));
   if (type === undefined) {
-    map.fail('type', `"${map.text('type')}" is not one of ${correlationTypes.join(', ')}`);
+    map.addError('type', `"${map.readText('type')}" is not one of ${correlationTypes.join(', ')}`);
     return undefined;
   }
-  const rules = map.texts('rules');
-  if (rules.length === 0) map.fail('rules', 'a correlation needs ids or names of rules');
+  const rules = map.readTexts('rules');
+  if (rules.length === 0) map.addError('rules', 'a correlation needs ids or names of rules');
   return {
-    ...head,
+    ...documentFields,
     kind: 'correlation',
     type,
     rules,
-    groupBy: map.texts('group-by'),
+    groupBy: map.readTexts('group-by'),
     timespanMs: parseTimespan(map),
     ...parseCorrelationCondition(map, type, rules),
     aliases: parseAliases(map),
-    generate: /^true$/i.test(map.text('generate') || root.text('generate')),
+    generate: /^true$/i.test(map.readText('generate') || root.readText('generate')),
   };
 };

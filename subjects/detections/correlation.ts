@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { computeHashId } from '../../runtime/hash-of.ts';
 import { type DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
 import type { DeployedCorrelation } from './deployed.ts';
-import { signalRuleFields, uniqueEntities } from './detect.ts';
+import { deduplicateEntities, toSignalRuleFields } from './detect.ts';
 import type { Condition, SigmaCorrelation } from './documents.ts';
 import { parseNumber } from './value-tests.ts';
 
@@ -14,9 +14,9 @@ type Entry = z.output<typeof Entry>;
 
 /** State of one group. Plain JSON. */
 export const CorrelationWindow = z.strictObject({
-  /** By time. */
+  /** Entries in order of time. */
   entries: z.array(Entry),
-  /** Some of the records, by time. */
+  /** Some of the records, in order of time. */
   events: z.array(z.strictObject({ event: SignalEvent, entities: DetectionSignal.shape.entities })),
   /** End of the window of the last signal; null for none. */
   firedMs: z.number().nullable(),
@@ -25,7 +25,7 @@ export const CorrelationWindow = z.strictObject({
 });
 export type CorrelationWindow = z.output<typeof CorrelationWindow>;
 
-export const emptyWindow = (): CorrelationWindow => ({
+export const createEmptyWindow = (): CorrelationWindow => ({
   entries: [],
   events: [],
   firedMs: null,
@@ -42,7 +42,7 @@ const maxSignalEvents = 10;
 const maxEntities = 20;
 
 /** Returns whether the condition can only be decided at the end of the window: upper bounds and exact counts. */
-export const waitsForEnd = ({ bounds }: SigmaCorrelation): boolean =>
+export const isDecidedAtEnd = ({ bounds }: SigmaCorrelation): boolean =>
   bounds.some(({ is }) => is === 'lt' || is === 'lte' || is === 'eq' || is === 'neq');
 
 /** Returns a percentile, by linear interpolation between the two adjacent values. */
@@ -54,7 +54,7 @@ const computePercentile = (values: readonly number[], percentile: number): numbe
   return low + (high - low) * (rank - Math.floor(rank));
 };
 
-const measure = ({ type, percentile }: SigmaCorrelation, entries: readonly Entry[]): number => {
+const computeMeasure = ({ type, percentile }: SigmaCorrelation, entries: readonly Entry[]): number => {
   const values = (): number[] =>
     entries.map(([, , value]) => parseNumber(value ?? '')).filter((value) => !Number.isNaN(value));
   const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);
@@ -93,61 +93,62 @@ const isInOrder = ({ rules }: SigmaCorrelation, entries: readonly Entry[]): bool
   return nextRule >= rules.length;
 };
 
-const evaluateCondition = (condition: Condition, isMet: (name: string) => boolean): boolean => {
+const evaluateCondition = (condition: Condition, isRuleMet: (name: string) => boolean): boolean => {
   switch (condition.is) {
     case 'and':
-      return condition.parts.every((part) => evaluateCondition(part, isMet));
+      return condition.parts.every((part) => evaluateCondition(part, isRuleMet));
     case 'or':
-      return condition.parts.some((part) => evaluateCondition(part, isMet));
+      return condition.parts.some((part) => evaluateCondition(part, isRuleMet));
     case 'not':
-      return !evaluateCondition(condition.part, isMet);
+      return !evaluateCondition(condition.part, isRuleMet);
     case 'selection':
-      return isMet(condition.name);
+      return isRuleMet(condition.name);
     default:
-      return condition.all ? condition.names.every(isMet) : condition.names.some(isMet);
+      return condition.all ? condition.names.every(isRuleMet) : condition.names.some(isRuleMet);
   }
 };
 
-const isMet = (correlation: SigmaCorrelation, entries: readonly Entry[]): boolean => {
+const isConditionMet = (correlation: SigmaCorrelation, entries: readonly Entry[]): boolean => {
   const { type, rules, bounds, condition } = correlation;
-  if (type !== 'temporal' && type !== 'temporal_ordered') return isWithin(correlation, measure(correlation, entries));
-  const met = new Set(entries.map(([, rule]) => rule));
+  if (type !== 'temporal' && type !== 'temporal_ordered')
+    return isWithin(correlation, computeMeasure(correlation, entries));
+  const matchedRules = new Set(entries.map(([, rule]) => rule));
   const isEnough =
     condition !== undefined
-      ? evaluateCondition(condition, (name) => met.has(rules.indexOf(name)))
+      ? evaluateCondition(condition, (name) => matchedRules.has(rules.indexOf(name)))
       : bounds.length > 0
-        ? isWithin(correlation, met.size)
-        : met.size === rules.length;
+        ? isWithin(correlation, matchedRules.size)
+        : matchedRules.size === rules.length;
   return isEnough && (type === 'temporal' || isInOrder(correlation, entries));
 };
 
 /** Returns the maximum number of relevant entries; for event counts, it depends on the highest bound. */
-const entryLimit = (correlation: SigmaCorrelation): number =>
+const getEntryLimit = (correlation: SigmaCorrelation): number =>
   correlation.type === 'event_count'
     ? Math.min(maxEntries, Math.max(minEntries, ...correlation.bounds.map(({ value }) => value + 1)))
     : maxEntries;
 
 /** Inserts an element into an order that does not depend on the order of arrival. */
-const insertSorted = <Each>(
-  list: readonly Each[],
-  each: Each,
-  isAfter: (one: Each, other: Each) => boolean,
-): Each[] => {
-  let at = list.length;
-  while (at > 0 && isAfter(list[at - 1] as Each, each)) at--;
-  return list.toSpliced(at, 0, each);
+const insertSorted = <Item>(
+  list: readonly Item[],
+  item: Item,
+  isAfter: (left: Item, right: Item) => boolean,
+): Item[] => {
+  let position = list.length;
+  while (position > 0 && isAfter(list[position - 1] as Item, item)) position--;
+  return list.toSpliced(position, 0, item);
 };
 
 /** By time, then by rule order, so that an ordered correlation receives simultaneous matches in the required order. */
 const isEntryAfter = ([time, rule]: Entry, [otherTime, otherRule]: Entry): boolean =>
   time === otherTime ? rule > otherRule : time > otherTime;
 type WindowEvent = CorrelationWindow['events'][number];
-const isEventAfter = ({ event: one }: WindowEvent, { event: other }: WindowEvent): boolean => {
-  if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
-  return one.recordId === other.recordId ? one.ruleId > other.ruleId : one.recordId > other.recordId;
+const isEventAfter = ({ event: left }: WindowEvent, { event: right }: WindowEvent): boolean => {
+  if (left.timeMs !== right.timeMs) return left.timeMs > right.timeMs;
+  return left.recordId === right.recordId ? left.ruleId > right.ruleId : left.recordId > right.recordId;
 };
 
-const entityKey = ({ type, value }: DetectionSignal['entities'][number]): string => `${type} ${value}`;
+const toEntityKey = ({ type, value }: DetectionSignal['entities'][number]): string => `${type} ${value}`;
 
 const insertMatch = (
   window: CorrelationWindow,
@@ -163,16 +164,21 @@ const insertMatch = (
       : JSON.stringify(match.values);
   const newestMs = Math.max(timeMs, window.entries.at(-1)?.[0] ?? timeMs);
   // Windows that are evaluated at their end are deleted then.
-  const oldestMs = waitsForEnd(document) ? Number.NEGATIVE_INFINITY : newestMs - 2 * document.timespanMs;
-  const all = insertSorted(window.entries, [timeMs, rule, value], isEntryAfter).filter(([at]) => at > oldestMs);
-  const limit = entryLimit(document);
-  const seen = events.reduce((list, event) => insertSorted(list, { event, entities }, isEventAfter), window.events);
-  const recent = seen.filter(({ event }) => event.timeMs > oldestMs);
+  const oldestMs = isDecidedAtEnd(document) ? Number.NEGATIVE_INFINITY : newestMs - 2 * document.timespanMs;
+  const sortedEntries = insertSorted(window.entries, [timeMs, rule, value], isEntryAfter).filter(
+    ([at]) => at > oldestMs,
+  );
+  const limit = getEntryLimit(document);
+  const sortedEvents = events.reduce(
+    (list, event) => insertSorted(list, { event, entities }, isEventAfter),
+    window.events,
+  );
+  const recentEvents = sortedEvents.filter(({ event }) => event.timeMs > oldestMs);
   return {
-    entries: all.slice(-limit),
-    events: recent.slice(-maxEvents),
+    entries: sortedEntries.slice(-limit),
+    events: recentEvents.slice(-maxEvents),
     firedMs: window.firedMs,
-    dropped: window.dropped + Math.max(0, all.length - limit),
+    dropped: window.dropped + Math.max(0, sortedEntries.length - limit),
   };
 };
 
@@ -182,21 +188,21 @@ const createSignal = (
   window: CorrelationWindow,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): DetectionSignal => {
-  const shown = window.events
+  const signalEvents = window.events
     .filter(({ event: { timeMs } }) => timeMs > fromMs && timeMs <= toMs)
     .slice(-maxSignalEvents);
-  const events = shown.map(({ event }) => event);
+  const events = signalEvents.map(({ event }) => event);
   return {
     tenantId: match.tenantId,
     projectId: match.projectId,
     kind: 'correlation',
     id: computeHashId(id, match.key, toMs, events.at(-1)?.recordId),
-    ...signalRuleFields(stored, document.tags),
+    ...toSignalRuleFields(stored, document.tags),
     timeMs: toMs,
     events,
     eventCount: window.entries.filter(([at]) => at > fromMs && at <= toMs).length,
-    entities: uniqueEntities(shown.flatMap(({ entities }) => entities))
-      .toSorted((one, other) => (entityKey(one) < entityKey(other) ? -1 : 1))
+    entities: deduplicateEntities(signalEvents.flatMap(({ entities }) => entities))
+      .toSorted((left, right) => (toEntityKey(left) < toEntityKey(right) ? -1 : 1))
       .slice(0, maxEntities),
     group: Object.fromEntries(document.groupBy.map((field, at) => [field, match.key[at] ?? ''])),
     suppressedBy: '',
@@ -204,7 +210,7 @@ const createSignal = (
 };
 
 /** Returns the sort key of simultaneous matches for a chained correlation, independent of their arrival. */
-export const chainOrder = ({ forRule, key, names, signal }: DetectionMatch, rules: readonly string[]): string => {
+export const toChainOrder = ({ forRule, key, names, signal }: DetectionMatch, rules: readonly string[]): string => {
   const rule = rules.findIndex((name) => names.includes(name));
   return JSON.stringify([forRule, key, rule, signal.id]);
 };
@@ -230,34 +236,34 @@ export const addMatch = (
   const { timeMs, projectId } = match.signal;
   const newestMs = window.entries.at(-1)?.[0];
   if (newestMs !== undefined && timeMs <= newestMs - 2 * timespanMs) return { window, signal: undefined, isLate: true };
-  const next = insertMatch(window, match, correlation);
-  if (waitsForEnd(document)) return { window: next, signal: undefined, isLate: false };
-  const isCovered = (at: number): boolean => next.firedMs !== null && Math.abs(at - next.firedMs) < timespanMs;
+  const updated = insertMatch(window, match, correlation);
+  if (isDecidedAtEnd(document)) return { window: updated, signal: undefined, isLate: false };
+  const isSuppressed = (at: number): boolean => updated.firedMs !== null && Math.abs(at - updated.firedMs) < timespanMs;
   // A late record also counts in the windows that end at later records.
-  const ends = next.entries
+  const endTimes = updated.entries
     .map(([at]) => at)
-    .filter((at) => at >= timeMs && at < timeMs + timespanMs && !isCovered(at));
-  for (const toMs of ends) {
+    .filter((at) => at >= timeMs && at < timeMs + timespanMs && !isSuppressed(at));
+  for (const toMs of endTimes) {
     const fromMs = toMs - timespanMs;
     if (
-      !isMet(
+      !isConditionMet(
         document,
-        next.entries.filter(([at]) => at > fromMs && at <= toMs),
+        updated.entries.filter(([at]) => at > fromMs && at <= toMs),
       )
     )
       continue;
-    const signal = createSignal(correlation, { ...match, projectId }, next, { fromMs, toMs });
-    return { window: { ...next, firedMs: toMs }, signal, isLate: false };
+    const signal = createSignal(correlation, { ...match, projectId }, updated, { fromMs, toMs });
+    return { window: { ...updated, firedMs: toMs }, signal, isLate: false };
   }
-  return { window: next, signal: undefined, isLate: false };
+  return { window: updated, signal: undefined, isLate: false };
 };
 
 /** Returns when a window needs processing without further matches: at its end, or when it can be deleted. */
-export const windowDueMs = ({ document }: DeployedCorrelation, { entries }: CorrelationWindow): number => {
+export const getWindowDueMs = ({ document }: DeployedCorrelation, { entries }: CorrelationWindow): number => {
   const [first] = entries;
   const last = entries.at(-1);
   if (first === undefined || last === undefined) return 0;
-  return waitsForEnd(document) ? first[0] + document.timespanMs : last[0] + document.timespanMs + 1;
+  return isDecidedAtEnd(document) ? first[0] + document.timespanMs : last[0] + document.timespanMs + 1;
 };
 
 /**
@@ -267,16 +273,16 @@ export const windowDueMs = ({ document }: DeployedCorrelation, { entries }: Corr
 export const endWindow = (
   correlation: DeployedCorrelation,
   window: CorrelationWindow,
-  of: Pick<DetectionMatch, 'key' | 'tenantId'> & { readonly projectId: string },
+  group: Pick<DetectionMatch, 'key' | 'tenantId'> & { readonly projectId: string },
 ): { readonly window: CorrelationWindow | undefined; readonly signal: DetectionSignal | undefined } => {
   const { document } = correlation;
   const [first] = window.entries;
-  if (!waitsForEnd(document) || first === undefined) return { window: undefined, signal: undefined };
+  if (!isDecidedAtEnd(document) || first === undefined) return { window: undefined, signal: undefined };
   const endMs = first[0] + document.timespanMs;
-  const within = window.entries.filter(([at]) => at < endMs);
-  const toMs = within.at(-1)?.[0] ?? endMs;
-  const signal = isMet(document, within)
-    ? createSignal(correlation, of, window, { fromMs: first[0] - 1, toMs })
+  const windowEntries = window.entries.filter(([at]) => at < endMs);
+  const toMs = windowEntries.at(-1)?.[0] ?? endMs;
+  const signal = isConditionMet(document, windowEntries)
+    ? createSignal(correlation, group, window, { fromMs: first[0] - 1, toMs })
     : undefined;
   const entries = window.entries.filter(([at]) => at >= endMs);
   const events = window.events.filter(({ event }) => event.timeMs >= endMs);

@@ -17,14 +17,14 @@ import {
 } from './documents.ts';
 import { mergeTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
-import { itemError } from './modifiers.ts';
+import { findItemError } from './modifiers.ts';
 import { foldCase } from './pattern.ts';
 import { type ParsedRules, readRules, readRulesInWorker } from './read.ts';
 import { compileRuleSet, type DeployedRule, type RuleSet } from './rule-set.ts';
 
 export type StoredRule = DetectionRule & StoredMetadata;
 
-/** A correlation, with the names by which its rules are identified */
+/** A deployed correlation. */
 export interface DeployedCorrelation {
   readonly id: string;
   readonly stored: StoredRule;
@@ -47,7 +47,7 @@ export interface Deployment {
   readonly problems: readonly { readonly ruleId: string; readonly message: string }[];
 }
 
-/** Stored documents from which a deployment is built */
+/** Stored documents from which a deployment is built. */
 export interface DeploymentSource {
   readonly rules: readonly StoredRule[];
   readonly fields: readonly DetectionFields[];
@@ -91,31 +91,31 @@ export const parseDocuments = async (
   // The results are kept here, because the cache may evict them while other texts are parsed.
   const documentsBySource = new Map(sources.map((source) => [source, cache.get(source)]));
   const uncachedSources = [...documentsBySource.keys()].filter((source) => documentsBySource.get(source) === undefined);
-  const read = await readRulesInWorker(reader, uncachedSources);
+  const parsedRules = await readRulesInWorker(reader, uncachedSources);
   for (const [index, source] of uncachedSources.entries())
-    documentsBySource.set(source, cacheDocument(source, read[index] ?? noDocuments));
+    documentsBySource.set(source, cacheDocument(source, parsedRules[index] ?? noDocuments));
   return sources.map((source) => documentsBySource.get(source) ?? parseDocument(source));
 };
 
 /** Returns the names by which a correlation may reference a deployed document. */
-export const documentNames = (id: string, document: SigmaDocument): string[] =>
+export const getDocumentNames = (id: string, document: SigmaDocument): string[] =>
   [...new Set([id, document.id, document.name])].filter((name) => name !== '');
 
-const exceptionItems = ({ when }: Pick<RuleException, 'when'>): SelectionItem[] =>
+const toExceptionItems = ({ when }: Pick<RuleException, 'when'>): SelectionItem[] =>
   Object.entries(when).map(([key, value]): SelectionItem => {
     const [field = '', ...modifiers] = key.split('|');
     return { field, modifiers, values: (Array.isArray(value) ? value : [value]) as SigmaValue[], line: 0 };
   });
 
 /** Returns the error of an exception and the path of the invalid field. */
-export const exceptionError = (
+export const findExceptionError = (
   exception: Pick<RuleException, 'when'>,
 ): { path: string; message: string } | undefined => {
-  const items = exceptionItems(exception);
+  const items = toExceptionItems(exception);
   if (items.length === 0)
     return { path: 'when', message: 'must test at least one field: otherwise it matches nothing' };
   for (const item of items) {
-    const message = itemError(item);
+    const message = findItemError(item);
     if (message !== undefined) return { path: `when.${[item.field, ...item.modifiers].join('|')}`, message };
   }
   return undefined;
@@ -127,8 +127,8 @@ export const exceptionError = (
  */
 const toExceptionRule = (exception: RuleException, rule: DeployedRule): DeployedRule | undefined => {
   if (rule.document.kind !== 'rule') return undefined;
-  if (exceptionError(exception) !== undefined) return undefined;
-  const items = exceptionItems(exception);
+  if (findExceptionError(exception) !== undefined) return undefined;
+  const items = toExceptionItems(exception);
   const detection = {
     selections: new Map([['exception', { is: 'all' as const, items }]]),
     conditions: [{ is: 'selection' as const, name: 'exception' }],
@@ -136,28 +136,28 @@ const toExceptionRule = (exception: RuleException, rule: DeployedRule): Deployed
   // The exception is only evaluated with a rule that matched, and it may require a field to be absent.
   return {
     ...rule,
-    id: exceptionKey(rule.id, exception.id),
+    id: toExceptionKey(rule.id, exception.id),
     document: { ...rule.document, detection },
     anySource: true,
   };
 };
 
 /** Returns the key of an exception among the rules of a set. */
-export const exceptionKey = (ruleId: string, exceptionId: string): string => `${ruleId}\n${exceptionId}`;
+export const toExceptionKey = (ruleId: string, exceptionId: string): string => `${ruleId}\n${exceptionId}`;
 
 const compileCorrelations = (
   deployed: readonly (DeployedRule & { readonly stored: StoredRule })[],
   problems: { ruleId: string; message: string }[],
 ): DeployedCorrelation[] => {
   const names = new Map(
-    deployed.flatMap((each) => documentNames(each.id, each.document).map((name) => [name, each] as const)),
+    deployed.flatMap((each) => getDocumentNames(each.id, each.document).map((name) => [name, each] as const)),
   );
-  const correlationDepth = (document: SigmaDocument, above: readonly SigmaDocument[]): number => {
+  const getCorrelationDepth = (document: SigmaDocument, ancestors: readonly SigmaDocument[]): number => {
     if (document.kind !== 'correlation') return 0;
-    if (above.includes(document)) return Number.POSITIVE_INFINITY;
+    if (ancestors.includes(document)) return Number.POSITIVE_INFINITY;
     const depths = document.rules.map((name) => {
-      const named = names.get(name);
-      return named === undefined ? 0 : correlationDepth(named.document, [...above, document]);
+      const referenced = names.get(name);
+      return referenced === undefined ? 0 : getCorrelationDepth(referenced.document, [...ancestors, document]);
     });
     return 1 + Math.max(...depths);
   };
@@ -166,7 +166,7 @@ const compileCorrelations = (
     const missing = document.rules.filter((name) => !names.has(name));
     if (missing.length > 0)
       problems.push({ ruleId: id, message: `it references ${missing.join(', ')}, which is not deployed` });
-    const depth = correlationDepth(document, []);
+    const depth = getCorrelationDepth(document, []);
     if (depth <= 2) return [{ id, stored, document, isChained: depth === 2 }];
     const message =
       depth === Number.POSITIVE_INFINITY
@@ -206,7 +206,7 @@ export const toFieldTable = ({ name, summary, rules, fields, roots, sources }: D
 /** Compiles a deployment from stored documents. Documents that cannot be parsed are reported in `problems`. */
 export const compileDeployment = (
   rules: Iterable<StoredRule>,
-  own: Iterable<DetectionFields>,
+  fieldDocuments: Iterable<DetectionFields>,
   placeholders: Iterable<DetectionPlaceholder>,
 ): Deployment => {
   const problems: { ruleId: string; message: string }[] = [];
@@ -225,10 +225,10 @@ export const compileDeployment = (
   // The order of documents in the store is not significant.
   deployed.sort((left, right) => (left.id < right.id ? -1 : 1));
   const exceptions = deployed
-    .flatMap((rule) => rule.stored.exceptions.map((each) => toExceptionRule(each, rule)))
-    .filter((each) => each !== undefined);
+    .flatMap((rule) => rule.stored.exceptions.map((exception) => toExceptionRule(exception, rule)))
+    .filter((exceptionRule) => exceptionRule !== undefined);
   const values = Object.fromEntries([...placeholders].map(({ name, values: each }) => [name, each]));
-  const tables = mergeTables([...own].map(toFieldTable));
+  const tables = mergeTables([...fieldDocuments].map(toFieldTable));
   const correlations = compileCorrelations(deployed, problems);
   const byRule = new Map<string, DeployedCorrelation[]>();
   for (const correlation of correlations)

@@ -2,11 +2,17 @@
 import { computeHashId } from '../../runtime/hash-of.ts';
 import type { DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
 import { parseAttackTags } from '../attack/matrix.ts';
-import { type DeployedCorrelation, type Deployment, documentNames, exceptionKey, type StoredRule } from './deployed.ts';
+import {
+  type DeployedCorrelation,
+  type Deployment,
+  getDocumentNames,
+  type StoredRule,
+  toExceptionKey,
+} from './deployed.ts';
 import type { SigmaRule } from './documents.ts';
 import type { SigmaEvent } from './event.ts';
 import { entityFields, entityTypes } from './fields/entities.ts';
-import { fieldNames, foldName } from './fields/table.ts';
+import { foldName, listFieldNames } from './fields/table.ts';
 import { fillEvent, type RecordValues } from './record-event.ts';
 import type { EvaluationObserver, Match, PrefilterResult } from './rule-set.ts';
 
@@ -39,34 +45,37 @@ const entityNames = entityTypes.map((type) => ({
 const extractEntities = ({ set }: Deployment, event: SigmaEvent): DetectionSignal['entities'] => {
   const entities = entityNames.flatMap(({ type, lists }) =>
     lists.flatMap((names) => {
-      const value = set.valueOf(event, names);
+      const value = set.getValue(event, names);
       return value === undefined || value === '' || value === '-' ? [] : [{ type, value: value.slice(0, 512) }];
     }),
   );
-  return uniqueEntities(entities).slice(0, maxEntities);
+  return deduplicateEntities(entities).slice(0, maxEntities);
 };
 
 /** Returns the entities without duplicates. */
-export const uniqueEntities = (entities: DetectionSignal['entities']): DetectionSignal['entities'] => [
+export const deduplicateEntities = (entities: DetectionSignal['entities']): DetectionSignal['entities'] => [
   ...new Map(entities.map((entity) => [`${entity.type}\n${entity.value}`, entity])).values(),
 ];
 
-/** Merges a signal with one that the suppression of its rule hides. The result shows the first and the last record. */
-export const mergeSuppressedSignal = (first: DetectionSignal, hidden: DetectionSignal): DetectionSignal => ({
+/** Merges a signal with one that its rule suppresses. The result contains the first and the last record. */
+export const mergeSuppressedSignal = (first: DetectionSignal, suppressed: DetectionSignal): DetectionSignal => ({
   ...first,
-  events: [...first.events.slice(0, 1), ...hidden.events],
+  events: [...first.events.slice(0, 1), ...suppressed.events],
   eventCount: first.eventCount + 1,
-  entities: uniqueEntities([...first.entities, ...hidden.entities]).slice(0, maxEntities),
+  entities: deduplicateEntities([...first.entities, ...suppressed.entities]).slice(0, maxEntities),
 });
 
 /**
- * Returns whether a signal that hides others is emitted again immediately, before its suppression window ends. This
+ * Returns whether a signal that suppresses others is emitted again immediately, before its suppression window ends. This
  * happens each time its count doubles.
  */
 export const isReportedAgain = ({ eventCount }: DetectionSignal): boolean => Number.isInteger(Math.log2(eventCount));
 
 /** Returns the fields of a signal that depend on the rule alone. */
-export const signalRuleFields = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
+export const toSignalRuleFields = (
+  { id, version, severity, riskScore, title }: StoredRule,
+  tags: readonly string[],
+) => ({
   ruleId: id,
   ruleVersion: version,
   ruleTitle: title,
@@ -84,7 +93,7 @@ const readField = (
   event: SigmaEvent,
   rule: SigmaRule,
   field: string,
-): string | undefined => set.valueOf(event, fieldNames(field, rule.logsource, tables));
+): string | undefined => set.getValue(event, listFieldNames(field, rule.logsource, tables));
 
 const createMatch = (
   deployment: Deployment,
@@ -93,15 +102,15 @@ const createMatch = (
   { rule }: Match,
   signal: DetectionSignal,
 ): DetectionMatch | undefined => {
-  const names = documentNames(signal.ruleId, rule);
-  const aliased = (field: string): string => {
+  const names = getDocumentNames(signal.ruleId, rule);
+  const resolveAlias = (field: string): string => {
     const fields = document.aliases.get(field);
     return names.map((name) => fields?.get(name)).find((each) => each !== undefined) ?? field;
   };
-  const key = document.groupBy.map((field) => readField(deployment, event, rule, aliased(field)));
+  const key = document.groupBy.map((field) => readField(deployment, event, rule, resolveAlias(field)));
   // An event that lacks a group-by field belongs to no group.
   if (key.some((value) => value === undefined)) return undefined;
-  const values = document.fields.map((field) => readField(deployment, event, rule, aliased(field)) ?? null);
+  const values = document.fields.map((field) => readField(deployment, event, rule, resolveAlias(field)) ?? null);
   return { tenantId: signal.tenantId, forRule: id, key: key as string[], names, values, signal };
 };
 
@@ -119,15 +128,15 @@ const createSignal = (
   event: SigmaEvent,
 ): DetectionSignal => {
   const { tenantId, projectId, recordId, timeMs, service } = record;
-  const matched: SignalEvent = { recordId, timeMs, service, ruleId, fields: fields.map(toSignalField) };
+  const signalEvent: SignalEvent = { recordId, timeMs, service, ruleId, fields: fields.map(toSignalField) };
   return {
     tenantId,
     projectId,
     id: computeHashId(ruleId, recordId),
     kind: 'rule',
-    ...signalRuleFields(stored, rule.tags),
+    ...toSignalRuleFields(stored, rule.tags),
     timeMs,
-    events: [matched],
+    events: [signalEvent],
     eventCount: 1,
     entities: extractEntities(deployment, event),
     group: {},
@@ -140,7 +149,7 @@ const findException = ({ exceptions, id }: StoredRule, matches: readonly Match[]
   exceptions.find(
     (each) =>
       (each.expiresAt === null || Date.parse(each.expiresAt) > nowMs) &&
-      matches.some(({ ruleId }) => ruleId === exceptionKey(id, each.id)),
+      matches.some(({ ruleId }) => ruleId === toExceptionKey(id, each.id)),
   )?.id ?? '';
 
 type MutableResult = { readonly [Part in keyof DetectionResult]: DetectionResult[Part][number][] };
@@ -151,12 +160,13 @@ const correlate = (
   event: SigmaEvent,
   match: Match,
   signal: DetectionSignal,
-  found: MutableResult,
+  result: MutableResult,
 ): void => {
-  const correlations = documentNames(signal.ruleId, match.rule).flatMap((name) => deployment.byRule.get(name) ?? []);
+  const correlations = getDocumentNames(signal.ruleId, match.rule).flatMap((name) => deployment.byRule.get(name) ?? []);
   for (const correlation of new Set(correlations)) {
-    const made = createMatch(deployment, correlation, event, match, signal);
-    if (made !== undefined) (correlation.isChained ? found.chained : found.matches).push(made);
+    const correlationMatch = createMatch(deployment, correlation, event, match, signal);
+    if (correlationMatch !== undefined)
+      (correlation.isChained ? result.chained : result.matches).push(correlationMatch);
   }
 };
 
@@ -179,47 +189,50 @@ export const detect = (
   deployment: Deployment,
   record: DetectedRecord,
   nowMs: number,
-  watch?: EvaluationObserver,
-  prefiltered?: PrefilterResult,
+  observer?: EvaluationObserver,
+  prefilterResult?: PrefilterResult,
 ): DetectionResult => {
   const { set, stored, silent } = deployment;
   const event = fillEvent(set.newEvent(), record.values);
-  const matches = set.match(event, watch, prefiltered);
+  const matches = set.match(event, observer, prefilterResult);
   if (matches.length === 0) return noDetections;
-  const found: MutableResult = { signals: [], matches: [], chained: [] };
+  const result: MutableResult = { signals: [], matches: [], chained: [] };
   for (const match of matches) {
     const rule = stored.get(match.ruleId);
     // Exceptions are part of the set, but are evaluated with the rules to which they belong.
     if (rule === undefined) continue;
     const suppressedBy = findException(rule, matches, nowMs);
     const signal = { ...createSignal(deployment, rule, match, record, event), suppressedBy };
-    if (suppressedBy === '') correlate(deployment, event, match, signal, found);
-    if (documentNames(rule.id, match.rule).some((name) => silent.has(name))) continue;
-    if (rule.suppression === null || suppressedBy !== '') found.signals.push(signal);
-    else found.matches.push(toSuppressionMatch(deployment, event, match, signal, rule.suppression));
+    if (suppressedBy === '') correlate(deployment, event, match, signal, result);
+    if (getDocumentNames(rule.id, match.rule).some((name) => silent.has(name))) continue;
+    if (rule.suppression === null || suppressedBy !== '') result.signals.push(signal);
+    else result.matches.push(toSuppressionMatch(deployment, event, match, signal, rule.suppression));
   }
-  return found;
+  return result;
 };
 
 /**
  * Returns the match of a correlation's signal for the correlations that reference it, and whether only those receive
  * it.
  */
-export const chainedMatch = (
+export const createChainedMatches = (
   { byRule, silent, correlations }: Deployment,
   signal: DetectionSignal,
 ): { readonly matches: readonly DetectionMatch[]; readonly isSilent: boolean } => {
-  const own = correlations.find(({ id }) => id === signal.ruleId);
-  const names = own === undefined ? [signal.ruleId] : documentNames(own.id, own.document);
-  const above = new Set(names.flatMap((name) => byRule.get(name) ?? []));
-  const matches = [...above].flatMap(({ id, document }): DetectionMatch[] => {
-    const groupValue = (field: string): string | undefined => {
+  const sourceCorrelation = correlations.find(({ id }) => id === signal.ruleId);
+  const names =
+    sourceCorrelation === undefined
+      ? [signal.ruleId]
+      : getDocumentNames(sourceCorrelation.id, sourceCorrelation.document);
+  const referencingCorrelations = new Set(names.flatMap((name) => byRule.get(name) ?? []));
+  const matches = [...referencingCorrelations].flatMap(({ id, document }): DetectionMatch[] => {
+    const getGroupValue = (field: string): string | undefined => {
       const fields = document.aliases.get(field);
       return signal.group[names.map((name) => fields?.get(name)).find((each) => each !== undefined) ?? field];
     };
-    const key = document.groupBy.map(groupValue);
+    const key = document.groupBy.map(getGroupValue);
     if (key.some((value) => value === undefined)) return [];
-    const values = document.fields.map((field) => groupValue(field) ?? null);
+    const values = document.fields.map((field) => getGroupValue(field) ?? null);
     return [{ tenantId: signal.tenantId, forRule: id, key: key as string[], names, values, signal }];
   });
   return { matches, isSilent: names.some((name) => silent.has(name)) };

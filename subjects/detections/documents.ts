@@ -1,4 +1,4 @@
-/** Sigma documents parsed from YAML: rules, correlations and filters (specification 2.1) */
+/** Sigma documents parsed from YAML: rules, correlations and filters (specification 2.1). */
 
 /** Log source of a rule's events. An omitted part matches any value. */
 export interface LogSource {

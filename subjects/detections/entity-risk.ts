@@ -1,6 +1,6 @@
-/** Risk of users, hosts, processes and addresses: the sum of their signals, each of which decays by its half-life */
+/** Risk of users, hosts, processes and addresses: the sum of the risk scores of their signals, each of which decays with the half-life. */
 
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { SignalSeverity } from '../../schemas/signals.ts';
 
 export interface RiskQuery {
@@ -9,10 +9,10 @@ export interface RiskQuery {
   readonly days: number;
   readonly halfLifeHours: number;
   readonly type?: string | undefined;
-  /** `user ann`. */
+  /** Type and value of one entity, such as `user ann`. */
   readonly entity?: string | undefined;
   /** Ids of signals that are excluded from the scores */
-  readonly without: readonly string[];
+  readonly excludedIds: readonly string[];
   /** Number of signals to return for each entity, those with the largest contribution first */
   readonly shares: number;
 }
@@ -59,8 +59,8 @@ interface Row {
 
 /** Returns entities by score, the highest first. Signals that an exception covers do not count. */
 export const readEntityRisk = async (
-  { columns }: Pick<Reading, 'columns'>,
-  { atMs, days, halfLifeHours, type, entity, without, shares }: RiskQuery,
+  { columns }: Pick<TenantReader, 'columns'>,
+  { atMs, days, halfLifeHours, type, entity, excludedIds, shares }: RiskQuery,
   { limit, after }: { readonly limit: number; readonly after?: RiskPosition | undefined },
 ): Promise<EntityRisk[]> => {
   const entityConditions = [
@@ -86,7 +86,7 @@ export const readEntityRisk = async (
       at: String(atMs),
       from: String(atMs - days * 86_400_000),
       halfLife: String(halfLifeHours * 3_600_000),
-      without: [...without],
+      without: [...excludedIds],
       ...(type !== undefined && { type }),
       ...(entity !== undefined && { entity }),
       ...(after !== undefined && { score: String(after.score), after: after.entity }),

@@ -1,4 +1,4 @@
-/** An event as rules read it: its values by name, at any depth and from any source */
+/** An event as rules read it: its values by name, at any depth and from any source. */
 import type { FieldTable } from './fields/table.ts';
 import { foldName } from './fields/table.ts';
 import { foldCase } from './pattern.ts';
@@ -12,7 +12,7 @@ export interface ValuePosition {
 export interface EventValue extends ValuePosition {
   readonly text: string;
   /** The value in lower case */
-  readonly low: string;
+  readonly foldedText: string;
   /** Whether the value is JSON `null`: the field exists and has no value */
   readonly isNull: boolean;
   /** Path of the value in the event */
@@ -26,7 +26,7 @@ export interface EventValue extends ValuePosition {
  */
 class ValueNameTable {
   readonly #numbers = new Map<string, number>();
-  /** The last event that has a value of the name, and the index of the value in that event */
+  /** The last event that has a value of the name, and the index of that value in the event. */
   readonly #events: number[] = [];
   readonly #leafIndexes: number[] = [];
   #event = 0;
@@ -39,13 +39,13 @@ class ValueNameTable {
     return event === this.#event;
   }
 
-  numberOf(name: string): number | undefined {
+  findNumber(name: string): number | undefined {
     return this.#numbers.get(name);
   }
 
   assignNumber(name: string): number {
-    const known = this.#numbers.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#numbers.get(name);
+    if (existing !== undefined) return existing;
     const number = this.#events.push(0) - 1;
     this.#leafIndexes.push(0);
     this.#numbers.set(name, number);
@@ -53,13 +53,13 @@ class ValueNameTable {
   }
 
   /** Returns the index of the first value of a name in the current event; -1 if it has none. */
-  leafIndex(number: number): number {
+  getLeafIndex(number: number): number {
     return this.#events[number] === this.#event ? (this.#leafIndexes[number] as number) : -1;
   }
 
-  setLeafIndex(number: number, place: number): void {
+  setLeafIndex(number: number, index: number): void {
     this.#events[number] = this.#event;
-    this.#leafIndexes[number] = place;
+    this.#leafIndexes[number] = index;
   }
 }
 
@@ -85,25 +85,25 @@ const maxLeaves = 2_000;
 /** Caches the names of value positions across events */
 export class EventPaths {
   readonly #roots: readonly string[];
-  #places: SharedPositions;
+  #positions: SharedPositions;
   #count = 0;
 
   constructor(tables: readonly FieldTable[]) {
     this.#roots = [...new Set(tables.flatMap(({ roots = [] }) => roots))]
       .map((root) => `${foldName(root)}.`)
       .toSorted((left, right) => right.length - left.length);
-    this.#places = this.#newPlaces();
+    this.#positions = this.#newPlaces();
   }
 
   /** Returns the positions for one event. If the cache is too large, the next event starts with an empty one. */
-  get places(): SharedPositions {
-    if (this.#count > maxPaths) this.#places = this.#newPlaces();
-    return this.#places;
+  get positions(): SharedPositions {
+    if (this.#count > maxPaths) this.#positions = this.#newPlaces();
+    return this.#positions;
   }
 
-  child(names: ValueNameTable, node: PathNode, key: string): PathNode {
-    const known = node.children.get(key);
-    if (known !== undefined) return known;
+  getChild(names: ValueNameTable, node: PathNode, key: string): PathNode {
+    const existing = node.children.get(key);
+    if (existing !== undefined) return existing;
     const createdNode = this.#node(names, node.path === '' ? key : `${node.path}.${key}`);
     this.#count++;
     node.children.set(key, createdNode);
@@ -111,9 +111,9 @@ export class EventPaths {
   }
 
   /** Returns the folded names of a value by its name in the event. */
-  namesOf(key: string): readonly string[] {
-    const { names, top } = this.places;
-    return this.child(names, top, key).names;
+  getNames(key: string): readonly string[] {
+    const { names, top } = this.positions;
+    return this.getChild(names, top, key).names;
   }
 
   #newPlaces(): SharedPositions {
@@ -131,25 +131,25 @@ export class EventPaths {
     const unwrappedPath = foldedPath
       .replaceAll(/\.(?:#text|#attributes|@attributes|_attributes|value)(?=\.|$)/g, '')
       .replaceAll('.@', '.');
-    const found = new Set([foldedPath, unwrappedPath]);
+    const foldedNames = new Set([foldedPath, unwrappedPath]);
     for (const root of this.#roots) {
-      const below = belowRoot(unwrappedPath, root);
-      if (below !== undefined) found.add(below);
+      const pathBelowRoot = removeRoot(unwrappedPath, root);
+      if (pathBelowRoot !== undefined) foldedNames.add(pathBelowRoot);
     }
-    const names = [...found].filter((name) => name !== '');
+    const names = [...foldedNames].filter((name) => name !== '');
     return { path, names, numbers: names.map((name) => table.assignNumber(name)), children: new Map() };
   }
 }
 
 /** Returns the part of a path that follows a root, in which `*` matches one segment. */
-const belowRoot = (path: string, root: string): string | undefined => {
+const removeRoot = (path: string, root: string): string | undefined => {
   if (!root.includes('*'))
     return path.startsWith(root) && path.length > root.length ? path.slice(root.length) : undefined;
   const prefix = root.split('.').slice(0, -1);
-  const found = path.split('.');
-  if (found.length <= prefix.length) return undefined;
-  return prefix.every((part, at) => part === '*' || part === found[at])
-    ? found.slice(prefix.length).join('.')
+  const segments = path.split('.');
+  if (segments.length <= prefix.length) return undefined;
+  return prefix.every((part, index) => part === '*' || part === segments[index])
+    ? segments.slice(prefix.length).join('.')
     : undefined;
 };
 
@@ -160,14 +160,14 @@ const valueKeys = ['#text', 'Value', 'value', 'text', '_'];
  * Returns the name and value of an object such as `{"Name": "Image", "#text": "…"}`, the form of some Windows event
  * fields.
  */
-const namedValue = (value: object): readonly [string, unknown] | undefined => {
+const parseNamedValue = (value: object): readonly [string, unknown] | undefined => {
   const keys = Object.keys(value);
   if (keys.length !== 2) return undefined;
   const name = nameKeys.find((key) => key in value);
   const text = valueKeys.find((key) => key in value);
   if (name === undefined || text === undefined) return undefined;
-  const named = (value as Record<string, unknown>)[name];
-  return typeof named === 'string' ? [named, (value as Record<string, unknown>)[text]] : undefined;
+  const nameValue = (value as Record<string, unknown>)[name];
+  return typeof nameValue === 'string' ? [nameValue, (value as Record<string, unknown>)[text]] : undefined;
 };
 
 export class SigmaEvent {
@@ -181,7 +181,7 @@ export class SigmaEvent {
 
   constructor(paths: EventPaths) {
     this.#paths = paths;
-    const { names, top } = paths.places;
+    const { names, top } = paths.positions;
     this.#names = names;
     this.#top = top;
     this.#event = names.begin();
@@ -190,78 +190,81 @@ export class SigmaEvent {
   /** Returns the first value of a folded name; further values are linked from it. */
   get(name: string): EventValue | undefined {
     if (!this.#isLast()) return this.#buildOwnNames().get(name);
-    const number = this.#names.numberOf(name);
-    return number === undefined ? undefined : this.#at(number);
+    const number = this.#names.findNumber(name);
+    return number === undefined ? undefined : this.#findByNumber(number);
   }
 
   /** Adds the fields of an object as the source logs it. */
   addObject(value: object): this {
-    this.#walk(value, this.#top, 0);
+    this.#addValue(value, this.#top, 0);
     return this;
   }
 
   /** Adds one value by its name, in which dots separate segments. */
   add(name: string, value: unknown): this {
-    this.#walk(value, this.#child(this.#top, name), 0);
+    this.#addValue(value, this.#getChild(this.#top, name), 0);
     return this;
   }
 
   /** Adds one value by its name, unless the event has a value of that name. */
   addIfAbsent(name: string, value: unknown): void {
-    const node = this.#child(this.#top, name);
-    if (node.names.length === 0 || this.#first(node, 0) === undefined) this.#walk(value, node, 0);
+    const node = this.#getChild(this.#top, name);
+    if (node.names.length === 0 || this.#findFirst(node, 0) === undefined) this.#addValue(value, node, 0);
   }
 
-  #child(node: PathNode, key: string): PathNode {
-    return this.#paths.child(this.#names, node, key);
+  #getChild(node: PathNode, key: string): PathNode {
+    return this.#paths.getChild(this.#names, node, key);
   }
 
-  #walk(value: unknown, node: PathNode, depth: number): void {
+  #addValue(value: unknown, node: PathNode, depth: number): void {
     if (typeof value !== 'object' || value === null) {
-      this.#leaf(value, node);
+      this.#addLeaf(value, node);
       return;
     }
     if (depth >= maxDepth) return;
     if (Array.isArray(value)) {
-      for (const each of value) {
-        const named = typeof each === 'object' && each !== null ? namedValue(each) : undefined;
-        if (named === undefined) this.#walk(each, node, depth + 1);
-        else this.#walk(named[1], this.#child(node, named[0]), depth + 1);
+      for (const item of value) {
+        const nameAndValue = typeof item === 'object' && item !== null ? parseNamedValue(item) : undefined;
+        if (nameAndValue === undefined) this.#addValue(item, node, depth + 1);
+        else this.#addValue(nameAndValue[1], this.#getChild(node, nameAndValue[0]), depth + 1);
       }
       return;
     }
-    for (const key in value) this.#walk((value as Record<string, unknown>)[key], this.#child(node, key), depth + 1);
+    for (const key in value)
+      this.#addValue((value as Record<string, unknown>)[key], this.#getChild(node, key), depth + 1);
   }
 
-  #leaf(value: unknown, node: PathNode): void {
+  #addLeaf(value: unknown, node: PathNode): void {
     if (value === undefined || this.leaves.length >= maxLeaves) return;
     const { path, names, numbers } = node;
     const isNull = value === null;
     const text = isNull ? '' : typeof value === 'string' ? value : String(value);
-    const leaf: EventValue = { text, low: foldCase(text), isNull, path, names, next: undefined };
-    for (let at = 0; at < names.length; at++) {
-      const first = this.#first(node, at);
+    const leaf: EventValue = { text, foldedText: foldCase(text), isNull, path, names, next: undefined };
+    for (let index = 0; index < names.length; index++) {
+      const first = this.#findFirst(node, index);
       // Values of the same position form a list. A different position with the same name is hidden by the first.
       if (first !== undefined) {
-        if (at === 0 && first.path === path) appendValue(first, leaf);
-      } else if (this.#byName === undefined) this.#names.setLeafIndex(numbers[at] as number, this.leaves.length);
-      else this.#byName.set(names[at] as string, leaf);
+        if (index === 0 && first.path === path) appendValue(first, leaf);
+      } else if (this.#byName === undefined) this.#names.setLeafIndex(numbers[index] as number, this.leaves.length);
+      else this.#byName.set(names[index] as string, leaf);
     }
     this.leaves.push(leaf);
   }
 
   /** Returns the first value of one of the names of a position. */
-  #first({ names, numbers }: PathNode, at: number): EventValue | undefined {
-    return this.#isLast() ? this.#at(numbers[at] as number) : this.#buildOwnNames().get(names[at] as string);
+  #findFirst({ names, numbers }: PathNode, index: number): EventValue | undefined {
+    return this.#isLast()
+      ? this.#findByNumber(numbers[index] as number)
+      : this.#buildOwnNames().get(names[index] as string);
   }
 
   #isLast(): boolean {
     return this.#byName === undefined && this.#names.isLast(this.#event);
   }
 
-  #at(number: number): EventValue | undefined {
-    const place = this.#names.leafIndex(number);
-    return place < 0 ? undefined : this.leaves[place];
+  #findByNumber(number: number): EventValue | undefined {
+    const leafPosition = this.#names.getLeafIndex(number);
+    return leafPosition < 0 ? undefined : this.leaves[leafPosition];
   }
 
   /** Returns a map of this event's own, for use after another event has replaced it in the shared table. */

@@ -1,13 +1,13 @@
-/** Previews an exception: the past signals that it would have covered, evaluated on their records */
+/** Previews an exception: returns the past signals that it would have covered, by evaluating their records. */
 
 import { readLogs } from '../../queries/logs/pages.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { LogRecord } from '../../queries/signals/log-record.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { createHistoryCondition } from '../events/history-page.ts';
-import { storedRecord } from './backtest.ts';
-import { type DeploymentSource, exceptionKey, type StoredRule } from './deployed.ts';
+import { toDetectedRecord } from './backtest.ts';
+import { type DeploymentSource, type StoredRule, toExceptionKey } from './deployed.ts';
 import { type RuleRun, RuleThreads } from './rule-threads.ts';
 import { parseEvents, type StoredSignal, selectSignals } from './stored-signals.ts';
 
@@ -37,7 +37,7 @@ export interface PreviewedRule {
  * newest first.
  */
 const readRuleSignals = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   ruleId: string,
   range: Range,
 ): Promise<readonly StoredSignal[]> => {
@@ -55,18 +55,18 @@ const recordIdPattern = /^(\d{1,20})-(\d{1,10})-(\d{1,20})-(\d{1,10})$/;
 
 /** Returns stored records by id. */
 const readRecords = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, LogRecord>> => {
   const records = new Map<string, LogRecord>();
-  const places = ids.map((id) => recordIdPattern.exec(id)).filter((place) => place !== null);
-  for (let from = 0; from < places.length; from += recordsPerQuery) {
-    const part = places.slice(from, from + recordsPerQuery);
-    const buckets = new Set(part.map(([, ns = '0']) => (BigInt(ns) / 600_000_000_000n) * 600n));
-    const tuples = part.map(([, ns, partition, offset, ordinal]) => `(${ns}, ${partition}, ${offset}, ${ordinal})`);
-    const condition = `toStartOfTenMinutes(timestamp) IN (${[...buckets].map((at) => `toDateTime(${at}, 'UTC')`).join(', ')})
+  const idMatches = ids.map((id) => recordIdPattern.exec(id)).filter((idMatch) => idMatch !== null);
+  for (let from = 0; from < idMatches.length; from += recordsPerQuery) {
+    const idBatch = idMatches.slice(from, from + recordsPerQuery);
+    const buckets = new Set(idBatch.map(([, ns = '0']) => (BigInt(ns) / 600_000_000_000n) * 600n));
+    const tuples = idBatch.map(([, ns, partition, offset, ordinal]) => `(${ns}, ${partition}, ${offset}, ${ordinal})`);
+    const condition = `toStartOfTenMinutes(timestamp) IN (${[...buckets].map((bucket) => `toDateTime(${bucket}, 'UTC')`).join(', ')})
       AND (toUnixTimestamp64Nano(timestamp), logs.partition, logs.offset, logs.ordinal) IN (${tuples.join(', ')})`;
-    for (const { record } of await readLogs(columns, condition, {}, part.length)) records.set(record.id, record);
+    for (const { record } of await readLogs(columns, condition, {}, idBatch.length)) records.set(record.id, record);
   }
   return records;
 };
@@ -76,7 +76,7 @@ const readRecords = async (
  * whose records are no longer stored count as unknown.
  */
 export const previewException = async (
-  reading: Reading,
+  reading: TenantReader,
   {
     rule,
     toDeploy,
@@ -85,19 +85,19 @@ export const previewException = async (
   }: RuleRun & { rule: StoredRule; toDeploy: DeploymentSource; exceptionId: string },
   range: Range,
 ): Promise<{ readonly rules: readonly PreviewedRule[]; readonly isComplete: boolean }> => {
-  const found = await readRuleSignals(reading, rule.id, range);
-  const signals = found.slice(0, maxPreviewedSignals);
+  const storedSignals = await readRuleSignals(reading, rule.id, range);
+  const signals = storedSignals.slice(0, maxPreviewedSignals);
   const matchedRecordIds = (signal: StoredSignal): string[] =>
     parseEvents(signal)
       .filter(({ ruleId }) => ruleId === rule.id)
       .map(({ recordId }) => recordId);
   const records = await readRecords(reading, [...new Set(signals.flatMap(matchedRecordIds))]);
-  const key = exceptionKey(rule.id, exceptionId);
+  const key = toExceptionKey(rule.id, exceptionId);
   const ids = [...records.keys()];
   const matches = await previewThreads.run(toDeploy, run, (rules) =>
-    rules.matchesOf([...records.values()].map((record) => storedRecord('', record).values)),
+    rules.findMatches([...records.values()].map((record) => toDetectedRecord('', record).values)),
   );
-  const covered = new Set(ids.filter((_, at) => matches[at]?.some(({ ruleId }) => ruleId === key)));
+  const covered = new Set(ids.filter((_, bucket) => matches[bucket]?.some(({ ruleId }) => ruleId === key)));
   const rules = [...Map.groupBy(signals, ({ rule_id }) => rule_id).values()].map((ruleSignals): PreviewedRule => {
     const [newest] = ruleSignals as [StoredSignal];
     const examples = ruleSignals.filter((signal) => matchedRecordIds(signal).some((id) => covered.has(id)));
@@ -113,7 +113,7 @@ export const previewException = async (
   });
   const sortRank = ({ ruleId }: PreviewedRule): number => (ruleId === rule.id ? 0 : 1);
   return {
-    rules: rules.toSorted((one, other) => sortRank(one) - sortRank(other) || other.covered - one.covered),
-    isComplete: found.length <= maxPreviewedSignals,
+    rules: rules.toSorted((left, right) => sortRank(left) - sortRank(right) || right.covered - left.covered),
+    isComplete: storedSignals.length <= maxPreviewedSignals,
   };
 };

@@ -18,20 +18,20 @@ export const isKeyCharacter = (code: number): boolean =>
 const isLineEnd = (code: number): boolean => code === 10 || code === 13 || code === 0x2028 || code === 0x2029;
 
 /** Returns the start of the key that ends before a position; -1 if there is none after `past`. */
-const findKeyStart = (text: string, end: number, past: number): number => {
+const findKeyStart = (text: string, end: number, minStart: number): number => {
   let start = end;
   while (start > 0 && end - start <= maxKeyLength && isKeyCharacter(text.charCodeAt(start - 1))) start--;
   const length = end - start;
-  return start >= past && length > 0 && length <= maxKeyLength && isKeyStart(text.charCodeAt(start)) ? start : -1;
+  return start >= minStart && length > 0 && length <= maxKeyLength && isKeyStart(text.charCodeAt(start)) ? start : -1;
 };
 
 /** Returns the end of the quoted text that begins at a position; -1 if it is unterminated. */
-const findQuotedEnd = (text: string, from: number, quote: number): number => {
-  if (quote === singleQuote) return text.indexOf("'", from);
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === doubleQuote) return at;
-    if (code === backslash && isLineEnd(text.charCodeAt(++at))) return -1;
+const findQuotedEnd = (text: string, start: number, quote: number): number => {
+  if (quote === singleQuote) return text.indexOf("'", start);
+  for (let position = start; position < text.length; position++) {
+    const code = text.charCodeAt(position);
+    if (code === doubleQuote) return position;
+    if (code === backslash && isLineEnd(text.charCodeAt(++position))) return -1;
   }
   return -1;
 };
@@ -47,13 +47,13 @@ export const endsUnquotedValue = (code: number): boolean =>
   code === comma ||
   code === semicolon;
 
-const findUnquotedEnd = (text: string, from: number): number => {
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (endsUnquotedValue(code)) return at;
+const findUnquotedEnd = (text: string, start: number): number => {
+  for (let position = start; position < text.length; position++) {
+    const code = text.charCodeAt(position);
+    if (endsUnquotedValue(code)) return position;
     if (code < 128) continue;
-    unquotedPattern.lastIndex = at;
-    return at + (unquotedPattern.exec(text)?.[0].length ?? 0);
+    unquotedPattern.lastIndex = position;
+    return position + (unquotedPattern.exec(text)?.[0].length ?? 0);
   }
   return text.length;
 };
@@ -61,15 +61,15 @@ const findUnquotedEnd = (text: string, from: number): number => {
 const unescapeText = (text: string): string => (text.includes('\\') ? text.replaceAll(/\\(["\\])/g, '$1') : text);
 
 /** Returns the value that begins at a position, and the position after it. */
-const readValue = (text: string, from: number): { readonly value: string; readonly end: number } => {
-  const quote = text.charCodeAt(from);
-  const close = quote === doubleQuote || quote === singleQuote ? findQuotedEnd(text, from + 1, quote) : -1;
-  if (close < 0) {
-    const end = findUnquotedEnd(text, from);
-    return { value: text.slice(from, end), end };
+const readValue = (text: string, start: number): { readonly value: string; readonly end: number } => {
+  const quote = text.charCodeAt(start);
+  const closingQuote = quote === doubleQuote || quote === singleQuote ? findQuotedEnd(text, start + 1, quote) : -1;
+  if (closingQuote < 0) {
+    const end = findUnquotedEnd(text, start);
+    return { value: text.slice(start, end), end };
   }
-  const quoted = text.slice(from + 1, close);
-  return { value: quote === doubleQuote ? unescapeText(quoted) : quoted, end: close + 1 };
+  const quoted = text.slice(start + 1, closingQuote);
+  return { value: quote === doubleQuote ? unescapeText(quoted) : quoted, end: closingQuote + 1 };
 };
 
 /** Returns the pairs of a text that has at least two pairs. The first pair of a key wins. */
@@ -80,9 +80,9 @@ export const parseKeyValues = (text: string): Map<string, string> | undefined =>
     const start = findKeyStart(text, equals, end);
     if (start < 0) continue;
     const key = text.slice(start, equals);
-    const found = readValue(text, equals + 1);
-    ({ end } = found);
-    if (!pairs.has(key)) pairs.set(key, found.value);
+    const parsedValue = readValue(text, equals + 1);
+    ({ end } = parsedValue);
+    if (!pairs.has(key)) pairs.set(key, parsedValue.value);
     if (pairs.size >= maxPairs) break;
   }
   return pairs.size < minPairs ? undefined : pairs;

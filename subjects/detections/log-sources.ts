@@ -1,4 +1,4 @@
-/** Determines the log source of an event from the field tables, and the rules that apply to it */
+/** Determines the log source of an event from the field tables, and whether a rule applies to it. */
 import type { LogSource } from './documents.ts';
 import type { EventValue, SigmaEvent } from './event.ts';
 import { type EventCondition, type EventSource, type FieldTable, foldName } from './fields/table.ts';
@@ -26,7 +26,7 @@ interface PositionTests {
 
 const maxKinds = 10_000;
 
-const lowerValue = (value: string): string => value.toLowerCase();
+const toLowerValue = (value: string): string => value.toLowerCase();
 
 const hasValue = (event: SigmaEvent, { names, values }: EventCondition): boolean => {
   for (const name of names) {
@@ -34,7 +34,9 @@ const hasValue = (event: SigmaEvent, { names, values }: EventCondition): boolean
     if (leaf === undefined) continue;
     if (values === undefined) return true;
     return values.some((value) =>
-      value.endsWith('*') ? leaf.low.startsWith(lowerValue(value.slice(0, -1))) : leaf.low === lowerValue(value),
+      value.endsWith('*')
+        ? leaf.foldedText.startsWith(toLowerValue(value.slice(0, -1)))
+        : leaf.foldedText === toLowerValue(value),
     );
   }
   return false;
@@ -53,8 +55,8 @@ export class LogSources {
   /** Tested values by name */
   readonly #byName = new Map<string, TestedValues[]>();
   /** Tests by the names of a position, which events share */
-  readonly #places = new WeakMap<readonly string[], PositionTests>();
-  #lastPlace = 0;
+  readonly #testsByNames = new WeakMap<readonly string[], PositionTests>();
+  #lastPosition = 0;
   readonly #kinds = new Map<string, EventKind>();
   readonly #byKey = new Map<string, EventKind>();
 
@@ -63,11 +65,16 @@ export class LogSources {
     const byNames = new Map<string, { names: readonly string[]; values: Map<string, number>; prefixes: Set<string> }>();
     const addTest = (names: readonly string[], values: readonly string[]): void => {
       const key = names.join('\n');
-      const known = byNames.get(key) ?? { names: names.map(foldName), values: new Map(), prefixes: new Set<string>() };
-      byNames.set(key, known);
+      const existing = byNames.get(key) ?? {
+        names: names.map(foldName),
+        values: new Map(),
+        prefixes: new Set<string>(),
+      };
+      byNames.set(key, existing);
       for (const value of values)
-        if (value.endsWith('*')) known.prefixes.add(lowerValue(value.slice(0, -1)));
-        else if (!known.values.has(lowerValue(value))) known.values.set(lowerValue(value), known.values.size);
+        if (value.endsWith('*')) existing.prefixes.add(toLowerValue(value.slice(0, -1)));
+        else if (!existing.values.has(toLowerValue(value)))
+          existing.values.set(toLowerValue(value), existing.values.size);
     };
     for (const { when, categories } of this.#sources) {
       for (const { names, values = [] } of when) addTest(names, values);
@@ -92,11 +99,11 @@ export class LogSources {
   /** Returns the log source of an event as far as the tables define it. Equal kinds are the same object. */
   classify(event: SigmaEvent): EventKind {
     const signature = this.#createSignature(event);
-    const known = this.#kinds.get(signature);
-    if (known !== undefined) return known;
+    const existing = this.#kinds.get(signature);
+    if (existing !== undefined) return existing;
     if (this.#kinds.size >= maxKinds) this.#kinds.clear();
-    const made = this.#createKind(event);
-    const kind = this.#byKey.get(made.key) ?? made;
+    const createdKind = this.#createKind(event);
+    const kind = this.#byKey.get(createdKind.key) ?? createdKind;
     this.#byKey.set(kind.key, kind);
     this.#kinds.set(signature, kind);
     return kind;
@@ -109,36 +116,37 @@ export class LogSources {
   #createSignature(event: SigmaEvent): string {
     let signature = '';
     const { leaves } = event;
-    for (let at = 0; at < leaves.length; at++) {
-      const leaf = leaves[at] as EventValue;
+    for (let index = 0; index < leaves.length; index++) {
+      const leaf = leaves[index] as EventValue;
       const { place, tests } = this.#findTests(leaf.names);
       for (let number = 0; number < tests.length; number++) {
         const { name, testedValues } = tests[number] as PositionTests['tests'][number];
-        if (event.get(name) === leaf) signature += `${place}.${number}${matchSignature(testedValues, leaf.low)},`;
+        if (event.get(name) === leaf)
+          signature += `${place}.${number}${matchSignature(testedValues, leaf.foldedText)},`;
       }
     }
     return signature;
   }
 
   #findTests(names: readonly string[]): PositionTests {
-    const known = this.#places.get(names);
-    if (known !== undefined) return known;
+    const existing = this.#testsByNames.get(names);
+    if (existing !== undefined) return existing;
     const tests = names.flatMap((name) =>
       (this.#byName.get(name) ?? []).map((testedValues) => ({ name, testedValues })),
     );
-    const made = tests.length === 0 ? noTests : { place: ++this.#lastPlace, tests };
-    this.#places.set(names, made);
+    const made = tests.length === 0 ? noTests : { place: ++this.#lastPosition, tests };
+    this.#testsByNames.set(names, made);
     return made;
   }
 
   #createKind(event: SigmaEvent): EventKind {
-    const found = this.#sources.filter(({ when }) => when.every((condition) => hasValue(event, condition)));
-    const collectPart = (part: keyof LogSource): string[] => found.flatMap(({ is }) => is[part] ?? []);
+    const matchingSources = this.#sources.filter(({ when }) => when.every((condition) => hasValue(event, condition)));
+    const collectPart = (part: keyof LogSource): string[] => matchingSources.flatMap(({ is }) => is[part] ?? []);
     const products = new Set(collectPart('product'));
     const services = new Set(collectPart('service'));
-    const isKnown = found.some(({ is, categories }) => is.category !== undefined || categories !== undefined);
+    const isKnown = matchingSources.some(({ is, categories }) => is.category !== undefined || categories !== undefined);
     const categories = isKnown
-      ? new Set([...collectPart('category'), ...found.flatMap((source) => findCategories(source, event))])
+      ? new Set([...collectPart('category'), ...matchingSources.flatMap((source) => findCategories(source, event))])
       : undefined;
     const key = [products, services, categories]
       .map((set) => (set === undefined ? '?' : [...set].sort().join(' ')))
@@ -149,7 +157,7 @@ export class LogSources {
 
 const findCategories = ({ categories }: EventSource, event: SigmaEvent): readonly string[] => {
   const leaf = categories?.names.map((name) => event.get(foldName(name))).find((each) => each !== undefined);
-  return categories?.by[leaf?.low ?? ''] ?? [];
+  return categories?.by[leaf?.foldedText ?? ''] ?? [];
 };
 
 /** Returns whether an event of a kind may belong to the log source of a rule. Unknown parts match anything. */
@@ -163,7 +171,7 @@ export const mayMatchLogSource = (
 };
 
 /** Returns how much of a rule's log source is known for a kind of event that may belong to it. */
-export const logSourceCertainty = (
+export const getLogSourceCertainty = (
   { products, services, categories }: EventKind,
   { product, category, service }: LogSource,
 ): 'all' | 'some' | 'none' => {

@@ -4,12 +4,12 @@ import { createNetworkTest } from './network.ts';
 import {
   contains,
   endsWith,
+  getPatternText,
   hasWildcards,
   literalPattern,
   type Pattern,
   parsePattern,
   startsWith,
-  textOfPattern,
 } from './pattern.ts';
 import { compileRegex } from './regex.ts';
 
@@ -17,8 +17,8 @@ export const timeParts = ['minute', 'hour', 'day', 'week', 'month', 'year'] as c
 export type TimePart = (typeof timeParts)[number];
 const orderModifiers = ['lt', 'lte', 'gt', 'gte'] as const;
 export type Order = (typeof orderModifiers)[number];
-const placeModifiers = ['contains', 'startswith', 'endswith'] as const;
-export type Place = (typeof placeModifiers)[number];
+const positionModifiers = ['contains', 'startswith', 'endswith'] as const;
+export type PositionModifier = (typeof positionModifiers)[number];
 const encodings = ['base64', 'base64offset', 'utf16le', 'utf16be', 'utf16', 'wide'] as const;
 const flags = ['i', 'm', 's'] as const;
 /** Flags by their long names */
@@ -26,27 +26,28 @@ const longNames: Readonly<Record<string, string>> = { ignorecase: 'i', multiline
 
 const supportedModifiers: readonly string[] = [
   ...['all', 'exists', 'cased', 'neq', 'windash', 're', 'cidr', 'expand', 'fieldref'],
-  ...placeModifiers,
+  ...positionModifiers,
   ...encodings,
   ...flags,
   ...orderModifiers,
   ...timeParts,
 ];
 
-export const canonicalModifier = (modifier: string): string => longNames[modifier] ?? modifier;
+export const toCanonicalModifier = (modifier: string): string => longNames[modifier] ?? modifier;
 
 /** Returns which of the given modifiers is present; the first if there are several. */
 export const findModifier = <Name extends string>(
   modifiers: readonly string[],
   names: readonly Name[],
 ): Name | undefined => names.find((name) => modifiers.includes(name));
-export const findPlace = (modifiers: readonly string[]): Place | undefined => findModifier(modifiers, placeModifiers);
+export const findPosition = (modifiers: readonly string[]): PositionModifier | undefined =>
+  findModifier(modifiers, positionModifiers);
 export const findOrder = (modifiers: readonly string[]): Order | undefined => findModifier(modifiers, orderModifiers);
 export const findTimePart = (modifiers: readonly string[]): TimePart | undefined => findModifier(modifiers, timeParts);
 
 /** Modifiers that cannot be combined */
-const exclusive: readonly (readonly string[])[] = [
-  [...placeModifiers, ...orderModifiers, 're', 'cidr', 'exists'],
+const exclusiveModifiers: readonly (readonly string[])[] = [
+  [...positionModifiers, ...orderModifiers, 're', 'cidr', 'exists'],
   ['re', 'cidr', 'exists', 'fieldref', 'windash'],
   [...orderModifiers, 'neq', 'exists'],
   ['base64', 'base64offset'],
@@ -56,22 +57,24 @@ const exclusive: readonly (readonly string[])[] = [
 
 const maxPermutations = 4;
 const dashes = ['-', '/', '–', '—', '―'];
-const dash = /\B[-/–—―]\b/g;
+const dashPattern = /\B[-/–—―]\b/g;
 
 /**
  * Returns variants of a value with each dash replaced by each kind of dash. With very many dashes, all of them are
  * replaced by the same kind.
  */
-export const dashVariants = (text: string): string[] => {
-  const found = [...text.matchAll(dash)];
-  if (found.length > maxPermutations) return [text, ...dashes.map((each) => text.replaceAll(dash, each))];
+export const createDashVariants = (text: string): string[] => {
+  const dashMatches = [...text.matchAll(dashPattern)];
+  if (dashMatches.length > maxPermutations) return [text, ...dashes.map((each) => text.replaceAll(dashPattern, each))];
   let variants = [text];
-  for (const { index } of found)
-    variants = variants.flatMap((each) => dashes.map((other) => each.slice(0, index) + other + each.slice(index + 1)));
+  for (const { index } of dashMatches)
+    variants = variants.flatMap((each) =>
+      dashes.map((dashCharacter) => each.slice(0, index) + dashCharacter + each.slice(index + 1)),
+    );
   return [...new Set(variants)];
 };
 
-const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
+const encodeUtf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
 
 /**
  * Returns the Base64 of a text at each of the three byte alignments. The characters that depend on neighboring bytes
@@ -86,12 +89,12 @@ const base64Offsets = (bytes: Buffer): string[] =>
 
 const encodePattern = (pattern: Pattern, modifiers: readonly string[]): Pattern[] => {
   if (findModifier(modifiers, encodings) === undefined) return [pattern];
-  const text = textOfPattern(pattern);
+  const text = getPatternText(pattern);
   const bytes =
     modifiers.includes('utf16le') || modifiers.includes('wide')
       ? Buffer.from(text, 'utf16le')
       : modifiers.includes('utf16be')
-        ? utf16be(text)
+        ? encodeUtf16be(text)
         : modifiers.includes('utf16')
           ? Buffer.from(`\uFEFF${text}`, 'utf16le')
           : Buffer.from(text, 'utf8');
@@ -101,10 +104,10 @@ const encodePattern = (pattern: Pattern, modifiers: readonly string[]): Pattern[
 
 /** Returns the patterns of a rule's text after its modifiers are applied. */
 export const createPatterns = (text: string, modifiers: readonly string[]): Pattern[] => {
-  const place = findPlace(modifiers);
+  const placeModifier = findPosition(modifiers);
   const addWildcards =
-    place === undefined ? undefined : { contains, startswith: startsWith, endswith: endsWith }[place];
-  const texts = modifiers.includes('windash') ? dashVariants(text) : [text];
+    placeModifier === undefined ? undefined : { contains, startswith: startsWith, endswith: endsWith }[placeModifier];
+  const texts = modifiers.includes('windash') ? createDashVariants(text) : [text];
   return texts
     .flatMap((each) => encodePattern(parsePattern(each), modifiers))
     .map((pattern) => (addWildcards === undefined ? pattern : addWildcards(pattern)));
@@ -113,20 +116,20 @@ export const createPatterns = (text: string, modifiers: readonly string[]): Patt
 const isNumber = (value: SigmaValue): boolean =>
   typeof value === 'number' || (typeof value === 'string' && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value));
 
-const regexError = (value: string, modifiers: readonly string[]): string | undefined => {
+const findRegexError = (value: string, modifiers: readonly string[]): string | undefined => {
   const regex = compileRegex(value, modifiers);
   return typeof regex === 'string' ? `"${value}" is not a valid regular expression: ${regex}` : undefined;
 };
 
 /** Returns the error of a value under these modifiers. */
-const valueError = (value: SigmaValue, modifiers: readonly string[]): string | undefined => {
+const findValueError = (value: SigmaValue, modifiers: readonly string[]): string | undefined => {
   const has = (name: string): boolean => modifiers.includes(name);
   const isNumeric = findOrder(modifiers) !== undefined || findTimePart(modifiers) !== undefined;
   if (has('exists')) return typeof value === 'boolean' ? undefined : 'exists expects true or false';
   if (isNumeric) return isNumber(value) ? undefined : `${value} is not a number`;
   if (has('cidr') && createNetworkTest(String(value)) === undefined)
     return `"${value}" is not a network such as 10.0.0.0/8`;
-  if (has('re')) return regexError(String(value), modifiers);
+  if (has('re')) return findRegexError(String(value), modifiers);
   if (has('fieldref') && typeof value !== 'string') return 'fieldref expects the name of a field';
   if (
     findModifier(modifiers, encodings) !== undefined &&
@@ -138,18 +141,19 @@ const valueError = (value: SigmaValue, modifiers: readonly string[]): string | u
 };
 
 /** Returns the error of a selection item; `undefined` if it can be compiled. */
-export const itemError = ({ modifiers: given, values, field }: SelectionItem): string | undefined => {
-  const modifiers = given.map(canonicalModifier);
+export const findItemError = ({ modifiers: itemModifiers, values, field }: SelectionItem): string | undefined => {
+  const modifiers = itemModifiers.map(toCanonicalModifier);
   const unknown = modifiers.find((each) => !supportedModifiers.includes(each));
   if (unknown !== undefined) return `the modifier "${unknown}" does not exist`;
   if (modifiers.some((each, at) => modifiers.indexOf(each) !== at)) return 'a modifier is repeated';
-  for (const group of exclusive) {
-    const [one, other] = group.filter((each) => modifiers.includes(each));
-    if (one !== undefined && other !== undefined) return `${one} and ${other} cannot be combined`;
+  for (const group of exclusiveModifiers) {
+    const [firstModifier, secondModifier] = group.filter((each) => modifiers.includes(each));
+    if (firstModifier !== undefined && secondModifier !== undefined)
+      return `${firstModifier} and ${secondModifier} cannot be combined`;
   }
   const flag = findModifier(modifiers, flags);
   if (flag !== undefined && !modifiers.includes('re')) return `${flag} needs the modifier re before it`;
   const needsField = findModifier(modifiers, ['exists', 'fieldref', 'neq']);
   if (field === '' && needsField !== undefined) return `${needsField} needs a field`;
-  return values.map((value) => valueError(value, modifiers)).find((wrong) => wrong !== undefined);
+  return values.map((value) => findValueError(value, modifiers)).find((error) => error !== undefined);
 };

@@ -9,12 +9,12 @@ export type Pattern = readonly Token[];
 /** Parses a pattern. A backslash escapes `*`, `?` and a backslash, and is literal before any other character. */
 export const parsePattern = (text: string): Pattern => {
   const tokens: Token[] = [];
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] as string;
-    const next = text[at + 1];
+  for (let position = 0; position < text.length; position++) {
+    const character = text[position] as string;
+    const next = text[position + 1];
     if (character === '\\' && (next === '*' || next === '?' || next === '\\')) {
       tokens.push(next);
-      at++;
+      position++;
     } else if (character === '*') tokens.push(anySequence);
     else if (character === '?') tokens.push(anyCharacter);
     else tokens.push(character);
@@ -24,13 +24,13 @@ export const parsePattern = (text: string): Pattern => {
 
 /** Returns a pattern of the text without wildcards. */
 export const literalPattern = (text: string): Pattern => [
-  ...Array.from({ length: text.length }, (_, at) => text[at] as string),
+  ...Array.from({ length: text.length }, (_, position) => text[position] as string),
 ];
 
 export const hasWildcards = (pattern: Pattern): boolean => pattern.some((token) => typeof token !== 'string');
 
 /** Returns the text of a pattern that has no wildcards. */
-export const textOfPattern = (pattern: Pattern): string =>
+export const getPatternText = (pattern: Pattern): string =>
   pattern.filter((token) => typeof token === 'string').join('');
 
 export const startsWith = (pattern: Pattern): Pattern =>
@@ -43,60 +43,61 @@ export const contains = (pattern: Pattern): Pattern => startsWith(endsWith(patte
 type PatternSegment = readonly (string | null)[];
 
 const splitSegments = (pattern: Pattern): PatternSegment[] => {
-  const pieces: (string | null)[][] = [[]];
+  const segments: (string | null)[][] = [[]];
   for (const token of pattern) {
-    if (token === anySequence) pieces.push([]);
-    else pieces.at(-1)?.push(token === anyCharacter ? null : (token as string));
+    if (token === anySequence) segments.push([]);
+    else segments.at(-1)?.push(token === anyCharacter ? null : (token as string));
   }
-  return pieces;
+  return segments;
 };
 
 /** Folds a text as Sigma compares it: in lower case. */
 export const foldCase = (text: string): string => text.toLowerCase();
 
 /** Returns texts in lower case that must occur in every match of the pattern, the longest first. */
-export const requiredTexts = (pattern: Pattern): string[] => {
+export const findRequiredTexts = (pattern: Pattern): string[] => {
   const runs: string[] = [''];
   for (const token of pattern) {
     if (typeof token === 'string') runs[runs.length - 1] += token;
     else runs.push('');
   }
   return runs
-    .filter((run) => run !== '')
+    .filter((literalRun) => literalRun !== '')
     .map(foldCase)
     .toSorted((left, right) => right.length - left.length);
 };
 
-const matchesAt = (text: string, piece: PatternSegment, at: number): boolean => {
-  if (at < 0 || at + piece.length > text.length) return false;
-  for (let index = 0; index < piece.length; index++) {
-    const expected = piece[index];
-    if (expected !== null && text[at + index] !== expected) return false;
+const matchesAt = (text: string, segment: PatternSegment, position: number): boolean => {
+  if (position < 0 || position + segment.length > text.length) return false;
+  for (let index = 0; index < segment.length; index++) {
+    const expected = segment[index];
+    if (expected !== null && text[position + index] !== expected) return false;
   }
   return true;
 };
 
-const findSegment = (text: string, piece: PatternSegment, from: number): number => {
-  if (!piece.includes(null)) return text.indexOf(piece.join(''), from);
-  for (let at = from; at + piece.length <= text.length; at++) if (matchesAt(text, piece, at)) return at;
+const findSegment = (text: string, segment: PatternSegment, from: number): number => {
+  if (!segment.includes(null)) return text.indexOf(segment.join(''), from);
+  for (let position = from; position + segment.length <= text.length; position++)
+    if (matchesAt(text, segment, position)) return position;
   return -1;
 };
 
-const createGeneralTest = (pieces: readonly PatternSegment[]): ((text: string) => boolean) => {
-  const first = pieces[0] as PatternSegment;
-  const last = pieces.at(-1) as PatternSegment;
-  if (pieces.length === 1) return (text) => text.length === first.length && matchesAt(text, first, 0);
-  const middle = pieces.slice(1, -1).filter(({ length }) => length > 0);
+const createGeneralTest = (segments: readonly PatternSegment[]): ((text: string) => boolean) => {
+  const first = segments[0] as PatternSegment;
+  const last = segments.at(-1) as PatternSegment;
+  if (segments.length === 1) return (text) => text.length === first.length && matchesAt(text, first, 0);
+  const middle = segments.slice(1, -1).filter(({ length }) => length > 0);
   return (text) => {
     if (text.length < first.length + last.length) return false;
     if (!matchesAt(text, first, 0) || !matchesAt(text, last, text.length - last.length)) return false;
-    let at = first.length;
-    for (const piece of middle) {
-      const found = findSegment(text, piece, at);
-      if (found < 0) return false;
-      at = found + piece.length;
+    let position = first.length;
+    for (const segment of middle) {
+      const foundAt = findSegment(text, segment, position);
+      if (foundAt < 0) return false;
+      position = foundAt + segment.length;
     }
-    return at <= text.length - last.length;
+    return position <= text.length - last.length;
   };
 };
 
@@ -104,15 +105,18 @@ const createGeneralTest = (pieces: readonly PatternSegment[]): ((text: string) =
  * Returns a test for whether a full text matches. `fold` is applied to the pattern; the caller folds the texts. Takes
  * time linear in the text's length; with `?`, multiplied by the length of the pattern.
  */
-export const createPatternTest = (pattern: Pattern, fold: (text: string) => string): ((text: string) => boolean) => {
-  const pieces = splitSegments(pattern.map((token) => (typeof token === 'string' ? fold(token) : token)));
-  if (pieces.some((piece) => piece.includes(null))) return createGeneralTest(pieces);
-  const texts = pieces.map((piece) => piece.join(''));
+export const createPatternTest = (
+  pattern: Pattern,
+  foldText: (text: string) => string,
+): ((text: string) => boolean) => {
+  const segments = splitSegments(pattern.map((token) => (typeof token === 'string' ? foldText(token) : token)));
+  if (segments.some((segment) => segment.includes(null))) return createGeneralTest(segments);
+  const texts = segments.map((segment) => segment.join(''));
   const [first = '', second = '', third] = texts;
   if (texts.length === 1) return (text) => text === first;
   if (texts.length === 2 && first === '' && second === '') return () => true;
   if (texts.length === 2 && second === '') return (text) => text.startsWith(first);
   if (texts.length === 2 && first === '') return (text) => text.endsWith(second);
   if (texts.length === 3 && first === '' && third === '') return (text) => text.includes(second);
-  return createGeneralTest(pieces);
+  return createGeneralTest(segments);
 };

@@ -1,4 +1,4 @@
-/** Compiles rule trees to predicates over the current event */
+/** Compiles rule trees to predicates over the current event. */
 import type { EventValue, SigmaEvent } from './event.ts';
 import type { ItemTest, RuleTree } from './tree.ts';
 import { createLeafTest, createLeafTests } from './value-tests.ts';
@@ -8,7 +8,7 @@ export class EventView {
   #event: SigmaEvent | undefined;
   #round = 0;
   readonly #rounds: number[] = [];
-  readonly #found: (EventValue | undefined)[] = [];
+  readonly #leaves: (EventValue | undefined)[] = [];
   readonly #slots = new Map<string, number>();
   readonly findOther = (names: readonly string[]): EventValue | undefined => this.#find(names);
 
@@ -27,10 +27,10 @@ export class EventView {
 
   /** Returns the value of the event under the first of the names that it has. */
   findLeaf(slot: number, names: readonly string[]): EventValue | undefined {
-    if (this.#rounds[slot] === this.#round) return this.#found[slot];
+    if (this.#rounds[slot] === this.#round) return this.#leaves[slot];
     const found = this.#find(names);
     this.#rounds[slot] = this.#round;
-    this.#found[slot] = found;
+    this.#leaves[slot] = found;
     return found;
   }
 
@@ -39,8 +39,8 @@ export class EventView {
   }
 
   #find(names: readonly string[]): EventValue | undefined {
-    for (let at = 0; at < names.length; at++) {
-      const leaf = this.#event?.get(names[at] as string);
+    for (let index = 0; index < names.length; index++) {
+      const leaf = this.#event?.get(names[index] as string);
       if (leaf !== undefined) return leaf;
     }
     return undefined;
@@ -49,34 +49,34 @@ export class EventView {
 
 export type Predicate = () => boolean;
 
-const matchesAnyLeaf = (first: EventValue | undefined, fits: (leaf: EventValue) => boolean): boolean => {
-  for (let leaf = first; leaf !== undefined; leaf = leaf.next) if (!leaf.isNull && fits(leaf)) return true;
+const matchesAnyLeaf = (first: EventValue | undefined, isMatch: (leaf: EventValue) => boolean): boolean => {
+  for (let leaf = first; leaf !== undefined; leaf = leaf.next) if (!leaf.isNull && isMatch(leaf)) return true;
   return false;
 };
 
-const itemPredicate = (item: ItemTest, view: EventView): Predicate => {
+const createItemPredicate = (item: ItemTest, view: EventView): Predicate => {
   const test = createLeafTests(item);
-  const fits = (leaf: EventValue): boolean => test(leaf, view.findOther);
+  const isMatch = (leaf: EventValue): boolean => test(leaf, view.findOther);
   if (item.names.length === 0)
     return () => {
       const { leaves } = view;
-      for (let at = 0; at < leaves.length; at++) if (fits(leaves[at] as EventValue)) return true;
+      for (let index = 0; index < leaves.length; index++) if (isMatch(leaves[index] as EventValue)) return true;
       return false;
     };
   const { names } = item;
   const slot = view.assignSlot(names);
-  if (item.differs)
+  if (item.isNegated)
     return () => {
       const leaf = view.findLeaf(slot, names);
-      return leaf !== undefined && !matchesAnyLeaf(leaf, fits);
+      return leaf !== undefined && !matchesAnyLeaf(leaf, isMatch);
     };
-  const exists = item.values.find(({ test: each }) => each.is === 'exists')?.test;
-  if (exists?.is === 'exists') return () => (view.findLeaf(slot, names) !== undefined) === exists.exists;
+  const existsTest = item.values.find(({ test: each }) => each.is === 'exists')?.test;
+  if (existsTest?.is === 'exists') return () => (view.findLeaf(slot, names) !== undefined) === existsTest.exists;
   if (!item.values.some(({ test: each }) => each.is === 'null'))
-    return () => matchesAnyLeaf(view.findLeaf(slot, names), fits);
+    return () => matchesAnyLeaf(view.findLeaf(slot, names), isMatch);
   return () => {
     const leaf = view.findLeaf(slot, names);
-    return leaf === undefined || leaf.isNull || matchesAnyLeaf(leaf, fits);
+    return leaf === undefined || leaf.isNull || matchesAnyLeaf(leaf, isMatch);
   };
 };
 
@@ -89,18 +89,18 @@ export const estimateCost = (tree: RuleTree): number => {
     case 'not':
       return estimateCost(tree.part);
     default: {
-      const each = tree.values.reduce(
+      const itemCost = tree.values.reduce(
         (sum, { test }) => sum + (test.is === 'regex' ? test.regex.weight : test.is === 'network' ? 5 : 1),
         1,
       );
-      return tree.names.length === 0 ? each * 20 : each;
+      return tree.names.length === 0 ? itemCost * 20 : itemCost;
     }
   }
 };
 
 /** Returns a predicate of the tree over the current event. */
 export const createPredicate = (tree: RuleTree, view: EventView): Predicate => {
-  if (tree.is === 'item') return itemPredicate(tree, view);
+  if (tree.is === 'item') return createItemPredicate(tree, view);
   if (tree.is === 'not') {
     const part = createPredicate(tree.part, view);
     return () => !part();
@@ -114,7 +114,8 @@ export const createPredicate = (tree: RuleTree, view: EventView): Predicate => {
   if (first !== undefined && second !== undefined && third === undefined)
     return decidingValue ? () => first() || second() : () => first() && second();
   return () => {
-    for (let at = 0; at < parts.length; at++) if ((parts[at] as Predicate)() === decidingValue) return decidingValue;
+    for (let index = 0; index < parts.length; index++)
+      if ((parts[index] as Predicate)() === decidingValue) return decidingValue;
     return !decidingValue;
   };
 };
@@ -131,18 +132,19 @@ export interface MatchedField {
   readonly condition: string;
 }
 
-const maxShown = 500;
-const truncate = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+const maxDisplayLength = 500;
+const truncate = (text: string): string =>
+  text.length > maxDisplayLength ? `${text.slice(0, maxDisplayLength)}…` : text;
 
 /** Formats a test of a field as the rule states it. */
-const testText = ({ modifiers }: ItemTest, valueText: string): string =>
+const formatTest = ({ modifiers }: ItemTest, valueText: string): string =>
   truncate(modifiers === '' ? valueText : `${modifiers} ${valueText}`);
 
 const describeMatch = (item: ItemTest, view: EventView): MatchedField[] => {
   const { field, selection, values } = item;
-  const leaves = item.names.length === 0 ? view.leaves : toList(view.findOther(item.names));
-  const hasTest = (what: 'exists' | 'null'): boolean => values.some(({ test }) => test.is === what);
-  if (item.differs || hasTest('exists')) {
+  const leaves = item.names.length === 0 ? view.leaves : toLeafList(view.findOther(item.names));
+  const hasTest = (testKind: 'exists' | 'null'): boolean => values.some(({ test }) => test.is === testKind);
+  if (item.isNegated || hasTest('exists')) {
     const { path = '', text = '' } = leaves[0] ?? {};
     return [
       {
@@ -150,36 +152,42 @@ const describeMatch = (item: ItemTest, view: EventView): MatchedField[] => {
         path,
         value: truncate(text),
         selection,
-        condition: testText(item, values.map((each) => each.ruleText).join(', ')),
+        condition: formatTest(item, values.map((each) => each.ruleText).join(', ')),
       },
     ];
   }
   for (const leaf of leaves.filter(({ isNull }) => !isNull)) {
-    const met = values.find(({ test }) => createLeafTest(test)(leaf, view.findOther));
-    if (met !== undefined)
+    const matchedValue = values.find(({ test }) => createLeafTest(test)(leaf, view.findOther));
+    if (matchedValue !== undefined)
       return [
-        { field, path: leaf.path, value: truncate(leaf.text), selection, condition: testText(item, met.ruleText) },
+        {
+          field,
+          path: leaf.path,
+          value: truncate(leaf.text),
+          selection,
+          condition: formatTest(item, matchedValue.ruleText),
+        },
       ];
   }
   return hasTest('null') ? [{ field, path: '', value: '', selection, condition: 'null' }] : [];
 };
 
-const toList = (first: EventValue | undefined): EventValue[] => {
+const toLeafList = (first: EventValue | undefined): EventValue[] => {
   const leaves: EventValue[] = [];
   for (let leaf = first; leaf !== undefined; leaf = leaf.next) leaves.push(leaf);
   return leaves;
 };
 
 /** Returns the fields by which the current event matched, without those under a `not`. */
-export const matchedFields = (tree: RuleTree, view: EventView): MatchedField[] => {
+export const findMatchedFields = (tree: RuleTree, view: EventView): MatchedField[] => {
   if (tree.is === 'not') return [];
   if (tree.is === 'item') return describeMatch(tree, view);
   const parts = tree.is === 'and' ? tree.parts : tree.parts.filter((part) => createPredicate(part, view)());
-  const seen = new Set<string>();
+  const seenKeys = new Set<string>();
   return parts
-    .flatMap((part) => matchedFields(part, view))
+    .flatMap((part) => findMatchedFields(part, view))
     .filter(({ field, path, condition }) => {
       const key = `${field}\n${path}\n${condition}`;
-      return seen.has(key) ? false : seen.add(key);
+      return seenKeys.has(key) ? false : seenKeys.add(key);
     });
 };

@@ -1,6 +1,6 @@
 /**
- * Rejects records that no rule can match, based on their bytes. Most records are rejected, and the conversion of
- * records to events is the largest cost of rules.
+ * Rejects records that no rule can match, based on their bytes. Most records are rejected, which saves their
+ * conversion to events, the largest cost of rules.
  */
 import { equalsAt } from '../../schemas/is-run.ts';
 import { decodeText, readValueText } from '../../schemas/otlp/any-value.ts';
@@ -12,7 +12,7 @@ import type { ValuePosition } from './event.ts';
 import { endsUnquotedValue, isKeyCharacter, parseKeyValues } from './key-values.ts';
 import type { EventKind } from './log-sources.ts';
 import { foldCase } from './pattern.ts';
-import { resourceValues } from './record-event.ts';
+import { getResourceValues } from './record-event.ts';
 import type { FoundLiterals } from './rule-index.ts';
 import type { PrefilterConditions, PrefilterResult, RuleSet } from './rule-set.ts';
 
@@ -31,9 +31,9 @@ const endsValue = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 127 || e
 
 /** Returns the first byte of a text that is not a space; a space if there is none. */
 const firstNonSpaceByte = (bytes: Uint8Array, from: number, to: number): number => {
-  let at = from;
-  for (; at < to; at++) {
-    const byte = bytes[at] as number;
+  let position = from;
+  for (; position < to; position++) {
+    const byte = bytes[position] as number;
     if (byte !== space && (byte < tab || byte > carriageReturn)) return byte;
   }
   return space;
@@ -46,9 +46,9 @@ const firstNonSpaceByte = (bytes: Uint8Array, from: number, to: number): number 
 const skipValue = (bytes: Uint8Array, from: number, to: number): number => {
   const first = bytes[from];
   if (first === doubleQuote || first === singleQuote) return to;
-  let at = from;
-  while (at < to && endsValue[bytes[at] as number] === 0) at++;
-  return (bytes[at] as number) > 127 ? to : at;
+  let position = from;
+  while (position < to && endsValue[bytes[position] as number] === 0) position++;
+  return (bytes[position] as number) > 127 ? to : position;
 };
 
 /** A name of values in records, and the relevance of those values to rules */
@@ -67,35 +67,35 @@ const isName = ({ bytes: nameBytes }: RelevantName, bytes: Uint8Array, from: num
 
 /** Names of values with their relevance to the rules for one kind of event */
 class RelevantNames {
-  readonly #interest: PrefilterConditions;
+  readonly #conditions: PrefilterConditions;
   readonly #known = new Map<string, RelevantName>();
   readonly #slots: (RelevantName | undefined)[] = Array.from({ length: nameSlots });
 
   constructor(interest: PrefilterConditions) {
-    this.#interest = interest;
+    this.#conditions = interest;
   }
 
-  at(bytes: Uint8Array, from: number, to: number): RelevantName {
+  getByBytes(bytes: Uint8Array, from: number, to: number): RelevantName {
     const length = to - from;
     const middle = bytes[from + (length >> 1)] as number;
     const last = bytes[to - 1] as number;
     const slot = (length * 37 + (bytes[from] as number) * 7 + middle * 101 + last * 11) & (nameSlots - 1);
-    const known = this.#slots[slot];
-    if (known !== undefined && isName(known, bytes, from, to)) return known;
-    const name = this.of(decodeText(bytes, from, to));
+    const existing = this.#slots[slot];
+    if (existing !== undefined && isName(existing, bytes, from, to)) return existing;
+    const name = this.getByText(decodeText(bytes, from, to));
     if (name.bytes.length === length) this.#slots[slot] = name;
     return name;
   }
 
-  of(text: string): RelevantName {
-    const known = this.#known.get(text);
-    if (known !== undefined) return known;
-    const { index, namesOf, affectsRules } = this.#interest;
-    const names = namesOf(text);
+  getByText(text: string): RelevantName {
+    const existing = this.#known.get(text);
+    if (existing !== undefined) return existing;
+    const { index, getNames, canAffectRules } = this.#conditions;
+    const names = getNames(text);
     const name = {
       bytes: Buffer.from(text, 'utf8'),
       names,
-      affectsMore: names.some(affectsRules),
+      affectsMore: names.some(canAffectRules),
       valueNames: names.filter((each) => index.hasValuesOf(each)),
       hasTexts: names.some((each) => index.hasTextsOf(each)),
     };
@@ -109,7 +109,7 @@ class RelevantNames {
 class RecordScanner implements AttributeVisitor {
   readonly interest: PrefilterConditions;
   readonly #names: RelevantNames;
-  readonly #ofBody: RelevantName;
+  readonly #bodyName: RelevantName;
   readonly #result: { readonly kind: EventKind; candidates: readonly number[] };
   /** Name of the next value */
   #name: RelevantName;
@@ -123,32 +123,32 @@ class RecordScanner implements AttributeVisitor {
     this.#result = { kind, candidates: [] };
     this.interest = interest;
     this.#names = new RelevantNames(interest);
-    this.#ofBody = this.#names.of('body');
-    this.#name = this.#ofBody;
+    this.#bodyName = this.#names.getByText('body');
+    this.#name = this.#bodyName;
   }
 
   /** Returns the prefilter result of a record of a resource; `undefined` if the bytes are not sufficient to decide. */
-  prefilter(record: LogRecord, { met: ofResource }: PrefilteredResource): PrefilterResult | undefined {
+  prefilter(record: LogRecord, { foundLiterals: resourceLiterals }: PrefilteredResource): PrefilterResult | undefined {
     const { index } = this.interest;
-    index.begin(ofResource);
-    const isWhole = record.visit(this);
-    this.#result.candidates = index.end();
-    return isWhole ? this.#result : undefined;
+    index.beginEvent(resourceLiterals);
+    const isDecided = record.visitValues(this);
+    this.#result.candidates = index.endEvent();
+    return isDecided ? this.#result : undefined;
   }
 
   /** Returns the positions of the values of a rejected record, as its event would have them. */
   findPositions(record: LogRecord, { places }: PrefilteredResource): ValuePosition[] {
-    const ofAttributes: ValuePosition[] = [];
-    this.#places = ofAttributes;
-    record.visit(this);
+    const attributePositions: ValuePosition[] = [];
+    this.#places = attributePositions;
+    record.visitValues(this);
     this.#places = undefined;
     const { body } = record;
     const keys = [...(parseKeyValues(body)?.keys() ?? []), ...(body === '' ? [] : ['body'])];
-    return [...keys.map((key) => this.#names.of(key)), ...ofAttributes, ...places];
+    return [...keys.map((key) => this.#names.getByText(key)), ...attributePositions, ...places];
   }
 
   name(bytes: Uint8Array, from: number, to: number): boolean {
-    const name = this.#names.at(bytes, from, to);
+    const name = this.#names.getByBytes(bytes, from, to);
     this.#name = name;
     this.#places?.push(name);
     return !name.affectsMore;
@@ -159,48 +159,48 @@ class RecordScanner implements AttributeVisitor {
     const { index } = this.interest;
     if (valueNames.length === 0 && !hasTexts && !index.hasScalarTexts) return true;
     const low = foldCase(readValueText(cursor, end));
-    index.value(valueNames, low);
-    index.text(low, hasTexts);
+    index.addValue(valueNames, low);
+    index.scanText(low, hasTexts);
     return true;
   }
 
   text(bytes: Uint8Array, from: number, to: number): boolean {
     const { valueNames, hasTexts } = this.#name;
     if (hasTexts || this.interest.index.hasTextsAnywhere) this.#scanBytes(bytes, from, to, hasTexts);
-    if (valueNames.length > 0) this.interest.index.value(valueNames, foldCase(decodeText(bytes, from, to)));
+    if (valueNames.length > 0) this.interest.index.addValue(valueNames, foldCase(decodeText(bytes, from, to)));
     return true;
   }
 
   readonly body: Omit<AttributeVisitor, 'name'> = {
     scalar: (cursor, end) => this.#isBody() && this.scalar(cursor, end),
-    text: (bytes, from, to) => this.#isBody() && this.#bodyText(bytes, from, to),
+    text: (bytes, from, to) => this.#isBody() && this.#scanBodyText(bytes, from, to),
   };
 
   #isBody(): boolean {
-    this.#name = this.#ofBody;
-    return !this.#ofBody.affectsMore;
+    this.#name = this.#bodyName;
+    return !this.#bodyName.affectsMore;
   }
 
   /** Scans a body. Returns false for JSON and escaped values, which require the event. */
-  #bodyText(bytes: Uint8Array, from: number, to: number): boolean {
-    const { valueNames, hasTexts } = this.#ofBody;
+  #scanBodyText(bytes: Uint8Array, from: number, to: number): boolean {
+    const { valueNames, hasTexts } = this.#bodyName;
     const { index } = this.interest;
     const first = firstNonSpaceByte(bytes, from, to);
     if (first === brace || first === bracket || first > 127) return false;
-    if (valueNames.length > 0) index.value(valueNames, foldCase(decodeText(bytes, from, to)));
-    const kinds = index.body(bytes, from, to, hasTexts);
+    if (valueNames.length > 0) index.addValue(valueNames, foldCase(decodeText(bytes, from, to)));
+    const kinds = index.scanBody(bytes, from, to, hasTexts);
     this.#scanWide(kinds, bytes, from, to, hasTexts);
     if (scanResult.backslash(kinds)) {
       const body = bytes.subarray(from, to);
       if (body.includes(backslash) && body.includes(equals)) return false;
     }
     this.#scannedUntil = from;
-    return index.hasShortKeys ? this.#allPairs(bytes, from, to) : this.#pairs(bytes, from, to);
+    return index.hasShortKeys ? this.#scanAllPairs(bytes, from, to) : this.#scanPairs(bytes, from, to);
   }
 
   /** Searches for texts: either all of them or those that apply to any value. */
   #scanBytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): void {
-    this.#scanWide(this.interest.index.bytes(bytes, from, to, forAll), bytes, from, to, forAll);
+    this.#scanWide(this.interest.index.scanBytes(bytes, from, to, forAll), bytes, from, to, forAll);
   }
 
   /**
@@ -208,38 +208,39 @@ class RecordScanner implements AttributeVisitor {
    * characters.
    */
   #scanWide(kinds: number, bytes: Uint8Array, from: number, to: number, forAll: boolean): void {
-    if (scanResult.wide(kinds)) this.interest.index.text(foldCase(decodeText(bytes, from, to)), forAll);
+    if (scanResult.wide(kinds)) this.interest.index.scanText(foldCase(decodeText(bytes, from, to)), forAll);
   }
 
   /**
    * Scans the `key=value` pairs of a body whose keys were found among its texts. Returns false if the values of some
    * keys matter.
    */
-  #pairs(bytes: Uint8Array, from: number, to: number): boolean {
+  #scanPairs(bytes: Uint8Array, from: number, to: number): boolean {
     const { keyEnds } = this.interest.index;
     for (let number = 0; number < keyEnds.length; number++) {
-      const at = (keyEnds[number] as number) - 1;
+      const position = (keyEnds[number] as number) - 1;
       // The key ends with a segment that names omit, so its start cannot be derived from its end.
-      if (bytes[at] !== equals) return this.#allPairs(bytes, from, to);
-      if (!this.#pair(bytes, from, at, to)) return false;
+      if (bytes[position] !== equals) return this.#scanAllPairs(bytes, from, to);
+      if (!this.#scanPair(bytes, from, position, to)) return false;
     }
     return true;
   }
 
   /** Scans all `key=value` pairs, for all keys. */
-  #allPairs(bytes: Uint8Array, from: number, to: number): boolean {
-    for (let at = from; at < to; at++) if (bytes[at] === equals && !this.#pair(bytes, from, at, to)) return false;
+  #scanAllPairs(bytes: Uint8Array, from: number, to: number): boolean {
+    for (let position = from; position < to; position++)
+      if (bytes[position] === equals && !this.#scanPair(bytes, from, position, to)) return false;
     return true;
   }
 
   /** Scans the key before `=`, if there is one, and the value after it. */
-  #pair(bytes: Uint8Array, from: number, at: number, to: number): boolean {
-    let key = at;
-    while (key > from && keyBytes[bytes[key - 1] as number] === 1) key--;
-    if (key === at) return true;
-    const name = this.#names.at(bytes, key, at);
+  #scanPair(bytes: Uint8Array, from: number, equalsPosition: number, to: number): boolean {
+    let keyStart = equalsPosition;
+    while (keyStart > from && keyBytes[bytes[keyStart - 1] as number] === 1) keyStart--;
+    if (keyStart === equalsPosition) return true;
+    const name = this.#names.getByBytes(bytes, keyStart, equalsPosition);
     if (name.affectsMore || name.valueNames.length > 0) return false;
-    if (name.hasTexts && !this.#ofBody.hasTexts) this.#scanPairValue(bytes, at + 1, to);
+    if (name.hasTexts && !this.#bodyName.hasTexts) this.#scanPairValue(bytes, equalsPosition + 1, to);
     return true;
   }
 
@@ -254,9 +255,9 @@ class RecordScanner implements AttributeVisitor {
 
 /** A resource whose records the prefilter may reject */
 interface PrefilteredResource {
-  readonly probe: RecordScanner;
+  readonly scanner: RecordScanner;
   /** Literals that all records of the resource contain */
-  readonly met: FoundLiterals;
+  readonly foundLiterals: FoundLiterals;
   /** Positions of the resource's values */
   readonly places: readonly ValuePosition[];
 }
@@ -264,7 +265,7 @@ interface PrefilteredResource {
 /** Prefilter of the records of one rule set, processed in sequence */
 class RecordPrefilter {
   readonly #set: RuleSet;
-  readonly #probes = new Map<EventKind, RecordScanner | undefined>();
+  readonly #scanners = new Map<EventKind, RecordScanner | undefined>();
   /** Resources by their bytes; `undefined` if the resource alone may make a rule match */
   readonly #resources = new Map<string, PrefilteredResource | undefined>();
   #characters = 0;
@@ -276,55 +277,55 @@ class RecordPrefilter {
   }
 
   prefilter(record: LogRecord): PrefilterResult | undefined {
-    const { wire } = record.resourceView;
-    if (wire !== this.#wire) this.#resource = this.#findResource(record, wire);
-    this.#wire = wire;
+    const { wireText } = record.resourceView;
+    if (wireText !== this.#wire) this.#resource = this.#findResource(record, wireText);
+    this.#wire = wireText;
     const resource = this.#resource;
-    return resource?.probe.prefilter(record, resource);
+    return resource?.scanner.prefilter(record, resource);
   }
 
   /** Returns the positions of the record that was just rejected. */
-  placesOf(record: LogRecord): readonly ValuePosition[] {
+  findRejectedPositions(record: LogRecord): readonly ValuePosition[] {
     const resource = this.#resource;
-    return resource === undefined ? [] : resource.probe.findPositions(record, resource);
+    return resource === undefined ? [] : resource.scanner.findPositions(record, resource);
   }
 
   #findResource(record: LogRecord, wire: string): PrefilteredResource | undefined {
     if (this.#resources.has(wire)) return this.#resources.get(wire);
-    const made = this.#createResource(record);
+    const created = this.#createResource(record);
     this.#characters += wire.length;
     if (this.#characters > maxResourceCharacters) {
       this.#resources.clear();
       this.#characters = wire.length;
     }
-    this.#resources.set(wire, made);
-    return made;
+    this.#resources.set(wire, created);
+    return created;
   }
 
   #createResource(record: LogRecord): PrefilteredResource | undefined {
     const event = this.#set.newEvent();
-    for (const [key, value] of resourceValues(record)) event.addIfAbsent(key, value);
-    const probe = this.#probeOf(this.#set.kindOf(event));
-    if (probe === undefined || probe.interest.isAlways(event)) return undefined;
+    for (const [key, value] of getResourceValues(record)) event.addIfAbsent(key, value);
+    const scanner = this.#getScanner(this.#set.classifyEvent(event));
+    if (scanner === undefined || scanner.interest.isAlways(event)) return undefined;
     const places = event.leaves.map(({ names }) => ({ names }));
-    return { probe, places, met: probe.interest.index.findLiterals(event) };
+    return { scanner, places, foundLiterals: scanner.interest.index.findLiterals(event) };
   }
 
-  #probeOf(kind: EventKind): RecordScanner | undefined {
-    if (this.#probes.has(kind)) return this.#probes.get(kind);
-    const interest = this.#set.prefilterConditions(kind);
-    const probe = interest === undefined ? undefined : new RecordScanner(kind, interest);
-    if (this.#probes.size >= maxKinds) this.#probes.clear();
-    this.#probes.set(kind, probe);
-    return probe;
+  #getScanner(kind: EventKind): RecordScanner | undefined {
+    if (this.#scanners.has(kind)) return this.#scanners.get(kind);
+    const interest = this.#set.getPrefilterConditions(kind);
+    const scanner = interest === undefined ? undefined : new RecordScanner(kind, interest);
+    if (this.#scanners.size >= maxKinds) this.#scanners.clear();
+    this.#scanners.set(kind, scanner);
+    return scanner;
   }
 }
 
-const known = new WeakMap<RuleSet, RecordPrefilter>();
+const cachedPrefilters = new WeakMap<RuleSet, RecordPrefilter>();
 
-const recordPrefilterOf = (set: RuleSet): RecordPrefilter => {
-  const records = known.get(set) ?? new RecordPrefilter(set);
-  known.set(set, records);
+const getRecordPrefilter = (set: RuleSet): RecordPrefilter => {
+  const records = cachedPrefilters.get(set) ?? new RecordPrefilter(set);
+  cachedPrefilters.set(set, records);
   return records;
 };
 
@@ -334,8 +335,8 @@ const recordPrefilterOf = (set: RuleSet): RecordPrefilter => {
  * valid until the next call.
  */
 export const prefilterRecord = (set: RuleSet, record: LogRecord): PrefilterResult | undefined =>
-  recordPrefilterOf(set).prefilter(record);
+  getRecordPrefilter(set).prefilter(record);
 
 /** Returns the positions of the values of the record that was just rejected, as its event would have them. */
-export const prefilteredPlacesOf = (set: RuleSet, record: LogRecord): readonly ValuePosition[] =>
-  recordPrefilterOf(set).placesOf(record);
+export const findPrefilterPositions = (set: RuleSet, record: LogRecord): readonly ValuePosition[] =>
+  getRecordPrefilter(set).findRejectedPositions(record);

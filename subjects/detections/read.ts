@@ -1,4 +1,4 @@
-/** Parses Sigma YAML: each document of a text is a rule, a correlation or a filter */
+/** Parses Sigma YAML: each document of a text is a rule, a correlation or a filter. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { runInWorker, type WorkerRequester } from '../../queries/worker.ts';
@@ -20,7 +20,7 @@ import {
   sigmaLevels,
   sigmaStatuses,
 } from './documents.ts';
-import { itemError } from './modifiers.ts';
+import { findItemError } from './modifiers.ts';
 import { YamlDocument, type YamlMap } from './yaml.ts';
 
 /** Parsed documents, and the errors of the others. A document with an error is not among the parsed documents. */
@@ -30,10 +30,10 @@ export interface ParsedRules {
 }
 
 const parseEnum = <Name extends string>(map: YamlMap, key: string, names: readonly Name[]): Name | undefined => {
-  const text = map.text(key).toLowerCase();
+  const text = map.readText(key).toLowerCase();
   if (text === '') return undefined;
   const found = names.find((name) => name === text);
-  if (found === undefined) map.fail(key, `"${text}" is not one of ${names.join(', ')}`);
+  if (found === undefined) map.addError(key, `"${text}" is not one of ${names.join(', ')}`);
   return found;
 };
 
@@ -41,19 +41,19 @@ const parseHead = (
   root: YamlMap,
   { text, line, document }: { text: string; line: number; document: number },
 ): SigmaDocumentBase => {
-  const title = root.text('title');
-  if (title === '') root.fail('title', 'a title is missing');
+  const title = root.readText('title');
+  if (title === '') root.addError('title', 'a title is missing');
   return {
-    id: root.text('id'),
-    name: root.text('name'),
+    id: root.readText('id'),
+    name: root.readText('name'),
     title,
-    description: root.text('description'),
-    author: root.text('author'),
+    description: root.readText('description'),
+    author: root.readText('author'),
     status: parseEnum(root, 'status', sigmaStatuses),
     level: parseEnum(root, 'level', sigmaLevels),
-    tags: root.texts('tags'),
-    references: root.texts('references'),
-    falsePositives: root.texts('falsepositives'),
+    tags: root.readTexts('tags'),
+    references: root.readTexts('references'),
+    falsePositives: root.readTexts('falsepositives'),
     source: text,
     document,
     line,
@@ -61,30 +61,30 @@ const parseHead = (
 };
 
 const parseLogSource = (root: YamlMap): LogSource => {
-  const map = root.map('logsource');
+  const map = root.readMap('logsource');
   if (map === undefined) {
-    if (root.node('logsource') === undefined) root.fail('logsource', 'a logsource is missing');
+    if (root.getNode('logsource') === undefined) root.addError('logsource', 'a logsource is missing');
     return {};
   }
   const source: { -readonly [Part in keyof LogSource]: LogSource[Part] } = {};
   for (const part of ['product', 'category', 'service'] as const) {
-    const text = map.text(part);
+    const text = map.readText(part);
     if (text !== '') source[part] = text.toLowerCase();
   }
-  if (Object.keys(source).length === 0) map.fail('', 'a logsource needs a product, a category or a service');
+  if (Object.keys(source).length === 0) map.addError('', 'a logsource needs a product, a category or a service');
   return source;
 };
 
 const parseValues = (map: YamlMap, key: string): SigmaValue[] | undefined => {
-  const node = map.node(key);
-  if (!map.hasRoom(isSeq(node) ? node.items.length : 1)) {
-    map.fail(key, 'a document must have at most 50,000 values');
+  const node = map.getNode(key);
+  if (!map.addValues(isSeq(node) ? node.items.length : 1)) {
+    map.addError(key, 'a document must have at most 50,000 values');
     return undefined;
   }
-  const nodes = isSeq(node) ? (map.list(key) ?? []) : [node];
+  const nodes = isSeq(node) ? (map.readList(key) ?? []) : [node];
   const values = nodes.map((each) => (each === undefined ? null : map.value(each)));
   if (values.every((value) => value !== undefined)) return values as SigmaValue[];
-  map.fail(key, isMap(node) ? 'expected a value or a list of values, not a map' : 'expected a list of values');
+  map.addError(key, isMap(node) ? 'expected a value or a list of values, not a map' : 'expected a list of values');
   return undefined;
 };
 
@@ -93,53 +93,54 @@ const parseItems = (map: YamlMap): SelectionItem[] =>
     const values = parseValues(map, key);
     if (values === undefined) return [];
     const [field = '', ...modifiers] = key.split('|');
-    const item = { field, modifiers: modifiers.map((each) => each.toLowerCase()), values, line: map.line(key) };
-    const wrong = itemError(item);
-    if (wrong !== undefined) map.fail(key, wrong);
-    return wrong === undefined ? [item] : [];
+    const item = { field, modifiers: modifiers.map((each) => each.toLowerCase()), values, line: map.getLine(key) };
+    const itemProblem = findItemError(item);
+    if (itemProblem !== undefined) map.addError(key, itemProblem);
+    return itemProblem === undefined ? [item] : [];
   });
 
 const parseSelection = (detection: YamlMap, name: string): Selection => {
-  const node = detection.node(name);
-  const path = detection.pathOf(name);
-  const line = detection.line(name);
-  const keywords = (values: readonly SigmaValue[]): Selection => ({
+  const node = detection.getNode(name);
+  const path = detection.toPath(name);
+  const line = detection.getLine(name);
+  const createKeywordSelection = (values: readonly SigmaValue[]): Selection => ({
     is: 'all',
     items: [{ field: '', modifiers: [], values, line }],
   });
-  const partOf = (each: Node): Selection => {
+  const parsePart = (each: Node): Selection => {
     const map = detection.innerMap(each, path);
     if (map !== undefined) return { is: 'all', items: parseItems(map) };
     const value = detection.value(each);
-    if (value === undefined) detection.fail(name, 'expected values or maps in the list');
-    return keywords([value ?? '']);
+    if (value === undefined) detection.addError(name, 'expected values or maps in the list');
+    return createKeywordSelection([value ?? '']);
   };
-  if (isMap(node)) return partOf(node);
-  if (isScalar(node) && node.value !== null) return keywords([detection.value(node) ?? '']);
-  const list = detection.list(name);
+  if (isMap(node)) return parsePart(node);
+  if (isScalar(node) && node.value !== null) return createKeywordSelection([detection.value(node) ?? '']);
+  const list = detection.readList(name);
   if (list === undefined || list.length === 0) {
-    detection.fail(name, 'a selection needs a map, a value or a list of them');
-    return keywords([]);
+    detection.addError(name, 'a selection needs a map, a value or a list of them');
+    return createKeywordSelection([]);
   }
-  if (!detection.hasRoom(list.length)) {
-    detection.fail(name, 'a document must have at most 50,000 values');
-    return keywords([]);
+  if (!detection.addValues(list.length)) {
+    detection.addError(name, 'a document must have at most 50,000 values');
+    return createKeywordSelection([]);
   }
-  if (list.every((each) => isScalar(each))) return keywords(list.map((each) => detection.value(each) ?? null));
-  return { is: 'any', parts: list.map(partOf) };
+  if (list.every((each) => isScalar(each)))
+    return createKeywordSelection(list.map((each) => detection.value(each) ?? null));
+  return { is: 'any', parts: list.map(parsePart) };
 };
 
 /** Maximum number of values in the conditions of a document. A value that occurs twice counts twice. */
 const maxValues = 50_000;
 
-const conditionsOf = (detection: YamlMap, names: readonly string[]): Condition[] => {
-  const texts = detection.texts('condition');
-  if (texts.length === 0) detection.fail('condition', 'a condition is missing');
+const parseDetectionConditions = (detection: YamlMap, names: readonly string[]): Condition[] => {
+  const texts = detection.readTexts('condition');
+  if (texts.length === 0) detection.addError('condition', 'a condition is missing');
   try {
     return parseConditions(texts, names);
   } catch (error) {
     if (!(error instanceof ConditionError)) throw error;
-    detection.fail('condition', error.message);
+    detection.addError('condition', error.message);
     return [];
   }
 };
@@ -149,43 +150,50 @@ const countValues = (selection: Selection): number =>
     ? selection.parts.reduce((sum, part) => sum + countValues(part), 0)
     : selection.items.reduce((sum, { values }) => sum + values.length, 0);
 
-const parseDetection = (map: YamlMap, others: readonly string[]): Detection => {
-  if (map.node('timeframe') !== undefined)
-    map.fail('timeframe', 'a timeframe is not part of Sigma 2: write a correlation document instead');
-  const names = map.keys.filter((key) => !['condition', 'timeframe', ...others].includes(key));
-  if (names.length === 0) map.fail('', 'a selection is missing');
+const parseDetection = (map: YamlMap, otherKeys: readonly string[]): Detection => {
+  if (map.getNode('timeframe') !== undefined)
+    map.addError('timeframe', 'a timeframe is not part of Sigma 2: write a correlation document instead');
+  const names = map.keys.filter((key) => !['condition', 'timeframe', ...otherKeys].includes(key));
+  if (names.length === 0) map.addError('', 'a selection is missing');
   const selections = new Map(names.map((name) => [name, parseSelection(map, name)]));
   const counts = new Map([...selections].map(([name, selection]) => [name, countValues(selection)]));
-  const conditions = conditionsOf(map, names);
+  const conditions = parseDetectionConditions(map, names);
   const valueCount = conditions.flatMap(collectTerms).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
   if (valueCount > maxValues)
-    map.fail('condition', `has ${valueCount} values, including repeated uses; the maximum is ${maxValues}`);
+    map.addError('condition', `has ${valueCount} values, including repeated uses; the maximum is ${maxValues}`);
   return { selections, conditions };
 };
 
-const ruleOf = (root: YamlMap, head: SigmaDocumentBase): SigmaRule | undefined => {
+const parseRule = (root: YamlMap, documentFields: SigmaDocumentBase): SigmaRule | undefined => {
   const logsource = parseLogSource(root);
-  const detection = root.map('detection');
+  const detection = root.readMap('detection');
   if (detection === undefined) {
-    root.fail('detection', 'a detection is missing');
+    root.addError('detection', 'a detection is missing');
     return undefined;
   }
-  return { ...head, kind: 'rule', logsource, detection: parseDetection(detection, []), fields: root.texts('fields') };
+  return {
+    ...documentFields,
+    kind: 'rule',
+    logsource,
+    detection: parseDetection(detection, []),
+    fields: root.readTexts('fields'),
+  };
 };
 
-const filterOf = (root: YamlMap, head: SigmaDocumentBase): SigmaFilter | undefined => {
+const parseFilter = (root: YamlMap, documentFields: SigmaDocumentBase): SigmaFilter | undefined => {
   const logsource = parseLogSource(root);
-  const filter = root.map('filter');
+  const filter = root.readMap('filter');
   if (filter === undefined) return undefined;
-  const named = filter.texts('rules');
-  const rules = named.length === 0 || (named.length === 1 && named[0]?.toLowerCase() === 'any') ? 'any' : named;
-  return { ...head, kind: 'filter', logsource, rules, detection: parseDetection(filter, ['rules']) };
+  const ruleNames = filter.readTexts('rules');
+  const rules =
+    ruleNames.length === 0 || (ruleNames.length === 1 && ruleNames[0]?.toLowerCase() === 'any') ? 'any' : ruleNames;
+  return { ...documentFields, kind: 'filter', logsource, rules, detection: parseDetection(filter, ['rules']) };
 };
 
 /** Maximum number of characters of one document. The largest public rules, lists of hashes, have about 300,000. */
 export const maxRuleCharacters = 1_048_576;
 
-const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError => ({
+const createSizeError = ({ text, line }: DocumentText, document: number): SigmaError => ({
   document,
   line,
   field: '',
@@ -194,7 +202,7 @@ const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError =>
   title: /^title:[ \t]*(\S.{0,255})/m.exec(text.slice(0, 10_000))?.[1]?.trim() ?? '',
 });
 
-const tooMany = ({ line }: DocumentText, document: number): SigmaError => ({
+const createCountError = ({ line }: DocumentText, document: number): SigmaError => ({
   document,
   line,
   field: '',
@@ -205,27 +213,27 @@ const tooMany = ({ line }: DocumentText, document: number): SigmaError => ({
 /** Parses one document of a text, given its text, its first line and its number. */
 export const readDocument = (text: string, line: number, document: number): ParsedRules => {
   const part: DocumentText = { text, line };
-  if (document > maxDocuments) return { documents: [], errors: [tooMany(part, document)] };
-  if (text.length > maxRuleCharacters) return { documents: [], errors: [tooLarge(part, document)] };
+  if (document > maxDocuments) return { documents: [], errors: [createCountError(part, document)] };
+  if (text.length > maxRuleCharacters) return { documents: [], errors: [createSizeError(part, document)] };
   const errors: SigmaError[] = [];
-  const parsed = new YamlDocument(part, document, errors);
-  const root = parsed.root();
+  const yamlDocument = new YamlDocument(part, document, errors);
+  const root = yamlDocument.root();
   if (root === undefined) return { documents: [], errors };
-  const node = root.node('title');
-  parsed.title = isScalar(node) ? String(node.value ?? '') : '';
-  const head = parseHead(root, { ...part, document });
+  const node = root.getNode('title');
+  yamlDocument.title = isScalar(node) ? String(node.value ?? '') : '';
+  const documentFields = parseHead(root, { ...part, document });
   const keys = root.keys;
-  const read = keys.includes('correlation')
-    ? parseCorrelation(root, head)
+  const parsedDocument = keys.includes('correlation')
+    ? parseCorrelation(root, documentFields)
     : keys.includes('filter')
-      ? filterOf(root, head)
-      : ruleOf(root, head);
-  return { documents: errors.length > 0 || read === undefined ? [] : [read], errors };
+      ? parseFilter(root, documentFields)
+      : parseRule(root, documentFields);
+  return { documents: errors.length > 0 || parsedDocument === undefined ? [] : [parsedDocument], errors };
 };
 
-const mergeResults = (all: readonly ParsedRules[]): ParsedRules => ({
-  documents: all.flatMap(({ documents }) => documents),
-  errors: all.flatMap(({ errors }) => errors),
+const mergeResults = (results: readonly ParsedRules[]): ParsedRules => ({
+  documents: results.flatMap(({ documents }) => documents),
+  errors: results.flatMap(({ errors }) => errors),
 });
 
 /** Parses all documents of a text. Errors are returned in `errors`; nothing is thrown. */
@@ -242,17 +250,17 @@ const readDocumentInWorker = runInWorker(import.meta.url, readDocument);
  * long documents in a worker.
  */
 export const readRulesInWorker = async (reader: WorkerRequester, texts: readonly string[]): Promise<ParsedRules[]> => {
-  const all: ParsedRules[] = [];
+  const allResults: ParsedRules[] = [];
   let sinceMs = performance.now();
   for (const text of texts) {
-    const read: ParsedRules[] = [];
+    const documentResults: ParsedRules[] = [];
     for (const [index, part] of splitDocuments(text).entries()) {
-      read.push(await readDocumentInWorker(reader, part.text, part.line, index + 1));
+      documentResults.push(await readDocumentInWorker(reader, part.text, part.line, index + 1));
       if (performance.now() - sinceMs < timeSliceMs) continue;
       await yieldToEventLoop();
       sinceMs = performance.now();
     }
-    all.push(mergeResults(read));
+    allResults.push(mergeResults(documentResults));
   }
-  return all;
+  return allResults;
 };

@@ -13,8 +13,8 @@ export interface RecordValues {
 }
 
 const parseJson = (text: string): object | undefined => {
-  const begins = text.trimStart()[0];
-  if (begins !== '{' && begins !== '[') return undefined;
+  const firstCharacter = text.trimStart()[0];
+  if (firstCharacter !== '{' && firstCharacter !== '[') return undefined;
   try {
     return JSON.parse(text) as object;
   } catch {
@@ -45,28 +45,28 @@ export const fillEvent = (event: SigmaEvent, { body, attributes, resource }: Rec
   return event;
 };
 
-const attributeValue = ({ text, type }: Attribute): unknown => {
+const toAttributeValue = ({ text, type }: Attribute): unknown => {
   if (type === 'n') return null;
   return type === 'j' ? (parseJson(text) ?? text) : text;
 };
 
 const toValues = (attributes: readonly Attribute[]): RecordValues['attributes'] =>
-  attributes.map((attribute) => [attribute.key, attributeValue(attribute)] as const);
+  attributes.map((attribute) => [attribute.key, toAttributeValue(attribute)] as const);
 
 /** Cached by the attributes of a resource, which its records share */
 const valuesByResource = new WeakMap<LogRecord['resourceAttributes'], RecordValues['resource']>();
 /** Returns the values of a record's resource. */
-export const resourceValues = ({ resourceAttributes }: LogRecord): RecordValues['resource'] => {
-  const known = valuesByResource.get(resourceAttributes);
-  if (known !== undefined) return known;
+export const getResourceValues = ({ resourceAttributes }: LogRecord): RecordValues['resource'] => {
+  const cached = valuesByResource.get(resourceAttributes);
+  if (cached !== undefined) return cached;
   const values = toValues([...resourceAttributes.values()]);
   valuesByResource.set(resourceAttributes, values);
   return values;
 };
 
 /** Returns the values of a streamed record. */
-export const recordValues = (record: LogRecord): RecordValues => ({
+export const getRecordValues = (record: LogRecord): RecordValues => ({
   body: record.body,
   attributes: toValues(record.attributes),
-  resource: resourceValues(record),
+  resource: getResourceValues(record),
 });

@@ -40,7 +40,7 @@ const maxDepth = 50;
 const escapeCharacter = (character: string): string =>
   /[0-9A-Za-z_ ]/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-const quantifier = /^([*+?]|\{(\d{1,4})(,?)(\d{0,4})\})/;
+const quantifierPattern = /^([*+?]|\{(\d{1,4})(,?)(\d{0,4})\})/;
 
 const parseBounds = (sign: string, low = '', comma = '', high = ''): readonly [least: number, most: number] => {
   if (sign === '?') return [0, 1];
@@ -52,7 +52,7 @@ const parseBounds = (sign: string, low = '', comma = '', high = ''): readonly [l
 class RegexReader {
   readonly #text: string;
   readonly #flags: RegexFlags;
-  #at = 0;
+  #position = 0;
 
   constructor(text: string, flags: RegexFlags) {
     this.#text = text;
@@ -60,53 +60,53 @@ class RegexReader {
   }
 
   read(): RegexNode {
-    const node = this.#choice(0);
-    if (this.#at < this.#text.length) throw new UnsupportedSyntax();
+    const node = this.#readChoice(0);
+    if (this.#position < this.#text.length) throw new UnsupportedSyntax();
     return node;
   }
 
-  #choice(depth: number): RegexNode {
+  #readChoice(depth: number): RegexNode {
     if (depth > maxDepth) throw new UnsupportedSyntax();
-    const parts = [this.#sequence(depth)];
-    while (this.#text[this.#at] === '|') {
-      this.#at++;
-      parts.push(this.#sequence(depth));
+    const parts = [this.#readSequence(depth)];
+    while (this.#text[this.#position] === '|') {
+      this.#position++;
+      parts.push(this.#readSequence(depth));
     }
     return parts.length === 1 ? (parts[0] as RegexNode) : { is: 'choice', parts };
   }
 
-  #sequence(depth: number): RegexNode {
+  #readSequence(depth: number): RegexNode {
     const parts: RegexNode[] = [];
     for (
-      let next = this.#text[this.#at];
+      let next = this.#text[this.#position];
       next !== undefined && next !== '|' && next !== ')';
-      next = this.#text[this.#at]
+      next = this.#text[this.#position]
     )
-      parts.push(this.#readQuantifier(this.#atom(depth)));
+      parts.push(this.#readQuantifier(this.#readAtom(depth)));
     return parts.length === 1 ? (parts[0] as RegexNode) : { is: 'sequence', parts };
   }
 
   #readQuantifier(part: RegexNode): RegexNode {
-    const found = quantifier.exec(this.#text.slice(this.#at, this.#at + 16));
-    if (found === null) return part;
+    const quantifierMatch = quantifierPattern.exec(this.#text.slice(this.#position, this.#position + 16));
+    if (quantifierMatch === null) return part;
     if (part.is === 'anchor') throw new UnsupportedSyntax();
-    const [whole, sign = ''] = found;
-    this.#at += whole.length;
-    const isLazy = this.#text[this.#at] === '?';
-    if (isLazy) this.#at++;
-    if (/[*+]/.test(this.#text[this.#at] ?? '')) throw new UnsupportedSyntax();
-    const [min, max] = parseBounds(sign, found[2], found[3], found[4]);
+    const [quantifierText, sign = ''] = quantifierMatch;
+    this.#position += quantifierText.length;
+    const isLazy = this.#text[this.#position] === '?';
+    if (isLazy) this.#position++;
+    if (/[*+]/.test(this.#text[this.#position] ?? '')) throw new UnsupportedSyntax();
+    const [min, max] = parseBounds(sign, quantifierMatch[2], quantifierMatch[3], quantifierMatch[4]);
     if (max < min) throw new UnsupportedSyntax();
     return { is: 'repeat', part, min, max, lazy: isLazy };
   }
 
-  #atom(depth: number): RegexNode {
-    const character = this.#text[this.#at++] as string;
+  #readAtom(depth: number): RegexNode {
+    const character = this.#text[this.#position++] as string;
     switch (character) {
       case '(':
-        return this.#group(depth);
+        return this.#readGroup(depth);
       case '[':
-        return this.#class();
+        return this.#readClass();
       case '.':
         return { is: 'class', source: this.#flags.dotAll ? '[\\s\\S]' : '[^\\n]' };
       case '^':
@@ -114,74 +114,76 @@ class RegexReader {
       case '$':
         return { is: 'anchor', source: this.#flags.multiline ? '(?![^\\n])' : '$' };
       case '\\':
-        return this.#escape();
+        return this.#readEscape();
       case '*':
       case '+':
       case '?':
         throw new UnsupportedSyntax();
       default:
-        return this.#character(character);
+        return this.#createCharacter(character);
     }
   }
 
-  #character(text: string): RegexNode {
+  #createCharacter(text: string): RegexNode {
     if (/[\ud800-\udfff]/.test(text)) throw new UnsupportedSyntax();
     return { is: 'character', text };
   }
 
-  #group(depth: number): RegexNode {
-    if (this.#text[this.#at] === '?') {
-      if (this.#text[this.#at + 1] !== ':') throw new UnsupportedSyntax();
-      this.#at += 2;
+  #readGroup(depth: number): RegexNode {
+    if (this.#text[this.#position] === '?') {
+      if (this.#text[this.#position + 1] !== ':') throw new UnsupportedSyntax();
+      this.#position += 2;
     }
-    const inner = this.#choice(depth + 1);
-    if (this.#text[this.#at++] !== ')') throw new UnsupportedSyntax();
+    const inner = this.#readChoice(depth + 1);
+    if (this.#text[this.#position++] !== ')') throw new UnsupportedSyntax();
     // A separate node, so that a following quantifier applies to the complete group.
     return { is: 'sequence', parts: [inner] };
   }
 
-  #escape(): RegexNode {
-    const next = this.#text[this.#at++] ?? '';
-    const named = classEscapes[next.toLowerCase()];
-    if (named !== undefined) return { is: 'class', source: next === next.toLowerCase() ? `[${named}]` : `[^${named}]` };
+  #readEscape(): RegexNode {
+    const next = this.#text[this.#position++] ?? '';
+    const classRange = classEscapes[next.toLowerCase()];
+    if (classRange !== undefined)
+      return { is: 'class', source: next === next.toLowerCase() ? `[${classRange}]` : `[^${classRange}]` };
     if (next === 'b') return { is: 'anchor', source: '\\b' };
-    return this.#character(this.#escapedCharacter(next));
+    return this.#createCharacter(this.#readEscapedCharacter(next));
   }
 
-  #escapedCharacter(next: string): string {
+  #readEscapedCharacter(next: string): string {
     const control = controls[next];
     if (control !== undefined) return control;
     if (next === 'x') {
-      const [, digits = ''] = /^([0-9A-Fa-f]{2})/.exec(this.#text.slice(this.#at, this.#at + 2)) ?? [];
+      const [, digits = ''] = /^([0-9A-Fa-f]{2})/.exec(this.#text.slice(this.#position, this.#position + 2)) ?? [];
       if (digits === '') throw new UnsupportedSyntax();
-      this.#at += 2;
+      this.#position += 2;
       return String.fromCharCode(Number.parseInt(digits, 16));
     }
     if (next === '' || /[0-9A-Za-z]/.test(next)) throw new UnsupportedSyntax();
     return next;
   }
 
-  #class(): RegexNode {
+  #readClass(): RegexNode {
     let source = '[';
-    if (this.#text[this.#at] === '^') {
+    if (this.#text[this.#position] === '^') {
       source += '^';
-      this.#at++;
+      this.#position++;
     }
     for (let isFirst = true; ; isFirst = false) {
-      const character = this.#text[this.#at++];
-      if (character === undefined || (character === '[' && this.#text[this.#at] === ':')) throw new UnsupportedSyntax();
+      const character = this.#text[this.#position++];
+      if (character === undefined || (character === '[' && this.#text[this.#position] === ':'))
+        throw new UnsupportedSyntax();
       if (character === ']' && !isFirst) return { is: 'class', source: `${source}]` };
-      source += this.#member(character);
+      source += this.#readClassMember(character);
     }
   }
 
-  #member(character: string): string {
+  #readClassMember(character: string): string {
     if (character === '\\') {
-      const next = this.#text[this.#at++] ?? '';
-      const named = classEscapes[next];
-      if (named !== undefined) return named;
+      const next = this.#text[this.#position++] ?? '';
+      const classRange = classEscapes[next];
+      if (classRange !== undefined) return classRange;
       if (next === 'b') throw new UnsupportedSyntax();
-      return escapeCharacter(this.#escapedCharacter(next));
+      return escapeCharacter(this.#readEscapedCharacter(next));
     }
     if (/[\ud800-\udfff]/.test(character)) throw new UnsupportedSyntax();
     return character === '-' ? '-' : escapeCharacter(character);
@@ -189,7 +191,7 @@ class RegexReader {
 }
 
 /** Returns the tree of an expression; `undefined` if it uses unsupported syntax. */
-export const regexTree = (source: string, flags: RegexFlags): RegexNode | undefined => {
+export const parseRegexTree = (source: string, flags: RegexFlags): RegexNode | undefined => {
   try {
     return new RegexReader(source, flags).read();
   } catch (error) {
@@ -222,28 +224,28 @@ export interface SearchPathCount {
   readonly factor: number;
   readonly degree: number;
 }
-const unbounded: SearchPathCount = { factor: Number.POSITIVE_INFINITY, degree: 0 };
+const unboundedCount: SearchPathCount = { factor: Number.POSITIVE_INFINITY, degree: 0 };
 
 export const countPaths = (node: RegexNode): SearchPathCount => {
   switch (node.is) {
     case 'sequence': {
-      const ways = node.parts.map(countPaths);
+      const partCounts = node.parts.map(countPaths);
       return {
-        factor: ways.reduce((product, { factor }) => product * factor, 1),
-        degree: ways.reduce((sum, { degree }) => sum + degree, 0),
+        factor: partCounts.reduce((product, { factor }) => product * factor, 1),
+        degree: partCounts.reduce((sum, { degree }) => sum + degree, 0),
       };
     }
     case 'choice': {
-      const ways = node.parts.map(countPaths);
+      const partCounts = node.parts.map(countPaths);
       return {
-        factor: ways.reduce((sum, { factor }) => sum + factor, 0),
-        degree: Math.max(...ways.map(({ degree }) => degree)),
+        factor: partCounts.reduce((sum, { factor }) => sum + factor, 0),
+        degree: Math.max(...partCounts.map(({ degree }) => degree)),
       };
     }
     case 'repeat': {
       const inner = countPaths(node.part);
       if (node.max === Number.POSITIVE_INFINITY)
-        return inner.factor === 1 && inner.degree === 0 ? { factor: 1, degree: 1 } : unbounded;
+        return inner.factor === 1 && inner.degree === 0 ? { factor: 1, degree: 1 } : unboundedCount;
       return { factor: (node.max - node.min + 1) * inner.factor ** node.max, degree: inner.degree * node.max };
     }
     default:
@@ -259,13 +261,13 @@ export const findRequiredTexts = (node: RegexNode): string[][] => {
     if (run !== '') sets.push([run.toLowerCase()]);
     run = '';
   };
-  const walk = (each: RegexNode): void => {
-    if (each.is === 'character') run += each.text;
-    else if (each.is === 'sequence') each.parts.forEach(walk);
-    else if (each.is !== 'anchor') {
+  const walk = (child: RegexNode): void => {
+    if (child.is === 'character') run += child.text;
+    else if (child.is === 'sequence') child.parts.forEach(walk);
+    else if (child.is !== 'anchor') {
       endRun();
-      if (each.is === 'repeat' && each.min > 0) sets.push(...findRequiredTexts(each.part));
-      if (each.is === 'choice') sets.push(...requiredByChoice(each.parts));
+      if (child.is === 'repeat' && child.min > 0) sets.push(...findRequiredTexts(child.part));
+      if (child.is === 'choice') sets.push(...findRequiredByChoice(child.parts));
     }
   };
   walk(node);
@@ -282,7 +284,7 @@ export const selectRequiredSet = (sets: readonly string[][]): string[] | undefin
   );
 };
 
-const requiredByChoice = (parts: readonly RegexNode[]): string[][] => {
-  const best = parts.map((part) => selectRequiredSet(findRequiredTexts(part)));
-  return best.every((set) => set !== undefined) ? [(best as string[][]).flat()] : [];
+const findRequiredByChoice = (parts: readonly RegexNode[]): string[][] => {
+  const requiredSets = parts.map((part) => selectRequiredSet(findRequiredTexts(part)));
+  return requiredSets.every((set) => set !== undefined) ? [(requiredSets as string[][]).flat()] : [];
 };

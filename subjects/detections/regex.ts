@@ -7,9 +7,9 @@ import { compileRegex as linearRegexOf } from '../../queries/search/regex.ts';
 import {
   countPaths,
   findRequiredTexts,
+  parseRegexTree,
   type RegexFlags,
   type RegexNode,
-  regexTree,
   toJavaScript,
 } from './regex-tree.ts';
 
@@ -55,9 +55,9 @@ const beginsWithAnchor = (node: RegexNode): boolean =>
  */
 export const compileRegex = (expression: string, modifiers: readonly string[]): SigmaRegex | string => {
   // Flags at the start are an older Sigma syntax.
-  const [, inline = '', source = expression] = /^\(\?([ims]+)\)(.*)$/s.exec(expression) ?? [];
-  const has = (flag: string): boolean => modifiers.includes(flag) || inline.includes(flag);
-  const flags: RegexFlags = { ignoresCase: has('i'), multiline: has('m'), dotAll: has('s') };
+  const [, inlineFlags = '', source = expression] = /^\(\?([ims]+)\)(.*)$/s.exec(expression) ?? [];
+  const hasFlag = (flag: string): boolean => modifiers.includes(flag) || inlineFlags.includes(flag);
+  const flags: RegexFlags = { ignoresCase: hasFlag('i'), multiline: hasFlag('m'), dotAll: hasFlag('s') };
   const linear = linearRegexOf(
     source,
     (flags.ignoresCase ? RE2JS.CASE_INSENSITIVE : 0) |
@@ -66,7 +66,7 @@ export const compileRegex = (expression: string, modifiers: readonly string[]): 
     maxInstructions,
   );
   if (typeof linear === 'string') return linear;
-  const tree = regexTree(trimAnySequences(source), flags);
+  const tree = parseRegexTree(trimAnySequences(source), flags);
   const weight = re2Weight * Math.max(1, linear.instructions / 1_000);
   const testLinear = (text: string): boolean => {
     examinedCharacters.characters += weight * text.length;
@@ -74,8 +74,8 @@ export const compileRegex = (expression: string, modifiers: readonly string[]): 
   };
   if (tree === undefined) return { source: expression, test: testLinear, requiredTexts: [], weight: 200 };
   const { factor, degree } = countPaths(tree);
-  const power = degree + (beginsWithAnchor(tree) ? 0 : 1);
-  const maxLength = Math.floor((maxSteps / factor) ** (1 / Math.max(1, power)));
+  const searchDegree = degree + (beginsWithAnchor(tree) ? 0 : 1);
+  const maxLength = Math.floor((maxSteps / factor) ** (1 / Math.max(1, searchDegree)));
   const nativeRegex = new RegExp(toJavaScript(tree), flags.ignoresCase ? 'i' : '');
   return {
     source: expression,

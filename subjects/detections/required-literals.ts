@@ -1,5 +1,5 @@
 /** Derives literals that an event must contain for a rule to match, by which candidate rules are found */
-import { foldCase, hasWildcards, requiredTexts, textOfPattern } from './pattern.ts';
+import { findRequiredTexts, foldCase, getPatternText, hasWildcards } from './pattern.ts';
 import type { ItemTest, RuleTree, ValueTest } from './tree.ts';
 
 /**
@@ -18,30 +18,33 @@ export const minTextLength = 3;
 const maxLiterals = 5_000;
 
 /** Returns the lookup key of a value: numbers in JavaScript's canonical form. */
-export const valueKey = (low: string): string => {
-  const first = low.charCodeAt(0);
-  const isNumeral = low.length < 24 && ((first >= 48 && first <= 57) || first === 43 || first === 45 || first === 46);
-  if (!isNumeral) return low;
-  const number = Number(low);
-  return Number.isFinite(number) ? String(number) : low;
+export const toValueKey = (foldedValue: string): string => {
+  const first = foldedValue.charCodeAt(0);
+  const isNumeral =
+    foldedValue.length < 24 && ((first >= 48 && first <= 57) || first === 43 || first === 45 || first === 46);
+  if (!isNumeral) return foldedValue;
+  const number = Number(foldedValue);
+  return Number.isFinite(number) ? String(number) : foldedValue;
 };
 
-const textClause = (texts: readonly string[], names: readonly string[]): Clause | undefined =>
+const createTextClause = (texts: readonly string[], names: readonly string[]): Clause | undefined =>
   texts.length > 0 && texts.every(({ length }) => length >= minTextLength)
     ? texts.map((text) => ({ is: 'text', names, text }))
     : undefined;
 
-const testClause = (test: ValueTest, names: readonly string[]): Clause | undefined => {
+const createTestClause = (test: ValueTest, names: readonly string[]): Clause | undefined => {
   switch (test.is) {
     case 'pattern': {
       if (names.length > 0 && !hasWildcards(test.pattern))
-        return [{ is: 'value', names, value: valueKey(foldCase(textOfPattern(test.pattern))) }];
-      return textClause(requiredTexts(test.pattern).slice(0, 1), names);
+        return [{ is: 'value', names, value: toValueKey(foldCase(getPatternText(test.pattern))) }];
+      return createTextClause(findRequiredTexts(test.pattern).slice(0, 1), names);
     }
     case 'number':
       return names.length > 0 ? [{ is: 'value', names, value: String(test.value) }] : undefined;
     case 'regex': {
-      const sets = test.regex.requiredTexts.map((set) => textClause(set, names)).filter((set) => set !== undefined);
+      const sets = test.regex.requiredTexts
+        .map((set) => createTextClause(set, names))
+        .filter((set) => set !== undefined);
       return selectBestClause(sets);
     }
     default:
@@ -50,20 +53,20 @@ const testClause = (test: ValueTest, names: readonly string[]): Clause | undefin
 };
 
 /** Returns the selectivity of a clause, which is that of its least selective literal. */
-const selectivity = (clause: Clause): number =>
+const computeSelectivity = (clause: Clause): number =>
   Math.min(...clause.map((each) => (each.is === 'value' ? 6 + each.value.length / 4 : each.text.length))) -
   Math.log2(clause.length);
 
 const selectBestClause = (clauses: readonly Clause[]): Clause | undefined =>
   clauses.reduce<Clause | undefined>(
     (bestClause, clause) =>
-      bestClause === undefined || selectivity(clause) > selectivity(bestClause) ? clause : bestClause,
+      bestClause === undefined || computeSelectivity(clause) > computeSelectivity(bestClause) ? clause : bestClause,
     undefined,
   );
 
-const itemClauses = ({ values, names, differs }: ItemTest): Clause[] => {
-  if (differs || values.length === 0) return [];
-  const each = values.map(({ test }) => testClause(test, names));
+const createItemClauses = ({ values, names, isNegated }: ItemTest): Clause[] => {
+  if (isNegated || values.length === 0) return [];
+  const each = values.map(({ test }) => createTestClause(test, names));
   if (each.some((clause) => clause === undefined)) return [];
   const clause = (each as Clause[]).flat();
   return clause.length > maxLiterals ? [] : [clause];
@@ -73,7 +76,7 @@ const itemClauses = ({ values, names, differs }: ItemTest): Clause[] => {
 export const findClauses = (tree: RuleTree): Clause[] => {
   switch (tree.is) {
     case 'item':
-      return itemClauses(tree);
+      return createItemClauses(tree);
     case 'not':
       return [];
     case 'and':
@@ -89,4 +92,4 @@ export const findClauses = (tree: RuleTree): Clause[] => {
 
 /** Returns the most selective clauses, at most `maxClauses`. */
 export const selectClauses = (clauses: readonly Clause[], maxClauses: number): Clause[] =>
-  clauses.toSorted((left, right) => selectivity(right) - selectivity(left)).slice(0, maxClauses);
+  clauses.toSorted((left, right) => computeSelectivity(right) - computeSelectivity(left)).slice(0, maxClauses);

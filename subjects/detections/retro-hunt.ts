@@ -1,7 +1,7 @@
 /** Runs new rules over records that were stored before the rules were deployed */
 
 import { parseRetainedRange } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
@@ -35,11 +35,11 @@ export const createHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt
  * rule.
  */
 const selectRules = async (
-  own: Pick<TenantDocuments, 'collection'>,
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
   ids: ReadonlySet<string>,
 ): Promise<StoredRule[]> => {
   const enabled: StoredRule[] = [];
-  for await (const rule of iterateDocuments(own.collection(detectionRules), { filter: { enabled: true } }))
+  for await (const rule of iterateDocuments(tenantDocuments.collection(detectionRules), { filter: { enabled: true } }))
     enabled.push(rule);
   const needsAll = enabled.some(({ id, kind }) => kind === 'correlation' && ids.has(id));
   return enabled.filter(({ id, kind }) => needsAll || kind !== 'rule' || ids.has(id));
@@ -53,23 +53,26 @@ export const runHunt = async (
   { ruleIds, fromMs, toMs }: RetroHunt,
   {
     reading,
-    own,
+    tenantDocuments,
     ...run
-  }: { readonly reading: Reading; readonly own: Pick<TenantDocuments, 'collection'> } & Omit<RuleRun, 'nowMs'>,
+  }: { readonly reading: TenantReader; readonly tenantDocuments: Pick<TenantDocuments, 'collection'> } & Omit<
+    RuleRun,
+    'nowMs'
+  >,
 ): Promise<Pick<RetroHunt, 'records' | 'isComplete'> & { readonly signals: readonly DetectionSignal[] }> => {
   const ids = new Set(ruleIds);
-  const rules = await selectRules(own, ids);
+  const rules = await selectRules(tenantDocuments, ids);
   if (!rules.some(({ id }) => ids.has(id))) return { records: 0, isComplete: true, signals: [] };
   const { nowMs } = reading;
   const retainedFromMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
   const rangeText = { from: String(Math.max(fromMs, retainedFromMs)), to: String(toMs) };
   const range = parseRetainedRange(rangeText, { caller: reading, signal: 'logs', nowMs });
-  const question = { filter: { scope: 'account' as const }, range, limit: maxRecords };
+  const exportQuery = { filter: { scope: 'account' as const }, range, limit: maxRecords };
   /** By id: a signal that is emitted again replaces the earlier one and includes all signals that it suppressed. */
   const signals = new Map<string, DetectionSignal>();
   let records = 0;
-  const toDeploy = await createDeploymentSource(rules, own);
-  const hasCompleted = await backtestLogs(reading, { ...run, toDeploy, nowMs }, question, (page) => {
+  const toDeploy = await createDeploymentSource(rules, tenantDocuments);
+  const hasCompleted = await backtestLogs(reading, { ...run, toDeploy, nowMs }, exportQuery, (page) => {
     records += page.records;
     for (const signal of page.signals) if (ids.has(signal.ruleId)) signals.set(signal.id, signal);
     return signals.size < maxSignals;

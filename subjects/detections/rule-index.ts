@@ -1,8 +1,8 @@
-/** Index of rules by the literals that an event must contain for them to match */
+/** Index of rules by the literals that an event must contain for them to match. */
 
 import { TextIndex } from '../../schemas/text-index.ts';
 import type { EventValue, SigmaEvent } from './event.ts';
-import { type Clause, minTextLength, type RequiredLiteral, selectClauses, valueKey } from './required-literals.ts';
+import { type Clause, minTextLength, type RequiredLiteral, selectClauses, toValueKey } from './required-literals.ts';
 
 /** Maximum number of indexed clauses per rule, one bit each */
 const maxClauses = 6;
@@ -35,7 +35,7 @@ export class RuleIndex {
   /** Rules that may match any event */
   readonly always: readonly number[];
   readonly #requiredBits: Uint8Array;
-  readonly #seen: Uint8Array;
+  readonly #seenBits: Uint8Array;
   readonly #touched: number[] = [];
   readonly #postings: Posting[] = [];
   readonly #values = new Map<string, Map<string, Posting>>();
@@ -43,7 +43,7 @@ export class RuleIndex {
   readonly #textNames = new Set<string>();
   /** All texts, and those that are searched in all values; both include keys */
   readonly #texts: TextIndex;
-  readonly #anywhere: TextIndex;
+  readonly #textsAnywhere: TextIndex;
   /** Whether texts are searched in all values, and whether some of them may occur in a number or a boolean */
   readonly hasTextsAnywhere: boolean;
   readonly hasScalarTexts: boolean;
@@ -64,7 +64,7 @@ export class RuleIndex {
     const texts = new Map<string, number>();
     const always: number[] = [];
     this.#requiredBits = new Uint8Array(rules.length);
-    this.#seen = new Uint8Array(rules.length);
+    this.#seenBits = new Uint8Array(rules.length);
     for (const [rule, clauses] of rules.entries()) {
       if (clauses.length === 0) always.push(rule);
       for (const [number, clause] of selectClauses(clauses, maxClauses).entries()) {
@@ -78,19 +78,19 @@ export class RuleIndex {
     const unnamedTexts = rules
       .flat(2)
       .flatMap((literal) => (literal.is === 'text' && literal.names.length === 0 ? [literal.text] : []));
-    const anywhere = new Set(unnamedTexts.filter((text) => texts.has(text)));
-    this.hasTextsAnywhere = anywhere.size > 0;
-    this.hasScalarTexts = [...anywhere].some(canOccurInScalar);
-    const named = [...this.#values.keys(), ...this.#textNames, ...decisiveNames];
-    const keys = [...new Set(named)].filter((name) => keyPattern.test(name));
+    const textsAnywhere = new Set(unnamedTexts.filter((text) => texts.has(text)));
+    this.hasTextsAnywhere = textsAnywhere.size > 0;
+    this.hasScalarTexts = [...textsAnywhere].some(canOccurInScalar);
+    const relevantNames = [...this.#values.keys(), ...this.#textNames, ...decisiveNames];
+    const keys = [...new Set(relevantNames)].filter((name) => keyPattern.test(name));
     this.hasShortKeys = keys.some((name) => name.length < minTextLength - 1);
     for (const key of [...keys.map((name) => `${name}=`), ...omittedKeySegments]) {
       if (key.length < minTextLength) continue;
-      this.#textPosting(texts, key).isKey = true;
-      anywhere.add(key);
+      this.#getTextPosting(texts, key).isKey = true;
+      textsAnywhere.add(key);
     }
     this.#texts = new TextIndex(texts);
-    this.#anywhere = new TextIndex(new Map([...texts].filter(([text]) => anywhere.has(text))));
+    this.#textsAnywhere = new TextIndex(new Map([...texts].filter(([text]) => textsAnywhere.has(text))));
   }
 
   /** Returns whether exact values of a folded name are looked up. */
@@ -106,27 +106,27 @@ export class RuleIndex {
   /** Returns the literals that every record of a resource contains. */
   findLiterals({ leaves }: SigmaEvent): FoundLiterals {
     const foundPostings: Posting[] = [];
-    for (const { low, names } of leaves) {
+    for (const { foldedText, names } of leaves) {
       for (const name of names) {
-        const posting = this.#findPosting(name, low);
+        const posting = this.#findPosting(name, foldedText);
         if (posting !== undefined) foundPostings.push(posting);
       }
-      this.#selectTexts(names)?.scan(low, (id) => foundPostings.push(this.#postings[id] as Posting));
+      this.#selectTexts(names)?.scan(foldedText, (id) => foundPostings.push(this.#postings[id] as Posting));
     }
     return foundPostings;
   }
 
   /** Starts to process an event value by value, as `candidates` does in one call; `end` finishes the event. */
-  begin(met: FoundLiterals): void {
+  beginEvent(foundLiterals: FoundLiterals): void {
     this.#round++;
     this.#found.length = 0;
-    for (let at = 0; at < met.length; at++) this.#markFound(met[at] as Posting);
+    for (let index = 0; index < foundLiterals.length; index++) this.#markFound(foundLiterals[index] as Posting);
   }
 
   /** Adds a value, in lower case, with its folded names. */
-  value(names: readonly string[], low: string): void {
-    for (let at = 0; at < names.length; at++) {
-      const posting = this.#findPosting(names[at] as string, low);
+  addValue(names: readonly string[], low: string): void {
+    for (let index = 0; index < names.length; index++) {
+      const posting = this.#findPosting(names[index] as string, low);
       if (posting !== undefined) this.#markFound(posting);
     }
   }
@@ -135,14 +135,14 @@ export class RuleIndex {
    * Searches the ASCII characters of a UTF-8 text for all texts or for those of any value. Returns flags of the
    * matches, as `TextIndex` does.
    */
-  bytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
-    return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#onText);
+  scanBytes(scanBytes: Uint8Array, from: number, to: number, searchAll: boolean): number {
+    return (searchAll ? this.#texts : this.#textsAnywhere).scanBytes(scanBytes, from, to, this.#onText);
   }
 
   /** Searches a body in the same way, and records the ends of keys in `keyEnds`. */
-  body(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
+  scanBody(bytes: Uint8Array, from: number, to: number, searchAll: boolean): number {
     this.#keyEnds.length = 0;
-    return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#onBodyText);
+    return (searchAll ? this.#texts : this.#textsAnywhere).scanBytes(bytes, from, to, this.#onBodyText);
   }
 
   /** Ends of relevant keys in the last body, possibly repeated: after their `=`, or after a segment that names omit. */
@@ -151,84 +151,85 @@ export class RuleIndex {
   }
 
   /** Searches a text in lower case for the same texts. */
-  text(low: string, forAll: boolean): void {
-    (forAll ? this.#texts : this.#anywhere).scan(low, this.#onText);
+  scanText(low: string, searchAll: boolean): void {
+    (searchAll ? this.#texts : this.#textsAnywhere).scan(low, this.#onText);
   }
 
   /**
    * Finishes an event. Returns the rules that it may match, without those that may match any event; valid until the
    * next event.
    */
-  end(): readonly number[] {
-    for (let at = 0; at < this.#touched.length; at++) this.#seen[this.#touched[at] as number] = 0;
+  endEvent(): readonly number[] {
+    for (let index = 0; index < this.#touched.length; index++) this.#seenBits[this.#touched[index] as number] = 0;
     this.#touched.length = 0;
     return this.#found;
   }
 
   /** Returns the numbers of the rules that an event may match; valid until the next call. */
-  candidates({ leaves }: SigmaEvent): readonly number[] {
-    this.begin(noLiterals);
-    for (let at = 0; at < leaves.length; at++) {
-      const { low, names } = leaves[at] as EventValue;
-      this.value(names, low);
-      this.#selectTexts(names)?.scan(low, this.#onText);
+  findCandidates({ leaves }: SigmaEvent): readonly number[] {
+    this.beginEvent(noLiterals);
+    for (let index = 0; index < leaves.length; index++) {
+      const { foldedText, names } = leaves[index] as EventValue;
+      this.addValue(names, foldedText);
+      this.#selectTexts(names)?.scan(foldedText, this.#onText);
     }
-    this.end();
-    for (let at = 0; at < this.always.length; at++) this.#found.push(this.always[at] as number);
+    this.endEvent();
+    for (let index = 0; index < this.always.length; index++) this.#found.push(this.always[index] as number);
     return this.#found;
   }
 
   /** Returns the texts to search in a value of these names. */
   #selectTexts(names: readonly string[]): TextIndex | undefined {
-    for (let at = 0; at < names.length; at++) if (this.#textNames.has(names[at] as string)) return this.#texts;
-    return this.hasTextsAnywhere ? this.#anywhere : undefined;
+    for (let index = 0; index < names.length; index++)
+      if (this.#textNames.has(names[index] as string)) return this.#texts;
+    return this.hasTextsAnywhere ? this.#textsAnywhere : undefined;
   }
 
   #findPosting(name: string, low: string): Posting | undefined {
     const values = this.#values.get(name);
-    return values?.get(low) ?? values?.get(valueKey(low));
+    return values?.get(low) ?? values?.get(toValueKey(low));
   }
 
   #markFound(posting: Posting): void {
     if (posting.round === this.#round) return;
     posting.round = this.#round;
     const { rules, clauses } = posting;
-    const seen = this.#seen;
-    for (let at = 0; at < rules.length; at++) {
-      const rule = rules[at] as number;
-      const before = seen[rule] as number;
-      const now = before | (clauses[at] as number);
-      if (now === before) continue;
-      if (before === 0) this.#touched.push(rule);
-      seen[rule] = now;
-      if (now === this.#requiredBits[rule]) this.#found.push(rule);
+    const seen = this.#seenBits;
+    for (let index = 0; index < rules.length; index++) {
+      const rule = rules[index] as number;
+      const previousBits = seen[rule] as number;
+      const newBits = previousBits | (clauses[index] as number);
+      if (newBits === previousBits) continue;
+      if (previousBits === 0) this.#touched.push(rule);
+      seen[rule] = newBits;
+      if (newBits === this.#requiredBits[rule]) this.#found.push(rule);
     }
   }
 
   #createPostings(literal: RequiredLiteral, texts: Map<string, number>): Posting[] {
-    if (literal.is === 'value') return literal.names.map((name) => this.#valuePosting(name, literal.value));
+    if (literal.is === 'value') return literal.names.map((name) => this.#getValuePosting(name, literal.value));
     for (const name of literal.names) this.#textNames.add(name);
-    return [this.#textPosting(texts, literal.text)];
+    return [this.#getTextPosting(texts, literal.text)];
   }
 
-  #textPosting(texts: Map<string, number>, text: string): Posting {
+  #getTextPosting(texts: Map<string, number>, text: string): Posting {
     const id = texts.get(text) ?? texts.size;
     texts.set(text, id);
-    const posting = this.#postings[id] ?? newPosting();
+    const posting = this.#postings[id] ?? createPosting();
     this.#postings[id] = posting;
     return posting;
   }
 
-  #valuePosting(name: string, value: string): Posting {
+  #getValuePosting(name: string, value: string): Posting {
     const values = this.#values.get(name) ?? new Map<string, Posting>();
     this.#values.set(name, values);
-    const posting = values.get(value) ?? newPosting();
+    const posting = values.get(value) ?? createPosting();
     values.set(value, posting);
     return posting;
   }
 }
 
-const newPosting = (): Posting => ({ rules: [], clauses: [], isKey: false, round: 0 });
+const createPosting = (): Posting => ({ rules: [], clauses: [], isKey: false, round: 0 });
 
 const addToPosting = (posting: Posting, rule: number, bit: number): void => {
   posting.rules.push(rule);

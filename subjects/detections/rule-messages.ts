@@ -13,7 +13,7 @@ export type RuleRequest = { readonly id: number } & (
   | { readonly events: readonly RecordValues[] }
 );
 
-/** A match without the rule */
+/** A match without its rule. */
 export type EventMatch = Pick<Match, 'ruleId' | 'fields'>;
 
 export interface RuleReply {

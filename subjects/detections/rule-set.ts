@@ -2,19 +2,19 @@
 import type { LogSource, SigmaCorrelation, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths, SigmaEvent } from './event.ts';
 import type { FieldTable } from './fields/table.ts';
-import { type EventKind, LogSources, logSourceCertainty, mayMatchLogSource } from './log-sources.ts';
+import { type EventKind, getLogSourceCertainty, LogSources, mayMatchLogSource } from './log-sources.ts';
 import {
   createPredicate,
   EventView,
   estimateCost,
+  findMatchedFields,
   type MatchedField,
-  matchedFields,
   type Predicate,
 } from './predicate.ts';
 import { examinedCharacters } from './regex.ts';
 import { type Clause, findClauses } from './required-literals.ts';
 import { RuleIndex } from './rule-index.ts';
-import { collectItems, detectionTree, findPlaceholders } from './rule-tree.ts';
+import { buildDetectionTree, collectItems, findPlaceholders } from './rule-tree.ts';
 import type { RuleTree } from './tree.ts';
 
 /** A deployed document */
@@ -52,7 +52,7 @@ export interface EvaluationObserver {
   /** Reports the kind of an event, before rules are evaluated. */
   onEventKind(kind: EventKind, event: SigmaEvent): void;
 }
-const watchNothing: EvaluationObserver = { isOff: () => false, onRuleCost: () => {}, onEventKind: () => {} };
+const noOpObserver: EvaluationObserver = { isOff: () => false, onRuleCost: () => {}, onEventKind: () => {} };
 
 /** A compiled rule */
 interface CompiledRule {
@@ -98,9 +98,9 @@ export interface PrefilterConditions {
   /** Returns whether an event has a field that enables a rule without required literals. */
   isAlways(event: SigmaEvent): boolean;
   /** Returns the folded names of a value by its name in the event. */
-  namesOf(key: string): readonly string[];
+  getNames(key: string): readonly string[];
   /** Returns whether a value of a folded name may determine the kind, or enable a rule without required literals. */
-  affectsRules(name: string): boolean;
+  canAffectRules(name: string): boolean;
 }
 
 /** Maximum number of kinds of events with a cached index */
@@ -136,7 +136,7 @@ const getTree = (
   if (cachedTree !== undefined && cachedTree.tables === tables && cachedTree.placeholders === placeholders)
     return cachedTree;
   const { logsource, detection } = document;
-  const tree = detectionTree(detection, { logsource, tables, placeholders: placeholders ?? {} });
+  const tree = buildDetectionTree(detection, { logsource, tables, placeholders: placeholders ?? {} });
   const names = [...new Set(collectItems(tree).flatMap((item) => item.names))];
   const compiledTree = { tables, placeholders, tree, clauses: findClauses(tree), names };
   treeCache.set(document, compiledTree);
@@ -157,20 +157,25 @@ export class RuleSet {
     this.#sources = new LogSources(tables);
     const filters = deployed.map(({ document }) => document).filter((document) => document.kind === 'filter');
     this.correlations = deployed.filter(
-      (each): each is RuleSet['correlations'][number] => each.document.kind === 'correlation',
+      (deployedDocument): deployedDocument is RuleSet['correlations'][number] =>
+        deployedDocument.document.kind === 'correlation',
     );
-    this.#rules = deployed.flatMap((each) => {
-      const { document, id, version, anySource = false } = each;
+    this.#rules = deployed.flatMap((deployedRule) => {
+      const { document, id, version, anySource = false } = deployedRule;
       if (document.kind !== 'rule') return [];
       const ruleTree = getTree(document, tables, options);
       const filterTrees = filters
         .filter(
           ({ rules, logsource }) =>
-            appliesToSource(logsource, document.logsource) && (rules === 'any' || isReferenced(rules, each)),
+            appliesToSource(logsource, document.logsource) && (rules === 'any' || isReferenced(rules, deployedRule)),
         )
         // A filter uses the same field names as the rule that it narrows.
         .map(({ detection }) =>
-          detectionTree(detection, { logsource: document.logsource, tables, placeholders: options.placeholders ?? {} }),
+          buildDetectionTree(detection, {
+            logsource: document.logsource,
+            tables,
+            placeholders: options.placeholders ?? {},
+          }),
         );
       const tree: RuleTree =
         filterTrees.length === 0 ? ruleTree.tree : { is: 'and', parts: [ruleTree.tree, ...filterTrees] };
@@ -202,82 +207,86 @@ export class RuleSet {
   }
 
   /** Returns an event from an object as its source logs it. */
-  eventOf(object: object): SigmaEvent {
+  createEvent(object: object): SigmaEvent {
     return this.newEvent().addObject(object);
   }
 
   /** Returns the log source of an event as far as the tables define it. */
-  kindOf(event: SigmaEvent): EventKind {
+  classifyEvent(event: SigmaEvent): EventKind {
     return this.#sources.classify(event);
   }
 
   /**
    * Returns the minimum that an event of a kind has if a rule may match it; `undefined` if a rule may match any event.
    */
-  prefilterConditions(kind: EventKind): PrefilterConditions | undefined {
-    const { rules, index } = this.#group(kind);
+  getPrefilterConditions(kind: EventKind): PrefilterConditions | undefined {
+    const { rules, index } = this.#getGroup(kind);
     const always = index.always.map((number) => rules[number] as CandidateRule);
     if (always.some(({ needsField }) => !needsField)) return undefined;
     const decisiveNames = new Set(always.flatMap(({ compiled }) => compiled.names));
     return {
       index,
       isAlways: ({ leaves }) => leaves.some(({ names }) => names.some((name) => decisiveNames.has(name))),
-      namesOf: (key) => this.#paths.namesOf(key),
-      affectsRules: (name) => this.#sources.tests(name) || decisiveNames.has(name),
+      getNames: (key) => this.#paths.getNames(key),
+      canAffectRules: (name) => this.#sources.tests(name) || decisiveNames.has(name),
     };
   }
 
   /** Returns all rules that an event matches, in their order. A prefilter result is reused. */
   match(
     eventOrObject: SigmaEvent | object,
-    observer: EvaluationObserver = watchNothing,
-    prefiltered?: PrefilterResult,
+    observer: EvaluationObserver = noOpObserver,
+    prefilterResult?: PrefilterResult,
   ): Match[] {
-    const event = eventOrObject instanceof SigmaEvent ? eventOrObject : this.eventOf(eventOrObject);
-    const kind = prefiltered?.kind ?? this.#sources.classify(event);
+    const event = eventOrObject instanceof SigmaEvent ? eventOrObject : this.createEvent(eventOrObject);
+    const kind = prefilterResult?.kind ?? this.#sources.classify(event);
     observer.onEventKind(kind, event);
-    const { rules, index } = this.#group(kind);
-    const candidates = prefiltered?.candidates ?? index.candidates(event);
+    const { rules, index } = this.#getGroup(kind);
+    const candidates = prefilterResult?.candidates ?? index.findCandidates(event);
     if (candidates.length === 0) return [];
     this.#view.setEvent(event);
     const matches: number[] = [];
-    for (let at = 0; at < candidates.length; at++) {
-      const number = candidates[at] as number;
+    for (let index = 0; index < candidates.length; index++) {
+      const number = candidates[index] as number;
       const { compiled, needsField } = rules[number] as CandidateRule;
       if (observer.isOff(compiled.id, compiled.version)) continue;
-      const before = examinedCharacters.characters;
+      const charactersBefore = examinedCharacters.characters;
       const isMatch = compiled.predicate() && !(needsField && this.#view.findOther(compiled.names) === undefined);
       if (isMatch) matches.push(number);
-      observer.onRuleCost(compiled.id, compiled.version, compiled.cost + (examinedCharacters.characters - before));
+      observer.onRuleCost(
+        compiled.id,
+        compiled.version,
+        compiled.cost + (examinedCharacters.characters - charactersBefore),
+      );
     }
     return matches
       .sort((left, right) => left - right)
       .map((number) => {
         const { id, version, rule, tree } = (rules[number] as CandidateRule).compiled;
-        return { ruleId: id, version, rule, fields: matchedFields(tree, this.#view) };
+        return { ruleId: id, version, rule, fields: findMatchedFields(tree, this.#view) };
       });
   }
 
   /** Returns how many rules are evaluated for an event, of those that may apply to it. For measurements. */
-  candidates(event: SigmaEvent): { readonly checked: number; readonly of: number } {
-    const { rules, index } = this.#group(this.#sources.classify(event));
-    return { checked: index.candidates(event).length, of: rules.length };
+  candidates(event: SigmaEvent): { readonly checked: number; readonly total: number } {
+    const { rules, index } = this.#getGroup(this.#sources.classify(event));
+    return { checked: index.findCandidates(event).length, total: rules.length };
   }
 
   /** Returns the text of the first value of an event under a field of a rule. */
-  valueOf(event: SigmaEvent, names: readonly string[]): string | undefined {
+  getValue(event: SigmaEvent, names: readonly string[]): string | undefined {
     this.#view.setEvent(event);
     const leaf = this.#view.findOther(names);
     return leaf === undefined || leaf.isNull ? undefined : leaf.text;
   }
 
-  #group(kind: EventKind): RuleGroup {
-    const known = this.#groups.get(kind.key);
-    if (known !== undefined) return known;
+  #getGroup(kind: EventKind): RuleGroup {
+    const existing = this.#groups.get(kind.key);
+    if (existing !== undefined) return existing;
     const rules = this.#rules.flatMap((compiled): CandidateRule[] => {
       const { logsource } = compiled.rule;
       if (!mayMatchLogSource(kind, logsource)) return [];
-      const certainty = compiled.anySource ? 'all' : logSourceCertainty(kind, logsource);
+      const certainty = compiled.anySource ? 'all' : getLogSourceCertainty(kind, logsource);
       // Keyword-only rules could match any text, so at least part of the log source must be known.
       if (certainty === 'none' && compiled.names.length === 0) return [];
       return [{ compiled, needsField: certainty !== 'all' && compiled.names.length > 0 }];
@@ -305,7 +314,7 @@ export interface RuleRequirements {
 }
 
 /** Returns the log source, fields and placeholders that a rule or filter needs. */
-export const requirementsOf = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTable[]): RuleRequirements => {
+export const getRequirements = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTable[]): RuleRequirements => {
   const { tree } = getTree(rule, tables, {});
   const fields = new Map(collectItems(tree).map(({ field, names }) => [field, names]));
   fields.delete('');

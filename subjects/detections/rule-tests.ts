@@ -30,29 +30,31 @@ type TestTenant = Pick<TenantDocuments, 'collection' | 'tenantId'>;
 
 /** Returns all documents of a collection. */
 const readAll = async <Fields extends object>(
-  own: Pick<TenantDocuments, 'collection'>,
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
   definition: CollectionDefinition<Fields>,
   filter: Filter = {},
 ): Promise<(Fields & StoredMetadata)[]> => {
-  const found: (Fields & StoredMetadata)[] = [];
-  for await (const document of iterateDocuments(own.collection(definition), { filter })) found.push(document);
-  return found;
+  const foundDocuments: (Fields & StoredMetadata)[] = [];
+  for await (const document of iterateDocuments(tenantDocuments.collection(definition), { filter }))
+    foundDocuments.push(document);
+  return foundDocuments;
 };
 
 /** Returns the built-in field tables and those of the organization. */
-export const readTables = async (own: Pick<TenantDocuments, 'collection'>): Promise<readonly FieldTable[]> =>
-  mergeTables((await readAll(own, detectionFields)).map(toFieldTable));
+export const readTables = async (
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
+): Promise<readonly FieldTable[]> => mergeTables((await readAll(tenantDocuments, detectionFields)).map(toFieldTable));
 
 const defaultTestId = 'tested';
 
 /** Returns rules to deploy, with the tables and placeholders of the organization. */
 export const createDeploymentSource = async (
   rules: readonly StoredRule[],
-  own: Pick<TenantDocuments, 'collection'>,
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
 ): Promise<DeploymentSource> => {
   const [fields, placeholders] = await Promise.all([
-    readAll(own, detectionFields),
-    readAll(own, detectionPlaceholders),
+    readAll(tenantDocuments, detectionFields),
+    readAll(tenantDocuments, detectionPlaceholders),
   ]);
   return { rules, fields, placeholders };
 };
@@ -63,15 +65,15 @@ export const createDeploymentSource = async (
  */
 export const createRuleDeploymentSource = async (
   rule: StoredRule,
-  own: Pick<TenantDocuments, 'collection'>,
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
 ): Promise<DeploymentSource> => {
   const filter = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
-  const others = await readAll(own, detectionRules, filter);
-  const siblings = others.filter(({ id }) => id !== rule.id);
-  return createDeploymentSource([...siblings, { ...rule, enabled: true }], own);
+  const otherRules = await readAll(tenantDocuments, detectionRules, filter);
+  const siblings = otherRules.filter(({ id }) => id !== rule.id);
+  return createDeploymentSource([...siblings, { ...rule, enabled: true }], tenantDocuments);
 };
 
-/** Separate from the threads of retro hunts, because users wait for the test of a few events */
+/** Separate from the threads of retro hunts, because users wait for tests of a few events. */
 const testThreads = new RuleThreads();
 const testBudgetMs = 10_000;
 
@@ -88,10 +90,10 @@ export interface TestedRule {
 export const findMatches = async (
   { document, anySource }: TestedRule,
   events: readonly Readonly<Record<string, unknown>>[],
-  own: TestTenant,
+  tenantDocuments: TestTenant,
 ): Promise<(EventMatch | undefined)[]> => {
   const now = new Date(0).toISOString();
-  const tested = {
+  const testRule = {
     id: document.id === '' ? defaultTestId : document.id,
     version: 1,
     createdAt: now,
@@ -106,11 +108,11 @@ export const findMatches = async (
     exceptions: [],
     anySource,
   };
-  const run = { tenantId: own.tenantId, nowMs: 0, budgetMs: testBudgetMs };
-  const matches = await testThreads.run(await createRuleDeploymentSource(tested, own), run, (rules) =>
-    rules.matchesOf(events.map((event) => ({ body: event, attributes: [], resource: [] }))),
+  const run = { tenantId: tenantDocuments.tenantId, nowMs: 0, budgetMs: testBudgetMs };
+  const matches = await testThreads.run(await createRuleDeploymentSource(testRule, tenantDocuments), run, (rules) =>
+    rules.findMatches(events.map((event) => ({ body: event, attributes: [], resource: [] }))),
   );
-  return matches.map((eventMatches) => eventMatches.find(({ ruleId }) => ruleId === tested.id));
+  return matches.map((eventMatches) => eventMatches.find(({ ruleId }) => ruleId === testRule.id));
 };
 
 /** Message for an event that the rule would match if the log source were known. */
@@ -121,25 +123,25 @@ const unknownSourceMessage =
 export const runTests = async (
   rule: TestedRule,
   { mustMatch, mustNotMatch }: RuleTests,
-  own: TestTenant,
+  tenantDocuments: TestTenant,
 ): Promise<{ path: string; message: string }[]> => {
   if (mustMatch.length + mustNotMatch.length === 0) return [];
   const { kind } = rule.document;
   if (kind !== 'rule') return [{ path: 'tests', message: `are allowed for rules only: this is a ${kind}` }];
-  const [matching, others] = await Promise.all([
-    findMatches(rule, mustMatch, own),
-    findMatches(rule, mustNotMatch, own),
+  const [expectedMatches, unexpectedMatches] = await Promise.all([
+    findMatches(rule, mustMatch, tenantDocuments),
+    findMatches(rule, mustNotMatch, tenantDocuments),
   ]);
-  const anySourceMatches = matching.includes(undefined)
-    ? await findMatches({ ...rule, anySource: true }, mustMatch, own)
+  const anySourceMatches = expectedMatches.includes(undefined)
+    ? await findMatches({ ...rule, anySource: true }, mustMatch, tenantDocuments)
     : [];
   return [
-    ...matching.flatMap((match, index) => {
+    ...expectedMatches.flatMap((match, index) => {
       const message =
         anySourceMatches[index] === undefined ? 'the rule does not match this event' : unknownSourceMessage;
       return match === undefined ? [{ path: `tests.mustMatch.${index}`, message }] : [];
     }),
-    ...others.flatMap((match, index) =>
+    ...unexpectedMatches.flatMap((match, index) =>
       match === undefined
         ? []
         : [

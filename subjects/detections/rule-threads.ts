@@ -13,11 +13,11 @@ import type { EventMatch, RuleReply, RuleRequest } from './rule-messages.ts';
 /** Rules that run in a worker thread. All calls reject with `RulesTimeoutError` after the time limit. */
 export interface RunningRules {
   /** Returns the signals that the stream emits for records, given in time order. */
-  signalsOf(records: readonly DetectedRecord[]): Promise<readonly DetectionSignal[]>;
+  detectSignals(records: readonly DetectedRecord[]): Promise<readonly DetectionSignal[]>;
   /** Returns the signals of windows that were still open. */
-  end(): Promise<readonly DetectionSignal[]>;
+  endWindows(): Promise<readonly DetectionSignal[]>;
   /** Returns the matches of each event by itself. */
-  matchesOf(events: readonly RecordValues[]): Promise<readonly (readonly EventMatch[])[]>;
+  findMatches(events: readonly RecordValues[]): Promise<readonly (readonly EventMatch[])[]>;
 }
 
 export class RulesTimeoutError extends QueryError {
@@ -56,13 +56,13 @@ export class RuleThreads {
    * immediately.
    */
   run<Result>(
-    toDeploy: DeploymentSource,
+    source: DeploymentSource,
     { nowMs, ...budget }: RuleRun,
     work: (rules: RunningRules) => Promise<Result>,
   ): Promise<Result> {
     const limitErrors = { createTimeoutError: () => new RulesTimeoutError(budget.budgetMs), createMemoryError };
     return this.#threads.run(budget, limitErrors, async (sendRequest) =>
-      work(await deployRules(sendRequest, toDeploy, nowMs)),
+      work(await deployRules(sendRequest, source, nowMs)),
     );
   }
 }
@@ -71,14 +71,14 @@ type RequestFields<Request = RuleRequest> = Request extends unknown ? Omit<Reque
 
 const deployRules = async (
   sendRequest: SendRequest<RuleReply>,
-  toDeploy: DeploymentSource,
+  source: DeploymentSource,
   nowMs: number,
 ): Promise<RunningRules> => {
   const request = (fields: RequestFields): Promise<RuleReply> => sendRequest((id) => ({ ...fields, id }));
-  await request({ deploy: toDeploy, nowMs });
+  await request({ deploy: source, nowMs });
   return {
-    signalsOf: async (records) => (await request({ records })).signals ?? [],
-    end: async () => (await request({ end: true })).signals ?? [],
-    matchesOf: async (events) => (await request({ events })).matches ?? [],
+    detectSignals: async (records) => (await request({ records })).signals ?? [],
+    endWindows: async () => (await request({ end: true })).signals ?? [],
+    findMatches: async (events) => (await request({ events })).matches ?? [],
   };
 };

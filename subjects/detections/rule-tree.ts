@@ -1,7 +1,7 @@
-/** Builds a tree over event fields from a detection */
+/** Builds a tree over event fields from a detection. */
 import type { Condition, Detection, LogSource, Selection, SelectionItem, SigmaValue } from './documents.ts';
-import { type FieldTable, fieldNames } from './fields/table.ts';
-import { canonicalModifier, createPatterns, findOrder, findPlace, findTimePart } from './modifiers.ts';
+import { type FieldTable, listFieldNames } from './fields/table.ts';
+import { createPatterns, findOrder, findPosition, findTimePart, toCanonicalModifier } from './modifiers.ts';
 import { createNetworkTest } from './network.ts';
 import { contains } from './pattern.ts';
 import { compileRegex } from './regex.ts';
@@ -16,13 +16,13 @@ export interface TreeOptions {
 
 const placeholder = /%([A-Za-z0-9_.-]+)%/g;
 
-const selectionItems = (selection: Selection): readonly SelectionItem[] =>
-  selection.is === 'any' ? selection.parts.flatMap(selectionItems) : selection.items;
+const listSelectionItems = (selection: Selection): readonly SelectionItem[] =>
+  selection.is === 'any' ? selection.parts.flatMap(listSelectionItems) : selection.items;
 
 /** Returns the names of the placeholders of a detection. */
 export const findPlaceholders = ({ selections }: Detection): string[] => {
   const names = [...selections.values()]
-    .flatMap(selectionItems)
+    .flatMap(listSelectionItems)
     .filter(({ modifiers }) => modifiers.includes('expand'))
     .flatMap(({ values }) => values.flatMap((value) => [...String(value).matchAll(placeholder)]))
     .map(([, name = '']) => name);
@@ -34,19 +34,21 @@ const maxExpandedTexts = 10_000;
 /** Returns a value with its placeholders replaced by each of their values; empty if a placeholder has no values. */
 const expandPlaceholders = (text: string, placeholders: TreeOptions['placeholders']): string[] => {
   let texts = [text];
-  for (const [whole, name = ''] of text.matchAll(placeholder)) {
+  for (const [placeholderText, name = ''] of text.matchAll(placeholder)) {
     const values = placeholders[name] ?? [];
-    texts = texts.flatMap((each) => values.map((value) => each.replace(whole, () => value))).slice(0, maxExpandedTexts);
+    texts = texts
+      .flatMap((each) => values.map((value) => each.replace(placeholderText, () => value)))
+      .slice(0, maxExpandedTexts);
   }
   return texts;
 };
 
-const textTests = (value: string, modifiers: readonly string[], isKeyword: boolean): ValueTest[] => {
-  const cased = modifiers.includes('cased');
+const createTextTests = (value: string, modifiers: readonly string[], isKeyword: boolean): ValueTest[] => {
+  const isCaseSensitive = modifiers.includes('cased');
   return createPatterns(value, modifiers).map((pattern) => ({
     is: 'pattern',
     pattern: isKeyword ? contains(pattern) : pattern,
-    cased,
+    isCaseSensitive,
   }));
 };
 
@@ -57,26 +59,26 @@ const createNonTextTest = (
   modifiers: readonly string[],
   options: TreeOptions,
 ): ValueTest | undefined => {
-  const has = (name: string): boolean => modifiers.includes(name);
+  const hasModifier = (name: string): boolean => modifiers.includes(name);
   const part = findTimePart(modifiers);
   const order = findOrder(modifiers);
   const text = String(value);
-  if (has('exists')) return { is: 'exists', exists: value === true };
+  if (hasModifier('exists')) return { is: 'exists', exists: value === true };
   if (part !== undefined) return { is: 'time', part, order: order ?? 'eq', value: Number(value) };
   if (order !== undefined) return { is: 'order', order, value: Number(value) };
   if (value === null) return { is: 'null' };
-  if (has('cidr')) return { is: 'network', has: createNetworkTest(text) ?? (() => false) };
-  if (has('re')) return regexTest(text, modifiers);
-  if (has('fieldref')) {
-    const names = fieldNames(text, options.logsource, options.tables);
-    return { is: 'field', names, place: findPlace(modifiers), cased: has('cased') };
+  if (hasModifier('cidr')) return { is: 'network', has: createNetworkTest(text) ?? (() => false) };
+  if (hasModifier('re')) return createRegexTest(text, modifiers);
+  if (hasModifier('fieldref')) {
+    const names = listFieldNames(text, options.logsource, options.tables);
+    return { is: 'field', names, place: findPosition(modifiers), isCaseSensitive: hasModifier('cased') };
   }
-  return typeof value === 'number' && field !== '' && findPlace(modifiers) === undefined
+  return typeof value === 'number' && field !== '' && findPosition(modifiers) === undefined
     ? { is: 'number', value }
     : undefined;
 };
 
-const regexTest = (text: string, modifiers: readonly string[]): ValueTest => {
+const createRegexTest = (text: string, modifiers: readonly string[]): ValueTest => {
   const regex = compileRegex(text, modifiers);
   // The parser of the rule has already rejected this.
   if (typeof regex === 'string') throw new TypeError(regex);
@@ -89,24 +91,24 @@ const createTests = (
   modifiers: readonly string[],
   options: TreeOptions,
 ): ValueTest[] => {
-  const other = createNonTextTest(value, item.field, modifiers, options);
-  if (other !== undefined) return [other];
+  const nonTextTest = createNonTextTest(value, item.field, modifiers, options);
+  if (nonTextTest !== undefined) return [nonTextTest];
   const texts = modifiers.includes('expand')
     ? expandPlaceholders(String(value), options.placeholders)
     : [String(value)];
-  return texts.flatMap((text) => textTests(text, modifiers, item.field === ''));
+  return texts.flatMap((text) => createTextTests(text, modifiers, item.field === ''));
 };
 
-const itemTest = (item: SelectionItem, selection: string, options: TreeOptions): RuleTree => {
-  const modifiers = item.modifiers.map(canonicalModifier);
-  const all = modifiers.includes('all');
-  const test = (values: readonly SigmaValue[]): ItemTest => ({
+const createItemTest = (item: SelectionItem, selection: string, options: TreeOptions): RuleTree => {
+  const modifiers = item.modifiers.map(toCanonicalModifier);
+  const isAllRequired = modifiers.includes('all');
+  const createItem = (values: readonly SigmaValue[]): ItemTest => ({
     is: 'item',
     field: item.field,
     selection,
     all: false,
-    differs: modifiers.includes('neq'),
-    names: item.field === '' ? [] : fieldNames(item.field, options.logsource, options.tables),
+    isNegated: modifiers.includes('neq'),
+    names: item.field === '' ? [] : listFieldNames(item.field, options.logsource, options.tables),
     modifiers: modifiers.join('|'),
     values: values.flatMap((value) =>
       createTests(value, item, modifiers, options).map(
@@ -115,46 +117,48 @@ const itemTest = (item: SelectionItem, selection: string, options: TreeOptions):
     ),
   });
   // One value may expand to several texts, any of which may match. With `all`, each value has its own test.
-  return all ? { is: 'and', parts: item.values.map((value) => test([value])) } : test(item.values);
+  return isAllRequired
+    ? { is: 'and', parts: item.values.map((value) => createItem([value])) }
+    : createItem(item.values);
 };
 
-const selectionTree = (selection: Selection, name: string, options: TreeOptions): RuleTree =>
+const buildSelectionTree = (selection: Selection, name: string, options: TreeOptions): RuleTree =>
   selection.is === 'any'
-    ? { is: 'or', parts: selection.parts.map((part) => selectionTree(part, name, options)) }
-    : { is: 'and', parts: selection.items.map((item) => itemTest(item, name, options)) };
+    ? { is: 'or', parts: selection.parts.map((part) => buildSelectionTree(part, name, options)) }
+    : { is: 'and', parts: selection.items.map((item) => createItemTest(item, name, options)) };
 
 const flatten = (is: 'and' | 'or', parts: readonly RuleTree[]): RuleTree => {
-  const all = parts.flatMap((part) => (part.is === is ? part.parts : [part]));
-  return all.length === 1 ? (all[0] as RuleTree) : { is, parts: all };
+  const flattenedParts = parts.flatMap((part) => (part.is === is ? part.parts : [part]));
+  return flattenedParts.length === 1 ? (flattenedParts[0] as RuleTree) : { is, parts: flattenedParts };
 };
 
 /** Returns the tree of a condition over named parts. */
-export const buildConditionTree = (condition: Condition, partOf: (name: string) => RuleTree): RuleTree => {
+export const buildConditionTree = (condition: Condition, getPart: (name: string) => RuleTree): RuleTree => {
   switch (condition.is) {
     case 'and':
     case 'or':
       return flatten(
         condition.is,
-        condition.parts.map((part) => buildConditionTree(part, partOf)),
+        condition.parts.map((part) => buildConditionTree(part, getPart)),
       );
     case 'not':
-      return { is: 'not', part: buildConditionTree(condition.part, partOf) };
+      return { is: 'not', part: buildConditionTree(condition.part, getPart) };
     case 'selection':
-      return partOf(condition.name);
+      return getPart(condition.name);
     default:
-      return flatten(condition.all ? 'and' : 'or', condition.names.map(partOf));
+      return flatten(condition.all ? 'and' : 'or', condition.names.map(getPart));
   }
 };
 
 /** Returns the tree of a detection. */
-export const detectionTree = ({ selections, conditions }: Detection, options: TreeOptions): RuleTree => {
+export const buildDetectionTree = ({ selections, conditions }: Detection, options: TreeOptions): RuleTree => {
   const treesByName = new Map<string, RuleTree>();
   const getSelectionTree = (name: string): RuleTree => {
-    const known = treesByName.get(name);
-    if (known !== undefined) return known;
+    const existing = treesByName.get(name);
+    if (existing !== undefined) return existing;
     const selection = selections.get(name);
     const tree: RuleTree =
-      selection === undefined ? { is: 'or', parts: [] } : simplify(selectionTree(selection, name, options));
+      selection === undefined ? { is: 'or', parts: [] } : simplify(buildSelectionTree(selection, name, options));
     treesByName.set(name, tree);
     return tree;
   };

@@ -1,4 +1,4 @@
-/** Security signals as events of the feed, read from the store so that each occurs once */
+/** Converts stored security signals to events of the feed. They are read from the store, so that each occurs once. */
 
 import { formatTime } from '../../queries/time.ts';
 import type { FeedEvent } from '../events/events.ts';
@@ -15,11 +15,13 @@ const severities = {
 const joinValues = (values: readonly string[]): string => values.join(', ').slice(0, 512);
 
 /** Returns entities by type: `user` is `ann`, or `ann, bob`. */
-const entitiesByType = (entities: readonly string[]): Record<string, string> => {
-  const type = (entity: string): string => entity.slice(0, entity.indexOf(' '));
-  const value = (entity: string): string => entity.slice(entity.indexOf(' ') + 1);
+const groupEntitiesByType = (entities: readonly string[]): Record<string, string> => {
+  const parseType = (entity: string): string => entity.slice(0, entity.indexOf(' '));
+  const parseValue = (entity: string): string => entity.slice(entity.indexOf(' ') + 1);
   return Object.fromEntries(
-    [...Map.groupBy(entities, type)].map(([name, each]) => [name, joinValues(each.map(value))] as const),
+    [...Map.groupBy(entities, parseType)].map(
+      ([name, typeEntities]) => [name, joinValues(typeEntities.map(parseValue))] as const,
+    ),
   );
 };
 
@@ -41,7 +43,7 @@ export const toSignalEvent = (signal: StoredSignal): FeedEvent => {
       ruleId: signal.rule_id,
       severity,
       ...(tactics.length > 0 && { tactic: joinValues(tactics) }),
-      ...entitiesByType(entities),
+      ...groupEntitiesByType(entities),
     },
     actor: { type: 'system', id: 'detections' },
     details: {

@@ -1,11 +1,11 @@
 /** Stored security signals */
 
 import { z } from 'zod';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { SignalEvent, SignalField, type SignalSeverity } from '../../schemas/signals.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 
-type Columns = Pick<Reading, 'columns'>;
+type Columns = Pick<TenantReader, 'columns'>;
 
 export interface StoredSignal {
   readonly id: string;
@@ -39,7 +39,7 @@ export interface SignalFilter {
   readonly service?: string | undefined;
   /** Whether to include signals that an exception covers */
   readonly withSuppressed: boolean;
-  /** Restricts the result to these ids, or excludes them */
+  /** Restricts the result to these ids, or excludes them. */
   readonly ids?: { readonly are: 'only' | 'none'; readonly of: readonly string[] } | undefined;
 }
 
@@ -91,11 +91,11 @@ export const readSignals = (
 
 /** Returns a signal by its id; `undefined` if there is none. */
 export const readSignal = async ({ columns }: Columns, id: string): Promise<StoredSignal | undefined> => {
-  const [found] = await columns.query<StoredSignal>(
+  const [signal] = await columns.query<StoredSignal>(
     `${selectSignals} AND id = {id:String} ORDER BY time, event_count DESC LIMIT 1`,
     { id },
   );
-  return found;
+  return signal;
 };
 
 /** A record that a rule matched, as the API returns it. Stored signals and messages call `condition` `because`. */
@@ -112,13 +112,13 @@ export const toSignalEventView = ({ fields, ...event }: SignalEvent): z.output<t
 export const parseEvents = ({ events }: StoredSignal): SignalEvent[] => JSON.parse(events) as SignalEvent[];
 
 /**
- * Returns how many signals suppression hid after this one. Only rules have suppression, and a rule's signal has one
+ * Returns how many signals were suppressed after this one. Only rules have suppression, and a rule's signal has one
  * record.
  */
-export const suppressedCount = ({ kind, event_count: count }: Pick<StoredSignal, 'kind' | 'event_count'>): number =>
+export const getSuppressedCount = ({ kind, event_count: count }: Pick<StoredSignal, 'kind' | 'event_count'>): number =>
   kind === 'rule' ? Math.max(0, count - 1) : 0;
 
-/** Returns how many signals suppression hid for each of these rules since a time. */
+/** Returns how many signals of each of these rules were suppressed since a time. */
 export const countSuppressed = async (
   { columns }: Columns,
   rules: readonly string[],

@@ -1,7 +1,7 @@
-/** Rules that the stream switched off because of their cost, as it reported them */
-import type { Reading } from '../../queries/reading.ts';
+/** Rules that the stream disabled because of their cost, as it reported them. */
+import type { TenantReader } from '../../queries/reading.ts';
 
-export interface SwitchedOffRule {
+export interface DisabledRule {
   /**
    * Time of the record at which the rule exceeded its cost limit, ISO-8601; the earliest if several partitions switched
    * it off
@@ -18,11 +18,11 @@ interface Row {
   readonly partitions: string;
 }
 
-/** Returns switched-off rules for the given versions. A new version is evaluated again. */
-export const readSwitchedOffRules = async (
-  { columns }: Pick<Reading, 'columns'>,
+/** Returns disabled rules for the given versions. A new version is evaluated again. */
+export const readDisabledRules = async (
+  { columns }: Pick<TenantReader, 'columns'>,
   rules: readonly { readonly id: string; readonly version: number }[],
-): Promise<ReadonlyMap<string, SwitchedOffRule>> => {
+): Promise<ReadonlyMap<string, DisabledRule>> => {
   if (rules.length === 0) return new Map();
   const rows = await columns.query<Row>(
     `SELECT JSONExtractString(details, 'ruleId') AS rule, toUInt32(JSONExtractUInt(details, 'ruleVersion')) AS version,

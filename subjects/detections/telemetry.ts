@@ -1,11 +1,11 @@
-/** Telemetry that a rule needs, and whether an organization sends it */
+/** Telemetry that a rule needs, and whether an organization sends it. */
 import { z } from 'zod';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { LogSource, Selection, SelectionItem, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths } from './event.ts';
-import { appliesTo, type FieldTable, fieldNames } from './fields/table.ts';
-import { type EventKind, logSourceCertainty, mayMatchLogSource } from './log-sources.ts';
+import { appliesTo, type FieldTable, listFieldNames } from './fields/table.ts';
+import { type EventKind, getLogSourceCertainty, mayMatchLogSource } from './log-sources.ts';
 
 export const defaultTelemetryDays = 30;
 
@@ -64,7 +64,7 @@ const toReceivedSource = ({ products, services, categories, knows, last, names }
  * ingestion.
  */
 export const readTelemetry = async (
-  { columns, nowMs }: Pick<Reading, 'columns' | 'nowMs'>,
+  { columns, nowMs }: Pick<TenantReader, 'columns' | 'nowMs'>,
   days: number,
   tables: readonly FieldTable[],
 ): Promise<Telemetry> => {
@@ -87,7 +87,9 @@ export const readTelemetry = async (
   return {
     days,
     sources: sources.map(toReceivedSource),
-    attributes: new Map(attributes.flatMap(({ key, last }) => paths.namesOf(key).map((name) => [name, last] as const))),
+    attributes: new Map(
+      attributes.flatMap(({ key, last }) => paths.getNames(key).map((name) => [name, last] as const)),
+    ),
   };
 };
 
@@ -95,18 +97,18 @@ const collectItems = (selection: Selection): readonly SelectionItem[] =>
   selection.is === 'any' ? selection.parts.flatMap(collectItems) : selection.items;
 
 /** Returns the fields of a rule or filter, each with the names that events may use for it. */
-export const ruleFields = (
+export const listRuleFields = (
   { detection, logsource }: SigmaRule | SigmaFilter,
   tables: readonly FieldTable[],
 ): { readonly field: string; readonly names: readonly string[] }[] => {
   const fields = new Set([...detection.selections.values()].flatMap(collectItems).map(({ field }) => field));
   return [...fields]
     .filter((field) => field !== '')
-    .map((field) => ({ field, names: fieldNames(field, logsource, tables) }));
+    .map((field) => ({ field, names: listFieldNames(field, logsource, tables) }));
 };
 
 /** Returns the tables that map the fields of a rule to events. */
-export const tablesFor = (logsource: LogSource, tables: readonly FieldTable[]): string[] =>
+export const listTablesFor = (logsource: LogSource, tables: readonly FieldTable[]): string[] =>
   tables.filter((table) => appliesTo(table, logsource)).map(({ name }) => name);
 
 const describeLogSource = (logsource: LogSource): string =>
@@ -114,25 +116,27 @@ const describeLogSource = (logsource: LogSource): string =>
     .map(([part, value]) => `${part} ${value}`)
     .join(', ');
 
-const unknownTelemetry = (reason: string): RuleTelemetry => ({
+const createUnknownTelemetry = (reason: string): RuleTelemetry => ({
   isSeen: null,
   reason,
   lastSeen: null,
   missingFields: [],
 });
 
-type Fields = ReturnType<typeof ruleFields>;
+type Fields = ReturnType<typeof listRuleFields>;
 
 /**
  * Returns the telemetry of a rule by attributes: if no rule is enabled, records are not classified and bodies are not
  * known.
  */
 const judgeByAttributes = (fields: Fields, { attributes, days }: Telemetry): RuleTelemetry => {
-  const found = fields.map(({ names }) => names.map((name) => attributes.get(name)).find((day) => day !== undefined));
-  const last = found.filter((day) => day !== undefined).toSorted()[0];
-  if (last !== undefined && !found.includes(undefined))
-    return { isSeen: true, reason: null, lastSeen: last, missingFields: [] };
-  return unknownTelemetry(
+  const lastDays = fields.map(({ names }) =>
+    names.map((name) => attributes.get(name)).find((day) => day !== undefined),
+  );
+  const earliestDay = lastDays.filter((day) => day !== undefined).toSorted()[0];
+  if (earliestDay !== undefined && !lastDays.includes(undefined))
+    return { isSeen: true, reason: null, lastSeen: earliestDay, missingFields: [] };
+  return createUnknownTelemetry(
     `records are counted by log source once a rule is enabled, and none matched in the last ${days} days; not all fields of the rule were attributes of records`,
   );
 };
@@ -144,32 +148,34 @@ export const findRuleTelemetry = (
   telemetry: Telemetry,
 ): RuleTelemetry => {
   if (document.kind === 'correlation')
-    return unknownTelemetry('a correlation needs the data of the rules that it references');
+    return createUnknownTelemetry('a correlation needs the data of the rules that it references');
   const { logsource } = document;
   const { sources, days } = telemetry;
-  const fields = ruleFields(document, tables);
+  const fields = listRuleFields(document, tables);
   if (sources.length === 0) return judgeByAttributes(fields, telemetry);
   const possibleSources = sources.filter(({ kind }) => mayMatchLogSource(kind, logsource));
-  const certainSources = possibleSources.filter(({ kind }) => logSourceCertainty(kind, logsource) === 'all');
-  const has = ({ names }: ReceivedSource, field: Fields[number]): boolean =>
+  const certainSources = possibleSources.filter(({ kind }) => getLogSourceCertainty(kind, logsource) === 'all');
+  const hasField = ({ names }: ReceivedSource, field: Fields[number]): boolean =>
     field.names.some((name) => names.has(name));
-  const found =
+  const matchingSources =
     certainSources.length > 0
       ? certainSources
-      : possibleSources.filter((source) => fields.some((field) => has(source, field)));
-  if (found.length > 0)
+      : possibleSources.filter((source) => fields.some((field) => hasField(source, field)));
+  if (matchingSources.length > 0)
     return {
       isSeen: true,
       reason: null,
       lastSeen:
-        found
+        matchingSources
           .map(({ lastDay }) => lastDay)
           .toSorted()
           .at(-1) ?? null,
-      missingFields: fields.filter((field) => !found.some((source) => has(source, field))).map(({ field }) => field),
+      missingFields: fields
+        .filter((field) => !matchingSources.some((source) => hasField(source, field)))
+        .map(({ field }) => field),
     };
   if (possibleSources.length > 0 && fields.length === 0)
-    return unknownTelemetry(
+    return createUnknownTelemetry(
       `received records identify ${describeLogSource(logsource)} only in part; keywords are matched if a part is known, and otherwise only with anySource`,
     );
   const missingText =

@@ -1,12 +1,12 @@
 /** Tree of a rule's tests after modifiers, placeholders and fields are resolved; input of the matcher and the index */
 import type { Comparison } from './documents.ts';
-import type { Order, Place, TimePart } from './modifiers.ts';
+import type { Order, PositionModifier, TimePart } from './modifiers.ts';
 import type { Pattern } from './pattern.ts';
 import type { SigmaRegex } from './regex.ts';
 
 /** A test of one value */
 export type ValueTest =
-  | { readonly is: 'pattern'; readonly pattern: Pattern; readonly cased: boolean }
+  | { readonly is: 'pattern'; readonly pattern: Pattern; readonly isCaseSensitive: boolean }
   /** Numeric equality, in any notation */
   | { readonly is: 'number'; readonly value: number }
   | { readonly is: 'order'; readonly order: Order | Comparison; readonly value: number }
@@ -19,8 +19,8 @@ export type ValueTest =
   | {
       readonly is: 'field';
       readonly names: readonly string[];
-      readonly place: Place | undefined;
-      readonly cased: boolean;
+      readonly place: PositionModifier | undefined;
+      readonly isCaseSensitive: boolean;
     };
 
 /** A test with the text of the rule from which it was built, for display */
@@ -42,7 +42,7 @@ export interface ItemTest {
   /** Whether all expected values must match, or any */
   readonly all: boolean;
   /** Whether the field must exist and match none of the expected values */
-  readonly differs: boolean;
+  readonly isNegated: boolean;
 }
 
 export type RuleTree =
@@ -50,4 +50,4 @@ export type RuleTree =
   | { readonly is: 'and' | 'or'; readonly parts: readonly RuleTree[] }
   | { readonly is: 'not'; readonly part: RuleTree };
 
-export const neverMatches: RuleTree = { is: 'or', parts: [] };
+export const emptyTree: RuleTree = { is: 'or', parts: [] };

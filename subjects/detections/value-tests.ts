@@ -1,7 +1,7 @@
 /** Compiled tests of values */
 import type { EventValue } from './event.ts';
-import type { Place, TimePart } from './modifiers.ts';
-import { createPatternTest, foldCase, hasWildcards, textOfPattern } from './pattern.ts';
+import type { PositionModifier, TimePart } from './modifiers.ts';
+import { createPatternTest, foldCase, getPatternText, hasWildcards } from './pattern.ts';
 import type { ItemTest, ValueTest } from './tree.ts';
 
 /** A test of a resolved value */
@@ -11,22 +11,22 @@ const numberPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** Returns the number of a text; `NaN` if it is not a number. */
 export const parseNumber = (text: string): number => (numberPattern.test(text) ? Number(text) : Number.NaN);
 
-const identity = (text: string): string => text;
+const keepText = (text: string): string => text;
 
-const compare = (order: string, one: number, other: number): boolean => {
+const compare = (order: string, left: number, right: number): boolean => {
   switch (order) {
     case 'lt':
-      return one < other;
+      return left < right;
     case 'lte':
-      return one <= other;
+      return left <= right;
     case 'gt':
-      return one > other;
+      return left > right;
     case 'gte':
-      return one >= other;
+      return left >= right;
     case 'neq':
-      return one !== other;
+      return left !== right;
     default:
-      return one === other;
+      return left === right;
   }
 };
 
@@ -34,7 +34,7 @@ const timePattern = /^(\d{4})[-/](\d\d)[-/](\d\d)(?:[T ](\d\d):(\d\d))?/;
 const dayMs = 86_400_000;
 
 /** Returns the ISO 8601 week of a day. */
-const isoWeek = (year: number, month: number, day: number): number => {
+const getIsoWeek = (year: number, month: number, day: number): number => {
   const date = Date.UTC(year, month - 1, day);
   const thursday = date + (3 - ((new Date(date).getUTCDay() + 6) % 7)) * dayMs;
   return Math.floor((thursday - Date.UTC(new Date(thursday).getUTCFullYear(), 0, 1)) / dayMs / 7) + 1;
@@ -53,23 +53,23 @@ export const extractTimePart = (text: string, part: TimePart): number => {
     date = timePattern.exec(new Date(ms).toISOString());
   }
   const [year = 0, month = 0, day = 0, hour = Number.NaN, minute = Number.NaN] = (date ?? []).slice(1, 6).map(Number);
-  return part === 'week' ? isoWeek(year, month, day) : { year, month, day, hour, minute }[part];
+  return part === 'week' ? getIsoWeek(year, month, day) : { year, month, day, hour, minute }[part];
 };
 
-const patternLeafTest = ({ pattern, cased }: Extract<ValueTest, { is: 'pattern' }>): LeafTest => {
-  if (cased) {
-    const fits = createPatternTest(pattern, identity);
-    return ({ text }) => fits(text);
+const createPatternLeafTest = ({ pattern, isCaseSensitive }: Extract<ValueTest, { is: 'pattern' }>): LeafTest => {
+  if (isCaseSensitive) {
+    const isMatch = createPatternTest(pattern, keepText);
+    return ({ text }) => isMatch(text);
   }
-  const fits = createPatternTest(pattern, foldCase);
-  const number = hasWildcards(pattern) ? Number.NaN : parseNumber(textOfPattern(pattern));
+  const isMatch = createPatternTest(pattern, foldCase);
+  const number = hasWildcards(pattern) ? Number.NaN : parseNumber(getPatternText(pattern));
   // Rules may quote numbers: 5 also matches 5.0.
-  return Number.isNaN(number) || String(number) !== textOfPattern(pattern)
-    ? ({ low }) => fits(low)
-    : ({ low }) => fits(low) || (low.includes('.') && parseNumber(low) === number);
+  return Number.isNaN(number) || String(number) !== getPatternText(pattern)
+    ? ({ foldedText }) => isMatch(foldedText)
+    : ({ foldedText }) => isMatch(foldedText) || (foldedText.includes('.') && parseNumber(foldedText) === number);
 };
 
-const matchesAtPlace = (text: string, expected: string, place: Place | undefined): boolean => {
+const matchesAtPlace = (text: string, expected: string, place: PositionModifier | undefined): boolean => {
   switch (place) {
     case 'contains':
       return text.includes(expected);
@@ -82,12 +82,14 @@ const matchesAtPlace = (text: string, expected: string, place: Place | undefined
   }
 };
 
-const fieldLeafTest =
-  ({ names, place, cased }: Extract<ValueTest, { is: 'field' }>): LeafTest =>
+const createFieldLeafTest =
+  ({ names, place, isCaseSensitive }: Extract<ValueTest, { is: 'field' }>): LeafTest =>
   (leaf, other) => {
-    for (let found = other(names); found !== undefined; found = found.next) {
-      const fits = cased ? matchesAtPlace(leaf.text, found.text, place) : matchesAtPlace(leaf.low, found.low, place);
-      if (fits && !found.isNull) return true;
+    for (let otherValue = other(names); otherValue !== undefined; otherValue = otherValue.next) {
+      const isMatch = isCaseSensitive
+        ? matchesAtPlace(leaf.text, otherValue.text, place)
+        : matchesAtPlace(leaf.foldedText, otherValue.foldedText, place);
+      if (isMatch && !otherValue.isNull) return true;
     }
     return false;
   };
@@ -96,7 +98,7 @@ const fieldLeafTest =
 export const createLeafTest = (test: ValueTest): LeafTest => {
   switch (test.is) {
     case 'pattern':
-      return patternLeafTest(test);
+      return createPatternLeafTest(test);
     case 'number':
       return ({ text }) => parseNumber(text) === test.value;
     case 'order':
@@ -108,7 +110,7 @@ export const createLeafTest = (test: ValueTest): LeafTest => {
     case 'network':
       return ({ text }) => test.has(text);
     case 'field':
-      return fieldLeafTest(test);
+      return createFieldLeafTest(test);
     default:
       return () => false;
   }
@@ -116,25 +118,26 @@ export const createLeafTest = (test: ValueTest): LeafTest => {
 
 /** Returns one test for all values of an item. Texts for equality are looked up in one set. */
 export const createLeafTests = ({ values }: ItemTest): LeafTest => {
-  const equal = new Set<string>();
-  const rest: LeafTest[] = [];
+  const exactTexts = new Set<string>();
+  const otherTests: LeafTest[] = [];
   for (const { test } of values) {
     if (test.is === 'null' || test.is === 'exists') continue;
     if (
       test.is === 'pattern' &&
-      !test.cased &&
+      !test.isCaseSensitive &&
       !hasWildcards(test.pattern) &&
-      Number.isNaN(parseNumber(textOfPattern(test.pattern)))
+      Number.isNaN(parseNumber(getPatternText(test.pattern)))
     )
-      equal.add(foldCase(textOfPattern(test.pattern)));
-    else rest.push(createLeafTest(test));
+      exactTexts.add(foldCase(getPatternText(test.pattern)));
+    else otherTests.push(createLeafTest(test));
   }
-  if (equal.size > 0) rest.unshift(({ low }) => equal.has(low));
-  const [only, second] = rest;
-  if (only === undefined) return () => false;
-  if (second === undefined) return only;
+  if (exactTexts.size > 0) otherTests.unshift(({ foldedText }) => exactTexts.has(foldedText));
+  const [onlyTest, second] = otherTests;
+  if (onlyTest === undefined) return () => false;
+  if (second === undefined) return onlyTest;
   return (leaf, other) => {
-    for (let at = 0; at < rest.length; at++) if ((rest[at] as LeafTest)(leaf, other)) return true;
+    for (let index = 0; index < otherTests.length; index++)
+      if ((otherTests[index] as LeafTest)(leaf, other)) return true;
     return false;
   };
 };

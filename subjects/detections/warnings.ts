@@ -3,26 +3,26 @@ import { findTechniqueStatus, parseAttackTags } from '../attack/matrix.ts';
 import { collectTerms } from './condition.ts';
 import type { Detection, SigmaDocument } from './documents.ts';
 import type { FieldTable } from './fields/table.ts';
-import { requirementsOf } from './rule-set.ts';
+import { getRequirements } from './rule-set.ts';
 
 const findTechniqueWarnings = (id: string): string[] => {
-  const found = findTechniqueStatus(id);
-  switch (found.status) {
+  const techniqueStatus = findTechniqueStatus(id);
+  switch (techniqueStatus.status) {
     case 'unknown':
       return [`tags: ATT&CK has no technique ${id}`];
     case 'deprecated':
       return [`tags: technique ${id} is deprecated`];
     case 'revoked':
-      return [`tags: technique ${id} was revoked and replaced by ${found.by.id}`];
+      return [`tags: technique ${id} was revoked and replaced by ${techniqueStatus.by.id}`];
     default:
       return [];
   }
 };
 
 const findUnusedSelections = ({ selections, conditions }: Detection): string[] => {
-  const used = new Set(conditions.flatMap(collectTerms));
+  const usedSelections = new Set(conditions.flatMap(collectTerms));
   return [...selections.keys()]
-    .filter((name) => !used.has(name))
+    .filter((name) => !usedSelections.has(name))
     .map((name) => `detection.${name}: no condition uses this selection`);
 };
 
@@ -32,7 +32,7 @@ export const findWarnings = (document: SigmaDocument, tables: readonly FieldTabl
   if (document.kind === 'correlation') return warnings;
   warnings.push(...findUnusedSelections(document.detection));
   if (document.kind === 'filter') return warnings;
-  const { fields, matchesNothing } = requirementsOf(document, tables);
+  const { fields, matchesNothing } = getRequirements(document, tables);
   if (matchesNothing)
     warnings.push(
       'detection.condition: it matches an event without fields, so it matches every event of the log source that lacks the excluded values',

@@ -3,7 +3,7 @@
  * occurrences.
  */
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { ErrorScope } from './scope.ts';
 
 const hourNs = 3_600_000_000_000n;
@@ -11,12 +11,12 @@ const hourMs = 3_600_000;
 const ceilToHour = (ns: bigint): bigint => ((ns + hourNs - 1n) / hourNs) * hourNs;
 const floorToHour = (ns: bigint): bigint => (ns / hourNs) * hourNs;
 
-const byTime = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
-const timeSql = (ns: bigint): string => `fromUnixTimestamp64Nano(toInt64(${ns}), 'UTC')`;
-const hourSql = (ns: bigint): string => `toDateTime(${ns / 1_000_000_000n}, 'UTC')`;
+const compareTimes = (left: bigint, right: bigint): number => (left < right ? -1 : 1);
+const toTimeSql = (ns: bigint): string => `fromUnixTimestamp64Nano(toInt64(${ns}), 'UTC')`;
+const toHourSql = (ns: bigint): string => `toDateTime(${ns / 1_000_000_000n}, 'UTC')`;
 
 /** Returns the time from which `error_hours` is complete; `undefined` if it has no rows of the organization. */
-const readAggregationStart = async ({ columns }: Reading): Promise<number | undefined> => {
+const readAggregationStart = async ({ columns }: TenantReader): Promise<number | undefined> => {
   const [row] = await columns.query<{ first: string; rows: string }>(
     'SELECT toString(toUnixTimestamp(min(received_hour))) AS first, toString(count()) AS rows FROM error_hours WHERE tenant_id = {tenant:String}',
   );
@@ -24,7 +24,7 @@ const readAggregationStart = async ({ columns }: Reading): Promise<number | unde
 };
 
 const groupColumns = 'fingerprint, source, service, environment';
-const rawOccurrencesSql = (condition: string): string =>
+const buildRawOccurrencesSql = (condition: string): string =>
   `SELECT ${groupColumns}, toUInt64(1) AS occurrences, toUInt64(handled = 'false') AS not_handled,
       if(user_id = '', [], [user_id]) AS met_by, timestamp AS first_seen, timestamp AS last_seen
     FROM error_occurrences WHERE ${condition}`;
@@ -35,41 +35,48 @@ const rawOccurrencesSql = (condition: string): string =>
  * the same hour. Uses the parameters of the scope; `more` is an additional condition. With `stepMs`, no row spans
  * several steps.
  */
-export const countedOccurrences = async (
-  reading: Reading,
+export const buildCountedOccurrencesSql = async (
+  reading: TenantReader,
   { from, to }: Range,
   scope: ErrorScope,
   stepMs = hourMs,
-): Promise<(more: string) => string> => {
-  const raw = (more: string): string => `(${rawOccurrencesSql(scope.condition + more)})`;
-  const end = floorToHour(to + 1n);
-  if (stepMs % hourMs !== 0 || end - ceilToHour(from) < hourNs) return raw;
-  const complete = await readAggregationStart(reading);
+): Promise<(extraCondition: string) => string> => {
+  const buildRawTable = (extraCondition: string): string =>
+    `(${buildRawOccurrencesSql(scope.condition + extraCondition)})`;
+  const endHourNs = floorToHour(to + 1n);
+  if (stepMs % hourMs !== 0 || endHourNs - ceilToHour(from) < hourNs) return buildRawTable;
+  const aggregatedFromMs = await readAggregationStart(reading);
   const aggregatedUntilMs = Math.floor(scope.receivedBeforeMs / hourMs) * hourMs;
-  if (complete === undefined || complete >= aggregatedUntilMs) return raw;
+  if (aggregatedFromMs === undefined || aggregatedFromMs >= aggregatedUntilMs) return buildRawTable;
   // If the retention of a source is shorter than the range, its hours begin later.
   const sources = scope.sources.map(({ name, from: begin }) => ({
     name,
-    hour: [ceilToHour(begin), end].sort(byTime)[0] ?? end,
+    hour: [ceilToHour(begin), endHourNs].sort(compareTimes)[0] ?? endHourNs,
   }));
-  const anySource = (condition: (source: (typeof sources)[number]) => string): string =>
+  const buildAnySource = (condition: (source: (typeof sources)[number]) => string): string =>
     `(${sources.map((source) => `(source = '${source.name}' AND ${condition(source)})`).join(' OR ')})`;
-  const hours = sources.map(({ hour }) => hour).sort(byTime);
-  const [first = end, last = end] = [hours[0], hours.at(-1)];
-  const receivedSql = (at: number): string => `fromUnixTimestamp64Milli(toInt64(${at}), 'UTC')`;
-  const inBetween = `received_at >= ${receivedSql(complete)} AND received_at < ${receivedSql(aggregatedUntilMs)}`;
-  return (more) =>
+  const hours = sources.map(({ hour }) => hour).sort(compareTimes);
+  const [firstHour = endHourNs, lastHour = endHourNs] = [hours[0], hours.at(-1)];
+  const toReceivedSql = (timeMs: number): string => `fromUnixTimestamp64Milli(toInt64(${timeMs}), 'UTC')`;
+  const aggregatedCondition = `received_at >= ${toReceivedSql(aggregatedFromMs)} AND received_at < ${toReceivedSql(aggregatedUntilMs)}`;
+  return (extraCondition) =>
     `(${[
       `SELECT ${groupColumns}, occurrences, unhandled AS not_handled, users AS met_by, first_seen, last_seen FROM error_hours
-        WHERE ${scope.filters}${more} AND hour >= ${hourSql(first)} AND hour < ${hourSql(end)} AND ${anySource(({ hour }) => `hour >= ${hourSql(hour)}`)}
-          AND received_hour >= toDateTime(${complete / 1000}, 'UTC') AND received_hour < toDateTime(${aggregatedUntilMs / 1000}, 'UTC')`,
+        WHERE ${scope.filters}${extraCondition} AND hour >= ${toHourSql(firstHour)} AND hour < ${toHourSql(endHourNs)} AND ${buildAnySource(({ hour }) => `hour >= ${toHourSql(hour)}`)}
+          AND received_hour >= toDateTime(${aggregatedFromMs / 1000}, 'UTC') AND received_hour < toDateTime(${aggregatedUntilMs / 1000}, 'UTC')`,
       // Occurrences before the first full hour and after the last one …
-      rawOccurrencesSql(
-        `${scope.condition}${more} AND ${inBetween} AND timestamp < ${timeSql(last)} AND ${anySource(({ hour }) => `timestamp < ${timeSql(hour)}`)}`,
+      buildRawOccurrencesSql(
+        `${scope.condition}${extraCondition} AND ${aggregatedCondition} AND timestamp < ${toTimeSql(lastHour)} AND ${buildAnySource(({ hour }) => `timestamp < ${toTimeSql(hour)}`)}`,
       ),
-      rawOccurrencesSql(`${scope.condition}${more} AND ${inBetween} AND timestamp >= ${timeSql(end)}`),
+      buildRawOccurrencesSql(
+        `${scope.condition}${extraCondition} AND ${aggregatedCondition} AND timestamp >= ${toTimeSql(endHourNs)}`,
+      ),
       // … and those received in an hour that has not ended or is not aggregated.
-      rawOccurrencesSql(`${scope.condition}${more} AND received_at >= ${receivedSql(aggregatedUntilMs)}`),
-      rawOccurrencesSql(`${scope.condition}${more} AND received_at < ${receivedSql(complete)}`),
+      buildRawOccurrencesSql(
+        `${scope.condition}${extraCondition} AND received_at >= ${toReceivedSql(aggregatedUntilMs)}`,
+      ),
+      buildRawOccurrencesSql(
+        `${scope.condition}${extraCondition} AND received_at < ${toReceivedSql(aggregatedFromMs)}`,
+      ),
     ].join('\nUNION ALL ')})`;
 };

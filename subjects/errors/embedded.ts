@@ -5,7 +5,7 @@
 
 import { type Fields, isFields } from '../../runtime/fields.ts';
 import { trimTrailing } from '../../schemas/text.ts';
-import { maxLine, readLine } from './line.ts';
+import { maxLineLength, parseLine } from './line.ts';
 import { toPlainStack } from './plain-stack.ts';
 import { parseStack } from './stack.ts';
 
@@ -223,7 +223,7 @@ const readHeader = (text: string): FoundHeader | undefined => {
   const start = text.slice(0, 4_096);
   const found = uncaught.exec(start) ?? exceptionHeader.exec(start);
   if (found !== null) return { type: found[1] ?? '', message: found[2] ?? '' };
-  const lines = start.split('\n').map((line) => line.slice(0, maxLine));
+  const lines = start.split('\n').map((line) => line.slice(0, maxLineLength));
   const ruby = lines.map((line) => readRubyHeader(line.trimEnd())).find((header) => header !== undefined);
   if (ruby !== undefined) return ruby;
   const rails = railsHeader.exec((lines[0] ?? '').trimEnd());
@@ -260,6 +260,6 @@ export const findInText = (text: string): FoundException | undefined => {
     return { type, message: message || type || first, stack: plain };
   }
   const header = readHeader(plain);
-  const message = header?.message ?? (readLine(first.trim()) === undefined ? first : '');
+  const message = header?.message ?? (parseLine(first.trim()) === undefined ? first : '');
   return { type: chain[0]?.type || header?.type || '', message, stack: plain };
 };

@@ -45,25 +45,25 @@ export interface Fingerprint {
   readonly shortType: string;
 }
 
-const shortTypeName = (type: string): string =>
+const getShortTypeName = (type: string): string =>
   type.slice(Math.max(...['.', ':', '\\', '/'].map((mark) => type.lastIndexOf(mark))) + 1);
 
 /** Returns a type without the numbers of anonymous classes. */
-const typeName = (type: string, language: Language | undefined): string => {
-  const plain = type.replace(/\$\d+/g, '$').replace(/`\d+/g, '').trim().slice(0, 200);
+const normalizeTypeName = (type: string, language: Language | undefined): string => {
+  const cleanType = type.replace(/\$\d+/g, '$').replace(/`\d+/g, '').trim().slice(0, 200);
   // Recorders differ in whether they include the module.
-  return language === 'python' || language === 'javascript' ? shortTypeName(plain) : plain;
+  return language === 'python' || language === 'javascript' ? getShortTypeName(cleanType) : cleanType;
 };
 
-const frameText = ({ name: { module, function: called } }: Frame): string =>
-  called === '' ? module : module === '' ? called : `${module} ${called}`;
+const formatFrame = ({ name: { module, function: functionName } }: Frame): string =>
+  functionName === '' ? module : module === '' ? functionName : `${module} ${functionName}`;
 
 /** Returns the frames below a panic in Go. Frames above it ran after the panic. */
-const framesBelowPanic = (frames: readonly Frame[]): readonly Frame[] => {
-  const at = frames.findLastIndex(
+const dropFramesAbovePanic = (frames: readonly Frame[]): readonly Frame[] => {
+  const panicIndex = frames.findLastIndex(
     ({ language, function: called }) => language === 'go' && /^(?:runtime\.go)?panic$/.test(called),
   );
-  return frames.slice(at + 1);
+  return frames.slice(panicIndex + 1);
 };
 
 /**
@@ -74,7 +74,7 @@ const selectComparedFrames = (frames: readonly Frame[]): string[] => {
   const isNamed = frames.some(({ name }) => name.function !== '');
   const texts: string[] = [];
   for (const frame of frames) {
-    const text = frameText(frame);
+    const text = formatFrame(frame);
     if (text === '' || (isNamed && frame.name.function === '')) continue;
     texts.push(text);
     const [one, two, three, four] = texts.slice(-4);
@@ -86,10 +86,10 @@ const selectComparedFrames = (frames: readonly Frame[]): string[] => {
 };
 
 /** Returns the frames of the innermost cause that has frames of the program itself; otherwise those of libraries. */
-const relevantFrames = ({ chain }: Stack): readonly Frame[] => {
-  const read = chain.map(({ frames }) => framesBelowPanic(frames).filter(({ name }) => !name.isGlue));
-  const own = read.map((frames) => frames.filter(({ name }) => name.isInApp));
-  return own.findLast((frames) => frames.length > 0) ?? read.findLast((frames) => frames.length > 0) ?? [];
+const selectRelevantFrames = ({ chain }: Stack): readonly Frame[] => {
+  const namedFrames = chain.map(({ frames }) => dropFramesAbovePanic(frames).filter(({ name }) => !name.isGlue));
+  const appFrames = namedFrames.map((frames) => frames.filter(({ name }) => name.isInApp));
+  return appFrames.findLast((frames) => frames.length > 0) ?? namedFrames.findLast((frames) => frames.length > 0) ?? [];
 };
 
 /** Returns whether frames contain only a file, as those of minified code do. */
@@ -97,8 +97,8 @@ const isUninformative = (frames: readonly Frame[]): boolean =>
   frames.every(({ language, name }) => language === 'javascript' && name.function === '');
 
 /**
- * Modules that occur in all kinds of programs: Go's package `main`, or a file with a common name at the root or in a
- * common directory of an image
+ * Modules that occur in many programs: Go's package `main`, or a file with a common name at the root or in a common
+ * directory of an image.
  */
 const genericModulePattern =
   /^(?:main|Main|App|Application|Program|(?:(?:api|app|build|code|dist|function|server|src|srv|task|workspace)\/)?(?:__main__|app|handler|index|lambda_function|main|server|wsgi)\.\w{1,4})$/;
@@ -107,7 +107,7 @@ const genericModulePattern =
 const isGeneric = (compared: readonly string[]): boolean =>
   compared.every((text) => genericModulePattern.test(text.split(' ', 1)[0] ?? ''));
 
-const fingerprintId = (components: readonly Component[]): string =>
+const computeFingerprintId = (components: readonly Component[]): string =>
   `f${version}-${hash('sha256', JSON.stringify(components), 'hex').slice(0, 16)}`;
 
 /** Compared parts of a stack */
@@ -124,7 +124,7 @@ interface ComparedStack {
 let parsedStackCount = 0;
 const parseComparedStack = (stack: string): ComparedStack => {
   const { language, chain } = parseStack(stack);
-  const frames = relevantFrames({ language, chain });
+  const frames = selectRelevantFrames({ language, chain });
   const types = chain.map(({ type }) => type);
   return {
     number: parsedStackCount++,
@@ -146,24 +146,24 @@ const createFingerprint = (
   }: Readonly<Record<'type' | 'mask' | 'operation' | 'service' | 'projectId', string>>,
 ): Fingerprint => {
   const components: Component[] = [];
-  const add = (name: Component[0], text: string): void => {
+  const addComponent = (name: Component[0], text: string): void => {
     if (text !== '') components.push([name, text]);
   };
-  const own = typeName(type === '' ? (types[0] ?? '') : type, language);
-  add('type', own);
-  for (const cause of types.slice(1)) add('cause', typeName(cause, language));
-  for (const text of frames) add('frame', text);
-  add('message', mask);
-  if (frames.length === 0) add('operation', operation);
-  if (isGeneric(frames)) add('service', service);
+  const shortenedType = normalizeTypeName(type === '' ? (types[0] ?? '') : type, language);
+  addComponent('type', shortenedType);
+  for (const cause of types.slice(1)) addComponent('cause', normalizeTypeName(cause, language));
+  for (const text of frames) addComponent('frame', text);
+  addComponent('message', mask);
+  if (frames.length === 0) addComponent('operation', operation);
+  if (isGeneric(frames)) addComponent('service', service);
   // The same message in programs that have nothing else in common is not one error.
-  if (frames.length === 0) add('project', projectId);
+  if (frames.length === 0) addComponent('project', projectId);
   return {
-    id: fingerprintId(components),
+    id: computeFingerprintId(components),
     components,
     language,
     culprit: frames[0] ?? operation,
-    shortType: shortTypeName(own),
+    shortType: getShortTypeName(shortenedType),
   };
 };
 
@@ -182,8 +182,8 @@ export const computeFingerprint = ({
   service = '',
   projectId = '',
 }: RecordedError): Fingerprint => {
-  const cut = truncateStack(stack);
-  const compared = stacks.getOrCreate(cut, () => parseComparedStack(cut));
+  const truncatedStack = truncateStack(stack);
+  const compared = stacks.getOrCreate(truncatedStack, () => parseComparedStack(truncatedStack));
   const mask = compared.frames.length === 0 || compared.isUninformative ? maskMessage(message) : '';
   const lengths = `${compared.number} ${type.length} ${mask.length} ${operation.length} ${service.length} `;
   return fingerprints.getOrCreate(`${lengths}${type}${mask}${operation}${service}${projectId}`, () =>

@@ -37,7 +37,7 @@ export interface FrameName {
 export type Frame = Line & { readonly name: FrameName };
 
 /** Returns the segments of a path or URL, without its origin, query and fragment. */
-export const pathSegments = (path: string): string[] => {
+export const splitPath = (path: string): string[] => {
   const end = path.search(/[?#]/);
   return (end < 0 ? path : path.slice(0, end))
     .replace(/^[a-z][a-z0-9+.-]{1,20}:\/\/[^/]{0,255}/i, '')
@@ -66,7 +66,7 @@ export const normalizeFileName = (segment: string): string => {
 };
 
 /** Returns the last segments of a path, which are the same for every installation directory. */
-export const pathEnd = (path: string, count: number): string => {
-  const segments = pathSegments(path);
+export const getPathEnd = (path: string, count: number): string => {
+  const segments = splitPath(path);
   return [...segments.slice(-count, -1), normalizeFileName(segments.at(-1) ?? '')].join('/');
 };

@@ -1,6 +1,6 @@
 /** One error group: its last occurrence, what its occurrences have in common, and why they form one group */
 import { z } from 'zod';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { errorTags } from '../../schemas/error-occurrences.ts';
 import { ErrorGroup, type GroupsQuery, readErrorGroup } from './groups.ts';
 import { type ErrorDecisions, FingerprintMerges } from './merges.ts';
@@ -48,11 +48,11 @@ type Component = z.output<typeof Component>;
 
 /** Returns the top values of each tag among the occurrences of a range. */
 const readTags = async (
-  reading: Reading,
-  { range, filter, landedBy }: Pick<GroupsQuery, 'range' | 'filter' | 'landedBy'>,
+  reading: TenantReader,
+  { range, filter, insertedBeforeMs }: Pick<GroupsQuery, 'range' | 'filter' | 'insertedBeforeMs'>,
   fingerprints: readonly string[],
 ): Promise<z.output<typeof Tag>[]> => {
-  const { condition, parameters } = createErrorScope(reading, range, filter, landedBy);
+  const { condition, parameters } = createErrorScope(reading, range, filter, insertedBeforeMs);
   const rows = await reading.columns.query<{ name: string; value: string; total: string; of_all: string }>(
     `SELECT name, value, toString(total) AS total, toString(of_all) AS of_all FROM (
       SELECT tag.1 AS name, tag.2 AS value, count() AS total, sum(count()) OVER (PARTITION BY name) AS of_all,
@@ -86,32 +86,34 @@ const describeGroup = (shared: readonly Component[], members: number): string =>
     ...(countComponents('service') > 0 ? ['service, because no frame identifies the program'] : []),
     ...(countComponents('project') > 0 ? ['project'] : []),
   ];
-  const same = parts.length === 0 ? 'nothing' : parts.join(', ');
+  const sharedText = parts.length === 0 ? 'nothing' : parts.join(', ');
   return members === 1
-    ? `Every occurrence has the same ${same}.`
-    : `${members} fingerprints were merged manually. Occurrences of one fingerprint are equal in all components; all fingerprints share: ${same}.`;
+    ? `Every occurrence has the same ${sharedText}.`
+    : `${members} fingerprints were merged manually. Occurrences of one fingerprint are equal in all components; all fingerprints share: ${sharedText}.`;
 };
 
 const readExplanation = async (
-  reading: Reading,
+  reading: TenantReader,
   groupId: string,
   merges: FingerprintMerges,
   decisions: ErrorDecisions,
 ) => {
   const { condition, parameters } = createIncludedScope(reading, {});
-  const fingerprints = merges.membersOf(groupId);
+  const fingerprints = merges.getMembers(groupId);
   const rows = await reading.columns.query<{ fingerprint: string; components: string }>(
     `SELECT fingerprint, any(components) AS components FROM error_groups
     WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} GROUP BY fingerprint LIMIT 10000`,
     { ...parameters, fingerprints },
   );
-  const found = new Map(rows.map(({ fingerprint, components }) => [fingerprint, parseComponents(components)]));
+  const componentsByFingerprint = new Map(
+    rows.map(({ fingerprint, components }) => [fingerprint, parseComponents(components)]),
+  );
   const mergeById = new Map(decisions.merges.map((merge) => [merge.id, merge]));
   const members = fingerprints
-    .filter((fingerprint) => found.has(fingerprint))
+    .filter((fingerprint) => componentsByFingerprint.has(fingerprint))
     .map((fingerprint) => ({
       fingerprint,
-      components: found.get(fingerprint) ?? [],
+      components: componentsByFingerprint.get(fingerprint) ?? [],
       mergedBy: fingerprint === groupId ? null : (mergeById.get(fingerprint)?.mergedBy ?? null),
       mergedAt: fingerprint === groupId ? null : (mergeById.get(fingerprint)?.mergedAt ?? null),
     }));
@@ -130,25 +132,25 @@ const readExplanation = async (
 
 /** Returns a group with its details; `undefined` if it has no occurrence in the range. */
 export const describeErrorGroup = async (
-  reading: Reading,
+  reading: TenantReader,
   id: string,
-  question: Pick<GroupsQuery, 'range' | 'filter' | 'landedBy'>,
+  query: Pick<GroupsQuery, 'range' | 'filter' | 'insertedBeforeMs'>,
   decisions: ErrorDecisions,
 ): Promise<OneErrorGroup | undefined> => {
-  const found = await readErrorGroup(reading, id, question, decisions);
-  if (found === undefined) return undefined;
-  const { group } = found;
+  const groupResult = await readErrorGroup(reading, id, query, decisions);
+  if (groupResult === undefined) return undefined;
+  const { group } = groupResult;
   const merges = new FingerprintMerges(decisions.merges);
   const fingerprints = group.fingerprints;
-  const included = createIncludedScope(reading, question.filter);
-  const last = `${included.condition} AND timestamp = parseDateTime64BestEffort({last:String}, 9, 'UTC')`;
+  const includedScope = createIncludedScope(reading, query.filter);
+  const lastCondition = `${includedScope.condition} AND timestamp = parseDateTime64BestEffort({last:String}, 9, 'UTC')`;
   const [[newest], tags, explanation] = await Promise.all([
     readOccurrences(
       reading,
-      { condition: last, parameters: { ...included.parameters, last: group.lastSeen } },
+      { condition: lastCondition, parameters: { ...includedScope.parameters, last: group.lastSeen } },
       { fingerprints, limit: 1 },
     ),
-    readTags(reading, question, fingerprints),
+    readTags(reading, query, fingerprints),
     readExplanation(reading, group.id, merges, decisions),
   ]);
   if (newest === undefined) return undefined;

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
 import { listSortValues, parseSort } from '../../queries/sort.ts';
 import { formatTime } from '../../queries/time.ts';
@@ -10,7 +10,7 @@ import { errorSources } from '../../schemas/error-occurrences.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { type ErrorStatus, errorGroupStatuses } from '../../schemas/resources/error-group.ts';
 import { chooseStep } from '../log-patterns/pattern-counts.ts';
-import { countedOccurrences } from './counted.ts';
+import { buildCountedOccurrencesSql } from './counted.ts';
 import { type ErrorDecisions, FingerprintMerges } from './merges.ts';
 import {
   createErrorScope,
@@ -74,7 +74,7 @@ export interface GroupsQuery {
   readonly range: Range;
   readonly filter: ErrorFilter & { readonly status?: ErrorStatus | undefined; readonly search?: string | undefined };
   /** Time at which the list began, epoch milliseconds; data that is ingested later is not on its pages */
-  readonly landedBy: number;
+  readonly insertedBeforeMs: number;
   readonly sort: ErrorSort;
   readonly limit: number;
   readonly after?: { readonly value: string; readonly id: string } | undefined;
@@ -97,45 +97,45 @@ interface Row {
   readonly culprit: string;
 }
 
-const nanoseconds = (column: string): string => `toUnixTimestamp64Nano(${column})`;
+const toNanosecondsSql = (column: string): string => `toUnixTimestamp64Nano(${column})`;
 
 /** Statistics of each group in the range, and its data of any time */
 const buildGroupsSql = (
   { group }: FingerprintMerges['sql'],
   occurrences: string,
-  known: IncludedScope,
+  includedScope: IncludedScope,
   join = 'INNER',
 ): string => `SELECT known.id AS id, total, users, unhandled,
   first, last, first_ever, last_ever, services, environments, sources, type, message, culprit
 FROM (
   SELECT ${group} AS id, sum(occurrences) AS total, uniqExactArray(met_by) AS users, sum(not_handled) AS unhandled,
-    ${nanoseconds('min(first_seen)')} AS first, ${nanoseconds('max(last_seen)')} AS last, topKWeighted(${maxNames})(service, occurrences) AS services,
+    ${toNanosecondsSql('min(first_seen)')} AS first, ${toNanosecondsSql('max(last_seen)')} AS last, topKWeighted(${maxNames})(service, occurrences) AS services,
     arraySort(arrayFilter(each -> each != '', groupUniqArray(${maxNames})(environment))) AS environments, arraySort(groupUniqArray(source)) AS sources
   FROM ${occurrences} GROUP BY id
 ) AS counted
 ${join} JOIN (
-  SELECT ${group} AS id, min(${nanoseconds('first_seen')}) AS first_ever, max(${nanoseconds('last_seen')}) AS last_ever,
+  SELECT ${group} AS id, min(${toNanosecondsSql('first_seen')}) AS first_ever, max(${toNanosecondsSql('last_seen')}) AS last_ever,
     argMax(type, last_seen) AS type, argMax(message, last_seen) AS message, argMax(culprit, last_seen) AS culprit
   FROM (
     SELECT fingerprint, service, environment, release, source, project_id, min(first_seen) AS first_seen, max(last_seen) AS last_seen,
       anyLast(type) AS type, anyLast(message) AS message, anyLast(culprit) AS culprit
-    FROM error_groups WHERE ${known.condition} GROUP BY fingerprint, service, environment, release, source, project_id
+    FROM error_groups WHERE ${includedScope.condition} GROUP BY fingerprint, service, environment, release, source, project_id
   ) GROUP BY id
 ) AS known ON counted.id = known.id`;
 
 /** Words that must all occur in the type, message or culprit */
 const buildSearchCondition = (
   search: string | undefined,
-  known: IncludedScope,
+  includedScope: IncludedScope,
 ): { sql: string; parameters: QueryParameters } => {
   const words = (search ?? '').split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) return { sql: '', parameters: {} };
   const conditions = words.map(
-    (_, at) => `positionCaseInsensitiveUTF8(concat(type, ' ', message, ' ', culprit), {word${at}:String}) > 0`,
+    (_, index) => `positionCaseInsensitiveUTF8(concat(type, ' ', message, ' ', culprit), {word${index}:String}) > 0`,
   );
   return {
-    sql: ` AND fingerprint IN (SELECT fingerprint FROM error_groups WHERE ${known.condition} AND ${conditions.join(' AND ')})`,
-    parameters: Object.fromEntries(words.map((word, at) => [`word${at}`, word])),
+    sql: ` AND fingerprint IN (SELECT fingerprint FROM error_groups WHERE ${includedScope.condition} AND ${conditions.join(' AND ')})`,
+    parameters: Object.fromEntries(words.map((word, index) => [`word${index}`, word])),
   };
 };
 
@@ -147,12 +147,12 @@ const buildStatusCondition = (
   if (status !== 'unresolved')
     return {
       sql: ' AND known.id IN {withStatus:Array(String)}',
-      parameters: { withStatus: states.idsWith(status) },
+      parameters: { withStatus: states.listIdsWith(status) },
     };
-  const closed = [...states.idsWith('resolved'), ...states.idsWith('ignored')];
-  return closed.length === 0
+  const closedIds = [...states.listIdsWith('resolved'), ...states.listIdsWith('ignored')];
+  return closedIds.length === 0
     ? { sql: '', parameters: {} }
-    : { sql: ' AND known.id NOT IN {closed:Array(String)}', parameters: { closed } };
+    : { sql: ' AND known.id NOT IN {closed:Array(String)}', parameters: { closed: closedIds } };
 };
 
 export interface GroupsPage {
@@ -164,27 +164,27 @@ export interface GroupsPage {
 
 /** Returns groups with an occurrence in the range, in the requested order. */
 export const readErrorGroups = async (
-  reading: Reading,
-  question: GroupsQuery,
+  reading: TenantReader,
+  query: GroupsQuery,
   decisions: ErrorDecisions,
 ): Promise<GroupsPage> => {
-  const { range, filter, landedBy, sort, limit, after } = question;
+  const { range, filter, insertedBeforeMs, sort, limit, after } = query;
   const merges = new FingerprintMerges(decisions.merges);
   const states = await ErrorGroupStatuses.read(reading, merges, decisions);
-  const scope = createErrorScope(reading, range, filter, landedBy);
-  const known = createIncludedScope(reading, filter);
-  const search = buildSearchCondition(filter.search, known);
+  const scope = createErrorScope(reading, range, filter, insertedBeforeMs);
+  const includedScope = createIncludedScope(reading, filter);
+  const search = buildSearchCondition(filter.search, includedScope);
   const status = buildStatusCondition(filter.status, states);
   const column = sortColumns[parseSort(sort).by];
   const [direction, comparison] = parseSort(sort).direction === 'descending' ? ['DESC', '<'] : ['ASC', '>'];
-  const position =
+  const positionCondition =
     after === undefined
       ? ''
       : ` AND (toInt64(${column}), known.id) ${comparison} ({afterValue:Int64}, {afterId:String})`;
-  const occurrences = await countedOccurrences(reading, range, scope);
-  const sql = buildGroupsSql(merges.sql, occurrences(search.sql), known);
+  const occurrences = await buildCountedOccurrencesSql(reading, range, scope);
+  const sql = buildGroupsSql(merges.sql, occurrences(search.sql), includedScope);
   const rows = await reading.columns.query<Row>(
-    `${sql} WHERE true${status.sql}${position} ORDER BY ${column} ${direction}, known.id ${direction} LIMIT ${limit + 1}`,
+    `${sql} WHERE true${status.sql}${positionCondition} ORDER BY ${column} ${direction}, known.id ${direction} LIMIT ${limit + 1}`,
     {
       ...scope.parameters,
       ...merges.sql.parameters,
@@ -193,11 +193,11 @@ export const readErrorGroups = async (
       ...(after !== undefined && { afterValue: after.value, afterId: after.id }),
     },
   );
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
+  const pageRows = rows.slice(0, limit);
+  const lastRow = rows.length > limit ? pageRows.at(-1) : undefined;
   return {
-    items: await toErrorGroups(reading, shown, question, { merges, states }),
-    nextPosition: last && { value: last[column], id: last.id },
+    items: await toErrorGroups(reading, pageRows, query, { merges, states }),
+    nextPosition: lastRow && { value: lastRow[column], id: lastRow.id },
     partial: scope.partial,
   };
 };
@@ -209,42 +209,47 @@ interface GroupContext {
 
 /** Returns one group, by its id or that of one of its fingerprints; `undefined` if there is none. */
 export const readErrorGroup = async (
-  reading: Reading,
+  reading: TenantReader,
   id: string,
-  question: Pick<GroupsQuery, 'range' | 'filter' | 'landedBy'>,
+  query: Pick<GroupsQuery, 'range' | 'filter' | 'insertedBeforeMs'>,
   decisions: ErrorDecisions,
 ): Promise<{ readonly group: ErrorGroup; readonly state: ErrorGroupStatus } | undefined> => {
   const merges = new FingerprintMerges(decisions.merges);
-  const groupId = merges.groupOf(id);
+  const groupId = merges.getGroup(id);
   const states = await ErrorGroupStatuses.read(reading, merges, {
     states: decisions.states.filter((state) => state.id === groupId),
   });
-  const of = ' AND fingerprint IN {fingerprints:Array(String)}';
-  const scope = createErrorScope(reading, question.range, question.filter, question.landedBy);
-  const known = createIncludedScope(reading, question.filter);
-  const occurrences = await countedOccurrences(reading, question.range, scope);
+  const fingerprintCondition = ' AND fingerprint IN {fingerprints:Array(String)}';
+  const scope = createErrorScope(reading, query.range, query.filter, query.insertedBeforeMs);
+  const includedScope = createIncludedScope(reading, query.filter);
+  const occurrences = await buildCountedOccurrencesSql(reading, query.range, scope);
   const rows = await reading.columns.query<Row>(
-    buildGroupsSql(merges.sql, occurrences(of), { ...known, condition: known.condition + of }, 'RIGHT'),
-    { ...scope.parameters, ...merges.sql.parameters, fingerprints: merges.membersOf(groupId) },
+    buildGroupsSql(
+      merges.sql,
+      occurrences(fingerprintCondition),
+      { ...includedScope, condition: includedScope.condition + fingerprintCondition },
+      'RIGHT',
+    ),
+    { ...scope.parameters, ...merges.sql.parameters, fingerprints: merges.getMembers(groupId) },
   );
-  const [group] = await toErrorGroups(reading, rows, question, { merges, states });
-  const state = (await states.of([groupId])).get(groupId);
+  const [group] = await toErrorGroups(reading, rows, query, { merges, states });
+  const state = (await states.getStatuses([groupId])).get(groupId);
   return group && state && { group, state };
 };
 
 const toIsoTime = (text: string): string => formatTime(BigInt(text));
 
 const toErrorGroups = async (
-  reading: Reading,
+  reading: TenantReader,
   rows: readonly Row[],
-  { range, filter, landedBy }: Pick<GroupsQuery, 'range' | 'filter' | 'landedBy'>,
+  { range, filter, insertedBeforeMs }: Pick<GroupsQuery, 'range' | 'filter' | 'insertedBeforeMs'>,
   { merges, states }: GroupContext,
 ): Promise<ErrorGroup[]> => {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const [trends, stateById] = await Promise.all([
-    readTrends(reading, merges, ids, createErrorScope(reading, range, filter, landedBy), range),
-    states.of(ids),
+    readTrends(reading, merges, ids, createErrorScope(reading, range, filter, insertedBeforeMs), range),
+    states.getStatuses(ids),
   ]);
   return rows.map((row): ErrorGroup => {
     const { status = 'unresolved', isRegressed = false, regressedAt = null, decided } = stateById.get(row.id) ?? {};
@@ -272,14 +277,14 @@ const toErrorGroups = async (
       assigneeId: decided?.assigneeId ?? null,
       isNew: BigInt(row.first_ever) >= range.from,
       trend: trends(row.id),
-      fingerprints: merges.membersOf(row.id),
+      fingerprints: merges.getMembers(row.id),
     };
   });
 };
 
 /** Returns the counts of each group over time. */
 const readTrends = async (
-  reading: Reading,
+  reading: TenantReader,
   merges: FingerprintMerges,
   ids: readonly string[],
   scope: ErrorScope,
@@ -289,35 +294,38 @@ const readTrends = async (
   const minStepMs = chooseStep(range, trendSteps);
   // Full hours are already aggregated.
   const stepMs = minStepMs > hourMs ? Math.ceil(minStepMs / hourMs) * hourMs : minStepMs;
-  const occurrences = await countedOccurrences(reading, range, scope, stepMs);
+  const occurrences = await buildCountedOccurrencesSql(reading, range, scope, stepMs);
   const rows = await reading.columns.query<{ id: string; at: string; total: string }>(
     `SELECT ${merges.sql.group} AS id, toString(intDiv(toUnixTimestamp64Milli(first_seen), ${stepMs})) AS at, toString(sum(occurrences)) AS total
     FROM ${occurrences(' AND fingerprint IN {fingerprints:Array(String)}')} GROUP BY id, at LIMIT 100000`,
-    { ...scope.parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.membersOf(id)) },
+    { ...scope.parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.getMembers(id)) },
   );
   const counts = new Map(rows.map(({ id, at, total }) => [`${id} ${at}`, Number(total)]));
-  const first = Math.floor(Number(from / 1_000_000n) / stepMs);
-  const last = Math.floor(Number(to / 1_000_000n) / stepMs);
+  const firstStep = Math.floor(Number(from / 1_000_000n) / stepMs);
+  const lastStep = Math.floor(Number(to / 1_000_000n) / stepMs);
   return (id) => ({
-    from: formatTime(BigInt(first * stepMs) * 1_000_000n),
+    from: formatTime(BigInt(firstStep * stepMs) * 1_000_000n),
     stepSeconds: stepMs / 1000,
-    counts: Array.from({ length: last - first + 1 }, (_, at) => counts.get(`${id} ${first + at}`) ?? 0),
+    counts: Array.from(
+      { length: lastStep - firstStep + 1 },
+      (_, index) => counts.get(`${id} ${firstStep + index}`) ?? 0,
+    ),
   });
 };
 
 /** Returns when a group was first seen, at any time; `undefined` if it does not exist. */
 export const findGroup = async (
-  reading: Reading,
+  reading: TenantReader,
   id: string,
   decisions: ErrorDecisions,
 ): Promise<{ readonly id: string; readonly firstSeen: bigint } | undefined> => {
   const merges = new FingerprintMerges(decisions.merges);
-  const groupId = merges.groupOf(id);
+  const groupId = merges.getGroup(id);
   const { condition, parameters } = createIncludedScope(reading, {});
   const [row] = await reading.columns.query<{ first: string; rows: string }>(
-    `SELECT toString(${nanoseconds('min(first_seen)')}) AS first, toString(count()) AS rows FROM error_groups
+    `SELECT toString(${toNanosecondsSql('min(first_seen)')}) AS first, toString(count()) AS rows FROM error_groups
     WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)}`,
-    { ...parameters, fingerprints: merges.membersOf(groupId) },
+    { ...parameters, fingerprints: merges.getMembers(groupId) },
   );
   return row === undefined || row.rows === '0' ? undefined : { id: groupId, firstSeen: BigInt(row.first) };
 };

@@ -4,7 +4,7 @@
  */
 import type { Language, Line } from './frame.ts';
 
-export const maxLine = 1_024;
+export const maxLineLength = 1_024;
 
 const createLine = (
   language: Language,
@@ -43,17 +43,17 @@ const findClosingParenthesis = (text: string): number => {
   return -1;
 };
 
-const position = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
+const locationPattern = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
 
 /** Parses the location of a JavaScript frame, `file:12:5` or a placeholder. */
-const javaScriptLine = (name: string, place: string): Line => {
-  const [, file = '', line, column] = position.exec(place.replace(/^address at /, '')) ?? [];
-  return createLine('javascript', name, place.startsWith('eval at ') ? '<eval>' : file, line, column);
+const createJavaScriptLine = (name: string, location: string): Line => {
+  const [, file = '', line, column] = locationPattern.exec(location.replace(/^address at /, '')) ?? [];
+  return createLine('javascript', name, location.startsWith('eval at ') ? '<eval>' : file, line, column);
 };
 
 const javaLocation = /^(?:Native Method|Unknown Source|<generated>|[^\s:()]+\.[a-z]\w*(?::(\d{1,9}))?)$/i;
 /** Jar of the class, which logging libraries append to a Java frame */
-const packaging = / ~?\[[^[\]]*\]$/;
+const jarSuffixPattern = / ~?\[[^[\]]*\]$/;
 const dotnetLineNumber = /:line (\d{1,9})$/;
 /** Offset of the instruction, which native code of .NET has instead of a line */
 const nativeOffset = / \+ 0x[0-9a-f]{1,16}$/i;
@@ -65,40 +65,41 @@ const unityPlace = / \(at ([^()]{1,500}):(\d{1,9})\)$/;
 /** Parses `at …`: JavaScript in V8, Java, .NET, and PHP as OpenTelemetry writes it. */
 const parseAtLine = (text: string): Line | undefined => {
   if (!text.startsWith('at ')) return undefined;
-  const rest = text.slice(3).replace(packaging, '').replace(nativeOffset, '');
+  const rest = text.slice(3).replace(jarSuffixPattern, '').replace(nativeOffset, '');
   const ilOffset = monoOffset.exec(rest);
   if (ilOffset !== null)
     return monoLine(rest.slice(0, ilOffset.index), rest.slice(ilOffset.index + ilOffset[0].length));
   const dotnet = dotnetLineNumber.exec(rest);
   const [call = '', ...file] = dotnet === null ? [] : rest.slice(0, dotnet.index).split(' in ');
-  if (file.length > 0) return dotnetLine(call, file.join(' in '), dotnet?.[1]);
+  if (file.length > 0) return createDotnetLine(call, file.join(' in '), dotnet?.[1]);
   const open = findOpeningParenthesis(rest);
-  if (open < 0) return /:\d{1,9}:\d{1,9}$/.test(rest) ? javaScriptLine('', rest.replace(/^async /, '')) : undefined;
-  const place = rest.slice(open + 1, -1);
-  if (rest[open - 1] === ' ') return javaScriptLine(rest.slice(0, open), place);
-  const java = javaLocation.exec(place);
-  if (java === null) return dotnetLine(rest, undefined, undefined);
+  if (open < 0)
+    return /:\d{1,9}:\d{1,9}$/.test(rest) ? createJavaScriptLine('', rest.replace(/^async /, '')) : undefined;
+  const location = rest.slice(open + 1, -1);
+  if (rest[open - 1] === ' ') return createJavaScriptLine(rest.slice(0, open), location);
+  const java = javaLocation.exec(location);
+  if (java === null) return createDotnetLine(rest, undefined, undefined);
   const name = rest.slice(0, open);
   const dot = name.lastIndexOf('.');
-  const isPhp = /\.php(?::|$)/.test(place);
+  const isPhp = /\.php(?::|$)/.test(location);
   return createLine(
     isPhp ? 'php' : 'java',
     name.slice(dot + 1),
-    isPhp ? place.replace(/:\d+$/, '') : name.slice(0, dot),
+    isPhp ? location.replace(/:\d+$/, '') : name.slice(0, dot),
     java[1],
   );
 };
 
-const dotnetLine = (call: string, file: string | undefined, line: string | undefined): Line | undefined => {
+const createDotnetLine = (call: string, file: string | undefined, line: string | undefined): Line | undefined => {
   const open = findOpeningParenthesis(call);
   const name = open < 0 ? call : call.slice(0, open);
   return name.includes('.') ? createLine('dotnet', name, file ?? '', line) : undefined;
 };
 
 /** Parses a frame of Mono and Unity: a call with a blank before its arguments, and its place. */
-const monoLine = (call: string, place: string): Line | undefined => {
-  const [, file = '', line] = monoPlace.exec(place) ?? [];
-  return dotnetLine(call.replace(' (', '(').replace(/[/:]/g, '.'), file.startsWith('<') ? '' : file, line);
+const monoLine = (call: string, location: string): Line | undefined => {
+  const [, file = '', line] = monoPlace.exec(location) ?? [];
+  return createDotnetLine(call.replace(' (', '(').replace(/[/:]/g, '.'), file.startsWith('<') ? '' : file, line);
 };
 
 const parseUnityLine = (text: string): Line | undefined => {
@@ -117,42 +118,43 @@ export const readTranslatedDotnet = (text: string): Line | undefined => {
   const rest = text.slice(at + 1);
   if (at < 0 || at > 12 || !dotnetCall.test(rest)) return undefined;
   const end = findClosingParenthesis(rest);
-  const place = rest.slice(end + 1);
-  const [, file, line] = dotnetPlace.exec(place) ?? [];
+  const location = rest.slice(end + 1);
+  const [, file, line] = dotnetPlace.exec(location) ?? [];
   const isFrame =
-    end > 0 && (file !== undefined || ((place === '' || place === '.') && dotnetAt.has(text.slice(0, at))));
-  return isFrame ? dotnetLine(rest.slice(0, end + 1), file, line) : undefined;
+    end > 0 && (file !== undefined || ((location === '' || location === '.') && dotnetAt.has(text.slice(0, at))));
+  return isFrame ? createDotnetLine(rest.slice(0, end + 1), file, line) : undefined;
 };
 
 /** Parses `name@file:1:2`: Firefox and Safari. */
 const parseAtSignLine = (text: string): Line | undefined => {
   const at = text.lastIndexOf('@');
   if (at < 0 || text.startsWith('@ ')) return undefined;
-  const place = text.slice(at + 1);
-  const isPlace = place === '[native code]' || (/:\d{1,9}$/.test(place) && /[/.]/.test(place));
-  return isPlace &&
+  const location = text.slice(at + 1);
+  const isLocation = location === '[native code]' || (/:\d{1,9}$/.test(location) && /[/.]/.test(location));
+  return isLocation &&
     !/^\S+ \S/.test(text.slice(0, at).replace(/^(?:global|eval|module) code|promise callback|\b\w+ handler/, ''))
-    ? javaScriptLine(text.slice(0, at), place)
+    ? createJavaScriptLine(text.slice(0, at), location)
     : undefined;
 };
 
-const rubyPlace = /^(?:from )?([^\s:](?:[^:]|:(?!\d)){0,500}):(\d{1,9}):in [`'](.{1,300}?)'(?:: |$)/;
-const phpPlace = /^#\d{1,4} (?:(\[internal function\])|([^()]{1,500})\((\d{1,9})\)): ([^(]{1,300})/;
-const dartPlace = /^#\d{1,4} +(\S.{0,299}?) \(((?:package|dart|file):[^()\s]{1,500}?)(?::(\d{1,9}))?(?::(\d{1,9}))?\)$/;
-const nativePlace =
+const rubyPattern = /^(?:from )?([^\s:](?:[^:]|:(?!\d)){0,500}):(\d{1,9}):in [`'](.{1,300}?)'(?:: |$)/;
+const phpPattern = /^#\d{1,4} (?:(\[internal function\])|([^()]{1,500})\((\d{1,9})\)): ([^(]{1,300})/;
+const dartPattern =
+  /^#\d{1,4} +(\S.{0,299}?) \(((?:package|dart|file):[^()\s]{1,500}?)(?::(\d{1,9}))?(?::(\d{1,9}))?\)$/;
+const nativePattern =
   /^#\d{1,4} +(?:0x[0-9a-f]{1,16} +)?(?:in )?([^/].{0,500}?)(?: (?:at )?([^\s:]{1,500}):(\d{1,9})(?::\d{1,9})?)?(?: from .{1,300}| \(.{1,300}\+0x[0-9a-f]+\).{0,100})?$/i;
-const boostPlace = /^\d{1,4}# (.{1,400}?)(?: (?:at|in) ([^\s:]{1,500})(?::(\d{1,9}))?)?$/;
-const glibcPlace = /^([^\s()]{1,300})\(([^()+\s]{0,300})\+0x[0-9a-f]{1,16}\) ?\[0x[0-9a-f]{1,16}\]$/;
+const boostPattern = /^\d{1,4}# (.{1,400}?)(?: (?:at|in) ([^\s:]{1,500})(?::(\d{1,9}))?)?$/;
+const glibcPattern = /^([^\s()]{1,300})\(([^()+\s]{0,300})\+0x[0-9a-f]{1,16}\) ?\[0x[0-9a-f]{1,16}\]$/;
 /** Frames of Apple's systems: number, image, address, symbol and offset */
 const applePlace = /^\d{1,4} +(\S{1,200}) +0x[0-9a-f]{1,16} (\S.{0,500}) \+ \d{1,9}$/;
-const rustPlace = /^\d{1,4}: +(?:0x[0-9a-f]{1,16} - )?([^\s(].{0,500})$/;
+const rustPattern = /^\d{1,4}: +(?:0x[0-9a-f]{1,16} - )?([^\s(].{0,500})$/;
 
 const parseNumberedLine = (text: string): Line | undefined => {
-  const php = phpPlace.exec(text);
+  const php = phpPattern.exec(text);
   if (php !== null) return createLine('php', php[4] ?? '', php[1] ?? php[2] ?? '', php[3]);
-  const dart = dartPlace.exec(text);
+  const dart = dartPattern.exec(text);
   if (dart !== null) return createLine('dart', dart[1] ?? '', dart[2] ?? '', dart[3], dart[4]);
-  const native = nativePlace.exec(text);
+  const native = nativePattern.exec(text);
   // Without a location, arguments or an address, this may be any text after a number.
   if (native === null || (native[2] === undefined && !/\(|0x/.test(text))) return undefined;
   return createLine('native', native[1] ?? '', native[2] ?? '', native[3]);
@@ -162,31 +164,31 @@ const parseNumberedLine = (text: string): Line | undefined => {
 const parseCountedLine = (text: string): Line | undefined => {
   const apple = applePlace.exec(text);
   if (apple !== null) return createLine('native', apple[2] ?? '', apple[1] ?? '');
-  const boost = boostPlace.exec(text);
+  const boost = boostPattern.exec(text);
   if (boost !== null) return createLine('native', boost[1] ?? '', boost[2] ?? '', boost[3]);
-  const rust = rustPlace.exec(text);
+  const rust = rustPattern.exec(text);
   return rust?.[1]?.includes('::') ? createLine('rust', rust[1], '') : undefined;
 };
 
 const parseGlibcLine = (text: string): Line | undefined => {
-  const glibc = text.endsWith(']') ? glibcPlace.exec(text) : null;
+  const glibc = text.endsWith(']') ? glibcPattern.exec(text) : null;
   return glibc === null ? undefined : createLine('native', glibc[2] ?? '', glibc[1] ?? '');
 };
 
-const rubyLine = (text: string): Line | undefined => {
-  const ruby = text.includes(':in ') ? rubyPlace.exec(text) : null;
+const parseRubyLine = (text: string): Line | undefined => {
+  const ruby = text.includes(':in ') ? rubyPattern.exec(text) : null;
   return ruby === null ? undefined : createLine('ruby', ruby[3] ?? '', ruby[1] ?? '', ruby[2]);
 };
 
 /** Parses a frame that is contained in a single line. */
-export const readLine = (text: string): Line | undefined => {
+export const parseLine = (text: string): Line | undefined => {
   if (text.startsWith('#')) return parseNumberedLine(text);
   if (text.startsWith('at ')) return parseAtLine(text);
-  const counted = /^\d/.test(text) ? parseCountedLine(text) : undefined;
-  return counted ?? parseUnityLine(text) ?? parseGlibcLine(text) ?? rubyLine(text) ?? parseAtSignLine(text);
+  const countedLine = /^\d/.test(text) ? parseCountedLine(text) : undefined;
+  return countedLine ?? parseUnityLine(text) ?? parseGlibcLine(text) ?? parseRubyLine(text) ?? parseAtSignLine(text);
 };
 
-const pythonPlace = /^File "([^"]{0,500})", line (\d{1,9})(?:, in (.{1,300}))?$/;
+const pythonPattern = /^File "([^"]{0,500})", line (\d{1,9})(?:, in (.{1,300}))?$/;
 
 /** Frames of IPython and of the library `rich`: a cell, a file with its line before or after the function */
 const cellPlace = /^(?:Cell In ?\[\d{1,9}\], line (\d{1,9})(?:, in (.{1,300}))?|Input In \[\d{1,9}\], in (.{1,300}))$/;
@@ -209,8 +211,8 @@ const parseNotebookLine = (text: string): Line | undefined => {
 };
 
 /** Parses `File "x.py", line 1, in f`, and the frames of IPython and `rich`. */
-export const readPython = (text: string): Line | undefined => {
-  const python = text.startsWith('File "') ? pythonPlace.exec(text) : null;
+export const parsePythonLine = (text: string): Line | undefined => {
+  const python = text.startsWith('File "') ? pythonPattern.exec(text) : null;
   if (python !== null) return createLine('python', python[3] ?? '', python[1] ?? '', python[2]);
   return text.includes(' in ') || /^(?:Cell In|File )/.test(text) ? parseNotebookLine(text) : undefined;
 };
@@ -225,31 +227,33 @@ const otherWords = new Set(
 
 /** Parses a frame of any other language: a file with its line, and the name on the same line or on the line before. */
 export const readOther = (text: string, before: string): Line | undefined => {
-  const place = otherPlace.exec(text);
-  if (place === null || hostPattern.test(place[1] ?? '')) return undefined;
+  const location = otherPlace.exec(text);
+  if (location === null || hostPattern.test(location[1] ?? '')) return undefined;
   // Julia writes the call on the line before.
   const rest = text.startsWith('@ ')
     ? before
-    : `${text.slice(0, place.index)} ${text.slice(place.index + place[0].length)}`;
+    : `${text.slice(0, location.index)} ${text.slice(location.index + location[0].length)}`;
   const names = rest.replace(/\([^()]*\)/g, ' ').match(/[A-Za-z_][\w.:!?$]*/g) ?? [];
   const name = names.filter((each) => !otherWords.has(each.toLowerCase())).join(' ');
-  return createLine('other', name, place[1] ?? '', place[2]);
+  return createLine('other', name, location[1] ?? '', location[2]);
 };
 
-const goPlace = /^(\S.{0,500}\.(?:go|s)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?$/;
+const goPattern = /^(\S.{0,500}\.(?:go|s)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?$/;
 
 /** Parses a Go frame: its call, and the file on the next line. */
-export const readGo = (call: string, place: string): Line | undefined => {
-  const go = goPlace.exec(place);
+export const parseGoLine = (call: string, location: string): Line | undefined => {
+  const go = goPattern.exec(location);
   if (go === null) return undefined;
   const open = findOpeningParenthesis(call);
   return createLine('go', open > 0 ? call.slice(0, open) : call, go[1] ?? '', go[2]);
 };
 
-const rustAt = /^at (.{1,500}?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
+const rustLocationPattern = /^at (.{1,500}?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
 
 /** Adds the file of a Rust frame, which is on the next line. */
 export const addRustLocation = (frame: Line, text: string): Line | undefined => {
-  const place = frame.language === 'rust' && frame.file === '' ? rustAt.exec(text) : null;
-  return place === null ? undefined : createLine('rust', frame.function, place[1] ?? '', place[2], place[3]);
+  const location = frame.language === 'rust' && frame.file === '' ? rustLocationPattern.exec(text) : null;
+  return location === null
+    ? undefined
+    : createLine('rust', frame.function, location[1] ?? '', location[2], location[3]);
 };

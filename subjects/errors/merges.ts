@@ -22,12 +22,12 @@ export class FingerprintMerges {
   }
 
   /** Returns the group of a fingerprint. */
-  groupOf(fingerprint: string): string {
+  getGroup(fingerprint: string): string {
     return this.#groupByFingerprint.get(fingerprint) ?? fingerprint;
   }
 
   /** Returns the fingerprints of a group, its own first. */
-  membersOf(groupId: string): string[] {
+  getMembers(groupId: string): string[] {
     return [groupId, ...(this.#membersByGroup.get(groupId) ?? []).toSorted()];
   }
 

@@ -1,7 +1,7 @@
 /** Compared part of a frame, by language */
 
 import { getTextBefore, trimTrailing } from '../../schemas/text.ts';
-import { type FrameName, type Language, type Line, pathEnd, pathSegments } from './frame.ts';
+import { type FrameName, getPathEnd, type Language, type Line, splitPath } from './frame.ts';
 
 const maxNameLength = 200;
 const createFrameName = (module: string, name: string, isInApp: boolean, isGlue = false): FrameName => ({
@@ -11,21 +11,21 @@ const createFrameName = (module: string, name: string, isInApp: boolean, isGlue 
   isGlue,
 });
 
-const afterLast = (text: string, separator: string): string => text.slice(text.lastIndexOf(separator) + 1);
+const getTextAfterLast = (text: string, separator: string): string => text.slice(text.lastIndexOf(separator) + 1);
 
 /** Returns a text without type parameters. The search ends at the last closing bracket. */
-const withoutBrackets = (text: string): string => {
+const removeBrackets = (text: string): string => {
   const end = text.lastIndexOf(']') + 1;
   return text.slice(0, end).replace(/\[[^\]]*\]/g, '') + text.slice(end);
 };
 
 /** Returns the part of a path after a directory: `requests/api.py` of `…/site-packages/requests/api.py`. */
-const afterFolder = (path: string, folder: string): string | undefined => {
+const getPathAfterFolder = (path: string, folder: string): string | undefined => {
   const at = path.lastIndexOf(folder);
   return at < 0 ? undefined : path.slice(at + folder.length);
 };
 
-const anonymous = new Set(
+const anonymousNames = new Set(
   '? <anonymous> anonymous eval {anonymous} (anonymous) <unknown> Object.<anonymous>'.split(' '),
 );
 const codePattern = /^(?:anonymous function|(?:global|eval|module) code)$/i;
@@ -34,17 +34,17 @@ const codePattern = /^(?:anonymous function|(?:global|eval|module) code)$/i;
  * Normalizes function names, which differ by browser: `Object.save`, `Cart.prototype.save`, `save`, `cart/save`, `new
  * Cart`, `async save`.
  */
-const normalizeJavaScriptFunction = (raw: string, isBundle: boolean): string => {
-  let name = raw.replace(/^(?:async |new |get |set |bound )+/, '').replace(/ \[as [^[\]]*\]$/, '');
+const normalizeJavaScriptFunction = (rawName: string, isBundle: boolean): string => {
+  let name = rawName.replace(/^(?:async |new |get |set |bound )+/, '').replace(/ \[as [^[\]]*\]$/, '');
   // Firefox prefixes the caller and a star, and appends < to a function without a name.
-  name = afterLast(name, '*');
-  if (anonymous.has(name) || codePattern.test(name) || name.endsWith('<') || name.includes('./')) return '';
-  name = afterLast(afterLast(name, '/'), '.').replace(/\$\d{1,9}$/, '');
+  name = getTextAfterLast(name, '*');
+  if (anonymousNames.has(name) || codePattern.test(name) || name.endsWith('<') || name.includes('./')) return '';
+  name = getTextAfterLast(getTextAfterLast(name, '/'), '.').replace(/\$\d{1,9}$/, '');
   // Minifiers rename functions in each build.
-  return anonymous.has(name) || name === '<anonymous>' || (isBundle && name.length <= 2) ? '' : name;
+  return anonymousNames.has(name) || name === '<anonymous>' || (isBundle && name.length <= 2) ? '' : name;
 };
 
-const javaScriptName = ({ function: name, file }: Line): FrameName => {
+const createJavaScriptName = ({ function: name, file }: Line): FrameName => {
   const isWeb = /^https?:\/\//.test(file) || /\.html?(?:[?#]|$)/.test(file);
   const isGlue = /^(?:\[?native(?: code)?\]?|<anonymous>|<eval>|eval code|index \d+|)$| > (?:eval|Function)/.test(file);
   const isLibrary =
@@ -54,20 +54,21 @@ const javaScriptName = ({ function: name, file }: Line): FrameName => {
   // The content of data URLs and the ids of blobs differ between builds and loads.
   const scheme = /^(?:data:[\w.+/-]{0,80}|blob:)/.exec(file);
   if (scheme !== null) return createFrameName(scheme[0], normalizeJavaScriptFunction(name, true), true);
-  const module = afterFolder(file, 'node_modules/') ?? (file.startsWith('node:') ? file : pathEnd(file, isWeb ? 1 : 2));
+  const module =
+    getPathAfterFolder(file, 'node_modules/') ?? (file.startsWith('node:') ? file : getPathEnd(file, isWeb ? 1 : 2));
   return createFrameName(module, normalizeJavaScriptFunction(name, isWeb), !isLibrary && !isGlue, isGlue);
 };
 
-const pythonName = ({ function: name, file }: Line): FrameName => {
+const createPythonName = ({ function: name, file }: Line): FrameName => {
   if (/^<(?:cell|ipython-input)|[/\\]ipykernel_\d/.test(file))
     return createFrameName('<cell>', /^<(?!module)/.test(name) ? '' : name, true);
-  const library = afterFolder(file, 'site-packages/') ?? afterFolder(file, 'dist-packages/');
+  const library = getPathAfterFolder(file, 'site-packages/') ?? getPathAfterFolder(file, 'dist-packages/');
   const isInApp =
     library === undefined && !/^<|\/lib\/python\d|[/\\][Ll]ib[/\\](?:asyncio|concurrent|threading)/.test(file);
   const isGlue =
     /^<(?:frozen|string|listcomp|dictcomp|setcomp|genexpr)/.test(file) ||
     /^<(?:list|dict|set)comp>|^<genexpr>/.test(name);
-  return createFrameName(library ?? pathEnd(file, 2), name === '<lambda>' ? '' : name, isInApp && !isGlue, isGlue);
+  return createFrameName(library ?? getPathEnd(file, 2), name === '<lambda>' ? '' : name, isInApp && !isGlue, isGlue);
 };
 
 const javaLibraries =
@@ -82,7 +83,7 @@ const generatedNumber =
 /** Omits the numbers of lambdas, anonymous classes and generated classes. */
 const java = ({ function: method, file }: Line): FrameName => {
   // The address of a hidden class follows a slash, as its module does.
-  const type = afterLast(getTextBefore(file, '$$Lambda').replace(/\/0x[0-9a-f]{1,16}$/, ''), '/');
+  const type = getTextAfterLast(getTextBefore(file, '$$Lambda').replace(/\/0x[0-9a-f]{1,16}$/, ''), '/');
   const isGlue = javaGlue.test(type) || method.startsWith('access$');
   const module = trimTrailing(
     getTextBefore(getTextBefore(type, '$$'), '$ByteBuddy$').replace(generatedNumber, '$1'),
@@ -103,13 +104,14 @@ const dotnetGlue =
   /^System\.(?:Runtime\.(?:ExceptionServices|CompilerServices)|Threading\.(?:Tasks|ExecutionContext|ThreadPoolWorkQueue)|RuntimeMethodHandle|Reflection)\.|^(?:lambda_method|ThrowHelper)/;
 
 const dotnet = ({ function: call }: Line): FrameName => {
-  const plain = withoutBrackets(call)
+  const cleanName = removeBrackets(call)
     .replace(/`\d+/g, '')
     .replace(/^lambda_method\d+/, 'lambda_method');
   // Compiler-generated names of async methods, iterators and lambdas contain the name of the method.
-  const userMethod = /<(\w+)>[a-z]__/.exec(plain);
-  const generated = plain.search(/\.<|\+<|\.MoveNext$/);
-  const path = userMethod === null || generated < 0 ? plain : `${plain.slice(0, generated)}.${userMethod[1]}`;
+  const userMethod = /<(\w+)>[a-z]__/.exec(cleanName);
+  const generatedIndex = cleanName.search(/\.<|\+<|\.MoveNext$/);
+  const path =
+    userMethod === null || generatedIndex < 0 ? cleanName : `${cleanName.slice(0, generatedIndex)}.${userMethod[1]}`;
   const dot = path.lastIndexOf('.');
   return createFrameName(
     path.slice(0, Math.max(0, dot)).replaceAll('+', '.'),
@@ -123,36 +125,41 @@ const goStandard =
   /^(?:archive|bufio|bytes|cmp|compress|container|context|crypto|database|debug|embed|encoding|errors|expvar|flag|fmt|hash|html|image|internal|io|iter|log|maps|math|mime|net|os|path|plugin|reflect|regexp|runtime|slices|sort|strconv|strings|sync|syscall|testing|text|time|unicode|unsafe)(?:\/|\.|$)/;
 
 const go = ({ function: call, file }: Line): FrameName => {
-  const plain = withoutBrackets(call)
+  const cleanName = removeBrackets(call)
     .replace(/-fm$/, '')
     .replace(/-range\d+$/, '')
     .replace(/\.func\d[\d.]*(?:-range\d+)?(?:\.(?:gowrap|deferwrap)\d+)?$/, '.func');
-  const slash = plain.lastIndexOf('/');
-  const dot = plain.indexOf('.', slash + 1);
-  const module = (dot < 0 ? '' : plain.slice(0, dot)).replace(/@v[^/]*/g, '');
-  const isLibrary = /\/pkg\/mod\/|@v\d|\/vendor\/|\/go[\d.]*\/src\//.test(file) || goStandard.test(plain);
+  const slash = cleanName.lastIndexOf('/');
+  const dot = cleanName.indexOf('.', slash + 1);
+  const module = (dot < 0 ? '' : cleanName.slice(0, dot)).replace(/@v[^/]*/g, '');
+  const isLibrary = /\/pkg\/mod\/|@v\d|\/vendor\/|\/go[\d.]*\/src\//.test(file) || goStandard.test(cleanName);
   const isGlue =
     /^(?:panic|runtime\.(?:gopanic|goexit|main|panic\w+|goPanic\w+|sigpanic|throw|fatal\w*)|runtime\/debug\.(?:Stack|PrintStack))$/.test(
-      plain,
+      cleanName,
     ) ||
-    plain.startsWith('created by ') ||
-    /\/otel\/sdk\/trace\./.test(plain);
-  return createFrameName(module, dot < 0 ? plain : plain.slice(dot + 1), !isLibrary && !isGlue, isGlue);
+    cleanName.startsWith('created by ') ||
+    /\/otel\/sdk\/trace\./.test(cleanName);
+  return createFrameName(module, dot < 0 ? cleanName : cleanName.slice(dot + 1), !isLibrary && !isGlue, isGlue);
 };
 
-const ruby = ({ function: raw, file }: Line): FrameName => {
-  const method = raw.replace(/^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+/, '').replace(/__\d+_\d+$/, '');
+const ruby = ({ function: rawName, file }: Line): FrameName => {
+  const method = rawName.replace(/^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+/, '').replace(/__\d+_\d+$/, '');
   const isLibrary = /\/gems\/|\/ruby\/\d|^<internal:|\/bundler\/|\/rubygems\//.test(file);
-  const module = afterFolder(file, '/gems/')?.replace(/^([\w-]+?)-\d[\w.]*\//, '$1/') ?? pathEnd(file, 2);
-  return createFrameName(module, afterLast(afterLast(method, '#'), '.'), !isLibrary, file.startsWith('<internal:'));
+  const module = getPathAfterFolder(file, '/gems/')?.replace(/^([\w-]+?)-\d[\w.]*\//, '$1/') ?? getPathEnd(file, 2);
+  return createFrameName(
+    module,
+    getTextAfterLast(getTextAfterLast(method, '#'), '.'),
+    !isLibrary,
+    file.startsWith('<internal:'),
+  );
 };
 
 const php = ({ function: call, file }: Line): FrameName => {
   const name = /\{closure/.test(call) ? '' : call.replace(/->|::/g, '.');
   const isGlue = file === '[internal function]' || file === '';
   return createFrameName(
-    isGlue ? '' : pathEnd(file, 2),
-    afterLast(afterLast(name, '.'), '\\'),
+    isGlue ? '' : getPathEnd(file, 2),
+    getTextAfterLast(getTextAfterLast(name, '.'), '\\'),
     !isGlue && !file.includes('/vendor/'),
     isGlue,
   );
@@ -164,17 +171,17 @@ const rustLibraries =
   /^(?:std|core|alloc|tokio|hyper|futures|axum|tower|actix|rocket|tracing|opentelemetry|serde|sqlx|tonic|rayon)(?:_\w+)?::/;
 
 const rust = ({ function: path, file }: Line): FrameName => {
-  const plain = path
+  const cleanName = path
     .replace(/::h[0-9a-f]{16}$/, '')
     .replace(/(?:::\{\{?closure(?:#\d+)?\}?\})+/g, '')
     .replace(/^<([^<> ]+)(?: as [^<>]*)?>/, '$1')
     .replace(/::<[^<>]*>/g, '');
-  const isLibrary = /\/rustc\/|[/\\]\.cargo[/\\]/.test(file) || rustLibraries.test(plain);
-  const at = plain.lastIndexOf('::');
-  const isGlue = rustGlue.test(plain);
+  const isLibrary = /\/rustc\/|[/\\]\.cargo[/\\]/.test(file) || rustLibraries.test(cleanName);
+  const at = cleanName.lastIndexOf('::');
+  const isGlue = rustGlue.test(cleanName);
   return createFrameName(
-    at < 0 ? '' : plain.slice(0, at),
-    at < 0 ? plain : plain.slice(at + 2),
+    at < 0 ? '' : cleanName.slice(0, at),
+    at < 0 ? cleanName : cleanName.slice(at + 2),
     !isLibrary && !isGlue,
     isGlue,
   );
@@ -182,7 +189,7 @@ const rust = ({ function: path, file }: Line): FrameName => {
 
 const dart = ({ function: name, file }: Line): FrameName =>
   createFrameName(
-    file.startsWith('file:') ? pathEnd(file, 2) : file,
+    file.startsWith('file:') ? getPathEnd(file, 2) : file,
     name.replace(/\.?<anonymous closure>/g, '').replace(/<async>|_(?:async|rootRun)\w*$/, ''),
     !/^(?:dart:|package:flutter\/)/.test(file),
     file.startsWith('dart:async'),
@@ -196,7 +203,7 @@ const native = ({ function: call, file }: Line): FrameName => {
     .replace(/<[^<>]*>/g, '')
     .trim();
   const isLibrary = /^\/(?:usr|lib|lib64)\/|(?:^|\/)lib[\w+-]+\.so|libstdc|libc\./.test(file) || /^std::/.test(name);
-  const segments = pathSegments(file);
+  const segments = splitPath(file);
   return createFrameName(
     segments.at(-1)?.replace(/\.so[\d.]*$/, '.so') ?? '',
     name,
@@ -206,18 +213,18 @@ const native = ({ function: call, file }: Line): FrameName => {
 };
 
 const other = ({ function: name, file }: Line): FrameName =>
-  createFrameName(pathEnd(file, 2), name.replace(/\d+/g, '0'), !/^\/usr\/|[/\\]deps[/\\]/.test(file));
+  createFrameName(getPathEnd(file, 2), name.replace(/\d+/g, '0'), !/^\/usr\/|[/\\]deps[/\\]/.test(file));
 
 const namersByLanguage: Readonly<Record<Language, (line: Line) => FrameName>> = {
   dart,
   dotnet,
   go,
   java,
-  javascript: javaScriptName,
+  javascript: createJavaScriptName,
   native,
   other,
   php,
-  python: pythonName,
+  python: createPythonName,
   ruby,
   rust,
 };

@@ -1,6 +1,6 @@
 /** Single occurrences of an error group */
 import { z } from 'zod';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import { errorSources } from '../../schemas/error-occurrences.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
@@ -15,7 +15,9 @@ const Frame = z.strictObject({
   isInApp: z.boolean().describe('Whether the frame belongs to the program itself, not to a library or the language'),
   isCompared: z
     .boolean()
-    .describe('Whether the frame is compared. Glue frames are not: native and generated code, exception machinery.'),
+    .describe(
+      'Whether the frame is compared. Internal frames are not: native code, generated code and exception handling.',
+    ),
 });
 
 export const ErrorOccurrenceView = z.strictObject({
@@ -80,31 +82,31 @@ interface Row extends OccurrencePosition {
   readonly stack: string;
 }
 
-const orNull = (text: string): string | null => (text === '' ? null : text);
+const toNullIfEmpty = (text: string): string | null => (text === '' ? null : text);
 
 const toOccurrence = (row: Row): ErrorOccurrenceView => ({
   id: `${row.time}-${row.partition}-${row.offset}-${row.ordinal}`,
   timestamp: formatTime(BigInt(row.time)),
   fingerprint: row.fingerprint,
-  type: orNull(row.type),
+  type: toNullIfEmpty(row.type),
   message: row.message,
   source: row.source,
   handled: row.handled === '' ? null : row.handled === 'true',
   service: row.service,
-  environment: orNull(row.environment),
-  release: orNull(row.release),
+  environment: toNullIfEmpty(row.environment),
+  release: toNullIfEmpty(row.release),
   projectId: row.project_id,
-  userId: orNull(row.user_id),
+  userId: toNullIfEmpty(row.user_id),
   tags: row.tags,
-  traceId: orNull(row.trace_id),
-  spanId: orNull(row.span_id),
-  logId: orNull(row.record_id),
-  stack: orNull(row.stack),
+  traceId: toNullIfEmpty(row.trace_id),
+  spanId: toNullIfEmpty(row.span_id),
+  logId: toNullIfEmpty(row.record_id),
+  stack: toNullIfEmpty(row.stack),
 });
 
 /** Returns occurrences of fingerprints, newest first, with the position of each. */
 export const readOccurrences = async (
-  { columns }: Reading,
+  { columns }: TenantReader,
   { condition, parameters }: Pick<ErrorScope, 'condition' | 'parameters'>,
   {
     fingerprints,
@@ -115,7 +117,7 @@ export const readOccurrences = async (
     readonly limit: number;
     readonly after?: OccurrencePosition | undefined;
   },
-): Promise<{ readonly occurrence: ErrorOccurrenceView; readonly position: OccurrencePosition }[]> => {
+): Promise<{ readonly occurrence: ErrorOccurrenceView; readonly positionCondition: OccurrencePosition }[]> => {
   const positionColumns =
     'error_occurrences.timestamp, error_occurrences.partition, error_occurrences.offset, error_occurrences.ordinal';
   const position =
@@ -135,7 +137,7 @@ export const readOccurrences = async (
   );
   return rows.map((row) => {
     const { time, partition, offset, ordinal } = row;
-    return { occurrence: toOccurrence(row), position: { time, partition, offset, ordinal } };
+    return { occurrence: toOccurrence(row), positionCondition: { time, partition, offset, ordinal } };
   });
 };
 
@@ -146,10 +148,10 @@ export const parseOccurrenceStack = (occurrence: ErrorOccurrenceView): z.output<
     ...occurrence,
     language: language ?? null,
     chain: chain.map(({ type, frames }) => ({
-      type: orNull(type),
+      type: toNullIfEmpty(type),
       frames: frames.map(({ function: functionName, file, line, column, name }) => ({
-        function: orNull(functionName),
-        file: orNull(file),
+        function: toNullIfEmpty(functionName),
+        file: toNullIfEmpty(file),
         line: line ?? null,
         column: column ?? null,
         isInApp: name.isInApp,

@@ -11,10 +11,10 @@ export class TextCache<Value extends object> {
     this.#maxCharacters = maxCharacters;
   }
 
-  getOrCreate(text: string, make: () => Value): Value {
+  getOrCreate(text: string, createValue: () => Value): Value {
     const cachedValue = this.#newer.get(text);
     if (cachedValue !== undefined) return cachedValue;
-    const value = this.#older.get(text) ?? make();
+    const value = this.#older.get(text) ?? createValue();
     this.#characters += text.length;
     if (this.#characters > this.#maxCharacters) {
       this.#older = this.#newer;

@@ -1,9 +1,13 @@
 /** Scope of an error query: the plan with its retention, the range and the filters */
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import { parseRetainedRange, type Range, requireRetained } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
@@ -27,36 +31,36 @@ type SourceSignal = keyof typeof sources;
 const dayNs = 86_400_000_000_000n;
 
 /** Returns the telemetry signals whose occurrences the plan includes, the one with the longest retention first. */
-const includedSignals = ({ plan }: Reading): SourceSignal[] =>
+const listIncludedSignals = ({ plan }: TenantReader): SourceSignal[] =>
   (Object.keys(sources) as SourceSignal[])
     .filter((signal) => plan.entitlements.includes(signal))
-    .sort((one, other) => plan.retentionDays[other] - plan.retentionDays[one]);
+    .sort((left, right) => plan.retentionDays[right] - plan.retentionDays[left]);
 
 /**
  * Returns the telemetry signal against which a range is checked. Throws `UPGRADE_REQUIRED` if the plan includes neither
  * logs nor traces.
  */
-const retentionSignal = (reading: Reading): Signal => {
-  const [signal] = includedSignals(reading);
+const getRetentionSignal = (reading: TenantReader): Signal => {
+  const [signal] = listIncludedSignals(reading);
   if (signal === undefined) requireEntitlement(reading, 'traces');
   return signal ?? 'traces';
 };
 
 /** Returns the requested range, limited by the retention of logs or traces. */
-export const parseErrorRange = (query: Parameters<typeof parseRetainedRange>[0], reading: Reading): Range =>
-  parseRetainedRange(query, { caller: reading, signal: retentionSignal(reading), nowMs: reading.nowMs });
+export const parseErrorRange = (query: Parameters<typeof parseRetainedRange>[0], reading: TenantReader): Range =>
+  parseRetainedRange(query, { caller: reading, signal: getRetentionSignal(reading), nowMs: reading.nowMs });
 
 /** Checks a range from a cursor in the same way. */
-export const checkCursorRange = (range: Range, reading: Reading): void =>
+export const checkCursorRange = (range: Range, reading: TenantReader): void =>
   requireRetained(range, {
     caller: reading,
-    signal: retentionSignal(reading),
+    signal: getRetentionSignal(reading),
     nowMs: reading.nowMs,
     isFromCursor: true,
   });
 
 /** Returns the start of the retention of a telemetry signal. */
-const retentionStartOf = ({ plan, nowMs }: Reading, signal: SourceSignal): bigint =>
+const getRetentionStart = ({ plan, nowMs }: TenantReader, signal: SourceSignal): bigint =>
   BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(plan.retentionDays[signal]) * dayNs;
 
 /** SQL condition for the data that the plan includes */
@@ -80,13 +84,13 @@ export interface ErrorScope extends IncludedScope {
  * Returns the condition for data of any time that the plan includes, within the requested projects. Also applies to
  * `error_groups`.
  */
-export const createIncludedScope = (reading: Reading, filter: ProjectScope): IncludedScope => {
-  retentionSignal(reading);
+export const createIncludedScope = (reading: TenantReader, filter: ProjectScope): IncludedScope => {
+  getRetentionSignal(reading);
   return {
-    condition: `tenant_id = {tenant:String} AND source IN {sources:Array(String)}${projectScopeCondition(filter)}`,
+    condition: `tenant_id = {tenant:String} AND source IN {sources:Array(String)}${buildProjectScopeCondition(filter)}`,
     parameters: {
-      sources: includedSignals(reading).map((signal) => sources[signal]),
-      ...projectScopeParameterValues(filter),
+      sources: listIncludedSignals(reading).map((signal) => sources[signal]),
+      ...toProjectScopeParameters(filter),
     },
     partial: [],
   };
@@ -97,19 +101,19 @@ export const createIncludedScope = (reading: Reading, filter: ProjectScope): Inc
  * that time, epoch milliseconds.
  */
 export const createErrorScope = (
-  reading: Reading,
+  reading: TenantReader,
   { from, to }: Range,
   filter: ErrorFilter,
   receivedBeforeMs = reading.nowMs,
 ): ErrorScope => {
-  const included = createIncludedScope(reading, filter);
-  const filters = [included.condition];
-  const times = [
+  const includedScope = createIncludedScope(reading, filter);
+  const filters = [includedScope.condition];
+  const timeConditions = [
     "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')",
     "received_at <= fromUnixTimestamp64Milli({receivedBeforeMs:Int64}, 'UTC')",
   ];
   const parameters: Record<string, QueryParameters[string]> = {
-    ...included.parameters,
+    ...includedScope.parameters,
     from: String(from),
     to: String(to),
     receivedBeforeMs: String(Math.trunc(receivedBeforeMs)),
@@ -122,11 +126,11 @@ export const createErrorScope = (
   }
   const partial: Incompleteness[] = [];
   const sourceStarts: { name: string; from: bigint }[] = [];
-  for (const signal of includedSignals(reading)) {
-    const retentionStart = retentionStartOf(reading, signal);
+  for (const signal of listIncludedSignals(reading)) {
+    const retentionStart = getRetentionStart(reading, signal);
     sourceStarts.push({ name: sources[signal], from: from >= retentionStart ? from : retentionStart });
     if (from >= retentionStart) continue;
-    times.push(
+    timeConditions.push(
       `(source != '${sources[signal]}' OR timestamp >= fromUnixTimestamp64Nano({kept_${signal}:Int64}, 'UTC'))`,
     );
     parameters[`kept_${signal}`] = String(retentionStart);
@@ -134,7 +138,7 @@ export const createErrorScope = (
     if (from < retentionStart - 60_000_000_000n) partial.push({ code: 'retention', message });
   }
   return {
-    condition: [...filters, ...times].join(' AND '),
+    condition: [...filters, ...timeConditions].join(' AND '),
     filters: filters.join(' AND '),
     parameters,
     partial,

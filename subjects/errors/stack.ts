@@ -2,7 +2,15 @@
 
 import { type GroupedException, isExceptionGroup, parseExceptionGroup } from './exception-groups.ts';
 import type { Frame, Language, Line } from './frame.ts';
-import { addRustLocation, maxLine, readGo, readLine, readOther, readPython, readTranslatedDotnet } from './line.ts';
+import {
+  addRustLocation,
+  maxLineLength,
+  parseGoLine,
+  parseLine,
+  parsePythonLine,
+  readOther,
+  readTranslatedDotnet,
+} from './line.ts';
 import { frameName } from './names.ts';
 import { toPlainStack } from './plain-stack.ts';
 
@@ -46,14 +54,14 @@ const parseType = (text: string): string => typePattern.exec(text)?.[1] ?? '';
 
 /** Frame of `rich` whose function is on the next line */
 const cutFrame = /^\S{1,500}:\d{1,9}(?: in)?$/;
-const causedBy = /^(?:Caused by:|\[cause\]:|Next) ?/;
-const arrow = /---> ?(?:\(Inner Exception #\d+\) ?)?/;
+const causedByPattern = /^(?:Caused by:|\[cause\]:|Next) ?/;
+const innerExceptionPattern = /---> ?(?:\(Inner Exception #\d+\) ?)?/;
 /** Names of an inner exception in the languages of .NET */
 const innerNames = /\b(?:inner|interna?|internen?|interne)\b|内部|внутренн|wewn|vnitř|내부/i;
 /** Returns whether a line ends the stack of an inner exception in .NET. */
 const isInnerEnd = (line: string): boolean => line.startsWith('--- ') && line.endsWith('---') && innerNames.test(line);
 /** First line of a Ruby exception */
-const rubyHeader = /\(([A-Z][\w:]{0,200})\)$/;
+const rubyHeaderPattern = /\(([A-Z][\w:]{0,200})\)$/;
 
 class StackParser {
   readonly #sections: Section[] = [{ type: '', lines: [] }];
@@ -68,43 +76,43 @@ class StackParser {
   #goroutines = 0;
 
   read(text: string): Stack {
-    let before = '';
+    let previousLine = '';
     for (const raw of text.split('\n', maxLines)) {
-      const line = raw.slice(0, maxLine).trim();
-      if (line !== '') this.#line(line, before, raw);
-      before = line;
+      const line = raw.slice(0, maxLineLength).trim();
+      if (line !== '') this.#readLine(line, previousLine, raw);
+      previousLine = line;
       // Only the first goroutine is parsed: the one that panicked.
       if (this.#goroutines > 1) break;
     }
-    return this.#stack();
+    return this.#buildStack();
   }
 
   get #last(): Section {
     return this.#sections.at(-1) as Section;
   }
 
-  #line(text: string, before: string, raw: string): void {
+  #readLine(text: string, previousLine: string, raw: string): void {
     const line = text.replace(/^(?:[|+│] ?)+(?=\S)/, '');
     if (line.includes('Traceback (most recent call last)')) {
       this.#isPython = true;
       this.#sections.push({ type: '', lines: [] });
-    } else if (this.#isPython) this.#pythonLine(line.replace(/(?<!\s)\s*[|│]$/, ''), raw);
+    } else if (this.#isPython) this.#readPythonLine(line.replace(/(?<!\s)\s*[|│]$/, ''), raw);
     else if (line.startsWith('goroutine ') && line.endsWith(':')) this.#goroutines++;
-    else if (causedBy.test(line)) this.#cause(line, raw);
+    else if (causedByPattern.test(line)) this.#readCause(line, raw);
     else if (line.startsWith('Suppressed: ')) this.#isSuppressed = true;
     else if (isInnerEnd(line)) this.#sections.push({ type: '', lines: [] });
-    else if (!this.#isSuppressed) this.#frame(line, before, raw);
+    else if (!this.#isSuppressed) this.#readFrame(line, previousLine, raw);
   }
 
-  #cause(line: string, raw: string): void {
+  #readCause(line: string, raw: string): void {
     // Causes of a suppressed exception are indented like it.
     if (this.#isSuppressed && /^\s/.test(raw)) return;
     this.#isSuppressed = false;
     if (line.startsWith('Next ')) this.#isInnermostFirst = true;
-    this.#sections.push({ type: parseType(line.replace(causedBy, '')), lines: [] });
+    this.#sections.push({ type: parseType(line.replace(causedByPattern, '')), lines: [] });
   }
 
-  #frame(line: string, before: string, raw: string): void {
+  #readFrame(line: string, previousLine: string, raw: string): void {
     const { lines } = this.#last;
     const previous = lines.at(-1);
     const frameWithLocation = previous && addRustLocation(previous, line);
@@ -112,34 +120,36 @@ class StackParser {
       lines[lines.length - 1] = frameWithLocation;
       return;
     }
-    const found = readGo(before, line) ?? readLine(line) ?? (/^\s/.test(raw) ? readTranslatedDotnet(line) : undefined);
-    if (found !== undefined) this.#add(found, line);
-    else if (lines.length === 0 && arrow.test(line)) {
-      const types = line.split(arrow).map(parseType);
+    const parsedLine =
+      parseGoLine(previousLine, line) ?? parseLine(line) ?? (/^\s/.test(raw) ? readTranslatedDotnet(line) : undefined);
+    if (parsedLine !== undefined) this.#addLine(parsedLine, line);
+    else if (lines.length === 0 && innerExceptionPattern.test(line)) {
+      const types = line.split(innerExceptionPattern).map(parseType);
       this.#dotnetTypes.push(...(this.#dotnetTypes.length > 0 ? types.slice(1) : types));
       this.#isInnermostFirst = true;
     }
   }
 
-  #add(found: Line, line: string): void {
-    const header = found.language === 'ruby' && !line.startsWith('from ') ? rubyHeader.exec(line) : null;
-    if (header !== null && this.#last.lines.length > 0) this.#sections.push({ type: header[1] ?? '', lines: [found] });
-    else this.#last.lines.push(found);
+  #addLine(parsedLine: Line, line: string): void {
+    const header = parsedLine.language === 'ruby' && !line.startsWith('from ') ? rubyHeaderPattern.exec(line) : null;
+    if (header !== null && this.#last.lines.length > 0)
+      this.#sections.push({ type: header[1] ?? '', lines: [parsedLine] });
+    else this.#last.lines.push(parsedLine);
   }
 
-  #pythonLine(line: string, raw: string): void {
+  #readPythonLine(line: string, raw: string): void {
     const last = this.#last;
     const start = this.#frameStart;
     this.#frameStart = cutFrame.test(line) ? line : '';
-    const found = readPython(start === '' ? line : `${start}${start.endsWith(' in') ? ' ' : ' in '}${line}`);
-    if (found !== undefined) last.lines.push(found);
+    const parsedLine = parsePythonLine(start === '' ? line : `${start}${start.endsWith(' in') ? ' ' : ' in '}${line}`);
+    if (parsedLine !== undefined) last.lines.push(parsedLine);
     // The chain restarts here: the earlier exception was being handled and is not the cause of the failure.
     else if (line.startsWith('During handling of the above exception')) this.#sections.length = 1;
     else if (last.type === '' && last.lines.length > 0 && /^(?: {0,2}[|+] )?[A-Za-z_]/.test(raw))
       last.type = parseType(line);
   }
 
-  #stack(): Stack {
+  #buildStack(): Stack {
     const read = this.#sections.filter(({ lines, type }) => lines.length > 0 || type !== '');
     if (this.#isPython || this.#isInnermostFirst) read.reverse();
     const chain = read.slice(0, maxChain).map(({ type, lines }, at): RaisedException => {
@@ -156,7 +166,7 @@ const minOtherFrames = 2;
 
 /** Parses the lines of a text of no known language that name a file and a line. */
 const parseOther = (text: string): Stack | undefined => {
-  const texts = text.split('\n', maxLines).map((raw) => raw.slice(0, maxLine).trim());
+  const texts = text.split('\n', maxLines).map((raw) => raw.slice(0, maxLineLength).trim());
   const lines = texts.flatMap((line, at) => readOther(line, texts[at - 1] ?? '') ?? []);
   if (lines.length < minOtherFrames) return undefined;
   return {
@@ -194,7 +204,7 @@ let lastResult: { readonly text: string; readonly stack: Stack } | undefined;
 
 /** Parses a stack; for other texts the chain has no frames. */
 export const parseStack = (text: string): Stack => {
-  const cut = truncateStack(text);
-  if (lastResult?.text !== cut) lastResult = { text: cut, stack: parsePlain(toPlainStack(cut)) };
+  const truncated = truncateStack(text);
+  if (lastResult?.text !== truncated) lastResult = { text: truncated, stack: parsePlain(toPlainStack(truncated)) };
   return lastResult.stack;
 };

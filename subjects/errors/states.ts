@@ -3,7 +3,7 @@
  * can be missed.
  */
 
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { ErrorGroupState, ErrorStatus } from '../../schemas/resources/error-group.ts';
@@ -55,10 +55,12 @@ export class Releases {
    * Returns whether a version equals another one or was first seen in the service no earlier. A version that was never
    * seen is after all others.
    */
-  isNotOlder(service: string, release: string, than: string): boolean {
-    if (release === than) return true;
-    const [ownFirstNs, other] = [release, than].map((each) => this.#first.get(`${service}\n${each}`));
-    return other !== undefined && ownFirstNs !== undefined && ownFirstNs >= other;
+  isSameOrNewer(service: string, release: string, otherRelease: string): boolean {
+    if (release === otherRelease) return true;
+    const [ownFirstNs, otherFirstNs] = [release, otherRelease].map((version) =>
+      this.#first.get(`${service}\n${version}`),
+    );
+    return otherFirstNs !== undefined && ownFirstNs !== undefined && ownFirstNs >= otherFirstNs;
   }
 }
 
@@ -70,7 +72,7 @@ const reopensGroup = (
 ): boolean => {
   if (resolvedIn === null || release === '') return true;
   return 'version' in resolvedIn
-    ? releases.isNotOlder(service, release, resolvedIn.version)
+    ? releases.isSameOrNewer(service, release, resolvedIn.version)
     : releases.isAfter(service, release, toNs(changedAt));
 };
 
@@ -78,35 +80,35 @@ const reopensGroup = (
 export const resolveGroupStatus = (
   decided: ErrorGroupState & StoredMetadata,
   {
-    places,
-    since,
+    lastOccurrences,
+    countSince,
     releases,
     nowMs,
   }: {
-    readonly places: readonly ReleaseOccurrence[];
-    readonly since: number;
+    readonly lastOccurrences: readonly ReleaseOccurrence[];
+    readonly countSince: number;
     readonly releases: Releases;
     readonly nowMs: number;
   },
 ): Omit<ErrorGroupStatus, 'regressedAt'> => {
   const changedNs = toNs(decided.changedAt);
-  const later = places.filter(({ lastNs }) => lastNs > changedNs);
+  const later = lastOccurrences.filter(({ lastNs }) => lastNs > changedNs);
   if (decided.status === 'resolved') {
-    const isRegressed = later.some((place) => reopensGroup(decided, place, releases));
+    const isRegressed = later.some((occurrence) => reopensGroup(decided, occurrence, releases));
     return { ...unresolved, status: isRegressed ? 'unresolved' : 'resolved', isRegressed, decided };
   }
   if (decided.status === 'unresolved') return { ...unresolved, decided };
   const { time, occurrences, nextVersion } = decided.ignoredUntil ?? {};
   const hasExpired =
     (time !== undefined && Date.parse(time) <= nowMs) ||
-    (occurrences !== undefined && since >= occurrences) ||
+    (occurrences !== undefined && countSince >= occurrences) ||
     (nextVersion === true && later.some(({ service, release }) => releases.isAfter(service, release, changedNs)));
   return { ...unresolved, status: hasExpired ? 'unresolved' : 'ignored', hasIgnoreExpired: hasExpired, decided };
 };
 
 /** Returns the last occurrences of groups. */
 const readLastOccurrences = async (
-  reading: Reading,
+  reading: TenantReader,
   merges: FingerprintMerges,
   ids: readonly string[],
 ): Promise<Map<string, ReleaseOccurrence[]>> => {
@@ -114,15 +116,15 @@ const readLastOccurrences = async (
   const rows = await reading.columns.query<{ id: string; service: string; release: string; last: string }>(
     `SELECT ${merges.sql.group} AS id, service, release, toString(toUnixTimestamp64Nano(max(last_seen))) AS last
     FROM error_groups WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} GROUP BY id, service, release LIMIT 100000`,
-    { ...parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.membersOf(id)) },
+    { ...parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.getMembers(id)) },
   );
-  const places = new Map<string, ReleaseOccurrence[]>();
+  const occurrencesByGroup = new Map<string, ReleaseOccurrence[]>();
   for (const { id, service, release, last } of rows)
-    places.set(id, [...(places.get(id) ?? []), { service, release, lastNs: BigInt(last) }]);
-  return places;
+    occurrencesByGroup.set(id, [...(occurrencesByGroup.get(id) ?? []), { service, release, lastNs: BigInt(last) }]);
+  return occurrencesByGroup;
 };
 
-const readReleases = async ({ columns }: Reading, services: readonly string[]): Promise<Releases> =>
+const readReleases = async ({ columns }: TenantReader, services: readonly string[]): Promise<Releases> =>
   new Releases(
     services.length === 0
       ? []
@@ -140,9 +142,13 @@ interface ChangedGroup {
 }
 
 /** Returns SQL of occurrences after the decision about each group; `id` is the group. */
-const laterOccurrences = (reading: Reading, merges: FingerprintMerges, changed: readonly ChangedGroup[]) => {
+const buildLaterOccurrences = (
+  reading: TenantReader,
+  merges: FingerprintMerges,
+  changedGroups: readonly ChangedGroup[],
+) => {
   const { condition, parameters } = createIncludedScope(reading, {});
-  const earliestMs = Math.min(...changed.map(({ changedAt }) => Date.parse(changedAt)));
+  const earliestMs = Math.min(...changedGroups.map(({ changedAt }) => Date.parse(changedAt)));
   return {
     condition: `${condition} AND fingerprint IN {fingerprints:Array(String)} AND timestamp > fromUnixTimestamp64Milli({earliest:Int64}, 'UTC')
       AND toUnixTimestamp64Nano(timestamp) > transform(id, {ids:Array(String)}, {after:Array(Int64)}, toInt64(0))`,
@@ -150,21 +156,21 @@ const laterOccurrences = (reading: Reading, merges: FingerprintMerges, changed: 
       ...parameters,
       ...merges.sql.parameters,
       earliest: String(earliestMs),
-      fingerprints: changed.flatMap(({ id }) => merges.membersOf(id)),
-      ids: changed.map(({ id }) => id),
-      after: changed.map(({ changedAt }) => String(toNs(changedAt))),
+      fingerprints: changedGroups.flatMap(({ id }) => merges.getMembers(id)),
+      ids: changedGroups.map(({ id }) => id),
+      after: changedGroups.map(({ changedAt }) => String(toNs(changedAt))),
     },
   };
 };
 
 /** Returns the number of occurrences since the decision about each group. */
 const countSinceDecision = async (
-  reading: Reading,
+  reading: TenantReader,
   merges: FingerprintMerges,
-  changed: readonly ChangedGroup[],
+  changedGroups: readonly ChangedGroup[],
 ): Promise<Map<string, number>> => {
-  if (changed.length === 0) return new Map();
-  const { condition, parameters } = laterOccurrences(reading, merges, changed);
+  if (changedGroups.length === 0) return new Map();
+  const { condition, parameters } = buildLaterOccurrences(reading, merges, changedGroups);
   const rows = await reading.columns.query<{ id: string; total: string }>(
     `SELECT ${merges.sql.group} AS id, toString(count()) AS total FROM error_occurrences WHERE ${condition} GROUP BY id LIMIT 100000`,
     parameters,
@@ -175,88 +181,92 @@ const countSinceDecision = async (
 /** Statuses of groups with a decision; all other groups are unresolved */
 export class ErrorGroupStatuses {
   readonly #byId: ReadonlyMap<string, Omit<ErrorGroupStatus, 'regressedAt'>>;
-  readonly #places: ReadonlyMap<string, readonly ReleaseOccurrence[]>;
+  readonly #occurrencesByGroup: ReadonlyMap<string, readonly ReleaseOccurrence[]>;
   readonly #releases: Releases;
   readonly #merges: FingerprintMerges;
-  readonly #reading: Reading;
+  readonly #reading: TenantReader;
 
   private constructor(
-    reading: Reading,
+    reading: TenantReader,
     merges: FingerprintMerges,
     byId: ReadonlyMap<string, Omit<ErrorGroupStatus, 'regressedAt'>>,
-    places: ReadonlyMap<string, readonly ReleaseOccurrence[]>,
+    occurrencesByGroup: ReadonlyMap<string, readonly ReleaseOccurrence[]>,
     releases: Releases,
   ) {
     this.#byId = byId;
-    this.#places = places;
+    this.#occurrencesByGroup = occurrencesByGroup;
     this.#releases = releases;
     this.#merges = merges;
     this.#reading = reading;
   }
 
   static async read(
-    reading: Reading,
+    reading: TenantReader,
     merges: FingerprintMerges,
     { states }: Pick<ErrorDecisions, 'states'>,
   ): Promise<ErrorGroupStatuses> {
-    const closed = states.filter(({ status }) => status !== 'unresolved');
-    const places =
-      closed.length === 0
+    const closedStates = states.filter(({ status }) => status !== 'unresolved');
+    const occurrencesByGroup =
+      closedStates.length === 0
         ? new Map<string, ReleaseOccurrence[]>()
         : await readLastOccurrences(
             reading,
             merges,
-            closed.map(({ id }) => id),
+            closedStates.map(({ id }) => id),
           );
     const isByRelease = ({ resolvedIn, ignoredUntil }: ErrorGroupState): boolean =>
       resolvedIn !== null || ignoredUntil?.nextVersion === true;
-    const services = closed
+    const services = closedStates
       .filter(isByRelease)
-      .flatMap(({ id }) => (places.get(id) ?? []).map(({ service }) => service));
-    const [releases, since] = await Promise.all([
+      .flatMap(({ id }) => (occurrencesByGroup.get(id) ?? []).map(({ service }) => service));
+    const [releases, countSince] = await Promise.all([
       readReleases(reading, [...new Set(services)]),
       countSinceDecision(
         reading,
         merges,
-        closed.filter(({ status, ignoredUntil }) => status === 'ignored' && ignoredUntil?.occurrences !== undefined),
+        closedStates.filter(
+          ({ status, ignoredUntil }) => status === 'ignored' && ignoredUntil?.occurrences !== undefined,
+        ),
       ),
     ]);
     const byId = new Map(
       states.map((decided) => [
         decided.id,
         resolveGroupStatus(decided, {
-          places: places.get(decided.id) ?? [],
-          since: since.get(decided.id) ?? 0,
+          lastOccurrences: occurrencesByGroup.get(decided.id) ?? [],
+          countSince: countSince.get(decided.id) ?? 0,
           releases,
           nowMs: reading.nowMs,
         }),
       ]),
     );
-    return new ErrorGroupStatuses(reading, merges, byId, places, releases);
+    return new ErrorGroupStatuses(reading, merges, byId, occurrencesByGroup, releases);
   }
 
   /** Returns the groups that a user closed and that are still closed. */
-  idsWith(status: Exclude<ErrorStatus, 'unresolved'>): string[] {
+  listIdsWith(status: Exclude<ErrorStatus, 'unresolved'>): string[] {
     return [...this.#byId].filter(([, groupStatus]) => groupStatus.status === status).map(([id]) => id);
   }
 
   /** Returns the status of each group; for regressed groups, also the time. */
-  async of(ids: readonly string[]): Promise<ReadonlyMap<string, ErrorGroupStatus>> {
+  async getStatuses(ids: readonly string[]): Promise<ReadonlyMap<string, ErrorGroupStatus>> {
     const regressed = ids.filter((id) => this.#byId.get(id)?.isRegressed === true);
-    const at = await this.#regressedAt(regressed);
-    return new Map(ids.map((id) => [id, { ...(this.#byId.get(id) ?? unresolved), regressedAt: at.get(id) ?? null }]));
+    const regressionTimes = await this.#readRegressionTimes(regressed);
+    return new Map(
+      ids.map((id) => [id, { ...(this.#byId.get(id) ?? unresolved), regressedAt: regressionTimes.get(id) ?? null }]),
+    );
   }
 
   /** Returns the first occurrence that reopened each group. */
-  async #regressedAt(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  async #readRegressionTimes(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
     const decided = ids.flatMap((id) => this.#byId.get(id)?.decided ?? []);
     const pairs = decided.flatMap((state) =>
-      (this.#places.get(state.id) ?? [])
-        .filter((place) => reopensGroup(state, place, this.#releases))
+      (this.#occurrencesByGroup.get(state.id) ?? [])
+        .filter((occurrence) => reopensGroup(state, occurrence, this.#releases))
         .map(({ service, release }) => `${state.id}\n${service}\n${release}`),
     );
-    const { condition, parameters } = laterOccurrences(this.#reading, this.#merges, decided);
+    const { condition, parameters } = buildLaterOccurrences(this.#reading, this.#merges, decided);
     const rows = await this.#reading.columns.query<{ id: string; first: string }>(
       `SELECT ${this.#merges.sql.group} AS id, toString(toUnixTimestamp64Nano(min(timestamp))) AS first FROM error_occurrences
       WHERE ${condition} AND concat(id, '\n', service, '\n', release) IN {pairs:Array(String)} GROUP BY id LIMIT 100000`,

@@ -1,8 +1,8 @@
 /** Stored events, the newest first */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, toProjectScopeParameters } from '../../queries/project-scope.ts';
 import { parseRetainedRange, type Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import { eventKinds, eventSeverities, type PlatformEvent } from '../../schemas/events.ts';
 import { Actor } from '../../schemas/resources/audit-record.ts';
@@ -41,9 +41,9 @@ export interface EventFilter extends ProjectScope {
 /**
  * Returns the range of events, which have the longest retention of all telemetry signals, whatever the plan includes.
  */
-export const eventsRange = (
+export const parseEventsRange = (
   query: { from?: string | undefined; to?: string | undefined },
-  { plan, nowMs }: Reading,
+  { plan, nowMs }: TenantReader,
 ): Range => {
   const days = Math.max(...signals.map((signal) => plan.retentionDays[signal]));
   const caller = {
@@ -54,7 +54,7 @@ export const eventsRange = (
 
 /** Position after which a page of events begins */
 export interface EventPosition {
-  /** Milliseconds. */
+  /** Time in milliseconds. */
   readonly time: string;
   readonly kind: string;
   readonly id: string;
@@ -85,11 +85,11 @@ const selectEvents =
  * every project.
  */
 export const readEvents = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { range, kinds, service, ...scope }: EventFilter,
   { limit, after }: { readonly limit: number; readonly after?: EventPosition | undefined },
 ): Promise<FeedEvent[]> => {
-  const values = projectScopeParameterValues(scope);
+  const values = toProjectScopeParameters(scope);
   const conditions = [
     "time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC') AND kind IN {kinds:Array(String)}",
     ...(service === undefined ? [] : ['service = {service:String}']),
@@ -116,7 +116,7 @@ export const readEvents = async (
 
 /** Returns an event by id; `undefined` until it is stored. */
 export const findEvent = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   kind: string,
   id: string,
 ): Promise<FeedEvent | undefined> => {

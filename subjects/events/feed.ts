@@ -35,12 +35,15 @@ export const readFeedPage = async (
   const events: FeedEvent[] = [];
   while (events.length < limit) {
     const newest = sourcePages
-      .filter(({ placed }) => placed.length > 0)
-      .sort((one, other) => ((one.placed[0]?.event.time ?? '') < (other.placed[0]?.event.time ?? '') ? 1 : -1))[0];
+      .filter(({ placed: pendingEvents }) => pendingEvents.length > 0)
+      .sort((left, right) => ((left.placed[0]?.event.time ?? '') < (right.placed[0]?.event.time ?? '') ? 1 : -1))[0];
     const entry = newest?.placed.shift();
     if (newest === undefined || entry === undefined) break;
     events.push(entry.event);
     positions[newest.name] = entry.position;
   }
-  return { events, next: sourcePages.some(({ placed }) => placed.length > 0) ? positions : undefined };
+  return {
+    events,
+    next: sourcePages.some(({ placed: pendingEvents }) => pendingEvents.length > 0) ? positions : undefined,
+  };
 };

@@ -10,8 +10,8 @@ import {
   uint64Pattern,
 } from '../../queries/cursor.ts';
 import { type Range, rangeParameters } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
-import { eventsRange } from './events.ts';
+import type { TenantReader } from '../../queries/reading.ts';
+import { parseEventsRange } from './events.ts';
 
 export const historyParameters = {
   from: rangeParameters.from.describe('Start of the range; default: `now-24h`'),
@@ -37,10 +37,10 @@ interface PageQuery {
 }
 
 /** Returns the requested page; a cursor also contains the range. */
-export const parseHistoryPage = (kind: string, query: PageQuery, reading: Reading): HistoryPage => {
+export const parseHistoryPage = (kind: string, query: PageQuery, reading: TenantReader): HistoryPage => {
   const { limit, cursor } = query;
   if (cursor === undefined)
-    return { range: eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading), limit: limit + 1 };
+    return { range: parseEventsRange({ ...query, from: query.from ?? 'now-24h' }, reading), limit: limit + 1 };
   const [from = '', to = '', ms = '', id = ''] = decodeCursor(kind, cursor, [
     int64Pattern,
     int64Pattern,
@@ -54,14 +54,14 @@ export const parseHistoryPage = (kind: string, query: PageQuery, reading: Readin
 export const finishHistoryPage = <Row extends { readonly ms: string }>(
   kind: string,
   rows: readonly Row[],
-  { range, limit, idOf }: { readonly range: Range; readonly limit: number; idOf(row: Row): string },
+  { range, limit, getId }: { readonly range: Range; readonly limit: number; getId(row: Row): string },
 ) => {
   const pageRows = rows.slice(0, limit);
   const last = pageRows.at(-1);
   const hasNext = rows.length > limit && last !== undefined;
   return {
     shown: pageRows,
-    nextCursor: hasNext ? encodeCursor(kind, [range.from, range.to, last.ms, encodeText(idOf(last))]) : null,
+    nextCursor: hasNext ? encodeCursor(kind, [range.from, range.to, last.ms, encodeText(getId(last))]) : null,
   };
 };
 

@@ -1,7 +1,7 @@
 /** Assembles auditd events: several records of one serial number (SYSCALL, CWD, PATH), in one or several bodies */
 import { z } from 'zod';
 import { parseKeyValues } from '../detections/key-values.ts';
-import { isAbsolute, normalizeMode, type ParsedChange, parseTime, plausibleTime } from './read.ts';
+import { clampToPlausibleTime, isAbsolute, normalizeMode, type ParsedChange, parseTime } from './read.ts';
 import { findEffect } from './syscalls.ts';
 
 const recordPattern = /\btype=(SYSCALL|CWD|PATH|PROCTITLE|EOE) msg=audit\((\d+\.\d+):(\d+)\):/;
@@ -23,21 +23,21 @@ const maxLines = 500;
 /** Returns the auditd records in a text. */
 export const parseAuditRecords = (body: string, recordMs: number): AuditRecord[] => {
   if (!body.includes('msg=audit(')) return [];
-  const found: AuditRecord[] = [];
-  for (const each of body.split('\n', maxLines)) {
-    const match = recordPattern.exec(each);
+  const records: AuditRecord[] = [];
+  for (const line of body.split('\n', maxLines)) {
+    const match = recordPattern.exec(line);
     if (match === null) continue;
     const [, type = '', seconds = '', serial = ''] = match;
-    found.push({
+    records.push({
       type: type as AuditRecord['type'],
       serial: `${seconds}:${serial}`,
-      host: nodePattern.exec(each)?.[1] ?? '',
-      timeMs: plausibleTime(parseTime(seconds), recordMs),
+      host: nodePattern.exec(line)?.[1] ?? '',
+      timeMs: clampToPlausibleTime(parseTime(seconds), recordMs),
       // The fields that auditd adds in translated form follow a separator that is not a space.
-      pairs: parseKeyValues(each.slice(match.index).trimEnd().replace('\x1d', ' ')) ?? new Map(),
+      pairs: parseKeyValues(line.slice(match.index).trimEnd().replace('\x1d', ' ')) ?? new Map(),
     });
   }
-  return found;
+  return records;
 };
 
 const Path = z.strictObject({
@@ -73,7 +73,7 @@ export const AuditEvent = z.strictObject({
 export type AuditEvent = z.output<typeof AuditEvent>;
 
 const emptyValues = new Set(['(null)', '?', '4294967295', 'unset', '-1']);
-const firstValue = (pairs: ReadonlyMap<string, string>, names: readonly string[]): string => {
+const findFirstValue = (pairs: ReadonlyMap<string, string>, names: readonly string[]): string => {
   for (const name of names) {
     const value = pairs.get(name);
     if (value !== undefined && value !== '' && !emptyValues.has(value)) return value.slice(0, 4_096);
@@ -91,29 +91,29 @@ const decodeText = (text: string): string => {
 const toCall = ({ pairs }: AuditRecord): NonNullable<AuditEvent['call']> => ({
   effect: pairs.get('success') === 'no' ? 'none' : (findEffect(pairs) ?? 'none'),
   items: Number(pairs.get('items') ?? 0) || 0,
-  user: firstValue(pairs, ['AUID', 'UID', 'auid', 'uid']),
-  process: decodeText(firstValue(pairs, ['exe', 'comm'])),
-  processId: firstValue(pairs, ['pid']),
-  key: decodeText(firstValue(pairs, ['key'])),
+  user: findFirstValue(pairs, ['AUID', 'UID', 'auid', 'uid']),
+  process: decodeText(findFirstValue(pairs, ['exe', 'comm'])),
+  processId: findFirstValue(pairs, ['pid']),
+  key: decodeText(findFirstValue(pairs, ['key'])),
 });
 
 const maxPaths = 64;
 
 /** Returns the event with one more record. */
-export const addRecord = (event: AuditEvent, given: AuditRecord, recordId: string): AuditEvent => {
-  const { type, pairs } = given;
-  if (type === 'SYSCALL') return { ...event, call: toCall(given) };
-  if (type === 'CWD') return { ...event, cwd: decodeText(firstValue(pairs, ['cwd'])) };
+export const addRecord = (event: AuditEvent, record: AuditRecord, recordId: string): AuditEvent => {
+  const { type, pairs } = record;
+  if (type === 'SYSCALL') return { ...event, call: toCall(record) };
+  if (type === 'CWD') return { ...event, cwd: decodeText(findFirstValue(pairs, ['cwd'])) };
   if (type !== 'PATH') return { ...event, isOver: true };
   if (event.paths.length >= maxPaths) return event;
   const path = {
     recordId,
-    item: firstValue(pairs, ['item']),
-    name: decodeText(firstValue(pairs, ['name'])),
-    nametype: firstValue(pairs, ['nametype']),
-    mode: firstValue(pairs, ['mode']),
-    owner: firstValue(pairs, ['OUID', 'ouid']),
-    group: firstValue(pairs, ['OGID', 'ogid']),
+    item: findFirstValue(pairs, ['item']),
+    name: decodeText(findFirstValue(pairs, ['name'])),
+    nametype: findFirstValue(pairs, ['nametype']),
+    mode: findFirstValue(pairs, ['mode']),
+    owner: findFirstValue(pairs, ['OUID', 'ouid']),
+    group: findFirstValue(pairs, ['OGID', 'ogid']),
   };
   return { ...event, paths: [...event.paths, path] };
 };
@@ -141,7 +141,7 @@ export const toFileChanges = ({
   timeMs,
 }: AuditEvent): (ParsedChange & { readonly recordId: string; readonly item: string })[] => {
   if (call?.effect === 'none') return [];
-  const change = (path: (typeof paths)[number], action: ParsedChange['action'], pathBefore = '') => ({
+  const createChange = (path: (typeof paths)[number], action: ParsedChange['action'], pathBefore = '') => ({
     timeMs,
     host,
     source: 'auditd' as const,
@@ -167,13 +167,14 @@ export const toFileChanges = ({
   });
   const pathsOfType = (nametype: string) => paths.filter((path) => path.nametype === nametype && path.name !== '');
   const [created, deleted, normal] = [pathsOfType('CREATE'), pathsOfType('DELETE'), pathsOfType('NORMAL')];
-  const [to] = created;
-  const [from] = deleted;
-  if (to !== undefined && from !== undefined) return [change(to, 'renamed', resolvePath(from.name, cwd))];
+  const [createdPath] = created;
+  const [deletedPath] = deleted;
+  if (createdPath !== undefined && deletedPath !== undefined)
+    return [createChange(createdPath, 'renamed', resolvePath(deletedPath.name, cwd))];
   const effect = call?.effect;
   return [
-    ...created.map((path) => change(path, 'created')),
-    ...deleted.map((path) => change(path, 'deleted')),
-    ...(effect === undefined || effect === 'links' ? [] : normal.map((path) => change(path, effect))),
+    ...created.map((path) => createChange(path, 'created')),
+    ...deleted.map((path) => createChange(path, 'deleted')),
+    ...(effect === undefined || effect === 'links' ? [] : normal.map((path) => createChange(path, effect))),
   ];
 };

@@ -13,7 +13,7 @@ export type Verdict = (typeof verdicts)[number];
 
 export interface Judgement {
   readonly verdict: Verdict;
-  /** For people. */
+  /** Reason, as text for people. */
   readonly reason: string;
   /** The deciding baseline; `null` if there was none */
   readonly baselineId: string | null;
@@ -25,10 +25,10 @@ export type StoredBaseline = FileBaseline & StoredMetadata;
 export interface Evidence {
   readonly baselines: readonly StoredBaseline[];
   /** Returns the states of a file in a baseline; `undefined` if the file is not in it. */
-  statesOf(baselineId: string, path: string): readonly ApprovedState[] | undefined;
+  getStates(baselineId: string, path: string): readonly ApprovedState[] | undefined;
   readonly packages: readonly StoredPackage[];
   readonly deployments: readonly Deployment[];
-  /** `host service`. */
+  /** Services that ran on a host, as `host service`. */
   readonly services: ReadonlySet<string>;
   readonly windowMs: number;
 }
@@ -39,12 +39,14 @@ const metadata = ['mode', 'owner', 'group'] as const;
 /** Returns how a state differs from the approved one; `undefined` if it does not. */
 const describeDifference = (after: FileState, approved: ApprovedState, isMetadata: boolean): string | undefined => {
   const compared = hashes.filter((name) => after[name] !== undefined && approved[name] !== undefined);
-  const other = compared.find((name) => after[name] !== approved[name]);
-  if (other !== undefined) return `has ${other} ${approved[other]}, and this is ${after[other]}`;
-  const moved = metadata.find(
+  const differingHash = compared.find((name) => after[name] !== approved[name]);
+  if (differingHash !== undefined)
+    return `has ${differingHash} ${approved[differingHash]}, and this is ${after[differingHash]}`;
+  const differingAttribute = metadata.find(
     (name) => after[name] !== undefined && approved[name] !== undefined && after[name] !== approved[name],
   );
-  if (moved !== undefined) return `has ${moved} ${approved[moved]}, and this is ${after[moved]}`;
+  if (differingAttribute !== undefined)
+    return `has ${differingAttribute} ${approved[differingAttribute]}, and this is ${after[differingAttribute]}`;
   if (compared.length > 0) return undefined;
   if (!isMetadata) return 'contains content that the record, which shares no hash with it, does not show';
   const isComparable = metadata.some((name) => after[name] !== undefined && approved[name] !== undefined);
@@ -55,19 +57,19 @@ const describeDifference = (after: FileState, approved: ApprovedState, isMetadat
 const explainMismatch = (
   { action, path, path_before: from, after }: StoredChange,
   { id, name }: StoredBaseline,
-  statesOf: Evidence['statesOf'],
+  statesOf: Evidence['getStates'],
 ): string | undefined => {
   const states = statesOf(id, path) ?? [];
-  const present = states.filter(({ isPresent }) => isPresent);
+  const presentStates = states.filter(({ isPresent }) => isPresent);
   const baselineText = `baseline "${name}"`;
   if (action === 'deleted')
-    return present.length === 0 || states.some(({ isPresent }) => !isPresent)
+    return presentStates.length === 0 || states.some(({ isPresent }) => !isPresent)
       ? undefined
       : `${baselineText} contains the file`;
-  if (present.length === 0) return `${baselineText} does not contain the file`;
+  if (presentStates.length === 0) return `${baselineText} does not contain the file`;
   if (action === 'renamed' && from !== '' && (statesOf(id, from) ?? []).some(({ isPresent }) => isPresent))
     return `${baselineText} contains the file under its former name`;
-  const reasons = present.map((state) => describeDifference(after, state, action === 'attributes-changed'));
+  const reasons = presentStates.map((state) => describeDifference(after, state, action === 'attributes-changed'));
   return reasons.includes(undefined) ? undefined : `${baselineText} ${reasons[0]}`;
 };
 
@@ -125,8 +127,8 @@ const fileName = (path: string): string => path.slice(Math.max(path.lastIndexOf(
 
 const isWithinWindow = (ms: string | number, atMs: number, windowMs: number): boolean =>
   Math.abs(Number(ms) - atMs) <= windowMs;
-const findNearest = <Each>(all: readonly Each[], timeOf: (each: Each) => number, atMs: number): Each | undefined =>
-  all.toSorted((one, other) => Math.abs(timeOf(one) - atMs) - Math.abs(timeOf(other) - atMs))[0];
+const findNearest = <Item>(items: readonly Item[], getTime: (item: Item) => number, atMs: number): Item | undefined =>
+  items.toSorted((left, right) => Math.abs(getTime(left) - atMs) - Math.abs(getTime(right) - atMs))[0];
 
 const formatTimeDifference = (ms: number, atMs: number): string => {
   const seconds = Math.round(Math.abs(ms - atMs) / 1000);
@@ -142,47 +144,50 @@ const explainChange = (
   const atMs = Number(change.ms);
   const manager = findPackageManager(process);
   if (manager !== undefined) return `${process}, a package manager, made the change`;
-  const isOfPackages =
+  const isPackageFile =
     packageFolders.some((folder) => isBelow(path, folder)) &&
     !foldersWithoutPackages.some((folder) => isBelow(path, folder)) &&
     (process === '' || installHelpers.test(fileName(process)));
-  const installed = isOfPackages
+  const nearestPackage = isPackageFile
     ? findNearest(
         packages.filter((each) => each.host === host && isWithinWindow(each.ms, atMs, windowMs)),
         ({ ms }) => Number(ms),
         atMs,
       )
     : undefined;
-  if (installed !== undefined) {
-    const { manager: by, action, name, version, ms } = installed;
-    return `${by} ${action} ${name}${version === '' ? '' : ` ${version}`} on ${host} ${formatTimeDifference(Number(ms), atMs)}`;
+  if (nearestPackage !== undefined) {
+    const { manager: packageManager, action, name, version, ms } = nearestPackage;
+    return `${packageManager} ${action} ${name}${version === '' ? '' : ` ${version}`} on ${host} ${formatTimeDifference(Number(ms), atMs)}`;
   }
   if (host === '' || foldersWithoutDeployments.some((folder) => isBelow(path, folder))) return undefined;
-  const deployed = findNearest(
+  const nearestDeployment = findNearest(
     deployments.filter(
       ({ service, time }) => services.has(`${host} ${service}`) && isWithinWindow(Date.parse(time), atMs, windowMs),
     ),
     ({ time }) => Date.parse(time),
     atMs,
   );
-  if (deployed === undefined) return undefined;
-  const { service, version, time, sources } = deployed;
+  if (nearestDeployment === undefined) return undefined;
+  const { service, version, time, sources } = nearestDeployment;
   return `${service} ${version}, which runs on ${host}, was deployed ${formatTimeDifference(Date.parse(time), atMs)} (${sources.join(' and ')})`;
 };
 
-const scopeKey = ({ hosts, paths }: FileBaseline): string => JSON.stringify([[...hosts].sort(), [...paths].sort()]);
+const toScopeKey = ({ hosts, paths }: FileBaseline): string => JSON.stringify([[...hosts].sort(), [...paths].sort()]);
 
 /**
  * Returns the end of an approved baseline's validity: until it is retired, or another baseline of the same files is
  * approved.
  */
-const validUntil = (baseline: StoredBaseline, all: readonly StoredBaseline[]): number => {
-  const own = baseline.approvedAt ?? '';
-  const next = all
-    .filter((each) => each.approvedAt !== null && each.approvedAt > own && scopeKey(each) === scopeKey(baseline))
+const getValidUntil = (baseline: StoredBaseline, allBaselines: readonly StoredBaseline[]): number => {
+  const baselineApprovedAt = baseline.approvedAt ?? '';
+  const successorTimes = allBaselines
+    .filter(
+      (each) =>
+        each.approvedAt !== null && each.approvedAt > baselineApprovedAt && toScopeKey(each) === toScopeKey(baseline),
+    )
     .map(({ approvedAt }) => Date.parse(approvedAt ?? ''));
-  const retired = baseline.retiredAt === null ? [] : [Date.parse(baseline.retiredAt)];
-  return Math.min(Number.POSITIVE_INFINITY, ...next, ...retired);
+  const retirementTimes = baseline.retiredAt === null ? [] : [Date.parse(baseline.retiredAt)];
+  return Math.min(Number.POSITIVE_INFINITY, ...successorTimes, ...retirementTimes);
 };
 
 /** Returns approved baselines that apply to a file of a host, the most recently approved first. */
@@ -192,26 +197,28 @@ export const findBaselines = (
 ): StoredBaseline[] =>
   baselines
     .filter(
-      (each) => each.approvedAt !== null && includesFile(each, host, path) && Number(ms) < validUntil(each, baselines),
+      (each) =>
+        each.approvedAt !== null && includesFile(each, host, path) && Number(ms) < getValidUntil(each, baselines),
     )
-    .toSorted((one, other) => ((one.approvedAt ?? '') < (other.approvedAt ?? '') ? 1 : -1));
+    .toSorted((left, right) => ((left.approvedAt ?? '') < (right.approvedAt ?? '') ? 1 : -1));
 
 /** Returns why no verdict is possible: the missing data. */
 const explainUnknown = (change: StoredChange, baselines: readonly StoredBaseline[]): string => {
   if (!isAbsolute(change.path)) return 'the record contains a path without its folder';
-  const approved = baselines.filter(({ approvedAt, retiredAt }) => approvedAt !== null && retiredAt === null);
-  if (approved.length === 0) return 'there is no approved baseline';
-  if (change.host === '' && !approved.some((each) => includesHost(each, ''))) return 'the record contains no host';
+  const approvedBaselines = baselines.filter(({ approvedAt, retiredAt }) => approvedAt !== null && retiredAt === null);
+  if (approvedBaselines.length === 0) return 'there is no approved baseline';
+  if (change.host === '' && !approvedBaselines.some((each) => includesHost(each, '')))
+    return 'the record contains no host';
   return `no approved baseline covers ${change.path}${change.host === '' ? '' : ` of ${change.host}`}`;
 };
 
 export const judgeChange = (change: StoredChange, evidence: Evidence): Judgement => {
   if (change.action === 'read')
     return { verdict: 'unknown', reason: 'the file was read, not changed', baselineId: null };
-  const covering = findBaselines(evidence.baselines, change);
-  const comparisons = covering.map((baseline) => ({
+  const coveringBaselines = findBaselines(evidence.baselines, change);
+  const comparisons = coveringBaselines.map((baseline) => ({
     baseline,
-    reason: explainMismatch(change, baseline, evidence.statesOf),
+    reason: explainMismatch(change, baseline, evidence.getStates),
   }));
   const match = comparisons.find(({ reason }) => reason === undefined);
   if (match !== undefined)
@@ -224,12 +231,12 @@ export const judgeChange = (change: StoredChange, evidence: Evidence): Judgement
   if (reason !== undefined) return { verdict: 'expected', reason, baselineId: null };
   const later = comparisons.find(({ baseline }) => Date.parse(baseline.capturedUntil) <= Number(change.ms));
   if (later !== undefined) return { verdict: 'unapproved', reason: later.reason ?? '', baselineId: later.baseline.id };
-  const [early] = covering;
-  if (early === undefined)
+  const [newestBaseline] = coveringBaselines;
+  if (newestBaseline === undefined)
     return { verdict: 'unknown', reason: explainUnknown(change, evidence.baselines), baselineId: null };
   return {
     verdict: 'unknown',
-    baselineId: early.id,
-    reason: `it happened before baseline "${early.name}" was captured (${early.capturedUntil})`,
+    baselineId: newestBaseline.id,
+    reason: `it happened before baseline "${newestBaseline.name}" was captured (${newestBaseline.capturedUntil})`,
   };
 };

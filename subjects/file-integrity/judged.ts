@@ -1,7 +1,7 @@
 /** Changes with their verdicts; baselines, packages and deployments are read per page */
 
 import { findRangeProblem, type Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type ApprovedState, fileBaselineParts, fileBaselines } from '../../schemas/resources/file-baseline.ts';
@@ -17,8 +17,8 @@ export interface JudgedChange {
 }
 
 export interface JudgingContext {
-  readonly reading: Reading;
-  readonly own: TenantDocuments;
+  readonly reading: TenantReader;
+  readonly tenantDocuments: TenantDocuments;
   /** Maximum time between a change and its explanation */
   readonly windowMs: number;
 }
@@ -28,31 +28,33 @@ export const defaultWindowSeconds = 600;
 
 /** Files of baselines, each read only once */
 class BaselineFiles {
-  readonly #own: TenantDocuments;
+  readonly #tenantDocuments: TenantDocuments;
   readonly #filesByBaseline = new Map<string, ReadonlyMap<string, readonly ApprovedState[]>>();
 
-  constructor(own: TenantDocuments) {
-    this.#own = own;
+  constructor(tenantDocuments: TenantDocuments) {
+    this.#tenantDocuments = tenantDocuments;
   }
 
   async load(ids: Iterable<string>): Promise<void> {
     for (const baselineId of ids) {
       if (this.#filesByBaseline.has(baselineId)) continue;
       const files = new Map<string, readonly ApprovedState[]>();
-      for await (const part of iterateDocuments(this.#own.collection(fileBaselineParts), { filter: { baselineId } }))
+      for await (const part of iterateDocuments(this.#tenantDocuments.collection(fileBaselineParts), {
+        filter: { baselineId },
+      }))
         for (const { path, states } of part.files) files.set(path, states);
       this.#filesByBaseline.set(baselineId, files);
     }
   }
 
-  statesOf(baselineId: string, path: string): readonly ApprovedState[] | undefined {
+  getStates(baselineId: string, path: string): readonly ApprovedState[] | undefined {
     return this.#filesByBaseline.get(baselineId)?.get(path);
   }
 }
 
 const maxDeployments = 1_000;
 
-const readDeploymentsIn = async (reading: Reading, range: Range): Promise<readonly Deployment[]> => {
+const readDeploymentsIn = async (reading: TenantReader, range: Range): Promise<readonly Deployment[]> => {
   const scope = { scope: 'account' } as const;
   if (findRangeProblem(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs }) === undefined)
     return (await readDeployments(reading, { ...scope, range })).deployments;
@@ -83,37 +85,39 @@ const readExplanations = async (
 };
 
 /** Returns all baselines that were ever approved. */
-const readApprovedBaselines = async (own: TenantDocuments): Promise<StoredBaseline[]> => {
-  const found: StoredBaseline[] = [];
-  for await (const each of iterateDocuments(own.collection(fileBaselines), { filter: { approvedAt: { $ne: null } } }))
-    found.push(each);
-  return found;
+const readApprovedBaselines = async (tenantDocuments: TenantDocuments): Promise<StoredBaseline[]> => {
+  const approvedBaselines: StoredBaseline[] = [];
+  for await (const baseline of iterateDocuments(tenantDocuments.collection(fileBaselines), {
+    filter: { approvedAt: { $ne: null } },
+  }))
+    approvedBaselines.push(baseline);
+  return approvedBaselines;
 };
 
 const pageSize = 500;
 
 /** Yields changes with their verdicts, the newest first, page by page until the end. */
 export async function* readJudgedChanges(
-  judging: JudgingContext,
+  context: JudgingContext,
   filter: ChangeFilter,
   { range, after }: Pick<HistoryPage, 'range' | 'after'>,
-  size = pageSize,
+  pageLimit = pageSize,
 ): AsyncGenerator<readonly JudgedChange[]> {
-  const baselines = await readApprovedBaselines(judging.own);
-  const files = new BaselineFiles(judging.own);
+  const baselines = await readApprovedBaselines(context.tenantDocuments);
+  const files = new BaselineFiles(context.tenantDocuments);
   for (let position = after; ; ) {
-    const changes = await readChanges(judging.reading, filter, { range, after: position, limit: size });
+    const changes = await readChanges(context.reading, filter, { range, after: position, limit: pageLimit });
     if (changes.length === 0) return;
     await files.load(new Set(changes.flatMap((change) => findBaselines(baselines, change).map(({ id }) => id))));
-    const statesOf: Evidence['statesOf'] = (id, path) => files.statesOf(id, path);
-    const evidence = { baselines, statesOf, windowMs: judging.windowMs };
+    const getFileStates: Evidence['getStates'] = (id, path) => files.getStates(id, path);
+    const evidence = { baselines, getStates: getFileStates, windowMs: context.windowMs };
     const baselineJudgements = changes.map((change) => judgeChange(change, { ...evidence, ...noExplanations }));
-    const unexplainedChanges = changes.filter((_, at) => baselineJudgements[at]?.verdict !== 'approved');
-    const explained =
-      unexplainedChanges.length === 0 ? noExplanations : await readExplanations(judging, unexplainedChanges);
-    yield changes.map((change) => ({ change, judgement: judgeChange(change, { ...evidence, ...explained }) }));
+    const unexplainedChanges = changes.filter((_, index) => baselineJudgements[index]?.verdict !== 'approved');
+    const explanations =
+      unexplainedChanges.length === 0 ? noExplanations : await readExplanations(context, unexplainedChanges);
+    yield changes.map((change) => ({ change, judgement: judgeChange(change, { ...evidence, ...explanations }) }));
     const last = changes.at(-1);
-    if (changes.length < size || last === undefined) return;
+    if (changes.length < pageLimit || last === undefined) return;
     position = { ms: last.ms, id: last.id };
   }
 }

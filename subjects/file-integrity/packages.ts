@@ -1,13 +1,13 @@
 /** Parses log lines of package managers and recognizes their programs */
 import type { PackageAction, PackageChange } from '../../schemas/file-changes.ts';
-import { parseTime, plausibleTime } from './read.ts';
+import { clampToPlausibleTime, parseTime } from './read.ts';
 
 type ParsedPackageChange = Pick<PackageChange, 'manager' | 'action' | 'package' | 'version' | 'timeMs'>;
 
 interface PackageLine {
   readonly manager: string;
   /** Groups: `time` if the line has a full timestamp, `action`, `name`, `version` */
-  readonly form: RegExp;
+  readonly pattern: RegExp;
 }
 
 const actionsByWord: Readonly<Record<string, PackageAction>> = {
@@ -28,32 +28,35 @@ const actionsByWord: Readonly<Record<string, PackageAction>> = {
 };
 
 /** A name, a hyphen, and a part that begins with a digit: `openssl-libs-1:3.0.7-25.el9.x86_64` */
-const nevra = String.raw`(?:\d+:)?(?<name>[\w.+-]+?)-(?<version>(?:\d+:)?\d[^\s-]*-[^\s]+)`;
+const nevraPattern = String.raw`(?:\d+:)?(?<name>[\w.+-]+?)-(?<version>(?:\d+:)?\d[^\s-]*-[^\s]+)`;
 
 const packageLines: readonly PackageLine[] = [
   {
     manager: 'dpkg',
-    form: /^(?<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?<action>install|upgrade|remove|purge|status installed) (?<name>[\w.+-]+)(?::[\w-]+)? (?:\S+ (?!$))?(?<version>\S+)?/,
+    pattern:
+      /^(?<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?<action>install|upgrade|remove|purge|status installed) (?<name>[\w.+-]+)(?::[\w-]+)? (?:\S+ (?!$))?(?<version>\S+)?/,
   },
   {
     manager: 'dnf',
-    form: new RegExp(
-      `^(?<time>\\d{4}-\\d\\d-\\d\\dT\\S+) \\w+ (?<action>Installed|Upgraded?|Updated|Erased?|Removed|Reinstalled|Downgraded): ${nevra}`,
+    pattern: new RegExp(
+      `^(?<time>\\d{4}-\\d\\d-\\d\\dT\\S+) \\w+ (?<action>Installed|Upgraded?|Updated|Erased?|Removed|Reinstalled|Downgraded): ${nevraPattern}`,
     ),
   },
   {
     manager: 'yum',
-    form: new RegExp(
-      `(?:^|\\d\\d:\\d\\d:\\d\\d |yum\\[\\d+\\]: |dnf\\[\\d+\\]: )(?<action>Installed|Updated|Upgraded|Erased|Removed): ${nevra}`,
+    pattern: new RegExp(
+      `(?:^|\\d\\d:\\d\\d:\\d\\d |yum\\[\\d+\\]: |dnf\\[\\d+\\]: )(?<action>Installed|Updated|Upgraded|Erased|Removed): ${nevraPattern}`,
     ),
   },
   {
     manager: 'pacman',
-    form: /^\[(?<time>[\dT:+ -]+)\] \[ALPM\] (?<action>installed|upgraded|removed|reinstalled|downgraded) (?<name>\S+) \((?:\S+ -> )?(?<version>[^)]+)\)/,
+    pattern:
+      /^\[(?<time>[\dT:+ -]+)\] \[ALPM\] (?<action>installed|upgraded|removed|reinstalled|downgraded) (?<name>\S+) \((?:\S+ -> )?(?<version>[^)]+)\)/,
   },
   {
     manager: 'zypper',
-    form: /^(?<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\|(?<action>install|remove) *\|(?<name>[^|]+)\|(?<version>[^|]+)\|/,
+    pattern:
+      /^(?<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\|(?<action>install|remove) *\|(?<name>[^|]+)\|(?<version>[^|]+)\|/,
   },
 ];
 
@@ -72,9 +75,9 @@ const maxPackages = 500;
 const parseAptLine = (line: string, recordMs: number): ParsedPackageChange[] => {
   const [, word = '', list = ''] = aptLine.exec(line) ?? [];
   const action = actionsByWord[word.toLowerCase()] ?? 'installed';
-  return list.split('), ', maxPackages).flatMap((each) => {
-    const [, name = '', versions = ''] = aptPackage.exec(each) ?? [];
-    const version = versions.split(', ').findLast((one) => one !== 'automatic') ?? '';
+  return list.split('), ', maxPackages).flatMap((listedPackage) => {
+    const [, name = '', versions = ''] = aptPackage.exec(listedPackage) ?? [];
+    const version = versions.split(', ').findLast((versionText) => versionText !== 'automatic') ?? '';
     return name === '' ? [] : [{ manager: 'apt', action, package: name, version, timeMs: recordMs }];
   });
 };
@@ -92,10 +95,10 @@ const parseLine = (line: string, recordMs: number): ParsedPackageChange[] => {
     const [, name = '', version = ''] = nameAndVersion.exec(software) ?? [];
     if (name === '') return [];
     const action = actionsByWord[auditAction.exec(line)?.[1] ?? ''] ?? 'installed';
-    return [{ manager, action, package: name, version, timeMs: plausibleTime(parseTime(seconds), recordMs) }];
+    return [{ manager, action, package: name, version, timeMs: clampToPlausibleTime(parseTime(seconds), recordMs) }];
   }
-  for (const { manager, form } of packageLines) {
-    const { action = '', name = '', version = '' } = form.exec(line)?.groups ?? {};
+  for (const { manager, pattern } of packageLines) {
+    const { action = '', name = '', version = '' } = pattern.exec(line)?.groups ?? {};
     const mappedAction = actionsByWord[action.toLowerCase()];
     // Times of these logs have no time zone, so the time of the record is more reliable.
     if (mappedAction !== undefined)
@@ -106,16 +109,16 @@ const parseLine = (line: string, recordMs: number): ParsedPackageChange[] => {
 
 /** Returns the package changes in a text, line by line. */
 export const parsePackageChanges = (body: string, recordMs: number): ParsedPackageChange[] => {
-  const found: ParsedPackageChange[] = [];
+  const packageChanges: ParsedPackageChange[] = [];
   for (const line of body.split('\n')) {
-    for (const each of parseLine(line.trim(), Math.floor(recordMs))) found.push(each);
-    if (found.length >= maxPackages) break;
+    for (const packageChange of parseLine(line.trim(), Math.floor(recordMs))) packageChanges.push(packageChange);
+    if (packageChanges.length >= maxPackages) break;
   }
-  return found.slice(0, maxPackages);
+  return packageChanges.slice(0, maxPackages);
 };
 
 /** Programs that change files as part of a package installation, upgrade or removal */
-const programs = new Set(
+const packageManagerPrograms = new Set(
   [
     'dpkg',
     'dpkg-deb',
@@ -148,5 +151,5 @@ export const findPackageManager = (process: string): string | undefined => {
       .slice(Math.max(process.lastIndexOf('/'), process.lastIndexOf('\\')) + 1)
       .split(' ')[0]
       ?.toLowerCase() ?? '';
-  return programs.has(name) ? name : undefined;
+  return packageManagerPrograms.has(name) ? name : undefined;
 };

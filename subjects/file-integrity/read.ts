@@ -9,8 +9,8 @@ import { type ActionWords, type FileChangeFormat, fileChangeFormats } from './sh
 export type ParsedChange = Omit<FileChange, 'tenantId' | 'projectId' | 'id' | 'recordId' | 'service'>;
 
 /** Absolute paths: Windows, its registry, and Unix */
-const absolute = /^(?:\/|[A-Za-z]:[\\/]|\\\\|HKEY_|\[x\d\d\] )/;
-export const isAbsolute = (path: string): boolean => absolute.test(path);
+const absolutePattern = /^(?:\/|[A-Za-z]:[\\/]|\\\\|HKEY_|\[x\d\d\] )/;
+export const isAbsolute = (path: string): boolean => absolutePattern.test(path);
 
 const maxTextLength = 4_096;
 const truncate = (text: string): string =>
@@ -25,35 +25,35 @@ export const normalizeMode = (text: string): string => {
     return octal === undefined ? text.slice(0, 256) : octal.slice(-4).padStart(4, '0');
   }
   let bits = 0;
-  for (const [at, char] of [...permissions].entries()) {
-    if (!'-ST'.includes(char) && char !== 't' && char !== 's') bits |= 1 << (8 - at);
-    if (char === 's' || char === 't') bits |= 1 << (8 - at);
-    if ('sStT'.includes(char)) bits |= [0o4000, 0o2000, 0o1000][Math.floor(at / 3)] ?? 0;
+  for (const [index, char] of [...permissions].entries()) {
+    if (!'-ST'.includes(char) && char !== 't' && char !== 's') bits |= 1 << (8 - index);
+    if (char === 's' || char === 't') bits |= 1 << (8 - index);
+    if ('sStT'.includes(char)) bits |= [0o4000, 0o2000, 0o1000][Math.floor(index / 3)] ?? 0;
   }
   return bits.toString(8).padStart(4, '0');
 };
 
-const hash = (digits: number) => (text: string) => {
-  const low = text.toLowerCase();
-  return low.length === digits && /^[0-9a-f]+$/.test(low) ? low : '';
+const createHashNormalizer = (digits: number) => (text: string) => {
+  const lowercase = text.toLowerCase();
+  return lowercase.length === digits && /^[0-9a-f]+$/.test(lowercase) ? lowercase : '';
 };
 /** Normalizes values across sources; empty for an invalid value */
 const normalizers: Readonly<Record<keyof FileState, (text: string) => string>> = {
-  sha256: hash(64),
-  sha1: hash(40),
-  md5: hash(32),
+  sha256: createHashNormalizer(64),
+  sha1: createHashNormalizer(40),
+  md5: createHashNormalizer(32),
   mode: normalizeMode,
   owner: (text) => text.slice(0, 256),
   group: (text) => text.slice(0, 256),
   size: (text) => (/^\d{1,18}$/.test(text) ? text : ''),
 };
 
-type Get = (names: readonly string[]) => string;
+type GetText = (names: readonly string[]) => string;
 
-const readState = (names: FileChangeFormat['after'], get: Get): FileState => {
+const readState = (names: FileChangeFormat['after'], getText: GetText): FileState => {
   const state: FileState = {};
-  for (const [key, of] of Object.entries(names) as [keyof FileState, readonly string[]][]) {
-    const value = normalizers[key](get(of));
+  for (const [key, fieldNames] of Object.entries(names) as [keyof FileState, readonly string[]][]) {
+    const value = normalizers[key](getText(fieldNames));
     if (value !== '') state[key] = value;
   }
   return state;
@@ -62,16 +62,16 @@ const readState = (names: FileChangeFormat['after'], get: Get): FileState => {
 const findAction = (text: string, words: ActionWords): FileAction | undefined =>
   words.find(([word]) => word.test(text))?.[1];
 
-const readAction = (shape: FileChangeFormat, get: Get, changed: readonly string[]): FileAction | undefined => {
-  const reportedAction = get(shape.action);
-  const action = findAction(reportedAction, shape.words);
-  if (action === 'read' && shape.opened !== undefined && /open|creat/i.test(reportedAction)) {
-    for (const { names, words } of shape.opened) {
-      const how = get(names);
-      if (how !== '') return findAction(how, words);
+const readAction = (format: FileChangeFormat, getText: GetText, changed: readonly string[]): FileAction | undefined => {
+  const reportedAction = getText(format.action);
+  const action = findAction(reportedAction, format.words);
+  if (action === 'read' && format.opened !== undefined && /open|creat/i.test(reportedAction)) {
+    for (const { names, words } of format.opened) {
+      const openMode = getText(names);
+      if (openMode !== '') return findAction(openMode, words);
     }
   }
-  const { metadata } = shape;
+  const { metadata } = format;
   if (action === 'changed' && metadata !== undefined && changed.length > 0)
     return changed.every((each) => metadata.includes(each)) ? 'attributes-changed' : 'changed';
   return action;
@@ -90,27 +90,27 @@ export const parseTime = (text: string): number | undefined => {
  * Maximum time by which a source's clock may be ahead of its record; times outside of this limit or `behindMs` are
  * ignored
  */
-const aheadMs = 5 * 60_000;
-const behindMs = 24 * 3_600_000;
+const maxAheadMs = 5 * 60_000;
+const maxBehindMs = 24 * 3_600_000;
 /** Returns the time that the source reports, unless it is far from the time of the record. */
-export const plausibleTime = (reportedMs: number | undefined, recordMs: number): number =>
-  reportedMs === undefined || reportedMs > recordMs + aheadMs || reportedMs < recordMs - behindMs
+export const clampToPlausibleTime = (reportedMs: number | undefined, recordMs: number): number =>
+  reportedMs === undefined || reportedMs > recordMs + maxAheadMs || reportedMs < recordMs - maxBehindMs
     ? Math.floor(recordMs)
     : reportedMs;
 
-const folded = new WeakMap<readonly string[], readonly string[]>();
-const fold = (names: readonly string[]): readonly string[] => {
-  const known = folded.get(names);
-  if (known !== undefined) return known;
-  const made = names.map(foldName);
-  folded.set(names, made);
-  return made;
+const foldedNamesCache = new WeakMap<readonly string[], readonly string[]>();
+const foldNames = (names: readonly string[]): readonly string[] => {
+  const cached = foldedNamesCache.get(names);
+  if (cached !== undefined) return cached;
+  const foldedNames = names.map(foldName);
+  foldedNamesCache.set(names, foldedNames);
+  return foldedNames;
 };
 
-const getter =
-  (event: SigmaEvent): Get =>
+const createGetter =
+  (event: SigmaEvent): GetText =>
   (names) => {
-    for (const name of fold(names)) {
+    for (const name of foldNames(names)) {
       const text = event.get(name)?.text.trim() ?? '';
       if (!emptyValues.has(text)) return text;
     }
@@ -119,35 +119,35 @@ const getter =
 
 const readList = (event: SigmaEvent, names: readonly string[]): string[] => {
   const texts: string[] = [];
-  for (const name of fold(names))
+  for (const name of foldNames(names))
     for (let leaf = event.get(name); leaf !== undefined; leaf = leaf.next)
       texts.push(...leaf.text.split(',').map((text) => text.trim().slice(0, 256)));
   return texts.filter((text) => text !== '').slice(0, 32);
 };
 
-const parseChange = (event: SigmaEvent, shape: FileChangeFormat, recordMs: number): ParsedChange | undefined => {
-  const get = getter(event);
-  if (!shape.needs.every((names) => get(names) !== '')) return undefined;
-  const path = truncate(get(shape.path));
+const parseChange = (event: SigmaEvent, format: FileChangeFormat, recordMs: number): ParsedChange | undefined => {
+  const getText = createGetter(event);
+  if (!format.needs.every((names) => getText(names) !== '')) return undefined;
+  const path = truncate(getText(format.path));
   if (!isAbsolute(path)) return undefined;
-  const changed = readList(event, shape.changed);
-  const action = readAction(shape, get, changed);
+  const changed = readList(event, format.changed);
+  const action = readAction(format, getText, changed);
   if (action === undefined) return undefined;
-  const pathBefore = action === 'renamed' ? truncate(get(shape.pathBefore)) : '';
+  const pathBefore = action === 'renamed' ? truncate(getText(format.pathBefore)) : '';
   return {
-    timeMs: plausibleTime(parseTime(get(shape.time)), recordMs),
-    source: shape.source,
+    timeMs: clampToPlausibleTime(parseTime(getText(format.time)), recordMs),
+    source: format.source,
     action,
     path,
     pathBefore: pathBefore === path ? '' : pathBefore,
-    host: truncate(get(shape.host)),
-    user: truncate(get(shape.user)),
-    process: truncate(get(shape.process)),
-    processId: get(shape.processId).slice(0, 32),
-    before: readState(shape.before, get),
-    after: action === 'deleted' ? {} : readState(shape.after, get),
+    host: truncate(getText(format.host)),
+    user: truncate(getText(format.user)),
+    process: truncate(getText(format.process)),
+    processId: getText(format.processId).slice(0, 32),
+    before: readState(format.before, getText),
+    after: action === 'deleted' ? {} : readState(format.after, getText),
     changed,
-    rule: truncate(get(shape.rule)),
+    rule: truncate(getText(format.rule)),
   };
 };
 
@@ -167,10 +167,10 @@ const parseObject = (body: unknown): Record<string, unknown> | undefined => {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
   if (typeof body !== 'string') return undefined;
   // The JSON follows the syslog header.
-  const from = body.slice(0, maxHeadLength).search(/\{\s*"/);
-  if (from < 0 || !body.trimEnd().endsWith('}')) return undefined;
+  const jsonStart = body.slice(0, maxHeadLength).search(/\{\s*"/);
+  if (jsonStart < 0 || !body.trimEnd().endsWith('}')) return undefined;
   try {
-    return JSON.parse(body.slice(from)) as Record<string, unknown>;
+    return JSON.parse(body.slice(jsonStart)) as Record<string, unknown>;
   } catch {
     return undefined;
   }
@@ -196,10 +196,10 @@ export const parseChanges = ({ body, attributes, resource }: RecordValues, recor
   const object = parseObject(body);
   const rows = readRows(object);
   const bodies: readonly unknown[] = rows.length > 0 ? rows : [object ?? body];
-  return bodies.flatMap((each) => {
-    const event = fillEvent(new SigmaEvent(paths), { body: each, attributes, resource });
-    for (const shape of fileChangeFormats) {
-      const change = parseChange(event, shape, recordMs);
+  return bodies.flatMap((bodyValue) => {
+    const event = fillEvent(new SigmaEvent(paths), { body: bodyValue, attributes, resource });
+    for (const format of fileChangeFormats) {
+      const change = parseChange(event, format, recordMs);
       if (change !== undefined) return [change];
     }
     return [];

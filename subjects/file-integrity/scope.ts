@@ -9,15 +9,15 @@ export interface FileScope {
 }
 
 /** Returns an RE2 expression for a host name with asterisks. */
-const hostPattern = (host: string): string => `^${host.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*')}$`;
+const toHostPattern = (host: string): string => `^${host.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*')}$`;
 
 /** Returns a directory without trailing separators: `/etc/` becomes `/etc`, and `/` includes all files. */
 export const trimFolder = (path: string): string => trimTrailing(path, '/\\');
 
 export const isBelow = (path: string, folder: string): boolean => {
-  const trimmed = trimFolder(folder);
-  if (!path.startsWith(trimmed)) return false;
-  const next = path[trimmed.length];
+  const trimmedFolder = trimFolder(folder);
+  if (!path.startsWith(trimmedFolder)) return false;
+  const next = path[trimmedFolder.length];
   return next === undefined || next === '/' || next === '\\';
 };
 
@@ -27,20 +27,20 @@ const matchesHost = (pattern: string, host: string): boolean => {
   const last = rest.pop();
   if (last === undefined) return pattern === host;
   if (!host.startsWith(first)) return false;
-  let at = first.length;
+  let position = first.length;
   for (const part of rest) {
-    const found = host.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
+    const foundAt = host.indexOf(part, position);
+    if (foundAt < 0) return false;
+    position = foundAt + part.length;
   }
-  return host.length - last.length >= at && host.endsWith(last);
+  return host.length - last.length >= position && host.endsWith(last);
 };
 
 export const includesHost = ({ hosts }: FileScope, host: string): boolean =>
-  hosts.length === 0 || hosts.some((each) => matchesHost(each, host));
+  hosts.length === 0 || hosts.some((hostPatternText) => matchesHost(hostPatternText, host));
 
 export const includesFile = (scope: FileScope, host: string, path: string): boolean =>
-  scope.paths.some((each) => isBelow(path, each)) && includesHost(scope, host);
+  scope.paths.some((scopePath) => isBelow(path, scopePath)) && includesHost(scope, host);
 
 /** Returns the SQL condition for rows with `host` and a path in the scope, and its parameters. */
 export const createScopeCondition = ({ hosts, paths }: FileScope, path = 'path') => ({
@@ -49,7 +49,7 @@ export const createScopeCondition = ({ hosts, paths }: FileScope, path = 'path')
     folders: paths.map(trimFolder),
     ...(hosts.length > 0 && {
       hosts: [...hosts],
-      hostPatterns: hosts.filter((host) => host.includes('*')).map((host) => `(?s)${hostPattern(host)}`),
+      hostPatterns: hosts.filter((host) => host.includes('*')).map((host) => `(?s)${toHostPattern(host)}`),
     }),
   },
 });

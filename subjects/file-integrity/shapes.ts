@@ -254,7 +254,9 @@ const changePatterns: readonly (readonly [text: string, form?: string])[] = [
 export const changeTexts: readonly string[] = changePatterns.map(([text]) => text);
 
 const changeBodyPattern = new RegExp(
-  changePatterns.map(([text, form]) => form ?? text.replaceAll(/[.[\]]/g, String.raw`\$&`)).join('|'),
+  changePatterns
+    .map(([text, contextPattern]) => contextPattern ?? text.replaceAll(/[.[\]]/g, String.raw`\$&`))
+    .join('|'),
 );
 
 /** Returns whether a body may describe a change. Most bodies with one of the texts do not. */

@@ -1,14 +1,18 @@
 /** Stored changes of files and packages */
 
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { FileAction, FileState, fileSources, PackageAction } from '../../schemas/file-changes.ts';
 import type { ApprovedState, BaselineFile } from '../../schemas/resources/file-baseline.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 import { createScopeCondition, type FileScope } from './scope.ts';
 
-type Columns = Pick<Reading, 'columns'>;
+type Columns = Pick<TenantReader, 'columns'>;
 
 export interface StoredChange {
   readonly id: string;
@@ -59,13 +63,13 @@ const createFilterCondition = (filter: ChangeFilter) => {
     ...(hash === undefined ? [] : ['(has(mapValues(before), {hash:String}) OR has(mapValues(after), {hash:String}))']),
   ];
   return {
-    sql: `${conditions.map((each) => ` AND ${each}`).join('')}${projectScopeCondition(filter)}`,
+    sql: `${conditions.map((condition) => ` AND ${condition}`).join('')}${buildProjectScopeCondition(filter)}`,
     values: {
       ...Object.fromEntries(givenFilters.map((name) => [name, filter[name]])),
       ...pathCondition?.values,
       ...(actions !== undefined && { actions }),
       ...(hash !== undefined && { hash: hash.toLowerCase() }),
-      ...projectScopeParameterValues(filter),
+      ...toProjectScopeParameters(filter),
     },
   };
 };
@@ -73,11 +77,11 @@ const createFilterCondition = (filter: ChangeFilter) => {
 /** Returns a page of changes, the newest first. A change that was stored twice occurs once. */
 export const readChanges = ({ columns }: Columns, filter: ChangeFilter, page: HistoryPage): Promise<StoredChange[]> => {
   const { sql, values } = createHistoryCondition(page, 'id');
-  const { sql: more, values: others } = createFilterCondition(filter);
+  const { sql: filterSql, values: filterValues } = createFilterCondition(filter);
   return columns.query<StoredChange>(
-    `SELECT ${changeColumns} FROM file_changes WHERE tenant_id = {tenant:String} AND ${sql}${more}
+    `SELECT ${changeColumns} FROM file_changes WHERE tenant_id = {tenant:String} AND ${sql}${filterSql}
     ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
-    { ...values, ...others },
+    { ...values, ...filterValues },
     { maxResultRows: page.limit },
   );
 };
@@ -93,10 +97,10 @@ export interface ChangeCounts {
 /** Returns the number of changes in a range. */
 export const countChanges = async ({ columns }: Columns, filter: ChangeFilter, range: Range): Promise<ChangeCounts> => {
   const { sql, values } = createHistoryCondition({ range, limit: 0 }, 'id');
-  const { sql: more, values: others } = createFilterCondition(filter);
-  const where = `FROM file_changes WHERE tenant_id = {tenant:String} AND ${sql}${more}`;
-  const parameters = { ...values, ...others };
-  const [countRows, [seen]] = await Promise.all([
+  const { sql: filterSql, values: filterValues } = createFilterCondition(filter);
+  const where = `FROM file_changes WHERE tenant_id = {tenant:String} AND ${sql}${filterSql}`;
+  const parameters = { ...values, ...filterValues };
+  const [countRows, [distinctCounts]] = await Promise.all([
     columns.query<{ action: string; source: string; changes: string }>(
       `SELECT action, source, toString(uniqExact(id)) AS changes ${where} GROUP BY action, source`,
       parameters,
@@ -115,7 +119,13 @@ export const countChanges = async ({ columns }: Columns, filter: ChangeFilter, r
     byAction[action] = (byAction[action] ?? 0) + count;
     bySource[source] = (bySource[source] ?? 0) + count;
   }
-  return { changes: sum, files: Number(seen?.files ?? 0), hosts: Number(seen?.hosts ?? 0), byAction, bySource };
+  return {
+    changes: sum,
+    files: Number(distinctCounts?.files ?? 0),
+    hosts: Number(distinctCounts?.hosts ?? 0),
+    byAction,
+    bySource,
+  };
 };
 
 const maxRows = 100_000;
@@ -127,7 +137,7 @@ export const readFiles = async (
   range: Range,
 ): Promise<readonly BaselineFile[] | undefined> => {
   const { sql, values } = createHistoryCondition({ range, limit: 0 }, 'id');
-  const { sql: more, values: others } = createScopeCondition(scope, 'file');
+  const { sql: filterSql, values: filterValues } = createScopeCondition(scope, 'file');
   const rows = await columns.query<{
     file: string;
     last: string;
@@ -145,9 +155,9 @@ export const readFiles = async (
       SELECT host, time, id, after, told.1 AS file, told.2 AS what FROM file_changes
       ARRAY JOIN if(action = 'renamed' AND path_before != '', [(path, toString(action)), (path_before, 'deleted')], [(path, toString(action))]) AS told
       WHERE tenant_id = {tenant:String} AND action != 'read' AND ${sql}
-    ) WHERE ${more}
+    ) WHERE ${filterSql}
     GROUP BY host, file ORDER BY file, host LIMIT ${maxRows + 1}`,
-    { ...values, ...others },
+    { ...values, ...filterValues },
     { maxResultRows: maxRows + 1 },
   );
   if (rows.length > maxRows) return undefined;

@@ -50,20 +50,25 @@ const maxCheckedChanges = 5_000;
  * checked.
  */
 export const readUnapprovedChanges = async (
-  { reading, own }: Omit<JudgingContext, 'windowMs'>,
+  { reading, tenantDocuments }: Omit<JudgingContext, 'windowMs'>,
   filter: ChangeFilter,
   { limit, ...page }: HistoryPage,
 ): Promise<{ readonly found: readonly FileEvent[]; readonly isComplete: boolean }> => {
-  const found: FileEvent[] = [];
+  const fileEvents: FileEvent[] = [];
   // Without a baseline, no change is unapproved.
-  if ((await own.collection(fileBaselines).count({ approvedAt: { $ne: null } })) === 0)
-    return { found, isComplete: true };
+  if ((await tenantDocuments.collection(fileBaselines).count({ approvedAt: { $ne: null } })) === 0)
+    return { found: fileEvents, isComplete: true };
   let checkedCount = 0;
-  for await (const judged of readJudgedChanges({ reading, own, windowMs: defaultWindowSeconds * 1000 }, filter, page)) {
-    for (const each of judged) if (each.judgement.verdict === 'unapproved') found.push(toFileEvent(each));
-    checkedCount += judged.length;
-    if (found.length >= limit) break;
-    if (checkedCount >= maxCheckedChanges) return { found, isComplete: false };
+  for await (const judgedChanges of readJudgedChanges(
+    { reading, tenantDocuments, windowMs: defaultWindowSeconds * 1000 },
+    filter,
+    page,
+  )) {
+    for (const judgedChange of judgedChanges)
+      if (judgedChange.judgement.verdict === 'unapproved') fileEvents.push(toFileEvent(judgedChange));
+    checkedCount += judgedChanges.length;
+    if (fileEvents.length >= limit) break;
+    if (checkedCount >= maxCheckedChanges) return { found: fileEvents, isComplete: false };
   }
-  return { found: found.slice(0, limit), isComplete: true };
+  return { found: fileEvents.slice(0, limit), isComplete: true };
 };

@@ -25,12 +25,12 @@ export const readLastTransitions = async (
 /** Returns when the last alert ended; `undefined` while an alert is active, unknown, or without a stored transition. */
 export const findEndMs = (
   alertIds: readonly string[],
-  last: ReadonlyMap<string, LastTransition>,
+  lastTransitions: ReadonlyMap<string, LastTransition>,
 ): number | undefined => {
   const ends = alertIds.map((id) => {
-    const transition = last.get(id);
+    const transition = lastTransitions.get(id);
     return transition?.to === 'inactive' ? transition.atMs : undefined;
   });
-  const ended = ends.filter((ms) => ms !== undefined);
-  return ended.length === 0 || ended.length < ends.length ? undefined : Math.max(...ended);
+  const knownEnds = ends.filter((ms) => ms !== undefined);
+  return knownEnds.length === 0 || knownEnds.length < ends.length ? undefined : Math.max(...knownEnds);
 };

@@ -15,48 +15,48 @@ const maxServices = 100;
 const maxRules = 100;
 
 /** Returns the group of a notification. */
-export const notificationGroupId = ({ receiver, groupKey }: Pick<Notification, 'receiver' | 'groupKey'>): string =>
+export const getNotificationGroupId = ({ receiver, groupKey }: Pick<Notification, 'receiver' | 'groupKey'>): string =>
   computeHashId(receiver, groupKey);
 
-const firingAlerts = ({ alerts }: Notification): readonly NotifiedAlert[] =>
+const selectFiringAlerts = ({ alerts }: Notification): readonly NotifiedAlert[] =>
   alerts.filter(({ status, isTest }) => status === 'firing' && isTest !== true);
 
-const earliestStartMs = (alerts: readonly NotifiedAlert[]): number =>
+const findEarliestStartMs = (alerts: readonly NotifiedAlert[]): number =>
   alerts.reduce((first, { startsAtMs }) => Math.min(first, startsAtMs), Number.POSITIVE_INFINITY);
 
-const severityRank = (severity: string | undefined): number => alertSeverities.indexOf(severity as AlertSeverity);
+const getSeverityRank = (severity: string | undefined): number => alertSeverities.indexOf(severity as AlertSeverity);
 
 /** Returns the highest severity of the alerts, at least `minSeverity`. */
-const highestSeverity = (alerts: readonly NotifiedAlert[], minSeverity: AlertSeverity): AlertSeverity =>
+const findHighestSeverity = (alerts: readonly NotifiedAlert[], minSeverity: AlertSeverity): AlertSeverity =>
   alerts.reduce<AlertSeverity>((highest, { labels: { severity } }) => {
-    const rank = severityRank(severity);
-    return rank > severityRank(highest) ? (alertSeverities[rank] ?? highest) : highest;
+    const rank = getSeverityRank(severity);
+    return rank > getSeverityRank(highest) ? (alertSeverities[rank] ?? highest) : highest;
   }, minSeverity);
 
-const alertService = ({ labels }: NotifiedAlert): string =>
+const getAlertService = ({ labels }: NotifiedAlert): string =>
   (labels['service'] ?? labels['service.name'] ?? labels['service_name'] ?? '').slice(0, 256);
 
 /** Returns the incident with the new alerts added; unchanged if it has all of them. */
 const addAlerts = (incident: Incident, alerts: readonly NotifiedAlert[]): Incident => {
-  const known = new Set(incident.alertIds);
-  const others = alerts.filter(({ alertId }) => !known.has(alertId));
-  if (others.length === 0) return incident;
-  const services = new Set([...incident.services, ...others.map(alertService).filter((name) => name !== '')]);
+  const knownAlertIds = new Set(incident.alertIds);
+  const newAlerts = alerts.filter(({ alertId }) => !knownAlertIds.has(alertId));
+  if (newAlerts.length === 0) return incident;
+  const services = new Set([...incident.services, ...newAlerts.map(getAlertService).filter((name) => name !== '')]);
   return {
     ...incident,
-    alertIds: [...incident.alertIds, ...others.map(({ alertId }) => alertId)].slice(0, maxAlerts),
+    alertIds: [...incident.alertIds, ...newAlerts.map(({ alertId }) => alertId)].slice(0, maxAlerts),
     services: [...services].slice(0, maxServices),
-    ruleIds: [...new Set([...(incident.ruleIds ?? []), ...others.map(({ ruleId }) => ruleId)])].slice(0, maxRules),
-    severity: highestSeverity(others, incident.severity),
+    ruleIds: [...new Set([...(incident.ruleIds ?? []), ...newAlerts.map(({ ruleId }) => ruleId)])].slice(0, maxRules),
+    severity: findHighestSeverity(newAlerts, incident.severity),
   };
 };
 
 const createTitle = ({ commonLabels, groupLabels }: Notification): string => {
   const { alertname = 'Alerts' } = commonLabels;
-  const others = Object.entries(groupLabels)
+  const otherLabels = Object.entries(groupLabels)
     .filter(([name, value]) => name !== 'alertname' && value !== '')
     .map(([name, value]) => `${name}=${value}`);
-  return `${alertname}${others.length > 0 ? ` (${others.join(', ')})` : ''}`.slice(0, 256).toWellFormed();
+  return `${alertname}${otherLabels.length > 0 ? ` (${otherLabels.join(', ')})` : ''}`.slice(0, 256).toWellFormed();
 };
 
 /**
@@ -65,11 +65,15 @@ const createTitle = ({ commonLabels, groupLabels }: Notification): string => {
  */
 const openIncident = (
   notification: Notification,
-  openers: readonly NotifiedAlert[],
-  before?: string,
+  openingAlerts: readonly NotifiedAlert[],
+  previousIncidentId?: string,
 ): Incident & { readonly id: string } => {
-  const id = computeHashId(notificationGroupId(notification), earliestStartMs(openers), before);
-  const alerts = firingAlerts(notification);
+  const id = computeHashId(
+    getNotificationGroupId(notification),
+    findEarliestStartMs(openingAlerts),
+    previousIncidentId,
+  );
+  const alerts = selectFiringAlerts(notification);
   const fields = IncidentFields.parse({ title: createTitle(notification), severity: 'info' });
   const openedAt = new Date(notification.atMs).toISOString();
   const { escalationPolicyId = null } = notification;
@@ -79,12 +83,12 @@ const openIncident = (
       ...initialFields,
       openedBy: '',
       openedAt,
-      groupId: notificationGroupId(notification),
+      groupId: getNotificationGroupId(notification),
       escalationPolicyId,
       escalatesAt: escalationPolicyId === null ? null : openedAt,
-      severity: highestSeverity(
+      severity: findHighestSeverity(
         alerts,
-        alerts.some(({ labels }) => severityRank(labels['severity']) >= 0) ? 'info' : 'error',
+        alerts.some(({ labels }) => getSeverityRank(labels['severity']) >= 0) ? 'info' : 'error',
       ),
     },
     alerts,
@@ -102,7 +106,7 @@ export const planIncidentChange = (
   notification: Notification,
   { reopenWithinMinutes }: Pick<EscalationPolicy, 'reopenWithinMinutes'>,
 ): { readonly opens: Incident & { readonly id: string } } | { readonly becomes: Incident } | undefined => {
-  const firing = firingAlerts(notification);
+  const firing = selectFiringAlerts(notification);
   if (firing.length === 0) return undefined;
   if (latest === undefined) return { opens: openIncident(notification, firing) };
   // A redelivered notification that is older than the incident.
@@ -112,11 +116,13 @@ export const planIncidentChange = (
     const becomes = addAlerts(latest, firing);
     return becomes === latest ? undefined : { becomes };
   }
-  const known = new Set(latest.alertIds);
-  const later = firing.filter(({ alertId, startsAtMs }) => startsAtMs > Date.parse(resolvedAt) || !known.has(alertId));
-  if (later.length === 0) return undefined;
+  const knownAlertIds = new Set(latest.alertIds);
+  const laterAlerts = firing.filter(
+    ({ alertId, startsAtMs }) => startsAtMs > Date.parse(resolvedAt) || !knownAlertIds.has(alertId),
+  );
+  if (laterAlerts.length === 0) return undefined;
   if (notification.atMs - Date.parse(resolvedAt) > reopenWithinMinutes * 60_000)
-    return { opens: openIncident(notification, later, latest.id) };
+    return { opens: openIncident(notification, laterAlerts, latest.id) };
   const reopened = changeState<Incident>(latest, 'open', { by: '', at: new Date(notification.atMs).toISOString() });
   return reopened === undefined ? undefined : { becomes: addAlerts(reopened, firing) };
 };

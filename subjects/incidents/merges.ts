@@ -30,9 +30,11 @@ type StoredIncident = Incident & StoredMetadata;
 export const findMergeable = (incident: StoredIncident, others: readonly StoredIncident[]): StoredIncident[] => {
   const isOngoing = ({ status }: StoredIncident): boolean => status === 'open' || status === 'acknowledged';
   if (!isOngoing(incident) || incident.services.length === 0) return [];
-  const distance = ({ openedAt }: StoredIncident): number =>
+  const getDistanceMs = ({ openedAt }: StoredIncident): number =>
     Math.abs(Date.parse(openedAt) - Date.parse(incident.openedAt));
-  return others.filter((other) => other.id !== incident.id && isOngoing(other) && distance(other) <= mergeableWithinMs);
+  return others.filter(
+    (other) => other.id !== incident.id && isOngoing(other) && getDistanceMs(other) <= mergeableWithinMs,
+  );
 };
 
 /** Returns suggestions with their evidence, ordered by the number of failing calls, then by shared services. */
@@ -41,31 +43,32 @@ export const suggestMerges = (
   others: readonly StoredIncident[],
   calls: readonly ServiceCalls[],
 ): MergeSuggestion[] => {
-  const own = new Set(incident.services);
+  const ownServices = new Set(incident.services);
   return findMergeable(incident, others)
     .map(({ id, title, severity, openedAt, services }) => {
       const otherServices = new Set(services);
-      const between = calls.filter(
+      const callsBetween = calls.filter(
         ({ client, server }) =>
           client !== server &&
-          ((own.has(client) && otherServices.has(server)) || (otherServices.has(client) && own.has(server))),
+          ((ownServices.has(client) && otherServices.has(server)) ||
+            (otherServices.has(client) && ownServices.has(server))),
       );
       const suggestion: MergeSuggestion = {
         incidentId: id,
         title,
         severity,
         openedAt,
-        services: services.filter((service) => own.has(service)),
-        calls: between.map((each) => ({ ...each })),
+        services: services.filter((service) => ownServices.has(service)),
+        calls: callsBetween.map((call) => ({ ...call })),
       };
       return suggestion;
     })
     .filter((suggestion) => suggestion.services.length > 0 || suggestion.calls.length > 0)
     .toSorted(
-      (one, other) =>
-        countFailingCalls(other) - countFailingCalls(one) ||
-        other.services.length - one.services.length ||
-        one.openedAt.localeCompare(other.openedAt),
+      (left, right) =>
+        countFailingCalls(right) - countFailingCalls(left) ||
+        right.services.length - left.services.length ||
+        left.openedAt.localeCompare(right.openedAt),
     );
 };
 

@@ -11,20 +11,20 @@ export interface Durations {
 }
 
 /** Returns a quantile of sorted values, with linear interpolation. */
-const quantile = (sorted: readonly number[], share: number): number | null => {
+const computeQuantile = (sorted: readonly number[], share: number): number | null => {
   const rank = (sorted.length - 1) * share;
   const [low, high] = [sorted[Math.floor(rank)], sorted[Math.ceil(rank)]];
   return low === undefined || high === undefined ? null : low + (high - low) * (rank - Math.floor(rank));
 };
 
 export const computeDurations = (seconds: readonly number[]): Durations => {
-  const sorted = [...seconds].sort((one, other) => one - other);
-  const sum = sorted.reduce((total, each) => total + each, 0);
+  const sorted = [...seconds].sort((left, right) => left - right);
+  const totalSeconds = sorted.reduce((total, duration) => total + duration, 0);
   return {
     count: sorted.length,
-    median: quantile(sorted, 0.5),
-    p90: quantile(sorted, 0.9),
-    mean: sorted.length === 0 ? null : sum / sorted.length,
+    median: computeQuantile(sorted, 0.5),
+    p90: computeQuantile(sorted, 0.9),
+    mean: sorted.length === 0 ? null : totalSeconds / sorted.length,
   };
 };
 
@@ -39,7 +39,7 @@ export interface IncidentMetrics {
   readonly timeToResolve: Durations;
 }
 
-const secondsFrom = (from: string, to: string | null): number[] =>
+const toSecondsBetween = (from: string, to: string | null): number[] =>
   to === null ? [] : [(Date.parse(to) - Date.parse(from)) / 1000];
 
 /**
@@ -58,10 +58,10 @@ export const computeMetrics = (incidents: readonly Incident[]): IncidentMetrics 
     merged: countWithStatus('merged'),
     neverAcknowledged: incidents.filter(({ firstAcknowledgedAt }) => firstAcknowledgedAt === null).length,
     timeToAcknowledge: computeDurations(
-      unmergedIncidents.flatMap(({ openedAt, firstAcknowledgedAt }) => secondsFrom(openedAt, firstAcknowledgedAt)),
+      unmergedIncidents.flatMap(({ openedAt, firstAcknowledgedAt }) => toSecondsBetween(openedAt, firstAcknowledgedAt)),
     ),
     timeToResolve: computeDurations(
-      unmergedIncidents.flatMap(({ openedAt, resolvedAt }) => secondsFrom(openedAt, resolvedAt)),
+      unmergedIncidents.flatMap(({ openedAt, resolvedAt }) => toSecondsBetween(openedAt, resolvedAt)),
     ),
   };
 };
@@ -69,16 +69,16 @@ export const computeMetrics = (incidents: readonly Incident[]): IncidentMetrics 
 /** Computes metrics by each value of a key; an incident with several values counts under each. */
 export const computeMetricsBy = (
   incidents: readonly Incident[],
-  keysOf: (incident: Incident) => readonly string[],
+  getKeys: (incident: Incident) => readonly string[],
 ): (IncidentMetrics & { readonly key: string })[] => {
   const groups = new Map<string, Incident[]>();
   for (const incident of incidents)
-    for (const key of new Set(keysOf(incident))) {
+    for (const key of new Set(getKeys(incident))) {
       const group = groups.get(key);
       if (group === undefined) groups.set(key, [incident]);
       else group.push(incident);
     }
   return [...groups]
     .map(([key, group]) => ({ key, ...computeMetrics(group) }))
-    .sort((one, other) => other.incidents - one.incidents || (one.key < other.key ? -1 : 1));
+    .sort((left, right) => right.incidents - left.incidents || (left.key < right.key ? -1 : 1));
 };

@@ -21,7 +21,7 @@ const createSection = (title: string, text: string): string[] => [
 ];
 
 /** User-written parts are already Markdown; everything else is escaped as plain text. */
-export const postmortemMarkdown = (
+export const formatPostmortem = (
   incident: Incident & StoredMetadata,
   { impact, causes, actions }: Postmortem,
   entries: readonly TimelineEntry[],
@@ -42,7 +42,7 @@ export const postmortemMarkdown = (
     ({ at, kind, title: entryTitle, text }) =>
       `- ${at} ${kind}: ${escapeMarkdown(entryTitle)}${text === '' ? '' : `: ${escapeMarkdown(text)}`}`,
   );
-  const done = actions.map(
+  const actionLines = actions.map(
     ({ text, ownerId, dueOn, isDone }) =>
       `- [${isDone ? 'x' : ' '}] ${escapeMarkdown(text)} (owner: ${escapeMarkdown(ownerId ?? 'nobody')}, due: ${dueOn ?? 'no date'})`,
   );
@@ -51,7 +51,7 @@ export const postmortemMarkdown = (
     ...createSection('Facts', facts.join('\n')),
     ...createSection('Impact', impact),
     ...createSection('Causes', causes),
-    ...createSection('Actions', done.join('\n')),
+    ...createSection('Actions', actionLines.join('\n')),
     ...createSection('Timeline', timelineLines.join('\n')),
   ].join('\n');
 };

@@ -35,11 +35,11 @@ export const canBecome = (from: IncidentState, to: IncidentState): boolean =>
  * Returns an incident in another state, with the resulting times. An incident that is already in the state is returned
  * unchanged, so a repeated action changes nothing. Returns `undefined` if the action is impossible.
  */
-export const changeState = <One extends Incident>(
-  incident: One,
+export const changeState = <StateHolder extends Incident>(
+  incident: StateHolder,
   to: IncidentState,
   { by, at }: StateChange,
-): One | undefined => {
+): StateHolder | undefined => {
   if (incident.status === to) return incident;
   if (!canBecome(incident.status, to)) return undefined;
   const isOngoing = to === 'open' || to === 'acknowledged';

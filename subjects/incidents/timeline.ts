@@ -35,13 +35,13 @@ const maxTextLength = 2000;
 const truncate = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
 
 /** Returns a key that sorts by time, then by kind and id, for a deterministic order. */
-export const sortKey = ({ at, kind, id }: Pick<TimelineEntry, 'at' | 'kind' | 'id'>): string =>
+export const toSortKey = ({ at, kind, id }: Pick<TimelineEntry, 'at' | 'kind' | 'id'>): string =>
   `${at} ${timelineKinds.indexOf(kind)} ${id}`;
 
 /** Returns the entries in their defined order, without duplicates. */
 export const sortEntries = (entries: readonly TimelineEntry[]): TimelineEntry[] =>
-  [...new Map(entries.map((entry) => [sortKey(entry), entry])).entries()]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
+  [...new Map(entries.map((entry) => [toSortKey(entry), entry])).entries()]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([, entry]) => entry);
 
 export const toNoteEntry = ({ id, at, text, authorId, authorType }: IncidentNote & { id: string }): TimelineEntry => ({
@@ -54,7 +54,7 @@ export const toNoteEntry = ({ id, at, text, authorId, authorType }: IncidentNote
   actor: { type: authorType, id: authorId },
 });
 
-export const transitionEntry = (row: PastTransition): TimelineEntry => ({
+export const toTransitionEntry = (row: PastTransition): TimelineEntry => ({
   at: new Date(Number(row.ms)).toISOString(),
   kind: 'alert',
   id: row.id,
@@ -93,7 +93,7 @@ export const toActionEntry = (action: EscalationAction & { readonly id: string }
 };
 
 /** Returns the entry of a page's delivery result. */
-export const deliveryEntry = ({ id, attempt, ms, state, answer }: DeliveryAttempt, name: string): TimelineEntry => ({
+export const toDeliveryEntry = ({ id, attempt, ms, state, answer }: DeliveryAttempt, name: string): TimelineEntry => ({
   at: new Date(Number(ms)).toISOString(),
   kind: 'delivery',
   id: `${id}/${attempt}`,
@@ -104,7 +104,7 @@ export const deliveryEntry = ({ id, attempt, ms, state, answer }: DeliveryAttemp
 });
 
 /** Returns the entry of a deployment or configuration change. */
-export const eventEntry = (event: FeedEvent): TimelineEntry => ({
+export const toEventEntry = (event: FeedEvent): TimelineEntry => ({
   at: new Date(event.time).toISOString(),
   kind: event.kind === 'deployment' ? 'deployment' : 'config',
   id: event.id,
@@ -117,10 +117,10 @@ export const eventEntry = (event: FeedEvent): TimelineEntry => ({
 const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Returns the entry of a change to the incident itself, from the audit log. */
-export const recordEntry = ({ id, at, action, actor, details }: AuditRecord & { id: string }): TimelineEntry => {
+export const toRecordEntry = ({ id, at, action, actor, details }: AuditRecord & { id: string }): TimelineEntry => {
   const changes = details?.changes ?? [];
   const isAcknowledged = changes.some(({ path, after }) => path === 'status' && after === 'acknowledged');
-  const named = changes
+  const changeLines = changes
     .filter(({ path }) => !['', 'evidenceHash', 'escalatesAt'].includes(path))
     .map(({ path, after }) => `${path}: ${after === undefined ? 'removed' : formatValue(after)}`);
   return {
@@ -130,7 +130,7 @@ export const recordEntry = ({ id, at, action, actor, details }: AuditRecord & { 
     actor,
     service: '',
     title: action,
-    text: truncate(named.join('\n')),
+    text: truncate(changeLines.join('\n')),
   };
 };
 
@@ -148,6 +148,6 @@ export const restoreTimeline = (
   sha256: string,
 ): { readonly entries: readonly TimelineEntry[]; readonly isIntact: boolean } => {
   const isIntact = createHash('sha256').update(content).digest('hex') === sha256;
-  const read = z.array(TimelineEntry).safeParse(isIntact ? JSON.parse(content) : []);
-  return { entries: read.success ? read.data : [], isIntact };
+  const parsed = z.array(TimelineEntry).safeParse(isIntact ? JSON.parse(content) : []);
+  return { entries: parsed.success ? parsed.data : [], isIntact };
 };

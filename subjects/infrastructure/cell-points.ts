@@ -1,11 +1,15 @@
-/** Values of each series of a query in a range or step, from one statement over points, which reference series by id */
+/** Reads the values of each series of a query in a range or step, by one statement over points, which reference their series by id. */
 
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import { type Block, decodeBlocks, getNumbers } from '../../queries/promql/fetch/native-blocks.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { hostSeenSinceMs } from './known-series.ts';
+import { getHostSeenSinceMs } from './known-series.ts';
 
 /** A query for series */
 export interface CellQuery extends ProjectScope {
@@ -34,7 +38,7 @@ export interface StepRows {
    * Increase between the points, from deltas or a cumulative total, and the time between the points; 0 for metrics that
    * are not counters
    */
-  readonly asDelta: Float64Array;
+  readonly deltaIncrease: Float64Array;
   readonly asCumulative: Float64Array;
   readonly coveredMs: Float64Array;
   /** Whether the result was truncated at the limit */
@@ -45,18 +49,18 @@ const maxRows = 1_000_000;
 const maxSelectedSeries = 100_000;
 const hourMs = 3_600_000;
 
-const milliseconds = (column: string): string => `toUnixTimestamp64Milli(${column})`;
+const toMillisecondsSql = (column: string): string => `toUnixTimestamp64Milli(${column})`;
 const quoteList = (metrics: readonly string[]): string => metrics.map(quoteString).join(', ');
 
 /** Returns the ids of the series of a query if it selects a part of its metrics' series; `undefined` for all series. */
-const readSelectedIds = async (reading: Reading, query: CellQuery): Promise<readonly string[] | undefined> => {
+const readSelectedIds = async (reading: TenantReader, query: CellQuery): Promise<readonly string[] | undefined> => {
   const { metrics, series } = query;
   if (series === undefined) return undefined;
   const rows = await reading.columns.query<{ id: string }>(
     `SELECT DISTINCT toString(series_id) AS id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${quoteList(metrics)})
       AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC') AND (${series.sql}) LIMIT ${maxSelectedSeries + 1}`,
     {
-      seen: String(hostSeenSinceMs(Number(query.range.from / 1_000_000n))),
+      seen: String(getHostSeenSinceMs(Number(query.range.from / 1_000_000n))),
       ...series.parameters,
     },
     { maxResultRows: maxSelectedSeries + 1 },
@@ -64,12 +68,12 @@ const readSelectedIds = async (reading: Reading, query: CellQuery): Promise<read
   return rows.map(({ id }) => id);
 };
 
-const pointsCondition = (query: CellQuery, metrics: readonly string[], ids: readonly string[] | undefined): string =>
+const buildPointsSql = (query: CellQuery, metrics: readonly string[], ids: readonly string[] | undefined): string =>
   `FROM samples WHERE tenant_id = {tenant:String} AND metric IN (${quoteList(metrics)})
       AND samples.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND samples.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-      AND received_at >= fromUnixTimestamp64Milli({received:Int64}, 'UTC')${projectScopeCondition(query)}${ids === undefined ? '' : ` AND series_id IN (${ids.slice(0, maxSelectedSeries).join(', ')})`}`;
+      AND received_at >= fromUnixTimestamp64Milli({received:Int64}, 'UTC')${buildProjectScopeCondition(query)}${ids === undefined ? '' : ` AND series_id IN (${ids.slice(0, maxSelectedSeries).join(', ')})`}`;
 
-const selectValues = (increases: string, step: number | undefined): string =>
+const buildSelectSql = (increases: string, step: number | undefined): string =>
   `SELECT series_id AS id, toFloat64(bucket) AS bucketMs, ${step === undefined ? 'argMax(value, at)' : 'avgIf(value, isFinite(value))'} AS level,
       maxIf(value, isFinite(value)) AS peak, toFloat64(max(at)) AS atMs, ${increases}`;
 // The last point may be a no-value marker, and remote-write ends a series with NaN.
@@ -77,22 +81,25 @@ const hasValue = 'HAVING bitAnd(argMax(flags, at), 1) = 0 AND isFinite(level)';
 
 const buildStatement = (query: CellQuery, ids: readonly string[] | undefined): string => {
   const step = query.stepMs;
-  const at = milliseconds('samples.timestamp');
-  const bucket = step === undefined ? 'toInt64(0)' : `intDiv(${at}, ${step}) * ${step}`;
-  const counters = query.metrics.filter((metric) => query.counters.includes(metric));
-  const levels = query.metrics.filter((metric) => !query.counters.includes(metric));
+  const timeSql = toMillisecondsSql('samples.timestamp');
+  const bucket = step === undefined ? 'toInt64(0)' : `intDiv(${timeSql}, ${step}) * ${step}`;
+  const counterMetrics = query.metrics.filter((metric) => query.counters.includes(metric));
+  const levelMetrics = query.metrics.filter((metric) => !query.counters.includes(metric));
   const zeroColumns = ['asDelta', 'asCumulative', 'coveredMs'].map((name) => `toFloat64(0) AS ${name}`).join(', ');
-  const levelsSql = `${selectValues(zeroColumns, step)}
-    FROM (SELECT series_id, flags, value, ${at} AS at, ${bucket} AS bucket ${pointsCondition(query, levels, ids)}) GROUP BY id, bucket ${hasValue}`;
-  const pair = 'before_at != 0 AND isFinite(value) AND isFinite(before)';
-  const increases = `sumIf(value, ${pair}) AS asDelta, sumIf(if(value < before, value, value - before), ${pair}) AS asCumulative,
-      toFloat64(sumIf(at - before_at, ${pair})) AS coveredMs`;
+  const levelsSql = `${buildSelectSql(zeroColumns, step)}
+    FROM (SELECT series_id, flags, value, ${timeSql} AS at, ${bucket} AS bucket ${buildPointsSql(query, levelMetrics, ids)}) GROUP BY id, bucket ${hasValue}`;
+  const pairCondition = 'before_at != 0 AND isFinite(value) AND isFinite(before)';
+  const increases = `sumIf(value, ${pairCondition}) AS asDelta, sumIf(if(value < before, value, value - before), ${pairCondition}) AS asCumulative,
+      toFloat64(sumIf(at - before_at, ${pairCondition})) AS coveredMs`;
   // The first point of a series in the range only defines the start of its increase.
-  const ofCounters = `${selectValues(increases, step)}
-    FROM (SELECT series_id, flags, value, ${at} AS at, ${bucket} AS bucket, lagInFrame(value) OVER earlier AS before, lagInFrame(${at}) OVER earlier AS before_at
-      ${pointsCondition(query, counters, ids)}
+  const countersSql = `${buildSelectSql(increases, step)}
+    FROM (SELECT series_id, flags, value, ${timeSql} AS at, ${bucket} AS bucket, lagInFrame(value) OVER earlier AS before, lagInFrame(${timeSql}) OVER earlier AS before_at
+      ${buildPointsSql(query, counterMetrics, ids)}
       WINDOW earlier AS (PARTITION BY metric, series_id ORDER BY samples.timestamp ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)) GROUP BY id, bucket ${hasValue}`;
-  const parts = [...(levels.length === 0 ? [] : [levelsSql]), ...(counters.length === 0 ? [] : [ofCounters])];
+  const parts = [
+    ...(levelMetrics.length === 0 ? [] : [levelsSql]),
+    ...(counterMetrics.length === 0 ? [] : [countersSql]),
+  ];
   return `SELECT * FROM (${parts.join(' UNION ALL ')}) LIMIT ${maxRows + 1}`;
 };
 
@@ -105,30 +112,32 @@ const buildParameters = (query: CellQuery): Record<string, string> => {
     // Points are received after their time. This condition prunes parts of earlier data, unlike the time, which is last
     // in the key.
     received: String(fromMs - hourMs / 2),
-    ...projectScopeParameterValues(query),
+    ...toProjectScopeParameters(query),
   };
 };
 
 /** Returns the values of the series of a query. */
-export const readStepRows = async (reading: Reading, query: CellQuery): Promise<StepRows> => {
-  const chosen = await readSelectedIds(reading, query);
-  const isNone = chosen?.length === 0;
+export const readStepRows = async (reading: TenantReader, query: CellQuery): Promise<StepRows> => {
+  const selectedIds = await readSelectedIds(reading, query);
+  const hasNoSeries = selectedIds?.length === 0;
   const limits = { maxResultRows: maxRows + 1 };
-  const blocks = isNone
+  const blocks = hasNoSeries
     ? []
-    : decodeBlocks(await reading.columns.native(buildStatement(query, chosen), buildParameters(query), limits));
-  const numbers = (name: string): Float64Array => concatenate(blocks.map((block) => getNumbers(block, name)));
+    : decodeBlocks(
+        await reading.columns.queryNative(buildStatement(query, selectedIds), buildParameters(query), limits),
+      );
+  const collectNumbers = (name: string): Float64Array => concatenate(blocks.map((block) => getNumbers(block, name)));
   const ids = blocks.flatMap(readIds);
   return {
     ids,
-    bucketMs: numbers('bucketMs'),
-    level: numbers('level'),
-    peak: numbers('peak'),
-    atMs: numbers('atMs'),
-    asDelta: numbers('asDelta'),
-    asCumulative: numbers('asCumulative'),
-    coveredMs: numbers('coveredMs'),
-    isCut: ids.length > maxRows || (chosen?.length ?? 0) > maxSelectedSeries,
+    bucketMs: collectNumbers('bucketMs'),
+    level: collectNumbers('level'),
+    peak: collectNumbers('peak'),
+    atMs: collectNumbers('atMs'),
+    deltaIncrease: collectNumbers('asDelta'),
+    asCumulative: collectNumbers('asCumulative'),
+    coveredMs: collectNumbers('coveredMs'),
+    isCut: ids.length > maxRows || (selectedIds?.length ?? 0) > maxSelectedSeries,
   };
 };
 
@@ -139,13 +148,13 @@ const readIds = ({ columns, rows }: Block): bigint[] => {
 };
 
 const concatenate = (parts: readonly Float64Array[]): Float64Array => {
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  const all = new Float64Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
+  const [singlePart] = parts;
+  if (singlePart !== undefined && parts.length === 1) return singlePart;
+  const concatenated = new Float64Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
   for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
+    concatenated.set(part, offset);
+    offset += part.length;
   }
-  return all;
+  return concatenated;
 };

@@ -1,10 +1,9 @@
 /**
  * Values of infrastructure series (hosts, pods, disks): the latest value of each, or values by step. Series that differ
- * only in labels that were not requested are summed. Tables and series of both groups use this module, so their numbers
- * agree.
+ * only in labels that were not requested are summed. Tables and charts both use this module, so their numbers agree.
  */
 import type { Attributes } from '../../queries/attributes.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { getResources } from '../../queries/resources.ts';
 import { type CellQuery, readStepRows, type StepRows } from './cell-points.ts';
 import { type KnownGroups, readKnownSeries, type SeriesGroup } from './known-series.ts';
@@ -52,20 +51,20 @@ interface RowGroup extends SeriesGroup {
 }
 
 /** Returns the cells of metrics in the range, by metric, resource, labels and step. */
-export const readCells = async (reading: Reading, query: CellQuery): Promise<Cells> => {
+export const readCells = async (reading: TenantReader, query: CellQuery): Promise<Cells> => {
   if (query.metrics.length === 0) return { cells: [], isCut: false };
   const stepRows = await readStepRows(reading, query);
   const { metrics, labels, range, stepMs } = query;
   const fromMs = Number(range.from / 1_000_000n);
-  const known = await readKnownSeries(reading.columns, stepRows.ids, { metrics, labels, fromMs });
-  const groups = groupRows(stepRows, known);
+  const knownSeries = await readKnownSeries(reading.columns, stepRows.ids, { metrics, labels, fromMs });
+  const groups = groupRows(stepRows, knownSeries);
   const resources = await getResources(reading.columns, new Set(groups.map(({ resourceId }) => resourceId)));
   const cells: Cell[] = [];
   for (const group of groups) {
     const resource = resources.get(group.resourceId)?.attributes ?? {};
     for (const [bucketMs, rows] of sortByBucket(group.rows)) {
       const currentRows = stepMs === undefined && rows.length > 1 ? excludeReplaced(stepRows, rows) : rows;
-      cells.push(sumCell(group, resource, { stepRows, rows: currentRows, series: known.series, bucketMs }));
+      cells.push(sumSeries(group, resource, { stepRows, rows: currentRows, series: knownSeries.series, bucketMs }));
     }
   }
   return { cells: cells.slice(0, maxCells), isCut: stepRows.isCut || cells.length > maxCells };
@@ -73,33 +72,33 @@ export const readCells = async (reading: Reading, query: CellQuery): Promise<Cel
 
 /** Returns groups in order, with the rows of each. */
 const groupRows = (stepRows: StepRows, { series, groups }: KnownGroups): readonly RowGroup[] => {
-  const found = new Map<SeriesGroup, Map<number, number[]>>();
+  const rowsByGroup = new Map<SeriesGroup, Map<number, number[]>>();
   for (const [row, id] of stepRows.ids.entries()) {
-    const known = series.get(id);
-    if (known === undefined) continue;
-    const group = groups.groupOf(id, known);
+    const seriesInfo = series.get(id);
+    if (seriesInfo === undefined) continue;
+    const group = groups.getGroup(id, seriesInfo);
     const bucketMs = stepRows.bucketMs[row] ?? 0;
-    const buckets = found.get(group);
+    const buckets = rowsByGroup.get(group);
     const rows = buckets?.get(bucketMs);
-    if (buckets === undefined) found.set(group, new Map([[bucketMs, [row]]]));
+    if (buckets === undefined) rowsByGroup.set(group, new Map([[bucketMs, [row]]]));
     else if (rows === undefined) buckets.set(bucketMs, [row]);
     else rows.push(row);
   }
-  groups.order();
-  const own = [...found].sort(([one], [other]) => one.order - other.order);
-  return own.map(([group, rows]) => ({ ...group, rows }));
+  groups.assignOrder();
+  const sortedGroups = [...rowsByGroup].sort(([left], [right]) => left.order - right.order);
+  return sortedGroups.map(([group, rows]) => ({ ...group, rows }));
 };
 
 const sortByBucket = (rows: RowGroup['rows']): Iterable<[number, number[]]> =>
-  rows.size === 1 ? rows : [...rows].sort(([one], [other]) => one - other);
+  rows.size === 1 ? rows : [...rows].sort(([left], [right]) => left - right);
 
 const excludeReplaced = ({ atMs }: StepRows, rows: readonly number[]): readonly number[] => {
-  const newest = rows.reduce((last, row) => Math.max(last, atMs[row] ?? 0), 0);
-  return rows.filter((row) => (atMs[row] ?? 0) >= newest - maxReplacedLagMs);
+  const newestMs = rows.reduce((last, row) => Math.max(last, atMs[row] ?? 0), 0);
+  return rows.filter((row) => (atMs[row] ?? 0) >= newestMs - maxReplacedLagMs);
 };
 
 /** Returns the sum over the series of a group. */
-const sumCell = (
+const sumSeries = (
   { metric, resourceId, labels }: RowGroup,
   resource: Attributes,
   {
@@ -122,7 +121,7 @@ const sumCell = (
     const coveredMs = stepRows.coveredMs[row] ?? 0;
     if (coveredMs === 0) continue;
     const isDelta = series.get(stepRows.ids[row] ?? 0n)?.isDelta === true;
-    const seriesIncrease = (isDelta ? stepRows.asDelta : stepRows.asCumulative)[row] ?? 0;
+    const seriesIncrease = (isDelta ? stepRows.deltaIncrease : stepRows.asCumulative)[row] ?? 0;
     increase += seriesIncrease;
     rate += (1000 * seriesIncrease) / coveredMs;
     rates++;

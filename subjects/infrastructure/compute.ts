@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason } from '../../queries/unknown.ts';
 import { type Cell, readCells } from './cells.ts';
@@ -10,9 +10,9 @@ import {
   type CellsByMetric,
   explainMissing,
   KnownText,
-  knownSum,
-  rateMetrics,
-  sourceMetrics,
+  listRateMetrics,
+  listSourceMetrics,
+  toKnownSum,
   toKnownText,
 } from './figures.ts';
 import { identifyHost } from './host-identity.ts';
@@ -57,12 +57,12 @@ const labels: readonly string[] = [
   'instance',
   'node',
 ];
-const metrics = sourceMetrics(containerSources);
-const counters = rateMetrics(containerSources);
+const metrics = listSourceMetrics(containerSources);
+const counters = listRateMetrics(containerSources);
 
 /** Returns hosts, and containers that sent points in the last minutes of a range. */
 export const readCompute = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Compute[]; readonly isCut: boolean }> => {
@@ -70,12 +70,14 @@ export const readCompute = async (
     readHosts(reading, range, scope),
     readCells(reading, { metrics, counters, labels, range: recentRange(range), ...scope }),
   ]);
-  const containers = Map.groupBy(cells, containerKey);
+  const containers = Map.groupBy(cells, toContainerKey);
   return {
     isCut: hosts.isCut || isCut,
     items: [
       ...hosts.items.map(toInstance),
-      ...[...containers].flatMap(([key, own]) => (key === undefined ? [] : [toContainer(key, own)])),
+      ...[...containers].flatMap(([key, containerCells]) =>
+        key === undefined ? [] : [toContainer(key, containerCells)],
+      ),
     ],
   };
 };
@@ -99,29 +101,29 @@ const toInstance = (host: Host): Compute => ({
 /**
  * Identifies a container by its position in a pod, which is stable across restarts; otherwise by its own id or name.
  */
-const containerKey = ({ resource, labels: own, metric }: Cell): string | undefined => {
-  const name = resource['k8s.container.name'] ?? own['container'] ?? own['container_name'];
-  const pod = resource['k8s.pod.name'] ?? own['pod'] ?? own['pod_name'];
+const toContainerKey = ({ resource, labels: cellLabels, metric }: Cell): string | undefined => {
+  const name = resource['k8s.container.name'] ?? cellLabels['container'] ?? cellLabels['container_name'];
+  const pod = resource['k8s.pod.name'] ?? cellLabels['pod'] ?? cellLabels['pod_name'];
   if (name === 'POD') return undefined;
   if (pod !== undefined && name !== undefined && name !== '') {
-    const namespace = resource['k8s.namespace.name'] ?? own['namespace'] ?? '';
+    const namespace = resource['k8s.namespace.name'] ?? cellLabels['namespace'] ?? '';
     return `${namespace}/${pod}/${name}`;
   }
   const standaloneId =
     resource['container.id'] ??
     resource['container.name'] ??
-    (metric.startsWith('container_') ? own['name'] : undefined);
+    (metric.startsWith('container_') ? cellLabels['name'] : undefined);
   return standaloneId === undefined ? undefined : String(standaloneId);
 };
 
 const notReportedReason = 'not reported by the sender';
 
-const toContainer = (id: string, all: readonly Cell[]): Compute => {
-  const newest = all.reduce((one, other) => (other.atMs > one.atMs ? other : one));
-  const latest = all.filter(({ atMs }) => newest.atMs - atMs <= 150_000);
-  const cells: CellsByMetric = Map.groupBy(latest, ({ metric }) => metric);
-  const resource = Object.assign({}, ...latest.map((cell) => cell.resource)) as Cell['resource'];
-  const cellLabels = Object.assign({}, ...latest.map((cell) => cell.labels)) as Cell['labels'];
+const toContainer = (id: string, containerCells: readonly Cell[]): Compute => {
+  const newest = containerCells.reduce((left, right) => (right.atMs > left.atMs ? right : left));
+  const latestCells = containerCells.filter(({ atMs }) => newest.atMs - atMs <= 150_000);
+  const cells: CellsByMetric = Map.groupBy(latestCells, ({ metric }) => metric);
+  const resource = Object.assign({}, ...latestCells.map((cell) => cell.resource)) as Cell['resource'];
+  const cellLabels = Object.assign({}, ...latestCells.map((cell) => cell.labels)) as Cell['labels'];
   const { id: hostId, name: hostName } = identifyHost(resource, cellLabels, new Map());
   const host = hostId ?? hostName;
   const noUsageReason =
@@ -141,8 +143,8 @@ const toContainer = (id: string, all: readonly Cell[]): Compute => {
     host: toKnownText(host, notReportedReason),
     state: 'active',
     lastSeen: toKnownText(formatTime(BigInt(newest.atMs) * 1_000_000n), ''),
-    cpuCores: knownSum(cells, containerSources.cpu, explainMissing(cells, containerSources.cpu, noUsageReason)),
-    memory: knownSum(cells, containerSources.memory, noUsageReason),
+    cpuCores: toKnownSum(cells, containerSources.cpu, explainMissing(cells, containerSources.cpu, noUsageReason)),
+    memory: toKnownSum(cells, containerSources.memory, noUsageReason),
   };
 };
 
@@ -153,8 +155,8 @@ export const countComputeGroups = (items: readonly Compute[]): z.output<typeof C
       JSON.stringify([kind, provider.value, region.value, type.value]),
     ).values(),
   ]
-    .flatMap((own) => {
-      const [first] = own;
+    .flatMap((groupItems) => {
+      const [first] = groupItems;
       if (first === undefined) return [];
       return [
         {
@@ -162,9 +164,9 @@ export const countComputeGroups = (items: readonly Compute[]): z.output<typeof C
           provider: first.provider.value,
           region: first.region.value,
           type: first.type.value,
-          count: own.length,
-          active: own.filter(({ state }) => state === 'active').length,
+          count: groupItems.length,
+          active: groupItems.filter(({ state }) => state === 'active').length,
         },
       ];
     })
-    .toSorted((one, other) => other.count - one.count);
+    .toSorted((left, right) => right.count - left.count);

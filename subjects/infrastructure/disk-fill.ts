@@ -26,7 +26,7 @@ const minHistoryMs = 2 * dayMs;
 /** Maximum prediction horizon, as a multiple of the history's length */
 const maxHorizonFactor = 10;
 
-const withoutForecast = (reason: string, bytesPerDay: number | null = null): DaysUntilFull => ({
+const createNoForecast = (reason: string, bytesPerDay: number | null = null): DaysUntilFull => ({
   value: null,
   low: null,
   high: null,
@@ -47,33 +47,33 @@ export const forecastFull = (
   { ceiling, used }: { readonly ceiling: number | undefined; readonly used: number },
 ): DaysUntilFull => {
   if (ceiling === undefined || !(ceiling > 0))
-    return withoutForecast('its capacity is unknown, so no forecast is possible');
+    return createNoForecast('its capacity is unknown, so no forecast is possible');
   if (used >= ceiling) return { value: 0, low: 0, high: 0, reason: null, bytesPerDay: null };
   const points = thinPoints(history);
   const [oldest, newest] = [points[0], points.at(-1)];
   const historyMs = oldest === undefined || newest === undefined ? 0 : newest.atMs - oldest.atMs;
   if (points.length < minPoints || historyMs < minHistoryMs)
-    return withoutForecast(
+    return createNoForecast(
       `${formatDays(historyMs)} days of history with ${points.length} hours are too few: 2 days and 24 hours are required`,
     );
   const line = points.map(({ atMs, used: bytes }) => [(atMs - (oldest?.atMs ?? 0)) / dayMs, bytes] as const);
   const { slope, minSlope, maxSlope } = fitRobustLine(line);
   const interval = `between ${formatSize(minSlope)} and ${formatSize(maxSlope)} per day`;
-  if (maxSlope <= 0) return withoutForecast(`it is not filling: it changes by ${interval}`, slope);
+  if (maxSlope <= 0) return createNoForecast(`it is not filling: it changes by ${interval}`, slope);
   if (slope <= 0 || minSlope <= 0)
-    return withoutForecast(`it is not filling steadily: it changes by ${interval}`, slope);
-  const daysUntil = (perDay: number): number => (ceiling - used) / perDay;
-  const reachDays = (maxHorizonFactor * historyMs) / dayMs;
-  if (daysUntil(slope) > reachDays)
-    return withoutForecast(
-      `more than ${Math.round(reachDays)} days away: ${formatDays(historyMs)} days of history do not support a longer forecast`,
+    return createNoForecast(`it is not filling steadily: it changes by ${interval}`, slope);
+  const getDaysUntilFull = (perDay: number): number => (ceiling - used) / perDay;
+  const maxHorizonDays = (maxHorizonFactor * historyMs) / dayMs;
+  if (getDaysUntilFull(slope) > maxHorizonDays)
+    return createNoForecast(
+      `more than ${Math.round(maxHorizonDays)} days away: ${formatDays(historyMs)} days of history do not support a longer forecast`,
       slope,
     );
-  const high = daysUntil(minSlope);
+  const high = getDaysUntilFull(minSlope);
   return {
-    value: daysUntil(slope),
-    low: daysUntil(maxSlope),
-    high: high > reachDays ? null : high,
+    value: getDaysUntilFull(slope),
+    low: getDaysUntilFull(maxSlope),
+    high: high > maxHorizonDays ? null : high,
     reason: null,
     bytesPerDay: slope,
   };

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
-import { knownNumber, NumberOrReason } from '../../queries/unknown.ts';
+import type { TenantReader } from '../../queries/reading.ts';
+import { NumberOrReason, toKnownNumber } from '../../queries/unknown.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import type { CellQuery } from './cell-points.ts';
 import { type Cell, readCells } from './cells.ts';
@@ -12,12 +12,12 @@ import {
   type CellsByMetric,
   explainMissing,
   KnownText,
-  sourceMetrics,
+  listSourceMetrics,
   sumValues,
   toKnown,
   toKnownText,
 } from './figures.ts';
-import { deviceIo, type Disk as Filesystem, findDisks, isShared } from './filesystems.ts';
+import { type Disk as Filesystem, findDisks, getDeviceIo, isShared } from './filesystems.ts';
 import { groupByHost, type HostData } from './host-parts.ts';
 import { recentRange } from './hosts.ts';
 import { filesystemMetrics, hostLabels, hostSources, volumeSources } from './names.ts';
@@ -54,18 +54,24 @@ export interface DiskWithHistory {
 }
 
 const volumeLabels = ['persistentvolumeclaim', 'namespace', 'k8s.volume.name'] as const;
-const volumeMetrics = sourceMetrics(volumeSources);
+const volumeMetrics = listSourceMetrics(volumeSources);
 const labels = [...new Set([...hostLabels, ...volumeLabels])];
 /** Metric with the names of scraped hosts */
 const nodeNameMetric = 'node_uname_info';
-const ioMetrics = sourceMetrics({ read: hostSources.diskRead, write: hostSources.diskWrite });
-const noIo =
+const ioMetrics = listSourceMetrics({ read: hostSources.diskRead, write: hostSources.diskWrite });
+const noIoReason =
   'no disk bytes of this device were received in the last 10 minutes: the hostmetrics receiver with the scraper disk, or node_exporter, sends them';
-const notForecastYet: DaysUntilFull = { value: null, low: null, high: null, reason: 'not read yet', bytesPerDay: null };
+const pendingForecast: DaysUntilFull = {
+  value: null,
+  low: null,
+  high: null,
+  reason: 'not read yet',
+  bytesPerDay: null,
+};
 
 /** Returns disks at the end of a range, without predictions. */
 export const readDisks = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: DiskWithHistory[]; readonly isCut: boolean }> => {
@@ -76,65 +82,65 @@ export const readDisks = async (
     range: recentRange(range),
     ...scope,
   });
-  const isOfVolume = ({ metric }: Cell): boolean => volumeMetrics.includes(metric);
-  const hosts = groupByHost(cells.filter((cell) => !isOfVolume(cell)));
+  const isVolumeCell = ({ metric }: Cell): boolean => volumeMetrics.includes(metric);
+  const hosts = groupByHost(cells.filter((cell) => !isVolumeCell(cell)));
   const filesystems = [...hosts].flatMap(([key, host]) =>
     findDisks(host.cells).map((disk) => toFilesystemDisk(key, host, disk)),
   );
-  return { isCut, items: [...deduplicateShares(filesystems), ...toVolumeDisks(cells.filter(isOfVolume))] };
+  return { isCut, items: [...deduplicateShares(filesystems), ...toVolumeDisks(cells.filter(isVolumeCell))] };
 };
 
-const computeUtilization = (used: number, total: number): NumberOrReason => knownNumber(total > 0 ? used / total : 0);
+const computeUtilization = (used: number, total: number): NumberOrReason => toKnownNumber(total > 0 ? used / total : 0);
 
-const toFilesystemDisk = (hostKey: string, { cells }: HostData, found: Filesystem): DiskWithHistory => {
-  const total = found.used + found.free;
-  const io = (sources: typeof hostSources.diskRead | typeof hostSources.diskWrite): NumberOrReason =>
-    toKnown(deviceIo(cells, sources, found.device), explainMissing(cells, sources, noIo));
-  const nothing = toKnownText(undefined, 'it is a filesystem of a host');
+const toFilesystemDisk = (hostKey: string, { cells }: HostData, filesystem: Filesystem): DiskWithHistory => {
+  const total = filesystem.used + filesystem.free;
+  const readIo = (sources: typeof hostSources.diskRead | typeof hostSources.diskWrite): NumberOrReason =>
+    toKnown(getDeviceIo(cells, sources, filesystem.device), explainMissing(cells, sources, noIoReason));
+  const noPodText = toKnownText(undefined, 'it is a filesystem of a host');
   return {
     hostKey,
     cells: [...cells.values()].flat(),
     disk: {
-      id: isShared(found.type) ? found.device : `${hostKey}:${found.device}`,
+      id: isShared(filesystem.type) ? filesystem.device : `${hostKey}:${filesystem.device}`,
       kind: 'filesystem',
       host: toKnownText(hostKey, ''),
       hosts: 1,
-      device: found.device,
-      mountpoints: [...found.mountpoints],
-      aliases: [...found.aliases],
-      type: toKnownText(found.type, 'the sender reports no type'),
-      isReadOnly: found.isReadOnly,
-      namespace: nothing,
-      pod: nothing,
-      claim: nothing,
-      used: knownNumber(found.used),
-      total: knownNumber(total),
-      utilization: computeUtilization(found.used, total),
-      read: io(hostSources.diskRead),
-      write: io(hostSources.diskWrite),
-      daysUntilFull: notForecastYet,
+      device: filesystem.device,
+      mountpoints: [...filesystem.mountpoints],
+      aliases: [...filesystem.aliases],
+      type: toKnownText(filesystem.type, 'the sender reports no type'),
+      isReadOnly: filesystem.isReadOnly,
+      namespace: noPodText,
+      pod: noPodText,
+      claim: noPodText,
+      used: toKnownNumber(filesystem.used),
+      total: toKnownNumber(total),
+      utilization: computeUtilization(filesystem.used, total),
+      read: readIo(hostSources.diskRead),
+      write: readIo(hostSources.diskWrite),
+      daysUntilFull: pendingForecast,
     },
   };
 };
 
 /** Deduplicates network filesystems that several hosts mount. */
 const deduplicateShares = (disks: readonly DiskWithHistory[]): DiskWithHistory[] =>
-  [...Map.groupBy(disks, ({ disk }) => disk.id).values()].flatMap((same) => {
-    const [first] = same;
+  [...Map.groupBy(disks, ({ disk }) => disk.id).values()].flatMap((sameDisks) => {
+    const [first] = sameDisks;
     if (first === undefined) return [];
-    const mountpoints = [...new Set(same.flatMap(({ disk }) => disk.mountpoints))].toSorted();
-    return [{ ...first, disk: { ...first.disk, hosts: same.length, mountpoints } }];
+    const mountpoints = [...new Set(sameDisks.flatMap(({ disk }) => disk.mountpoints))].toSorted();
+    return [{ ...first, disk: { ...first.disk, hosts: sameDisks.length, mountpoints } }];
   });
 
 /**
  * Returns the identifier of a volume: the claim, which outlives pods and may be mounted by several, otherwise pod and
  * name. Without claim and type, the volume may not be a disk of its own.
  */
-const volumeKey = ({ resource, labels: own }: Cell): string | undefined => {
-  const namespace = resource['k8s.namespace.name'] ?? own['namespace'] ?? '';
-  const claim = resource['k8s.persistentvolumeclaim.name'] ?? own['persistentvolumeclaim'];
+const toVolumeKey = ({ resource, labels: cellLabels }: Cell): string | undefined => {
+  const namespace = resource['k8s.namespace.name'] ?? cellLabels['namespace'] ?? '';
+  const claim = resource['k8s.persistentvolumeclaim.name'] ?? cellLabels['persistentvolumeclaim'];
   if (claim !== undefined) return JSON.stringify([namespace, claim]);
-  const name = resource['k8s.volume.name'] ?? own['k8s.volume.name'];
+  const name = resource['k8s.volume.name'] ?? cellLabels['k8s.volume.name'];
   const type = resource['k8s.volume.type'];
   if (name === undefined || type === undefined || nodeVolumeTypes.has(String(type))) return undefined;
   return JSON.stringify([namespace, resource['k8s.pod.uid'] ?? '', name]);
@@ -149,11 +155,11 @@ const nodeVolumeTypes: ReadonlySet<string> = new Set([
 ]);
 
 const toVolumeDisks = (cells: readonly Cell[]): DiskWithHistory[] =>
-  [...Map.groupBy(cells, volumeKey)].flatMap(([key, own]) => {
-    const byMetric: CellsByMetric = Map.groupBy(selectNewest(own), ({ metric }) => metric);
+  [...Map.groupBy(cells, toVolumeKey)].flatMap(([key, volumeCells]) => {
+    const byMetric: CellsByMetric = Map.groupBy(selectNewest(volumeCells), ({ metric }) => metric);
     const capacityBytes = sumValues(byMetric, volumeSources.capacity);
     const available = sumValues(byMetric, volumeSources.available);
-    const [first] = own;
+    const [first] = volumeCells;
     if (key === undefined || first === undefined || capacityBytes === undefined || available === undefined) return [];
     const { resource, labels: given } = first;
     const used = capacityBytes - available;
@@ -162,7 +168,7 @@ const toVolumeDisks = (cells: readonly Cell[]): DiskWithHistory[] =>
     return [
       {
         hostKey: key,
-        cells: own,
+        cells: volumeCells,
         disk: {
           id: `volume:${(JSON.parse(key) as string[]).join('/')}`,
           kind: 'volume' as const,
@@ -176,12 +182,12 @@ const toVolumeDisks = (cells: readonly Cell[]): DiskWithHistory[] =>
           namespace: toKnownText(resource['k8s.namespace.name'] ?? given['namespace'], 'not reported by the sender'),
           pod: toKnownText(resource['k8s.pod.name'], 'not reported by the sender'),
           claim: toKnownText(resource['k8s.persistentvolumeclaim.name'] ?? given['persistentvolumeclaim'], 'not set'),
-          used: knownNumber(used),
-          total: knownNumber(capacityBytes),
+          used: toKnownNumber(used),
+          total: toKnownNumber(capacityBytes),
           utilization: computeUtilization(used, capacityBytes),
           read: noBytes,
           write: noBytes,
-          daysUntilFull: notForecastYet,
+          daysUntilFull: pendingForecast,
         },
       },
     ];
@@ -189,17 +195,19 @@ const toVolumeDisks = (cells: readonly Cell[]): DiskWithHistory[] =>
 
 /** Returns the latest value of each metric, for several mounts of one volume. */
 const selectNewest = (cells: readonly Cell[]): Cell[] =>
-  [...Map.groupBy(cells, ({ metric }) => metric).values()].map((own) =>
-    own.reduce((one, other) => (other.atMs > one.atMs ? other : one)),
+  [...Map.groupBy(cells, ({ metric }) => metric).values()].map((metricCells) =>
+    metricCells.reduce((left, right) => (right.atMs > left.atMs ? right : left)),
   );
 
 const hourMs = 3_600_000;
 const dayNs = 86_400_000_000_000n;
 
 /** Returns the series of these cells, by their resources and, for remote-write, their instances. */
-const seriesCondition = (cells: readonly Cell[]): NonNullable<CellQuery['series']> => {
+const buildSeriesCondition = (cells: readonly Cell[]): NonNullable<CellQuery['series']> => {
   const ids = [...new Set(cells.map(({ resourceId }) => resourceId).filter((id) => id !== '0'))];
-  const texts = (key: string): string[] => [...new Set(cells.flatMap(({ labels: own }) => own[key] ?? []))];
+  const texts = (key: string): string[] => [
+    ...new Set(cells.flatMap(({ labels: cellLabels }) => cellLabels[key] ?? [])),
+  ];
   const instances = texts('instance').map(quoteString);
   const conditions = [
     ...(ids.length === 0 ? [] : [`series.resource_id IN (${ids.join(', ')})`]),
@@ -210,7 +218,7 @@ const seriesCondition = (cells: readonly Cell[]): NonNullable<CellQuery['series'
 
 /** Returns the disks with predictions, from the hours of the given days before the end of the range. */
 export const addForecasts = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
   { disks, days }: { readonly disks: readonly DiskWithHistory[]; readonly days: number },
@@ -222,7 +230,7 @@ export const addForecasts = async (
     labels,
     range: { from: range.to - BigInt(days) * dayNs, to: range.to },
     stepMs: hourMs,
-    series: seriesCondition(disks.flatMap((disk) => disk.cells)),
+    series: buildSeriesCondition(disks.flatMap((disk) => disk.cells)),
     ...scope,
   });
   const histories = computeHistories(cells);
@@ -241,22 +249,23 @@ export const addForecasts = async (
  */
 const computeHistories = (cells: readonly Cell[]): ReadonlyMap<string, UsagePoint[]> => {
   const histories = new Map<string, UsagePoint[]>();
-  const add = (id: string, atMs: number, used: number): void => {
+  const addPoint = (id: string, atMs: number, used: number): void => {
     const history = histories.get(id);
     if (history === undefined) histories.set(id, [{ atMs, used }]);
     else history.push({ atMs, used });
   };
   const names = cells.filter(({ metric }) => metric === nodeNameMetric);
-  const hours = [...Map.groupBy(cells, ({ bucketMs }) => bucketMs)].toSorted(([one], [other]) => one - other);
-  for (const [bucketMs, inHour] of hours) {
-    const isOfVolume = ({ metric }: Cell): boolean => volumeMetrics.includes(metric);
+  const hours = [...Map.groupBy(cells, ({ bucketMs }) => bucketMs)].toSorted(([left], [right]) => left - right);
+  for (const [bucketMs, hourCells] of hours) {
+    const isVolumeCell = ({ metric }: Cell): boolean => volumeMetrics.includes(metric);
     for (const { disk } of deduplicateShares(
-      [...groupByHost([...names, ...inHour].filter((cell) => !isOfVolume(cell)))].flatMap(([key, host]) =>
-        findDisks(host.cells).map((found) => toFilesystemDisk(key, host, found)),
+      [...groupByHost([...names, ...hourCells].filter((cell) => !isVolumeCell(cell)))].flatMap(([key, host]) =>
+        findDisks(host.cells).map((filesystem) => toFilesystemDisk(key, host, filesystem)),
       ),
     ))
-      add(disk.id, bucketMs, disk.used.value ?? 0);
-    for (const { disk } of toVolumeDisks(inHour.filter(isOfVolume))) add(disk.id, bucketMs, disk.used.value ?? 0);
+      addPoint(disk.id, bucketMs, disk.used.value ?? 0);
+    for (const { disk } of toVolumeDisks(hourCells.filter(isVolumeCell)))
+      addPoint(disk.id, bucketMs, disk.used.value ?? 0);
   }
   return histories;
 };

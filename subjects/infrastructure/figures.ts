@@ -3,7 +3,7 @@
  * used.
  */
 import { z } from 'zod';
-import { knownNumber, type NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { type NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import type { Cell } from './cells.ts';
 
 /** A text, or the reason why it is unknown */
@@ -30,15 +30,26 @@ export interface Source {
   readonly scale?: number;
 }
 
-type Options = Pick<Source, 'where' | 'scale'>;
-export const level = (metric: string, options: Options = {}): Source => ({ metric, as: 'level', ...options });
-export const rate = (metric: string, options: Options = {}): Source => ({ metric, as: 'rate', ...options });
+type SourceOptions = Pick<Source, 'where' | 'scale'>;
+export const createLevelSource = (metric: string, options: SourceOptions = {}): Source => ({
+  metric,
+  as: 'level',
+  ...options,
+});
+export const createRateSource = (metric: string, options: SourceOptions = {}): Source => ({
+  metric,
+  as: 'rate',
+  ...options,
+});
 
 /** Cells of one item, by metric */
 export type CellsByMetric = ReadonlyMap<string, readonly Cell[]>;
 
 /** Returns the cells of a source with their values. */
-export const sourceValues = (cells: CellsByMetric, source: Source): { readonly cell: Cell; readonly value: number }[] =>
+export const getSourceValues = (
+  cells: CellsByMetric,
+  source: Source,
+): { readonly cell: Cell; readonly value: number }[] =>
   (cells.get(source.metric) ?? []).flatMap((cell) => {
     if (source.where !== undefined && !source.where(cell.labels)) return [];
     const value = source.as === 'level' ? cell.value : cell.rate;
@@ -46,9 +57,9 @@ export const sourceValues = (cells: CellsByMetric, source: Source): { readonly c
   });
 
 /** Returns the first source that has a value, with its values. */
-export const firstAvailable = (cells: CellsByMetric, sources: readonly Source[]) => {
+export const findFirstAvailable = (cells: CellsByMetric, sources: readonly Source[]) => {
   for (const source of sources) {
-    const values = sourceValues(cells, source);
+    const values = getSourceValues(cells, source);
     if (values.length > 0) return values;
   }
   return undefined;
@@ -56,21 +67,21 @@ export const firstAvailable = (cells: CellsByMetric, sources: readonly Source[])
 
 /** Returns the sum of the first source that has a value. */
 export const sumValues = (cells: CellsByMetric, sources: readonly Source[]): number | undefined =>
-  firstAvailable(cells, sources)?.reduce((sum, { value }) => sum + value, 0);
+  findFirstAvailable(cells, sources)?.reduce((sum, { value }) => sum + value, 0);
 
 /** Returns the sum as a value; unknown with the reason if no source has a value. */
-export const knownSum = (cells: CellsByMetric, sources: readonly Source[], reason: string): NumberOrReason =>
+export const toKnownSum = (cells: CellsByMetric, sources: readonly Source[], reason: string): NumberOrReason =>
   toKnown(sumValues(cells, sources), reason);
 
 /** Returns a value; unknown with the reason if there is no number. */
 export const toKnown = (value: number | undefined, reason: string): NumberOrReason =>
-  value === undefined || !Number.isFinite(value) ? unknownNumber(reason) : knownNumber(value);
+  value === undefined || !Number.isFinite(value) ? toUnknownNumber(reason) : toKnownNumber(value);
 
 /** Returns the ratio of two values, such as use and limit; unknown if either is unknown or the divisor is 0. */
-export const knownRatio = (part: NumberOrReason, total: NumberOrReason): NumberOrReason => {
+export const toKnownRatio = (part: NumberOrReason, total: NumberOrReason): NumberOrReason => {
   if (part.value === null) return part;
   if (total.value === null) return total;
-  return total.value > 0 ? knownNumber(part.value / total.value) : unknownNumber('the total is 0');
+  return total.value > 0 ? toKnownNumber(part.value / total.value) : toUnknownNumber('the total is 0');
 };
 
 /** Returns whether only one counter point exists so far, so that there is no rate. */
@@ -82,7 +93,7 @@ export const explainMissing = (cells: CellsByMetric, sources: readonly Source[],
   hasOnePoint(cells, sources) ? 'there is only one point so far; a rate needs two' : reason;
 
 /** Returns the metrics of sources whose rates are requested, without duplicates. */
-export const rateMetrics = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
+export const listRateMetrics = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
   ...new Set(
     Object.values(sources)
       .flat()
@@ -92,6 +103,6 @@ export const rateMetrics = (sources: Readonly<Record<string, readonly Source[]>>
 ];
 
 /** Returns the metrics of sources, without duplicates. */
-export const sourceMetrics = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
-  ...new Set(Object.values(sources).flatMap((each) => each.map(({ metric }) => metric))),
+export const listSourceMetrics = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
+  ...new Set(Object.values(sources).flatMap((sourceList) => sourceList.map(({ metric }) => metric))),
 ];

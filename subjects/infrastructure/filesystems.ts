@@ -3,13 +3,13 @@
  * mounts once.
  */
 import type { Cell } from './cells.ts';
-import { type CellsByMetric, firstAvailable, type Source, sourceValues, sumValues } from './figures.ts';
+import { type CellsByMetric, findFirstAvailable, getSourceValues, type Source, sumValues } from './figures.ts';
 import {
-  deviceOf,
   filesystemSources,
-  filesystemStateOf,
-  filesystemTypeOf,
-  mountpointOf,
+  getDevice,
+  getFilesystemState,
+  getFilesystemType,
+  getMountpoint,
   nodeFilesystemSources,
 } from './names.ts';
 
@@ -66,17 +66,18 @@ interface Mount {
  */
 const readMounts = (cells: CellsByMetric): Mount[] => {
   const bytesByMount = new Map<string, { cell: Cell; bytes: Map<string, number> }>();
-  const add = (cell: Cell, name: string, value: number): void => {
-    const key = JSON.stringify([deviceOf(cell.labels), mountpointOf(cell.labels), filesystemTypeOf(cell.labels)]);
-    const place = bytesByMount.get(key) ?? { cell, bytes: new Map<string, number>() };
-    bytesByMount.set(key, place);
-    place.bytes.set(name, value);
+  const addBytes = (cell: Cell, name: string, value: number): void => {
+    const key = JSON.stringify([getDevice(cell.labels), getMountpoint(cell.labels), getFilesystemType(cell.labels)]);
+    const mountData = bytesByMount.get(key) ?? { cell, bytes: new Map<string, number>() };
+    bytesByMount.set(key, mountData);
+    mountData.bytes.set(name, value);
   };
   for (const source of filesystemSources.byState)
-    for (const { cell, value } of sourceValues(cells, source)) add(cell, filesystemStateOf(cell.labels), value);
+    for (const { cell, value } of getSourceValues(cells, source))
+      addBytes(cell, getFilesystemState(cell.labels), value);
   for (const name of ['size', 'free', 'available'] as const)
     for (const source of filesystemSources[name])
-      for (const { cell, value } of sourceValues(cells, source)) add(cell, name, value);
+      for (const { cell, value } of getSourceValues(cells, source)) addBytes(cell, name, value);
   const mounts = [...bytesByMount.values()].flatMap(({ cell, bytes }) => {
     const size = bytes.get('size');
     const used = bytes.get('used') ?? (size === undefined ? undefined : size - (bytes.get('free') ?? Number.NaN));
@@ -85,9 +86,9 @@ const readMounts = (cells: CellsByMetric): Mount[] => {
     const { labels } = cell;
     return [
       {
-        device: deviceOf(labels),
-        type: filesystemTypeOf(labels),
-        mountpoint: mountpointOf(labels),
+        device: getDevice(labels),
+        type: getFilesystemType(labels),
+        mountpoint: getMountpoint(labels),
         isReadOnly: labels['mode'] === 'ro' || labels['system.filesystem.mode'] === 'ro',
         used,
         free,
@@ -109,68 +110,68 @@ const readNodeFilesystem = (cells: CellsByMetric): Mount[] => {
  * Returns the kind of a device's name. Two names of different kinds may be aliases of one disk; two names of one kind
  * are two disks.
  */
-const nameKind = (device: string): string => /^\/dev\/(root|dm-|mapper\/|disk\/by-)/.exec(device)?.[1] ?? 'plain';
+const getNameKind = (device: string): string => /^\/dev\/(root|dm-|mapper\/|disk\/by-)/.exec(device)?.[1] ?? 'plain';
 
 /** Returns the key of a disk: a device, or a ZFS pool, whose datasets share the free space. */
-const diskKey = ({ device, type, mountpoint }: Mount): string => {
+const toDiskKey = ({ device, type, mountpoint }: Mount): string => {
   if (type === 'zfs') return device.split('/')[0] ?? device;
   return device === '' ? `at ${mountpoint}` : device;
 };
 
 const toDisk = (device: string, mounts: readonly Mount[]): Disk => {
   const byDevice = new Map(mounts.map((mount) => [mount.device, mount]));
-  const distinct = [...byDevice.values()];
+  const distinctMounts = [...byDevice.values()];
   return {
     device,
     type: mounts[0]?.type ?? '',
     mountpoints: [...new Set(mounts.map(({ mountpoint }) => mountpoint))].toSorted(),
     aliases: [],
-    used: distinct.reduce((sum, { used }) => sum + used, 0),
-    free: Math.max(...distinct.map(({ free }) => free)),
+    used: distinctMounts.reduce((sum, { used }) => sum + used, 0),
+    free: Math.max(...distinctMounts.map(({ free }) => free)),
     isReadOnly: mounts.every(({ isReadOnly }) => isReadOnly),
   };
 };
 
 /** Merges two names of a disk that have equal used and free bytes, such as /dev/root and /dev/vda1. */
-const mergeDisks = (one: Disk, other: Disk): Disk => ({
-  ...one,
-  mountpoints: [...new Set([...one.mountpoints, ...other.mountpoints])].toSorted(),
-  aliases: [...one.aliases, other.device].toSorted(),
-  isReadOnly: one.isReadOnly && other.isReadOnly,
+const mergeDisks = (disk: Disk, alias: Disk): Disk => ({
+  ...disk,
+  mountpoints: [...new Set([...disk.mountpoints, ...alias.mountpoints])].toSorted(),
+  aliases: [...disk.aliases, alias.device].toSorted(),
+  isReadOnly: disk.isReadOnly && alias.isReadOnly,
 });
 
-const isAlias = (one: Disk, other: Disk): boolean =>
-  one.type === other.type &&
-  one.used === other.used &&
-  one.free === other.free &&
-  nameKind(one.device) !== nameKind(other.device);
+const isAlias = (disk: Disk, alias: Disk): boolean =>
+  disk.type === alias.type &&
+  disk.used === alias.used &&
+  disk.free === alias.free &&
+  getNameKind(disk.device) !== getNameKind(alias.device);
 
 /** Returns the disks of one host. Mounts of one device are one disk, and so are two names of one device. */
 export const findDisks = (cells: CellsByMetric): Disk[] => {
   const mounts = readMounts(cells).filter(({ type, used, free }) => !isPseudo(type) && used + free > 0);
   const disks: Disk[] = [];
-  for (const [device, own] of Map.groupBy(mounts, diskKey)) {
-    const disk = toDisk(device, own);
-    const at = disks.findIndex((other) => isAlias(other, disk));
-    const same = disks[at];
-    if (same === undefined) disks.push(disk);
-    else disks[at] = mergeDisks(same, disk);
+  for (const [device, deviceMounts] of Map.groupBy(mounts, toDiskKey)) {
+    const disk = toDisk(device, deviceMounts);
+    const aliasIndex = disks.findIndex((other) => isAlias(other, disk));
+    const aliasDisk = disks[aliasIndex];
+    if (aliasDisk === undefined) disks.push(disk);
+    else disks[aliasIndex] = mergeDisks(aliasDisk, disk);
   }
   return disks;
 };
 
 /** Returns the bytes of all writable disks of a host; `undefined` if there are none. */
 export const sumHostDisks = (cells: CellsByMetric): { readonly used: number; readonly total: number } | undefined => {
-  const own = findDisks(cells).filter(({ type }) => !isShared(type));
-  if (own.length === 0) return undefined;
+  const hostDisks = findDisks(cells).filter(({ type }) => !isShared(type));
+  if (hostDisks.length === 0) return undefined;
   return {
-    used: own.reduce((sum, { used }) => sum + used, 0),
-    total: own.reduce((sum, { used, free }) => sum + used + free, 0),
+    used: hostDisks.reduce((sum, { used }) => sum + used, 0),
+    total: hostDisks.reduce((sum, { used, free }) => sum + used + free, 0),
   };
 };
 
 /** Returns the disk of a partition: sda1 → sda, nvme0n1p2 → nvme0n1. */
-const parentDisk = (device: string): string | undefined =>
+const findParentDisk = (device: string): string | undefined =>
   /^((?:nvme\d+n\d+|mmcblk\d+))p\d+$/.exec(device)?.[1] ?? /^((?:s|h|v|xv)d[a-z]+)\d+$/.exec(device)?.[1];
 /** Devices built from other devices or memory, whose reads are also counted there */
 const virtualDevicePattern = /^(dm-\d+|md\d+|loop\d+|ram\d+|zram\d+|sr\d+|fd\d+|bcache\d+|drbd\d+)$/;
@@ -180,24 +181,24 @@ const virtualDevicePattern = /^(dm-\d+|md\d+|loop\d+|ram\d+|zram\d+|sr\d+|fd\d+|
  * from disks that are also present.
  */
 export const sumIo = (cells: CellsByMetric, sources: readonly Source[]): number | undefined => {
-  const values = firstAvailable(cells, sources);
-  const devices = new Set(values?.map(({ cell }) => deviceOf(cell.labels)));
-  const isWhole = (device: string): boolean => {
-    const disk = parentDisk(device);
+  const values = findFirstAvailable(cells, sources);
+  const devices = new Set(values?.map(({ cell }) => getDevice(cell.labels)));
+  const isWholeDisk = (device: string): boolean => {
+    const disk = findParentDisk(device);
     return !virtualDevicePattern.test(device) && (disk === undefined || !devices.has(disk));
   };
-  const whole = values?.filter(({ cell }) => isWhole(deviceOf(cell.labels)));
-  const counted = whole === undefined || whole.length === 0 ? values : whole;
-  return counted?.reduce((sum, { value }) => sum + value, 0);
+  const wholeDiskValues = values?.filter(({ cell }) => isWholeDisk(getDevice(cell.labels)));
+  const countedValues = wholeDiskValues === undefined || wholeDiskValues.length === 0 ? values : wholeDiskValues;
+  return countedValues?.reduce((sum, { value }) => sum + value, 0);
 };
 
 /** Returns the rate for the device of one filesystem, or for the disk of its partition. */
-export const deviceIo = (cells: CellsByMetric, sources: readonly Source[], device: string): number | undefined => {
+export const getDeviceIo = (cells: CellsByMetric, sources: readonly Source[], device: string): number | undefined => {
   const name = device.replace(/^\/dev\//, '');
-  const values = firstAvailable(cells, sources) ?? [];
-  for (const candidate of [name, parentDisk(name)]) {
-    const own = values.filter(({ cell }) => deviceOf(cell.labels) === candidate);
-    if (own.length > 0) return own.reduce((sum, { value }) => sum + value, 0);
+  const values = findFirstAvailable(cells, sources) ?? [];
+  for (const candidate of [name, findParentDisk(name)]) {
+    const deviceValues = values.filter(({ cell }) => getDevice(cell.labels) === candidate);
+    if (deviceValues.length > 0) return deviceValues.reduce((sum, { value }) => sum + value, 0);
   }
   return undefined;
 };

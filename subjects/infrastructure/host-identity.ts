@@ -12,7 +12,7 @@ const toText = (value: unknown): string | undefined =>
   value === undefined || value === null || value === '' ? undefined : String(value);
 
 /** Removes the port: `10.0.0.7:9100` → `10.0.0.7`; `[::1]:9100` → `::1`. */
-const withoutPort = (instance: string): string => {
+const removePort = (instance: string): string => {
   const match = /^\[(.+)\](?::\d+)?$/.exec(instance) ?? /^([^:]+):\d+$/.exec(instance);
   return match?.[1] ?? instance;
 };
@@ -29,18 +29,18 @@ export const identifyHost = (
   const id = toText(resource['host.id']);
   const name = toText(resource['host.name']) ?? toText(resource['k8s.node.name']);
   if (id !== undefined || name !== undefined) return { id, name };
-  const instance = scrapedInstance(resource, labels);
-  const address = instance === undefined ? undefined : withoutPort(instance);
+  const instance = getScrapedInstance(resource, labels);
+  const address = instance === undefined ? undefined : removePort(instance);
   const nodeName = lookUpNodeName(nodeNames, instance) ?? lookUpNodeName(nodeNames, address);
-  const scraped = labels['nodename'] ?? nodeName ?? address;
-  return { id: undefined, name: scraped };
+  const scrapedName = labels['nodename'] ?? nodeName ?? address;
+  return { id: undefined, name: scrapedName };
 };
 
 const lookUpNodeName = (nodeNames: ReadonlyMap<string, string>, address: string | undefined): string | undefined =>
   address === undefined ? undefined : nodeNames.get(address);
 
 /** Returns the scraped address of a series. */
-const scrapedInstance = (resource: Attributes, labels: Readonly<Record<string, string>>): string | undefined =>
+const getScrapedInstance = (resource: Attributes, labels: Readonly<Record<string, string>>): string | undefined =>
   toText(labels['instance']) ?? toText(resource['service.instance.id']);
 
 /** Returns the host names that node_exporter reports for addresses. */
@@ -49,11 +49,11 @@ export const collectNodeNames = (
 ): ReadonlyMap<string, string> => {
   const names = new Map<string, string>();
   for (const { metric, resource, labels } of cells) {
-    const instance = metric === 'node_uname_info' ? scrapedInstance(resource, labels) : undefined;
+    const instance = metric === 'node_uname_info' ? getScrapedInstance(resource, labels) : undefined;
     if (instance === undefined || labels['nodename'] === undefined) continue;
     names.set(instance, labels['nodename']);
     // Other targets at the same address are on the same host.
-    names.set(withoutPort(instance), labels['nodename']);
+    names.set(removePort(instance), labels['nodename']);
   }
   return names;
 };
@@ -76,7 +76,7 @@ export const createHostKeys = (identities: Iterable<HostIdentity>): ((identity: 
     if (id !== undefined) return id;
     if (name === undefined) return unnamedHost;
     const ids = idsByName.get(name);
-    const [only] = ids ?? [];
-    return ids?.size === 1 && only !== undefined ? only : name;
+    const [singleId] = ids ?? [];
+    return ids?.size === 1 && singleId !== undefined ? singleId : name;
   };
 };

@@ -2,18 +2,18 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { Series } from '../../queries/result.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { readCells } from './cells.ts';
 import { groupByHost } from './host-parts.ts';
-import { type Host, hostFigures } from './hosts.ts';
+import { computeHostUsage, type Host } from './hosts.ts';
 import { filesystemMetrics, hostCounters, hostLabels, hostMetrics } from './names.ts';
 
 export const hostSeriesNames = ['cpu', 'memory', 'disk', 'network', 'load'] as const;
 
 type HostUsage = Pick<Host, 'cpu' | 'memory' | 'disk' | 'network' | 'load'>;
-type SeriesDefinition = readonly [name: string, unit: string, value: (figures: HostUsage) => number | null];
+type SeriesDefinition = readonly [name: string, unit: string, value: (usage: HostUsage) => number | null];
 
 const seriesDefinitions: Readonly<Record<(typeof hostSeriesNames)[number], readonly SeriesDefinition[]>> = {
   cpu: [
@@ -45,7 +45,7 @@ export const HostSeries = z.strictObject({ series: z.array(Series), stepMs: z.in
 
 /** Returns the series of one host; a step without points is omitted. */
 export const readHostSeries = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
   {
@@ -80,18 +80,18 @@ export const readHostSeries = async (
   });
   const nodeNameCells = cells.filter(({ metric }) => metric === 'node_uname_info');
   const steps = [...Map.groupBy(cells, ({ bucketMs }) => bucketMs)]
-    .toSorted(([one], [other]) => one - other)
+    .toSorted(([left], [right]) => left - right)
     .flatMap(([atMs, stepCells]) => {
-      const own = groupByHost([...stepCells, ...nodeNameCells]).get(host.id);
-      return own === undefined ? [] : [{ atMs, figures: hostFigures(own.cells) }];
+      const hostData = groupByHost([...stepCells, ...nodeNameCells]).get(host.id);
+      return hostData === undefined ? [] : [{ atMs, figures: computeHostUsage(hostData.cells) }];
     });
   const series = names
     .flatMap((name) => seriesDefinitions[name])
-    .map(([name, unit, read]) => ({
+    .map(([name, unit, getValue]) => ({
       name,
       labels: { host: host.id },
       unit,
-      points: steps.map(({ atMs, figures }): [number, number | null] => [atMs, read(figures)]),
+      points: steps.map(({ atMs, figures: usage }): [number, number | null] => [atMs, getValue(usage)]),
     }))
     .filter(({ points }) => points.some(([, value]) => value !== null));
   return { series, stepMs };

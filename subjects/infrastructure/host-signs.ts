@@ -1,12 +1,16 @@
 /** Recently active hosts, and the last time of each telemetry signal */
 
 import type { Attributes } from '../../queries/attributes.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { getResources } from '../../queries/resources.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { hostSeenSinceMs } from './known-series.ts';
+import { getHostSeenSinceMs } from './known-series.ts';
 import { hostActivityMetrics } from './names.ts';
 
 /** Recent series or records of a host */
@@ -43,26 +47,28 @@ export interface Senders {
   readonly instances: readonly string[];
 }
 
-const seenSinceValue = ({ from }: Range): string => String(hostSeenSinceMs(Number(from / 1_000_000n)));
+const seenSinceValue = ({ from }: Range): string => String(getHostSeenSinceMs(Number(from / 1_000_000n)));
 
 /**
  * Returns hosts with metrics in the range, and the last point of each. Senders that are known to be active are
  * excluded, because a day of points is expensive to read.
  */
 export const readMetricActivity = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
-  known: Senders,
+  activeSenders: Senders,
 ): Promise<HostActivity[]> => {
   const metrics = hostActivityMetrics.map(quoteString).join(', ');
-  const others = [
-    ...(known.resourceIds.length === 0 ? [] : [`series.resource_id NOT IN (${known.resourceIds.join(', ')})`]),
-    ...(known.instances.length === 0
+  const exclusions = [
+    ...(activeSenders.resourceIds.length === 0
       ? []
-      : [`series.attributes['instance'] NOT IN (${known.instances.map(quoteString).join(', ')})`]),
+      : [`series.resource_id NOT IN (${activeSenders.resourceIds.join(', ')})`]),
+    ...(activeSenders.instances.length === 0
+      ? []
+      : [`series.attributes['instance'] NOT IN (${activeSenders.instances.map(quoteString).join(', ')})`]),
   ].map((condition) => ` AND ${condition}`);
-  const seenCondition = `last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')${others.join('')}`;
+  const seenCondition = `last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')${exclusions.join('')}`;
   const rows = await reading.columns.query<SeriesRow>(
     `SELECT toString(resource) AS resource, labels, toString(max(newest)) AS last, toString(argMax(points, newest)) AS points, toString(argMax(oldest, newest)) AS first
     FROM (
@@ -71,18 +77,18 @@ export const readMetricActivity = async (
         AND samples.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND samples.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
         AND received_at >= fromUnixTimestamp64Nano({from:Int64} - ${maxClockAheadNs}, 'UTC')
         AND series_id IN (SELECT series_id FROM (
-          SELECT min(series_id) AS series_id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seenCondition}${projectScopeCondition(scope)}
+          SELECT min(series_id) AS series_id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seenCondition}${buildProjectScopeCondition(scope)}
           GROUP BY metric, resource_id, attributes['instance']))
       GROUP BY series_id) AS points
     INNER JOIN (
       SELECT series_id, any(series.resource_id) AS resource, any([${labelNames.map((name) => `series.attributes[${quoteString(name)}]`).join(', ')}]) AS labels
-      FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seenCondition}${projectScopeCondition(scope)} GROUP BY series_id) AS known
+      FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seenCondition}${buildProjectScopeCondition(scope)} GROUP BY series_id) AS known
     USING (series_id) GROUP BY resource, labels LIMIT ${maxHosts}`,
     {
       from: String(range.from),
       to: String(range.to),
       seen: seenSinceValue(range),
-      ...projectScopeParameterValues(scope),
+      ...toProjectScopeParameters(scope),
     },
   );
   const resources = await getResources(
@@ -109,7 +115,7 @@ interface EntityRow {
  * Returns hosts that any resource in the range names, with one resource each. Resources of containers describe the
  * container.
  */
-export const readReportedHosts = async (reading: Reading, range: Range): Promise<HostActivity[]> => {
+export const readReportedHosts = async (reading: TenantReader, range: Range): Promise<HostActivity[]> => {
   const rows = await reading.columns.query<EntityRow>(
     `SELECT toString(argMax(resource_id, last_seen)) AS resource FROM entities
     WHERE tenant_id = {tenant:String} AND kind = 'host' AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')
@@ -152,23 +158,23 @@ const countColumns = { logs: 'logs', traces: 'spans' } as const;
  * the later one.
  */
 export const readLastRecords = async (
-  reading: Reading,
+  reading: TenantReader,
   signal: keyof typeof countColumns,
   hosts: readonly string[],
   range: Range,
   scope: ProjectScope,
 ): Promise<ReadonlyMap<string, number>> => {
   if (hosts.length === 0) return new Map();
-  const ids = `SELECT resource_id, id AS host FROM entities WHERE tenant_id = {tenant:String} AND kind = 'host' AND id IN ({hosts:Array(String)})`;
+  const hostIdsSql = `SELECT resource_id, id AS host FROM entities WHERE tenant_id = {tenant:String} AND kind = 'host' AND id IN ({hosts:Array(String)})`;
   const rows = await reading.columns.query<LastRow>(
     `SELECT host, toString(least(max(newest), intDiv({to:Int64}, 1000000))) AS last FROM (
       SELECT resource_id, max(toUnixTimestamp64Milli(resource_activity.last_seen)) AS newest FROM resource_activity
-      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM (${ids})) AND ${countColumns[signal]} > 0
+      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM (${hostIdsSql})) AND ${countColumns[signal]} > 0
         AND minute >= toStartOfMinute(fromUnixTimestamp64Nano({from:Int64}, 'UTC')) AND minute <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-        AND resource_activity.first_seen <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')${projectScopeCondition(scope)}
+        AND resource_activity.first_seen <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')${buildProjectScopeCondition(scope)}
       GROUP BY resource_id) AS records
-    INNER JOIN (${ids}) AS hosts USING (resource_id) GROUP BY host`,
-    { from: String(range.from), to: String(range.to), hosts: [...hosts], ...projectScopeParameterValues(scope) },
+    INNER JOIN (${hostIdsSql}) AS hosts USING (resource_id) GROUP BY host`,
+    { from: String(range.from), to: String(range.to), hosts: [...hosts], ...toProjectScopeParameters(scope) },
   );
   return new Map(rows.map(({ host, last }) => [host, Number(last)]));
 };

@@ -42,19 +42,22 @@ const formatDuration = (ms: number): string => {
 const unknownStopReason =
   'terminated or scaled-down instances are not reported to OIQ; only clusters report nodes that were removed';
 
-export const determineHostState = (signs: HostEvidence): HostState => {
-  const { atMs, intervalMs } = signs;
+export const determineHostState = (evidence: HostEvidence): HostState => {
+  const { atMs, intervalMs } = evidence;
   const allowedMs = Math.max(minSilenceMs, 3 * (intervalMs ?? 0));
   const signals = [
-    ['metrics', signs.metrics],
-    ['logs', signs.logs],
-    ['traces', signs.traces],
+    ['metrics', evidence.metrics],
+    ['logs', evidence.logs],
+    ['traces', evidence.traces],
   ] as const;
-  const isFresh = (seen: LastReceived): boolean => typeof seen === 'number' && atMs - seen <= allowedMs;
-  const freshSignals = signals.filter(([, seen]) => isFresh(seen)).map(([name]) => name);
-  const stoppedSignals = signals.filter(([, seen]) => typeof seen === 'number' && !isFresh(seen));
+  const isFresh = (lastReceived: LastReceived): boolean =>
+    typeof lastReceived === 'number' && atMs - lastReceived <= allowedMs;
+  const freshSignals = signals.filter(([, lastReceived]) => isFresh(lastReceived)).map(([name]) => name);
+  const stoppedSignals = signals.filter(
+    ([, lastReceived]) => typeof lastReceived === 'number' && !isFresh(lastReceived),
+  );
   const lastSeenText = stoppedSignals
-    .map(([name, seen]) => `${name} ${formatDuration(atMs - Number(seen))} ago`)
+    .map(([name, lastReceived]) => `${name} ${formatDuration(atMs - Number(lastReceived))} ago`)
     .join(', ');
   if (freshSignals.length > 0) {
     const reason = [
@@ -65,8 +68,8 @@ export const determineHostState = (signs: HostEvidence): HostState => {
     ].join('; ');
     return { state: 'active', reason, wasStopped: { value: false, reason: null } };
   }
-  const uncheckedSignals = signals.flatMap(([name, seen]) =>
-    typeof seen === 'string' ? [`${name} not checked: ${seen}`] : [],
+  const uncheckedSignals = signals.flatMap(([name, lastReceived]) =>
+    typeof lastReceived === 'string' ? [`${name} not checked: ${lastReceived}`] : [],
   );
   const intervalText =
     intervalMs === undefined ? '' : `; its metrics typically arrive every ${formatDuration(intervalMs)}`;
@@ -75,17 +78,17 @@ export const determineHostState = (signs: HostEvidence): HostState => {
       ? 'no signal was received in the checked period'
       : `last received: ${lastSeenText}${intervalText}`;
   const cause =
-    signs.isStillNode === false
+    evidence.isStillNode === false
       ? ['its cluster no longer reports this node: it was removed']
-      : signs.isStillNode === true
+      : evidence.isStillNode === true
         ? ['its cluster still reports this node: the sender on it stopped, or the node did']
         : [];
   return {
     state: 'silent',
     reason: [base, ...cause, ...uncheckedSignals].join('; '),
     wasStopped:
-      signs.isStillNode === undefined
+      evidence.isStillNode === undefined
         ? { value: null, reason: unknownStopReason }
-        : { value: !signs.isStillNode, reason: null },
+        : { value: !evidence.isStillNode, reason: null },
   };
 };

@@ -3,27 +3,35 @@ import { z } from 'zod';
 import type { Attributes } from '../../queries/attributes.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import { type Cell, readCells } from './cells.ts';
 import {
   type CellsByMetric,
   explainMissing,
-  firstAvailable,
+  findFirstAvailable,
   KnownText,
-  knownRatio,
-  knownSum,
   type Source,
   sumValues,
   toKnown,
+  toKnownRatio,
+  toKnownSum,
   toKnownText,
 } from './figures.ts';
 import { sumHostDisks, sumIo } from './filesystems.ts';
 import { groupByHost, type HostData } from './host-parts.ts';
 import { readLastRecords, readMetricActivity, readReportedHosts, type Senders } from './host-signs.ts';
 import { determineHostState, type HostState, type LastReceived, minSilenceMs } from './host-state.ts';
-import { cpuMode, filesystemMetrics, hostCounters, hostLabels, hostMetrics, hostSources, idleModes } from './names.ts';
+import {
+  filesystemMetrics,
+  getCpuMode,
+  hostCounters,
+  hostLabels,
+  hostMetrics,
+  hostSources,
+  idleModes,
+} from './names.ts';
 
 const State = z.enum(['active', 'silent']);
 const share = NumberOrReason.describe('Share between 0 and 1');
@@ -81,14 +89,14 @@ export const recentRange = ({ to }: Range): Range => ({ from: to - recentNs, to 
 
 /** Returns the hosts of a range, or those with a given id, otherwise with a given name. */
 export const readHosts = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
   only?: string,
 ): Promise<{ readonly items: Host[]; readonly isCut: boolean }> => {
   const from = range.from < range.to - lookbackNs ? range.from : range.to - lookbackNs;
-  const past = { from, to: range.to };
-  const [{ cells, isCut }, named] = await Promise.all([
+  const lookbackRange = { from, to: range.to };
+  const [{ cells, isCut }, reportedHosts] = await Promise.all([
     readCells(reading, {
       metrics: [...hostMetrics, ...filesystemMetrics],
       counters: hostCounters,
@@ -96,32 +104,32 @@ export const readHosts = async (
       range: recentRange(range),
       ...scope,
     }),
-    readReportedHosts(reading, past),
+    readReportedHosts(reading, lookbackRange),
   ]);
-  const signs = await readMetricActivity(reading, past, scope, activeSenders(cells, range));
-  const all = [...groupByHost(cells, [...signs, ...named])];
-  const found = only === undefined ? all : findHosts(all, only);
-  const last = await readLastTimes(reading, found, past, scope);
-  const nodes = currentNodes(cells);
-  const items = found.flatMap(([key, host]) => {
-    const metrics = lastMetricMs(host);
-    const seen = { metrics, logs: last.logs(key, host), traces: last.traces(key, host) };
+  const metricActivity = await readMetricActivity(reading, lookbackRange, scope, findActiveSenders(cells, range));
+  const allHosts = [...groupByHost(cells, [...metricActivity, ...reportedHosts])];
+  const foundHosts = only === undefined ? allHosts : findHosts(allHosts, only);
+  const lastTimes = await readLastTimes(reading, foundHosts, lookbackRange, scope);
+  const nodes = listCurrentNodes(cells);
+  const items = foundHosts.flatMap(([key, host]) => {
+    const metrics = getLastMetricMs(host);
+    const lastReceived = { metrics, logs: lastTimes.logs(key, host), traces: lastTimes.traces(key, host) };
     // A host of another project, or one whose records are older than the searched period.
-    if (Object.values(seen).every((each) => typeof each !== 'number')) return [];
+    if (Object.values(lastReceived).every((lastTime) => typeof lastTime !== 'number')) return [];
     const intervals = host.traces.flatMap(({ intervalMs }) => (intervalMs === undefined ? [] : [intervalMs]));
     const state = determineHostState({
-      ...seen,
+      ...lastReceived,
       atMs: Number(range.to / 1_000_000n),
       intervalMs: intervals.length === 0 ? undefined : Math.min(...intervals),
       isStillNode: isStillNode(host, nodes),
     });
-    return [toHost(key, host, state, seen)];
+    return [toHost(key, host, state, lastReceived)];
   });
   return { items, isCut };
 };
 
 /** Returns senders whose last point is so recent that their silence need not be checked. */
-const activeSenders = (cells: readonly Cell[], { to }: Range): Senders => {
+const findActiveSenders = (cells: readonly Cell[], { to }: Range): Senders => {
   const fresh = cells.filter(({ atMs }) => Number(to / 1_000_000n) - atMs < minSilenceMs);
   return {
     resourceIds: [...new Set(fresh.map(({ resourceId }) => resourceId))].filter((id) => id !== '0'),
@@ -129,16 +137,16 @@ const activeSenders = (cells: readonly Cell[], { to }: Range): Senders => {
   };
 };
 
-const lastMetricMs = ({ traces, cells }: HostData): number | undefined => {
+const getLastMetricMs = ({ traces, cells }: HostData): number | undefined => {
   const times = [
     ...traces.flatMap(({ lastMs }) => (lastMs === undefined ? [] : [lastMs])),
     ...[...cells.values()].flat().map(({ atMs }) => atMs),
   ];
-  return times.length === 0 ? undefined : times.reduce((one, other) => Math.max(one, other));
+  return times.length === 0 ? undefined : times.reduce((left, right) => Math.max(left, right));
 };
 
 /** Returns clusters with current node metrics, and their nodes. */
-const currentNodes = (cells: readonly Cell[]): ReadonlySet<string> =>
+const listCurrentNodes = (cells: readonly Cell[]): ReadonlySet<string> =>
   new Set(
     cells
       .filter(({ metric }) => metric.startsWith('k8s.node.'))
@@ -153,22 +161,27 @@ const isStillNode = ({ traces, cells }: HostData, nodes: ReadonlySet<string>): b
 
 type FoundHost = readonly [string, HostData];
 
-const findHosts = (all: readonly FoundHost[], called: string): FoundHost[] => {
-  const byId = all.filter(([key]) => key === called);
-  return byId.length > 0 ? byId : all.filter(([, { identity }]) => identity.name === called);
+const findHosts = (allHosts: readonly FoundHost[], idOrName: string): FoundHost[] => {
+  const byId = allHosts.filter(([key]) => key === idOrName);
+  return byId.length > 0 ? byId : allHosts.filter(([, { identity }]) => identity.name === idOrName);
 };
 
 /** Returns the times of the last records. */
-const readLastTimes = async (reading: Reading, found: readonly FoundHost[], range: Range, scope: ProjectScope) => {
-  const names = [...new Set(found.flatMap(([key, { identity }]) => [key, identity.name ?? key]))];
+const readLastTimes = async (
+  reading: TenantReader,
+  foundHosts: readonly FoundHost[],
+  range: Range,
+  scope: ProjectScope,
+) => {
+  const names = [...new Set(foundHosts.flatMap(([key, { identity }]) => [key, identity.name ?? key]))];
   const read = async (signal: 'logs' | 'traces') => {
     if (!reading.plan.entitlements.includes(signal)) {
       const reason = `the plan ${reading.plan.name} does not include ${signal}`;
       return (): LastReceived => reason;
     }
-    const last = await readLastRecords(reading, signal, names, range, scope);
+    const lastRecords = await readLastRecords(reading, signal, names, range, scope);
     return (key: string, host: HostData): LastReceived =>
-      last.get(key) ?? (host.identity.name === undefined ? undefined : last.get(host.identity.name));
+      lastRecords.get(key) ?? (host.identity.name === undefined ? undefined : lastRecords.get(host.identity.name));
   };
   const [logs, traces] = await Promise.all([read('logs'), read('traces')]);
   return { logs, traces };
@@ -191,14 +204,14 @@ const notSetReason = (key: string): string =>
 
 const toHost = (
   key: string,
-  found: HostData,
+  hostData: HostData,
   { state, reason, wasStopped }: HostState,
-  seen: Readonly<Record<string, LastReceived>>,
+  lastReceived: Readonly<Record<string, LastReceived>>,
 ): Host => {
-  const { cells, identity } = found;
-  const attribute = (name: string) => toKnownText(findAttribute(found, name), notSetReason(name));
+  const { cells, identity } = hostData;
+  const attribute = (name: string) => toKnownText(findAttribute(hostData, name), notSetReason(name));
   const uname = cells.get('node_uname_info')?.[0]?.labels;
-  const times = Object.values(seen).filter((each) => typeof each === 'number');
+  const times = Object.values(lastReceived).filter((lastTime) => typeof lastTime === 'number');
   return {
     id: key,
     name: toKnownText(identity.name, notSetReason('host.name')),
@@ -210,80 +223,87 @@ const toHost = (
       'no signal was received in the checked period',
     ),
     os: {
-      type: toKnownText(findAttribute(found, 'os.type') ?? uname?.['sysname']?.toLowerCase(), notSetReason('os.type')),
+      type: toKnownText(
+        findAttribute(hostData, 'os.type') ?? uname?.['sysname']?.toLowerCase(),
+        notSetReason('os.type'),
+      ),
       description: attribute('os.description'),
     },
-    arch: toKnownText(findAttribute(found, 'host.arch') ?? uname?.['machine'], notSetReason('host.arch')),
+    arch: toKnownText(findAttribute(hostData, 'host.arch') ?? uname?.['machine'], notSetReason('host.arch')),
     cloud: {
       provider: attribute('cloud.provider'),
       region: attribute('cloud.region'),
       zone: toKnownText(
-        findAttribute(found, 'cloud.availability_zone') ?? findAttribute(found, 'cloud.zone'),
+        findAttribute(hostData, 'cloud.availability_zone') ?? findAttribute(hostData, 'cloud.zone'),
         notSetReason('cloud.availability_zone'),
       ),
       account: attribute('cloud.account.id'),
       instanceType: attribute('host.type'),
     },
-    kubernetesNode: toKnownText(findAttribute(found, 'k8s.node.name'), 'no metric contains a Kubernetes node for it'),
-    ...hostFigures(cells),
-    uptimeSeconds: toKnown(uptimeOf(cells), notReceivedReason('system.uptime', hostReceiver('system'))),
+    kubernetesNode: toKnownText(
+      findAttribute(hostData, 'k8s.node.name'),
+      'no metric contains a Kubernetes node for it',
+    ),
+    ...computeHostUsage(cells),
+    uptimeSeconds: toKnown(computeUptime(cells), notReceivedReason('system.uptime', hostReceiver('system'))),
   };
 };
 
 /** Returns the uptime in seconds, at the time of the point that reports it. */
-const uptimeOf = (cells: CellsByMetric): number | undefined => {
+const computeUptime = (cells: CellsByMetric): number | undefined => {
   const [boot] = hostSources.bootTime.flatMap(({ metric }) => cells.get(metric) ?? []);
   return sumValues(cells, hostSources.uptime) ?? (boot && boot.atMs / 1000 - boot.value / boot.series);
 };
 
 /** Returns the resource usage of a host, from its cells. */
-export const hostFigures = (cells: CellsByMetric): Pick<Host, 'cpu' | 'memory' | 'disk' | 'network' | 'load'> => {
+export const computeHostUsage = (cells: CellsByMetric): Pick<Host, 'cpu' | 'memory' | 'disk' | 'network' | 'load'> => {
   const disks = sumHostDisks(cells);
   const used = toKnown(disks?.used, notReceivedReason('filesystem sizes', hostReceiver('filesystem')));
   const total = toKnown(disks?.total, notReceivedReason('filesystem sizes', hostReceiver('filesystem')));
-  const { utilization, cores } = cpuOf(cells);
+  const { utilization, cores } = computeCpu(cells);
   return {
-    cpu: { utilization, cores, logicalCpus: logicalCpusOf(cells) },
-    memory: memoryOf(cells),
+    cpu: { utilization, cores, logicalCpus: computeLogicalCpus(cells) },
+    memory: computeMemory(cells),
     disk: {
       used,
       total,
-      utilization: knownRatio(used, total),
+      utilization: toKnownRatio(used, total),
       read: toKnown(sumIo(cells, hostSources.diskRead), rateMissing(cells, hostSources.diskRead, 'disk')),
       write: toKnown(sumIo(cells, hostSources.diskWrite), rateMissing(cells, hostSources.diskWrite, 'disk')),
     },
     network: {
-      receive: rateOf(cells, hostSources.networkReceive, 'network'),
-      transmit: rateOf(cells, hostSources.networkTransmit, 'network'),
+      receive: computeRate(cells, hostSources.networkReceive, 'network'),
+      transmit: computeRate(cells, hostSources.networkTransmit, 'network'),
     },
     load: {
-      m1: knownSum(cells, hostSources.load1, notReceivedReason('load average', hostReceiver('load'))),
-      m5: knownSum(cells, hostSources.load5, notReceivedReason('load average', hostReceiver('load'))),
-      m15: knownSum(cells, hostSources.load15, notReceivedReason('load average', hostReceiver('load'))),
+      m1: toKnownSum(cells, hostSources.load1, notReceivedReason('load average', hostReceiver('load'))),
+      m5: toKnownSum(cells, hostSources.load5, notReceivedReason('load average', hostReceiver('load'))),
+      m15: toKnownSum(cells, hostSources.load15, notReceivedReason('load average', hostReceiver('load'))),
     },
   };
 };
 
 const rateMissing = (cells: CellsByMetric, sources: readonly Source[], scraper: string): string =>
   explainMissing(cells, sources, notReceivedReason(`${scraper} bytes`, hostReceiver(scraper)));
-const rateOf = (cells: CellsByMetric, sources: readonly Source[], scraper: string): NumberOrReason =>
-  knownSum(cells, sources, rateMissing(cells, sources, scraper));
+const computeRate = (cells: CellsByMetric, sources: readonly Source[], scraper: string): NumberOrReason =>
+  toKnownSum(cells, sources, rateMissing(cells, sources, scraper));
 
 /**
  * Returns non-idle time as a share of all time, for all names of the modes, and the equivalent number of processors.
  */
-const cpuOf = (cells: CellsByMetric): { utilization: NumberOrReason; cores: NumberOrReason } => {
+const computeCpu = (cells: CellsByMetric): { utilization: NumberOrReason; cores: NumberOrReason } => {
   const reason = explainMissing(cells, hostSources.cpu, notReceivedReason('processor time', hostReceiver('cpu')));
-  const modes = firstAvailable(cells, hostSources.cpu);
-  const cpus = logicalCpusOf(cells);
+  const modes = findFirstAvailable(cells, hostSources.cpu);
+  const cpus = computeLogicalCpus(cells);
   if (modes === undefined) {
-    const cores = knownSum(cells, hostSources.cpuCores, reason);
-    return { utilization: cores.value === null ? unknownNumber(reason) : knownRatio(cores, cpus), cores };
+    const cores = toKnownSum(cells, hostSources.cpuCores, reason);
+    return { utilization: cores.value === null ? toUnknownNumber(reason) : toKnownRatio(cores, cpus), cores };
   }
-  const sum = (chosen: typeof modes): number => chosen.reduce((total, { value }) => total + value, 0);
-  const all = sum(modes);
-  const busy = sum(modes.filter(({ cell }) => !idleModes.includes(cpuMode(cell.labels))));
-  const utilization = all > 0 ? knownNumber(busy / all) : unknownNumber('no processor time elapsed between its points');
+  const sum = (chosenModes: typeof modes): number => chosenModes.reduce((total, { value }) => total + value, 0);
+  const totalTime = sum(modes);
+  const busy = sum(modes.filter(({ cell }) => !idleModes.includes(getCpuMode(cell.labels))));
+  const utilization =
+    totalTime > 0 ? toKnownNumber(busy / totalTime) : toUnknownNumber('no processor time elapsed between its points');
   return {
     utilization,
     cores:
@@ -291,22 +311,22 @@ const cpuOf = (cells: CellsByMetric): { utilization: NumberOrReason; cores: Numb
         ? utilization.value === null
           ? utilization
           : cpus
-        : knownNumber(utilization.value * cpus.value),
+        : toKnownNumber(utilization.value * cpus.value),
   };
 };
 
-const logicalCpusOf = (cells: CellsByMetric): NumberOrReason => {
+const computeLogicalCpus = (cells: CellsByMetric): NumberOrReason => {
   const reportedCpus = sumValues(cells, hostSources.logicalCpus);
-  if (reportedCpus !== undefined) return knownNumber(reportedCpus);
+  if (reportedCpus !== undefined) return toKnownNumber(reportedCpus);
   // There is one series per processor and mode.
   const counts = hostSources.cpu.flatMap(({ metric }) => (cells.get(metric) ?? []).map(({ series }) => series));
   return counts.length > 0
-    ? knownNumber(Math.max(...counts))
-    : unknownNumber(notReceivedReason('system.cpu.logical.count', hostReceiver('cpu')));
+    ? toKnownNumber(Math.max(...counts))
+    : toUnknownNumber(notReceivedReason('system.cpu.logical.count', hostReceiver('cpu')));
 };
 
 /** Returns used and total memory. If only states are reported, the total is the sum of the disjoint ones. */
-const memoryOf = (cells: CellsByMetric): Host['memory'] => {
+const computeMemory = (cells: CellsByMetric): Host['memory'] => {
   const reason = notReceivedReason('memory', hostReceiver('memory'));
   const limit = sumValues(cells, hostSources.memoryLimit);
   const available = sumValues(cells, hostSources.memoryAvailable);
@@ -322,16 +342,16 @@ const memoryOf = (cells: CellsByMetric): Host['memory'] => {
         : undefined
       : share !== undefined && share > 0
         ? reportedMemory / share
-        : sumOfStates(cells));
-  const figures = { used: toKnown(used, reason), total: toKnown(total, reason) };
-  return { ...figures, utilization: knownRatio(figures.used, figures.total) };
+        : sumMemoryStates(cells));
+  const memory = { used: toKnown(used, reason), total: toKnown(total, reason) };
+  return { ...memory, utilization: toKnownRatio(memory.used, memory.total) };
 };
 
-const wholeStates: readonly string[] = ['used', 'free', 'buffered', 'buffers', 'cached', 'inactive'];
+const disjointStates: readonly string[] = ['used', 'free', 'buffered', 'buffers', 'cached', 'inactive'];
 
-const sumOfStates = (cells: CellsByMetric): number | undefined => {
+const sumMemoryStates = (cells: CellsByMetric): number | undefined => {
   const states = (cells.get('system.memory.usage') ?? []).filter(({ labels }) =>
-    wholeStates.includes(labels['system.memory.state'] ?? labels['state'] ?? ''),
+    disjointStates.includes(labels['system.memory.state'] ?? labels['state'] ?? ''),
   );
   return states.length < 2 ? undefined : states.reduce((sum, { value: level }) => sum + level, 0);
 };

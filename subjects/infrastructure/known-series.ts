@@ -1,7 +1,7 @@
 /** In-memory cache of series by id. An id is a hash of metric, resource, labels and kind, so entries never change. */
 
 import { RowCache } from '../../queries/row-cache.ts';
-import { earliestRowMs } from '../../queries/series-seen.ts';
+import { getEarliestRowMs } from '../../queries/series-seen.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { seriesRowIntervalMs } from '../../schemas/tables/metrics.ts';
@@ -42,31 +42,31 @@ export interface SeriesGroup {
 
 /** Groups of all series for the same list of requested labels */
 class SeriesGroupIndex {
-  readonly #places: ReadonlyMap<string, number>;
-  readonly #byPlace = new Map<string, SeriesGroup>();
-  readonly #bySeries = new Map<bigint, SeriesGroup>();
+  readonly #positions: ReadonlyMap<string, number>;
+  readonly #groupsBySortKey = new Map<string, SeriesGroup>();
+  readonly #groupsBySeries = new Map<bigint, SeriesGroup>();
   #areOrdered = true;
 
   constructor(labels: readonly string[]) {
-    this.#places = new Map(labels.map((label, at) => [label, at]));
+    this.#positions = new Map(labels.map((encodeLabel, index) => [encodeLabel, index]));
   }
 
-  groupOf(id: bigint, series: KnownSeries): SeriesGroup {
-    const known = this.#bySeries.get(id);
-    if (known !== undefined) return known;
-    const made = createGroup(series, this.#places);
-    const group = this.#byPlace.get(made.sortKey) ?? made;
-    if (group === made) this.#areOrdered = false;
-    this.#byPlace.set(group.sortKey, group);
-    this.#bySeries.set(id, group);
+  getGroup(id: bigint, series: KnownSeries): SeriesGroup {
+    const existing = this.#groupsBySeries.get(id);
+    if (existing !== undefined) return existing;
+    const createdGroup = createGroup(series, this.#positions);
+    const group = this.#groupsBySortKey.get(createdGroup.sortKey) ?? createdGroup;
+    if (group === createdGroup) this.#areOrdered = false;
+    this.#groupsBySortKey.set(group.sortKey, group);
+    this.#groupsBySeries.set(id, group);
     return group;
   }
 
   /** Assigns positions to all groups in order. */
-  order(): void {
+  assignOrder(): void {
     if (this.#areOrdered) return;
-    const sorted = [...this.#byPlace.values()].sort((one, other) => (one.sortKey < other.sortKey ? -1 : 1));
-    for (const [at, group] of sorted.entries()) group.order = at;
+    const sorted = [...this.#groupsBySortKey.values()].sort((left, right) => (left.sortKey < right.sortKey ? -1 : 1));
+    for (const [index, group] of sorted.entries()) group.order = index;
     this.#areOrdered = true;
   }
 }
@@ -74,20 +74,20 @@ class SeriesGroupIndex {
 /** Sorts like lists of all requested labels, in which a missing label is empty and is first. */
 const createGroup = (
   { metric, resourceId, keys, values }: KnownSeries,
-  places: ReadonlyMap<string, number>,
+  positions: ReadonlyMap<string, number>,
 ): SeriesGroup => {
-  const own = keys
-    .map((key, at) => [places.get(key) ?? -1, key, values[at] ?? ''] as const)
-    .filter(([place, , value]) => place >= 0 && value !== '')
-    .sort(([one], [other]) => one - other);
-  const label = ([place, , value]: (typeof own)[number]): string =>
-    `${String.fromCharCode(9999 - place)}${value}\u0001`;
+  const presentLabels = keys
+    .map((key, index) => [positions.get(key) ?? -1, key, values[index] ?? ''] as const)
+    .filter(([position, , value]) => position >= 0 && value !== '')
+    .sort(([left], [right]) => left - right);
+  const encodeLabel = ([position, , value]: (typeof presentLabels)[number]): string =>
+    `${String.fromCharCode(9999 - position)}${value}\u0001`;
   return {
     metric,
     resourceId,
     order: 0,
-    labels: Object.fromEntries(own.map(([, key, value]) => [key, value])),
-    sortKey: `${metric}\u0001${resourceId}\u0001${own.map(label).join('')}`,
+    labels: Object.fromEntries(presentLabels.map(([, key, value]) => [key, value])),
+    sortKey: `${metric}\u0001${resourceId}\u0001${presentLabels.map(encodeLabel).join('')}`,
   };
 };
 
@@ -109,7 +109,7 @@ const maxIds = 1000;
  * Returns the time of the earliest row of a host's series that has points since a time. The host's clock may be off by
  * the interval of rows.
  */
-export const hostSeenSinceMs = (fromMs: number): number => earliestRowMs(fromMs - seriesRowIntervalMs);
+export const getHostSeenSinceMs = (fromMs: number): number => getEarliestRowMs(fromMs - seriesRowIntervalMs);
 
 const seriesCache = new RowCache<TenantSeriesCache>(maxCacheSize, ({ size }) => size + 1);
 const cacheKey = 'series';
@@ -134,19 +134,20 @@ export const readKnownSeries = async (
     fromMs,
   }: { readonly metrics: readonly string[]; readonly labels: readonly string[]; readonly fromMs: number },
 ): Promise<KnownGroups> => {
-  const before = seriesCache.forTenant(columns).get(cacheKey) ?? createEmptyCache();
-  const missing = new Set(ids.filter((id) => !before.series.has(id)));
-  const read = missing.size === 0 ? new Map() : await readSeries(columns, missing, { metrics, fromMs });
+  const currentCache = seriesCache.forTenant(columns).get(cacheKey) ?? createEmptyCache();
+  const missing = new Set(ids.filter((id) => !currentCache.series.has(id)));
+  const fetched = missing.size === 0 ? new Map() : await readSeries(columns, missing, { metrics, fromMs });
   // Expired series are among those that were cached before.
-  const isFull = before.series.size + read.size > maxPerTenant;
-  const now = isFull ? createEmptyCache() : before;
-  if (isFull) for (const id of ids) copySeries(before.series, now.series, id);
-  for (const [id, series] of read) now.series.set(id, series);
-  const { size } = now.series;
-  if (size !== before.size && size <= maxPerTenant) seriesCache.forTenant(columns).set(cacheKey, { ...now, size });
-  const groups = now.groups.get(labels) ?? new SeriesGroupIndex(labels);
-  now.groups.set(labels, groups);
-  return { series: now.series, groups };
+  const isFull = currentCache.series.size + fetched.size > maxPerTenant;
+  const updatedCache = isFull ? createEmptyCache() : currentCache;
+  if (isFull) for (const id of ids) copySeries(currentCache.series, updatedCache.series, id);
+  for (const [id, series] of fetched) updatedCache.series.set(id, series);
+  const { size } = updatedCache.series;
+  if (size !== currentCache.size && size <= maxPerTenant)
+    seriesCache.forTenant(columns).set(cacheKey, { ...updatedCache, size });
+  const groups = updatedCache.groups.get(labels) ?? new SeriesGroupIndex(labels);
+  updatedCache.groups.set(labels, groups);
+  return { series: updatedCache.series, groups };
 };
 
 const copySeries = (from: ById, to: Map<bigint, KnownSeries>, id: bigint): void => {
@@ -168,7 +169,7 @@ const readSeries = async (
       any(mapKeys(series.attributes)) AS keys, any(mapValues(series.attributes)) AS values
     FROM series WHERE tenant_id = {tenant:String} AND series.metric IN (${metrics.map(quoteString).join(', ')}) AND ${seriesCondition}
     GROUP BY series_id LIMIT 1000000`,
-    ids.size > maxIds ? { seen: String(hostSeenSinceMs(fromMs)) } : {},
+    ids.size > maxIds ? { seen: String(getHostSeenSinceMs(fromMs)) } : {},
     { maxResultRows: 1_000_000 },
   );
   const texts = new Map<string, string>();
@@ -188,9 +189,9 @@ const readSeries = async (
 };
 
 /** Returns one shared value per key to save memory, because many series have the same labels. */
-const intern = <Value>(known: Map<string, Value>, key: string, value: Value): Value => {
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  known.set(key, value);
+const intern = <Value>(sharedValues: Map<string, Value>, key: string, value: Value): Value => {
+  const existingValue = sharedValues.get(key);
+  if (existingValue !== undefined) return existingValue;
+  sharedValues.set(key, value);
   return value;
 };

@@ -10,10 +10,10 @@ import {
   int64Pattern,
   nonEmptyTextPattern,
 } from '../../queries/cursor.ts';
-import { invalid } from '../../queries/errors.ts';
+import { createValidationError } from '../../queries/errors.ts';
 import { type ProjectScope, projectScopeParameters } from '../../queries/project-scope.ts';
 import { parseRetainedRange, type Range, rangeParameters, requireRetained } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { Incompleteness } from '../../queries/result.ts';
 import { listSortValues, parseSort, sortDescription } from '../../queries/sort.ts';
 import { decodePosition, encodePosition, getSortedPage, type Position } from '../../queries/sorted-page.ts';
@@ -65,7 +65,7 @@ interface Page {
 }
 
 /** Returns the range and position of the requested page; checks the entitlement to metrics and their retention. */
-export const parsePage = (kind: string, query: ListQuery, reading: Reading): Page => {
+export const parsePage = (kind: string, query: ListQuery, reading: TenantReader): Page => {
   const { nowMs } = reading;
   if (query.cursor === undefined)
     return { range: parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs }), after: undefined };
@@ -107,19 +107,25 @@ interface ListItems<Item> {
 export const readListPage = async <Item, Query extends ListQuery>(
   kind: string,
   query: Query,
-  reading: Reading,
+  reading: TenantReader,
   {
-    read,
+    readItems,
     filters,
     ...listing
   }: ListDefinition<Item> & {
-    readonly read: (reading: Reading, range: Range, scope: ProjectScope) => Promise<ListItems<Item>>;
+    readonly readItems: (reading: TenantReader, range: Range, scope: ProjectScope) => Promise<ListItems<Item>>;
     readonly filters: Filters<Item, Query>;
   },
 ) => {
   const page = parsePage(kind, query, reading);
-  const found = await read(reading, page.range, query);
-  return createPage(kind, query, page, { ...found, items: found.items.filter(createFilter(query, filters)) }, listing);
+  const listItems = await readItems(reading, page.range, query);
+  return createPage(
+    kind,
+    query,
+    page,
+    { ...listItems, items: listItems.items.filter(createFilter(query, filters)) },
+    listing,
+  );
 };
 
 /** Returns one page of these items; `isCut` is true if there are more than the limit. */
@@ -127,19 +133,19 @@ export const createPage = <Item>(
   kind: string,
   query: ListQuery,
   page: Page,
-  found: ListItems<Item>,
+  listItems: ListItems<Item>,
   { sorts, id, texts }: ListDefinition<Item>,
 ) => {
   const { by, direction } = parseSort(query.sort);
   const keyOf = sorts[by];
-  if (keyOf === undefined) throw invalid('sort', `must be one of ${Object.keys(sorts).join(', ')}`);
+  if (keyOf === undefined) throw createValidationError('sort', `must be one of ${Object.keys(sorts).join(', ')}`);
   const searchText = query.search?.toLowerCase() ?? '';
-  const items = found.items.filter(
+  const items = listItems.items.filter(
     (item) => searchText === '' || texts(item).some((text) => text?.toLowerCase().includes(searchText)),
   );
   const { pageItems, last } = getSortedPage(
     items,
-    { nameOf: id, sortedBy: (item) => keyOf(item) ?? undefined, direction },
+    { getName: id, getSortValue: (item) => keyOf(item) ?? undefined, direction },
     { limit: query.limit, after: page.after },
   );
   return {
@@ -147,7 +153,7 @@ export const createPage = <Item>(
     to: formatTime(page.range.to),
     items: [...pageItems],
     nextCursor: last === undefined ? null : encodeCursor(kind, [page.range.from, page.range.to, encodePosition(last)]),
-    partial: found.isCut
+    partial: listItems.isCut
       ? [
           {
             code: 'rows' as const,

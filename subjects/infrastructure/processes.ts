@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason } from '../../queries/unknown.ts';
 import { type Cell, readCells } from './cells.ts';
@@ -10,10 +10,10 @@ import {
   type CellsByMetric,
   explainMissing,
   KnownText,
-  knownSum,
-  rateMetrics,
+  listRateMetrics,
+  listSourceMetrics,
   type Source,
-  sourceMetrics,
+  toKnownSum,
   toKnownText,
 } from './figures.ts';
 import { collectNodeNames, createHostKeys, identifyHost } from './host-identity.ts';
@@ -41,29 +41,29 @@ export const Process = z.strictObject({
 export type Process = z.output<typeof Process>;
 
 const labels = ['direction', 'disk.io.direction', 'instance', 'job', 'nodename'];
-const metrics = [...sourceMetrics(processSources), 'node_uname_info'];
-const counters = rateMetrics(processSources);
+const metrics = [...listSourceMetrics(processSources), 'node_uname_info'];
+const counters = listRateMetrics(processSources);
 const senderHint = "the collector's hostmetrics receiver with the scraper process sends it";
 const notReportedReason = 'not reported by the sender';
 
 /** Returns processes that sent points in the last minutes of a range. */
 export const readProcesses = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Process[]; readonly isCut: boolean }> => {
-  const { cells: all, isCut } = await readCells(reading, {
+  const { cells: allCells, isCut } = await readCells(reading, {
     metrics,
     counters,
     labels,
     range: recentRange(range),
     ...scope,
   });
-  const names = collectNodeNames(all);
-  const cells = all.filter(({ metric }) => metric !== 'node_uname_info');
-  const identified = cells.map((cell) => ({ cell, identity: identifyHost(cell.resource, cell.labels, names) }));
-  const keyOf = createHostKeys(identified.map(({ identity }) => identity));
-  const processes = Map.groupBy(identified, ({ cell, identity }) => processId(cell, keyOf(identity)));
+  const names = collectNodeNames(allCells);
+  const cells = allCells.filter(({ metric }) => metric !== 'node_uname_info');
+  const identifiedCells = cells.map((cell) => ({ cell, identity: identifyHost(cell.resource, cell.labels, names) }));
+  const keyOf = createHostKeys(identifiedCells.map(({ identity }) => identity));
+  const processes = Map.groupBy(identifiedCells, ({ cell, identity }) => toProcessId(cell, keyOf(identity)));
   return {
     isCut,
     items: [...processes].map(([id, processCells]) =>
@@ -77,34 +77,34 @@ export const readProcesses = async (
 };
 
 /** Returns the id of a process of a host; without a process id, the id of the sending program. */
-const processId = ({ resource, labels: own, resourceId }: Cell, host: string): string => {
+const toProcessId = ({ resource, labels: processLabels, resourceId }: Cell, host: string): string => {
   const pid = resource['process.pid'];
   if (pid !== undefined) return `${host}/${pid}`;
-  if (own['instance'] !== undefined) return `${own['job'] ?? ''}/${own['instance']}`;
+  if (processLabels['instance'] !== undefined) return `${processLabels['job'] ?? ''}/${processLabels['instance']}`;
   return `${resource['service.name'] ?? ''}/${resource['service.instance.id'] ?? resourceId}`;
 };
 
-const toProcess = (id: string, host: string, all: readonly Cell[]): Process => {
+const toProcess = (id: string, host: string, candidateCells: readonly Cell[]): Process => {
   // Operating systems reuse process ids, so the latest process counts.
-  const newest = all.reduce((one, other) => (other.atMs > one.atMs ? other : one));
-  const own = all.filter(({ resourceId }) => resourceId === newest.resourceId);
-  const cells: CellsByMetric = Map.groupBy(own, ({ metric }) => metric);
+  const newest = candidateCells.reduce((left, right) => (right.atMs > left.atMs ? right : left));
+  const processCells = candidateCells.filter(({ resourceId }) => resourceId === newest.resourceId);
+  const cells: CellsByMetric = Map.groupBy(processCells, ({ metric }) => metric);
   const { resource, labels: processLabels } = newest;
-  const attribute = (...keys: readonly string[]) =>
+  const getAttribute = (...keys: readonly string[]) =>
     toKnownText(
       keys.map((key) => resource[key]).find((value) => value !== undefined),
       notReportedReason,
     );
   const readMeasure = (sources: readonly Source[]): NumberOrReason =>
-    knownSum(
+    toKnownSum(
       cells,
       sources,
       explainMissing(cells, sources, `this metric was not received in the last 10 minutes: ${senderHint}`),
     );
   return {
     id,
-    pid: attribute('process.pid'),
-    parentPid: attribute('process.parent_pid'),
+    pid: getAttribute('process.pid'),
+    parentPid: getAttribute('process.parent_pid'),
     name: toKnownText(
       resource['process.executable.name'] ??
         resource['process.command'] ??
@@ -112,8 +112,8 @@ const toProcess = (id: string, host: string, all: readonly Cell[]): Process => {
         processLabels['job'],
       notReportedReason,
     ),
-    command: attribute('process.command_line', 'process.command'),
-    owner: attribute('process.owner'),
+    command: getAttribute('process.command_line', 'process.command'),
+    owner: getAttribute('process.owner'),
     host: toKnownText(host, notReportedReason),
     service: toKnownText(resource['service.name'] ?? processLabels['job'], 'the sender does not set service.name'),
     cpuCores: readMeasure(processSources.cpu),

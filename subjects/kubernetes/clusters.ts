@@ -2,16 +2,16 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
-import { KnownText, sourceMetrics, toKnown, toKnownText } from '../infrastructure/figures.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
+import { KnownText, listSourceMetrics, toKnown, toKnownText } from '../infrastructure/figures.ts';
 import { namespaceSources } from './names.ts';
 import { type Node, nodeMetrics, sumOverNodes, sumRequests, toNodes } from './nodes.ts';
 import {
-  activeLabel,
-  byMetric,
+  findActiveLabel,
   findAttribute,
+  groupByMetric,
   groupByPod,
   type PositionedCell,
   readPositionedCells,
@@ -60,7 +60,7 @@ export const Namespace = z.strictObject({
 });
 export type Namespace = z.output<typeof Namespace>;
 
-const namespaceMetrics = sourceMetrics(namespaceSources);
+const namespaceMetrics = listSourceMetrics(namespaceSources);
 const metrics = [...new Set([...nodeMetrics, ...podMetrics, ...workloadMetrics, ...namespaceMetrics])];
 
 const countPhases = (pods: readonly Pod[]): Record<string, number> => {
@@ -72,12 +72,13 @@ const countPhases = (pods: readonly Pod[]): Record<string, number> => {
   return counts;
 };
 
-const lastSeenText = (cells: readonly PositionedCell[]): string =>
+const formatLastSeen = (cells: readonly PositionedCell[]): string =>
   formatTime(BigInt(cells.reduce((last, { atMs }) => Math.max(last, atMs), 0)) * 1_000_000n);
 
 const noRequestReason = (kind: string): string =>
   `no ${kind} request was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it`;
-const noCluster = 'the sender does not set k8s.cluster.name: set it with the resource or resourcedetection processor';
+const noClusterReason =
+  'the sender does not set k8s.cluster.name: set it with the resource or resourcedetection processor';
 
 /** Returns series of nodes, pods, containers and workloads, without those of processes that only run in a pod. */
 const belongsToCluster = ({ place }: PositionedCell): boolean =>
@@ -93,12 +94,12 @@ const summarizeContents = (cells: readonly PositionedCell[]) => {
   const pods = parts.map(toPod);
   const workloads = toWorkloads(cells);
   const used = (kind: 'cpu' | 'memory'): NumberOrReason =>
-    pods.length === 0 ? unknownNumber('no pod is reported') : sumOverPods(pods, (pod) => pod[kind]);
+    pods.length === 0 ? toUnknownNumber('no pod is reported') : sumOverPods(pods, (pod) => pod[kind]);
   return {
     parts,
     workloads: { count: workloads.length, degraded: workloads.filter(({ state }) => state === 'degraded').length },
     pods: countPhases(pods),
-    restarts: pods.length === 0 ? unknownNumber('no pod is reported') : sumOverPods(pods, ({ restarts }) => restarts),
+    restarts: pods.length === 0 ? toUnknownNumber('no pod is reported') : sumOverPods(pods, ({ restarts }) => restarts),
     requested: (kind: 'cpu' | 'memory') => toKnown(sumRequests(parts, kind), noRequestReason(kind)),
     used,
   };
@@ -106,13 +107,13 @@ const summarizeContents = (cells: readonly PositionedCell[]) => {
 
 /** Returns clusters at the end of a range. */
 export const readClusters = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Cluster[]; readonly isCut: boolean }> => {
   const { cells, isCut } = await readPositionedCells(reading, range, scope, metrics);
   const clusters = Map.groupBy(cells.filter(belongsToCluster), ({ place }) => place.cluster);
-  return { isCut, items: [...clusters].map(([id, own]) => toCluster(id, own)) };
+  return { isCut, items: [...clusters].map(([id, clusterCells]) => toCluster(id, clusterCells)) };
 };
 
 const summarizeReadiness = (nodes: readonly Node[]): Cluster['nodes'] => {
@@ -121,8 +122,8 @@ const summarizeReadiness = (nodes: readonly Node[]): Cluster['nodes'] => {
     count: nodes.length,
     ready:
       nodesWithoutReadiness.length < nodes.length
-        ? knownNumber(nodes.filter(({ ready }) => ready.value === true).length)
-        : unknownNumber(nodesWithoutReadiness[0]?.ready.reason ?? 'no sender reports its nodes'),
+        ? toKnownNumber(nodes.filter(({ ready }) => ready.value === true).length)
+        : toUnknownNumber(nodesWithoutReadiness[0]?.ready.reason ?? 'no sender reports its nodes'),
     unknown: nodesWithoutReadiness.length,
   };
 };
@@ -130,19 +131,19 @@ const summarizeReadiness = (nodes: readonly Node[]): Cluster['nodes'] => {
 const toCluster = (id: string, cells: readonly PositionedCell[]): Cluster => {
   const nodes = toNodes(cells);
   const { parts, requested, used, workloads, pods, restarts } = summarizeContents(cells);
-  const share = (kind: 'cpu' | 'memory') => {
-    const byNodes = sumOverNodes(nodes, (node) => node[kind].used);
+  const summarizeResource = (kind: 'cpu' | 'memory') => {
+    const usedByNodes = sumOverNodes(nodes, (node) => node[kind].used);
     return {
       allocatable: sumOverNodes(nodes, (node) => node[kind].allocatable),
       requested: requested(kind),
-      used: byNodes.value === null ? used(kind) : byNodes,
+      used: usedByNodes.value === null ? used(kind) : usedByNodes,
     };
   };
-  const all = byMetric(cells);
+  const cellsByMetric = groupByMetric(cells);
   return {
     id: id === '' ? 'unnamed' : id,
-    name: toKnownText(findAttribute(all, 'k8s.cluster.name') ?? id, noCluster),
-    uid: toKnownText(findAttribute(all, 'k8s.cluster.uid'), 'the sender does not set k8s.cluster.uid'),
+    name: toKnownText(findAttribute(cellsByMetric, 'k8s.cluster.name') ?? id, noClusterReason),
+    uid: toKnownText(findAttribute(cellsByMetric, 'k8s.cluster.uid'), 'the sender does not set k8s.cluster.uid'),
     nodes: summarizeReadiness(nodes),
     namespaces: new Set(
       [...cells.map(({ place }) => place.namespace), ...parts.map(({ place }) => place.namespace)].filter(
@@ -152,36 +153,36 @@ const toCluster = (id: string, cells: readonly PositionedCell[]): Cluster => {
     workloads,
     pods,
     restarts,
-    cpu: share('cpu'),
-    memory: share('memory'),
-    lastSeen: lastSeenText(cells),
+    cpu: summarizeResource('cpu'),
+    memory: summarizeResource('memory'),
+    lastSeen: formatLastSeen(cells),
   };
 };
 
 /** Returns namespaces at the end of a range. */
 export const readNamespaces = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Namespace[]; readonly isCut: boolean }> => {
   const { cells, isCut } = await readPositionedCells(reading, range, scope, metrics);
   const inNamespaces = cells.filter(({ place }) => place.namespace !== '');
   const namespaces = Map.groupBy(inNamespaces, ({ place }) => `${place.cluster}/${place.namespace}`);
-  return { isCut, items: [...namespaces].map(([id, own]) => toNamespace(id, own)) };
+  return { isCut, items: [...namespaces].map(([id, namespaceCells]) => toNamespace(id, namespaceCells)) };
 };
 
 const toNamespace = (id: string, cells: readonly PositionedCell[]): Namespace => {
   const { requested, used, workloads, pods, restarts } = summarizeContents(cells);
-  const own = byMetric(cells.filter(({ metric }) => namespaceMetrics.includes(metric)));
-  const number = own.get('k8s.namespace.phase')?.[0]?.value;
+  const phaseCells = groupByMetric(cells.filter(({ metric }) => namespaceMetrics.includes(metric)));
+  const phaseNumber = phaseCells.get('k8s.namespace.phase')?.[0]?.value;
   const phase =
-    activeLabel(own, namespaceSources.phase, ['phase']) ??
-    (number === undefined ? undefined : number > 0 ? 'Active' : 'Terminating');
+    findActiveLabel(phaseCells, namespaceSources.phase, ['phase']) ??
+    (phaseNumber === undefined ? undefined : phaseNumber > 0 ? 'Active' : 'Terminating');
   const place = cells[0]?.place;
   return {
     id,
     name: place?.namespace ?? '',
-    cluster: toKnownText(place?.cluster, noCluster),
+    cluster: toKnownText(place?.cluster, noClusterReason),
     phase: toKnownText(
       phase,
       'no phase was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it',
@@ -191,6 +192,6 @@ const toNamespace = (id: string, cells: readonly PositionedCell[]): Namespace =>
     restarts,
     cpu: { requested: requested('cpu'), used: used('cpu') },
     memory: { requested: requested('memory'), used: used('memory') },
-    lastSeen: lastSeenText(cells),
+    lastSeen: formatLastSeen(cells),
   };
 };

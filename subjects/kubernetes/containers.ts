@@ -2,31 +2,31 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { NumberOrReason as KnownSchema, type NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason as KnownSchema, type NumberOrReason, toUnknownNumber } from '../../queries/unknown.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
 import {
   type CellsByMetric,
   explainMissing,
   KnownText,
-  knownRatio,
-  knownSum,
-  sourceMetrics,
+  listSourceMetrics,
   sumValues,
   toKnown,
+  toKnownRatio,
+  toKnownSum,
   toKnownText,
 } from '../infrastructure/figures.ts';
 import { countNodeMemoryEvents } from './events.ts';
 import { containerSources, oomCounters } from './names.ts';
 import {
-  activeLabel,
   type ContainerParts,
+  createPodKeys,
+  findActiveLabel,
   findAttribute,
   groupByPod,
   type PodParts,
   type PositionedCell,
-  podKeys,
   readCellsOfRange,
   readPositionedCells,
 } from './objects.ts';
@@ -62,7 +62,7 @@ export const Container = z.strictObject({
 });
 export type Container = z.output<typeof Container>;
 
-export const containerMetrics = sourceMetrics(containerSources);
+export const containerMetrics = listSourceMetrics(containerSources);
 
 /** Events of containers in a range, by pod and name */
 interface ContainerHistory {
@@ -72,27 +72,27 @@ interface ContainerHistory {
   readonly nodeEvents: ReadonlyMap<string, number> | undefined;
 }
 
-export const containerKey = (pod: string, name: string): string => `${pod}/${name}`;
+export const toContainerKey = (pod: string, name: string): string => `${pod}/${name}`;
 
 /** Returns containers at the end of a range, or those of one pod. */
 export const readContainers = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Container[]; readonly isCut: boolean }> => {
   const { cells, isCut } = await readPositionedCells(reading, range, scope, containerMetrics);
   const pods = groupByPod(cells);
-  const happened = await readContainerHistory(reading, range, scope, podKeys(cells));
+  const history = await readContainerHistory(reading, range, scope, createPodKeys(cells));
   const reportedMetrics = collectMetrics(cells);
-  return { isCut, items: [...pods.values()].flatMap((pod) => toContainers(pod, happened, reportedMetrics)) };
+  return { isCut, items: [...pods.values()].flatMap((pod) => toContainers(pod, history, reportedMetrics)) };
 };
 
 /**
- * Returns what happened in the full range, optionally for given series: kills counted by cgroups, peak memory, and
- * events of nodes.
+ * Returns the history of containers in the full range, optionally for given series: kills counted by cgroups, peak
+ * memory, and events of nodes.
  */
 export const readContainerHistory = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
   keyOf: (place: PositionedCell['place']) => string,
@@ -107,7 +107,7 @@ export const readContainerHistory = async (
   const peaks = new Map<string, number>();
   for (const { metric, place, increase, peak } of cells) {
     if (place.container === '' || place.container === 'POD') continue;
-    const key = containerKey(keyOf(place), place.container);
+    const key = toContainerKey(keyOf(place), place.container);
     if (oomCounters.includes(metric)) kills.set(key, (kills.get(key) ?? 0) + increase);
     // Several senders report the same memory; the first source that the values use counts.
     else if (metric === memory[0] || !peaks.has(key)) peaks.set(key, Math.max(peaks.get(key) ?? 0, peak));
@@ -124,9 +124,10 @@ export const collectMetrics = (cells: readonly { readonly metric: string }[]): R
 
 const notReportedReason = 'not reported by any sender';
 const clusterMetricsHint = 'the k8s_cluster receiver or kube-state-metrics reports it';
-const missingReason = (what: string, by: string): string => `no ${what} was received in the last 10 minutes: ${by}`;
+const describeMissing = (measure: string, source: string): string =>
+  `no ${measure} was received in the last 10 minutes: ${source}`;
 
-const resourceUsage = (
+const computeResourceUsage = (
   cells: CellsByMetric,
   reportedMetrics: ReadonlySet<string>,
   kind: 'cpu' | 'memory',
@@ -134,49 +135,49 @@ const resourceUsage = (
   const readBound = (name: 'Request' | 'Limit'): NumberOrReason => {
     const sources = containerSources[`${kind}${name}`];
     const isReported = sources.some(({ metric }) => reportedMetrics.has(metric));
-    return knownSum(
+    return toKnownSum(
       cells,
       sources,
       isReported
         ? `no ${name.toLowerCase()} is set`
-        : missingReason(`${kind} ${name.toLowerCase()}`, clusterMetricsHint),
+        : describeMissing(`${kind} ${name.toLowerCase()}`, clusterMetricsHint),
     );
   };
   const sources = containerSources[kind];
-  const used = knownSum(
+  const used = toKnownSum(
     cells,
     sources,
-    explainMissing(cells, sources, missingReason(`${kind} use`, 'the kubeletstats receiver or cAdvisor reports it')),
+    explainMissing(cells, sources, describeMissing(`${kind} use`, 'the kubeletstats receiver or cAdvisor reports it')),
   );
   const [request, limit] = [readBound('Request'), readBound('Limit')];
   return {
     used,
     request,
     limit,
-    requestUtilization: knownRatio(used, request),
-    limitUtilization: knownRatio(used, limit),
+    requestUtilization: toKnownRatio(used, request),
+    limitUtilization: toKnownRatio(used, limit),
   };
 };
 
-const throttledShare = (cells: CellsByMetric): NumberOrReason => {
+const computeThrottledShare = (cells: CellsByMetric): NumberOrReason => {
   const periods = sumValues(cells, containerSources.periods);
   const throttled = sumValues(cells, containerSources.throttledPeriods);
   if (periods === undefined || throttled === undefined)
-    return unknownNumber(
-      missingReason(
+    return toUnknownNumber(
+      describeMissing(
         'CPU periods',
         'cAdvisor (container_cpu_cfs_periods_total) or the docker_stats receiver reports them',
       ),
     );
-  return periods > 0 ? toKnown(throttled / periods, '') : unknownNumber('it has no CPU limit, or did not run');
+  return periods > 0 ? toKnown(throttled / periods, '') : toUnknownNumber('it has no CPU limit, or did not run');
 };
 
 /** Returns the containers of a pod. */
 export const toContainers = (
   pod: PodParts,
-  happened: ContainerHistory,
+  history: ContainerHistory,
   reportedMetrics: ReadonlySet<string>,
-): Container[] => pod.containers.map((parts) => toContainer(pod, parts, happened, reportedMetrics));
+): Container[] => pod.containers.map((parts) => toContainer(pod, parts, history, reportedMetrics));
 
 const toContainer = (
   { key, place }: PodParts,
@@ -184,21 +185,24 @@ const toContainer = (
   { kills, peaks, nodeEvents }: ContainerHistory,
   reportedMetrics: ReadonlySet<string>,
 ): Container => {
-  const id = containerKey(key, name);
+  const id = toContainerKey(key, name);
   const ready = sumValues(cells, containerSources.ready);
-  const restarts = knownSum(cells, containerSources.restarts, missingReason('restarts', clusterMetricsHint));
+  const restarts = toKnownSum(cells, containerSources.restarts, describeMissing('restarts', clusterMetricsHint));
   const lastReason =
     findAttribute(cells, 'k8s.container.status.last_terminated_reason') ??
-    activeLabel(cells, containerSources.lastReason, ['reason']);
+    findActiveLabel(cells, containerSources.lastReason, ['reason']);
   const exitCode = sumValues(cells, containerSources.exitCode);
-  const currentReason = activeLabel(cells, containerSources.statusReason, ['k8s.container.status.reason', 'reason']);
-  const memory = resourceUsage(cells, reportedMetrics, 'memory');
+  const currentReason = findActiveLabel(cells, containerSources.statusReason, [
+    'k8s.container.status.reason',
+    'reason',
+  ]);
+  const memory = computeResourceUsage(cells, reportedMetrics, 'memory');
   const peak = peaks.get(id);
   const countsKills = kills.has(id);
   const noTerminationReason =
     restarts.value === 0
       ? 'it has not ended yet'
-      : missingReason(
+      : describeMissing(
           'reason',
           'the resource attribute k8s.container.status.last_terminated_reason of the k8s_cluster receiver is off by default; kube-state-metrics also reports it',
         );
@@ -210,16 +214,16 @@ const toContainer = (
     pod: toKnownText(place.pod, notReportedReason),
     podUid: toKnownText(place.podUid, notReportedReason),
     node: toKnownText(place.node, notReportedReason),
-    image: toKnownText(imageName(cells), notReportedReason),
+    image: toKnownText(getImageName(cells), notReportedReason),
     state: toKnownText(
-      activeLabel(cells, containerSources.state, ['k8s.container.status.state']) ??
+      findActiveLabel(cells, containerSources.state, ['k8s.container.status.state']) ??
         (ready === 1 ? 'running' : undefined),
-      missingReason('state', 'the metric k8s.container.status.state of the k8s_cluster receiver is off by default'),
+      describeMissing('state', 'the metric k8s.container.status.state of the k8s_cluster receiver is off by default'),
     ),
-    reason: toKnownText(currentReason, missingReason('reason', 'it is running, or no sender reports why it is not')),
+    reason: toKnownText(currentReason, describeMissing('reason', 'it is running, or no sender reports why it is not')),
     ready:
       ready === undefined
-        ? { value: null, reason: missingReason('readiness', clusterMetricsHint) }
+        ? { value: null, reason: describeMissing('readiness', clusterMetricsHint) }
         : { value: ready > 0, reason: null },
     restarts,
     lastTermination: {
@@ -229,8 +233,8 @@ const toContainer = (
         'only kube-state-metrics reports it (kube_pod_container_status_last_terminated_exitcode)',
       ),
     },
-    cpu: resourceUsage(cells, reportedMetrics, 'cpu'),
-    throttled: throttledShare(cells),
+    cpu: computeResourceUsage(cells, reportedMetrics, 'cpu'),
+    throttled: computeThrottledShare(cells),
     memory,
     oom: judgeOom({
       lastReason: lastReason === undefined ? undefined : String(lastReason),
@@ -250,7 +254,7 @@ const toContainer = (
   };
 };
 
-const imageName = (cells: CellsByMetric): string | undefined => {
+const getImageName = (cells: CellsByMetric): string | undefined => {
   const name = findAttribute(cells, 'container.image.name');
   const tag = findAttribute(cells, 'container.image.tag', 'container.image.tags');
   if (name === undefined) return undefined;

@@ -7,14 +7,18 @@
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import { readLogPage, readLogsOfRange } from '../../queries/logs/pages.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Condition } from '../../queries/records.ts';
 import type { LogPosition, LogWithPosition } from '../../queries/signals/log-record.ts';
 import { type Fields, isFields } from '../../runtime/fields.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { attributeEquals, buildBodyHasAllWords } from '../../schemas/tables/search.ts';
+import { buildAttributeEqualsSql, buildBodyHasAllWords } from '../../schemas/tables/search.ts';
 
 export const KubernetesEvent = z.strictObject({
   id: z.string().describe('Id of the log record that contains the event'),
@@ -56,10 +60,10 @@ export interface EventFilter extends ProjectScope {
   readonly type?: 'Normal' | 'Warning' | undefined;
 }
 
-const resourceCondition = (condition: string): string =>
+const buildResourceCondition = (condition: string): string =>
   `logs.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
-const isObjectRecord = attributeEquals("'k8s.resource.name'", "'events'");
-const isEventRecord = resourceCondition(
+const isObjectRecord = buildAttributeEqualsSql("'k8s.resource.name'", "'events'");
+const isEventRecord = buildResourceCondition(
   "(attributes['k8s.object.kind'] != '' OR mapContains(attributes, 'k8s.event.source'))",
 );
 /**
@@ -68,12 +72,12 @@ const isEventRecord = resourceCondition(
 const isEvent = `((${isObjectRecord} AND JSONExtractString(body, 'type') != 'PullEnd') OR (${isEventRecord} AND attributes['k8s.event.uid'] != ''))`;
 
 /** Returns a field of the event in the body, for wrapped and unwrapped objects. */
-const bodyField = (...path: readonly string[]): string => {
+const buildBodyFieldSql = (...path: readonly string[]): string => {
   const names = path.map((name) => `'${name}'`).join(', ');
   return `coalesce(nullIf(JSONExtractString(body, 'object', ${names}), ''), JSONExtractString(body, ${names}))`;
 };
-const objectField = (name: string): string =>
-  `coalesce(nullIf(${bodyField('involvedObject', name)}, ''), ${bodyField('regarding', name)})`;
+const buildObjectFieldSql = (name: string): string =>
+  `coalesce(nullIf(${buildBodyFieldSql('involvedObject', name)}, ''), ${buildBodyFieldSql('regarding', name)})`;
 
 // For a watched object, the `type` next to it is the watch operation.
 const typeInBody =
@@ -84,13 +88,22 @@ const filters: Readonly<
   Record<Exclude<keyof EventFilter, keyof ProjectScope>, readonly [body: string, attributes: string]>
 > = {
   namespace: [
-    `coalesce(nullIf(${objectField('namespace')}, ''), ${bodyField('metadata', 'namespace')}) = {namespace:String}`,
-    `(attributes['k8s.namespace.name'] = {namespace:String} OR ${resourceCondition("attributes['k8s.namespace.name'] = {namespace:String}")})`,
+    `coalesce(nullIf(${buildObjectFieldSql('namespace')}, ''), ${buildBodyFieldSql('metadata', 'namespace')}) = {namespace:String}`,
+    `(attributes['k8s.namespace.name'] = {namespace:String} OR ${buildResourceCondition("attributes['k8s.namespace.name'] = {namespace:String}")})`,
   ],
-  kind: [`${objectField('kind')} = {kind:String}`, resourceCondition("attributes['k8s.object.kind'] = {kind:String}")],
-  name: [`${objectField('name')} = {name:String}`, resourceCondition("attributes['k8s.object.name'] = {name:String}")],
-  uid: [`${objectField('uid')} = {uid:String}`, resourceCondition("attributes['k8s.object.uid'] = {uid:String}")],
-  reason: [`${bodyField('reason')} = {reason:String}`, "attributes['k8s.event.reason'] = {reason:String}"],
+  kind: [
+    `${buildObjectFieldSql('kind')} = {kind:String}`,
+    buildResourceCondition("attributes['k8s.object.kind'] = {kind:String}"),
+  ],
+  name: [
+    `${buildObjectFieldSql('name')} = {name:String}`,
+    buildResourceCondition("attributes['k8s.object.name'] = {name:String}"),
+  ],
+  uid: [
+    `${buildObjectFieldSql('uid')} = {uid:String}`,
+    buildResourceCondition("attributes['k8s.object.uid'] = {uid:String}"),
+  ],
+  reason: [`${buildBodyFieldSql('reason')} = {reason:String}`, "attributes['k8s.event.reason'] = {reason:String}"],
   type: [`${typeInBody} = {type:String}`, 'severity_text = {type:String}'],
 };
 /** Returns whether a value has the same words in JSON, because nothing in it is escaped. */
@@ -107,10 +120,10 @@ const createCondition = (filter: EventFilter): Condition => {
     return [{ name, value, sql: hasWords ? `(body_type != 'j' OR ${buildBodyHasAllWords(value)}) AND ${sql}` : sql }];
   });
   return {
-    sql: [isEvent, ...conditions.map(({ sql }) => sql)].join(' AND ') + projectScopeCondition(filter),
+    sql: [isEvent, ...conditions.map(({ sql }) => sql)].join(' AND ') + buildProjectScopeCondition(filter),
     parameters: {
       ...Object.fromEntries(conditions.map(({ name, value }) => [name, value])),
-      ...projectScopeParameterValues(filter),
+      ...toProjectScopeParameters(filter),
     },
     usesIndex: true,
     hasSubquery: true,
@@ -119,7 +132,7 @@ const createCondition = (filter: EventFilter): Condition => {
 
 /** Returns a page of events, newest first. Checks the entitlement to logs. */
 export const readEvents = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   filter: EventFilter,
   { limit, after }: { readonly limit: number; readonly after?: LogPosition | undefined },
@@ -134,34 +147,34 @@ const memoryReasons = ['OOMKilling', 'SystemOOM'] as const;
 const maxNodeEvents = 2000;
 const memoryReasonsList = memoryReasons.map(quoteString).join(', ');
 /** The words have indexes and are checked first, so few bodies are parsed as JSON. */
-const memoryCondition = `(${memoryReasons.map((reason) => `${buildBodyHasAllWords(reason)} OR ${attributeEquals("'k8s.event.reason'", quoteString(reason))}`).join(' OR ')})
-  AND if(body_type = 'j', ${bodyField('reason')}, attributes['k8s.event.reason']) IN (${memoryReasonsList})`;
+const memoryCondition = `(${memoryReasons.map((reason) => `${buildBodyHasAllWords(reason)} OR ${buildAttributeEqualsSql("'k8s.event.reason'", quoteString(reason))}`).join(' OR ')})
+  AND if(body_type = 'j', ${buildBodyFieldSql('reason')}, attributes['k8s.event.reason']) IN (${memoryReasonsList})`;
 
 /** Returns how often each node reported out of memory in a range. */
 export const countNodeMemoryEvents = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<ReadonlyMap<string, number>> => {
   const counts = new Map<string, number>();
   const eventCondition = createCondition({ projectId: scope.projectId, scope: scope.scope });
-  const found = await readLogsOfRange(
+  const nodeRecords = await readLogsOfRange(
     reading.columns,
     { ...eventCondition, sql: `${eventCondition.sql} AND ${memoryCondition}` },
     { limit: maxNodeEvents, range },
   );
-  for (const { object, node } of found.map(toEvent)) {
+  for (const { object, node } of nodeRecords.map(toEvent)) {
     const name = object.kind === 'Node' ? object.name : node;
     if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return counts;
 };
 
-const textOf = (...values: readonly unknown[]): string | null => {
+const findText = (...values: readonly unknown[]): string | null => {
   const found = values.find((value) => typeof value === 'string' && value !== '');
   return found === undefined ? null : String(found);
 };
-const numberOf = (...values: readonly unknown[]): number | null => {
+const findPositiveInteger = (...values: readonly unknown[]): number | null => {
   const found = values.map(Number).find((value) => Number.isInteger(value) && value > 0);
   return found ?? null;
 };
@@ -169,8 +182,10 @@ const numberOf = (...values: readonly unknown[]): number | null => {
 const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
 
 /** Returns an event from a record of either form. */
-export const toEvent = (found: Pick<LogWithPosition, 'record' | 'severityText'>): KubernetesEvent =>
-  isFields(found.record.body) ? parseBodyEvent(found.record, found.record.body) : parseAttributeEvent(found);
+export const toEvent = (logRecord: Pick<LogWithPosition, 'record' | 'severityText'>): KubernetesEvent =>
+  isFields(logRecord.record.body)
+    ? parseBodyEvent(logRecord.record, logRecord.record.body)
+    : parseAttributeEvent(logRecord);
 
 const parseBodyEvent = ({ id, timestamp, resource }: LogWithPosition['record'], body: Fields): KubernetesEvent => {
   const isWatched = isFields(body['object']);
@@ -182,27 +197,27 @@ const parseBodyEvent = ({ id, timestamp, resource }: LogWithPosition['record'], 
   return {
     id,
     timestamp,
-    eventTime: textOf(
+    eventTime: findText(
       series['lastObservedTime'],
       event['lastTimestamp'],
       event['deprecatedLastTimestamp'],
       event['eventTime'],
       metadata['creationTimestamp'],
     ),
-    type: textOf(event['type']),
-    reason: textOf(event['reason']),
-    message: textOf(event['message'], event['note']) ?? '',
-    count: numberOf(series['count'], event['count'], event['deprecatedCount']),
-    action: textOf(event['action'], isWatched ? body['type'] : undefined),
-    cluster: textOf(resource['k8s.cluster.name'], resource['k8s.cluster.uid']),
-    namespace: textOf(object['namespace'], metadata['namespace'], resource['k8s.namespace.name']),
-    node: textOf(source['host'], resource['k8s.node.name']),
-    source: textOf(source['component'], event['reportingComponent'], event['reportingController']),
+    type: findText(event['type']),
+    reason: findText(event['reason']),
+    message: findText(event['message'], event['note']) ?? '',
+    count: findPositiveInteger(series['count'], event['count'], event['deprecatedCount']),
+    action: findText(event['action'], isWatched ? body['type'] : undefined),
+    cluster: findText(resource['k8s.cluster.name'], resource['k8s.cluster.uid']),
+    namespace: findText(object['namespace'], metadata['namespace'], resource['k8s.namespace.name']),
+    node: findText(source['host'], resource['k8s.node.name']),
+    source: findText(source['component'], event['reportingComponent'], event['reportingController']),
     object: {
-      kind: textOf(object['kind']),
-      name: textOf(object['name']),
-      uid: textOf(object['uid']),
-      fieldPath: textOf(object['fieldPath']),
+      kind: findText(object['kind']),
+      name: findText(object['name']),
+      uid: findText(object['uid']),
+      fieldPath: findText(object['fieldPath']),
     },
   };
 };
@@ -215,21 +230,21 @@ const parseAttributeEvent = ({
   return {
     id,
     timestamp,
-    eventTime: textOf(attributes['k8s.event.start_time']),
-    type: textOf(severityText),
-    reason: textOf(attributes['k8s.event.reason'], eventName),
+    eventTime: findText(attributes['k8s.event.start_time']),
+    type: findText(severityText),
+    reason: findText(attributes['k8s.event.reason'], eventName),
     message: typeof body === 'string' ? body : '',
-    count: numberOf(attributes['k8s.event.count']),
-    action: textOf(attributes['k8s.event.action']),
-    cluster: textOf(resource['k8s.cluster.name'], resource['k8s.cluster.uid']),
-    namespace: textOf(attributes['k8s.namespace.name'], resource['k8s.namespace.name']),
-    node: textOf(resource['k8s.node.name']),
-    source: textOf(resource['k8s.event.source']),
+    count: findPositiveInteger(attributes['k8s.event.count']),
+    action: findText(attributes['k8s.event.action']),
+    cluster: findText(resource['k8s.cluster.name'], resource['k8s.cluster.uid']),
+    namespace: findText(attributes['k8s.namespace.name'], resource['k8s.namespace.name']),
+    node: findText(resource['k8s.node.name']),
+    source: findText(resource['k8s.event.source']),
     object: {
-      kind: textOf(resource['k8s.object.kind']),
-      name: textOf(resource['k8s.object.name']),
-      uid: textOf(resource['k8s.object.uid']),
-      fieldPath: textOf(resource['k8s.object.fieldpath']),
+      kind: findText(resource['k8s.object.kind']),
+      name: findText(resource['k8s.object.name']),
+      uid: findText(resource['k8s.object.uid']),
+      fieldPath: findText(resource['k8s.object.fieldpath']),
     },
   };
 };

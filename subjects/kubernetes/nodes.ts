@@ -2,25 +2,25 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toUnknownNumber } from '../../queries/unknown.ts';
 import {
   type CellsByMetric,
   explainMissing,
+  getSourceValues,
   KnownText,
-  knownRatio,
-  knownSum,
-  sourceMetrics,
-  sourceValues,
+  listSourceMetrics,
   sumValues,
   toKnown,
+  toKnownRatio,
+  toKnownSum,
   toKnownText,
 } from '../infrastructure/figures.ts';
 import { conditionNames, containerSources, nodeSources, podSources } from './names.ts';
 import {
-  byMetric,
   findAttribute,
+  groupByMetric,
   groupByPod,
   type PodParts,
   type PositionedCell,
@@ -56,14 +56,14 @@ const { cpuRequest, memoryRequest } = containerSources;
 const { phase, phaseNumber, about } = podSources;
 export const nodeMetrics = [
   ...new Set([
-    ...sourceMetrics(nodeSources),
-    ...sourceMetrics({ cpuRequest, memoryRequest, phase, phaseNumber, about }),
+    ...listSourceMetrics(nodeSources),
+    ...listSourceMetrics({ cpuRequest, memoryRequest, phase, phaseNumber, about }),
   ]),
 ];
 
 /** Returns nodes at the end of a range. */
 export const readNodes = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Node[]; readonly isCut: boolean }> => {
@@ -90,9 +90,9 @@ const isNodeMetric = ({ metric }: PositionedCell): boolean =>
 export const toNodes = (cells: readonly PositionedCell[]): Node[] => {
   const pods = [...groupByPod(cells.filter((cell) => !isNodeMetric(cell))).values()];
   const podsByNode = Map.groupBy(pods, ({ place }) => `${place.cluster}/${place.node}`);
-  const ofNodes = cells.filter((cell) => isNodeMetric(cell) && cell.place.node !== '');
-  return [...Map.groupBy(ofNodes, ({ place }) => `${place.cluster}/${place.node}`)].map(([key, own]) =>
-    toNode(key, own, podsByNode.get(key) ?? []),
+  const allNodeCells = cells.filter((cell) => isNodeMetric(cell) && cell.place.node !== '');
+  return [...Map.groupBy(allNodeCells, ({ place }) => `${place.cluster}/${place.node}`)].map(([key, nodeCells]) =>
+    toNode(key, nodeCells, podsByNode.get(key) ?? []),
   );
 };
 
@@ -100,13 +100,13 @@ const clusterMetricsHint = 'the k8s_cluster receiver or kube-state-metrics repor
 const notReceivedReason = (what: string, source: string): string =>
   `no ${what} was received in the last 10 minutes: ${source}`;
 
-const toNode = (id: string, own: readonly PositionedCell[], pods: readonly PodParts[]): Node => {
-  const cells = byMetric(own);
+const toNode = (id: string, nodeCells: readonly PositionedCell[], pods: readonly PodParts[]): Node => {
+  const cells = groupByMetric(nodeCells);
   const conditions = readConditions(cells);
   const ready = conditions.find(({ type }) => type === 'Ready');
-  const share = (kind: 'cpu' | 'memory'): z.output<typeof ResourceShare> => {
+  const summarizeResource = (kind: 'cpu' | 'memory'): z.output<typeof ResourceShare> => {
     const sources = nodeSources[kind];
-    const allocatable = knownSum(
+    const allocatable = toKnownSum(
       cells,
       nodeSources[`${kind}Allocatable`],
       notReceivedReason(
@@ -114,7 +114,7 @@ const toNode = (id: string, own: readonly PositionedCell[], pods: readonly PodPa
         `the k8s_cluster receiver sends it with allocatable_types_to_report: [${kind}], and kube-state-metrics always sends it`,
       ),
     );
-    const used = knownSum(
+    const used = toKnownSum(
       cells,
       sources,
       explainMissing(cells, sources, notReceivedReason(`${kind} use`, 'the kubeletstats receiver reports it')),
@@ -123,13 +123,13 @@ const toNode = (id: string, own: readonly PositionedCell[], pods: readonly PodPa
       allocatable,
       used,
       requested: toKnown(sumRequests(pods, kind), notReceivedReason(`${kind} request of its pods`, clusterMetricsHint)),
-      allocatableUtilization: knownRatio(used, allocatable),
+      allocatableUtilization: toKnownRatio(used, allocatable),
     };
   };
   return {
     id,
-    name: own[0]?.place.node ?? '',
-    cluster: toKnownText(own[0]?.place.cluster, 'the sender does not set k8s.cluster.name'),
+    name: nodeCells[0]?.place.node ?? '',
+    cluster: toKnownText(nodeCells[0]?.place.cluster, 'the sender does not set k8s.cluster.name'),
     ready:
       ready === undefined || ready.status === 'unknown'
         ? {
@@ -145,23 +145,23 @@ const toNode = (id: string, own: readonly PositionedCell[], pods: readonly PodPa
       findAttribute(cells, 'k8s.kubelet.version') ?? cells.get('kube_node_info')?.[0]?.labels['kubelet_version'],
       'the resource attribute k8s.kubelet.version of the k8s_cluster receiver is off by default',
     ),
-    cpu: share('cpu'),
-    memory: share('memory'),
+    cpu: summarizeResource('cpu'),
+    memory: summarizeResource('memory'),
     pods: {
       running: pods.filter(hasNotEnded).length,
-      allocatable: knownSum(
+      allocatable: toKnownSum(
         cells,
         nodeSources.podsAllocatable,
         notReceivedReason('allocatable pods', clusterMetricsHint),
       ),
     },
-    lastSeen: formatTime(BigInt(own.reduce((last, { atMs }) => Math.max(last, atMs), 0)) * 1_000_000n),
+    lastSeen: formatTime(BigInt(nodeCells.reduce((last, { atMs }) => Math.max(last, atMs), 0)) * 1_000_000n),
   };
 };
 
 type Condition = Node['conditions'][number];
 
-const statusOf = (text: string | undefined): Condition['status'] => {
+const parseStatus = (text: string | undefined): Condition['status'] => {
   const status = text?.toLowerCase();
   return status === 'true' || status === 'false' ? status : 'unknown';
 };
@@ -169,7 +169,7 @@ const statusOf = (text: string | undefined): Condition['status'] => {
 /** Returns conditions from one metric per condition: 1, 0 and -1. */
 const readNumberedConditions = (cells: CellsByMetric): Condition[] =>
   nodeSources.conditionNumbers.flatMap((source) =>
-    sourceValues(cells, source).flatMap(({ cell, value }): Condition[] => {
+    getSourceValues(cells, source).flatMap(({ cell, value }): Condition[] => {
       const type = conditionNames[source.metric] ?? cell.labels['condition'];
       return type === undefined ? [] : [{ type, status: value > 0 ? 'true' : value < 0 ? 'unknown' : 'false' }];
     }),
@@ -178,32 +178,32 @@ const readNumberedConditions = (cells: CellsByMetric): Condition[] =>
 /** Returns conditions from one series per condition and status, of which one is 1. */
 const readLabelledConditions = (cells: CellsByMetric): Condition[] =>
   nodeSources.conditions.flatMap((source) =>
-    sourceValues(cells, source).flatMap(({ cell: { labels }, value }): Condition[] => {
+    getSourceValues(cells, source).flatMap(({ cell: { labels }, value }): Condition[] => {
       const type = labels['k8s.node.condition.type'] ?? labels['condition'];
       if (type === undefined || !(value > 0)) return [];
-      return [{ type, status: statusOf(labels['k8s.node.condition.status'] ?? labels['status']) }];
+      return [{ type, status: parseStatus(labels['k8s.node.condition.status'] ?? labels['status']) }];
     }),
   );
 
 /** Returns conditions by name, without duplicates. */
 const readConditions = (cells: CellsByMetric): Condition[] => {
-  const found = new Map(
+  const conditionsByType = new Map(
     [...readNumberedConditions(cells), ...readLabelledConditions(cells)].map((condition) => [
       condition.type,
       condition,
     ]),
   );
-  return [...found.values()].toSorted((one, other) => (one.type < other.type ? -1 : 1));
+  return [...conditionsByType.values()].toSorted((left, right) => (left.type < right.type ? -1 : 1));
 };
 
 /** Returns the sum of a value over nodes; unknown if it is unknown for a node. */
-export const sumOverNodes = (nodes: readonly Node[], read: (node: Node) => NumberOrReason): NumberOrReason => {
-  if (nodes.length === 0) return unknownNumber('no node is reported');
-  const nodeWithoutValue = nodes.find((node) => read(node).value === null);
+export const sumOverNodes = (nodes: readonly Node[], getValue: (node: Node) => NumberOrReason): NumberOrReason => {
+  if (nodes.length === 0) return toUnknownNumber('no node is reported');
+  const nodeWithoutValue = nodes.find((node) => getValue(node).value === null);
   if (nodeWithoutValue !== undefined)
-    return unknownNumber(`of node ${nodeWithoutValue.name}: ${read(nodeWithoutValue).reason}`);
+    return toUnknownNumber(`of node ${nodeWithoutValue.name}: ${getValue(nodeWithoutValue).reason}`);
   return toKnown(
-    nodes.reduce((sum, node) => sum + (read(node).value ?? 0), 0),
+    nodes.reduce((sum, node) => sum + (getValue(node).value ?? 0), 0),
     '',
   );
 };

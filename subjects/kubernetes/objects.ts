@@ -5,11 +5,11 @@
 
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
 import { type Cell, readCells } from '../infrastructure/cells.ts';
 import type { CellsByMetric, Source } from '../infrastructure/figures.ts';
-import { sourceValues } from '../infrastructure/figures.ts';
+import { getSourceValues } from '../infrastructure/figures.ts';
 import { recentRange } from '../infrastructure/hosts.ts';
 import { kubernetesCounters, kubernetesLabels, oomCounters } from './names.ts';
 
@@ -27,7 +27,7 @@ export interface PositionedCell extends Cell {
   readonly place: ObjectPosition;
 }
 
-const textOf = (...values: readonly unknown[]): string => {
+const findText = (...values: readonly unknown[]): string => {
   const found = values.find((value) => value !== undefined && value !== null && value !== '');
   return found === undefined ? '' : String(found);
 };
@@ -37,7 +37,7 @@ const textOf = (...values: readonly unknown[]): string => {
  * kind of the object; other position labels are those of the scraped program itself. If a scraper sets labels of the
  * same names, the metric's own labels have the prefix `exported_`.
  */
-const describedFields = (metric: string) => {
+const getDescribedFields = (metric: string) => {
   const isOfState = metric.startsWith('kube_');
   return {
     namespace: !metric.startsWith('kube_node_'),
@@ -47,23 +47,25 @@ const describedFields = (metric: string) => {
 };
 
 const findPosition = ({ metric, resource, labels }: Cell): ObjectPosition => {
-  const has = describedFields(metric);
+  const described = getDescribedFields(metric);
   return {
-    cluster: textOf(resource['k8s.cluster.name'], resource['k8s.cluster.uid'], labels['cluster']),
-    namespace: has.namespace
-      ? textOf(labels['exported_namespace'], labels['namespace'], resource['k8s.namespace.name'])
+    cluster: findText(resource['k8s.cluster.name'], resource['k8s.cluster.uid'], labels['cluster']),
+    namespace: described.namespace
+      ? findText(labels['exported_namespace'], labels['namespace'], resource['k8s.namespace.name'])
       : '',
-    pod: has.pod ? textOf(labels['exported_pod'], labels['pod'], labels['pod_name'], resource['k8s.pod.name']) : '',
-    podUid: has.pod ? textOf(labels['uid'], resource['k8s.pod.uid']) : '',
-    container: has.container
-      ? textOf(
+    pod: described.pod
+      ? findText(labels['exported_pod'], labels['pod'], labels['pod_name'], resource['k8s.pod.name'])
+      : '',
+    podUid: described.pod ? findText(labels['uid'], resource['k8s.pod.uid']) : '',
+    container: described.container
+      ? findText(
           labels['exported_container'],
           labels['container'],
           labels['container_name'],
           resource['k8s.container.name'],
         )
       : '',
-    node: textOf(
+    node: findText(
       labels['exported_node'],
       labels['node'],
       resource['k8s.node.name'],
@@ -77,7 +79,7 @@ const staleAfterMs = 200_000;
 
 /** Returns the cells of these metrics at the end of a range, without those of deleted objects. */
 export const readPositionedCells = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
   metrics: readonly string[],
@@ -89,16 +91,20 @@ export const readPositionedCells = async (
     range: recentRange(range),
     ...scope,
   });
-  const placed = cells.map((cell) => ({ ...cell, place: findPosition(cell) }));
-  const key = ({ metric, place }: PositionedCell): string => `${metric}\n${place.cluster}`;
+  const positionedCells = cells.map((cell) => ({ ...cell, place: findPosition(cell) }));
+  const toMetricKey = ({ metric, place }: PositionedCell): string => `${metric}\n${place.cluster}`;
   const newest = new Map<string, number>();
-  for (const cell of placed) newest.set(key(cell), Math.max(newest.get(key(cell)) ?? 0, cell.atMs));
-  return { isCut, cells: placed.filter((cell) => cell.atMs >= (newest.get(key(cell)) ?? 0) - staleAfterMs) };
+  for (const cell of positionedCells)
+    newest.set(toMetricKey(cell), Math.max(newest.get(toMetricKey(cell)) ?? 0, cell.atMs));
+  return {
+    isCut,
+    cells: positionedCells.filter((cell) => cell.atMs >= (newest.get(toMetricKey(cell)) ?? 0) - staleAfterMs),
+  };
 };
 
 /** Returns the cells of a full range instead of its end, for some or all series. */
 export const readCellsOfRange = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
   metrics: readonly string[],
@@ -131,44 +137,44 @@ export interface PodParts {
   readonly lastMs: number;
 }
 
-const nameKey = ({ cluster, namespace, pod }: ObjectPosition): string => `${cluster}/${namespace}/${pod}`;
+const toNameKey = ({ cluster, namespace, pod }: ObjectPosition): string => `${cluster}/${namespace}/${pod}`;
 
 /** Returns the newest UID of each name. cAdvisor names pods without UIDs, and names are reused. */
 const findNewestUids = (cells: readonly PositionedCell[]): ReadonlyMap<string, { uid: string; atMs: number }> => {
   const uids = new Map<string, { uid: string; atMs: number }>();
   for (const { place, atMs } of cells) {
     if (place.podUid === '') continue;
-    const found = uids.get(nameKey(place));
-    if (found === undefined || found.atMs < atMs) uids.set(nameKey(place), { uid: place.podUid, atMs });
+    const newestUid = uids.get(toNameKey(place));
+    if (newestUid === undefined || newestUid.atMs < atMs) uids.set(toNameKey(place), { uid: place.podUid, atMs });
   }
   return uids;
 };
 
 /** Returns a key for the pod of a cell: its UID, otherwise the newest UID of its name, otherwise its name. */
-export const podKeys = (cells: readonly PositionedCell[]): ((place: ObjectPosition) => string) => {
+export const createPodKeys = (cells: readonly PositionedCell[]): ((place: ObjectPosition) => string) => {
   const uids = findNewestUids(cells);
   return (place) => {
     if (place.podUid !== '') return place.podUid;
-    return uids.get(nameKey(place))?.uid ?? nameKey(place);
+    return uids.get(toNameKey(place))?.uid ?? toNameKey(place);
   };
 };
 
 /** Returns pods by key. */
 export const groupByPod = (cells: readonly PositionedCell[]): Map<string, PodParts> => {
-  const keyOf = podKeys(cells);
-  const ofPods = cells.filter(({ place }) => place.pod !== '' || place.podUid !== '');
+  const keyOf = createPodKeys(cells);
+  const allPodCells = cells.filter(({ place }) => place.pod !== '' || place.podUid !== '');
   const pods = new Map<string, PodParts>();
-  for (const [key, own] of Map.groupBy(ofPods, ({ place }) => keyOf(place))) {
-    const byContainer = Map.groupBy(own, ({ place }) => place.container);
+  for (const [key, podCells] of Map.groupBy(allPodCells, ({ place }) => keyOf(place))) {
+    const byContainer = Map.groupBy(podCells, ({ place }) => place.container);
     const containers = [...byContainer].filter(([name]) => name !== '' && name !== 'POD');
     pods.set(key, {
       key,
-      place: mergePositions(own),
-      cells: byMetric(own.filter(({ place }) => place.container === '')),
+      place: mergePositions(podCells),
+      cells: groupByMetric(podCells.filter(({ place }) => place.container === '')),
       containers: containers
-        .map(([name, inContainer]) => ({ name, cells: byMetric(inContainer) }))
-        .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
-      lastMs: own.reduce((last, { atMs }) => Math.max(last, atMs), 0),
+        .map(([name, containerCells]) => ({ name, cells: groupByMetric(containerCells) }))
+        .toSorted((left, right) => (left.name < right.name ? -1 : 1)),
+      lastMs: podCells.reduce((last, { atMs }) => Math.max(last, atMs), 0),
     });
   }
   return pods;
@@ -176,15 +182,15 @@ export const groupByPod = (cells: readonly PositionedCell[]): Map<string, PodPar
 
 /** Merges the position fields of all senders. */
 const mergePositions = (cells: readonly PositionedCell[]): ObjectPosition => {
-  const first = (field: keyof ObjectPosition): string =>
+  const findFirst = (field: keyof ObjectPosition): string =>
     cells.find(({ place }) => place[field] !== '')?.place[field] ?? '';
   return {
-    cluster: first('cluster'),
-    namespace: first('namespace'),
-    pod: first('pod'),
-    podUid: first('podUid'),
+    cluster: findFirst('cluster'),
+    namespace: findFirst('namespace'),
+    pod: findFirst('pod'),
+    podUid: findFirst('podUid'),
     container: '',
-    node: first('node'),
+    node: findFirst('node'),
   };
 };
 
@@ -192,22 +198,22 @@ const mergePositions = (cells: readonly PositionedCell[]): ObjectPosition => {
  * Returns cells by metric, for each metric those of the most recent resource. Attributes of a resource change, and a
  * restart creates a new resource.
  */
-export const byMetric = <C extends Cell>(cells: readonly C[]): ReadonlyMap<string, readonly C[]> =>
+export const groupByMetric = <C extends Cell>(cells: readonly C[]): ReadonlyMap<string, readonly C[]> =>
   new Map(
-    [...Map.groupBy(cells, ({ metric }) => metric)].map(([metric, own]) => {
-      const newest = own.reduce((one, other) => (other.atMs > one.atMs ? other : one));
-      return [metric, own.filter(({ resourceId }) => resourceId === newest.resourceId)];
+    [...Map.groupBy(cells, ({ metric }) => metric)].map(([metric, metricCells]) => {
+      const newest = metricCells.reduce((left, right) => (right.atMs > left.atMs ? right : left));
+      return [metric, metricCells.filter(({ resourceId }) => resourceId === newest.resourceId)];
     }),
   );
 
 /** Returns the label of the cell with value 1, for a metric with one cell per possible value. */
-export const activeLabel = (
+export const findActiveLabel = (
   cells: CellsByMetric,
   sources: readonly Source[],
   labels: readonly string[],
 ): string | undefined => {
   for (const source of sources)
-    for (const { cell, value } of sourceValues(cells, source)) {
+    for (const { cell, value } of getSourceValues(cells, source)) {
       if (!(value > 0)) continue;
       for (const label of labels) if (cell.labels[label] !== undefined) return cell.labels[label];
     }
@@ -216,12 +222,12 @@ export const activeLabel = (
 
 /** Returns the first attribute of a name among the resources of cells, the most recent first. */
 export const findAttribute = (cells: CellsByMetric, ...names: readonly string[]): unknown => {
-  let [found, foundMs]: [unknown, number] = [undefined, Number.NEGATIVE_INFINITY];
-  for (const own of cells.values())
-    for (const { resource, atMs } of own) {
+  let [attributeValue, foundMs]: [unknown, number] = [undefined, Number.NEGATIVE_INFINITY];
+  for (const metricCells of cells.values())
+    for (const { resource, atMs } of metricCells) {
       if (atMs <= foundMs) continue;
       const name = names.find((each) => resource[each] !== undefined && resource[each] !== '');
-      if (name !== undefined) [found, foundMs] = [resource[name], atMs];
+      if (name !== undefined) [attributeValue, foundMs] = [resource[name], atMs];
     }
-  return found;
+  return attributeValue;
 };

@@ -2,7 +2,7 @@
  * Determines whether the kernel killed a process of a container because it ran out of memory. Kubernetes alone is not
  * sufficient: it reports only the end of a container's first process (kubernetes#69676). Exit code 137 only means
  * SIGKILL, which a failed liveness probe also sends (kubernetes#100483). The verdict therefore uses all available
- * signs. A pure function without I/O.
+ * evidence. A pure function without I/O.
  */
 import { z } from 'zod';
 
@@ -37,9 +37,9 @@ const counterHint = "cAdvisor's container_oom_events_total would confirm it";
 const reasonHint =
   'the k8s_cluster receiver reports the reason if its resource attribute k8s.container.status.last_terminated_reason is enabled (off by default); kube-state-metrics also reports it';
 
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
+const formatPercent = (share: number): string => `${Math.round(share * 100)} %`;
 
-type Rule = readonly [holds: (signs: OomEvidence) => boolean, verdict: (signs: OomEvidence) => OomVerdict];
+type Rule = readonly [holds: (evidence: OomEvidence) => boolean, verdict: (evidence: OomEvidence) => OomVerdict];
 
 const ambiguous = 'exit code 137 means SIGKILL, which liveness probes and evictions also send';
 const neverTerminated = 'the container never terminated';
@@ -55,14 +55,14 @@ const rules: readonly Rule[] = [
   [
     ({ cgroupKills, exitCode, restarts }) =>
       (cgroupKills ?? 0) > 0 && (exitCode === sigkillExitCode || (restarts ?? 0) > 0),
-    (signs) => createVerdict('yes', cgroupKillsText(signs)),
+    (evidence) => createVerdict('yes', describeCgroupKills(evidence)),
   ],
   [
     ({ cgroupKills }) => (cgroupKills ?? 0) > 0,
-    (signs) =>
+    (evidence) =>
       createVerdict(
         'yes',
-        cgroupKillsText(signs),
+        describeCgroupKills(evidence),
         'it was not the first process of the container, so Kubernetes does not report it',
       ),
   ],
@@ -70,7 +70,7 @@ const rules: readonly Rule[] = [
     ({ exitCode, cgroupKills }) => exitCode === sigkillExitCode && cgroupKills === 0,
     () => createVerdict('no', noneCounted, ambiguous),
   ],
-  [({ exitCode }) => exitCode === sigkillExitCode, (signs) => judgeByIndirectEvidence(signs, ambiguous)],
+  [({ exitCode }) => exitCode === sigkillExitCode, (evidence) => judgeByIndirectEvidence(evidence, ambiguous)],
   [({ cgroupKills }) => cgroupKills === 0, () => createVerdict('no', noneCounted)],
   [
     ({ exitCode }) => exitCode !== undefined,
@@ -82,37 +82,37 @@ const rules: readonly Rule[] = [
   ],
   [
     ({ lastReason }) => lastReason !== undefined,
-    (signs) =>
+    (evidence) =>
       judgeByIndirectEvidence(
-        signs,
-        `it terminated with the reason ${signs.lastReason}, and no exit code is reported (kube-state-metrics reports it)`,
+        evidence,
+        `it terminated with the reason ${evidence.lastReason}, and no exit code is reported (kube-state-metrics reports it)`,
       ),
   ],
   [
     ({ restarts, peakShare }) => restarts === 0 && (peakShare ?? 0) >= nearLimitShare,
-    ({ peakShare }) => createVerdict('unknown', neverTerminated, nearLimitText(peakShare ?? 0), counterHint),
+    ({ peakShare }) => createVerdict('unknown', neverTerminated, describeNearLimit(peakShare ?? 0), counterHint),
   ],
   [({ restarts }) => restarts === 0, () => createVerdict('no', neverTerminated, otherProcessesHint)],
   [
     ({ restarts }) => restarts !== undefined,
-    (signs) => judgeByIndirectEvidence(signs, `it restarted, and no reason is reported: ${reasonHint}`),
+    (evidence) => judgeByIndirectEvidence(evidence, `it restarted, and no reason is reported: ${reasonHint}`),
   ],
 ];
 
-export const judgeOom = (signs: OomEvidence): OomVerdict => {
-  const rule = rules.find(([holds]) => holds(signs));
+export const judgeOom = (evidence: OomEvidence): OomVerdict => {
+  const rule = rules.find(([isMatch]) => isMatch(evidence));
   return (
-    rule?.[1](signs) ??
+    rule?.[1](evidence) ??
     createVerdict('unknown', `neither restarts nor the termination reason are reported: ${reasonHint}`, counterHint)
   );
 };
 
-const cgroupKillsText = ({ cgroupKills }: OomEvidence): string =>
+const describeCgroupKills = ({ cgroupKills }: OomEvidence): string =>
   `the kernel killed ${Math.round(cgroupKills ?? 0)} of its processes in the range`;
 
 const createVerdict = (value: OomVerdict['verdict'], ...reasons: string[]): OomVerdict => ({ verdict: value, reasons });
 
-const nearLimitText = (share: number): string => `it used up to ${percent(share)} of its memory limit`;
+const describeNearLimit = (share: number): string => `it used up to ${formatPercent(share)} of its memory limit`;
 
 /**
  * If the termination is inconclusive, memory near the limit or a node without memory makes an out-of-memory kill
@@ -125,7 +125,7 @@ const judgeByIndirectEvidence = ({ nodeEvents, peakShare }: OomEvidence, reason:
     reason,
     ...(peakShare === undefined
       ? ['no memory limit or usage is reported to compare with']
-      : [nearLimitText(peakShare)]),
+      : [describeNearLimit(peakShare)]),
     ...(hasNodeMemoryEvents ? [`its node reported ${nodeEvents} times in the range that memory ran out`] : []),
   ];
   if (isNear || hasNodeMemoryEvents) return createVerdict('likely', ...reasons, counterHint);

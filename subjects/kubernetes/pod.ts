@@ -1,15 +1,19 @@
 /** One pod with its containers, events and newest log records */
 import { z } from 'zod';
 import { readLogPage } from '../../queries/logs/pages.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
-import { fieldEquals } from '../../queries/search/query-parts.ts';
+import type { TenantReader } from '../../queries/reading.ts';
+import { buildFieldEquals } from '../../queries/search/query-parts.ts';
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
 import { Container, collectMetrics, readContainerHistory, toContainers } from './containers.ts';
 import { KubernetesEvent, readEvents } from './events.ts';
-import { groupByPod, type ObjectPosition, podKeys, readPositionedCells } from './objects.ts';
+import { createPodKeys, groupByPod, type ObjectPosition, readPositionedCells } from './objects.ts';
 import { Pod, podMetrics, toPod } from './pods.ts';
 
 const Missing = z.strictObject({ value: z.null(), reason: z.string() });
@@ -38,7 +42,7 @@ const pageSize = 50;
 
 /** Returns one pod at the end of a range; `undefined` if no series belongs to it. */
 export const readPod = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
   id: string,
@@ -46,16 +50,16 @@ export const readPod = async (
   const { cells } = await readPositionedCells(reading, range, scope, podMetrics);
   const pod = groupByPod(cells).get(id);
   if (pod === undefined) return undefined;
-  const [happened, events, logs] = await Promise.all([
-    readContainerHistory(reading, range, scope, podKeys(cells), seriesCondition(pod.place)),
+  const [history, events, logs] = await Promise.all([
+    readContainerHistory(reading, range, scope, createPodKeys(cells), buildSeriesCondition(pod.place)),
     readPodEvents(reading, range, scope, pod.place.podUid),
     readPodLogs(reading, range, scope, pod.place.podUid),
   ]);
-  return { ...toPod(pod), containers: toContainers(pod, happened, collectMetrics(cells)), events, logs };
+  return { ...toPod(pod), containers: toContainers(pod, history, collectMetrics(cells)), events, logs };
 };
 
 /** Returns series that may belong to a pod, under any of its resources. */
-const seriesCondition = ({ pod, podUid }: ObjectPosition): NonNullable<CellQuery['series']> => {
+const buildSeriesCondition = ({ pod, podUid }: ObjectPosition): NonNullable<CellQuery['series']> => {
   const matchers = [
     ...(pod === '' ? [] : [['pod', ['k8s.pod.name'], ['pod', 'exported_pod', 'pod_name']] as const]),
     ...(podUid === '' ? [] : [['podUid', ['k8s.pod.uid'], ['uid']] as const]),
@@ -63,19 +67,19 @@ const seriesCondition = ({ pod, podUid }: ObjectPosition): NonNullable<CellQuery
   const isEqual = (parameter: string) => (key: string) => `attributes['${key}'] = {${parameter}:String}`;
   return {
     sql: matchers
-      .map(([parameter, ofResource, ofSeries]) => {
-        const resources = ofResource.map(isEqual(parameter)).join(' OR ');
-        const own = ofSeries.map((key) => `series.${isEqual(parameter)(key)}`).join(' OR ');
-        return `series.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND (${resources})) OR ${own}`;
+      .map(([parameter, resourceKeys, seriesKeys]) => {
+        const resources = resourceKeys.map(isEqual(parameter)).join(' OR ');
+        const seriesSql = seriesKeys.map((key) => `series.${isEqual(parameter)(key)}`).join(' OR ');
+        return `series.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND (${resources})) OR ${seriesSql}`;
       })
       .join(' OR '),
     parameters: { ...(pod === '' ? {} : { pod }), ...(podUid === '' ? {} : { podUid }) },
   };
 };
 
-const noUid = 'no sender reports the uid of this pod, which identifies its records';
-const missingLogsReason = (reading: Reading): string => `the plan ${reading.plan.name} does not include logs`;
-const includesLogs = (reading: Reading): boolean => reading.plan.entitlements.includes('logs');
+const noUidReason = 'no sender reports the uid of this pod, which identifies its records';
+const missingLogsReason = (reading: TenantReader): string => `the plan ${reading.plan.name} does not include logs`;
+const includesLogs = (reading: TenantReader): boolean => reading.plan.entitlements.includes('logs');
 const buildQuery = (
   range: Range,
   { projectId, scope }: ProjectScope,
@@ -89,40 +93,40 @@ const buildQuery = (
   }).toString();
 
 const readPodEvents = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
   uid: string,
 ): Promise<OnePod['events']> => {
   if (!includesLogs(reading)) return { value: null, reason: missingLogsReason(reading) };
-  if (uid === '') return { value: null, reason: noUid };
+  if (uid === '') return { value: null, reason: noUidReason };
   const { items, more } = await readEvents(reading, range, { ...scope, uid }, { limit: pageSize });
   return { items, more: more === undefined ? null : `/api/kubernetes/events?${buildQuery(range, scope, { uid })}` };
 };
 
 const readPodLogs = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
   uid: string,
 ): Promise<OnePod['logs']> => {
   if (!includesLogs(reading)) return { value: null, reason: missingLogsReason(reading) };
-  if (uid === '') return { value: null, reason: noUid };
+  if (uid === '') return { value: null, reason: noUidReason };
   const podCondition =
     "logs.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND attributes['k8s.pod.uid'] = {uid:String})";
-  const { found, nextPosition } = await readLogPage(
+  const { found: logs, nextPosition } = await readLogPage(
     reading.columns,
     {
-      sql: `${podCondition}${projectScopeCondition(scope)}`,
-      parameters: { uid, ...projectScopeParameterValues(scope) },
+      sql: `${podCondition}${buildProjectScopeCondition(scope)}`,
+      parameters: { uid, ...toProjectScopeParameters(scope) },
       usesIndex: false,
       hasSubquery: true,
     },
     { limit: pageSize, range },
   );
-  const search = fieldEquals('resource.k8s.pod.uid', uid);
+  const search = buildFieldEquals('resource.k8s.pod.uid', uid);
   return {
-    items: found.map(({ record }) => record),
+    items: logs.map(({ record }) => record),
     more: nextPosition === undefined ? null : `/api/logs?${buildQuery(range, scope, { search })}`,
   };
 };

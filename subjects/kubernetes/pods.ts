@@ -2,20 +2,20 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import {
   explainMissing,
   KnownText,
-  sourceMetrics,
+  listSourceMetrics,
   sumValues,
   toKnown,
   toKnownText,
 } from '../infrastructure/figures.ts';
 import { containerMetrics } from './containers.ts';
 import { containerSources, phases, podSources } from './names.ts';
-import { activeLabel, findAttribute, groupByPod, type PodParts, readPositionedCells } from './objects.ts';
+import { findActiveLabel, findAttribute, groupByPod, type PodParts, readPositionedCells } from './objects.ts';
 
 const LastTermination = z.strictObject({ container: z.string(), reason: z.string() });
 
@@ -44,11 +44,11 @@ export const Pod = z.strictObject({
 });
 export type Pod = z.output<typeof Pod>;
 
-export const podMetrics = [...new Set([...sourceMetrics(podSources), ...containerMetrics])];
+export const podMetrics = [...new Set([...listSourceMetrics(podSources), ...containerMetrics])];
 
 /** Returns pods at the end of a range. */
 export const readPods = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Pod[]; readonly isCut: boolean }> => {
@@ -58,10 +58,10 @@ export const readPods = async (
 
 /** Returns the phase that any sender reports. */
 export const findPhase = ({ cells }: PodParts): string | undefined => {
-  const reportedPhase = activeLabel(cells, podSources.phase, ['k8s.pod.status.phase', 'phase']);
+  const reportedPhase = findActiveLabel(cells, podSources.phase, ['k8s.pod.status.phase', 'phase']);
   if (reportedPhase !== undefined) return reportedPhase;
-  const number = sumValues(cells, podSources.phaseNumber);
-  return number === undefined ? undefined : phases[number];
+  const phaseNumber = sumValues(cells, podSources.phaseNumber);
+  return phaseNumber === undefined ? undefined : phases[phaseNumber];
 };
 
 const ownerAttributes = [
@@ -78,21 +78,22 @@ const replicaSetPattern = /^(.+)-[bcdfghjklmnpqrstvwxz2456789]{5,10}$/;
 
 /** Returns the owner of a pod: from attributes of the k8sattributes processor, otherwise from kube-state-metrics. */
 export const findOwner = (pod: PodParts): { kind: string; name: string; isDerived: boolean } | undefined => {
-  const all = new Map([...pod.cells, ...pod.containers.flatMap(({ cells }) => [...cells])]);
+  const cellsByMetric = new Map([...pod.cells, ...pod.containers.flatMap(({ cells }) => [...cells])]);
   const attributeOwner = ownerAttributes.flatMap(([kind, key]) => {
-    const name = findAttribute(all, key);
+    const name = findAttribute(cellsByMetric, key);
     return name === undefined ? [] : [{ kind: kind as string, name: String(name) }];
   })[0];
   const owner = (pod.cells.get('kube_pod_owner') ?? [])[0]?.labels;
-  const about = (pod.cells.get('kube_pod_info') ?? [])[0]?.labels;
-  const found =
+  const infoLabels = (pod.cells.get('kube_pod_info') ?? [])[0]?.labels;
+  const ownerReference =
     attributeOwner ??
     createOwner(owner?.['owner_kind'], owner?.['owner_name']) ??
-    createOwner(about?.['created_by_kind'], about?.['created_by_name']);
-  if (found === undefined) return undefined;
-  const deployment = found.kind === 'ReplicaSet' ? replicaSetPattern.exec(found.name)?.[1] : undefined;
+    createOwner(infoLabels?.['created_by_kind'], infoLabels?.['created_by_name']);
+  if (ownerReference === undefined) return undefined;
+  const deployment =
+    ownerReference.kind === 'ReplicaSet' ? replicaSetPattern.exec(ownerReference.name)?.[1] : undefined;
   return deployment === undefined
-    ? { ...found, isDerived: false }
+    ? { ...ownerReference, isDerived: false }
     : { kind: 'Deployment', name: deployment, isDerived: true };
 };
 
@@ -100,17 +101,17 @@ const createOwner = (kind: string | undefined, name: string | undefined) =>
   kind === undefined || name === undefined || name === '<none>' ? undefined : { kind, name };
 
 const notReportedReason = 'not reported by any sender';
-const missingReason = (what: string): string =>
+const describeMissing = (what: string): string =>
   `no ${what} was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it`;
 
 /** Returns the sum over containers if the pod itself does not report the value. */
 const sumUsage = (pod: PodParts, kind: 'cpu' | 'memory'): NumberOrReason => {
-  const own = sumValues(pod.cells, podSources[kind]);
-  if (own !== undefined) return knownNumber(own);
+  const podUsage = sumValues(pod.cells, podSources[kind]);
+  if (podUsage !== undefined) return toKnownNumber(podUsage);
   const parts = pod.containers.flatMap(({ cells }) => sumValues(cells, containerSources[kind]) ?? []);
-  if (parts.length > 0) return knownNumber(parts.reduce((sum, value) => sum + value, 0));
+  if (parts.length > 0) return toKnownNumber(parts.reduce((sum, value) => sum + value, 0));
   const reason = `no ${kind} use was received in the last 10 minutes: the kubeletstats receiver or cAdvisor reports it`;
-  return unknownNumber(explainMissing(pod.cells, podSources[kind], reason));
+  return toUnknownNumber(explainMissing(pod.cells, podSources[kind], reason));
 };
 
 export const toPod = (pod: PodParts): Pod => {
@@ -121,7 +122,7 @@ export const toPod = (pod: PodParts): Pod => {
   const terminations = containers.flatMap(({ name, cells }) => {
     const reason =
       findAttribute(cells, 'k8s.container.status.last_terminated_reason') ??
-      activeLabel(cells, containerSources.lastReason, ['reason']);
+      findActiveLabel(cells, containerSources.lastReason, ['reason']);
     return reason === undefined ? [] : [{ container: name, reason: String(reason) }];
   });
   const noOwner = 'not reported by any sender: the k8sattributes processor sets it, and kube-state-metrics reports it';
@@ -137,18 +138,21 @@ export const toPod = (pod: PodParts): Pod => {
       name: toKnownText(owner?.name, noOwner),
       isDerived: owner?.isDerived ?? false,
     },
-    phase: toKnownText(findPhase(pod), missingReason('phase')),
-    reason: toKnownText(activeLabel(pod.cells, podSources.reason, ['k8s.pod.status.reason', 'reason']), 'not reported'),
+    phase: toKnownText(findPhase(pod), describeMissing('phase')),
+    reason: toKnownText(
+      findActiveLabel(pod.cells, podSources.reason, ['k8s.pod.status.reason', 'reason']),
+      'not reported',
+    ),
     ready: {
       ready: toKnown(
         ready.length === 0 ? undefined : ready.filter((value) => value > 0).length,
-        missingReason('readiness'),
+        describeMissing('readiness'),
       ),
       containers: containers.length,
     },
     restarts: toKnown(
       restarts.length === 0 ? undefined : restarts.reduce((sum, value) => sum + value, 0),
-      missingReason('restarts'),
+      describeMissing('restarts'),
     ),
     lastTerminations: terminations,
     cpu: sumUsage(pod, 'cpu'),

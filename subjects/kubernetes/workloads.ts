@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
-import { KnownText, knownSum, type Source, sourceMetrics, toKnownText } from '../infrastructure/figures.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
+import { KnownText, listSourceMetrics, type Source, toKnownSum, toKnownText } from '../infrastructure/figures.ts';
 import { type WorkloadKind, workloadKinds, workloads } from './names.ts';
 import { hasNotEnded } from './nodes.ts';
-import { byMetric, groupByPod, type PositionedCell, readPositionedCells } from './objects.ts';
+import { groupByMetric, groupByPod, type PositionedCell, readPositionedCells } from './objects.ts';
 import { findOwner, type Pod, podMetrics, toPod } from './pods.ts';
 
 export const Workload = z.strictObject({
@@ -34,11 +34,13 @@ export const Workload = z.strictObject({
 });
 export type Workload = z.output<typeof Workload>;
 
-export const workloadMetrics = [...new Set(Object.values(workloads).flatMap(({ sources }) => sourceMetrics(sources)))];
+export const workloadMetrics = [
+  ...new Set(Object.values(workloads).flatMap(({ sources }) => listSourceMetrics(sources))),
+];
 
 /** Returns workloads at the end of a range. */
 export const readWorkloads = async (
-  reading: Reading,
+  reading: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Workload[]; readonly isCut: boolean }> => {
@@ -49,7 +51,7 @@ export const readWorkloads = async (
 };
 
 const kindByMetric = new Map<string, WorkloadKind>(
-  workloadKinds.flatMap((kind) => sourceMetrics(workloads[kind].sources).map((metric) => [metric, kind] as const)),
+  workloadKinds.flatMap((kind) => listSourceMetrics(workloads[kind].sources).map((metric) => [metric, kind] as const)),
 );
 
 interface WorkloadCell {
@@ -58,7 +60,7 @@ interface WorkloadCell {
   readonly name: string;
 }
 
-const workloadId = (
+const toWorkloadId = (
   { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
   kind: string,
   name: string,
@@ -66,31 +68,31 @@ const workloadId = (
 
 /** Returns the workloads of these series, with the usage of their pods. */
 export const toWorkloads = (cells: readonly PositionedCell[]): Workload[] => {
-  const named = cells.flatMap((cell): WorkloadCell[] => {
+  const namedCells = cells.flatMap((cell): WorkloadCell[] => {
     const kind = kindByMetric.get(cell.metric);
     if (kind === undefined) return [];
     const name = cell.labels[workloads[kind].label] ?? cell.resource[workloads[kind].attribute];
     return name === undefined ? [] : [{ cell, kind, name: String(name) }];
   });
   const pods = [...groupByPod(cells.filter(({ metric }) => !kindByMetric.has(metric))).values()].filter(hasNotEnded);
-  const owned = Map.groupBy(pods, (pod) => {
+  const podsByWorkload = Map.groupBy(pods, (pod) => {
     const owner = findOwner(pod);
-    return owner === undefined ? '' : workloadId(pod.place, owner.kind, owner.name);
+    return owner === undefined ? '' : toWorkloadId(pod.place, owner.kind, owner.name);
   });
-  return [...Map.groupBy(named, ({ cell, kind, name }) => workloadId(cell.place, kind, name))].map(([id, own]) =>
-    toWorkload(id, own, (owned.get(id) ?? []).map(toPod)),
+  return [...Map.groupBy(namedCells, ({ cell, kind, name }) => toWorkloadId(cell.place, kind, name))].map(
+    ([id, workloadCells]) => toWorkload(id, workloadCells, (podsByWorkload.get(id) ?? []).map(toPod)),
   );
 };
 
-const toWorkload = (id: string, own: readonly WorkloadCell[], pods: readonly Pod[]): Workload => {
-  const kind = own[0]?.kind ?? 'Deployment';
-  const cells = byMetric(own.map(({ cell }) => cell));
-  const place = own[0]?.cell.place;
+const toWorkload = (id: string, workloadCells: readonly WorkloadCell[], pods: readonly Pod[]): Workload => {
+  const kind = workloadCells[0]?.kind ?? 'Deployment';
+  const cells = groupByMetric(workloadCells.map(({ cell }) => cell));
+  const place = workloadCells[0]?.cell.place;
   const readMeasure = (name: keyof (typeof workloads)['Deployment']['sources']): NumberOrReason => {
     const sources: readonly Source[] = workloads[kind].sources[name];
     return sources.length === 0
-      ? unknownNumber(`a ${kind} has none, or no sender reports it`)
-      : knownSum(
+      ? toUnknownNumber(`a ${kind} has none, or no sender reports it`)
+      : toKnownSum(
           cells,
           sources,
           `none of ${sources.map(({ metric }) => metric).join(', ')} were received in the last 10 minutes`,
@@ -105,7 +107,7 @@ const toWorkload = (id: string, own: readonly WorkloadCell[], pods: readonly Pod
   return {
     id,
     kind,
-    name: own[0]?.name ?? '',
+    name: workloadCells[0]?.name ?? '',
     cluster: toKnownText(place?.cluster, 'the sender does not set k8s.cluster.name'),
     namespace: toKnownText(place?.namespace, 'not reported by any sender'),
     desired,
@@ -119,7 +121,7 @@ const toWorkload = (id: string, own: readonly WorkloadCell[], pods: readonly Pod
     restarts: sumOverPods(pods, ({ restarts }) => restarts),
     cpu: sumOverPods(pods, ({ cpu }) => cpu),
     memory: sumOverPods(pods, ({ memory }) => memory),
-    lastSeen: formatTime(BigInt(own.reduce((last, { cell }) => Math.max(last, cell.atMs), 0)) * 1_000_000n),
+    lastSeen: formatTime(BigInt(workloadCells.reduce((last, { cell }) => Math.max(last, cell.atMs), 0)) * 1_000_000n),
   };
 };
 
@@ -135,13 +137,13 @@ const determineState = (
 };
 
 /** Returns the sum of known values over pods; unknown if no value is known. */
-export const sumOverPods = (pods: readonly Pod[], read: (pod: Pod) => NumberOrReason): NumberOrReason => {
+export const sumOverPods = (pods: readonly Pod[], getValue: (pod: Pod) => NumberOrReason): NumberOrReason => {
   if (pods.length === 0)
-    return unknownNumber(
+    return toUnknownNumber(
       'no pod is known to belong to it: the k8sattributes processor or kube-state-metrics reports owners',
     );
-  const values = pods.flatMap((pod) => read(pod).value ?? []);
+  const values = pods.flatMap((pod) => getValue(pod).value ?? []);
   const [first] = pods;
-  if (values.length === 0) return first === undefined ? unknownNumber('') : read(first);
-  return knownNumber(values.reduce((sum, value) => sum + value, 0));
+  if (values.length === 0) return first === undefined ? toUnknownNumber('') : getValue(first);
+  return toKnownNumber(values.reduce((sum, value) => sum + value, 0));
 };

@@ -11,7 +11,7 @@ const emptySketch = '0'.repeat(REGISTERS);
 
 const hashCodes = (codes: Uint16Array, from: number, to: number): number => {
   let hash = 0x811c9dc5;
-  for (let at = from; at < to; at++) hash = Math.imul(hash ^ (codes[at] as number), 0x01000193);
+  for (let index = from; index < to; index++) hash = Math.imul(hash ^ (codes[index] as number), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
@@ -34,7 +34,7 @@ export const createSketch = (values: Iterable<string>): string => {
   for (const value of values)
     sketch = addToSketch(
       sketch,
-      Uint16Array.from({ length: value.length }, (_, at) => value.charCodeAt(at)),
+      Uint16Array.from({ length: value.length }, (_, index) => value.charCodeAt(index)),
       0,
       value.length,
     );
@@ -42,15 +42,15 @@ export const createSketch = (values: Iterable<string>): string => {
 };
 
 /** Returns the union of two sketches. */
-export const mergeSketches = (one: string, other: string): string =>
-  String.fromCharCode(...Array.from(one, (_, at) => Math.max(one.charCodeAt(at), other.charCodeAt(at))));
+export const mergeSketches = (left: string, right: string): string =>
+  String.fromCharCode(...Array.from(left, (_, index) => Math.max(left.charCodeAt(index), right.charCodeAt(index))));
 
 /** Returns the approximate number of distinct values of a sketch. */
 export const estimateCount = (sketch: string): number => {
   let sum = 0;
   let empty = 0;
-  for (let at = 0; at < REGISTERS; at++) {
-    const rank = sketch.charCodeAt(at) - ZERO;
+  for (let index = 0; index < REGISTERS; index++) {
+    const rank = sketch.charCodeAt(index) - ZERO;
     sum += 2 ** -rank;
     if (rank === 0) empty++;
   }

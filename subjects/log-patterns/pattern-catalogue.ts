@@ -23,7 +23,7 @@ export interface CataloguedPattern {
   readonly aliases: ReadonlySet<string>;
 }
 
-const patternKey = (service: string, id: string): string => `${id} ${service}`;
+const toPatternKey = (service: string, id: string): string => `${id} ${service}`;
 
 export class PatternCatalogue {
   /** Surviving ids, by service and any id */
@@ -33,9 +33,9 @@ export class PatternCatalogue {
 
   constructor(rows: readonly Row[]) {
     for (const bucket of Map.groupBy(rows, ({ service, structure }) =>
-      patternKey(service, String(structure)),
+      toPatternKey(service, String(structure)),
     ).values()) {
-      // Only patterns with variable places can cover others.
+      // Only patterns with variable positions can cover others.
       const patternForms = bucket.some(({ places }) => places.length > 0) ? new PatternForms(bucket) : undefined;
       for (const row of bucket) this.#add(row, patternForms?.resolve(row.id) ?? row.id);
     }
@@ -43,28 +43,28 @@ export class PatternCatalogue {
 
   /** Returns the current id for an id of a service. */
   resolve(service: string, id: string): string {
-    return this.#survivors.get(patternKey(service, id)) ?? id;
+    return this.#survivors.get(toPatternKey(service, id)) ?? id;
   }
 
   find(service: string, id: string): CataloguedPattern | undefined {
-    return this.#patterns.get(patternKey(service, id));
+    return this.#patterns.get(toPatternKey(service, id));
   }
 
   /** Returns when the first pattern of a service was seen; epoch milliseconds. */
-  firstSeenMs(service: string): number | undefined {
+  getFirstSeenMs(service: string): number | undefined {
     return this.#services.get(service);
   }
 
   #add({ service, id, template, first }: Row, survivor: string): void {
     const firstMs = Number(first);
-    this.#survivors.set(patternKey(service, id), survivor);
+    this.#survivors.set(toPatternKey(service, id), survivor);
     this.#services.set(service, Math.min(firstMs, this.#services.get(service) ?? firstMs));
-    const key = patternKey(service, survivor);
-    const known = this.#patterns.get(key) ?? { id: survivor, template: '', firstSeenMs: firstMs, aliases: new Set() };
-    known.firstSeenMs = Math.min(known.firstSeenMs, firstMs);
-    if (id === survivor) known.template = template;
-    else known.aliases.add(id);
-    this.#patterns.set(key, known);
+    const key = toPatternKey(service, survivor);
+    const pattern = this.#patterns.get(key) ?? { id: survivor, template: '', firstSeenMs: firstMs, aliases: new Set() };
+    pattern.firstSeenMs = Math.min(pattern.firstSeenMs, firstMs);
+    if (id === survivor) pattern.template = template;
+    else pattern.aliases.add(id);
+    this.#patterns.set(key, pattern);
   }
 }
 

@@ -58,7 +58,7 @@ export const comparePatterns = async (
   { range, baseline }: { readonly range: Range; readonly baseline: Range },
   filter: CountFilter,
 ): Promise<ComparedPattern[]> => {
-  const [catalogue, now, before] = await Promise.all([
+  const [catalogue, currentRows, baselineRows] = await Promise.all([
     readCatalogue(columns, filter.service === undefined ? undefined : [filter.service]),
     readCounts(columns, range, filter),
     readCounts(columns, baseline, filter),
@@ -68,28 +68,33 @@ export const comparePatterns = async (
     before: new PatternTotals(catalogue, new Map()),
   };
   for (const [side, rows] of [
-    [totalsByRange.now, now],
-    [totalsByRange.before, before],
+    [totalsByRange.now, currentRows],
+    [totalsByRange.before, baselineRows],
   ] as const)
     for (const { service, id, count } of rows) {
       side.getTotal(service, id).count += count;
       side.count += count;
     }
   const totals = { now: totalsByRange.now.count, before: totalsByRange.before.count };
-  const share = (count: number, of: number): number => (of === 0 ? 0 : count / of);
+  const computeShare = (count: number, total: number): number => (total === 0 ? 0 : count / total);
   const ids = new Set([...totalsByRange.now.byId.keys(), ...totalsByRange.before.byId.keys()]);
   const comparedPatterns = [...ids].map((id): ComparedPattern => {
-    const [one, two] = [totalsByRange.now.byId.get(id), totalsByRange.before.byId.get(id)];
-    const counts = { now: one?.count ?? 0, before: two?.count ?? 0 };
+    const [currentTotal, baselineTotal] = [totalsByRange.now.byId.get(id), totalsByRange.before.byId.get(id)];
+    const counts = { now: currentTotal?.count ?? 0, before: baselineTotal?.count ?? 0 };
     return {
       id,
-      template: one?.template ?? two?.template ?? null,
-      services: [...new Set([...(one?.services.keys() ?? []), ...(two?.services.keys() ?? [])])].sort(),
-      range: { count: counts.now, share: share(counts.now, totals.now) },
-      baseline: { count: counts.before, share: share(counts.before, totals.before) },
+      template: currentTotal?.template ?? baselineTotal?.template ?? null,
+      services: [
+        ...new Set([...(currentTotal?.services.keys() ?? []), ...(baselineTotal?.services.keys() ?? [])]),
+      ].sort(),
+      range: { count: counts.now, share: computeShare(counts.now, totals.now) },
+      baseline: { count: counts.before, share: computeShare(counts.before, totals.before) },
       change: classifyChange(counts, totals),
     };
   });
-  const difference = (each: ComparedPattern): number => Math.abs(each.range.share - each.baseline.share);
-  return comparedPatterns.sort((one, two) => difference(two) - difference(one) || (one.id < two.id ? -1 : 1));
+  const getShareDifference = (pattern: ComparedPattern): number =>
+    Math.abs(pattern.range.share - pattern.baseline.share);
+  return comparedPatterns.sort(
+    (left, right) => getShareDifference(right) - getShareDifference(left) || (left.id < right.id ? -1 : 1),
+  );
 };

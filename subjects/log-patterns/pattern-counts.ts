@@ -1,6 +1,6 @@
 /** Counts of log patterns per minute, as stored: under the ids at that time */
 
-import { projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import { buildProjectScopeCondition, toProjectScopeParameters } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { SeverityLevel } from '../../schemas/log-patterns.ts';
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
@@ -34,7 +34,7 @@ const toMinutes = ({ from, to }: Range): Minutes => ({
   toMs: Math.floor(Number(to / 1_000_000n) / minuteMs) * minuteMs,
 });
 
-const minuteCondition = ({ fromMs, toMs }: Minutes): string =>
+const buildMinuteCondition = ({ fromMs, toMs }: Minutes): string =>
   `minute BETWEEN toDateTime(${Math.max(0, fromMs) / 1000}, 'UTC') AND toDateTime(${Math.max(0, toMs) / 1000}, 'UTC')`;
 
 const buildCondition = (filter: CountFilter): string =>
@@ -43,10 +43,10 @@ const buildCondition = (filter: CountFilter): string =>
     ...(filter.service === undefined ? [] : ['service = {service:String}']),
     ...(filter.severity === undefined ? [] : ['severity = {severity:String}']),
     ...(filter.ids === undefined ? [] : ['pattern_id IN {ids:Array(String)}']),
-  ].join(' AND ') + projectScopeCondition(filter);
+  ].join(' AND ') + buildProjectScopeCondition(filter);
 
 const buildParameters = (filter: CountFilter): QueryParameters => ({
-  ...projectScopeParameterValues(filter),
+  ...toProjectScopeParameters(filter),
   ...(filter.service !== undefined && { service: filter.service }),
   ...(filter.severity !== undefined && { severity: filter.severity }),
   ...(filter.ids !== undefined && { ids: filter.ids }),
@@ -77,7 +77,7 @@ export const readCounts = async (columns: TenantColumns, range: Range, filter: C
     columns,
     `SELECT service, pattern_id AS id, severity, toString(sum(count)) AS n, toUnixTimestamp(min(minute)) AS a,
       toUnixTimestamp(max(minute)) AS z
-    FROM log_pattern_counts WHERE ${buildCondition(filter)} AND ${minuteCondition(toMinutes(range))} GROUP BY service, id, severity ORDER BY sum(count) DESC`,
+    FROM log_pattern_counts WHERE ${buildCondition(filter)} AND ${buildMinuteCondition(toMinutes(range))} GROUP BY service, id, severity ORDER BY sum(count) DESC`,
     filter,
   );
   return rows.map(({ service, id, severity, n, a, z }) => ({
@@ -115,7 +115,7 @@ export const readSeries = async (
     columns,
     `SELECT service, id, groupArray(at) AS at, groupArray(toString(n)) AS n FROM (
       SELECT service, pattern_id AS id, intDiv(toUnixTimestamp(minute), ${stepMs / 1000}) AS at, sum(count) AS n
-      FROM log_pattern_counts WHERE ${buildCondition(filter)} AND ${minuteCondition(toMinutes(range))} GROUP BY service, id, at
+      FROM log_pattern_counts WHERE ${buildCondition(filter)} AND ${buildMinuteCondition(toMinutes(range))} GROUP BY service, id, at
     ) GROUP BY service, id`,
     filter,
   );
@@ -127,7 +127,7 @@ export const readSeries = async (
 };
 
 /** Returns the compared hour: the last full hour of a range whose counts are available. */
-export const comparedHour = (range: Range, nowMs: number): Minutes => {
+export const getComparedHour = (range: Range, nowMs: number): Minutes => {
   const endMs = Math.floor(Math.min(Number(range.to / 1_000_000n), nowMs - 2 * minuteMs) / minuteMs) * minuteMs;
   return { fromMs: endMs - hourMs, toMs: endMs - minuteMs };
 };
@@ -157,21 +157,21 @@ export const readHourCounts = async (
     (day) => day === 0 || hour.fromMs - day * dayMs >= retainedSinceMs,
   );
   const windows = days.map((day) =>
-    minuteCondition({ fromMs: hour.fromMs - day * dayMs, toMs: hour.toMs - day * dayMs }),
+    buildMinuteCondition({ fromMs: hour.fromMs - day * dayMs, toMs: hour.toMs - day * dayMs }),
   );
-  const day = `intDiv(${(hour.toMs + minuteMs) / 1000} - toUnixTimestamp(minute) - 1, 86400)`;
-  const select = (group: string, where: CountFilter): string =>
-    `SELECT ${group}, sumForEach(arrayMap(d -> if(d = ${day}, count, 0), range(${days.length}))) AS n, toUnixTimestamp(max(minute)) AS z
-    FROM log_pattern_counts WHERE ${buildCondition(where)} AND (${windows.join(' OR ')}) GROUP BY ${group}`;
+  const daySql = `intDiv(${(hour.toMs + minuteMs) / 1000} - toUnixTimestamp(minute) - 1, 86400)`;
+  const buildSelect = (group: string, countFilter: CountFilter): string =>
+    `SELECT ${group}, sumForEach(arrayMap(d -> if(d = ${daySql}, count, 0), range(${days.length}))) AS n, toUnixTimestamp(max(minute)) AS z
+    FROM log_pattern_counts WHERE ${buildCondition(countFilter)} AND (${windows.join(' OR ')}) GROUP BY ${group}`;
   // Whether a service sent logs does not depend on the requested patterns or severities.
-  const { ids: _ids, severity: _severity, ...ofServices } = filter;
+  const { ids: _ids, severity: _severity, ...serviceFilter } = filter;
   const [rows, sent] = await Promise.all([
     runQuery<{ service: string; pattern_id: string; n: string[]; z: number }>(
       columns,
-      select('service, pattern_id', filter),
+      buildSelect('service, pattern_id', filter),
       filter,
     ),
-    runQuery<{ service: string; n: string[] }>(columns, select('service', ofServices), ofServices),
+    runQuery<{ service: string; n: string[] }>(columns, buildSelect('service', serviceFilter), serviceFilter),
   ]);
   return {
     rows: rows.map(({ service, pattern_id: id, n, z }) => ({ service, id, counts: n.map(Number), lastMs: z * 1000 })),

@@ -25,14 +25,14 @@ const variablePattern = /<(?:\*|[a-z]+)>/g;
  * Returns SQL that is true for every body of a template and for few others, based on its words. Words with digits are
  * omitted, because templates show keys with masked digits; so are words that may be cut.
  */
-const templateCondition = (template: string): string => {
+const buildTemplateCondition = (template: string): string => {
   const isJson = template.startsWith('{');
   const words = (template.replace(variablePattern, ' ').match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? [])
     .flatMap((word) => (isJson ? (word.match(/[A-Za-z]+/g) ?? []) : /[0-9\ufffd]/.test(word) ? [] : [word]))
     .filter(({ length }) => length <= maxWordLength);
-  const rarest = [...new Set(words)].toSorted((one, two) => two.length - one.length).slice(0, maxWords);
-  if (isJson) return buildJsonBodyHasAll(rarest);
-  return rarest.length === 0 ? 'true' : buildBodyHasAllWords(rarest.join(' '));
+  const rarestWords = [...new Set(words)].toSorted((left, right) => right.length - left.length).slice(0, maxWords);
+  if (isJson) return buildJsonBodyHasAll(rarestWords);
+  return rarestWords.length === 0 ? 'true' : buildBodyHasAllWords(rarestWords.join(' '));
 };
 
 /** A surviving pattern with its services and template; the requested id may have been an alias */
@@ -69,19 +69,19 @@ export const findSurvivingPattern = async (
     rows.map(({ structure }) => structure),
   );
   const resolved = rows.map(({ service, structure }) => forms.get(`${structure} ${service}`)?.resolve(id) ?? id);
-  const survivor = resolved.includes(id) ? id : mostFrequent(resolved);
-  const [found] = await columns.query<{ template: string; services: string[] }>(
+  const survivor = resolved.includes(id) ? id : findMostFrequent(resolved);
+  const [patternRow] = await columns.query<{ template: string; services: string[] }>(
     `SELECT argMax(template, last_seen) AS template, groupUniqArray(1000)(service) AS services FROM log_patterns
     WHERE tenant_id = {tenant:String} AND pattern_id = {id:String} GROUP BY pattern_id`,
     { id: survivor },
   );
-  return found && { id: survivor, ...found };
+  return patternRow && { id: survivor, ...patternRow };
 };
 
-const mostFrequent = (ids: readonly string[]): string => {
+const findMostFrequent = (ids: readonly string[]): string => {
   const groups = [...Map.groupBy(ids, (id) => id)];
   const [[id] = ['']] = groups.sort(
-    ([one, some], [two, others]) => others.length - some.length || (one < two ? -1 : 1),
+    ([leftId, leftIds], [rightId, rightIds]) => rightIds.length - leftIds.length || (leftId < rightId ? -1 : 1),
   );
   return id;
 };
@@ -98,26 +98,26 @@ export const readPatternLogs = async (
 ): Promise<LogPage> => {
   const pattern = await findSurvivingPattern(columns, patternId);
   if (pattern === undefined) return { found: [], nextPosition: undefined };
-  const words = pattern.id === OTHER_ID ? 'true' : templateCondition(pattern.template);
+  const words = pattern.id === OTHER_ID ? 'true' : buildTemplateCondition(pattern.template);
   const patternCondition = {
     ...condition,
     sql: `${condition.sql} AND service IN {patternServices:Array(String)} AND ${words}`,
     parameters: { ...condition.parameters, patternServices: pattern.services },
   };
-  const found: LogWithPosition[] = [];
+  const matchingLogs: LogWithPosition[] = [];
   let position = after;
-  let batch = Math.min(maxBatchSize, Math.max(minBatchSize, limit + 1));
-  for (let read = 0; read < maxRecordsRead; ) {
-    const rows = await readLogsOfRange(columns, patternCondition, { limit: batch, after: position, range, order });
-    for (const each of rows) {
-      if (each.record.patternId !== pattern.id) continue;
-      if (found.length === limit) return { found, nextPosition: found.at(-1)?.position };
-      found.push(each);
+  let batchSize = Math.min(maxBatchSize, Math.max(minBatchSize, limit + 1));
+  for (let readCount = 0; readCount < maxRecordsRead; ) {
+    const rows = await readLogsOfRange(columns, patternCondition, { limit: batchSize, after: position, range, order });
+    for (const row of rows) {
+      if (row.record.patternId !== pattern.id) continue;
+      if (matchingLogs.length === limit) return { found: matchingLogs, nextPosition: matchingLogs.at(-1)?.position };
+      matchingLogs.push(row);
     }
-    if (rows.length < batch) return { found, nextPosition: undefined };
+    if (rows.length < batchSize) return { found: matchingLogs, nextPosition: undefined };
     position = rows.at(-1)?.position;
-    read += rows.length;
-    batch = Math.min(maxBatchSize, batch * 2);
+    readCount += rows.length;
+    batchSize = Math.min(maxBatchSize, batchSize * 2);
   }
-  return { found, nextPosition: position };
+  return { found: matchingLogs, nextPosition: position };
 };

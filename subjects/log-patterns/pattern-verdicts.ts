@@ -47,7 +47,7 @@ export const Verdict = z.strictObject({
 export type Verdict = z.output<typeof Verdict>;
 
 const computeMedian = (values: readonly number[]): number => {
-  const sorted = values.toSorted((one, two) => one - two);
+  const sorted = values.toSorted((left, right) => left - right);
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? 0;
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
@@ -68,10 +68,10 @@ export interface HourHistory {
  * counts. With m ≥ 7, an hour without records is significant. With fewer than three days, the result is `null`.
  */
 export const compareHours = ({ count, earlier }: HourHistory) => {
-  const days = earlier.filter((each) => each !== undefined);
+  const days = earlier.filter((count) => count !== undefined);
   if (days.length < minDays) return { days: days.length, median: null, deviation: null, isGone: null, isSpiking: null };
   const medianCount = computeMedian(days);
-  const scaledMad = 1.4826 * computeMedian(days.map((each) => Math.abs(each - medianCount)));
+  const scaledMad = 1.4826 * computeMedian(days.map((count) => Math.abs(count - medianCount)));
   const deviation = Math.max(scaledMad, Math.sqrt(medianCount), 1);
   return {
     days: days.length,

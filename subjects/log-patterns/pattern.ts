@@ -1,7 +1,7 @@
 /** One log pattern: its list entry, history, values of variables, and records */
 import { z } from 'zod';
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
-import { projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import { buildProjectScopeCondition, toProjectScopeParameters } from '../../queries/project-scope.ts';
 import { createCondition } from '../../queries/records.ts';
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import { ParameterValues } from '../../schemas/log-patterns.ts';
@@ -47,11 +47,15 @@ export const OneLogPattern = LogPattern.extend({
 });
 type OneLogPattern = z.output<typeof OneLogPattern>;
 
-const parameterOrder = ({ name }: PatternParameter): number => (/^\d+$/.test(name) ? Number(name) : Number.MAX_VALUE);
+const getParameterOrder = ({ name }: PatternParameter): number =>
+  /^\d+$/.test(name) ? Number(name) : Number.MAX_VALUE;
 
-const extremeOrNull = (of: (...numbers: number[]) => number, numbers: readonly (number | null)[]): number | null => {
-  const known = numbers.filter((each) => each !== null);
-  return known.length === 0 ? null : of(...known);
+const findExtreme = (
+  selectExtreme: (...numbers: number[]) => number,
+  numbers: readonly (number | null)[],
+): number | null => {
+  const knownNumbers = numbers.filter((each) => each !== null);
+  return knownNumbers.length === 0 ? null : selectExtreme(...knownNumbers);
 };
 
 /** Merges the values of one variable over shards. */
@@ -71,13 +75,13 @@ const mergeParameter = (name: string, shards: readonly ParameterValues[]): Patte
           : estimateCount([createSketch(minCounts.keys()), ...sketches].reduce(mergeSketches)),
       isEstimate: sketches.length > 0,
     },
-    top: top.sort((one, two) => two.minCount - one.minCount).slice(0, maxValues),
+    top: top.sort((left, right) => right.minCount - left.minCount).slice(0, maxValues),
     numbers: shards.reduce((sum, { numbers }) => sum + numbers, 0),
-    min: extremeOrNull(
+    min: findExtreme(
       Math.min,
       shards.map(({ min }) => min),
     ),
-    max: extremeOrNull(
+    max: findExtreme(
       Math.max,
       shards.map(({ max }) => max),
     ),
@@ -87,8 +91,8 @@ const mergeParameter = (name: string, shards: readonly ParameterValues[]): Patte
 /** Merges variables over shards: those of the text in order, then keys. */
 const mergeParameters = (shards: readonly ParameterValues[][]): PatternParameter[] =>
   [...Map.groupBy(shards.flat(), ({ name }) => name)]
-    .map(([name, seen]) => mergeParameter(name, seen))
-    .sort((one, two) => parameterOrder(one) - parameterOrder(two) || (one.name < two.name ? -1 : 1));
+    .map(([name, shardValues]) => mergeParameter(name, shardValues))
+    .sort((left, right) => getParameterOrder(left) - getParameterOrder(right) || (left.name < right.name ? -1 : 1));
 
 /** Returns the last report of each shard. A wider form of a pattern includes the counts of the narrower ones. */
 const readParameters = async (
@@ -118,7 +122,7 @@ export const readPattern = async (
   const total = totals.byId.get(id) ?? createEmptyTotal(totals, surviving);
   // No requested service ever had the pattern; it belongs to another service.
   if (!Number.isFinite(total.firstMs)) return undefined;
-  const [[described], parameters, samples] = await Promise.all([
+  const [[description], parameters, samples] = await Promise.all([
     describePatterns(columns, totals, [total], patternsQuery, historySteps),
     id === OTHER_ID ? [] : readParameters(columns, id, filter.service),
     readPatternLogs(
@@ -126,20 +130,20 @@ export const readPattern = async (
       id,
       createCondition(
         `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-      ${filter.service === undefined ? '' : 'AND service = {service:String}'}${projectScopeCondition(filter)}`,
+      ${filter.service === undefined ? '' : 'AND service = {service:String}'}${buildProjectScopeCondition(filter)}`,
         {
           from: String(range.from),
           to: String(range.to),
-          ...projectScopeParameterValues(filter),
+          ...toProjectScopeParameters(filter),
           ...(filter.service !== undefined && { service: filter.service }),
         },
       ),
       { limit: maxSamples },
     ),
   ]);
-  if (described === undefined) return undefined;
+  if (description === undefined) return undefined;
   const records = samples.found.map(({ record }) => record);
-  return { ...described, requestedId, isAlias: requestedId !== id, parameters, samples: records };
+  return { ...description, requestedId, isAlias: requestedId !== id, parameters, samples: records };
 };
 
 /** Returns a pattern without records in the range. */

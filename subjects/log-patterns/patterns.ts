@@ -9,7 +9,7 @@ import { type PatternCatalogue, readCatalogue } from './pattern-catalogue.ts';
 import {
   type CountFilter,
   chooseStep,
-  comparedHour,
+  getComparedHour,
   type HourCounts,
   minuteMs,
   readCounts,
@@ -89,10 +89,10 @@ export class PatternTotals {
   /** Returns the pattern to which the counts of a service and id belong. */
   getTotal(service: string, id: string): PatternTotal {
     const survivor = this.catalogue.resolve(service, id);
-    const known = this.catalogue.find(service, survivor);
+    const cataloguedPattern = this.catalogue.find(service, survivor);
     let total = this.byId.get(survivor);
     if (total === undefined) {
-      const template = survivor === OTHER_ID ? OTHER_TEMPLATE : (known?.template ?? null);
+      const template = survivor === OTHER_ID ? OTHER_TEMPLATE : (cataloguedPattern?.template ?? null);
       total = {
         id: survivor,
         template,
@@ -107,8 +107,8 @@ export class PatternTotals {
       this.byId.set(survivor, total);
     }
     total.ids.add(id);
-    for (const alias of known?.aliases ?? []) total.ids.add(alias);
-    total.firstMs = Math.min(total.firstMs, known?.firstSeenMs ?? Number.POSITIVE_INFINITY);
+    for (const alias of cataloguedPattern?.aliases ?? []) total.ids.add(alias);
+    total.firstMs = Math.min(total.firstMs, cataloguedPattern?.firstSeenMs ?? Number.POSITIVE_INFINITY);
     if (!total.services.has(service)) total.services.set(service, 0);
     return total;
   }
@@ -122,7 +122,7 @@ export const countPatterns = async (
   const [catalogue, counts, hours] = await Promise.all([
     readCatalogue(columns, filter.service === undefined ? undefined : [filter.service]),
     readCounts(columns, range, filter),
-    readHourCounts(columns, comparedHour(range, nowMs), filter, retainedSinceMs),
+    readHourCounts(columns, getComparedHour(range, nowMs), filter, retainedSinceMs),
   ]);
   const totals = new PatternTotals(catalogue, hours.sent);
   for (const { service, id, severity, count, firstMs, lastMs } of counts) {
@@ -145,7 +145,7 @@ export const countPatterns = async (
 
 /** Retains a pattern without records in the range if its absence is significant. */
 const retainIfGone = (totals: PatternTotals, total: PatternTotal): void => {
-  if (compareHours(hourHistory(totals, total)).isGone === true)
+  if (compareHours(getHourHistory(totals, total)).isGone === true)
     total.firstMs = Math.min(total.firstMs, total.lastMs ?? 0);
   else totals.byId.delete(total.id);
 };
@@ -154,17 +154,17 @@ const retainIfGone = (totals: PatternTotals, total: PatternTotal): void => {
  * Returns the counts of the compared hours. An earlier day counts if one of the pattern's services sent logs in that
  * hour.
  */
-const hourHistory = (
+const getHourHistory = (
   { sent }: PatternTotals,
   { hours: [count = 0, ...earlier], services }: PatternTotal,
 ): HourHistory => {
   const days = Math.max(0, ...[...services.keys()].map((service) => sent.get(service)?.length ?? 0));
-  const known = Array.from({ length: Math.max(0, days - 1) }, (_, index) =>
+  const earlierCounts = Array.from({ length: Math.max(0, days - 1) }, (_, index) =>
     [...services.keys()].some((service) => (sent.get(service)?.[index + 1] ?? 0) > 0)
       ? (earlier[index] ?? 0)
       : undefined,
   );
-  return { count, earlier: known };
+  return { count, earlier: earlierCounts };
 };
 
 const toIsoTime = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
@@ -173,22 +173,24 @@ const toIsoTime = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
 export const judgePattern = (totals: PatternTotals, total: PatternTotal, { range, nowMs }: PatternsQuery): Verdict => {
   const { services, firstMs } = total;
   const fromMs = Number(range.from / 1_000_000n);
-  const hour = comparedHour(range, nowMs);
-  const hours = hourHistory(totals, total);
-  const { isGone, isSpiking, ...rest } = compareHours(hours);
-  const sentBefore = [...services.keys()].some((service) => (totals.catalogue.firstSeenMs(service) ?? fromMs) < fromMs);
+  const hour = getComparedHour(range, nowMs);
+  const hours = getHourHistory(totals, total);
+  const { isGone, isSpiking, ...comparison } = compareHours(hours);
+  const sentBefore = [...services.keys()].some(
+    (service) => (totals.catalogue.getFirstSeenMs(service) ?? fromMs) < fromMs,
+  );
   const isNew = sentBefore ? firstMs >= fromMs : null;
   const reasons = [
     ...(isNew === null ? ['its services sent no logs before the range'] : []),
     ...(isGone === null
-      ? [`its services sent logs in this hour on ${rest.days} of 7 earlier days; 3 are required`]
+      ? [`its services sent logs in this hour on ${comparison.days} of 7 earlier days; 3 are required`]
       : []),
   ];
   return {
     isNew,
     isGone,
     isSpiking,
-    hour: { from: toIsoTime(hour.fromMs), to: toIsoTime(hour.toMs + minuteMs), count: hours.count, ...rest },
+    hour: { from: toIsoTime(hour.fromMs), to: toIsoTime(hour.toMs + minuteMs), count: hours.count, ...comparison },
     reason: reasons.length === 0 ? null : reasons.join('; '),
   };
 };
@@ -197,49 +199,52 @@ export const judgePattern = (totals: PatternTotals, total: PatternTotal, { range
 export const describePatterns = async (
   columns: TenantColumns,
   totals: PatternTotals,
-  shown: readonly PatternTotal[],
-  question: PatternsQuery,
+  pageTotals: readonly PatternTotal[],
+  query: PatternsQuery,
   steps = trendSteps,
 ): Promise<LogPattern[]> => {
-  if (shown.length === 0) return [];
-  const { range, filter } = question;
+  if (pageTotals.length === 0) return [];
+  const { range, filter } = query;
   const stepMs = chooseStep(range, steps);
-  const ids = [...new Set(shown.flatMap(({ ids }) => [...ids]))];
+  const ids = [...new Set(pageTotals.flatMap(({ ids }) => [...ids]))];
   const [series, samples] = await Promise.all([
     readSeries(columns, range, stepMs, { ...filter, ids }),
     columns.query<{ id: string; body: string }>(
       `SELECT pattern_id AS id, argMax(sample, last_seen) AS body FROM log_patterns
       WHERE tenant_id = {tenant:String} AND pattern_id IN {ids:Array(String)} GROUP BY id`,
-      { ids: shown.map(({ id }) => id) },
+      { ids: pageTotals.map(({ id }) => id) },
     ),
   ]);
   const sampleById = new Map(samples.map(({ id, body }) => [id, body]));
   const stepsById = new Map<string, Map<number, number>>();
   for (const { service, id, steps } of series) {
     const survivor = totals.catalogue.resolve(service, id);
-    const sum = stepsById.get(survivor) ?? new Map<number, number>();
-    stepsById.set(survivor, sum);
-    for (const [at, count] of steps) sum.set(at, (sum.get(at) ?? 0) + count);
+    const stepCounts = stepsById.get(survivor) ?? new Map<number, number>();
+    stepsById.set(survivor, stepCounts);
+    for (const [stepStart, count] of steps) stepCounts.set(stepStart, (stepCounts.get(stepStart) ?? 0) + count);
   }
-  return shown.map((total) => ({
+  return pageTotals.map((total) => ({
     id: total.id,
     template: total.template,
     count: total.count,
     share: totals.count === 0 ? 0 : total.count / totals.count,
     firstSeen: toIsoTime(total.firstMs),
     lastSeen: total.lastMs === undefined ? null : toIsoTime(total.lastMs),
-    services: topServices(total),
+    services: selectTopServices(total),
     severities: total.severities,
     trend: createTrend(range, stepMs, stepsById.get(total.id)),
     sample: sampleById.get(total.id) ?? null,
     aliases: [...total.ids].filter((id) => id !== total.id).sort(),
-    ...judgePattern(totals, total, question),
+    ...judgePattern(totals, total, query),
   }));
 };
 
-const topServices = ({ services }: PatternTotal): string[] =>
+const selectTopServices = ({ services }: PatternTotal): string[] =>
   [...services]
-    .sort(([one, some], [two, others]) => others - some || (one < two ? -1 : 1))
+    .sort(
+      ([leftService, leftCount], [rightService, rightCount]) =>
+        rightCount - leftCount || (leftService < rightService ? -1 : 1),
+    )
     .slice(0, maxServices)
     .map(([service]) => service);
 
@@ -248,8 +253,9 @@ const createTrend = (
   stepMs: number,
   steps: ReadonlyMap<number, number> = new Map(),
 ): PatternTrend => {
-  const first = Math.floor(Number(from / 1_000_000n) / stepMs) * stepMs;
+  const firstStepMs = Math.floor(Number(from / 1_000_000n) / stepMs) * stepMs;
   const counts: number[] = [];
-  for (let at = first; at <= Number(to / 1_000_000n); at += stepMs) counts.push(steps.get(at) ?? 0);
-  return { from: toIsoTime(first), stepSeconds: stepMs / 1000, counts };
+  for (let stepStart = firstStepMs; stepStart <= Number(to / 1_000_000n); stepStart += stepMs)
+    counts.push(steps.get(stepStart) ?? 0);
+  return { from: toIsoTime(firstStepMs), stepSeconds: stepMs / 1000, counts };
 };

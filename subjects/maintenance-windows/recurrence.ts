@@ -89,8 +89,8 @@ const validateRule = (rule: Recurrence): void => {
 
 /** Parses `FREQ=WEEKLY;BYDAY=SU`. Throws `RecurrenceError` for unknown or contradictory parts. */
 export const parseRecurrence = (text: string): Recurrence => {
-  let read: Partial<Recurrence> = {};
-  const seen = new Set<string>();
+  let parts: Partial<Recurrence> = {};
+  const seenNames = new Set<string>();
   for (const part of text.trim().toUpperCase().split(';')) {
     const [name = '', value = ''] = part.split('=', 2);
     const reader = Object.hasOwn(partParsers, name) ? partParsers[name] : undefined;
@@ -98,13 +98,13 @@ export const parseRecurrence = (text: string): Recurrence => {
       throw new RecurrenceError(
         `${name || 'an empty part'} is not supported; supported parts are ${Object.keys(partParsers).join(', ')}`,
       );
-    if (seen.has(name)) throw new RecurrenceError(`${name} occurs twice`);
-    seen.add(name);
-    read = { ...read, ...reader(value) };
+    if (seenNames.has(name)) throw new RecurrenceError(`${name} occurs twice`);
+    seenNames.add(name);
+    parts = { ...parts, ...reader(value) };
   }
-  const { frequency } = read;
+  const { frequency } = parts;
   if (frequency === undefined) throw new RecurrenceError('FREQ is missing');
-  const rule = { interval: 1, byDay: [], byMonthDay: [], byMonth: [], weekStart: 1, ...read, frequency };
+  const rule = { interval: 1, byDay: [], byMonthDay: [], byMonth: [], weekStart: 1, ...parts, frequency };
   validateRule(rule);
   return rule;
 };
@@ -117,21 +117,21 @@ interface Month {
 }
 
 const toDate = (day: number): { readonly year: number; readonly month: number; readonly date: number } => {
-  const at = new Date(day * dayMs);
-  return { year: at.getUTCFullYear(), month: at.getUTCMonth(), date: at.getUTCDate() };
+  const time = new Date(day * dayMs);
+  return { year: time.getUTCFullYear(), month: time.getUTCMonth(), date: time.getUTCDate() };
 };
 const toMonth = (index: number): Month => {
   const [year, month] = [Math.floor(index / 12), index - Math.floor(index / 12) * 12];
   return { year, month, days: new Date(Date.UTC(year, month + 1, 0)).getUTCDate() };
 };
 /** Days are counted from 1970-01-01, a Thursday. */
-const weekdayAt = (day: number): number => (day + 4) % 7;
+const getWeekday = (day: number): number => (day + 4) % 7;
 
 /** Returns whether a day of a month matches the rule; parts that the rule omits default to those of the first day. */
 const matchesRule = ({ byDay, byMonthDay }: Recurrence, first: number, day: number, { days }: Month): boolean => {
   const { date } = toDate(day);
   const isByDay = ({ weekday, ordinal }: ByDay): boolean =>
-    weekday === weekdayAt(day) &&
+    weekday === getWeekday(day) &&
     (ordinal === 0 || ordinal === Math.ceil(date / 7) || -ordinal === Math.ceil((days - date + 1) / 7));
   if (byDay.length === 0 && byMonthDay.length === 0) return date === toDate(first).date;
   return (
@@ -140,34 +140,34 @@ const matchesRule = ({ byDay, byMonthDay }: Recurrence, first: number, day: numb
   );
 };
 
-const daysOfMonth = (rule: Recurrence, first: number, index: number): number[] => {
+const listDaysOfMonth = (rule: Recurrence, first: number, index: number): number[] => {
   const month = toMonth(index);
-  const begin = Date.UTC(month.year, month.month, 1) / dayMs;
-  return Array.from({ length: month.days }, (_, date) => begin + date).filter((day) =>
+  const firstDay = Date.UTC(month.year, month.month, 1) / dayMs;
+  return Array.from({ length: month.days }, (_, date) => firstDay + date).filter((day) =>
     matchesRule(rule, first, day, month),
   );
 };
 
-const monthsOfYear = ({ byMonth, byMonthDay }: Recurrence, first: number): readonly number[] => {
+const listMonthsOfYear = ({ byMonth, byMonthDay }: Recurrence, first: number): readonly number[] => {
   if (byMonth.length > 0) return byMonth.map((month) => month - 1).sort((one, other) => one - other);
   return byMonthDay.length > 0 ? Array.from({ length: 12 }, (_, month) => month) : [toDate(first).month];
 };
 
 /** Returns the days of the rule's period with the given number, in order. */
-const periodDays = (rule: Recurrence, first: number, period: number): number[] => {
+const listPeriodDays = (rule: Recurrence, first: number, period: number): number[] => {
   const { frequency, interval, byDay, byMonth, byMonthDay, weekStart } = rule;
   const { year, month } = toDate(first);
   const isInMonth = (day: number): boolean => byMonth.length === 0 || byMonth.includes(toDate(day).month + 1);
-  const isWeekday = (day: number): boolean => byDay.some(({ weekday }) => weekday === weekdayAt(day));
+  const isWeekday = (day: number): boolean => byDay.some(({ weekday }) => weekday === getWeekday(day));
   const step = period * interval;
   if (frequency === 'YEARLY') {
-    return monthsOfYear(rule, first).flatMap((each) => daysOfMonth(rule, first, (year + step) * 12 + each));
+    return listMonthsOfYear(rule, first).flatMap((each) => listDaysOfMonth(rule, first, (year + step) * 12 + each));
   }
-  if (frequency === 'MONTHLY') return daysOfMonth(rule, first, year * 12 + month + step).filter(isInMonth);
+  if (frequency === 'MONTHLY') return listDaysOfMonth(rule, first, year * 12 + month + step).filter(isInMonth);
   if (frequency === 'WEEKLY') {
-    const begin = first - ((weekdayAt(first) - weekStart + 7) % 7) + step * 7;
+    const firstDay = first - ((getWeekday(first) - weekStart + 7) % 7) + step * 7;
     const days =
-      byDay.length === 0 ? [first + step * 7] : [0, 1, 2, 3, 4, 5, 6].map((day) => begin + day).filter(isWeekday);
+      byDay.length === 0 ? [first + step * 7] : [0, 1, 2, 3, 4, 5, 6].map((day) => firstDay + day).filter(isWeekday);
     return days.filter(isInMonth);
   }
   const day = first + step;
@@ -201,14 +201,14 @@ function* generateStarts(
   const { count = Number.POSITIVE_INFINITY, until } = rule;
   const isOver = (wallMs: number, atMs: number): boolean =>
     until !== undefined && (until.isWall ? wallMs : atMs) > until.ms;
-  let seen = 0;
+  let startCount = 0;
   for (let period = periods.from; period <= periods.to; period += 1) {
-    for (const day of periodDays(rule, first, period)) {
+    for (const day of listPeriodDays(rule, first, period)) {
       if (day < first) continue;
       const wallMs = startMs + (day - first) * dayMs;
-      const atMs = clock.instantOf(wallMs);
-      if (seen >= count || isOver(wallMs, atMs)) return;
-      seen += 1;
+      const atMs = clock.getInstant(wallMs);
+      if (startCount >= count || isOver(wallMs, atMs)) return;
+      startCount += 1;
       yield atMs;
     }
   }
@@ -225,13 +225,13 @@ export const findOccurrences = (
 ): { readonly fromMs: number; readonly toMs: number }[] => {
   const { frequency, interval, count } = rule;
   const startMs = parseWallTime(window.startsAt) ?? 0;
-  const periodsIn = (ms: number, days: number): number => ms / dayMs / (days * interval);
+  const countPeriods = (ms: number, days: number): number => ms / dayMs / (days * interval);
   // Offsets within a day and periods that are cut at their start differ by at most three periods.
-  const near = Math.floor(periodsIn(range.fromMs - window.durationMs - startMs, maxDays[frequency])) - 3;
+  const firstPeriod = Math.floor(countPeriods(range.fromMs - window.durationMs - startMs, maxDays[frequency])) - 3;
   const periods = {
     // A rule with a count is evaluated from its start.
-    from: count === undefined ? Math.max(0, near) : 0,
-    to: Math.ceil(periodsIn(range.toMs - startMs, minDays[frequency])) + 2,
+    from: count === undefined ? Math.max(0, firstPeriod) : 0,
+    to: Math.ceil(countPeriods(range.toMs - startMs, minDays[frequency])) + 2,
   };
   return [...generateStarts(rule, window, periods)]
     .map((fromMs) => ({ fromMs, toMs: fromMs + window.durationMs }))

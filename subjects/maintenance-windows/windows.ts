@@ -23,7 +23,7 @@ export const findOccurrencesInRange = (
   const durationMs = durationMinutes * minuteMs;
   if (recurrence !== null)
     return findOccurrences(parseRecurrence(recurrence), { startsAt, timeZone, durationMs }, range);
-  const fromMs = getWallClock(timeZone).instantOf(parseWallTime(startsAt) ?? 0);
+  const fromMs = getWallClock(timeZone).getInstant(parseWallTime(startsAt) ?? 0);
   const occurrence = { fromMs, toMs: fromMs + durationMs };
   return occurrence.fromMs < range.toMs && occurrence.toMs > range.fromMs ? [occurrence] : [];
 };
@@ -33,14 +33,14 @@ const maxUpcoming = 5;
 const aheadMs = 366 * dayMs;
 
 /** Returns the current occurrence of a window and the next ones within a year, at most five. */
-export const nextOccurrences = (window: WindowSchedule, nowMs: number): readonly Occurrence[] =>
+export const findNextOccurrences = (window: WindowSchedule, nowMs: number): readonly Occurrence[] =>
   findOccurrencesInRange(window, { fromMs: nowMs, toMs: nowMs + aheadMs }).slice(0, maxUpcoming);
 
 interface CachedOccurrences {
   readonly version: number;
   readonly fromMs: number;
   readonly toMs: number;
-  readonly times: readonly Occurrence[];
+  readonly occurrences: readonly Occurrence[];
 }
 
 /**
@@ -48,22 +48,22 @@ interface CachedOccurrences {
  * day
  */
 export class OccurrenceCache {
-  readonly #known = new Map<string, CachedOccurrences>();
+  readonly #cached = new Map<string, CachedOccurrences>();
 
   /** Returns whether a window is active at a time. */
   isActive(window: MaintenanceWindow & StoredMetadata, atMs: number): boolean {
     const { id, version } = window;
-    let known = this.#known.get(id);
-    if (known === undefined || known.version !== version || atMs < known.fromMs || atMs >= known.toMs) {
+    let cached = this.#cached.get(id);
+    if (cached === undefined || cached.version !== version || atMs < cached.fromMs || atMs >= cached.toMs) {
       const range = { fromMs: atMs, toMs: atMs + dayMs };
-      known = { version, ...range, times: findOccurrencesInRange(window, range) };
-      this.#known.set(id, known);
+      cached = { version, ...range, occurrences: findOccurrencesInRange(window, range) };
+      this.#cached.set(id, cached);
     }
-    return known.times.some(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs);
+    return cached.occurrences.some(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs);
   }
 
   /** Evicts windows that no longer exist. */
   retainOnly(windows: ReadonlyMap<string, unknown>): void {
-    for (const id of this.#known.keys()) if (!windows.has(id)) this.#known.delete(id);
+    for (const id of this.#cached.keys()) if (!windows.has(id)) this.#cached.delete(id);
   }
 }

@@ -1,13 +1,13 @@
 /** DNS lookups by name and their results: from spans and metrics of clients, and from metrics of CoreDNS */
 import { z } from 'zod';
-import type { Answer } from '../../queries/answer.ts';
+import type { ResultData } from '../../queries/answer.ts';
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { parseQuery, runForAnswer } from '../../queries/run.ts';
-import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { parseQuery, runWithoutCost } from '../../queries/run.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 
 export const DnsName = z.strictObject({
   name: z.string().describe('`dns.question.name`'),
@@ -46,27 +46,27 @@ const responseMetric = 'coredns_dns_responses_total';
 const metrics = [lookupMetric, responseMetric];
 
 export const readDns = async (
-  reading: Reading,
+  reading: TenantReader,
   query: { readonly projectId?: string | undefined },
   range: Range,
 ): Promise<Dns> => {
   const { entitlements } = reading.plan;
   const partial: Incompleteness[] = [];
-  const runQuery = async (request: QueryRequest): Promise<Answer> => {
-    const result = await runForAnswer(parseQuery({ ...request, ...query }), reading, { range });
+  const runQuery = async (request: QueryRequest): Promise<ResultData> => {
+    const result = await runWithoutCost(parseQuery({ ...request, ...query }), reading, { range });
     partial.push(...result.partial);
     return result;
   };
-  const has = (signal: string): boolean => entitlements.includes(signal);
-  const receivedMetrics = has('metrics') ? await findPresentMetrics(reading, metrics, range) : new Set();
-  const [ofSpans, ofMetrics, servers] = await Promise.all([
-    has('traces') ? readNamesFromSpans(runQuery) : [],
+  const isEntitled = (signal: string): boolean => entitlements.includes(signal);
+  const receivedMetrics = isEntitled('metrics') ? await findPresentMetrics(reading, metrics, range) : new Set();
+  const [spanNames, metricNames, servers] = await Promise.all([
+    isEntitled('traces') ? readNamesFromSpans(runQuery) : [],
     receivedMetrics.has(lookupMetric) ? readNamesFromMetrics(runQuery) : [],
     receivedMetrics.has(responseMetric) ? readServers(runQuery) : [],
   ]);
-  const inSpans = new Set(ofSpans.map(({ name }) => name));
-  const names = [...ofSpans, ...ofMetrics.filter(({ name }) => !inSpans.has(name))].sort(
-    (one, other) => other.lookups - one.lookups || (one.name < other.name ? -1 : 1),
+  const spanNameSet = new Set(spanNames.map(({ name }) => name));
+  const names = [...spanNames, ...metricNames.filter(({ name }) => !spanNameSet.has(name))].sort(
+    (left, right) => right.lookups - left.lookups || (left.name < right.name ? -1 : 1),
   );
   return {
     names,
@@ -79,7 +79,7 @@ export const readDns = async (
   };
 };
 
-type RunQuery = (query: QueryRequest) => Promise<Answer>;
+type RunQuery = (query: QueryRequest) => Promise<ResultData>;
 
 const readNamesFromSpans = async (runQuery: RunQuery): Promise<DnsName[]> => {
   const search = `attribute.${nameKey}:*`;
@@ -112,21 +112,21 @@ const readNamesFromSpans = async (runQuery: RunQuery): Promise<DnsName[]> => {
     lookups: Number(lookups),
     failures: Number(failures),
     failureRate: Number(failures) / Number(lookups),
-    errors: countsByKey(errors, String(name)),
+    errors: getCountsByKey(errors, String(name)),
     p50: knownOr(p50, 'no duration'),
     p95: knownOr(p95, 'no duration'),
   }));
 };
 
 /** Returns a map from the second to the last column, for rows with `first` in the first column. */
-const countsByKey = ({ rows }: Answer, first: string): Record<string, number> =>
+const getCountsByKey = ({ rows }: ResultData, first: string): Record<string, number> =>
   Object.fromEntries(rows.filter(([name]) => name === first).map((row) => [String(row[1]), Number(row.at(-1))]));
 
 const knownOr = (value: unknown, reason: string, factor = 1): NumberOrReason =>
-  typeof value === 'number' ? knownNumber(value * factor) : unknownNumber(reason);
+  typeof value === 'number' ? toKnownNumber(value * factor) : toUnknownNumber(reason);
 
 /** Returns the value of each group of a table with one label. */
-const valuesByGroup = ({ rows }: Answer): ReadonlyMap<string, unknown> =>
+const getValuesByGroup = ({ rows }: ResultData): ReadonlyMap<string, unknown> =>
   new Map(rows.map((row) => [String(row[0]), row.at(-1)]));
 
 const secondNs = 1e9;
@@ -141,7 +141,7 @@ const readNamesFromMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
   ]);
   const names = [...new Set(counts.rows.map(([name]) => String(name)))];
   return names.map((name) => {
-    const { '': succeeded = 0, ...errors } = countsByKey(counts, name);
+    const { '': succeeded = 0, ...errors } = getCountsByKey(counts, name);
     const failures = Object.values(errors).reduce((sum, count) => sum + count, 0);
     return {
       name,
@@ -150,8 +150,8 @@ const readNamesFromMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
       failures,
       errors,
       failureRate: succeeded + failures === 0 ? 0 : failures / (succeeded + failures),
-      p50: knownOr(valuesByGroup(p50).get(name), 'no duration', secondNs),
-      p95: knownOr(valuesByGroup(p95).get(name), 'no duration', secondNs),
+      p50: knownOr(getValuesByGroup(p50).get(name), 'no duration', secondNs),
+      p95: knownOr(getValuesByGroup(p95).get(name), 'no duration', secondNs),
     };
   });
 };
@@ -159,7 +159,7 @@ const readNamesFromMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
 const failureCodes = ['SERVFAIL', 'REFUSED'];
 
 const readServers = async (runQuery: RunQuery): Promise<DnsServer[]> => {
-  const duration = (quantile: number): QueryRequest => ({
+  const createDurationQuery = (quantile: number): QueryRequest => ({
     kind: 'metric',
     metric: 'coredns_dns_request_duration_seconds',
     across: 'sum',
@@ -176,18 +176,18 @@ const readServers = async (runQuery: RunQuery): Promise<DnsServer[]> => {
       groupBy: ['server', 'rcode'],
       limit: 10_000,
     }),
-    runQuery(duration(0.5)),
-    runQuery(duration(0.95)),
+    runQuery(createDurationQuery(0.5)),
+    runQuery(createDurationQuery(0.95)),
   ]);
   return [...new Set(responses.rows.map(([server]) => String(server)))].sort().map((server) => {
-    const codes = countsByKey(responses, server);
+    const codes = getCountsByKey(responses, server);
     return {
       server,
       codes,
       responses: Object.values(codes).reduce((sum, count) => sum + count, 0),
       failures: failureCodes.reduce((sum, code) => sum + (codes[code] ?? 0), 0),
-      p50: knownOr(valuesByGroup(p50).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
-      p95: knownOr(valuesByGroup(p95).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
+      p50: knownOr(getValuesByGroup(p50).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
+      p95: knownOr(getValuesByGroup(p95).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
     };
   });
 };

@@ -4,10 +4,10 @@
  */
 
 import { type Range, requireRetained } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { buildRangeParameters } from '../../queries/records.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { knownNumber } from '../../queries/unknown.ts';
+import { toKnownNumber } from '../../queries/unknown.ts';
 import { buildFirstAttributeSql } from '../../schemas/tables/literal.ts';
 import { type ResourcesByAddress, readAddresses } from './addresses.ts';
 import { createFlowEnd, type Flow, type FlowEnd, type FlowQuery, type FlowView } from './flow.ts';
@@ -23,8 +23,8 @@ interface Row {
 
 const maxFlows = 10_000;
 
-const numberExpression = (keys: readonly string[]): string => `toFloat64OrZero(${buildFirstAttributeSql(keys)})`;
-const samplingRateExpression = `greatest(1, ${numberExpression(['network.flow.sampling_rate', 'flow.sampling_rate'])})`;
+const buildNumberExpression = (keys: readonly string[]): string => `toFloat64OrZero(${buildFirstAttributeSql(keys)})`;
+const samplingRateExpression = `greatest(1, ${buildNumberExpression(['network.flow.sampling_rate', 'flow.sampling_rate'])})`;
 
 /**
  * Returns the SQL for flows. A flow that several exporters observed is counted once, as reported by the exporter with
@@ -38,7 +38,7 @@ const buildStatement = (
     FROM (SELECT ${buildFirstAttributeSql(['source.address'])} AS source, ${buildFirstAttributeSql(['destination.address'])} AS destination,
         ${buildFirstAttributeSql(['source.port'])} AS source_port, toUInt32OrZero(${buildFirstAttributeSql(['destination.port'])}) AS port, lower(${buildFirstAttributeSql(['network.transport'])}) AS transport,
         ${buildFirstAttributeSql(['network.flow.sampler_address', 'flow.sampler_address'])} AS sampler,
-        sum(${numberExpression(['network.io.bytes', 'flow.io.bytes'])} * ${samplingRateExpression}) AS bytes_seen, sum(${numberExpression(['network.io.packets', 'flow.io.packets'])} * ${samplingRateExpression}) AS packets_seen
+        sum(${buildNumberExpression(['network.io.bytes', 'flow.io.bytes'])} * ${samplingRateExpression}) AS bytes_seen, sum(${buildNumberExpression(['network.io.packets', 'flow.io.packets'])} * ${samplingRateExpression}) AS packets_seen
       FROM logs WHERE tenant_id = {tenant:String} AND timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
         AND (mapContains(attributes, 'network.flow.type') OR mapContains(attributes, 'flow.type'))${isProject ? ' AND project_id = {project:String}' : ''}
       GROUP BY source, destination, source_port, port, transport, sampler)
@@ -46,7 +46,7 @@ const buildStatement = (
   GROUP BY source, destination, port, transport ORDER BY all_bytes DESC, source, destination, port, transport LIMIT ${maxFlows + 1}`;
 
 export const readExportedFlows = async (
-  reading: Reading,
+  reading: TenantReader,
   { view, projectId }: FlowQuery,
   range: Range,
 ): Promise<{ flows: Flow[]; partial: Incompleteness[] }> => {
@@ -55,10 +55,11 @@ export const readExportedFlows = async (
     ...buildRangeParameters(range),
     ...(projectId === undefined ? {} : { project: projectId }),
   });
-  const hosts: ResourcesByAddress = view === 'address' || rows.length === 0 ? new Map() : await readAddresses(reading);
+  const resourcesByAddress: ResourcesByAddress =
+    view === 'address' || rows.length === 0 ? new Map() : await readAddresses(reading);
   const seconds = Number(range.to - range.from + 1n) / 1e9;
   return {
-    flows: mergeFlows(rows.slice(0, maxFlows), view, hosts, seconds),
+    flows: mergeFlows(rows.slice(0, maxFlows), view, resourcesByAddress, seconds),
     partial:
       rows.length > maxFlows
         ? [
@@ -71,22 +72,27 @@ export const readExportedFlows = async (
   };
 };
 
-const toFlowEnd = (address: string, view: FlowView, hosts: ResourcesByAddress): FlowEnd => {
-  const name = view === 'address' ? address : hosts.get(address)?.[view];
+const toFlowEnd = (address: string, view: FlowView, resourcesByAddress: ResourcesByAddress): FlowEnd => {
+  const name = view === 'address' ? address : resourcesByAddress.get(address)?.[view];
   return name === undefined || name === '' ? createFlowEnd('address', address) : createFlowEnd(view, name);
 };
 
 /** Returns the flows of the view; several addresses of one endpoint are merged. */
-const mergeFlows = (rows: readonly Row[], view: FlowView, hosts: ResourcesByAddress, seconds: number): Flow[] => {
-  const found = new Map<string, Flow>();
+const mergeFlows = (
+  rows: readonly Row[],
+  view: FlowView,
+  resourcesByAddress: ResourcesByAddress,
+  seconds: number,
+): Flow[] => {
+  const flowsByKey = new Map<string, Flow>();
   for (const row of rows) {
-    const source = toFlowEnd(row.source, view, hosts);
-    const destination = toFlowEnd(row.destination, view, hosts);
+    const source = toFlowEnd(row.source, view, resourcesByAddress);
+    const destination = toFlowEnd(row.destination, view, resourcesByAddress);
     const isAddress = view === 'address';
     const key = JSON.stringify([source.id, destination.id, ...(isAddress ? [row.transport, row.port] : [])]);
-    const before = found.get(key);
-    const bytes = (before?.bytes ?? 0) + row.all_bytes;
-    found.set(key, {
+    const existing = flowsByKey.get(key);
+    const bytes = (existing?.bytes ?? 0) + row.all_bytes;
+    flowsByKey.set(key, {
       source,
       destination,
       bytes,
@@ -94,9 +100,9 @@ const mergeFlows = (rows: readonly Row[], view: FlowView, hosts: ResourcesByAddr
       seenBy: 'exporter',
       transport: isAddress ? row.transport : '',
       destinationPort: isAddress ? row.port : null,
-      packets: knownNumber((before?.packets.value ?? 0) + row.all_packets),
+      packets: toKnownNumber((existing?.packets.value ?? 0) + row.all_packets),
       isCountedOnce: { value: true, reason: null },
     });
   }
-  return [...found.values()];
+  return [...flowsByKey.values()];
 };

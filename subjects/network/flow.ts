@@ -1,7 +1,7 @@
 /** Traffic between two endpoints. A flow has one direction. */
 import { z } from 'zod';
 import { Incompleteness } from '../../queries/result.ts';
-import { NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toUnknownNumber } from '../../queries/unknown.ts';
 
 /** Grouping of the endpoints of a flow */
 export const flowViews = ['workload', 'host', 'zone', 'address'] as const;
@@ -47,4 +47,4 @@ export const FlowsPartial = z.array(Incompleteness).describe('Missing parts of t
 export const createFlowEnd = (kind: FlowView, name: string): FlowEnd =>
   name === '' ? { id: 'unknown', kind: 'unknown', name: '' } : { id: `${kind}:${name}`, kind, name };
 
-export const unknownPackets = unknownNumber('agents report bytes only');
+export const unknownPackets = toUnknownNumber('agents report bytes only');

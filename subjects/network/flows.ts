@@ -3,7 +3,7 @@
  * (README).
  */
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { readExportedFlows } from './exported-flows.ts';
 import type { Flow, FlowQuery } from './flow.ts';
@@ -17,28 +17,28 @@ export interface Flows {
   readonly reason: string | null;
 }
 
-/** Returns a stable sort key: bytes, then endpoints. */
-export const flowKey = ({ source, destination, transport, destinationPort, seenBy }: Flow): string =>
+/** Returns a stable sort key for flows with equal bytes. */
+export const toFlowKey = ({ source, destination, transport, destinationPort, seenBy }: Flow): string =>
   JSON.stringify([source.id, destination.id, transport, destinationPort, seenBy]);
 
 /** Returns all flows of a range from both sources. */
-export const readFlows = async (reading: Reading, query: FlowQuery, range: Range): Promise<Flows> => {
+export const readFlows = async (reading: TenantReader, query: FlowQuery, range: Range): Promise<Flows> => {
   const { entitlements } = reading.plan;
   const [metrics, exported] = await Promise.all([
     entitlements.includes('metrics') ? readMetricFlows(reading, query, range) : undefined,
     entitlements.includes('logs') ? readExportedFlows(reading, query, range) : undefined,
   ]);
   const flows = [...(metrics?.flows ?? []), ...(exported?.flows ?? [])].sort(
-    (one, other) => other.bytes - one.bytes || (flowKey(one) < flowKey(other) ? -1 : 1),
+    (left, right) => right.bytes - left.bytes || (toFlowKey(left) < toFlowKey(right) ? -1 : 1),
   );
   return {
     flows,
     partial: [...(metrics?.partial ?? []), ...(exported?.partial ?? [])],
-    reason: flows.length > 0 ? null : noFlowsReason(entitlements),
+    reason: flows.length > 0 ? null : describeNoFlows(entitlements),
   };
 };
 
-const noFlowsReason = (entitlements: readonly string[]): string => {
+const describeNoFlows = (entitlements: readonly string[]): string => {
   const missing = ['metrics', 'logs'].filter((signal) => !entitlements.includes(signal));
   return missing.length === 2
     ? 'the plan includes neither metrics nor logs, which are the sources of flows'

@@ -1,9 +1,9 @@
 /** Flows from counters of eBPF agents: OBI, and its predecessor Beyla, over OTLP and Prometheus */
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness, Result } from '../../queries/result.ts';
-import { parseQuery, runForAnswer } from '../../queries/run.ts';
+import { parseQuery, runWithoutCost } from '../../queries/run.ts';
 import { createFlowEnd, type Flow, type FlowQuery, type FlowView, unknownPackets } from './flow.ts';
 
 /** Names of the counter, and whether its labels use the Prometheus form */
@@ -30,13 +30,13 @@ const addressLabels = ['transport', 'dst.port'];
 
 const maxFlows = 10_000;
 
-const present = async (reading: Reading, range: Range): Promise<(typeof metrics)[number][]> => {
-  const found = await findPresentMetrics(
+const findReceivedMetrics = async (reading: TenantReader, range: Range): Promise<(typeof metrics)[number][]> => {
+  const receivedNames = await findPresentMetrics(
     reading,
     metrics.map(([name]) => name),
     range,
   );
-  return metrics.filter(([name]) => found.has(name));
+  return metrics.filter(([name]) => receivedNames.has(name));
 };
 
 /** Observed traffic of one flow, by the side of the observation */
@@ -51,14 +51,14 @@ interface TrafficBySide {
 }
 
 export const readMetricFlows = async (
-  reading: Reading,
+  reading: TenantReader,
   { view, projectId }: FlowQuery,
   range: Range,
 ): Promise<{ flows: Flow[]; partial: Incompleteness[] }> => {
   const labels = [...endLabels[view].flat(), sideLabel, ...(view === 'address' ? addressLabels : [])];
   const results = await Promise.all(
-    (await present(reading, range)).map(([metric, isPrometheus]) =>
-      runForAnswer(
+    (await findReceivedMetrics(reading, range)).map(([metric, isPrometheus]) =>
+      runWithoutCost(
         parseQuery({
           kind: 'metric',
           metric,
@@ -73,16 +73,18 @@ export const readMetricFlows = async (
       ),
     ),
   );
-  const found = new Map<string, TrafficBySide>();
-  for (const result of results) addSides(found, result, view);
+  const trafficByFlow = new Map<string, TrafficBySide>();
+  for (const result of results) addSides(trafficByFlow, result, view);
   const seconds = Number(range.to - range.from + 1n) / 1e9;
   return {
-    flows: [...found.values()].map((sides) => toFlow(sides, view, seconds)).filter(({ bytes }) => bytes > 0),
+    flows: [...trafficByFlow.values()]
+      .map((traffic) => toFlow(traffic, view, seconds))
+      .filter(({ bytes }) => bytes > 0),
     partial: results.flatMap(({ partial }) => partial),
   };
 };
 
-const addSides = (found: Map<string, TrafficBySide>, { rows }: Pick<Result, 'rows'>, view: FlowView): void => {
+const addSides = (trafficByFlow: Map<string, TrafficBySide>, { rows }: Pick<Result, 'rows'>, view: FlowView): void => {
   const [sourceLabels, destinationLabels] = endLabels[view];
   for (const row of rows) {
     const texts = row.slice(0, -1).map(String);
@@ -92,9 +94,17 @@ const addSides = (found: Map<string, TrafficBySide>, { rows }: Pick<Result, 'row
     const destination = texts.slice(sourceLabels.length, sourceLabels.length + destinationLabels.length);
     const [side = '', transport = '', port = ''] = texts.slice(sourceLabels.length + destinationLabels.length);
     const key = JSON.stringify([source, destination, transport, port]);
-    const sides = found.get(key) ?? { source, destination, transport, port, egress: 0, ingress: 0, unspecified: 0 };
-    sides[toSide(side)] += bytes;
-    found.set(key, sides);
+    const traffic = trafficByFlow.get(key) ?? {
+      source,
+      destination,
+      transport,
+      port,
+      egress: 0,
+      ingress: 0,
+      unspecified: 0,
+    };
+    traffic[toSide(side)] += bytes;
+    trafficByFlow.set(key, traffic);
   }
 };
 
@@ -105,18 +115,18 @@ const doubleCountReason =
   'its agents do not report the direction of flows, so flows reported by both ends count twice: add iface.direction to the attributes of the flow metric';
 
 /** Converts observed traffic to a flow. Both sides observe the same bytes, so the larger count is used. */
-const toFlow = (sides: TrafficBySide, view: FlowView, seconds: number): Flow => {
-  const bytes = Math.max(sides.egress, sides.ingress) + sides.unspecified;
+const toFlow = (traffic: TrafficBySide, view: FlowView, seconds: number): Flow => {
+  const bytes = Math.max(traffic.egress, traffic.ingress) + traffic.unspecified;
   return {
-    source: createFlowEnd(view, joinName(sides.source)),
-    destination: createFlowEnd(view, joinName(sides.destination)),
-    transport: sides.transport.toLowerCase(),
-    destinationPort: /^\d{1,5}$/.test(sides.port) ? Number(sides.port) : null,
+    source: createFlowEnd(view, joinName(traffic.source)),
+    destination: createFlowEnd(view, joinName(traffic.destination)),
+    transport: traffic.transport.toLowerCase(),
+    destinationPort: /^\d{1,5}$/.test(traffic.port) ? Number(traffic.port) : null,
     bytes,
     packets: unknownPackets,
     bytesPerSecond: bytes / seconds,
     seenBy: 'ebpf',
-    isCountedOnce: sides.unspecified > 0 ? { value: null, reason: doubleCountReason } : { value: true, reason: null },
+    isCountedOnce: traffic.unspecified > 0 ? { value: null, reason: doubleCountReason } : { value: true, reason: null },
   };
 };
 

@@ -43,26 +43,28 @@ export const buildTopology = (flows: readonly Flow[], limit: number): Pick<Topol
     const key = JSON.stringify([flow.source.id, flow.destination.id]);
     flowsByPair.set(key, [...(flowsByPair.get(key) ?? []), flow]);
   }
-  for (const [key, same] of flowsByPair) edges.set(key, toEdge(same));
+  for (const [key, pairFlows] of flowsByPair) edges.set(key, toEdge(pairFlows));
   const largest = [...edges.values()].sort(
-    (one, other) =>
-      other.bytes - one.bytes || (one.source + one.destination < other.source + other.destination ? -1 : 1),
+    (left, right) =>
+      right.bytes - left.bytes || (left.source + left.destination < right.source + right.destination ? -1 : 1),
   );
-  const shown = largest.slice(0, limit);
-  const ends = new Map(flows.flatMap(({ source, destination }) => [source, destination]).map((end) => [end.id, end]));
+  const largestEdges = largest.slice(0, limit);
+  const endpointsById = new Map(
+    flows.flatMap(({ source, destination }) => [source, destination]).map((end) => [end.id, end]),
+  );
   const getNode = (id: string): Topology['nodes'][number] => {
-    const { kind = '', name = '' } = ends.get(id) ?? {};
+    const { kind = '', name = '' } = endpointsById.get(id) ?? {};
     const node = nodes.get(id) ?? { id, kind, name, bytesOut: 0, bytesIn: 0 };
     nodes.set(id, node);
     return node;
   };
-  for (const edge of shown) {
+  for (const edge of largestEdges) {
     getNode(edge.source).bytesOut += edge.bytes;
     getNode(edge.destination).bytesIn += edge.bytes;
   }
   return {
-    nodes: [...nodes.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
-    edges: shown,
+    nodes: [...nodes.values()].sort((left, right) => (left.id < right.id ? -1 : 1)),
+    edges: largestEdges,
     partial:
       largest.length > limit
         ? [{ code: 'groups', message: `there are ${largest.length} edges: these are the ${limit} with the most bytes` }]
@@ -73,15 +75,15 @@ export const buildTopology = (flows: readonly Flow[], limit: number): Pick<Topol
 /** Routers and agents may observe the same traffic, so the larger count of the two is used. */
 const toEdge = (flows: readonly Flow[]): Topology['edges'][number] => {
   const selectObserver = (seenBy: Flow['seenBy']) => flows.filter((flow) => flow.seenBy === seenBy);
-  const sum = (some: readonly Flow[], key: 'bytes' | 'bytesPerSecond') =>
-    some.reduce((total, flow) => total + flow[key], 0);
+  const sumFlows = (selectedFlows: readonly Flow[], key: 'bytes' | 'bytesPerSecond') =>
+    selectedFlows.reduce((total, flow) => total + flow[key], 0);
   const [agents, exporters] = [selectObserver('ebpf'), selectObserver('exporter')];
-  const dominant = sum(agents, 'bytes') >= sum(exporters, 'bytes') ? agents : exporters;
+  const dominant = sumFlows(agents, 'bytes') >= sumFlows(exporters, 'bytes') ? agents : exporters;
   return {
     source: flows[0]?.source.id ?? '',
     destination: flows[0]?.destination.id ?? '',
-    bytes: sum(dominant, 'bytes'),
-    bytesPerSecond: sum(dominant, 'bytesPerSecond'),
+    bytes: sumFlows(dominant, 'bytes'),
+    bytesPerSecond: sumFlows(dominant, 'bytesPerSecond'),
     isCountedOnce: dominant.every(({ isCountedOnce: countedOnce }) => countedOnce.value === true) ? true : null,
   };
 };

@@ -43,7 +43,7 @@ interface HttpChannel<Settings> {
   /** Returns requests to send in sequence; each must be delivered before the next. */
   requests(message: ChannelMessage, settings: Settings): readonly ChannelRequest[];
   /** Evaluates a response; default: `judgeByStatus`. */
-  judge?(answer: ChannelResponse): Verdict;
+  judge?(response: ChannelResponse): Verdict;
 }
 
 interface MailChannel<Settings> {
@@ -91,13 +91,13 @@ export const parseResponseFields = ({ body }: ChannelResponse): Readonly<Record<
 
 /** Returns a verdict like `judgeByStatus`, but a 2xx only counts if the predicate confirms the delivery. */
 export const judgeByResponse =
-  (isAccepted: (answer: ChannelResponse) => boolean) =>
-  (answer: ChannelResponse): Verdict => {
-    const verdict = judgeByStatus(answer);
-    return verdict.outcome === 'delivered' && !isAccepted(answer) ? { outcome: 'failed' } : verdict;
+  (isAccepted: (response: ChannelResponse) => boolean) =>
+  (response: ChannelResponse): Verdict => {
+    const verdict = judgeByStatus(response);
+    return verdict.outcome === 'delivered' && !isAccepted(response) ? { outcome: 'failed' } : verdict;
   };
 
-export const jsonRequest = (
+export const createJsonRequest = (
   url: string,
   body: object,
   headers: Readonly<Record<string, string>> = {},

@@ -41,7 +41,7 @@ export interface ChannelMessage extends MessageTexts {
 
 export type MessageTemplates = MessageTexts;
 
-const text = [
+const textTemplateLines = [
   '{{#alerts}}{{statusText}}: {{labels.alertname}}{{#annotations.summary}} – {{annotations.summary}}{{/annotations.summary}}',
   '{{#isOver}}It was {{/isOver}}{{#measured}}{{measured}}, {{/measured}}for {{duration}}',
   '{{#reason}}{{#isOver}}Now: {{/isOver}}{{reason}}\n{{/reason}}{{#annotations.description}}{{annotations.description}}\n{{/annotations.description}}since {{startedText}}{{#endedText}}, until {{endedText}}{{/endedText}}',
@@ -52,7 +52,7 @@ const text = [
 export const defaultTemplates: MessageTemplates = {
   title:
     '[{{stateText}}] {{severity}}: {{name}}{{#service}} – {{service}}{{/service}}{{#groupText}} ({{groupText}}){{/groupText}}',
-  text: text.join('\n'),
+  text: textTemplateLines.join('\n'),
 };
 
 const severities = ['critical', 'error', 'warning', 'info'];
@@ -74,7 +74,7 @@ const describeServices = ({ alerts }: Notification): string => {
   return names.length > maxServices ? `${names.length} services` : names.join(', ');
 };
 
-const labelsText = (labels: Labels, excludedLabels: readonly string[] = ['alertname']): string =>
+const formatLabels = (labels: Labels, excludedLabels: readonly string[] = ['alertname']): string =>
   Object.entries(labels)
     .filter(([name]) => !excludedLabels.includes(name))
     .map(([name, value]) => `${name}=${value}`)
@@ -82,9 +82,9 @@ const labelsText = (labels: Labels, excludedLabels: readonly string[] = ['alertn
 
 /** Formats a measurement: `p95 2.5 s, above 1 s`. */
 const formatMeasurement = ({ held, value }: Pick<NotifiedAlert, 'held' | 'value'>): string => {
-  const known = held?.text ? [held.measure ?? '', held.text].join(' ').trim() : '';
-  const shown = known || (value === null ? '' : `value ${value}`);
-  return held?.threshold && shown !== '' ? `${shown}, ${held.threshold}` : shown;
+  const measurement = held?.text ? [held.measure ?? '', held.text].join(' ').trim() : '';
+  const formattedValue = measurement || (value === null ? '' : `value ${value}`);
+  return held?.threshold && formattedValue !== '' ? `${formattedValue}, ${held.threshold}` : formattedValue;
 };
 
 const findWorstAlert = ({ alerts }: Notification, severity: string): NotifiedAlert | undefined =>
@@ -107,7 +107,7 @@ interface MessageContext {
 }
 
 /** Returns the values of an alert that templates can reference. */
-const alertValues = (
+const getAlertValues = (
   { reason, atMs }: Notification,
   alert: NotifiedAlert,
   payloadAlert: Payload['alerts'][number] | undefined,
@@ -124,7 +124,7 @@ const alertValues = (
     statusText: isOver ? 'Resolved' : firing,
     isOver,
     reason: alert.reason ?? '',
-    labelsText: labelsText(labels),
+    labelsText: formatLabels(labels),
     measured: formatMeasurement(alert),
     valueText: alert.held?.text ?? '',
     thresholdText: alert.held?.threshold ?? '',
@@ -148,12 +148,12 @@ const extractFacts = (notification: Notification): Facts => {
     service: describeServices(notification),
     measured: alert === undefined ? '' : formatMeasurement(alert),
     name: commonLabels['alertname'] ?? groupLabels['alertname'] ?? 'alerts',
-    groupText: labelsText(groupLabels, ['alertname', 'severity', 'service', 'service.name', 'service_name']),
+    groupText: formatLabels(groupLabels, ['alertname', 'severity', 'service', 'service.name', 'service_name']),
   };
 };
 
 /** Returns the values that templates can reference. */
-const templateValues = (
+const getTemplateValues = (
   notification: Notification,
   facts: Facts,
   { payload, link, timeZone }: MessageContext,
@@ -166,7 +166,7 @@ const templateValues = (
   link,
   stateText: formatState(notification),
   alerts: notification.alerts.map((alert, index) =>
-    alertValues(notification, alert, payload.alerts[index], { timeZone, externalUrl: payload.externalURL }),
+    getAlertValues(notification, alert, payload.alerts[index], { timeZone, externalUrl: payload.externalURL }),
   ),
 });
 
@@ -192,14 +192,14 @@ export interface MessageOptions {
 /** Renders a message. Throws `TemplateError`. */
 export const renderMessage = (
   notification: Notification,
-  { templates = {}, publicUrl, address = '', timeZone = 'UTC', acknowledge: acknowledging }: MessageOptions,
+  { templates = {}, publicUrl, address = '', timeZone = 'UTC', acknowledge: acknowledgeLink }: MessageOptions,
 ): ChannelMessage => {
   const base = publicUrl.replace(/\/$/, '');
   const payload = createPayload(notification, createExternalUrl(base, address));
-  const acknowledgeUrl = acknowledging?.pageUrl;
+  const acknowledgeUrl = acknowledgeLink?.pageUrl;
   const link = acknowledgeUrl ?? (base === '' ? '' : `${base}/alerts`);
   const facts = extractFacts(notification);
-  const values = templateValues(notification, facts, {
+  const values = getTemplateValues(notification, facts, {
     payload,
     link: acknowledgeUrl === undefined ? link : '',
     timeZone,
@@ -221,7 +221,7 @@ export const renderMessage = (
     payload,
     isTest,
     link,
-    acknowledge: acknowledging,
+    acknowledge: acknowledgeLink,
     ...facts,
     ...render(),
     get markdown() {

@@ -35,7 +35,7 @@ export interface Payload {
 }
 
 const fnvOffset = 0xcbf29ce484222325n;
-const prime = 0x100000001b3n;
+const fnvPrime = 0x100000001b3n;
 const separator = Buffer.of(255);
 
 /**
@@ -47,11 +47,14 @@ export const computeFingerprint = (labels: Labels): string => {
   let hash = fnvOffset;
   for (const name of names)
     for (const bytes of [Buffer.from(name), separator, Buffer.from(labels[name] ?? ''), separator])
-      for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * prime);
+      for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * fnvPrime);
   return hash.toString(16).padStart(16, '0');
 };
 
-/** Returns the URL for receivers: the public URL, or, as in Alertmanager, this host and the listening port. */
+/**
+ * Returns the base URL of links in notifications: the public URL or, as in Alertmanager, this host and the listening
+ * port.
+ */
 export const createExternalUrl = (publicUrl: string, address: string): string => {
   if (publicUrl !== '' || address === '') return publicUrl;
   return `http://${hostname()}:${address.slice(address.lastIndexOf(':') + 1)}`;

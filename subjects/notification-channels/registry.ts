@@ -1,5 +1,5 @@
 /**
- * Registry of notification channel types: one line each. Settings, secrets, the list of types and the contract suite
+ * Registry of notification channel types, one line each. Settings, secrets, the list of types and the contract tests
  * are derived from it.
  */
 import { z } from 'zod';
@@ -45,7 +45,7 @@ export type ChannelSettings = z.output<typeof ChannelSettings>;
 
 /** Returns a channel type. Throws for an unknown type, because settings are validated when they are stored. */
 export const findChannelType = (type: string): ChannelType => {
-  const found = channelTypes.find((each) => each.type === type);
-  if (found === undefined) throw new TypeError(`notification channel type ${type} does not exist`);
-  return found;
+  const channelType = channelTypes.find((each) => each.type === type);
+  if (channelType === undefined) throw new TypeError(`notification channel type ${type} does not exist`);
+  return channelType;
 };

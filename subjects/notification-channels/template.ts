@@ -11,7 +11,7 @@ export class TemplateError extends Error {
 type Node =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly path: string }
-  | { readonly kind: 'section'; readonly path: string; readonly inverted: boolean; readonly nodes: Node[] };
+  | { readonly kind: 'section'; readonly path: string; readonly isInverted: boolean; readonly nodes: Node[] };
 
 export interface Template {
   /** Renders the text for these values, truncated at `maxLength` characters. `quote` is applied to each value. */
@@ -20,9 +20,9 @@ export interface Template {
 
 const defaultMaxLength = 20_000;
 const maxDepth = 8;
-/** A possible tag contains no brace, so each character is scanned once */
+/** The content of a tag contains no brace, so each character is scanned once */
 const bracedPattern = /\{\{([^{}]*)\}\}/g;
-const tag = /^([#^/]?)\s*([\w.-]+)$/;
+const tagPattern = /^([#^/]?)\s*([\w.-]+)$/;
 
 /** Builds nodes as tags open and close sections */
 class TemplateParser {
@@ -44,7 +44,7 @@ class TemplateParser {
     else this.#begin(path, sign === '^');
   }
 
-  end(): void {
+  assertClosed(): void {
     const last = this.#openSections.at(-1);
     if (last !== undefined) throw new TemplateError(`{{#${last.path}}} is not closed`);
   }
@@ -53,10 +53,10 @@ class TemplateParser {
     return this.#openSections.at(-1)?.nodes ?? this.root;
   }
 
-  #begin(path: string, inverted: boolean): void {
+  #begin(path: string, isInverted: boolean): void {
     if (this.#openSections.length >= maxDepth)
       throw new TemplateError(`has more than ${maxDepth} levels of nested sections`);
-    const section = { kind: 'section' as const, path, inverted, nodes: [] };
+    const section = { kind: 'section' as const, path, isInverted, nodes: [] };
     this.#nodes.push(section);
     this.#openSections.push(section);
   }
@@ -68,22 +68,22 @@ class TemplateParser {
 }
 
 const parseNodes = (text: string): Node[] => {
-  const reader = new TemplateParser();
+  const parser = new TemplateParser();
   let last = 0;
   for (const match of text.matchAll(bracedPattern)) {
     const [whole, content = ''] = match;
-    const [is, sign = '', path = ''] = tag.exec(content.trim()) ?? [];
-    if (is === undefined) continue;
-    reader.text(text.slice(last, match.index));
-    reader.tag(sign, path);
+    const [matchedTag, sign = '', path = ''] = tagPattern.exec(content.trim()) ?? [];
+    if (matchedTag === undefined) continue;
+    parser.text(text.slice(last, match.index));
+    parser.tag(sign, path);
     last = match.index + whole.length;
   }
-  reader.text(text.slice(last));
-  reader.end();
-  return reader.root;
+  parser.text(text.slice(last));
+  parser.assertClosed();
+  return parser.root;
 };
 
-const ownProperty = (value: unknown, name: string): unknown =>
+const getOwnProperty = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
@@ -91,13 +91,13 @@ const ownProperty = (value: unknown, name: string): unknown =>
 const getAtPath = (value: unknown, path: string): unknown => {
   if (path === '.') return value;
   // Label names may contain dots, so the remaining path is first tried as one name.
-  const direct = ownProperty(value, path);
+  const direct = getOwnProperty(value, path);
   if (direct !== undefined) return direct;
   const dot = path.indexOf('.');
-  return dot < 0 ? undefined : getAtPath(ownProperty(value, path.slice(0, dot)), path.slice(dot + 1));
+  return dot < 0 ? undefined : getAtPath(getOwnProperty(value, path.slice(0, dot)), path.slice(dot + 1));
 };
 
-const find = (scopes: readonly unknown[], path: string): unknown => {
+const findInScopes = (scopes: readonly unknown[], path: string): unknown => {
   for (const scope of scopes) {
     const value = getAtPath(scope, path);
     if (value !== undefined) return value;
@@ -119,7 +119,7 @@ const formatValue = (value: unknown): string => {
 };
 
 /** Writes output until the limit is reached */
-class Writer {
+class TemplateWriter {
   readonly #maxLength: number;
   readonly #quote: (value: string) => string;
   #text = '';
@@ -141,15 +141,15 @@ class Writer {
     for (const node of nodes) {
       if (this.isFull) return;
       if (node.kind === 'text') this.#text += node.text;
-      else if (node.kind === 'value') this.#text += this.#quote(formatValue(find(scopes, node.path)));
-      else this.#section(node, scopes);
+      else if (node.kind === 'value') this.#text += this.#quote(formatValue(findInScopes(scopes, node.path)));
+      else this.#writeSection(node, scopes);
     }
   }
 
-  #section({ path, inverted, nodes }: Node & { kind: 'section' }, scopes: readonly unknown[]): void {
-    const value = find(scopes, path);
-    if (isPresent(value) === inverted) return;
-    const list = inverted ? [undefined] : Array.isArray(value) ? value : [value];
+  #writeSection({ path, isInverted, nodes }: Node & { kind: 'section' }, scopes: readonly unknown[]): void {
+    const value = findInScopes(scopes, path);
+    if (isPresent(value) === isInverted) return;
+    const list = isInverted ? [undefined] : Array.isArray(value) ? value : [value];
     for (const each of list) {
       if (this.isFull) return;
       this.write(nodes, [each, ...scopes]);
@@ -168,7 +168,7 @@ export const parseTemplate = (text: string): Template => {
   const nodes = parseNodes(text);
   return {
     render(values, maxLength = defaultMaxLength, quote = (value) => value) {
-      const writer = new Writer(maxLength, quote);
+      const writer = new TemplateWriter(maxLength, quote);
       writer.write(nodes, [values]);
       return truncate(writer.text, maxLength);
     },

@@ -2,7 +2,7 @@
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import type { Absence } from './shifts.ts';
 
-/** Used fields of an audit record */
+/** Fields of an audit record that are read here */
 export type MemberRecord = Pick<AuditRecord, 'at' | 'action' | 'details'>;
 
 /** Current state of a membership; `undefined` if there is none */
@@ -22,16 +22,16 @@ const determinePresence = ({ action, details }: MemberRecord): Absence['reason']
 };
 
 /** Returns the current absence. The membership supplies what the records lack. */
-const currentAbsence = (
-  open: Absence | undefined,
+const determineCurrentAbsence = (
+  openAbsence: Absence | undefined,
   membership: CurrentMembership | undefined,
   nowMs: number,
 ): Absence | undefined => {
-  if (membership === undefined) return open?.reason === 'left' ? open : { reason: 'left', fromMs: nowMs };
+  if (membership === undefined) return openAbsence?.reason === 'left' ? openAbsence : { reason: 'left', fromMs: nowMs };
   const { disabled = false, createdAt, updatedAt } = membership;
-  if (disabled) return open ?? { reason: 'unreachable', fromMs: Date.parse(updatedAt) };
-  if (open === undefined) return undefined;
-  return { ...open, toMs: Date.parse(open.reason === 'left' ? createdAt : updatedAt) };
+  if (disabled) return openAbsence ?? { reason: 'unreachable', fromMs: Date.parse(updatedAt) };
+  if (openAbsence === undefined) return undefined;
+  return { ...openAbsence, toMs: Date.parse(openAbsence.reason === 'left' ? createdAt : updatedAt) };
 };
 
 /** Returns the absences of a person, including past ones. Records must be in ascending time order. */
@@ -49,6 +49,6 @@ export const deriveAbsences = (
     if (openAbsence !== undefined) absences.push({ ...openAbsence, toMs: atMs });
     openAbsence = presence === 'present' ? undefined : { reason: presence, fromMs: atMs };
   }
-  const last = currentAbsence(openAbsence, membership, nowMs);
+  const last = determineCurrentAbsence(openAbsence, membership, nowMs);
   return last === undefined ? absences : [...absences, last];
 };

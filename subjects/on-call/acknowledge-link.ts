@@ -4,7 +4,7 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../schemas/resources/one-time-token.ts';
 import { trimTrailing } from '../../schemas/text.ts';
 
-/** Path of the operation that acknowledges: a POST of `{ token }` */
+/** Path of the operation that acknowledges an incident: a POST of `{ token }` */
 export const acknowledgePath = '/auth/acknowledge-incident';
 
 const lifetimeMs = 7 * 86_400_000;

@@ -5,7 +5,7 @@ import type { TimeSlice } from './pieces.ts';
 import type { OnCall } from './shifts.ts';
 
 /** Returns a name on one line, because a carriage return in it would start a new line of the calendar. */
-const singleLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
+const toSingleLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
 /** Options of a calendar */
 export interface CalendarOptions {
@@ -15,14 +15,14 @@ export interface CalendarOptions {
   /** Restricts the calendar to shifts of this user */
   readonly userId?: string;
   /** Returns the display name of a user. */
-  nameOf(userId: string): string;
+  getUserName(userId: string): string;
 }
 
 /** Shifts of a schedule */
 export interface ScheduleShifts {
   readonly scheduleId: string;
   readonly name: string;
-  readonly pieces: readonly TimeSlice<OnCall>[];
+  readonly slices: readonly TimeSlice<OnCall>[];
 }
 
 /** Refresh interval for clients that support it */
@@ -34,12 +34,12 @@ const refreshSeconds = 3600;
  */
 export const createShiftsCalendar = (schedules: readonly ScheduleShifts[], options: CalendarOptions): string => {
   const calendar = ical({
-    name: singleLine(options.name),
+    name: toSingleLine(options.name),
     prodId: { company: 'OIQ', product: 'On-call' },
     method: ICalCalendarMethod.PUBLISH,
     ttl: refreshSeconds,
   });
-  const shifts = schedules.flatMap(({ pieces, ...schedule }) => pieces.map((piece) => ({ ...piece, schedule })));
+  const shifts = schedules.flatMap(({ slices, ...schedule }) => slices.map((slice) => ({ ...slice, schedule })));
   for (const { fromMs, toMs, value, schedule } of shifts) {
     const { userIds, layer, overrideId, reason } = value;
     if (reason !== undefined || (options.userId !== undefined && !userIds.includes(options.userId))) continue;
@@ -49,8 +49,8 @@ export const createShiftsCalendar = (schedules: readonly ScheduleShifts[], optio
       stamp: new Date(options.createdMs),
       start: new Date(fromMs),
       end: new Date(toMs),
-      summary: singleLine(`On call: ${userIds.map((userId) => options.nameOf(userId)).join(', ')}`),
-      description: singleLine(overrideId === undefined ? `${schedule.name}, ${layer}` : `${schedule.name}, override`),
+      summary: toSingleLine(`On call: ${userIds.map((userId) => options.getUserName(userId)).join(', ')}`),
+      description: toSingleLine(overrideId === undefined ? `${schedule.name}, ${layer}` : `${schedule.name}, override`),
     });
   }
   return calendar.toString();

@@ -11,28 +11,28 @@ export interface OnCallDifference {
   readonly after: string[];
 }
 
-type ScheduleForm = Omit<OnCallVersion, 'since'>;
+type ScheduleVersion = Omit<OnCallVersion, 'since'>;
 const iso = (ms: number): string => new Date(ms).toISOString();
 const userKey = (userIds: readonly string[]): string => JSON.stringify([...userIds].sort());
 
 /** Returns the periods of a range in which two versions of a schedule have different people on call. */
 export const findDifferences = (
-  before: ScheduleForm,
-  after: ScheduleForm,
+  before: ScheduleVersion,
+  after: ScheduleVersion,
   absences: Absences,
   range: { readonly fromMs: number; readonly toMs: number },
 ): OnCallDifference[] => {
-  const [oldPieces, newPieces] = [before, after].map((form) =>
-    computeShifts([{ ...form, since: iso(range.fromMs) }], absences, range),
+  const [oldSlices, newSlices] = [before, after].map((version) =>
+    computeShifts([{ ...version, since: iso(range.fromMs) }], absences, range),
   );
-  const [wasAt, isAt] = [createReader(oldPieces ?? []), createReader(newPieces ?? [])];
-  const pieces = splitRange(
+  const [readBefore, readAfter] = [createReader(oldSlices ?? []), createReader(newSlices ?? [])];
+  const slices = splitRange(
     range,
-    [...(oldPieces ?? []), ...(newPieces ?? [])].map(({ fromMs }) => fromMs),
-    (atMs) => ({ before: [...(wasAt(atMs)?.userIds ?? [])], after: [...(isAt(atMs)?.userIds ?? [])] }),
+    [...(oldSlices ?? []), ...(newSlices ?? [])].map(({ fromMs }) => fromMs),
+    (atMs) => ({ before: [...(readBefore(atMs)?.userIds ?? [])], after: [...(readAfter(atMs)?.userIds ?? [])] }),
     (one, other) => userKey(one.before) === userKey(other.before) && userKey(one.after) === userKey(other.after),
   );
-  return pieces
+  return slices
     .filter(({ value }) => userKey(value.before) !== userKey(value.after))
     .map(({ fromMs, toMs, value }) => ({ from: iso(fromMs), to: iso(toMs), ...value }));
 };

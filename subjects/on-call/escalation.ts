@@ -64,7 +64,7 @@ const findReachable = ({ targets }: Step, people: People): Page['to'][] => {
 const isInHours = ({ hours }: Step, nowMs: number): boolean =>
   hours.length === 0 || hours.some((each) => intervalContains(each, nowMs));
 
-/** Returns what follows a step, and when: the next step, the first step of another round, or nothing. */
+/** Returns the step that follows and its due time: the next step, the first step of another round, or none. */
 const nextStep = (
   { steps, repeat, repeatAfterMinutes }: EscalationPolicy,
   { round, step }: Pick<Escalation, 'round' | 'step'>,
@@ -117,43 +117,43 @@ const runDueStep = (
     }
     notes.push({ kind: 'step-skipped', round, step, reason: isWithinHours ? 'nobody-on-call' : 'outside-hours' });
   }
-  const last = from.reached ? { pages: [], notes: [] } : pageOwners(incidentId, round, people);
-  const after = nextStep(policy, { round, step: policy.steps.length - 1 }, nowMs);
-  const state = { ...from, ...after, reached: from.reached || last.pages.length > 0 };
-  return { state, pages: last.pages, notes: [...notes, ...last.notes] };
+  const ownerPages = from.reached ? { pages: [], notes: [] } : pageOwners(incidentId, round, people);
+  const next = nextStep(policy, { round, step: policy.steps.length - 1 }, nowMs);
+  const state = { ...from, ...next, reached: from.reached || ownerPages.pages.length > 0 };
+  return { state, pages: ownerPages.pages, notes: [...notes, ...ownerPages.notes] };
 };
 
 /** Returns the actions that are due: none before the due time, and none after the incident has ended. */
-export const escalate = (policy: EscalationPolicy, state: Escalation, moment: EscalationInput): EscalationResult => {
-  const { nowMs } = moment;
-  const nothing = { state, pages: [], notes: [] };
+export const escalate = (policy: EscalationPolicy, state: Escalation, input: EscalationInput): EscalationResult => {
+  const { nowMs } = input;
+  const unchanged = { state, pages: [], notes: [] };
   if (state.status === 'acknowledged') {
     const { acknowledgeTimeoutMinutes } = policy;
-    if (acknowledgeTimeoutMinutes === null || state.acknowledgedMs === null) return nothing;
-    if (nowMs < state.acknowledgedMs + acknowledgeTimeoutMinutes * minuteMs) return nothing;
+    if (acknowledgeTimeoutMinutes === null || state.acknowledgedMs === null) return unchanged;
+    if (nowMs < state.acknowledgedMs + acknowledgeTimeoutMinutes * minuteMs) return unchanged;
     const reopened: Escalation = { ...state, status: 'open', acknowledgedMs: null };
     const note: EscalationNote = { kind: 'acknowledgement-timed-out', round: state.round };
     if (state.dueMs === null) return { state: reopened, pages: [], notes: [note] };
-    const ran = runDueStep(policy, reopened, moment);
-    return { ...ran, notes: [note, ...ran.notes] };
+    const stepResult = runDueStep(policy, reopened, input);
+    return { ...stepResult, notes: [note, ...stepResult.notes] };
   }
-  if (state.status !== 'open' || state.dueMs === null || nowMs < state.dueMs) return nothing;
-  return runDueStep(policy, state, moment);
+  if (state.status !== 'open' || state.dueMs === null || nowMs < state.dueMs) return unchanged;
+  return runDueStep(policy, state, input);
 };
 
-/** Result of one time of a preview, with the people at that time */
-interface Previewed<Known extends People> extends Omit<EscalationResult, 'state'> {
+/** Result of one due time of a preview, with the people at that time */
+interface PreviewStep<PreviewPeople extends People> extends Omit<EscalationResult, 'state'> {
   readonly atMs: number;
-  readonly people: Known;
+  readonly people: PreviewPeople;
 }
 
 /** Returns who would be paged when, if nobody acknowledges. `peopleAt` returns the people at the time of each step. */
-export const previewEscalation = async <Known extends People>(
+export const previewEscalation = async <PreviewPeople extends People>(
   policy: EscalationPolicy,
   openedMs: number,
-  peopleAt: (atMs: number) => Known | Promise<Known>,
-): Promise<readonly Previewed<Known>[]> => {
-  const previewSteps: Previewed<Known>[] = [];
+  peopleAt: (atMs: number) => PreviewPeople | Promise<PreviewPeople>,
+): Promise<readonly PreviewStep<PreviewPeople>[]> => {
+  const previewSteps: PreviewStep<PreviewPeople>[] = [];
   let state = createEscalation(policy, openedMs);
   while (state.dueMs !== null) {
     const atMs = state.dueMs;

@@ -34,23 +34,23 @@ interface PersonTotals {
   readonly weekend: number;
 }
 
-/** Returns the hours by user id. Pieces are those of `piecesOf`. */
-export const sumHoursByPerson = (pieces: readonly TimeSlice<OnCall>[], timeZone: string): OnCallHours[] => {
-  const fromMs = pieces[0]?.fromMs ?? 0;
-  const toMs = pieces.at(-1)?.toMs ?? fromMs;
-  const intervalPieces = [nights, weekends].map((each) =>
+/** Returns the on-call hours of each user, from slices as `computeShifts` returns them. */
+export const sumHoursByPerson = (slices: readonly TimeSlice<OnCall>[], timeZone: string): OnCallHours[] => {
+  const fromMs = slices[0]?.fromMs ?? 0;
+  const toMs = slices.at(-1)?.toMs ?? fromMs;
+  const activeSlices = [nights, weekends].map((each) =>
     findActiveSlices([{ ...each, location: timeZone }], fromMs, toMs),
   );
-  const [isNight, isWeekend] = intervalPieces.map((each) => createReader(each));
-  const edges = new Set(intervalPieces.flat().map((each) => each.fromMs));
-  for (const piece of pieces) edges.add(piece.fromMs);
+  const [readIsNight, readIsWeekend] = activeSlices.map((each) => createReader(each));
+  const edges = new Set(activeSlices.flat().map((each) => each.fromMs));
+  for (const slice of slices) edges.add(slice.fromMs);
   const starts = [...edges].sort((one, other) => one - other);
-  const onCallAt = createReader(pieces);
+  const onCallAt = createReader(slices);
   const sums = new Map<string, PersonTotals>();
   for (const [index, startMs] of starts.entries()) {
     const lengthMs = (starts[index + 1] ?? toMs) - startMs;
-    const night = isNight?.(startMs) === true ? lengthMs : 0;
-    const weekend = isWeekend?.(startMs) === true ? lengthMs : 0;
+    const night = readIsNight?.(startMs) === true ? lengthMs : 0;
+    const weekend = readIsWeekend?.(startMs) === true ? lengthMs : 0;
     for (const userId of onCallAt(startMs)?.userIds ?? []) {
       const sum = sums.get(userId) ?? { all: 0, night: 0, weekend: 0 };
       sums.set(userId, { all: sum.all + lengthMs, night: sum.night + night, weekend: sum.weekend + weekend });

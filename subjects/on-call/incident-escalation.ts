@@ -6,14 +6,14 @@ import type { Incident } from '../../schemas/resources/incident.ts';
 import { createEscalation, type EscalationResult, escalate, type People } from './escalation.ts';
 
 /** Returns when an incident was opened, or last reopened. */
-export const escalationStart = ({ openedAt, reopenedAt }: Pick<Incident, 'openedAt' | 'reopenedAt'>): string =>
+export const getEscalationStart = ({ openedAt, reopenedAt }: Pick<Incident, 'openedAt' | 'reopenedAt'>): string =>
   reopenedAt ?? openedAt;
 
 /** Returns the key of an escalation. A restarted escalation has another key, so that its pages have other ids. */
-export const escalationKey = (incident: Incident & StoredMetadata): string =>
-  JSON.stringify([incident.id, escalationStart(incident), incident.escalationPolicyId]);
+export const getEscalationKey = (incident: Incident & StoredMetadata): string =>
+  JSON.stringify([incident.id, getEscalationStart(incident), incident.escalationPolicyId]);
 
-const nextDueMs = ({ status, dueMs, acknowledgedMs }: Escalation, policy: EscalationPolicy): number | null => {
+const getNextDueMs = ({ status, dueMs, acknowledgedMs }: Escalation, policy: EscalationPolicy): number | null => {
   if (status === 'open') return dueMs;
   const { acknowledgeTimeoutMinutes: minutes } = policy;
   return status !== 'acknowledged' || minutes === null || acknowledgedMs === null
@@ -30,28 +30,28 @@ export interface EscalationCheck extends EscalationResult {
   readonly isTimedOut: boolean;
 }
 
-/** Evaluates the escalation of an incident, which contains whether and since when it is acknowledged. */
+/** Evaluates the escalation of an incident. The incident itself states whether and since when it is acknowledged. */
 export const checkEscalation = (
   incident: Incident & StoredMetadata,
   storedEscalation: { readonly key: string; readonly state: Escalation } | undefined,
   { policy, people, nowMs }: { readonly policy: EscalationPolicy; readonly people: People; readonly nowMs: number },
 ): EscalationCheck => {
-  const key = escalationKey(incident);
+  const key = getEscalationKey(incident);
   const { status, acknowledgedAt, escalationPolicyId } = incident;
-  const before =
+  const state =
     storedEscalation?.key === key
       ? storedEscalation.state
-      : createEscalation(policy, Date.parse(escalationStart(incident)));
+      : createEscalation(policy, Date.parse(getEscalationStart(incident)));
   // Without a policy, nobody is paged.
   if (escalationPolicyId === null)
-    return { key, state: { ...before, status }, pages: [], notes: [], escalatesAt: null, isTimedOut: false };
+    return { key, state: { ...state, status }, pages: [], notes: [], escalatesAt: null, isTimedOut: false };
   const acknowledgedMs = status === 'acknowledged' && acknowledgedAt !== null ? Date.parse(acknowledgedAt) : null;
-  const escalated = escalate(policy, { ...before, status, acknowledgedMs }, { incidentId: key, people, nowMs });
-  const dueMs = nextDueMs(escalated.state, policy);
+  const result = escalate(policy, { ...state, status, acknowledgedMs }, { incidentId: key, people, nowMs });
+  const dueMs = getNextDueMs(result.state, policy);
   return {
-    ...escalated,
+    ...result,
     key,
-    isTimedOut: status === 'acknowledged' && escalated.state.status === 'open',
+    isTimedOut: status === 'acknowledged' && result.state.status === 'open',
     escalatesAt: dueMs === null ? null : new Date(dueMs).toISOString(),
   };
 };

@@ -1,13 +1,16 @@
-/** Notifies services in which pages opened an item that the incident was acknowledged or resolved */
+/**
+ * Notifies external services (such as PagerDuty), in which a page opened an item, that the incident was acknowledged
+ * or resolved
+ */
 import { computeHashId } from '../../runtime/hash-of.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Escalation, PageOpening } from '../../schemas/resources/escalation.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
 import type { PendingDelivery } from '../../schemas/resources/notification-delivery.ts';
 import type { EscalationCheck } from './incident-escalation.ts';
-import { incidentLabels, openingLane, type PagingContext, pageGroupKey } from './page.ts';
+import { getIncidentLabels, getItemLane, getPageGroupKey, type PagingContext } from './page.ts';
 
-/** End notification: acknowledged, or resolved. Items that must be opened again are resolved first. */
+/** Kind of an end notification. An item that the next page must open again is resolved first. */
 type PageEndKind = 'acknowledged' | 'resolved';
 
 /**
@@ -38,14 +41,14 @@ export const toPageEndDelivery = (
   const { id: incidentId, title, openedAt, reopenedAt, acknowledgedAt } = incident;
   const id = `page-end-${computeHashId(incidentId, channelId, endKind, [reopenedAt, acknowledgedAt])}`;
   const queuedAt = new Date(nowMs - 1).toISOString();
-  const labels = incidentLabels(incident);
+  const labels = getIncidentLabels(incident);
   const startsAtMs = Date.parse(reopenedAt ?? openedAt);
   const isResolved = endKind === 'resolved';
   const count = Math.max(1, incident.alertIds.length);
   return {
     id,
     channelId,
-    lane: openingLane(channelId, incidentId),
+    lane: getItemLane(channelId, incidentId),
     queuedAt,
     attempts: 0,
     dueAt: queuedAt,
@@ -55,7 +58,7 @@ export const toPageEndDelivery = (
       id,
       channelId,
       receiver: policyName,
-      groupKey: pageGroupKey(incidentId),
+      groupKey: getPageGroupKey(incidentId),
       groupLabels: {},
       commonLabels: labels,
       commonAnnotations: {},

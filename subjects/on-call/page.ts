@@ -6,11 +6,11 @@ import type { Incident } from '../../schemas/resources/incident.ts';
 import type { PendingDelivery } from '../../schemas/resources/notification-delivery.ts';
 import { truncate } from '../notification-channels/template.ts';
 import type { Page } from './escalation.ts';
-import { escalationStart } from './incident-escalation.ts';
+import { getEscalationStart } from './incident-escalation.ts';
 import type { PageContact } from './people.ts';
 
 /** Returns the group of deliveries of pages of an incident. */
-export const pageGroupKey = (incidentId: string): string => `incident/${incidentId}`;
+export const getPageGroupKey = (incidentId: string): string => `incident/${incidentId}`;
 
 const maxSummaryLength = 1000;
 
@@ -25,18 +25,18 @@ export interface PagingContext {
 }
 
 /** Returns the labels of an incident in notifications. */
-export const incidentLabels = ({ title, severity, services }: Incident): Record<string, string> => ({
+export const getIncidentLabels = ({ title, severity, services }: Incident): Record<string, string> => ({
   alertname: title,
   severity,
   ...(services.length > 0 && { service: services.join(', ').slice(0, 256) }),
 });
 
 /** Returns the lane that serializes notifications of an incident to a channel in which pages open an item. */
-export const openingLane = (channelId: string, incidentId: string): string =>
-  `${channelId}/${pageGroupKey(incidentId)}`;
+export const getItemLane = (channelId: string, incidentId: string): string =>
+  `${channelId}/${getPageGroupKey(incidentId)}`;
 
 /** Returns the id of the channel or contact; empty for the account's email. */
-const receiverChannelId = (to: Page['to'], contact: PageContact | undefined): string =>
+const getReceiverChannelId = (to: Page['to'], contact: PageContact | undefined): string =>
   to.kind === 'channel' ? to.id : (contact?.id ?? '');
 
 const createNotification = (
@@ -45,16 +45,16 @@ const createNotification = (
   { tenantId, policyName, nowMs }: PagingContext,
 ): Notification => {
   const { summary, alertIds } = incident;
-  const sinceMs = Date.parse(escalationStart(incident));
-  const labels = incidentLabels(incident);
+  const sinceMs = Date.parse(getEscalationStart(incident));
+  const labels = getIncidentLabels(incident);
   const explanation =
     step === null ? 'No step reached anyone, so the owners are paged' : `Step ${step + 1}, round ${round + 1}`;
   return {
     tenantId,
     id,
-    channelId: receiverChannelId(to, contact),
+    channelId: getReceiverChannelId(to, contact),
     receiver: policyName,
-    groupKey: pageGroupKey(incident.id),
+    groupKey: getPageGroupKey(incident.id),
     groupLabels: {},
     commonLabels: labels,
     commonAnnotations: {},
@@ -92,7 +92,7 @@ export const createPageDelivery = (
 ): PendingDelivery & { readonly id: string } => {
   const { to } = page;
   const id = `page-${computeHashId(page.id, to.kind === 'person' ? (contact?.id ?? accountEmailKey) : '')}`;
-  const channelId = receiverChannelId(to, contact);
+  const channelId = getReceiverChannelId(to, contact);
   const toIsoTime = (ms: number): string => new Date(ms).toISOString();
   return {
     id,
@@ -102,7 +102,7 @@ export const createPageDelivery = (
     endedAt: null,
     dueAt: toIsoTime(paging.nowMs + (contact?.afterMinutes ?? 0) * 60_000),
     // Pages of a person do not wait for each other, unless an end notification must not overtake them.
-    lane: to.kind === 'channel' || contact?.opens ? openingLane(channelId, incident.id) : `person ${to.id}/${id}`,
+    lane: to.kind === 'channel' || contact?.opens ? getItemLane(channelId, incident.id) : `person ${to.id}/${id}`,
     notification: createNotification(incident, { ...page, id, contact }, paging),
   };
 };

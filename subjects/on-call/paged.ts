@@ -1,6 +1,6 @@
 /**
- * Pages per person: each once, even if several contacts delivered it, and the number per person, including those at
- * night
+ * Groups and counts the pages of each person. A page counts once, even if several contacts delivered it; pages at
+ * night are also counted separately.
  */
 import type { EscalationAction } from '../../schemas/resources/escalation.ts';
 import { isNightAt } from './hours.ts';
@@ -32,12 +32,12 @@ export const groupPages = (
     const key = JSON.stringify([incidentId, at, round, step, to.kind, to.id]);
     const contacts = [...(pages.get(key)?.contacts ?? []), ...(to.contact === undefined ? [] : [to.contact])];
     const isAtNight = isNightAt(Date.parse(at), timeZone);
-    const { kind: recipientKind, id: whomId, name } = to;
+    const { kind: recipientKind, id: recipientId, name } = to;
     const page = {
       id,
       incidentId,
       at,
-      to: { kind: recipientKind, id: whomId, name },
+      to: { kind: recipientKind, id: recipientId, name },
       round,
       step,
       contacts,
@@ -58,7 +58,7 @@ export const countPages = (pages: readonly PageEntry[]): PageCounts => ({
   atNight: pages.filter(({ isAtNight }) => isAtNight).length,
 });
 
-/** Returns figures for each paged person, those with the most pages first. */
+/** Returns the page counts of each paged person, in descending order of pages. */
 export const countPagesByPerson = (pages: readonly PageEntry[]): (PageCounts & { readonly userId: string })[] =>
   [
     ...Map.groupBy(
@@ -66,5 +66,5 @@ export const countPagesByPerson = (pages: readonly PageEntry[]): (PageCounts & {
       ({ to }) => to.id,
     ),
   ]
-    .map(([userId, own]) => ({ userId, ...countPages(own) }))
+    .map(([userId, personPages]) => ({ userId, ...countPages(personPages) }))
     .sort((one, other) => other.pages - one.pages || (one.userId < other.userId ? -1 : 1));

@@ -13,11 +13,11 @@ import { readOnCall } from './reading.ts';
 
 /** People at a time, with the name of each possible recipient */
 export interface NamedPeople extends People {
-  nameOf(to: PageReceiver): string;
+  getName(to: PageReceiver): string;
   /** Returns the contacts with which a person is paged, in order. */
-  contactsOf(userId: string): readonly PageContact[];
+  getContacts(userId: string): readonly PageContact[];
   /** Returns whether a page opens an item at a channel. */
-  opensAt(channelId: string): boolean;
+  opensItemAt(channelId: string): boolean;
 }
 
 /** A contact with which a person is paged */
@@ -33,12 +33,12 @@ export interface PageContact {
 
 const accountEmail: PageContact = { id: null, name: 'mail to the account', afterMinutes: 0, opens: false };
 
-const opensItems = ({ settings }: Pick<NotificationChannel, 'settings'>): boolean =>
+const opensExternalItems = ({ settings }: Pick<NotificationChannel, 'settings'>): boolean =>
   findChannelType(settings.type).opens !== undefined;
 
 const receiverKey = ({ kind, id }: PageReceiver): string => `${kind} ${id}`;
 
-type Reading = Pick<Documents, 'forTenant'>;
+type DocumentReader = Pick<Documents, 'forTenant'>;
 
 /** A user of an organization */
 export interface Member {
@@ -49,7 +49,11 @@ export interface Member {
 }
 
 /** Returns a user of an organization; `undefined` if the id does not exist or the user has left. */
-export const readMember = async (documents: Reading, tenantId: string, userId: string): Promise<Member | undefined> => {
+export const readMember = async (
+  documents: DocumentReader,
+  tenantId: string,
+  userId: string,
+): Promise<Member | undefined> => {
   const membership = await documents.forTenant(tenantId).collection(memberships).find(userId);
   const user = await documents.forTenant(usersTenant).collection(users).find(userId);
   if (membership === undefined || user === undefined) return undefined;
@@ -65,38 +69,40 @@ const maxContacts = 100;
  * used, returns all of their contacts; if there are none, the account's email.
  */
 export const readContacts = async (
-  documents: Reading,
+  documents: DocumentReader,
   tenantId: string,
   userId: string,
 ): Promise<readonly PageContact[]> => {
-  const own = documents.forTenant(tenantId);
+  const tenantDocuments = documents.forTenant(tenantId);
   const filter = { ownerId: userId, enabled: true };
-  const { items } = await own.collection(contacts).list({ filter, sort: { createdAt: 1 }, limit: maxContacts });
-  const all = items.map((each) => ({ id: each.id, name: each.name, opens: opensItems(each) }));
-  const byId = new Map(all.map((each) => [each.id, each]));
-  const preferredContacts = ((await own.collection(preferences).find(userId))?.contacts ?? []).flatMap(
+  const { items } = await tenantDocuments
+    .collection(contacts)
+    .list({ filter, sort: { createdAt: 1 }, limit: maxContacts });
+  const allContacts = items.map((each) => ({ id: each.id, name: each.name, opens: opensExternalItems(each) }));
+  const byId = new Map(allContacts.map((each) => [each.id, each]));
+  const preferredContacts = ((await tenantDocuments.collection(preferences).find(userId))?.contacts ?? []).flatMap(
     ({ contactId: id, afterMinutes }) => {
       const contact = byId.get(id);
       return contact === undefined ? [] : [{ ...contact, afterMinutes }];
     },
   );
   if (preferredContacts.length > 0) return preferredContacts;
-  return all.length === 0 ? [accountEmail] : all.map((contact) => ({ ...contact, afterMinutes: 0 }));
+  return allContacts.length === 0 ? [accountEmail] : allContacts.map((contact) => ({ ...contact, afterMinutes: 0 }));
 };
 
 /** Returns a channel to which pages can be sent. */
-const readChannel = async (documents: Reading, tenantId: string, id: string) => {
+const readChannel = async (documents: DocumentReader, tenantId: string, id: string) => {
   const channel = await documents.forTenant(tenantId).collection(notificationChannels).find(id);
   return channel?.enabled === true ? channel : undefined;
 };
 
 /** Returns the name of a person to whom pages can be sent; `undefined` for others. */
-const findName = async (documents: Reading, tenantId: string, id: string): Promise<string | undefined> => {
+const findName = async (documents: DocumentReader, tenantId: string, id: string): Promise<string | undefined> => {
   const member = await readMember(documents, tenantId, id);
   return member?.isActive ? member.name : undefined;
 };
 
-const readOwners = async (documents: Reading, tenantId: string): Promise<string[]> => {
+const readOwners = async (documents: DocumentReader, tenantId: string): Promise<string[]> => {
   const owners: string[] = [];
   const filter = { role: 'owner' } as const;
   for await (const { id } of iterateDocuments(documents.forTenant(tenantId).collection(memberships), { filter }))
@@ -109,7 +115,7 @@ const readOwners = async (documents: Reading, tenantId: string): Promise<string[
  * state.
  */
 export const readPeople = async (
-  documents: Reading,
+  documents: DocumentReader,
   tenantId: string,
   { policy, atMs, nowMs }: { readonly policy: EscalationPolicy; readonly atMs: number; readonly nowMs: number },
 ): Promise<NamedPeople> => {
@@ -117,18 +123,18 @@ export const readPeople = async (
   const onCall = new Map<string, readonly string[]>();
   for (const { kind, id } of targets) {
     if (kind !== 'schedule' || onCall.has(id)) continue;
-    const [found] = await readOnCall(documents.forTenant(tenantId), { atMs, nowMs, scheduleId: id });
-    onCall.set(id, found?.userIds ?? []);
+    const [schedule] = await readOnCall(documents.forTenant(tenantId), { atMs, nowMs, scheduleId: id });
+    onCall.set(id, schedule?.userIds ?? []);
   }
   const owners = await readOwners(documents, tenantId);
   const namesByReceiver = new Map<string, string | undefined>();
-  const all: PageReceiver[] = [
+  const recipients: PageReceiver[] = [
     ...targets.flatMap(({ kind, id }) => (kind === 'schedule' ? [] : [{ kind, id }])),
     ...[...[...onCall.values()].flat(), ...owners].map((id) => ({ kind: 'person' as const, id })),
   ];
   const openingChannels = new Set<string>();
   const contactsByPerson = new Map<string, readonly PageContact[]>();
-  for (const to of all) {
+  for (const to of recipients) {
     if (namesByReceiver.has(receiverKey(to))) continue;
     if (to.kind === 'person') {
       namesByReceiver.set(receiverKey(to), await findName(documents, tenantId, to.id));
@@ -136,22 +142,22 @@ export const readPeople = async (
     } else {
       const channel = await readChannel(documents, tenantId, to.id);
       namesByReceiver.set(receiverKey(to), channel?.name);
-      if (channel !== undefined && opensItems(channel)) openingChannels.add(to.id);
+      if (channel !== undefined && opensExternalItems(channel)) openingChannels.add(to.id);
     }
   }
   return {
     owners,
     onCall: (scheduleId) => onCall.get(scheduleId) ?? [],
     canReach: (to) => namesByReceiver.get(receiverKey(to)) !== undefined,
-    nameOf: (to) => namesByReceiver.get(receiverKey(to)) ?? to.id,
-    opensAt: (channelId) => openingChannels.has(channelId),
-    contactsOf: (userId) => contactsByPerson.get(userId) ?? [accountEmail],
+    getName: (to) => namesByReceiver.get(receiverKey(to)) ?? to.id,
+    opensItemAt: (channelId) => openingChannels.has(channelId),
+    getContacts: (userId) => contactsByPerson.get(userId) ?? [accountEmail],
   };
 };
 
 /** Returns the names of people, including those who left. */
 export const readNames = async (
-  documents: Reading,
+  documents: DocumentReader,
   userIds: Iterable<string>,
 ): Promise<ReadonlyMap<string, string>> => {
   const names = new Map<string, string>();

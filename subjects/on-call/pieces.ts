@@ -7,17 +7,17 @@ export interface TimeSlice<T> {
   readonly value: T;
 }
 
-/** Returns a reader of values at ascending times; it returns `undefined` between pieces. */
-export const createReader = <T>(pieces: readonly TimeSlice<T>[]): ((atMs: number) => T | undefined) => {
-  let next = 0;
+/** Returns a reader of values at ascending times; it returns `undefined` between slices. */
+export const createReader = <T>(slices: readonly TimeSlice<T>[]): ((atMs: number) => T | undefined) => {
+  let nextIndex = 0;
   return (atMs) => {
-    while (next < pieces.length && (pieces[next]?.toMs ?? 0) <= atMs) next += 1;
-    const piece = pieces[next];
-    return piece !== undefined && piece.fromMs <= atMs ? piece.value : undefined;
+    while (nextIndex < slices.length && (slices[nextIndex]?.toMs ?? 0) <= atMs) nextIndex += 1;
+    const slice = slices[nextIndex];
+    return slice !== undefined && slice.fromMs <= atMs ? slice.value : undefined;
   };
 };
 
-/** Cuts a range at these times, and evaluates each piece once. Adjacent pieces with equal values are merged. */
+/** Splits a range at these times, and evaluates each slice once. Adjacent slices with equal values are merged. */
 export const splitRange = <T>(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   splitTimes: Iterable<number>,
@@ -28,13 +28,13 @@ export const splitRange = <T>(
     .filter((atMs) => atMs > fromMs && atMs < toMs)
     .sort((one, other) => one - other);
   const starts = [fromMs, ...timesInRange];
-  const pieces: TimeSlice<T>[] = [];
+  const slices: TimeSlice<T>[] = [];
   for (const [index, startMs] of starts.entries()) {
     const endMs = starts[index + 1] ?? toMs;
     const value = valueAt(startMs);
-    const last = pieces.at(-1);
-    if (last !== undefined && areEqual(last.value, value)) pieces[pieces.length - 1] = { ...last, toMs: endMs };
-    else pieces.push({ fromMs: startMs, toMs: endMs, value });
+    const last = slices.at(-1);
+    if (last !== undefined && areEqual(last.value, value)) slices[slices.length - 1] = { ...last, toMs: endMs };
+    else slices.push({ fromMs: startMs, toMs: endMs, value });
   }
-  return pieces;
+  return slices;
 };

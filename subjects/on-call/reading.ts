@@ -29,40 +29,43 @@ const overlapFilter = (fromMs: number, toMs: number): Filter => ({
   since: { $lt: iso(toMs) },
 });
 
-/** Returns the versions of a schedule that were, are or will be in force in a range, the oldest first. */
+/** Returns the versions of a schedule that are in force at any time in a range, the oldest first. */
 export const readVersions = async (
-  own: TenantCollections,
+  documents: TenantCollections,
   scheduleId: string,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<StoredOnCallVersion[]> => {
-  const found: StoredOnCallVersion[] = [];
+  const matchingVersions: StoredOnCallVersion[] = [];
   const filter = { scheduleId, ...overlapFilter(fromMs, toMs) };
-  for await (const version of iterateDocuments(own.collection(onCallVersions), { filter, sort: { number: 1 } }))
-    found.push(version);
-  return found;
+  for await (const version of iterateDocuments(documents.collection(onCallVersions), { filter, sort: { number: 1 } }))
+    matchingVersions.push(version);
+  return matchingVersions;
 };
 
 /** Returns the versions of all schedules that are in force at a time, including those of deleted schedules. */
-const readVersionsAt = async (own: TenantCollections, atMs: number): Promise<StoredOnCallVersion[]> => {
-  const found: StoredOnCallVersion[] = [];
+const readVersionsAt = async (documents: TenantCollections, atMs: number): Promise<StoredOnCallVersion[]> => {
+  const matchingVersions: StoredOnCallVersion[] = [];
   const filter = overlapFilter(atMs, atMs + 1);
-  for await (const version of iterateDocuments(own.collection(onCallVersions), { filter })) found.push(version);
-  return found;
+  for await (const version of iterateDocuments(documents.collection(onCallVersions), { filter }))
+    matchingVersions.push(version);
+  return matchingVersions;
 };
 
 /** Maximum number of audit records of a member that are read, the newest first */
 const maxRecords = 500;
 
 const readUserAbsences = async (
-  own: TenantCollections,
+  documents: TenantCollections,
   userId: string,
   { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
 ): Promise<readonly Absence[]> => {
-  const membership = await own.collection(memberships).find(userId);
+  const membership = await documents.collection(memberships).find(userId);
   // Past absences do not affect the future.
   if (sinceMs >= nowMs && membership !== undefined && membership.disabled !== true) return [];
   const filter = { 'resource.id': userId, 'resource.type': 'user' };
-  const { items } = await own.collection(auditRecords).list({ filter, sort: { sequence: -1 }, limit: maxRecords });
+  const { items } = await documents
+    .collection(auditRecords)
+    .list({ filter, sort: { sequence: -1 }, limit: maxRecords });
   return deriveAbsences(items.toReversed(), membership, nowMs);
 };
 
@@ -71,28 +74,28 @@ const readUserAbsences = async (
  * ended before `sinceMs` may be omitted.
  */
 export const readAbsences = async (
-  own: TenantCollections,
+  documents: TenantCollections,
   userIds: Iterable<string>,
   times: { readonly nowMs: number; readonly sinceMs: number },
 ): Promise<Absences> => {
   const absences = new Map<string, readonly Absence[]>();
   for (const userId of new Set(userIds)) {
-    const found = await readUserAbsences(own, userId, times);
-    if (found.length > 0) absences.set(userId, found);
+    const userAbsences = await readUserAbsences(documents, userId, times);
+    if (userAbsences.length > 0) absences.set(userId, userAbsences);
   }
   return absences;
 };
 
-/** Returns who is on call in a schedule over a range, as pieces, and all users of its versions. */
+/** Returns who is on call in a schedule over a range, as time slices, and all users of its versions. */
 export const readShifts = async (
-  own: TenantCollections,
+  documents: TenantCollections,
   scheduleId: string,
   { fromMs, toMs, nowMs }: { readonly fromMs: number; readonly toMs: number; readonly nowMs: number },
-): Promise<{ readonly pieces: readonly TimeSlice<OnCall>[]; readonly people: readonly string[] }> => {
-  const versions = await readVersions(own, scheduleId, { fromMs, toMs });
+): Promise<{ readonly slices: readonly TimeSlice<OnCall>[]; readonly people: readonly string[] }> => {
+  const versions = await readVersions(documents, scheduleId, { fromMs, toMs });
   const people = versions.flatMap(listPeople);
-  const absences = await readAbsences(own, people, { nowMs, sinceMs: fromMs });
-  return { pieces: computeShifts(versions, absences, { fromMs, toMs }), people };
+  const absences = await readAbsences(documents, people, { nowMs, sinceMs: fromMs });
+  return { slices: computeShifts(versions, absences, { fromMs, toMs }), people };
 };
 
 /** Users who are on call in a schedule at a time */
@@ -104,7 +107,7 @@ export interface ScheduleOnCall extends OnCall {
 
 /** Returns who is on call at a time in the given schedules, or in all schedules at that time, ordered by name. */
 export const readOnCall = async (
-  own: TenantCollections,
+  documents: TenantCollections,
   {
     atMs,
     nowMs,
@@ -113,16 +116,16 @@ export const readOnCall = async (
 ): Promise<ScheduleOnCall[]> => {
   const versions =
     scheduleId === undefined
-      ? await readVersionsAt(own, atMs)
-      : await readVersions(own, scheduleId, { fromMs: atMs, toMs: atMs + 1 });
-  const absences = await readAbsences(own, versions.flatMap(listPeople), { nowMs, sinceMs: atMs });
+      ? await readVersionsAt(documents, atMs)
+      : await readVersions(documents, scheduleId, { fromMs: atMs, toMs: atMs + 1 });
+  const absences = await readAbsences(documents, versions.flatMap(listPeople), { nowMs, sinceMs: atMs });
   return versions
     .map((version) => ({ scheduleId: version.scheduleId, name: version.name, ...onCallAt([version], absences, atMs) }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 };
 
 /** Policy of an incident without a policy or with a deleted one: no step has recipients, so the owners are paged */
-const ownersOnly: EscalationPolicy = {
+const ownersOnlyPolicy: EscalationPolicy = {
   name: 'owners',
   steps: [],
   repeat: 0,
@@ -134,10 +137,10 @@ const ownersOnly: EscalationPolicy = {
 
 /** Returns a policy of the organization; `undefined` if the id does not exist. */
 export const readEscalationPolicy = (
-  own: TenantCollections,
+  documents: TenantCollections,
   id: string,
-): Promise<(EscalationPolicy & StoredMetadata) | undefined> => own.collection(escalationPolicies).find(id);
+): Promise<(EscalationPolicy & StoredMetadata) | undefined> => documents.collection(escalationPolicies).find(id);
 
 /** Returns the policy of an incident; without one, a policy with the owners and default times. */
-export const readPolicyOrOwners = async (own: TenantCollections, id: string | null): Promise<EscalationPolicy> =>
-  (id === null ? undefined : await readEscalationPolicy(own, id)) ?? ownersOnly;
+export const readPolicyOrOwners = async (documents: TenantCollections, id: string | null): Promise<EscalationPolicy> =>
+  (id === null ? undefined : await readEscalationPolicy(documents, id)) ?? ownersOnlyPolicy;

@@ -13,15 +13,15 @@ const findEdges = ({ times = [], location }: TimeInterval, fromMs: number, toMs:
   for (const { startTime, endTime } of times) {
     for (const text of [startTime, endTime]) minutes.add(timeRanges.parseMinute(text) ?? 0);
   }
-  const edges = [...clock.changes(fromMs, toMs)];
-  const lastDay = Math.floor(clock.wallAt(toMs) / dayMs) + 1;
-  for (let day = Math.floor(clock.wallAt(fromMs) / dayMs) - 1; day <= lastDay; day += 1) {
-    for (const minute of minutes) edges.push(...clock.instantsOf(day * dayMs + minute * 60_000));
+  const edges = [...clock.listOffsetChanges(fromMs, toMs)];
+  const lastDay = Math.floor(clock.getWallTime(toMs) / dayMs) + 1;
+  for (let day = Math.floor(clock.getWallTime(fromMs) / dayMs) - 1; day <= lastDay; day += 1) {
+    for (const minute of minutes) edges.push(...clock.getInstants(day * dayMs + minute * 60_000));
   }
   return edges;
 };
 
-/** Returns the pieces of a range in which at least one interval is active, and those in which no interval is. */
+/** Splits a range into slices, with the value `true` where at least one interval is active. */
 export const findActiveSlices = (
   intervals: readonly TimeInterval[],
   fromMs: number,

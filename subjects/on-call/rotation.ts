@@ -21,16 +21,17 @@ const createHandoverSchedule = ({ startsAt, rotation }: Layer, clock: WallClock)
   const { every, unit } = rotation;
   if (unit === 'months') {
     const start = new Date(startMs);
-    const monthOf = (date: Date): number => date.getUTCFullYear() * 12 + date.getUTCMonth();
+    const toMonthNumber = (date: Date): number => date.getUTCFullYear() * 12 + date.getUTCMonth();
     return {
-      handoverMs: (rotationIndex) => clock.instantOf(addMonths(startMs, rotationIndex * every)),
-      periodNear: (atMs) => Math.floor((monthOf(new Date(clock.wallAt(atMs))) - monthOf(start)) / every),
+      handoverMs: (rotationIndex) => clock.getInstant(addMonths(startMs, rotationIndex * every)),
+      periodNear: (atMs) =>
+        Math.floor((toMonthNumber(new Date(clock.getWallTime(atMs))) - toMonthNumber(start)) / every),
       margin: 2,
     };
   }
   const stepMs = every * unitMs[unit];
   if (unit === 'hours' && 24 % every !== 0) {
-    const firstMs = clock.instantOf(startMs);
+    const firstMs = clock.getInstant(startMs);
     return {
       handoverMs: (rotationIndex) => firstMs + rotationIndex * stepMs,
       periodNear: (atMs) => Math.floor((atMs - firstMs) / stepMs),
@@ -38,16 +39,16 @@ const createHandoverSchedule = ({ startsAt, rotation }: Layer, clock: WallClock)
     };
   }
   return {
-    handoverMs: (rotationIndex) => clock.instantOf(startMs + rotationIndex * stepMs),
-    periodNear: (atMs) => Math.floor((clock.wallAt(atMs) - startMs) / stepMs),
+    handoverMs: (rotationIndex) => clock.getInstant(startMs + rotationIndex * stepMs),
+    periodNear: (atMs) => Math.floor((clock.getWallTime(atMs) - startMs) / stepMs),
     margin: Math.ceil(maxClockChangeMs / stepMs) + 1,
   };
 };
 
 /**
  * Returns the rotation periods between two instants, with their numbers as values. They cover the time since the first
- * handover without gaps. The current period at an instant is the last one that was handed over. If a clock change moves
- * handovers to the same time or reverses them, a period in between is omitted.
+ * handover without gaps. The current period at an instant is the one with the latest handover. If a clock change
+ * makes handovers coincide or reverses their order, the period between them is omitted.
  */
 export const findRotationPeriods = (
   layer: Layer,

@@ -31,13 +31,13 @@ export const createShiftsResponse = (
   absences: Absences,
   range: { readonly fromMs: number; readonly toMs: number },
 ): ShiftsResponse => {
-  const pieces = computeShifts(versions, absences, range);
-  const isoPieces = pieces.map(({ fromMs, toMs, value }) => ({ from: iso(fromMs), to: iso(toMs), value }));
+  const slices = computeShifts(versions, absences, range);
+  const isoSlices = slices.map(({ fromMs, toMs, value }) => ({ from: iso(fromMs), to: iso(toMs), value }));
   return {
-    items: isoPieces.flatMap(({ from, to, value: { userIds, layer = null, overrideId = null, reason } }) =>
+    items: isoSlices.flatMap(({ from, to, value: { userIds, layer = null, overrideId = null, reason } }) =>
       reason === undefined ? [{ from, to, userIds, layer, overrideId }] : [],
     ),
-    gaps: isoPieces.flatMap(({ from, to, value: { reason } }) => (reason === undefined ? [] : [{ from, to, reason }])),
-    people: sumHoursByPerson(pieces, versions.at(-1)?.timeZone ?? 'UTC'),
+    gaps: isoSlices.flatMap(({ from, to, value: { reason } }) => (reason === undefined ? [] : [{ from, to, reason }])),
+    people: sumHoursByPerson(slices, versions.at(-1)?.timeZone ?? 'UTC'),
   };
 };

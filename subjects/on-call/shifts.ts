@@ -35,10 +35,10 @@ interface Range {
 }
 
 const createGap = (reason: GapReason): OnCall => ({ userIds: [], reason });
-const moreSevere = (one: OnCall, other: OnCall): OnCall =>
+const selectMoreSevere = (one: OnCall, other: OnCall): OnCall =>
   gapReasons.indexOf(one.reason ?? 'no-one') <= gapReasons.indexOf(other.reason ?? 'no-one') ? one : other;
 
-/** Returns whether two values are equal, so that adjacent pieces form one shift. */
+/** Returns whether two values are equal, in which case adjacent slices form one shift. */
 const isSame = (one: OnCall, other: OnCall): boolean =>
   one.layer === other.layer &&
   one.overrideId === other.overrideId &&
@@ -46,43 +46,44 @@ const isSame = (one: OnCall, other: OnCall): boolean =>
   one.userIds.length === other.userIds.length &&
   one.userIds.every((id, index) => id === other.userIds[index]);
 
-const collectEdges = (pieces: readonly TimeSlice<unknown>[]): number[] =>
-  pieces.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
+const collectEdges = (slices: readonly TimeSlice<unknown>[]): number[] =>
+  slices.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
 
 /** Returns the users who are present at a time, or the reason why nobody is. */
-const findPresent = (userIds: readonly string[], absences: Absences, atMs: number, of: Partial<OnCall>): OnCall => {
-  let none = createGap('no-one');
-  const present = userIds.filter((userId) => {
+const findPresent = (userIds: readonly string[], absences: Absences, atMs: number, fields: Partial<OnCall>): OnCall => {
+  let gap = createGap('no-one');
+  const presentUserIds = userIds.filter((userId) => {
     const absence = absences
       .get(userId)
       ?.find(({ fromMs, toMs = Number.POSITIVE_INFINITY }) => atMs >= fromMs && atMs < toMs);
-    if (absence !== undefined) none = moreSevere(createGap(absence.reason), none);
+    if (absence !== undefined) gap = selectMoreSevere(createGap(absence.reason), gap);
     return absence === undefined;
   });
-  return present.length > 0 ? { ...of, userIds: present } : none;
+  return presentUserIds.length > 0 ? { ...fields, userIds: presentUserIds } : gap;
 };
 
 type Reader = (atMs: number) => OnCall;
 
 /** Returns the first reader's value that has users, otherwise the most severe reason. */
-const firstAvailable = (readers: readonly Reader[]): Reader => {
+const createFirstAvailableReader = (readers: readonly Reader[]): Reader => {
   return (atMs) => {
-    let none = createGap('no-one');
+    let gap = createGap('no-one');
     for (const read of readers) {
       const found = read(atMs);
       if (found.reason === undefined) return found;
-      none = moreSevere(found, none);
+      gap = selectMoreSevere(found, gap);
     }
-    return none;
+    return gap;
   };
 };
 
 /** Returns readers of overrides, later ones first. */
-const overrideReaders = (overrides: readonly Override[], absences: Absences): Reader[] =>
+const createOverrideReaders = (overrides: readonly Override[], absences: Absences): Reader[] =>
   overrides.toReversed().map(({ id, from, to, userIds, layer }) => {
     const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
-    const of = layer === undefined ? { overrideId: id } : { layer, overrideId: id };
-    return (atMs) => (atMs >= fromMs && atMs < toMs ? findPresent(userIds, absences, atMs, of) : createGap('no-one'));
+    const fields = layer === undefined ? { overrideId: id } : { layer, overrideId: id };
+    return (atMs) =>
+      atMs >= fromMs && atMs < toMs ? findPresent(userIds, absences, atMs, fields) : createGap('no-one');
   });
 
 /** Returns a reader of a layer's rotation without overrides; times must be ascending. */
@@ -96,64 +97,66 @@ const createRotationReader = (
   const rotationIndexAt = createReader(rotationPeriods);
   const restrictions = layer.restrictions.map((each) => ({ ...each, location: each.location ?? timeZone }));
   const activeSlices = restrictions.length === 0 ? [] : findActiveSlices(restrictions, fromMs, toMs);
-  const holds = createReader(activeSlices);
+  const readIsActive = createReader(activeSlices);
   const { name, participants } = layer;
   const read: Reader = (atMs) => {
     const rotationIndex = rotationIndexAt(atMs);
-    const isHeld = restrictions.length === 0 || holds(atMs) === true;
+    const isActive = restrictions.length === 0 || readIsActive(atMs) === true;
     if (rotationIndex === undefined) return createGap('no-one');
     const userIds = participants[rotationIndex % participants.length] ?? [];
-    if (isHeld || userIds.length === 0) return findPresent(userIds, absences, atMs, { layer: name });
+    if (isActive || userIds.length === 0) return findPresent(userIds, absences, atMs, { layer: name });
     return createGap('restricted');
   };
   return { edges: [...collectEdges(rotationPeriods), ...collectEdges(activeSlices)], read };
 };
 
-/** Returns the pieces of one version of a schedule over a range. */
-const versionPieces = (version: OnCallVersion, absences: Absences, range: Range): TimeSlice<OnCall>[] => {
+/** Returns the time slices of one version of a schedule over a range. */
+const computeVersionSlices = (version: OnCallVersion, absences: Absences, range: Range): TimeSlice<OnCall>[] => {
   const { layers, overrides, timeZone } = version;
-  const relevant = overrides.filter(({ from, to }) => Date.parse(from) < range.toMs && Date.parse(to) > range.fromMs);
-  const edges = relevant.flatMap(({ from, to }) => [Date.parse(from), Date.parse(to)]);
+  const relevantOverrides = overrides.filter(
+    ({ from, to }) => Date.parse(from) < range.toMs && Date.parse(to) > range.fromMs,
+  );
+  const edges = relevantOverrides.flatMap(({ from, to }) => [Date.parse(from), Date.parse(to)]);
   for (const { fromMs, toMs } of [...absences.values()].flat()) edges.push(fromMs, toMs ?? fromMs);
   const readers = layers.toReversed().map((layer) => {
-    const { edges: own, read } = createRotationReader(layer, timeZone, absences, range);
-    for (const edge of own) edges.push(edge);
-    return firstAvailable([
-      ...overrideReaders(
-        relevant.filter((each) => each.layer === layer.name),
+    const { edges: layerEdges, read } = createRotationReader(layer, timeZone, absences, range);
+    for (const edge of layerEdges) edges.push(edge);
+    return createFirstAvailableReader([
+      ...createOverrideReaders(
+        relevantOverrides.filter((each) => each.layer === layer.name),
         absences,
       ),
       read,
     ]);
   });
-  const globalOverrides = overrideReaders(
-    relevant.filter(({ layer }) => layer === undefined),
+  const globalOverrides = createOverrideReaders(
+    relevantOverrides.filter(({ layer }) => layer === undefined),
     absences,
   );
-  return splitRange(range, edges, firstAvailable([...globalOverrides, ...readers]), isSame);
+  return splitRange(range, edges, createFirstAvailableReader([...globalOverrides, ...readers]), isSame);
 };
 
-/** Returns who is on call over a range, as pieces without gaps; a piece without users contains the reason. */
+/** Returns who is on call over a range, as contiguous time slices; a slice without users contains the reason. */
 export const computeShifts = (
   versions: readonly OnCallVersion[],
   absences: Absences,
   { fromMs, toMs }: Range,
 ): TimeSlice<OnCall>[] => {
-  const pieces: TimeSlice<OnCall>[] = [];
-  const add = (piece: TimeSlice<OnCall>): void => {
-    const last = pieces.at(-1);
-    if (last !== undefined && isSame(last.value, piece.value)) {
-      pieces[pieces.length - 1] = { ...last, toMs: piece.toMs };
-    } else pieces.push(piece);
+  const slices: TimeSlice<OnCall>[] = [];
+  const add = (slice: TimeSlice<OnCall>): void => {
+    const last = slices.at(-1);
+    if (last !== undefined && isSame(last.value, slice.value)) {
+      slices[slices.length - 1] = { ...last, toMs: slice.toMs };
+    } else slices.push(slice);
   };
   const firstMs = Math.min(toMs, Date.parse(versions[0]?.since ?? '9999-01-01T00:00:00Z'));
   if (firstMs > fromMs) add({ fromMs, toMs: firstMs, value: createGap('no-one') });
   for (const [index, version] of versions.entries()) {
     const startMs = Math.max(fromMs, Date.parse(version.since));
     const endMs = Math.min(toMs, Date.parse(versions[index + 1]?.since ?? '9999-01-01T00:00:00Z'));
-    if (startMs < endMs) versionPieces(version, absences, { fromMs: startMs, toMs: endMs }).forEach(add);
+    if (startMs < endMs) computeVersionSlices(version, absences, { fromMs: startMs, toMs: endMs }).forEach(add);
   }
-  return pieces;
+  return slices;
 };
 
 /** Returns who is on call at an instant. */

@@ -1,5 +1,6 @@
 /**
- * Stores the versions of schedules. Each is in force from its write to the next one, so no change rewrites the past.
+ * Stores the versions of schedules. Each version is in force until the next one is written, so no change rewrites
+ * the past.
  */
 import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type OnCallSchedule, onCallVersions } from '../../schemas/resources/on-call-schedule.ts';
@@ -20,13 +21,13 @@ export const saveOnCallVersion = async (
   const versions = documents.collection(onCallVersions);
   const scheduleId = (after ?? before)?.id ?? '';
   const { items } = await versions.list({ filter: { scheduleId, until: null }, limit: 1 });
-  const [last] = items;
+  const [currentVersion] = items;
   let since = after?.updatedAt ?? '';
-  if (last !== undefined) {
+  if (currentVersion !== undefined) {
     // The store assigns the time, which is not known before a write.
-    if (after === undefined) since = (await versions.update(last.id, { scheduleId })).updatedAt;
-    since = laterTime(since, last.since);
-    await versions.update(last.id, { until: since });
+    if (after === undefined) since = (await versions.update(currentVersion.id, { scheduleId })).updatedAt;
+    since = laterTime(since, currentVersion.since);
+    await versions.update(currentVersion.id, { until: since });
   }
   if (after === undefined) return;
   const { name, description, timeZone, layers, overrides, version: number } = after;

@@ -42,9 +42,10 @@ export const readLastReceived = async (
     `SELECT signal, toString(toUnixTimestamp64Milli(max(at))) AS last FROM (${selects.join(' UNION ALL ')}) GROUP BY signal`,
     { project: projectId, since: Math.trunc(sinceMs) },
   );
-  const landed: Record<Signal, string | null> = { logs: null, metrics: null, traces: null };
-  for (const { signal, last } of rows) if (Number(last) > 0) landed[signal] = new Date(Number(last)).toISOString();
-  return landed;
+  const lastReceived: Record<Signal, string | null> = { logs: null, metrics: null, traces: null };
+  for (const { signal, last } of rows)
+    if (Number(last) > 0) lastReceived[signal] = new Date(Number(last)).toISOString();
+  return lastReceived;
 };
 
 /**
@@ -53,7 +54,7 @@ export const readLastReceived = async (
  */
 export const readFirstReceived = async (columns: TenantColumns, signal: Signal): Promise<string | undefined> => {
   const tableCondition = `tenant_id = {tenant:String}${conditions[signal]}`;
-  const firsts = await Promise.all(
+  const firstRows = await Promise.all(
     tables[signal].map(async (table) => {
       const [anyRecord] = await columns.query(`SELECT 1 FROM ${table} WHERE ${tableCondition} ${anyRowClause}`);
       if (anyRecord === undefined) return [];
@@ -62,6 +63,6 @@ export const readFirstReceived = async (columns: TenantColumns, signal: Signal):
       );
     }),
   );
-  const times = firsts.flat().map(({ first }) => Number(first));
+  const times = firstRows.flat().map(({ first }) => Number(first));
   return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString();
 };

@@ -1,7 +1,7 @@
-/** Items of a range that need attention, several of each kind. Each item names the query that shows it. */
+/** Items in a range that need attention, several of each kind. Each item references the query that shows it. */
 import { z } from 'zod';
 import { findRangeProblem } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
 import { type ActivePlatformAlert, platformRuleId } from '../alerts/platform-alerts.ts';
@@ -15,7 +15,7 @@ import { readHosts } from '../infrastructure/hosts.ts';
 import { countPatterns, judgePattern } from '../log-patterns/patterns.ts';
 import { buildActivityFilter } from '../services/chosen-activity.ts';
 import { readSlowerServices, readWorseDeployments } from '../services/regressions.ts';
-import type { OverviewQuestion } from './counters.ts';
+import type { OverviewQuery } from './counters.ts';
 import { hasGrownSignificantly } from './growth.ts';
 import {
   type FindManagedRules,
@@ -43,7 +43,7 @@ const Item = z.strictObject({
   kind: z
     .enum(kinds)
     .describe(
-      '`platform`: a current alert of the platform about itself; `incident`: an open incident, unacknowledged ones first; `service-errors`: a significantly larger share of requests fails than in the previous range; `slow-service`: a significantly larger share of requests is slow than in the previous range; `deployment`: one of the 10 newest deployments of the range after which requests are worse; `new-error`: a group first seen in the range; `silent-host`: a host that stopped sending data; `full-disk`: 90% are used; `log-pattern`: far more records than in the same hour of other days; `slo-burning`: an SLO that consumes its error budget too fast, by the current state of its alerts; `check-failing`: a synthetic check that is down or degraded, or fails in one location, by the current state of its alerts; `anomaly`: an open anomaly of a detector; `detector`: a detector that cannot score its series, or not in time',
+      '`platform`: a current alert of the platform about itself; `incident`: an open incident, unacknowledged ones first; `service-errors`: a significantly larger share of requests fails than in the previous range; `slow-service`: a significantly larger share of requests is slow than in the previous range; `deployment`: one of the 10 newest deployments of the range after which requests are worse; `new-error`: a group first seen in the range; `silent-host`: a host that stopped sending data; `full-disk`: at least 90% of a disk is used; `log-pattern`: far more records than in the same hour of other days; `slo-burning`: an SLO that consumes its error budget too fast, by the current state of its alerts; `check-failing`: a synthetic check that is down or degraded, or fails in one location, by the current state of its alerts; `anomaly`: an open anomaly of a detector; `detector`: a detector that cannot score its series, or scores them too late',
     ),
   name: z.string(),
   reason: z.string(),
@@ -61,8 +61,8 @@ export const Attention = z.strictObject({
 });
 export type Attention = z.output<typeof Attention>;
 
-export interface AttentionQuestion extends OverviewQuestion {
-  readonly previous: OverviewQuestion['minutes'];
+export interface AttentionQuery extends OverviewQuery {
+  readonly previousMinutes: OverviewQuery['minutes'];
   readonly decisions: ErrorDecisions;
   readonly platformAlerts: readonly ActivePlatformAlert[];
   /** Open incidents */
@@ -75,19 +75,19 @@ export interface AttentionQuestion extends OverviewQuestion {
 const maxPerKind = 5;
 const maxGroups = 200;
 const maxDeployments = 10;
-const nearlyFull = 0.9;
-const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
+const minFullDiskShare = 0.9;
+const formatPercent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
 
-const detailPath = (path: string, { minutes, projectId, scope }: OverviewQuestion): string => {
+const buildDetailPath = (path: string, { minutes, projectId, scope }: OverviewQuery): string => {
   const range = [`from=${minutes.from / 1_000_000n}`, `to=${minutes.to / 1_000_000n - 1n}`];
-  const of =
+  const scopeParameter =
     projectId === undefined || scope === 'account' ? 'scope=account' : `projectId=${encodeURIComponent(projectId)}`;
-  return `${path}${path.includes('?') ? '&' : '?'}${[...range, of].join('&')}`;
+  return `${path}${path.includes('?') ? '&' : '?'}${[...range, scopeParameter].join('&')}`;
 };
 
-const findServiceErrors = async ({ columns }: Reading, question: AttentionQuestion): Promise<Item[]> => {
-  const read = async (minutes: OverviewQuestion['minutes']) => {
-    const { where, parameters } = buildActivityFilter({ ...question, minutes });
+const findServiceErrors = async ({ columns }: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+  const read = async (minutes: OverviewQuery['minutes']) => {
+    const { where, parameters } = buildActivityFilter({ ...query, minutes });
     const rows = await columns.query<{ service: string; all: string; failed: string }>(
       `SELECT service, toString(sum(requests)) AS all, toString(sum(errors)) AS failed FROM resource_activity
       WHERE ${where} AND service != '' GROUP BY service HAVING sum(requests) > 0 ORDER BY sum(errors) DESC LIMIT 1000`,
@@ -95,87 +95,87 @@ const findServiceErrors = async ({ columns }: Reading, question: AttentionQuesti
     );
     return new Map(rows.map(({ service, all, failed }) => [service, { all: Number(all), failed: Number(failed) }]));
   };
-  const [now, before] = await Promise.all([read(question.minutes), read(question.previous)]);
+  const [now, before] = await Promise.all([read(query.minutes), read(query.previousMinutes)]);
   return [...now].flatMap(([service, counts]): Item[] => {
     const earlier = before.get(service);
     if (earlier === undefined || !hasGrownSignificantly(earlier, counts)) return [];
-    const [share, was] = [counts.failed / counts.all, earlier.failed / earlier.all];
+    const [share, previousShare] = [counts.failed / counts.all, earlier.failed / earlier.all];
     return [
       {
         kind: 'service-errors',
         name: service,
-        value: share - was,
+        value: share - previousShare,
         unit: '1',
-        reason: `${percent(share)} of ${counts.all} requests failed, ${percent(was)} of ${earlier.all} in the previous period`,
-        detail: detailPath(`/api/services/${encodeURIComponent(service)}`, question),
+        reason: `${formatPercent(share)} of ${counts.all} requests failed, ${formatPercent(previousShare)} of ${earlier.all} in the previous period`,
+        detail: buildDetailPath(`/api/services/${encodeURIComponent(service)}`, query),
       },
     ];
   });
 };
 
-const milliseconds = (nanoseconds: number): string => `${Number((nanoseconds / 1e6).toPrecision(3))} ms`;
+const formatMilliseconds = (nanoseconds: number): string => `${Number((nanoseconds / 1e6).toPrecision(3))} ms`;
 
-const findSlowServices = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> =>
-  (await readSlowerServices(reading, question)).map(
+const findSlowServices = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> =>
+  (await readSlowerServices(reading, query)).map(
     ({ service, requests, slowShare, p95, p95Before }): Item => ({
       kind: 'slow-service',
       name: service,
       value: slowShare,
       unit: '1',
-      reason: `${percent(slowShare)} of ${requests} requests took longer than 95 % of those in the previous period; p95 ${milliseconds(p95)}, ${milliseconds(p95Before)} before`,
-      detail: detailPath(`/api/services/${encodeURIComponent(service)}`, question),
+      reason: `${formatPercent(slowShare)} of ${requests} requests took longer than 95 % of those in the previous period; p95 ${formatMilliseconds(p95)}, ${formatMilliseconds(p95Before)} before`,
+      detail: buildDetailPath(`/api/services/${encodeURIComponent(service)}`, query),
     }),
   );
 
-const worseDeployments = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
-  const range = { from: question.minutes.from, to: question.minutes.to - 1n };
-  const { projectId, scope } = question;
+const findWorseDeployments = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+  const range = { from: query.minutes.from, to: query.minutes.to - 1n };
+  const { projectId, scope } = query;
   return (await readWorseDeployments(reading, { range, projectId, scope }, maxDeployments)).map(
-    ({ deployment: { service, version, time }, judged }): Item => ({
+    ({ deployment: { service, version, time }, judgment }): Item => ({
       kind: 'deployment',
       name: `${service} ${version}`,
       unit: '1',
-      value: typeof judged.confidence === 'number' ? judged.confidence : null,
-      reason: `${judged.reason} (deployed ${time})`,
-      detail: detailPath(`/api/services/${encodeURIComponent(service)}/deployments`, question),
+      value: typeof judgment.confidence === 'number' ? judgment.confidence : null,
+      reason: `${judgment.reason} (deployed ${time})`,
+      detail: buildDetailPath(`/api/services/${encodeURIComponent(service)}/deployments`, query),
     }),
   );
 };
 
-/** Returns the title of an error group; its location stands for a missing message. */
-const errorTitle = ({ type, message, culprit }: ErrorGroup): string =>
+/** Returns the title of an error group. Its location replaces a missing message. */
+const formatErrorTitle = ({ type, message, culprit }: ErrorGroup): string =>
   [type, message || culprit].filter(Boolean).join(': ').slice(0, 200);
 
-const newErrors = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
-  const range = { from: question.minutes.from, to: question.minutes.to - 1n };
+const findNewErrors = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+  const range = { from: query.minutes.from, to: query.minutes.to - 1n };
   const { items } = await readErrorGroups(
     reading,
     {
       range,
-      landedBy: reading.nowMs,
+      insertedBeforeMs: reading.nowMs,
       sort: '-firstSeen',
       limit: maxGroups,
-      filter: { projectId: question.projectId, scope: question.scope, status: 'unresolved' },
+      filter: { projectId: query.projectId, scope: query.scope, status: 'unresolved' },
     },
-    question.decisions,
+    query.decisions,
   );
   return items
     .filter(({ isNew }) => isNew)
     .map(
       (group: ErrorGroup): Item => ({
         kind: 'new-error',
-        name: errorTitle(group),
+        name: formatErrorTitle(group),
         value: group.count,
         unit: '{error}',
         reason: `${group.count} times since ${group.firstSeen.slice(0, 16).replace('T', ' ')} UTC, in ${group.services.join(', ')}`,
-        detail: detailPath(`/api/errors/${group.id}`, question),
+        detail: buildDetailPath(`/api/errors/${group.id}`, query),
       }),
     );
 };
 
-const silentHosts = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
-  const to = question.minutes.to - 1n;
-  const { items } = await readHosts(reading, { from: question.minutes.from, to }, question);
+const findSilentHosts = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+  const to = query.minutes.to - 1n;
+  const { items } = await readHosts(reading, { from: query.minutes.from, to }, query);
   return items
     .filter(({ state, wasStopped }) => state === 'silent' && wasStopped.value !== true)
     .map(
@@ -185,17 +185,17 @@ const silentHosts = async (reading: Reading, question: AttentionQuestion): Promi
         value: null,
         unit: '',
         reason: host.reason,
-        detail: detailPath(`/api/infrastructure/hosts/${encodeURIComponent(host.id)}`, question),
+        detail: buildDetailPath(`/api/infrastructure/hosts/${encodeURIComponent(host.id)}`, query),
       }),
     );
 };
 
-const fullDisks = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
-  const to = question.minutes.to - 1n;
-  const { items } = await readDisks(reading, { from: question.minutes.from, to }, question);
+const findFullDisks = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+  const to = query.minutes.to - 1n;
+  const { items } = await readDisks(reading, { from: query.minutes.from, to }, query);
   return items.flatMap(({ disk }): Item[] => {
     const share = disk.utilization.value;
-    if (share === null || share < nearlyFull || disk.isReadOnly) return [];
+    if (share === null || share < minFullDiskShare || disk.isReadOnly) return [];
     const name = disk.claim.value ?? `${disk.host.value ?? ''} ${disk.mountpoints[0] || disk.device}`.trim();
     return [
       {
@@ -203,17 +203,17 @@ const fullDisks = async (reading: Reading, question: AttentionQuestion): Promise
         name,
         value: share,
         unit: '1',
-        reason: `${percent(share)} used`,
-        detail: detailPath(`/api/infrastructure/disks?search=${encodeURIComponent(disk.id)}`, question),
+        reason: `${formatPercent(share)} used`,
+        detail: buildDetailPath(`/api/infrastructure/disks?search=${encodeURIComponent(disk.id)}`, query),
       },
     ];
   });
 };
 
-const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: AttentionQuestion): Promise<Item[]> => {
+const findSpikingPatterns = async ({ columns, plan, nowMs }: TenantReader, query: AttentionQuery): Promise<Item[]> => {
   const totalsQuery = {
-    range: { from: question.minutes.from, to: question.minutes.to - 1n },
-    filter: { projectId: question.projectId, scope: question.scope },
+    range: { from: query.minutes.from, to: query.minutes.to - 1n },
+    filter: { projectId: query.projectId, scope: query.scope },
     nowMs,
     retainedFromMs: nowMs - plan.retentionDays.logs * 86_400_000,
   };
@@ -228,16 +228,16 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
         value: hour.count,
         unit: '{record}',
         reason: `${hour.count} records from ${hour.from} to ${hour.to}: far more than in this hour on other days`,
-        detail: detailPath(`/api/logs/patterns/${total.id}`, question),
+        detail: buildDetailPath(`/api/logs/patterns/${total.id}`, query),
       },
     ];
   });
 };
 
 /** SLOs belong to the organization, not to a project. */
-const burningSlos = async (
-  reading: Reading,
-  { projectId, scope, managedRules }: AttentionQuestion,
+const findBurningSlos = async (
+  reading: TenantReader,
+  { projectId, scope, managedRules }: AttentionQuery,
 ): Promise<Item[]> => {
   if (projectId !== undefined && scope !== 'account') return [];
   return (await readBurningObjectives(reading, managedRules)).map(
@@ -252,8 +252,8 @@ const burningSlos = async (
   );
 };
 
-const findFailingChecks = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
-  const { projectId, scope, managedRules } = question;
+const findFailingChecks = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+  const { projectId, scope, managedRules } = query;
   const isInScope = (alert: ManagedAlert): boolean =>
     projectId === undefined || scope === 'account' || alert.projectId === projectId;
   return (await readFailingChecks(reading, managedRules))
@@ -271,9 +271,9 @@ const findFailingChecks = async (reading: Reading, question: AttentionQuestion):
 };
 
 /** Returns open anomalies, if the plan includes them. */
-const openAnomalies = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
+const findOpenAnomalies = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
   if (!reading.plan.entitlements.includes('ai')) return [];
-  return (await readOpenAnomalies(reading, question, maxPerKind)).map(
+  return (await readOpenAnomalies(reading, query, maxPerKind)).map(
     (anomaly): Item => ({
       kind: 'anomaly',
       name: `${anomaly.detectorName}: ${describeSeries(anomaly)}`.slice(0, 200),
@@ -313,7 +313,7 @@ const toPlatformItem = ({ ruleName, reason }: ActivePlatformAlert): Item => ({
 type Incident = Pick<StoredIncident, 'title' | 'severity' | 'status' | 'openedAt'> & { readonly id: string };
 
 /** Unacknowledged incidents first, then by severity, then the oldest. */
-const urgency = ({ status, severity, openedAt }: Incident): string =>
+const toUrgencyKey = ({ status, severity, openedAt }: Incident): string =>
   `${status === 'open' ? 0 : 1} ${alertSeverities.length - alertSeverities.indexOf(severity)} ${openedAt}`;
 
 const toIncidentItem = ({ id, title, severity, status, openedAt }: Incident): Item => ({
@@ -325,56 +325,56 @@ const toIncidentItem = ({ id, title, severity, status, openedAt }: Incident): It
   reason: `${severity}, since ${openedAt.slice(0, 16).replace('T', ' ')} UTC: ${status === 'open' ? 'not acknowledged' : 'acknowledged'}`,
 });
 
-const incidentsFirst = (incidents: readonly Incident[]): Item[] =>
+const toIncidentItems = (incidents: readonly Incident[]): Item[] =>
   incidents
-    .toSorted((one, other) => (urgency(one) < urgency(other) ? -1 : 1))
+    .toSorted((one, other) => (toUrgencyKey(one) < toUrgencyKey(other) ? -1 : 1))
     .slice(0, maxPerKind)
     .map(toIncidentItem);
 
-const checks: Readonly<
+const finders: Readonly<
   Record<
     SearchedKind,
-    readonly ['logs' | 'metrics' | 'traces', (reading: Reading, question: AttentionQuestion) => Promise<Item[]>]
+    readonly ['logs' | 'metrics' | 'traces', (reading: TenantReader, query: AttentionQuery) => Promise<Item[]>]
   >
 > = {
   'service-errors': ['traces', findServiceErrors],
   'slow-service': ['traces', findSlowServices],
-  deployment: ['traces', worseDeployments],
-  'new-error': ['traces', newErrors],
-  'silent-host': ['metrics', silentHosts],
-  'full-disk': ['metrics', fullDisks],
-  'log-pattern': ['logs', spikingPatterns],
+  deployment: ['traces', findWorseDeployments],
+  'new-error': ['traces', findNewErrors],
+  'silent-host': ['metrics', findSilentHosts],
+  'full-disk': ['metrics', findFullDisks],
+  'log-pattern': ['logs', findSpikingPatterns],
   // Reads alert states only, not the data from which SLOs are measured.
-  'slo-burning': ['logs', burningSlos],
+  'slo-burning': ['logs', findBurningSlos],
   'check-failing': ['logs', findFailingChecks],
-  anomaly: ['logs', openAnomalies],
+  anomaly: ['logs', findOpenAnomalies],
 };
 
-/** Evaluates each kind. The worst items of each are first, after items that make all results unreliable. */
-export const readAttention = async (reading: Reading, question: AttentionQuestion): Promise<Attention> => {
-  const range = { from: question.minutes.from, to: question.minutes.to - 1n };
-  const found = await Promise.all(
+/** Evaluates each kind and returns its worst items. Items that make all results unreliable come first. */
+export const readAttention = async (reading: TenantReader, query: AttentionQuery): Promise<Attention> => {
+  const range = { from: query.minutes.from, to: query.minutes.to - 1n };
+  const results = await Promise.all(
     searchedKinds.map(async (kind): Promise<Item[] | string> => {
-      const [signal, check] = checks[kind];
+      const [signal, check] = finders[kind];
       return (
-        findRangeProblem(range, { caller: reading, signal, nowMs: reading.nowMs }) ?? (await check(reading, question))
+        findRangeProblem(range, { caller: reading, signal, nowMs: reading.nowMs }) ?? (await check(reading, query))
       );
     }),
   );
-  const worst = found.flatMap((items) =>
+  const worst = results.flatMap((items) =>
     typeof items === 'string'
       ? []
       : items.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0)).slice(0, maxPerKind),
   );
   return {
     items: [
-      ...question.platformAlerts.slice(0, maxPerKind).map(toPlatformItem),
-      ...incidentsFirst(question.incidents),
-      ...question.detectors.slice(0, maxPerKind).map(toDetectorItem),
+      ...query.platformAlerts.slice(0, maxPerKind).map(toPlatformItem),
+      ...toIncidentItems(query.incidents),
+      ...query.detectors.slice(0, maxPerKind).map(toDetectorItem),
       ...worst,
     ],
-    unknown: found.flatMap((reason, at) =>
-      typeof reason === 'string' ? [{ kind: searchedKinds[at] as SearchedKind, reason }] : [],
+    unknown: results.flatMap((reason, index) =>
+      typeof reason === 'string' ? [{ kind: searchedKinds[index] as SearchedKind, reason }] : [],
     ),
   };
 };

@@ -1,15 +1,24 @@
 /** Counters over all telemetry signals for a range. Each equals the result of the query in `detail`. */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import { findRangeProblem, type Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
-import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
 import { countPatterns, judgePattern } from '../log-patterns/patterns.ts';
 import { buildActivityFilter } from '../services/chosen-activity.ts';
 import { readDeployments } from '../services/deployments.ts';
-import { durationAtQuantile, type RequestCountRow, requestCountColumns, toRequestCounts } from '../services/figures.ts';
+import {
+  getDurationAtQuantile,
+  type RequestCountRow,
+  requestCountColumns,
+  toRequestCounts,
+} from '../services/figures.ts';
 import { emptyVolume, readVolumes, sumVolumes } from '../usage/ledger.ts';
 
 const Value = z.union([z.number(), Unknown]);
@@ -52,63 +61,67 @@ const unknownValue = (reason: string): Value => ({ value: null, reason });
 
 type CounterValues = Record<Name, Value>;
 
-/** Reads the counters of each part; if a part cannot be read, each of its counters contains the reason. */
-const readOrUnknown = async <Part extends Name>(
-  names: readonly Part[],
+/** Reads several counters. If their telemetry signal cannot be read, each of them contains the reason. */
+const readOrUnknown = async <CounterName extends Name>(
+  names: readonly CounterName[],
   reason: string | undefined,
-  count: () => Promise<Record<Part, Value>>,
-): Promise<Record<Part, Value>> =>
+  count: () => Promise<Record<CounterName, Value>>,
+): Promise<Record<CounterName, Value>> =>
   reason === undefined
     ? count()
-    : (Object.fromEntries(names.map((name) => [name, unknownValue(reason)])) as Record<Part, Value>);
+    : (Object.fromEntries(names.map((name) => [name, unknownValue(reason)])) as Record<CounterName, Value>);
 
-export interface OverviewQuestion extends ProjectScope {
+export interface OverviewQuery extends ProjectScope {
   /** Full minutes; `to` is exclusive */
   readonly minutes: Range;
 }
 
 const readCounterValues = async (
-  reading: Reading,
-  question: OverviewQuestion,
-): Promise<{ figures: CounterValues; last: string | undefined }> => {
+  reading: TenantReader,
+  query: OverviewQuery,
+): Promise<{ values: CounterValues; last: string | undefined }> => {
   const { columns, nowMs } = reading;
-  const { minutes } = question;
+  const { minutes } = query;
   const range = { from: minutes.from, to: minutes.to - 1n };
-  const unreadableReason = (signal: 'logs' | 'metrics' | 'traces') =>
+  const findUnreadableReason = (signal: 'logs' | 'metrics' | 'traces') =>
     findRangeProblem(range, { caller: reading, signal, nowMs });
-  const [noLogs, noTraces, noMetrics] = [
-    unreadableReason('logs'),
-    unreadableReason('traces'),
-    unreadableReason('metrics'),
+  const [logsProblem, tracesProblem, metricsProblem] = [
+    findUnreadableReason('logs'),
+    findUnreadableReason('traces'),
+    findUnreadableReason('metrics'),
   ];
-  const activity = await readActivity(reading, question);
+  const activity = await readActivity(reading, query);
   const requests = toRequestCounts(activity);
-  const [logs, patterns, traces, series, deployments, others] = await Promise.all([
-    readOrUnknown(['logs', 'errorLogs'], noLogs, async () => ({
+  const [logs, patterns, traces, series, deployments, deadLettersAndIngest] = await Promise.all([
+    readOrUnknown(['logs', 'errorLogs'], logsProblem, async () => ({
       logs: Number(activity.all_logs),
       errorLogs: Number(activity.all_error_logs),
     })),
-    readOrUnknown(['logPatternsNew'], noLogs, async () => ({
-      logPatternsNew: await countNewPatterns(reading, question),
+    readOrUnknown(['logPatternsNew'], logsProblem, async () => ({
+      logPatternsNew: await countNewPatterns(reading, query),
     })),
-    readOrUnknown(['spans', 'requests', 'errors', 'errorRate', 'p95'], noTraces, async () => ({
+    readOrUnknown(['spans', 'requests', 'errors', 'errorRate', 'p95'], tracesProblem, async () => ({
       spans: Number(activity.all_spans),
       requests: requests.requests,
       errors: requests.errors,
       errorRate: requests.requests === 0 ? unknownValue('there were no requests') : requests.errors / requests.requests,
-      p95: durationAtQuantile(requests, 0.95) ?? unknownValue('there were no requests'),
+      p95: getDurationAtQuantile(requests, 0.95) ?? unknownValue('there were no requests'),
     })),
-    readOrUnknown(['seriesActive'], noMetrics, async () => ({ seriesActive: await activeSeries(reading, question) })),
-    readOrUnknown(['deployments'], noTraces, async () => ({
-      deployments: (await readDeployments(reading, { ...question, range })).deployments.length,
+    readOrUnknown(['seriesActive'], metricsProblem, async () => ({
+      seriesActive: await countActiveSeries(reading, query),
     })),
-    Promise.all([countDeadLetters(columns, question), readIngest(reading, question)]),
+    readOrUnknown(['deployments'], tracesProblem, async () => ({
+      deployments: (await readDeployments(reading, { ...query, range })).deployments.length,
+    })),
+    Promise.all([countDeadLetters(columns, query), readIngest(reading, query)]),
   ]);
   const servicesActive =
-    noLogs === undefined && noTraces === undefined ? Number(activity.services) : unknownValue(noLogs ?? noTraces ?? '');
-  const [deadLetters, ingest] = others;
+    logsProblem === undefined && tracesProblem === undefined
+      ? Number(activity.services)
+      : unknownValue(logsProblem ?? tracesProblem ?? '');
+  const [deadLetters, ingest] = deadLettersAndIngest;
   return {
-    figures: { ...logs, ...patterns, ...traces, ...series, ...deployments, servicesActive, deadLetters, ...ingest },
+    values: { ...logs, ...patterns, ...traces, ...series, ...deployments, servicesActive, deadLetters, ...ingest },
     last: activity.services === '0' ? undefined : formatTime(BigInt(activity.last)),
   };
 };
@@ -121,8 +134,8 @@ interface ActivityRow extends RequestCountRow {
   readonly last: string;
 }
 
-const readActivity = async ({ columns }: Reading, question: OverviewQuestion): Promise<ActivityRow> => {
-  const { where, parameters } = buildActivityFilter(question);
+const readActivity = async ({ columns }: TenantReader, query: OverviewQuery): Promise<ActivityRow> => {
+  const { where, parameters } = buildActivityFilter(query);
   const [row] = await columns.query<ActivityRow>(
     `SELECT toString(sum(logs)) AS all_logs, toString(sum(error_logs)) AS all_error_logs, toString(sum(spans)) AS all_spans,
       toString(uniqExactIf(service, service != '')) AS services, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${requestCountColumns}
@@ -134,35 +147,35 @@ const readActivity = async ({ columns }: Reading, question: OverviewQuestion): P
 };
 
 const countNewPatterns = async (
-  { columns, plan, nowMs }: Reading,
-  { minutes, ...scope }: OverviewQuestion,
+  { columns, plan, nowMs }: TenantReader,
+  { minutes, ...scope }: OverviewQuery,
 ): Promise<number> => {
   const range = { from: minutes.from, to: minutes.to - 1n };
   const retainedSinceMs = nowMs - plan.retentionDays.logs * 24 * 3_600_000;
-  const question = { range, filter: scope, nowMs, retainedFromMs: retainedSinceMs };
-  const totals = await countPatterns(columns, question);
-  return [...totals.byId.values()].filter((total) => judgePattern(totals, total, question).isNew === true).length;
+  const query = { range, filter: scope, nowMs, retainedFromMs: retainedSinceMs };
+  const totals = await countPatterns(columns, query);
+  return [...totals.byId.values()].filter((total) => judgePattern(totals, total, query).isNew === true).length;
 };
 
-const activeSeries = async ({ columns }: Reading, { minutes, ...scope }: OverviewQuestion): Promise<number> => {
+const countActiveSeries = async ({ columns }: TenantReader, { minutes, ...scope }: OverviewQuery): Promise<number> => {
   const rows = await columns.query<{ n: string }>(
-    `SELECT toString(uniqExact(metric, series_id)) AS n FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition}${projectScopeCondition(scope)}`,
-    { ...seriesSeenParameters({ from: minutes.from, to: minutes.to - 1n }), ...projectScopeParameterValues(scope) },
+    `SELECT toString(uniqExact(metric, series_id)) AS n FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition}${buildProjectScopeCondition(scope)}`,
+    { ...toSeriesSeenParameters({ from: minutes.from, to: minutes.to - 1n }), ...toProjectScopeParameters(scope) },
   );
   return Number(rows[0]?.n ?? 0);
 };
 
 const countDeadLetters = async (
-  columns: Reading['columns'],
-  { minutes, ...scope }: OverviewQuestion,
+  columns: TenantReader['columns'],
+  { minutes, ...scope }: OverviewQuery,
 ): Promise<number> => {
   const rows = await columns.query<{ n: string }>(
     `SELECT toString(uniqExact(id)) AS n FROM dead_letters WHERE tenant_id = {tenant:String}
-      AND received_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND received_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')${projectScopeCondition(scope)}`,
+      AND received_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND received_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')${buildProjectScopeCondition(scope)}`,
     {
       from: String(minutes.from / 1_000_000n),
       to: String(minutes.to / 1_000_000n),
-      ...projectScopeParameterValues(scope),
+      ...toProjectScopeParameters(scope),
     },
   );
   return Number(rows[0]?.n ?? 0);
@@ -171,8 +184,8 @@ const countDeadLetters = async (
 const hourMs = 3_600_000;
 
 const readIngest = async (
-  { columns }: Reading,
-  { minutes, projectId, scope }: OverviewQuestion,
+  { columns }: TenantReader,
+  { minutes, projectId, scope }: OverviewQuery,
 ): Promise<Pick<CounterValues, 'ingestedRecords' | 'ingestedBytes'>> => {
   const fromMs = Math.floor(Number(minutes.from / 1_000_000n) / hourMs) * hourMs;
   const toMs = Math.ceil(Number(minutes.to / 1_000_000n) / hourMs) * hourMs;
@@ -181,7 +194,7 @@ const readIngest = async (
   return { ingestedRecords: accepted.records, ingestedBytes: accepted.bytes };
 };
 
-const relativeChange = (value: Value, previous: Value): Value => {
+const computeRelativeChange = (value: Value, previous: Value): Value => {
   if (typeof value !== 'number') return value;
   if (typeof previous !== 'number') return previous;
   return previous === 0 ? unknownValue('the previous value is 0') : (value - previous) / previous;
@@ -192,21 +205,21 @@ const relativeChange = (value: Value, previous: Value): Value => {
  * or span in them.
  */
 export const readCounters = async (
-  reading: Reading,
-  question: OverviewQuestion,
+  reading: TenantReader,
+  query: OverviewQuery,
 ): Promise<{ readonly counters: Counters; readonly previous: Range; readonly last: string | undefined }> => {
-  const { from, to } = question.minutes;
-  // Full minutes also if the range ends now.
+  const { from, to } = query.minutes;
+  // Rounded up to full minutes, because the range may end now.
   const length = ((to - from + 59_999_999_999n) / 60_000_000_000n) * 60_000_000_000n;
   const previous = { from: from - length, to: from };
   const [now, before] = await Promise.all([
-    readCounterValues(reading, question),
-    readCounterValues(reading, { ...question, minutes: previous }),
+    readCounterValues(reading, query),
+    readCounterValues(reading, { ...query, minutes: previous }),
   ]);
   const counters = Object.entries(counterDefinitions).map(([key, [unit, detail]]): [string, Counter] => {
     const name = key as Name;
-    const [value, earlier] = [now.figures[name], before.figures[name]];
-    return [name, { value, previous: earlier, change: relativeChange(value, earlier), unit, detail }];
+    const [value, earlier] = [now.values[name], before.values[name]];
+    return [name, { value, previous: earlier, change: computeRelativeChange(value, earlier), unit, detail }];
   });
   return { counters: Object.fromEntries(counters) as Counters, previous, last: now.last };
 };

@@ -1,12 +1,12 @@
 /** SLOs and synthetic checks with firing alert rules */
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { type ActiveAlert, readAlerts } from '../alerts/history.ts';
 
 /**
- * A rule that an SLO or a check manages. Its alerts are stored with the labels of their groups; the labels of the rule
- * are here.
+ * A rule that an SLO or a check manages. Its alerts are stored with their group labels only; this type adds the
+ * labels of the rule.
  */
 export type ManagedRule = Pick<StoredAlertRule, 'managedBy'> &
   Pick<StoredMetadata, 'id'> & { readonly labels: Readonly<Record<string, string>> };
@@ -18,18 +18,23 @@ export interface ManagedAlert extends ActiveAlert {
   readonly rule: ManagedRule;
 }
 
-type ManagedReading = Pick<Reading, 'columns' | 'nowMs'>;
+type AlertReadContext = Pick<TenantReader, 'columns' | 'nowMs'>;
 
 /** Maximum age of an alert evaluation that counts as current */
 const maxAlertAgeMs = 10 * 60_000;
 const maxAlerts = 1000;
 
-const readFiringAlerts = async (reading: ManagedReading, find: FindManagedRules): Promise<ManagedAlert[]> => {
-  const firing = (await readAlerts(reading, { states: ['firing'] }, maxAlerts)).filter(
+const readFiringAlerts = async (
+  reading: AlertReadContext,
+  findManagedRules: FindManagedRules,
+): Promise<ManagedAlert[]> => {
+  const firingAlerts = (await readAlerts(reading, { states: ['firing'] }, maxAlerts)).filter(
     ({ evaluatedMs }) => reading.nowMs - evaluatedMs < maxAlertAgeMs,
   );
-  const rules = new Map((await find([...new Set(firing.map(({ ruleId }) => ruleId))])).map((rule) => [rule.id, rule]));
-  return firing.flatMap((alert) => {
+  const rules = new Map(
+    (await findManagedRules([...new Set(firingAlerts.map(({ ruleId }) => ruleId))])).map((rule) => [rule.id, rule]),
+  );
+  return firingAlerts.flatMap((alert) => {
     const rule = rules.get(alert.ruleId);
     return rule === undefined ? [] : [{ ...alert, rule }];
   });
@@ -37,31 +42,31 @@ const readFiringAlerts = async (reading: ManagedReading, find: FindManagedRules)
 
 /** Returns the worst alert of each SLO with a high burn rate, by SLO id. */
 export const readBurningObjectives = async (
-  reading: ManagedReading,
-  find: FindManagedRules,
+  reading: AlertReadContext,
+  findManagedRules: FindManagedRules,
 ): Promise<readonly (readonly [sloId: string, ManagedAlert])[]> =>
-  selectWorst(await readFiringAlerts(reading, find), ({ managedBy, labels }) =>
+  selectWorst(await readFiringAlerts(reading, findManagedRules), ({ managedBy, labels }) =>
     managedBy && 'sloId' in managedBy && labels['burn'] !== undefined ? managedBy.sloId : undefined,
   );
 
 /** Returns the worst alert of each check, by check id. */
 export const readFailingChecks = async (
-  reading: ManagedReading,
-  find: FindManagedRules,
+  reading: AlertReadContext,
+  findManagedRules: FindManagedRules,
 ): Promise<readonly (readonly [checkId: string, ManagedAlert])[]> =>
-  selectWorst(await readFiringAlerts(reading, find), ({ managedBy }) =>
+  selectWorst(await readFiringAlerts(reading, findManagedRules), ({ managedBy }) =>
     managedBy && 'checkId' in managedBy ? managedBy.checkId : undefined,
   );
 
 const selectWorst = (
   alerts: readonly ManagedAlert[],
-  idOf: (rule: ManagedRule) => string | undefined,
+  getManagerId: (rule: ManagedRule) => string | undefined,
 ): readonly (readonly [string, ManagedAlert])[] => {
-  const worst = new Map<string, ManagedAlert>();
+  const worstAlerts = new Map<string, ManagedAlert>();
   for (const alert of alerts) {
-    const id = idOf(alert.rule);
-    if (id !== undefined && (worst.get(id)?.value ?? Number.NEGATIVE_INFINITY) < (alert.value ?? 0))
-      worst.set(id, alert);
+    const id = getManagerId(alert.rule);
+    if (id !== undefined && (worstAlerts.get(id)?.value ?? Number.NEGATIVE_INFINITY) < (alert.value ?? 0))
+      worstAlerts.set(id, alert);
   }
-  return [...worst];
+  return [...worstAlerts];
 };

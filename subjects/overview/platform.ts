@@ -1,4 +1,4 @@
-/** Stalled or late parts of the platform itself, because of which results may be outdated */
+/** Problems of the platform itself, such as stalled consumers, that may make results outdated */
 import { z } from 'zod';
 import { Unknown } from '../../queries/result.ts';
 import type { GroupStatus } from '../../schemas/ports/group-status.ts';
@@ -21,18 +21,18 @@ export const PlatformState = z.strictObject({
     .describe('Consumer groups of the installation that are stalled, lag or have no member'),
 });
 
-const isoOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : new Date(ms).toISOString());
+const toIsoOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : new Date(ms).toISOString());
 
 /** Returns the problems of the platform; empty if there are none. */
 export const toPlatformState = (
   alerts: readonly ActivePlatformAlert[],
   groups: readonly GroupStatus[],
 ): z.input<typeof PlatformState> => ({
-  alerts: alerts.map((alert) => ({ name: alert.kind, reason: alert.reason, since: isoOrNull(alert.sinceMs) })),
+  alerts: alerts.map((alert) => ({ name: alert.kind, reason: alert.reason, since: toIsoOrNull(alert.sinceMs) })),
   groups:
     groups.length === 0
       ? { value: null, reason: 'this process has not checked consumer groups yet' }
       : groups.flatMap(({ group, problem, sinceMs }) =>
-          problem === undefined ? [] : { name: group, reason: problem, since: isoOrNull(sinceMs) },
+          problem === undefined ? [] : { name: group, reason: problem, since: toIsoOrNull(sinceMs) },
         ),
 });

@@ -1,19 +1,19 @@
 /** Counters of the overview over time */
-import { type Answer, buildSeriesAnswer } from '../../queries/answer.ts';
+import { buildSeriesResult, type ResultData } from '../../queries/answer.ts';
 import { findRangeProblem } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
 import { buildSteps } from '../../queries/steps.ts';
 import { buildActivityFilter } from '../services/chosen-activity.ts';
 import {
-  durationAtQuantile,
+  getDurationAtQuantile,
   noRequestCounts,
   type RequestCountRow,
   type RequestCounts,
   requestCountColumns,
   toRequestCounts,
 } from '../services/figures.ts';
-import type { OverviewQuestion } from './counters.ts';
+import type { OverviewQuery } from './counters.ts';
 
 interface Row extends RequestCountRow {
   readonly step: string;
@@ -22,47 +22,47 @@ interface Row extends RequestCountRow {
   readonly all_spans: string;
 }
 
-interface Step {
+interface StepCounts {
   readonly logs: number;
   readonly errorLogs: number;
   readonly spans: number;
-  readonly counted: RequestCounts;
+  readonly requestCounts: RequestCounts;
 }
-const emptyStep: Step = { logs: 0, errorLogs: 0, spans: 0, counted: noRequestCounts };
+const emptyStepCounts: StepCounts = { logs: 0, errorLogs: 0, spans: 0, requestCounts: noRequestCounts };
 
 /**
  * Returns one series for each counter. Telemetry signals that cannot be read are omitted and reported in the result.
  */
 export const readOverviewSeries = async (
-  reading: Reading,
-  question: OverviewQuestion & { readonly stepMs: number },
-): Promise<Answer> => {
-  const { minutes, stepMs } = question;
+  reading: TenantReader,
+  query: OverviewQuery & { readonly stepMs: number },
+): Promise<ResultData> => {
+  const { minutes, stepMs } = query;
   const range = { from: minutes.from, to: minutes.to - 1n };
   const steps = buildSteps(range, stepMs);
-  const { where, parameters } = buildActivityFilter(question);
+  const { where, parameters } = buildActivityFilter(query);
   const rows = await reading.columns.query<Row>(
     `SELECT toString(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})) AS step, toString(sum(logs)) AS all_logs, toString(sum(error_logs)) AS all_error_logs,
       toString(sum(spans)) AS all_spans, ${requestCountColumns}
     FROM resource_activity WHERE ${where} GROUP BY step`,
     parameters,
   );
-  const found = new Map(
-    rows.map((row): [number, Step] => [
+  const countsByStep = new Map(
+    rows.map((row): [number, StepCounts] => [
       Number(row.step) * stepMs,
       {
         logs: Number(row.all_logs),
         errorLogs: Number(row.all_error_logs),
         spans: Number(row.all_spans),
-        counted: toRequestCounts(row),
+        requestCounts: toRequestCounts(row),
       },
     ]),
   );
-  const toSeries = (name: string, unit: string, readValue: (step: Step) => number | null): Series => ({
+  const toSeries = (name: string, unit: string, readValue: (step: StepCounts) => number | null): Series => ({
     name,
     labels: {},
     unit,
-    points: steps.starts.map((start) => [start, readValue(found.get(start) ?? emptyStep)]),
+    points: steps.starts.map((start) => [start, readValue(countsByStep.get(start) ?? emptyStepCounts)]),
   });
   const partial: Incompleteness[] = [];
   const readSignal = (signal: 'logs' | 'traces', createSeries: () => Series[]): Series[] => {
@@ -78,11 +78,13 @@ export const readOverviewSeries = async (
     ]),
     ...readSignal('traces', () => [
       toSeries('spans', '{span}', ({ spans }) => spans),
-      toSeries('requests', '{request}', ({ counted }) => counted.requests),
-      toSeries('errors', '{request}', ({ counted }) => counted.errors),
-      toSeries('errorRate', '1', ({ counted: { requests, errors } }) => (requests === 0 ? null : errors / requests)),
-      toSeries('p95', 'ns', ({ counted }) => durationAtQuantile(counted, 0.95) ?? null),
+      toSeries('requests', '{request}', ({ requestCounts }) => requestCounts.requests),
+      toSeries('errors', '{request}', ({ requestCounts }) => requestCounts.errors),
+      toSeries('errorRate', '1', ({ requestCounts: { requests, errors } }) =>
+        requests === 0 ? null : errors / requests,
+      ),
+      toSeries('p95', 'ns', ({ requestCounts }) => getDurationAtQuantile(requestCounts, 0.95) ?? null),
     ]),
   ];
-  return buildSeriesAnswer(all, steps.partial, partial);
+  return buildSeriesResult(all, steps.partial, partial);
 };

@@ -1,6 +1,9 @@
-/** Combines marks into a draft, independent of the data source: measures, conditions, groups, order and times */
-import { existenceCondition, mergeAlternatives, negate } from './conditions.ts';
-import type { Condition, Figure, Mark, Noun } from './marks.ts';
+/**
+ * Combines the marks of a question into a draft, which is independent of the data source: measures, conditions,
+ * groups, order and times
+ */
+import { createExistenceCondition, mergeAlternatives, negateCondition } from './conditions.ts';
+import type { Condition, Mark, MeasureFunction, Noun } from './marks.ts';
 import type { TimePart } from './times.ts';
 
 export interface NamedField {
@@ -12,9 +15,9 @@ export interface NamedField {
 export interface Draft {
   readonly nouns: Set<Noun>;
   readonly conditions: Condition[];
-  readonly figures: Figure[];
+  readonly measures: MeasureFunction[];
   readonly groupBy: string[];
-  /** Fields without a word that states their role */
+  /** Fields for which no word of the question states a role */
   readonly unassignedFields: NamedField[];
   readonly distinct: string[];
   readonly times: TimePart[];
@@ -30,7 +33,7 @@ export class UnclearQuestionError extends Error {}
 /** Position in the marks, with the preceding words */
 interface MarkPosition {
   readonly marks: readonly Mark[];
-  at: number;
+  index: number;
   isNegated: boolean;
   joins: 'or' | 'and' | undefined;
 }
@@ -38,7 +41,7 @@ interface MarkPosition {
 const createDraft = (): Draft => ({
   nouns: new Set(),
   conditions: [],
-  figures: [],
+  measures: [],
   groupBy: [],
   unassignedFields: [],
   distinct: [],
@@ -51,53 +54,53 @@ const createDraft = (): Draft => ({
 const isMeaningful = ({ is }: Mark): boolean => is !== 'noise';
 
 /** Combines marks into a draft. Throws `UnclearQuestionError` if they contradict each other. */
-export const assemble = (all: readonly Mark[]): Draft => {
+export const assemble = (allMarks: readonly Mark[]): Draft => {
   const draft = createDraft();
-  const place: MarkPosition = { marks: all.filter(isMeaningful), at: 0, isNegated: false, joins: undefined };
-  while (place.at < place.marks.length) {
-    const mark = place.marks[place.at] as Mark;
-    place.at += 1;
-    applyMark(mark, draft, place);
-    if (mark.is !== 'or' && mark.is !== 'and') place.joins = undefined;
+  const position: MarkPosition = { marks: allMarks.filter(isMeaningful), index: 0, isNegated: false, joins: undefined };
+  while (position.index < position.marks.length) {
+    const mark = position.marks[position.index] as Mark;
+    position.index += 1;
+    applyMark(mark, draft, position);
+    if (mark.is !== 'or' && mark.is !== 'and') position.joins = undefined;
   }
-  if (place.isNegated) throw new UnclearQuestionError('"not" has no condition to exclude');
+  if (position.isNegated) throw new UnclearQuestionError('"not" has no condition to exclude');
   return draft;
 };
 
-const applyMark = (mark: Mark, draft: Draft, place: MarkPosition): void => {
+const applyMark = (mark: Mark, draft: Draft, position: MarkPosition): void => {
   switch (mark.is) {
     case 'or':
     case 'and':
-      place.joins = mark.is;
+      position.joins = mark.is;
       return;
     case 'not':
-      place.isNegated = true;
+      position.isNegated = true;
       return;
     case 'condition':
-      addCondition(mark.condition, draft, place);
+      addCondition(mark.condition, draft, position);
       return;
     case 'field':
-      addField(mark, draft, place);
+      addField(mark, draft, position);
       return;
     case 'group':
     case 'which':
-      addGroups(mark, draft, place);
+      addGroups(mark, draft, position);
       return;
     case 'all':
       // "Across all hosts" is one value over all hosts.
-      if (place.marks[place.at]?.is === 'field') place.at += 1;
+      if (position.marks[position.index]?.is === 'field') position.index += 1;
       return;
     case 'figure':
-      addMeasure(mark.figure, draft, place);
+      addMeasure(mark.measure, draft, position);
       if (mark.isLongest === true) draft.aggregationWords.add('longest');
       return;
     case 'noun':
-      rejectTwoQueries(mark, place);
+      rejectTwoQueries(mark, position);
       draft.nouns.add(mark.noun);
       return;
     case 'throughput':
       draft.nouns.add('requests');
-      addMeasure({ function: 'rate' }, draft, place);
+      addMeasure({ function: 'rate' }, draft, position);
       return;
     case 'limit':
       draft.limit = mark.limit;
@@ -116,7 +119,7 @@ const applyMark = (mark: Mark, draft: Draft, place: MarkPosition): void => {
       if (mark.isExtreme === true) draft.aggregationWords.add('extreme');
       return;
     case 'number':
-      if (isOtherStatus(mark, draft, place)) return;
+      if (isOtherStatus(mark, draft, position)) return;
       throw new UnclearQuestionError(missingFieldMessage);
     case 'operator':
     case 'text':
@@ -135,12 +138,22 @@ const isOtherStatus = (
   { conditions }: Draft,
   { joins }: MarkPosition,
 ): boolean => {
-  const last = conditions.at(-1);
-  if (joins === undefined || last?.isPart !== true || last.value === undefined || value < 100 || value > 599)
+  const lastCondition = conditions.at(-1);
+  if (
+    joins === undefined ||
+    lastCondition?.isNumerator !== true ||
+    lastCondition.value === undefined ||
+    value < 100 ||
+    value > 599
+  )
     return false;
-  const merged = mergeAlternatives(last, { ...last, search: `${last.field}:${value}`, value: String(value) }, 'or');
-  if (merged === undefined) return false;
-  conditions.splice(-1, 1, merged);
+  const mergedCondition = mergeAlternatives(
+    lastCondition,
+    { ...lastCondition, search: `${lastCondition.field}:${value}`, value: String(value) },
+    'or',
+  );
+  if (mergedCondition === undefined) return false;
+  conditions.splice(-1, 1, mergedCondition);
   return true;
 };
 
@@ -148,11 +161,14 @@ const isOtherStatus = (
  * Rejects "requests and errors" or "errors and latency": these are two questions, and a query with both conditions
  * would answer neither.
  */
-const rejectTwoQueries = (mark: Mark, { marks, at, joins }: MarkPosition): void => {
-  const before = marks[at - 3];
-  const isPart = (one: Mark | undefined): boolean => one?.is === 'condition' && one.condition.isPart === true;
+const rejectTwoQueries = (mark: Mark, { marks, index, joins }: MarkPosition): void => {
+  const previousMark = marks[index - 3];
+  const isPartMark = (one: Mark | undefined): boolean => one?.is === 'condition' && one.condition.isNumerator === true;
   const isNounOrFigure = (one: Mark | undefined): boolean => one?.is === 'noun' || one?.is === 'figure';
-  if (joins === 'and' && ((isPart(mark) && isNounOrFigure(before)) || (isNounOrFigure(mark) && isPart(before))))
+  if (
+    joins === 'and' &&
+    ((isPartMark(mark) && isNounOrFigure(previousMark)) || (isNounOrFigure(mark) && isPartMark(previousMark)))
+  )
     throw new UnclearQuestionError('the question combines two queries with "and": enter one query at a time');
 };
 
@@ -165,74 +181,77 @@ const isImpliedByStatus = (condition: Condition, marks: readonly Mark[]): boolea
   marks.some(
     (mark, at) =>
       mark.is === 'condition' &&
-      mark.condition.isPart === true &&
+      mark.condition.isNumerator === true &&
       mark.condition.field !== 'status' &&
       marks[at - 1]?.is !== 'not',
   );
 
-const addCondition = (condition: Condition, draft: Draft, place: MarkPosition): void => {
-  rejectTwoQueries({ is: 'condition', condition }, place);
-  if (isImpliedByStatus(condition, place.marks)) return;
-  const before = place.marks[place.at - 2];
+const addCondition = (condition: Condition, draft: Draft, position: MarkPosition): void => {
+  rejectTwoQueries({ is: 'condition', condition }, position);
+  if (isImpliedByStatus(condition, position.marks)) return;
+  const previousMark = position.marks[position.index - 2];
   // In "latency above 2 s", latency is a compared field, not a measure.
-  if (condition.field === 'duration' && before?.is === 'noun' && before.noun === 'latency')
+  if (condition.field === 'duration' && previousMark?.is === 'noun' && previousMark.noun === 'latency')
     draft.nouns.delete('latency');
-  const last = draft.conditions.at(-1);
+  const lastCondition = draft.conditions.at(-1);
   const isListed =
-    place.joins !== undefined && last?.field === condition.field && place.marks[place.at - 3]?.is === 'condition';
+    position.joins !== undefined &&
+    lastCondition?.field === condition.field &&
+    position.marks[position.index - 3]?.is === 'condition';
   // "Excluding GET and POST" excludes both.
-  if (isListed && last.search.startsWith('NOT ')) place.isNegated = true;
-  const merged = isListed && !place.isNegated ? mergeAlternatives(last, condition, place.joins) : undefined;
-  if (merged !== undefined) {
-    draft.conditions.splice(-1, 1, merged);
+  if (isListed && lastCondition.search.startsWith('NOT ')) position.isNegated = true;
+  const mergedCondition =
+    isListed && !position.isNegated ? mergeAlternatives(lastCondition, condition, position.joins) : undefined;
+  if (mergedCondition !== undefined) {
+    draft.conditions.splice(-1, 1, mergedCondition);
     return;
   }
-  if (place.joins === 'or' && !place.isNegated)
+  if (position.joins === 'or' && !position.isNegated)
     throw new UnclearQuestionError('"or" is supported only between values of one field: enter two queries');
-  const { isNegated } = place;
-  place.isNegated = false;
-  const added = isNegated ? negate(condition) : condition;
-  if (draft.conditions.some(({ search }) => search === added.search)) return;
-  insertCondition(added, draft);
+  const { isNegated } = position;
+  position.isNegated = false;
+  const conditionToAdd = isNegated ? negateCondition(condition) : condition;
+  if (draft.conditions.some(({ search }) => search === conditionToAdd.search)) return;
+  insertCondition(conditionToAdd, draft);
 };
 
 /**
- * Adds a condition. A condition that a value exists is redundant next to a specific value. A record has only one of two
- * values.
+ * Adds a condition. A condition that a value exists is redundant next to a specific value. Two different values of
+ * one field are rejected, because a record has only one of them.
  */
-const insertCondition = (added: Condition, { conditions }: Draft): void => {
-  const same = conditions.filter(({ field }) => field === added.field);
-  if (same.length > 0 && isExistence(added)) return;
-  if (added.value !== undefined && same.some((each) => each.value !== undefined))
+const insertCondition = (conditionToAdd: Condition, { conditions }: Draft): void => {
+  const sameFieldConditions = conditions.filter(({ field }) => field === conditionToAdd.field);
+  if (sameFieldConditions.length > 0 && isExistence(conditionToAdd)) return;
+  if (conditionToAdd.value !== undefined && sameFieldConditions.some((each) => each.value !== undefined))
     throw new UnclearQuestionError(
-      `the question contains two values of ${added.field}, but a record has one: write "or" between them`,
+      `the question contains two values of ${conditionToAdd.field}, but a record has one: write "or" between them`,
     );
-  const existence = conditions.findIndex((each) => each.field === added.field && isExistence(each));
-  if (existence >= 0) conditions.splice(existence, 1, added);
-  else conditions.push(added);
+  const existenceIndex = conditions.findIndex((each) => each.field === conditionToAdd.field && isExistence(each));
+  if (existenceIndex >= 0) conditions.splice(existenceIndex, 1, conditionToAdd);
+  else conditions.push(conditionToAdd);
 };
 
 const isExistence = ({ search }: Condition): boolean => search.endsWith(':*');
 
 /** In `the payment service`, the field after its value adds no information. */
-const addField = ({ field, isNumber }: NamedField, draft: Draft, place: MarkPosition): void => {
-  if (place.isNegated) {
+const addField = ({ field, isNumber }: NamedField, draft: Draft, position: MarkPosition): void => {
+  if (position.isNegated) {
     // "Without branch".
-    place.isNegated = false;
-    draft.conditions.push(negate(existenceCondition(field)));
+    position.isNegated = false;
+    draft.conditions.push(negateCondition(createExistenceCondition(field)));
     return;
   }
-  const before = place.marks[place.at - 2];
-  if (before?.is === 'condition' && before.condition.field === field) return;
-  if (before?.is === 'distinct' || before?.is === 'count') {
-    if (!isNumber || before.is === 'distinct') {
+  const previousMark = position.marks[position.index - 2];
+  if (previousMark?.is === 'condition' && previousMark.condition.field === field) return;
+  if (previousMark?.is === 'distinct' || previousMark?.is === 'count') {
+    if (!isNumber || previousMark.is === 'distinct') {
       draft.distinct.push(field);
       return;
     }
   }
-  const isListed = place.joins !== undefined && place.marks[place.at - 3]?.is === 'field';
+  const isListed = position.joins !== undefined && position.marks[position.index - 3]?.is === 'field';
   // "List all services" groups by the existing services.
-  if (before?.is === 'list' && !isNumber) draft.groupBy.push(field);
+  if (previousMark?.is === 'list' && !isNumber) draft.groupBy.push(field);
   else if (isListed && draft.groupBy.length > 0) draft.groupBy.push(field);
   else draft.unassignedFields.push({ field, isNumber });
 };
@@ -251,9 +270,9 @@ const isJoin = (mark: Mark | undefined): boolean => mark?.is === 'and' || mark?.
 const addGroups = (
   mark: Extract<Mark, { readonly is: 'group' }> | { readonly is: 'which' },
   draft: Draft,
-  place: MarkPosition,
+  position: MarkPosition,
 ): void => {
-  let next = place.marks[place.at];
+  let next = position.marks[position.index];
   if (next?.is !== 'field') {
     rejectIncompleteGroup(mark, next);
     return;
@@ -265,19 +284,19 @@ const addGroups = (
   }
   while (next?.is === 'field') {
     if (!draft.groupBy.includes(next.field)) draft.groupBy.push(next.field);
-    place.at += 1;
-    const joined = isJoin(place.marks[place.at]) && place.marks[place.at + 1]?.is === 'field';
-    if (joined) place.at += 1;
-    next = joined ? place.marks[place.at] : undefined;
+    position.index += 1;
+    const isJoined = isJoin(position.marks[position.index]) && position.marks[position.index + 1]?.is === 'field';
+    if (isJoined) position.index += 1;
+    next = isJoined ? position.marks[position.index] : undefined;
   }
 };
 
 /** "Error rate" is a share, not a rate. */
-const addMeasure = (figure: Figure, draft: Draft, place: MarkPosition): void => {
-  rejectTwoQueries({ is: 'figure', figure }, place);
-  const before = place.marks[place.at - 2];
-  if (figure.function === 'rate' && before?.is === 'condition' && before.condition.isPart === true)
+const addMeasure = (measure: MeasureFunction, draft: Draft, position: MarkPosition): void => {
+  rejectTwoQueries({ is: 'figure', measure }, position);
+  const previousMark = position.marks[position.index - 2];
+  if (measure.function === 'rate' && previousMark?.is === 'condition' && previousMark.condition.isNumerator === true)
     draft.aggregationWords.add('share');
-  else if (!draft.figures.some((each) => each.function === figure.function && each.percentile === figure.percentile))
-    draft.figures.push(figure);
+  else if (!draft.measures.some((each) => each.function === measure.function && each.percentile === measure.percentile))
+    draft.measures.push(measure);
 };

@@ -1,7 +1,7 @@
 /** Names of a tenant's data that a question can reference */
 
 /** A field, attribute or label, named as in the search language */
-export interface KnownField {
+export interface CatalogueField {
   readonly name: string;
   readonly isNumber: boolean;
   /** Most frequent values, as text */
@@ -11,26 +11,27 @@ export interface KnownField {
 }
 
 /** Fields of the records of a telemetry signal */
-export interface KnownRecords {
+export interface CatalogueRecords {
   readonly services: readonly string[];
-  readonly fields: readonly KnownField[];
+  readonly fields: readonly CatalogueField[];
 }
 
 /**
- * Kind of a metric: a `counter` increases, a `gauge` goes up and down, `histogram` and `summary` contain distributions
+ * Kind of a metric: a `counter` only increases, a `gauge` goes up and down, `histogram` and `summary` contain
+ * distributions
  */
 export type MetricKind = 'counter' | 'gauge' | 'histogram' | 'summary';
 
-export interface KnownMetric {
+export interface CatalogueMetric {
   readonly name: string;
   readonly kind: MetricKind;
   readonly unit: string;
   readonly services: readonly string[];
-  readonly labels: readonly KnownField[];
+  readonly labels: readonly CatalogueField[];
 }
 
 export interface Catalogue {
-  readonly logs: KnownRecords;
-  readonly traces: KnownRecords;
-  readonly metrics: readonly KnownMetric[];
+  readonly logs: CatalogueRecords;
+  readonly traces: CatalogueRecords;
+  readonly metrics: readonly CatalogueMetric[];
 }

@@ -1,8 +1,14 @@
 /** Parses fields with comparisons: "payment method is not card", "duration above 500 ms", "slower than 2 s" */
-import type { KnownField } from './catalogue.ts';
-import { comparisonCondition, equalityCondition, isUnit, type Quantity, textCondition } from './conditions.ts';
+import type { CatalogueField } from './catalogue.ts';
+import {
+  createComparisonCondition,
+  createEqualityCondition,
+  createTextCondition,
+  isUnit,
+  type Quantity,
+} from './conditions.ts';
 import type { Lexicon, Target } from './lexicon.ts';
-import { type Mark, type MarkCandidates, type Operator, singleMark } from './marks.ts';
+import { createSingleMark, type Mark, type MarkCandidates, type Operator } from './marks.ts';
 import { statusField } from './numbers-in-text.ts';
 import { matchOperator, matchPhrase } from './phrases.ts';
 import { parseNumber } from './quantities.ts';
@@ -17,10 +23,10 @@ interface OperandPosition {
   readonly isExplicit: boolean;
 }
 
-/** Fields with few values, which are words of the language; any other value is matched verbatim */
+/** Fields whose few values are part of the question language; values of other fields are matched verbatim */
 const languageFields: ReadonlySet<string> = new Set(['severity', 'kind', 'status']);
 /** If all known values contain a digit, a word without a digit is not a value: "meters are online". */
-const isUnlikely = (text: string, { values }: KnownField): boolean =>
+const isUnlikely = (text: string, { values }: CatalogueField): boolean =>
   values.length > 0 && values.every((value) => /\d/.test(value)) && !/\d/.test(text);
 /** A word with a digit that is not a number or percentile is an id. */
 const looksLikeId = (text: string): boolean =>
@@ -43,131 +49,136 @@ export class ComparisonReader {
   }
 
   /** Returns the comparison that begins at a word, with one mark for each field that the words may name. */
-  parseAt(parseAt: number): MarkCandidates | undefined {
-    const named = this.#lexicon.fieldAt(this.#words, parseAt);
-    if (named === undefined) return this.#quantityBeforeField(parseAt) ?? this.#duration(parseAt);
-    const options = named.options.flatMap((field) =>
+  index(index: number): MarkCandidates | undefined {
+    const fieldMatch = this.#lexicon.fieldAt(this.#words, index);
+    if (fieldMatch === undefined) return this.#parseQuantityBeforeField(index) ?? this.#parseDurationComparison(index);
+    const options = fieldMatch.options.flatMap((field) =>
       field.name === 'status' ? [field, ...this.#statusCodes()] : field,
     );
-    const found = options.flatMap((field) => this.#operandAfterField(parseAt + named.words, field, named.words) ?? []);
-    return found.length === 0
+    const candidates = options.flatMap(
+      (field) => this.#parseOperandAfterField(index + fieldMatch.words, field, fieldMatch.words) ?? [],
+    );
+    return candidates.length === 0
       ? undefined
-      : { words: Math.max(...found.map(({ words }) => words)), marks: found.flatMap(({ marks }) => marks) };
+      : { words: Math.max(...candidates.map(({ words }) => words)), marks: candidates.flatMap(({ marks }) => marks) };
   }
 
   /** Returns HTTP status fields for "status between 400 and 499", because numeric statuses are HTTP statuses. */
-  #statusCodes(): KnownField[] {
+  #statusCodes(): CatalogueField[] {
     return this.#lexicon.fields.filter(({ name }) => statusField.test(name));
   }
 
   /** Parses "more than 7 nights", in which the field follows its quantity. */
-  #quantityBeforeField(at: number): MarkCandidates | undefined {
-    const operatorMatch = matchOperator(this.#words, at);
+  #parseQuantityBeforeField(index: number): MarkCandidates | undefined {
+    const operatorMatch = matchOperator(this.#words, index);
     if (operatorMatch === undefined || !['above', 'below', 'from', 'upto'].includes(operatorMatch.operator))
       return undefined;
-    const place = at + operatorMatch.words;
-    const number = parseNumber(this.#words[place]);
-    const named = this.#lexicon.fieldAt(this.#words, place + 1);
-    const fields = named?.options.filter(({ isNumber }) => isNumber) ?? [];
-    if (number === undefined || named === undefined || fields.length === 0) return undefined;
+    const operandIndex = index + operatorMatch.words;
+    const number = parseNumber(this.#words[operandIndex]);
+    const fieldMatch = this.#lexicon.fieldAt(this.#words, operandIndex + 1);
+    const fields = fieldMatch?.options.filter(({ isNumber }) => isNumber) ?? [];
+    if (number === undefined || fieldMatch === undefined || fields.length === 0) return undefined;
     const marks = fields.flatMap((field): Mark[] => {
-      const condition = comparisonCondition(field, operatorMatch.operator, [number]);
+      const condition = createComparisonCondition(field, operatorMatch.operator, [number]);
       return condition === undefined ? [] : [{ is: 'condition', condition }];
     });
-    return marks.length === 0 ? undefined : { words: operatorMatch.words + 1 + named.words, marks };
+    return marks.length === 0 ? undefined : { words: operatorMatch.words + 1 + fieldMatch.words, marks };
   }
 
   /** Parses "slower than 500 ms" and "above 2 s", which refer to the duration of spans. */
-  #duration(at: number): MarkCandidates | undefined {
-    const duration = this.#target.of === 'traces' ? this.#lexicon.field('duration') : undefined;
+  #parseDurationComparison(index: number): MarkCandidates | undefined {
+    const duration = this.#target.signal === 'traces' ? this.#lexicon.field('duration') : undefined;
     if (duration === undefined) return undefined;
-    const spoken = matchPhrase(this.#words, at, this.#vocabulary);
+    const phrase = matchPhrase(this.#words, index, this.#vocabulary);
     const operator =
-      spoken?.mark.is === 'operator'
-        ? { words: spoken.words, operator: spoken.mark.operator }
-        : matchOperator(this.#words, at);
-    return operator && this.#comparison(at + operator.words, duration, operator);
+      phrase?.mark.is === 'operator'
+        ? { words: phrase.words, operator: phrase.mark.operator }
+        : matchOperator(this.#words, index);
+    return operator && this.#parseComparison(index + operator.words, duration, operator);
   }
 
-  #operandAfterField(at: number, field: KnownField, words: number): MarkCandidates | undefined {
-    const operatorMatch = matchOperator(this.#words, at);
+  #parseOperandAfterField(index: number, field: CatalogueField, words: number): MarkCandidates | undefined {
+    const operatorMatch = matchOperator(this.#words, index);
     if (operatorMatch === undefined)
-      return this.#valueAfterField(at, field, { operator: 'is', words, isExplicit: false });
-    const behind: OperandPosition = {
+      return this.#parseValueAfterField(index, field, { operator: 'is', words, isExplicit: false });
+    const operand: OperandPosition = {
       operator: operatorMatch.operator,
       words: words + operatorMatch.words,
       isExplicit: true,
     };
-    const place = at + operatorMatch.words;
+    const operandIndex = index + operatorMatch.words;
     // In "voltage is under 200", the operator after "is" is more specific.
-    const further = operatorMatch.operator === 'is' ? matchOperator(this.#words, place) : undefined;
-    if (further !== undefined && further.operator !== 'is' && further.operator !== 'not')
-      return this.#operandAfterField(place, field, behind.words);
+    const nextOperator = operatorMatch.operator === 'is' ? matchOperator(this.#words, operandIndex) : undefined;
+    if (nextOperator !== undefined && nextOperator.operator !== 'is' && nextOperator.operator !== 'not')
+      return this.#parseOperandAfterField(operandIndex, field, operand.words);
     if (operatorMatch.operator === 'is' || operatorMatch.operator === 'not')
-      return this.#valueAfterField(place, field, behind);
-    if (operatorMatch.operator !== 'contains') return this.#comparison(place, field, behind);
-    const word = this.#words[place];
-    return word && singleMark(behind.words + 1, { is: 'condition', condition: textCondition(word.inside, field.name) });
+      return this.#parseValueAfterField(operandIndex, field, operand);
+    if (operatorMatch.operator !== 'contains') return this.#parseComparison(operandIndex, field, operand);
+    const word = this.#words[operandIndex];
+    return (
+      word &&
+      createSingleMark(operand.words + 1, { is: 'condition', condition: createTextCondition(word.content, field.name) })
+    );
   }
 
   /**
    * Returns the value after a field: a known value, or any value if there is an operator and the known values are
    * incomplete.
    */
-  #valueAfterField(at: number, field: KnownField, behind: OperandPosition): MarkCandidates | undefined {
-    const isNegated = behind.operator === 'not';
-    const known = this.#lexicon.valueAt(this.#words, at, field.name);
-    if (known !== undefined) {
-      const marks = known.options.map(({ value }) => createEquality(field, value, isNegated));
-      return { words: behind.words + known.words, marks };
+  #parseValueAfterField(index: number, field: CatalogueField, operand: OperandPosition): MarkCandidates | undefined {
+    const isNegated = operand.operator === 'not';
+    const knownValue = this.#lexicon.valueAt(this.#words, index, field.name);
+    if (knownValue !== undefined) {
+      const marks = knownValue.options.map(({ value }) => createEquality(field, value, isNegated));
+      return { words: operand.words + knownValue.words, marks };
     }
-    const word = this.#words[at];
-    if (behind.isExplicit && word?.lower === 'not')
-      return this.#valueAfterField(at + 1, field, { ...behind, operator: 'not', words: behind.words + 1 });
-    if (word === undefined || !this.#mayBeValue(word, at, field, behind.isExplicit)) return undefined;
+    const word = this.#words[index];
+    if (operand.isExplicit && word?.lower === 'not')
+      return this.#parseValueAfterField(index + 1, field, { ...operand, operator: 'not', words: operand.words + 1 });
+    if (word === undefined || !this.#mayBeValue(word, index, field, operand.isExplicit)) return undefined;
     return field.isNumber && parseNumber(word) !== undefined
-      ? this.#comparison(at, field, behind)
-      : singleMark(behind.words + 1, createEquality(field, word.inside, isNegated));
+      ? this.#parseComparison(index, field, operand)
+      : createSingleMark(operand.words + 1, createEquality(field, word.content, isNegated));
   }
 
   /** Returns whether a word may be a value although it is not a known one. */
-  #mayBeValue(word: Word, at: number, field: KnownField, isExplicit: boolean): boolean {
+  #mayBeValue(word: Word, index: number, field: CatalogueField, isExplicit: boolean): boolean {
     if (word.is !== 'word') return isExplicit && word.is === 'quoted';
     if (field.hasAllValues && !languageFields.has(field.name)) return false;
     if (languageFields.has(field.name) && parseNumber(word) !== undefined) return false;
-    if (isUnlikely(word.inside, field)) return false;
+    if (isUnlikely(word.content, field)) return false;
     if (!isExplicit) return !field.isNumber && looksLikeId(word.text) && parseNumber(word) === undefined;
-    return matchPhrase(this.#words, at, this.#vocabulary)?.mark.is !== 'noise';
+    return matchPhrase(this.#words, index, this.#vocabulary)?.mark.is !== 'noise';
   }
 
-  #comparison(
-    at: number,
-    field: KnownField,
+  #parseComparison(
+    index: number,
+    field: CatalogueField,
     { operator, words }: Omit<OperandPosition, 'isExplicit'>,
   ): MarkCandidates | undefined {
-    const first = this.#quantityAt(at);
+    const first = this.#quantityAt(index);
     if (first === undefined || languageFields.has(field.name)) return undefined;
-    const found = (quantities: readonly Quantity[], more: number): MarkCandidates | undefined => {
-      const condition = comparisonCondition(field, operator, quantities);
-      return condition && singleMark(words + first.words + more, { is: 'condition', condition });
+    const toMark = (quantities: readonly Quantity[], more: number): MarkCandidates | undefined => {
+      const condition = createComparisonCondition(field, operator, quantities);
+      return condition && createSingleMark(words + first.words + more, { is: 'condition', condition });
     };
-    if (operator !== 'between') return found([first.quantity], 0);
-    const isJoined = ['and', 'to', '-'].includes(this.#words[at + first.words]?.lower ?? '');
-    const second = isJoined ? this.#quantityAt(at + first.words + 1) : undefined;
-    return second && found([first.quantity, second.quantity], 1 + second.words);
+    if (operator !== 'between') return toMark([first.quantity], 0);
+    const isJoined = ['and', 'to', '-'].includes(this.#words[index + first.words]?.lower ?? '');
+    const second = isJoined ? this.#quantityAt(index + first.words + 1) : undefined;
+    return second && toMark([first.quantity, second.quantity], 1 + second.words);
   }
 
-  #quantityAt(at: number): { readonly quantity: Quantity; readonly words: number } | undefined {
-    const number = parseNumber(this.#words[at]);
+  #quantityAt(index: number): { readonly quantity: Quantity; readonly words: number } | undefined {
+    const number = parseNumber(this.#words[index]);
     if (number === undefined) return undefined;
-    const unit = this.#words[at + 1]?.stem ?? '';
+    const unit = this.#words[index + 1]?.stem ?? '';
     if (number.unit !== '' || !isUnit(unit)) return { quantity: number, words: 1 };
     return { quantity: { value: number.value, unit }, words: 2 };
   }
 }
 
-const createEquality = (field: KnownField, value: string, isNegated: boolean): Mark => {
-  const condition = equalityCondition(field.name, value);
+const createEquality = (field: CatalogueField, value: string, isNegated: boolean): Mark => {
+  const condition = createEqualityCondition(field.name, value);
   return {
     is: 'condition',
     condition: isNegated ? { search: `NOT ${condition.search}`, field: field.name } : condition,

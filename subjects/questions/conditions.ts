@@ -1,10 +1,10 @@
 /** Formats conditions of the search language */
 import { parseDuration } from '../../queries/time.ts';
-import type { KnownField } from './catalogue.ts';
+import type { CatalogueField } from './catalogue.ts';
 import type { Condition, Operator } from './marks.ts';
 
 const bareName = /^[A-Za-z_@$][\w.@$/-]*$/;
-/** Values that need no quotes. A quoted number is a text. */
+/** Values that need no quotes. A quoted number is matched as text. */
 const bareValue = /^\w[\w.-]*$/;
 const searchKeywords: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT', 'TO']);
 
@@ -13,25 +13,25 @@ export const formatValue = (value: string): string =>
   bareValue.test(value) && !searchKeywords.has(value) ? value : quote(value);
 export const formatName = (name: string): string => (bareName.test(name) ? name : quote(name));
 
-export const equalityCondition = (field: string, value: string): Condition => ({
+export const createEqualityCondition = (field: string, value: string): Condition => ({
   search: `${formatName(field)}:${formatValue(value)}`,
   field,
   value,
 });
-export const existenceCondition = (field: string): Condition => ({ search: `${formatName(field)}:*`, field });
-/** Returns a condition for the words of a text in order; for a field, anywhere in its value. */
-export const textCondition = (text: string, field?: string): Condition =>
+export const createExistenceCondition = (field: string): Condition => ({ search: `${formatName(field)}:*`, field });
+/** Returns a condition that matches the words of a text in order; for a field, the text anywhere in its value. */
+export const createTextCondition = (text: string, field?: string): Condition =>
   field === undefined || field === 'body'
     ? { search: quote(text), field: 'body' }
-    : { search: `${formatName(field)}:/(?i)${escaped(text)}/`, field };
+    : { search: `${formatName(field)}:/(?i)${escapePattern(text)}/`, field };
 
 /** Escapes a text for a regular expression between slashes, in which slashes and spaces are delimiters. */
-const escaped = (text: string): string =>
+const escapePattern = (text: string): string =>
   text.replace(/[^\p{L}\p{N}_]/gu, (character) =>
     character === ' ' ? '\\s' : `\\x{${character.codePointAt(0)?.toString(16)}}`,
   );
 
-export const negate = ({ search, field }: Condition): Condition => ({
+export const negateCondition = ({ search, field }: Condition): Condition => ({
   search: search.startsWith('NOT ') ? search.slice(4) : `NOT ${search}`,
   field,
 });
@@ -43,25 +43,25 @@ export const negate = ({ search, field }: Condition): Condition => ({
 export const mergeAlternatives = (
   one: Condition,
   other: Condition,
-  joined: 'or' | 'and' | undefined,
+  conjunction: 'or' | 'and' | undefined,
 ): Condition | undefined => {
   if (one.field !== other.field) return undefined;
   if (one.search === other.search) return one;
   if (one.value === undefined || other.value === undefined)
-    return joined === 'or' || one.field === 'severity' || (one.isPart === true && other.isPart === true)
+    return conjunction === 'or' || one.field === 'severity' || (one.isNumerator === true && other.isNumerator === true)
       ? { ...one, search: `(${one.search} OR ${other.search})` }
       : undefined;
-  const [name, before = ''] = splitAt(one.search, ':', one.field);
-  const values = before.startsWith('(') ? before.slice(1, -1) : before;
+  const [name, existingValues = ''] = splitAt(one.search, ':', one.field);
+  const values = existingValues.startsWith('(') ? existingValues.slice(1, -1) : existingValues;
   return { ...one, search: `${name}:(${values} OR ${formatValue(other.value)})` };
 };
 
-const splitAt = (search: string, sign: string, field: string): [string, string] => {
-  const at = search.indexOf(sign, formatName(field).length);
-  return [search.slice(0, at), search.slice(at + 1)];
+const splitAt = (search: string, separator: string, field: string): [string, string] => {
+  const separatorIndex = search.indexOf(separator, formatName(field).length);
+  return [search.slice(0, separatorIndex), search.slice(separatorIndex + 1)];
 };
 
-const signs: Readonly<Record<'above' | 'below' | 'from' | 'upto', string>> = {
+const operatorSymbols: Readonly<Record<'above' | 'below' | 'from' | 'upto', string>> = {
   above: '>',
   below: '<',
   from: '>=',
@@ -112,7 +112,7 @@ const sizeUnits: Readonly<Record<string, number>> = {
 export const isUnit = (word: string): boolean => Object.hasOwn(timeUnits, word) || Object.hasOwn(sizeUnits, word);
 
 /** Returns a quantity in the unit of a field; `undefined` if its unit does not apply to that field. */
-const quantityOf = ({ value, unit }: Quantity, isDuration: boolean): string | undefined => {
+const formatQuantity = ({ value, unit }: Quantity, isDuration: boolean): string | undefined => {
   if (isDuration) {
     const text = Object.hasOwn(timeUnits, unit) ? `${value}${timeUnits[unit]}` : undefined;
     return text !== undefined && parseDuration(text) !== undefined ? text : undefined;
@@ -122,20 +122,22 @@ const quantityOf = ({ value, unit }: Quantity, isDuration: boolean): string | un
 };
 
 /** Returns a comparison with a quantity, or two for `between`; `undefined` if the unit does not apply. */
-export const comparisonCondition = (
-  field: KnownField,
+export const createComparisonCondition = (
+  field: CatalogueField,
   operator: Operator,
   quantities: readonly Quantity[],
 ): Condition | undefined => {
   const isDuration = field.name === 'duration' && field.isNumber;
   // In "between 100 and 500 ms", the unit of the second number applies to both.
   const unit = quantities.at(-1)?.unit ?? '';
-  const texts = quantities.map((each) => quantityOf({ ...each, unit: each.unit || unit }, isDuration));
+  const texts = quantities.map((each) => formatQuantity({ ...each, unit: each.unit || unit }, isDuration));
   if (texts.includes(undefined)) return undefined;
   const name = formatName(field.name);
   const [first = '', second = ''] = texts as string[];
   if (operator === 'between') return { search: `${name}:[${first} TO ${second}]`, field: field.name };
   if (operator === 'is') return { search: `${name}:${first}`, field: field.name, value: first };
   if (operator === 'not') return { search: `NOT ${name}:${first}`, field: field.name };
-  return operator === 'contains' ? undefined : { search: `${name}:${signs[operator]}${first}`, field: field.name };
+  return operator === 'contains'
+    ? undefined
+    : { search: `${name}:${operatorSymbols[operator]}${first}`, field: field.name };
 };

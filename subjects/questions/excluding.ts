@@ -1,13 +1,13 @@
 /** Determines which condition makes a query's result empty, by omitting one condition at a time */
 
-import type { Answer } from '../../queries/answer.ts';
+import type { ResultData } from '../../queries/answer.ts';
 import { listSignals } from '../../queries/freshness.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import { getQueryKind, listPartQueries, returnsRecords } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
-import { parseQuery, runForAnswer } from '../../queries/run.ts';
+import { parseQuery, runWithoutCost } from '../../queries/run.ts';
 import type { ReadSignal } from '../../queries/signals/index.ts';
 import { describeSearch } from './search-text.ts';
 import type { Interpretation } from './understanding.ts';
@@ -24,51 +24,53 @@ export const isEmpty = (
 ): boolean => {
   if (form === 'series') return series.every(({ points }) => points.every(([, value]) => isZeroOrMissing(value)));
   if (returnsRecords(query)) return rows.length === 0;
-  const figures = columns.flatMap(({ type }, index) => (type === 'number' || type === 'duration' ? [index] : []));
-  return rows.every((row) => figures.every((index) => isZeroOrMissing(row[index])));
+  const numericColumns = columns.flatMap(({ type }, index) =>
+    type === 'number' || type === 'duration' ? [index] : [],
+  );
+  return rows.every((row) => numericColumns.every((index) => isZeroOrMissing(row[index])));
 };
 
-/** Returns the part of a formula that has its conditions; the query itself without parts. */
-const conditionedPart = (query: Query): Query | undefined => {
+/** Returns the part of a formula that has the conditions, or the query itself if it has no parts. */
+const findConditionedPart = (query: Query): Query | undefined => {
   const parts = listPartQueries(query);
   return parts.length === 0 ? query : parts.find(([path]) => path === 'queries.whole')?.[1];
 };
 
 /** Returns the cheapest count query that shows whether records remain. */
 const toCountQuery = (query: Query, conditions: readonly string[]): Query | undefined => {
-  const part = conditionedPart(query);
+  const part = findConditionedPart(query);
   return part && getQueryKind(part).countMatches?.(part, conditions.length === 0 ? undefined : conditions.join(' '));
 };
 
 /** Returns sentences about the conditions of a query with an empty result; `undefined` if it has no conditions. */
 export const findExcludingConditions = async (
   { query: request, range, conditions }: Interpretation,
-  reading: QueryReading,
+  reading: QueryReader,
   signal: AbortSignal,
 ): Promise<string | undefined> => {
   const query = parseQuery(request);
   const hasData = async (remaining: readonly string[]): Promise<boolean | undefined> => {
-    const question = toCountQuery(query, remaining);
-    return question && !isEmpty(await runQuery(question, reading, range, signal), question);
+    const countQuery = toCountQuery(query, remaining);
+    return countQuery && !isEmpty(await runQuery(countQuery, reading, range, signal), countQuery);
   };
   if (conditions.length === 0 || conditions.length > maxConditions) return undefined;
-  const [all, ...hasDataWithout] = await Promise.all([
+  const [hasAnyData, ...hasDataWithout] = await Promise.all([
     hasData([]),
-    ...conditions.map((_condition, index) => hasData(conditions.filter((_other, at) => at !== index))),
+    ...conditions.map((_condition, index) => hasData(conditions.filter((_other, otherIndex) => otherIndex !== index))),
   ]);
-  if (all === undefined) return undefined;
-  if (!all) return 'no data arrived in this range, regardless of the conditions';
-  const quoteCondition = (each: string): string => `"${describeSearch(each, querySignal(query))}"`;
-  const alone = conditions.filter((_condition, index) => hasDataWithout[index]).map(quoteCondition);
-  if (alone.length === 0)
+  if (hasAnyData === undefined) return undefined;
+  if (!hasAnyData) return 'no data arrived in this range, regardless of the conditions';
+  const quoteCondition = (each: string): string => `"${describeSearch(each, getQuerySignal(query))}"`;
+  const excludingConditions = conditions.filter((_condition, index) => hasDataWithout[index]).map(quoteCondition);
+  if (excludingConditions.length === 0)
     return `no single condition: removing any one of ${conditions.map(quoteCondition).join(', ')} still returns no results`;
-  return `${alone.join(' and ')} ${alone.length === 1 ? 'excludes' : 'exclude, each by itself,'} all results of the other conditions`;
+  return `${excludingConditions.join(' and ')} ${excludingConditions.length === 1 ? 'excludes' : 'exclude, each by itself,'} all results of the other conditions`;
 };
 
-const runQuery = (query: Query, reading: QueryReading, range: Range, signal: AbortSignal): Promise<Answer> =>
-  runForAnswer(query, reading, { range, signal });
+const runQuery = (query: Query, reading: QueryReader, range: Range, signal: AbortSignal): Promise<ResultData> =>
+  runWithoutCost(query, reading, { range, signal });
 
-const querySignal = (query: Query): ReadSignal => {
-  const part = conditionedPart(query);
+const getQuerySignal = (query: Query): ReadSignal => {
+  const part = findConditionedPart(query);
   return (part && listSignals(part)[0]) ?? 'metrics';
 };

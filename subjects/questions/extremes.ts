@@ -1,22 +1,27 @@
-/** Superlatives such as "highest", "lowest" and "longest" without a ranked field */
+/** Interprets superlatives such as "highest", "lowest" and "longest" that do not rank a field */
 import type { Draft } from './assemble.ts';
 
 /** Returns a draft in which superlatives are converted to measures or orders. */
 export const resolveExtremes = (draft: Draft): Draft => resolveLongest(resolveExtreme(draft));
 
 /**
- * "The highest latency" is one value, and "the highest latency by route" one value per route, unless a ranked item is
- * named.
+ * "The highest latency" is one value, and "the highest latency by route" one value per route, unless the question
+ * names the item to rank.
  */
 const resolveExtreme = (draft: Draft): Draft => {
-  const { aggregationWords: ways, nouns, figures, groupBy, unassignedFields: loose, limit } = draft;
-  const hasNumericField = nouns.has('latency') || loose.some(({ isNumber }) => isNumber);
-  const isRanked = ways.has('most') || ways.has('least');
-  const isGrouped = groupBy.length > 0 || loose.length > 1 || (nouns.has('latency') && loose.length > 0);
-  const isOrder = isGrouped && (!ways.has('extreme') || ways.has('which') || loose.some(({ isNumber }) => !isNumber));
-  if (!isRanked || !hasNumericField || limit !== undefined || isOrder || figures.length > 0) return draft;
-  const others = [...ways].filter((way) => way !== 'most' && way !== 'least');
-  return { ...draft, aggregationWords: new Set(others), figures: [{ function: ways.has('most') ? 'max' : 'min' }] };
+  const { aggregationWords: words, nouns, measures, groupBy, unassignedFields: fields, limit } = draft;
+  const hasNumericField = nouns.has('latency') || fields.some(({ isNumber }) => isNumber);
+  const isRanked = words.has('most') || words.has('least');
+  const isGrouped = groupBy.length > 0 || fields.length > 1 || (nouns.has('latency') && fields.length > 0);
+  const isOrder =
+    isGrouped && (!words.has('extreme') || words.has('which') || fields.some(({ isNumber }) => !isNumber));
+  if (!isRanked || !hasNumericField || limit !== undefined || isOrder || measures.length > 0) return draft;
+  const otherWords = [...words].filter((way) => way !== 'most' && way !== 'least');
+  return {
+    ...draft,
+    aggregationWords: new Set(otherWords),
+    measures: [{ function: words.has('most') ? 'max' : 'min' }],
+  };
 };
 
 export const hasRecordNoun = (nouns: Draft['nouns']): boolean =>
@@ -24,14 +29,14 @@ export const hasRecordNoun = (nouns: Draft['nouns']): boolean =>
 
 /** "The longest requests" are those with the longest duration. */
 const resolveLongest = (draft: Draft): Draft => {
-  const { aggregationWords: ways, nouns, figures, groupBy, unassignedFields: loose } = draft;
-  const hasOtherFields = groupBy.length > 0 || loose.some(({ field }) => field !== 'duration');
-  if (!ways.has('longest') || !hasRecordNoun(nouns) || nouns.has('latency') || hasOtherFields) return draft;
-  const isLongest = figures.some(({ function: name }) => name === 'max');
+  const { aggregationWords: words, nouns, measures, groupBy, unassignedFields: fields } = draft;
+  const hasOtherFields = groupBy.length > 0 || fields.some(({ field }) => field !== 'duration');
+  if (!words.has('longest') || !hasRecordNoun(nouns) || nouns.has('latency') || hasOtherFields) return draft;
+  const isLongest = measures.some(({ function: name }) => name === 'max');
   return {
     ...draft,
     unassignedFields: [],
-    aggregationWords: new Set([...ways, isLongest ? 'slowest' : 'fastest']),
-    figures: figures.filter(({ function: name }) => name !== 'max' && name !== 'min'),
+    aggregationWords: new Set([...words, isLongest ? 'slowest' : 'fastest']),
+    measures: measures.filter(({ function: name }) => name !== 'max' && name !== 'min'),
   };
 };

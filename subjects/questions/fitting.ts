@@ -1,5 +1,5 @@
 /** Selects the part of a catalogue that is relevant to a question, for a consumer with limited input */
-import type { Catalogue, KnownField } from './catalogue.ts';
+import type { Catalogue, CatalogueField } from './catalogue.ts';
 
 const maxFields = 40;
 const maxMetrics = 60;
@@ -31,17 +31,17 @@ const splitWords = (text: string): Set<string> =>
   );
 
 /** Returns at most `maxItems` items: those that share the most words with the question first, others in their order. */
-const selectBest = <Named>(
-  all: readonly Named[],
-  textOf: (named: Named) => string,
+const selectBest = <Item>(
+  items: readonly Item[],
+  getText: (item: Item) => string,
   words: ReadonlySet<string>,
   maxItems: number,
-): Named[] =>
-  all
-    .map((named) => ({ named, shared: [...splitWords(textOf(named))].filter((word) => words.has(word)).length }))
+): Item[] =>
+  items
+    .map((item) => ({ named: item, shared: [...splitWords(getText(item))].filter((word) => words.has(word)).length }))
     .toSorted((one, other) => other.shared - one.shared)
     .slice(0, maxItems)
-    .map(({ named }) => named);
+    .map(({ named: item }) => item);
 
 /**
  * Returns names with some of their values, truncated because senders control them. If the result exceeds the limit,
@@ -49,9 +49,9 @@ const selectBest = <Named>(
  */
 export const selectRelevantNames = (question: string, { logs, traces, metrics }: Catalogue): RelevantNames => {
   const words = splitWords(question);
-  const selectWithin = (part: number): RelevantNames => {
-    const fields = (of: readonly KnownField[]): RelevantField[] =>
-      selectBest(of, ({ name, values }) => `${name} ${values.join(' ')}`, words, maxFields * part).map(
+  const selectWithin = (fraction: number): RelevantNames => {
+    const selectFields = (candidateFields: readonly CatalogueField[]): RelevantField[] =>
+      selectBest(candidateFields, ({ name, values }) => `${name} ${values.join(' ')}`, words, maxFields * fraction).map(
         ({ name, values }) => ({
           name,
           values: selectBest(values, String, words, maxValuesPerField).map((value) =>
@@ -60,17 +60,17 @@ export const selectRelevantNames = (question: string, { logs, traces, metrics }:
         }),
       );
     const services = [...new Set([...logs.services, ...traces.services])];
-    const fitting = {
-      services: selectBest(services, String, words, maxServices * part),
-      logs: fields(logs.fields),
-      traces: fields(traces.fields),
-      metrics: selectBest(metrics, ({ name }) => name, words, maxMetrics * part).map(({ name, kind, unit }) => ({
+    const relevantNames = {
+      services: selectBest(services, String, words, maxServices * fraction),
+      logs: selectFields(logs.fields),
+      traces: selectFields(traces.fields),
+      metrics: selectBest(metrics, ({ name }) => name, words, maxMetrics * fraction).map(({ name, kind, unit }) => ({
         name,
         kind,
         unit,
       })),
     };
-    return JSON.stringify(fitting).length <= maxCharacters ? fitting : selectWithin(part / 2);
+    return JSON.stringify(relevantNames).length <= maxCharacters ? relevantNames : selectWithin(fraction / 2);
   };
   return selectWithin(1);
 };

@@ -1,9 +1,9 @@
-/** Formats how a word of a question was interpreted */
+/** Describes how the words of a question were interpreted */
 import { formatTimeText } from '../../queries/time-text.ts';
 import type { Target } from './lexicon.ts';
 import type { Mark, Noun } from './marks.ts';
 
-const nouns: Readonly<Record<Exclude<Noun, 'metric'>, string>> = {
+const nounTexts: Readonly<Record<Exclude<Noun, 'metric'>, string>> = {
   logs: 'log records',
   requests: 'spans of kind server',
   calls: 'spans of kind server or client',
@@ -36,11 +36,11 @@ const markTexts: Readonly<Partial<Record<Mark['is'], string>>> = {
 export const describeMark = (mark: Mark, target: Target): string | null => {
   switch (mark.is) {
     case 'noun':
-      return mark.noun === 'metric' ? (target.of === 'metrics' ? target.metric.name : null) : nouns[mark.noun];
+      return mark.noun === 'metric' ? (target.signal === 'metrics' ? target.metric.name : null) : nounTexts[mark.noun];
     case 'condition':
       return mark.condition.search;
     case 'figure':
-      return mark.figure.function === 'percentile' ? `percentile ${mark.figure.percentile}` : mark.figure.function;
+      return mark.measure.function === 'percentile' ? `percentile ${mark.measure.percentile}` : mark.measure.function;
     case 'field':
       return mark.field;
     case 'throughput':
@@ -74,6 +74,6 @@ export const formatDuration = (ms: number): string => {
 /** Formats a time in a time zone, without seconds if they are 0. */
 export const formatTime = (ns: bigint, timeZone: string): string => {
   const ms = Number(ns / 1_000_000n);
-  const isMinute = ms % 60_000 === 0;
-  return `${formatTimeText(ms, isMinute ? 'YYYY-MM-DD HH:mm' : 'YYYY-MM-DD HH:mm:ss', timeZone)}`;
+  const isFullMinute = ms % 60_000 === 0;
+  return `${formatTimeText(ms, isFullMinute ? 'YYYY-MM-DD HH:mm' : 'YYYY-MM-DD HH:mm:ss', timeZone)}`;
 };

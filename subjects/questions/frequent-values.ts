@@ -1,27 +1,27 @@
 /** Most frequent values of all fields of records, from one statement over a sample */
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { buildRangeCondition, buildRangeParameters } from '../../queries/records.ts';
-import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { getSignalRecords, type SearchSignal } from '../../queries/signals/index.ts';
 
 /** Maximum number of sampled records */
 export const maxRecords = 100_000;
-/** Maximum number of values of each name, and of all names */
+/** Maximum number of values of each name; the next constant limits all names together */
 export const maxValues = 50;
 const maxTotalValues = 5_000;
 /** Maximum length of a value; longer values do not occur in questions */
 const maxValueLength = 100;
 
 /** Values by name, the most frequent first */
-export type Values = ReadonlyMap<string, readonly string[]>;
+export type ValuesByName = ReadonlyMap<string, readonly string[]>;
 
 interface Row {
   readonly name: string;
   readonly value: string;
 }
 
-const groupByName = (rows: readonly Row[]): Values => {
+const groupByName = (rows: readonly Row[]): ValuesByName => {
   const values = new Map<string, string[]>();
   for (const { name, value } of rows) values.set(name, [...(values.get(name) ?? []), value]);
   return values;
@@ -32,14 +32,14 @@ const limitClause = `ORDER BY n DESC, name, value LIMIT ${maxValues} BY name LIM
 
 /** Returns the values of record attributes, of `service`, and of the given columns. */
 export const readRecordValues = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   { signal, range, fields }: { signal: SearchSignal; range: Range; fields: Readonly<Record<string, string>> },
-): Promise<Values> => {
+): Promise<ValuesByName> => {
   const { table } = getSignalRecords(signal);
-  const own = Object.entries(fields).map(([name, expression]) => `'${name}', toString(${expression})`);
+  const fieldEntries = Object.entries(fields).map(([name, expression]) => `'${name}', toString(${expression})`);
   const rows = await columns.query<Row>(
     `SELECT name, value, count() AS n FROM (
-      SELECT mapUpdate(CAST(attributes, 'Map(String, String)'), map(${own.join(', ')})) AS parts FROM ${table}
+      SELECT mapUpdate(CAST(attributes, 'Map(String, String)'), map(${fieldEntries.join(', ')})) AS parts FROM ${table}
       WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} LIMIT ${maxRecords})
     ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value WHERE ${valueCondition} GROUP BY name, value ${limitClause}`,
     buildRangeParameters(range),
@@ -48,7 +48,10 @@ export const readRecordValues = async (
 };
 
 /** Returns the values of resource attributes. */
-export const readResourceValues = async ({ columns }: Pick<Reading, 'columns'>, sinceMs: number): Promise<Values> => {
+export const readResourceValues = async (
+  { columns }: Pick<TenantReader, 'columns'>,
+  sinceMs: number,
+): Promise<ValuesByName> => {
   const rows = await columns.query<Row>(
     `SELECT name, value, count() AS n FROM resources ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
     WHERE tenant_id = {tenant:String} AND last_seen >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND ${valueCondition} GROUP BY name, value ${limitClause}`,
@@ -62,13 +65,13 @@ export const readResourceValues = async ({ columns }: Pick<Reading, 'columns'>, 
  * series has precedence over an attribute of its resource.
  */
 export const readLabelValues = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   metric: string,
   range: Range,
-): Promise<{ readonly own: Values; readonly resource: Values }> => {
+): Promise<{ readonly attributes: ValuesByName; readonly resource: ValuesByName }> => {
   const metricCondition = `tenant_id = {tenant:String} AND metric = {metric:String} AND ${seriesSeenCondition}`;
-  const parameters = { metric, ...seriesSeenParameters(range) };
-  const [own, resource] = await Promise.all([
+  const parameters = { metric, ...toSeriesSeenParameters(range) };
+  const [attributeRows, resourceRows] = await Promise.all([
     columns.query<Row>(
       `SELECT name, value, uniq(series_id) AS n FROM series ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
       WHERE ${metricCondition} AND ${valueCondition} GROUP BY name, value ${limitClause}`,
@@ -80,5 +83,5 @@ export const readLabelValues = async (
       parameters,
     ),
   ]);
-  return { own: groupByName(own), resource: groupByName(resource) };
+  return { attributes: groupByName(attributeRows), resource: groupByName(resourceRows) };
 };

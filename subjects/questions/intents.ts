@@ -1,4 +1,4 @@
-/** Questions that no query answers: their intent, and the operation that serves it */
+/** Questions that a query cannot answer: their intent, and the API operation to use instead */
 import type { Refusal } from './understanding.ts';
 import type { Word } from './words.ts';
 
@@ -46,16 +46,19 @@ const intents: readonly Intent[] = [
       operation: null,
     },
   ],
-  ['what changed|what has changed|what was changed|what is different', createElsewhere('changes', 'GET /api/events')],
-  ['alert|alerts|firing', createElsewhere('alerts', 'GET /api/alerts')],
-  ['incident|incidents', createElsewhere('incidents', 'GET /api/incidents')],
-  ['slo|slos|error budget|burn rate', createElsewhere('objectives', 'GET /api/slos')],
-  ['dashboard|dashboards', createElsewhere('dashboards', 'GET /api/dashboards')],
-  ['deployment|deployments|deploys', createElsewhere('deployments', 'GET /api/events')],
+  [
+    'what changed|what has changed|what was changed|what is different',
+    createElsewhereRefusal('changes', 'GET /api/events'),
+  ],
+  ['alert|alerts|firing', createElsewhereRefusal('alerts', 'GET /api/alerts')],
+  ['incident|incidents', createElsewhereRefusal('incidents', 'GET /api/incidents')],
+  ['slo|slos|error budget|burn rate', createElsewhereRefusal('objectives', 'GET /api/slos')],
+  ['dashboard|dashboards', createElsewhereRefusal('dashboards', 'GET /api/dashboards')],
+  ['deployment|deployments|deploys', createElsewhereRefusal('deployments', 'GET /api/events')],
 ];
 
-function createElsewhere(what: string, operation: string): Omit<Refusal, 'nearest'> {
-  return { code: 'elsewhere', reason: `${what} are not telemetry and have their own lists`, operation };
+function createElsewhereRefusal(subject: string, operation: string): Omit<Refusal, 'nearest'> {
+  return { code: 'elsewhere', reason: `${subject} are not telemetry and have their own lists`, operation };
 }
 
 const changeRefusal: Omit<Refusal, 'nearest'> = {
@@ -96,28 +99,28 @@ const politeWords: ReadonlySet<string> = new Set([
   "let's",
 ]);
 /** Words after which a verb begins a command: "show the logs and delete them". */
-const joiningWords: ReadonlySet<string> = new Set(['and', 'then', 'please', ';', ',']);
+const commandIntroWords: ReadonlySet<string> = new Set(['and', 'then', 'please', ';', ',']);
 
 const isCommand = (words: readonly Word[]): boolean => {
-  const first = words.findIndex(({ lower }) => !politeWords.has(lower));
+  const firstWordIndex = words.findIndex(({ lower }) => !politeWords.has(lower));
   return words.some(
-    ({ lower, text }, at) =>
+    ({ lower, text }, index) =>
       commandVerbs.has(lower) &&
       text !== text.toUpperCase() &&
-      (at === first || joiningWords.has(words[at - 1]?.lower ?? '')),
+      (index === firstWordIndex || commandIntroWords.has(words[index - 1]?.lower ?? '')),
   );
 };
 
 /**
- * Returns why a question cannot be answered by a query, if that is the case. `isKnown` identifies words of names and
+ * Returns why a query cannot answer a question; `undefined` if it can. `isKnown` identifies words of names and
  * values, which express no intent.
  */
-export const findIntent = (all: readonly Word[], isKnown: (word: string) => boolean): Refusal | undefined => {
-  const words = all.filter(({ is }) => is !== 'quoted' && is !== 'condition');
+export const findIntent = (questionWords: readonly Word[], isKnown: (word: string) => boolean): Refusal | undefined => {
+  const words = questionWords.filter(({ is }) => is !== 'quoted' && is !== 'condition');
   if (isCommand(words)) return { ...changeRefusal, nearest: [] };
   if (words[0]?.lower === 'who') return { ...peopleRefusal, nearest: [] };
   const joinedWords = ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
-  const found = intents.find(([phrases]) =>
+  const matchingIntent = intents.find(([phrases]) =>
     phrases
       .split('|')
       .some(
@@ -127,5 +130,5 @@ export const findIntent = (all: readonly Word[], isKnown: (word: string) => bool
           (phrase.includes(' ') || !isKnown(phrase)),
       ),
   );
-  return found && { ...found[1], nearest: [] };
+  return matchingIntent && { ...matchingIntent[1], nearest: [] };
 };

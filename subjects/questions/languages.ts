@@ -1,4 +1,4 @@
-/** Recognizes questions that are already PromQL or a search */
+/** Recognizes questions that are already a PromQL expression or a search */
 
 import { QueryError } from '../../queries/errors.ts';
 import { findExpressionProblem } from '../../queries/promql/index.ts';
@@ -19,12 +19,12 @@ export const parsePromql = (text: string): QueryRequest | undefined => {
 };
 
 /** A condition, possibly in parentheses, or an operator */
-const searchPart = /^[(-]{0,8}(?:(?:AND|OR|NOT)\)*$|[A-Za-z_@$][\w.@$/-]*:.)/;
+const searchPartPattern = /^[(-]{0,8}(?:(?:AND|OR|NOT)\)*$|[A-Za-z_@$][\w.@$/-]*:.)/;
 
 /** Returns whether a text is a search: only conditions and operators. */
 export const isSearch = (text: string): boolean => {
-  const pieces = maskSpaces(text.trim()).split(/\s+/);
-  return pieces.every((each) => searchPart.test(each)) && pieces.some((each) => each.includes(':'));
+  const parts = maskSpaces(text.trim()).split(/\s+/);
+  return parts.every((each) => searchPartPattern.test(each)) && parts.some((each) => each.includes(':'));
 };
 
 /** Replaces spaces in quotes, parentheses and brackets, which do not separate conditions. */
@@ -42,13 +42,13 @@ const maskSpaces = (text: string): string => {
 };
 
 /** Returns the field names of a search; `undefined` if it is not a search of this telemetry signal. */
-const fieldNames = (search: Search): string[] => {
+const listFieldNames = (search: Search): string[] => {
   switch (search.is) {
     case 'and':
     case 'or':
-      return search.parts.flatMap(fieldNames);
+      return search.parts.flatMap(listFieldNames);
     case 'not':
-      return fieldNames(search.part);
+      return listFieldNames(search.part);
     case 'value':
       return search.reference.kind === 'field' ? [search.reference.field.name] : [search.reference.key];
     case 'number':
@@ -61,8 +61,8 @@ const fieldNames = (search: Search): string[] => {
 };
 
 /**
- * Returns a search query of a telemetry signal; `undefined` if it is not valid for the signal, or names fields that its
- * records lack.
+ * Returns a search query of a telemetry signal; `undefined` if it is not valid for the signal, or if it references
+ * fields that the signal does not have.
  */
 export const parseSearchQuery = (
   text: string,
@@ -71,9 +71,9 @@ export const parseSearchQuery = (
 ): QueryRequest | undefined => {
   const search = text.trim();
   try {
-    const names = fieldNames(parseSearch(search, signal));
-    const known = new Set(lexicon.fields.map(({ name }) => name));
-    const isKnownName = (name: string): boolean => known.has(name) || known.has(`resource.${name}`);
+    const names = listFieldNames(parseSearch(search, signal));
+    const knownNames = new Set(lexicon.fields.map(({ name }) => name));
+    const isKnownName = (name: string): boolean => knownNames.has(name) || knownNames.has(`resource.${name}`);
     return names.every(isKnownName) ? { kind: 'rows', signal, search } : undefined;
   } catch (error) {
     if (error instanceof QueryError) return undefined;

@@ -2,12 +2,14 @@
 
 import { signalDefinitions } from '../../queries/signals/index.ts';
 import type { Field } from '../../schemas/fields.ts';
-import type { Catalogue, KnownField, KnownMetric, KnownRecords } from './catalogue.ts';
+import type { Catalogue, CatalogueField, CatalogueMetric, CatalogueRecords } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
-import { nameStems, stemOf, type Word } from './words.ts';
+import { splitNameStems, toStem, type Word } from './words.ts';
 
-/** Target of a question */
-export type Target = { readonly of: 'logs' | 'traces' } | { readonly of: 'metrics'; readonly metric: KnownMetric };
+/** Data source of a question: logs, traces or one metric */
+export type Target =
+  | { readonly signal: 'logs' | 'traces' }
+  | { readonly signal: 'metrics'; readonly metric: CatalogueMetric };
 
 /** Candidates for the meaning of words; several if ambiguous */
 export interface Candidates<Value> {
@@ -46,16 +48,16 @@ const optionalEndings: ReadonlySet<string> = new Set(['name', 'id', 'code', 'typ
 const maxWords = 6;
 const maxOptions = 4;
 
-/** Final words without which the name is more certain: a meter is identified by its id rather than its type */
-const identifying: ReadonlySet<string> = new Set(['name', 'id', 'uid']);
+/** Final words whose omission leaves a more certain name: "meter" refers to `meter.id` rather than `meter.type` */
+const identifierEndings: ReadonlySet<string> = new Set(['name', 'id', 'uid']);
 
 /** Returns the spoken forms of a name, the most certain first. */
-const spokenForms = (name: string): (readonly [form: string, rank: number])[] => {
-  const parts = nameStems(name);
+const listSpokenForms = (name: string): (readonly [form: string, rank: number])[] => {
+  const parts = splitNameStems(name);
   const forms: [string, number][] = [[parts.join(' '), 0]];
   const trimmed = optionalEndings.has(parts.at(-1) ?? '') ? parts.slice(0, -1) : undefined;
   if (trimmed !== undefined && trimmed.length > 0)
-    forms.push([trimmed.join(' '), identifying.has(parts.at(-1) ?? '') ? 1 : 1.5]);
+    forms.push([trimmed.join(' '), identifierEndings.has(parts.at(-1) ?? '') ? 1 : 1.5]);
   // SDK metadata only matches its full name.
   for (let from = 1; from < parts.length && !/^(?:telemetry|otel)\./.test(name); from++) {
     forms.push([parts.slice(from).join(' '), 2]);
@@ -67,111 +69,114 @@ const spokenForms = (name: string): (readonly [form: string, rank: number])[] =>
   return forms.filter(([form, rank], index) => form !== '' && (rank === 0 || !genericWords.has(form) || index === 0));
 };
 
-interface Form {
+interface FormEntry {
   readonly rank: number;
-  readonly fields: KnownField[];
+  readonly fields: CatalogueField[];
   /** Includes less certain fields. */
-  readonly all: Set<KnownField>;
+  readonly all: Set<CatalogueField>;
 }
 
 export class Lexicon {
-  readonly #forms = new Map<string, Form>();
+  readonly #forms = new Map<string, FormEntry>();
   readonly #values = new Map<string, NamedValue[]>();
-  readonly fields: readonly KnownField[];
+  readonly fields: readonly CatalogueField[];
 
-  constructor(fields: readonly KnownField[]) {
+  constructor(fields: readonly CatalogueField[]) {
     this.fields = fields;
     for (const field of fields) {
-      for (const [form, rank] of spokenForms(field.name)) this.#addForm(form, rank, field);
+      for (const [form, rank] of listSpokenForms(field.name)) this.#addForm(form, rank, field);
       for (const value of field.values) this.#addValue(field.name, value);
     }
   }
 
   /** A more certain form of one name hides less certain forms of others. */
-  #addForm(form: string, formRank: number, field: KnownField): void {
+  #addForm(form: string, formRank: number, field: CatalogueField): void {
     // "Version" means the version of a service, although other names end with it as well.
     const rank = field.name.startsWith('service.') ? Math.min(formRank, 1) : formRank;
-    const known = this.#forms.get(form);
-    const all = known?.all ?? new Set();
+    const knownForm = this.#forms.get(form);
+    const all = knownForm?.all ?? new Set();
     all.add(field);
-    if (known === undefined || rank < known.rank) this.#forms.set(form, { rank, fields: [field], all });
-    else if (rank === known.rank && !known.fields.includes(field)) known.fields.push(field);
+    if (knownForm === undefined || rank < knownForm.rank) this.#forms.set(form, { rank, fields: [field], all });
+    else if (rank === knownForm.rank && !knownForm.fields.includes(field)) knownForm.fields.push(field);
   }
 
   #addValue(field: string, value: string): void {
     const key = value.toLowerCase();
-    const known = this.#values.get(key) ?? [];
-    this.#values.set(key, known);
-    known.push({ field, value });
+    const knownValues = this.#values.get(key) ?? [];
+    this.#values.set(key, knownValues);
+    knownValues.push({ field, value });
   }
 
-  field(name: string): KnownField | undefined {
+  field(name: string): CatalogueField | undefined {
     return this.fields.find((each) => each.name === name);
   }
 
   /** Returns the field that the most words at a position name. */
-  fieldAt(words: readonly Word[], at: number): Candidates<KnownField> | undefined {
+  fieldAt(words: readonly Word[], position: number): Candidates<CatalogueField> | undefined {
     const parts: string[] = [];
-    let found: Candidates<KnownField> | undefined;
+    let candidates: Candidates<CatalogueField> | undefined;
     for (let length = 1; length <= maxWords; length++) {
-      const word = words[at + length - 1];
+      const word = words[position + length - 1];
       if (word?.is !== 'word' || word.text.startsWith('/')) break;
-      parts.push(...nameStems(word.text));
+      parts.push(...splitNameStems(word.text));
       const form = this.#forms.get(parts.join(' '));
       const exact = form?.fields.filter(({ name }) => name === word.text);
       if (form !== undefined)
-        found = { words: length, options: (exact?.length === 1 ? exact : form.fields).slice(0, maxOptions) };
+        candidates = { words: length, options: (exact?.length === 1 ? exact : form.fields).slice(0, maxOptions) };
     }
-    return found;
+    return candidates;
   }
 
   /** Returns the number of words at a position that may name a field, with any certainty. */
-  mayName(words: readonly Word[], at: number, field: string): number {
+  mayName(words: readonly Word[], position: number, field: string): number {
     const parts: string[] = [];
-    let found = 0;
-    for (let length = 1; length <= maxWords && words[at + length - 1]?.is === 'word'; length++) {
-      parts.push(...nameStems(words[at + length - 1]?.text ?? ''));
+    let matchLength = 0;
+    for (let length = 1; length <= maxWords && words[position + length - 1]?.is === 'word'; length++) {
+      parts.push(...splitNameStems(words[position + length - 1]?.text ?? ''));
       const form = this.#forms.get(parts.join(' '));
-      if (form !== undefined && [...form.all].some(({ name }) => name === field)) found = length;
+      if (form !== undefined && [...form.all].some(({ name }) => name === field)) matchLength = length;
     }
-    return found;
+    return matchLength;
   }
 
   /**
    * Returns the values that the most words at a position match. A value with the same case has precedence, and a
    * service has precedence over other values.
    */
-  valueAt(words: readonly Word[], at: number, field?: string): Candidates<NamedValue> | undefined {
-    let found: Candidates<NamedValue> | undefined;
+  valueAt(words: readonly Word[], position: number, field?: string): Candidates<NamedValue> | undefined {
+    let candidates: Candidates<NamedValue> | undefined;
     let phraseText = '';
     for (let length = 1; length <= maxWords; length++) {
-      const word = words[at + length - 1];
+      const word = words[position + length - 1];
       if (word === undefined || word.is === 'comma' || word.is === 'operator') break;
-      phraseText = length === 1 ? word.inside : `${phraseText} ${word.inside}`;
+      phraseText = length === 1 ? word.content : `${phraseText} ${word.content}`;
       const options =
         field === undefined
-          ? this.#bareValues(phraseText)
+          ? this.#findUnqualifiedValues(phraseText)
           : this.#findValues(phraseText).filter((each) => each.field === field);
-      if (options.length > 0) found = { words: length, options: options.slice(0, maxOptions) };
+      if (options.length > 0) candidates = { words: length, options: options.slice(0, maxOptions) };
     }
-    return found;
+    return candidates;
   }
 
   #findValues(text: string): readonly NamedValue[] {
     return this.#values.get(text.toLowerCase()) ?? [];
   }
 
-  /** Kinds and statuses are words of the language; alone, they do not refer to these fields. */
-  #bareValues(text: string): readonly NamedValue[] {
-    const all = this.#findValues(text).filter(({ field }) => field !== 'kind' && field !== 'status');
-    const services = all.filter(({ field }) => field === 'service');
-    const chosen = services.length > 0 ? services : all;
-    const exact = chosen.filter(({ value }) => value === text);
-    if (exact.length > 0 || chosen.length > 0) return exact.length > 0 ? exact : chosen;
+  /**
+   * Words such as "server" or "error" belong to the question language. Alone, they do not refer to the fields kind
+   * and status.
+   */
+  #findUnqualifiedValues(text: string): readonly NamedValue[] {
+    const values = this.#findValues(text).filter(({ field }) => field !== 'kind' && field !== 'status');
+    const services = values.filter(({ field }) => field === 'service');
+    const preferred = services.length > 0 ? services : values;
+    const exact = preferred.filter(({ value }) => value === text);
+    if (exact.length > 0 || preferred.length > 0) return exact.length > 0 ? exact : preferred;
     // "From households" matches the value household.
-    const one = stemOf(text);
-    const isPlural = one !== text.toLowerCase() && /^\p{L}{5,64}$/u.test(text);
-    return isPlural ? this.#bareValues(one).filter(({ field }) => !exactFields.has(field)) : [];
+    const singular = toStem(text);
+    const isPlural = singular !== text.toLowerCase() && /^\p{L}{5,64}$/u.test(text);
+    return isPlural ? this.#findUnqualifiedValues(singular).filter(({ field }) => !exactFields.has(field)) : [];
   }
 
   /** Yields single words of names and values. */
@@ -190,7 +195,7 @@ export class Lexicon {
  */
 const exactFields: ReadonlySet<string> = new Set(['service', 'severity']);
 
-const createTextField = (name: string, values: readonly string[] = [], hasAllValues = false): KnownField => ({
+const createTextField = (name: string, values: readonly string[] = [], hasAllValues = false): CatalogueField => ({
   name,
   isNumber: false,
   values,
@@ -200,9 +205,9 @@ const createTextField = (name: string, values: readonly string[] = [], hasAllVal
 /** OpenTelemetry severities, as searches name them */
 const severities = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
-const createBuiltInFields = (of: 'logs' | 'traces', services: readonly string[]): KnownField[] =>
-  builtInFields[of].map((name) => {
-    const field = signalDefinitions[of].fields.find((each: Field<never>) => each.name === name);
+const createBuiltInFields = (signal: 'logs' | 'traces', services: readonly string[]): CatalogueField[] =>
+  builtInFields[signal].map((name) => {
+    const field = signalDefinitions[signal].fields.find((each: Field<never>) => each.name === name);
     if (name === 'service') return createTextField(name, services, true);
     const values = name === 'severity' ? severities : (field?.names ?? []).filter((each) => each !== 'unspecified');
     return { ...createTextField(name, values), isNumber: field?.type === 'duration' };
@@ -210,28 +215,28 @@ const createBuiltInFields = (of: 'logs' | 'traces', services: readonly string[])
 
 /** Returns the names that a question about a target may use. */
 export const getLexicon = (target: Target, catalogue: Catalogue): Lexicon => {
-  if (target.of === 'metrics') {
+  if (target.signal === 'metrics') {
     const { labels, services } = target.metric;
     return new Lexicon([...labels, ...(services.length === 0 ? [] : [createTextField('service', services, true)])]);
   }
-  const records = catalogue[target.of];
-  const made = lexiconCache[target.of].get(records) ?? recordsLexicon(target.of, records);
-  lexiconCache[target.of].set(records, made);
-  return made;
+  const records = catalogue[target.signal];
+  const lexicon = lexiconCache[target.signal].get(records) ?? createRecordsLexicon(target.signal, records);
+  lexiconCache[target.signal].set(records, lexicon);
+  return lexicon;
 };
 
 /** Cache of lexicons for repeated questions */
 const lexiconCache = {
-  logs: new WeakMap<KnownRecords, Lexicon>(),
-  traces: new WeakMap<KnownRecords, Lexicon>(),
+  logs: new WeakMap<CatalogueRecords, Lexicon>(),
+  traces: new WeakMap<CatalogueRecords, Lexicon>(),
 } as const;
 
-const recordsLexicon = (of: 'logs' | 'traces', { services, fields }: KnownRecords): Lexicon => {
+const createRecordsLexicon = (signal: 'logs' | 'traces', { services, fields }: CatalogueRecords): Lexicon => {
   // A span name of a single word is as ambiguous as any other word.
   const spanNames = fields.find(({ name }) => name === 'name')?.values.filter((value) => value.includes(' ')) ?? [];
-  const own = createBuiltInFields(of, services).map((field) =>
+  const builtIn = createBuiltInFields(signal, services).map((field) =>
     field.name === 'name' ? { ...field, values: [...field.values, ...spanNames] } : field,
   );
-  const names = new Set(own.map(({ name }) => name));
-  return new Lexicon([...own, ...fields.filter(({ name }) => !names.has(name))]);
+  const names = new Set(builtIn.map(({ name }) => name));
+  return new Lexicon([...builtIn, ...fields.filter(({ name }) => !names.has(name))]);
 };

@@ -9,13 +9,13 @@ export interface Condition {
   /** Value of an equality; several values of one field with "or" form one condition */
   readonly value?: string;
   /** Whether the condition defines the numerator of a share, such as errors of requests */
-  readonly isPart?: true;
+  readonly isNumerator?: true;
   /** Whether the condition names the origin of a request, which may be its client or server */
-  readonly isFrom?: true;
+  readonly isOrigin?: true;
 }
 
 export type Noun = 'logs' | 'requests' | 'calls' | 'spans' | 'traces' | 'metric' | 'latency';
-export type Figure = Pick<Measure, 'function' | 'percentile'>;
+export type MeasureFunction = Pick<Measure, 'function' | 'percentile'>;
 export type Operator = 'is' | 'not' | 'above' | 'below' | 'from' | 'upto' | 'between' | 'contains';
 
 export type Mark =
@@ -23,7 +23,7 @@ export type Mark =
   | { readonly is: 'noise' }
   | { readonly is: 'noun'; readonly noun: Noun }
   /** `isLongest`: a measure of a duration, or the items themselves, the longest first. */
-  | { readonly is: 'figure'; readonly figure: Figure; readonly isLongest?: true }
+  | { readonly is: 'figure'; readonly measure: MeasureFunction; readonly isLongest?: true }
   | { readonly is: 'count' | 'distinct' | 'share' | 'total' | 'current' | 'exists' }
   /** `isEach`: "per", which is followed by a group and not by the order of a list. */
   | { readonly is: 'group'; readonly isEach?: true }
@@ -54,4 +54,4 @@ export interface MarkCandidates {
   readonly marks: readonly Mark[];
 }
 
-export const singleMark = (words: number, mark: Mark): MarkCandidates => ({ words, marks: [mark] });
+export const createSingleMark = (words: number, mark: Mark): MarkCandidates => ({ words, marks: [mark] });

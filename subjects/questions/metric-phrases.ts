@@ -1,13 +1,13 @@
 /** Finds the metrics that a question names */
-import type { KnownMetric } from './catalogue.ts';
+import type { CatalogueMetric } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
-import { nameStems, type Word } from './words.ts';
+import { splitNameStems, type Word } from './words.ts';
 
 /** Words of a question, and the metrics that they may name */
 export interface MetricPhrase {
-  readonly at: number;
+  readonly position: number;
   readonly words: number;
-  readonly metrics: readonly KnownMetric[];
+  readonly metrics: readonly CatalogueMetric[];
 }
 
 const maxWords = 8;
@@ -35,7 +35,7 @@ const fillerWords: ReadonlySet<string> = new Set([
 ]);
 
 /** Canonical form of words that are synonyms in metric names */
-const canonical: Readonly<Record<string, string>> = {
+const canonicalForms: Readonly<Record<string, string>> = {
   utilization: 'usage',
   utilisation: 'usage',
   used: 'usage',
@@ -46,8 +46,8 @@ const canonical: Readonly<Record<string, string>> = {
   disk: 'filesystem',
   count: 'number',
 };
-const canonicalWord = (part: string): string => {
-  const word = canonical[part] ?? part;
+const toCanonicalWord = (part: string): string => {
+  const word = canonicalForms[part] ?? part;
   // "Delivered" also matches "did we deliver".
   return word.length > 6 && word.endsWith('ed') ? word.slice(0, -2) : word;
 };
@@ -66,28 +66,28 @@ const unitWords: ReadonlySet<string> = new Set([
 ]);
 
 interface IndexedMetric {
-  readonly metric: KnownMetric;
+  readonly metric: CatalogueMetric;
   readonly parts: ReadonlySet<string>;
   readonly head: string;
 }
 
-const wordParts = ({ is, text }: Word): string[] => (is === 'word' ? nameStems(text).map(canonicalWord) : []);
+const getWordParts = ({ is, text }: Word): string[] => (is === 'word' ? splitNameStems(text).map(toCanonicalWord) : []);
 
 /** Index of metrics by the words of their names */
 export class MetricIndex {
   readonly #byWord = new Map<string, IndexedMetric[]>();
-  readonly #byName = new Map<string, KnownMetric>();
+  readonly #byName = new Map<string, CatalogueMetric>();
 
-  constructor(metrics: readonly KnownMetric[]) {
+  constructor(metrics: readonly CatalogueMetric[]) {
     for (const metric of metrics) {
       this.#byName.set(metric.name.toLowerCase(), metric);
-      const parts = nameStems(metric.name).map(canonicalWord);
+      const parts = splitNameStems(metric.name).map(toCanonicalWord);
       const head = parts.findLast((part) => !unitWords.has(part)) ?? '';
-      const measured = { metric, parts: new Set(parts), head };
-      for (const part of measured.parts) {
-        const known = this.#byWord.get(part) ?? [];
-        this.#byWord.set(part, known);
-        known.push(measured);
+      const indexedMetric = { metric, parts: new Set(parts), head };
+      for (const part of indexedMetric.parts) {
+        const metricsOfPart = this.#byWord.get(part) ?? [];
+        this.#byWord.set(part, metricsOfPart);
+        metricsOfPart.push(indexedMetric);
       }
     }
   }
@@ -95,51 +95,52 @@ export class MetricIndex {
   /** Yields words as they occur in names, and as they are matched. */
   *words(): Iterable<string> {
     yield* this.#byWord.keys();
-    for (const name of this.#byName.keys()) yield* nameStems(name);
+    for (const name of this.#byName.keys()) yield* splitNameStems(name);
   }
 
   /** Returns the phrase of the question that names a metric with the most words; `undefined` if there is none. */
   findPhrase(words: readonly Word[]): MetricPhrase | undefined {
-    const narrowed = new Map<string, readonly IndexedMetric[]>();
+    const candidatesByKey = new Map<string, readonly IndexedMetric[]>();
     let best: (MetricPhrase & { readonly parts: number }) | undefined;
-    for (const at of words.keys()) {
-      const found = this.#phraseAt(words, at, narrowed);
+    for (const position of words.keys()) {
+      const found = this.#phraseAt(words, position, candidatesByKey);
       if (found !== undefined && found.parts > (best?.parts ?? 0)) best = found;
     }
     return best;
   }
 
-  /** `known` caches the candidates of one question, so that repeated words cost nothing. */
+  /** `candidatesByKey` caches the candidates within one question, so repeated words are resolved once. */
   #phraseAt(
     words: readonly Word[],
-    at: number,
-    known: Map<string, readonly IndexedMetric[]>,
+    position: number,
+    candidatesByKey: Map<string, readonly IndexedMetric[]>,
   ): (MetricPhrase & { readonly parts: number }) | undefined {
-    const named = this.#byName.get(words[at]?.lower ?? '');
-    if (named !== undefined) return { at, words: 1, metrics: [named], parts: Number.POSITIVE_INFINITY };
+    const namedMetric = this.#byName.get(words[position]?.lower ?? '');
+    if (namedMetric !== undefined)
+      return { position, words: 1, metrics: [namedMetric], parts: Number.POSITIVE_INFINITY };
     const queryParts = new Set<string>();
     const writtenParts = new Set<string>();
     let candidates: readonly IndexedMetric[] | undefined;
     let length = 0;
-    for (const [place, word] of words.slice(at, at + maxWords).entries()) {
-      if (place > 0 && fillerWords.has(word.lower)) continue;
-      const parts = wordParts(word);
+    for (const [offset, word] of words.slice(position, position + maxWords).entries()) {
+      if (offset > 0 && fillerWords.has(word.lower)) continue;
+      const parts = getWordParts(word);
       const key = [...queryParts, ...parts].join(' ');
-      const narrowed = known.get(key) ?? this.#narrow(candidates, parts);
-      known.set(key, narrowed);
+      const narrowed = candidatesByKey.get(key) ?? this.#narrow(candidates, parts);
+      candidatesByKey.set(key, narrowed);
       if (narrowed.length === 0) break;
       candidates = narrowed;
       for (const part of parts) queryParts.add(part);
-      for (const part of nameStems(word.text)) writtenParts.add(part);
-      length = place + 1;
+      for (const part of splitNameStems(word.text)) writtenParts.add(part);
+      length = offset + 1;
     }
-    const metrics = selectSurest(candidates ?? [], queryParts, writtenParts);
-    return metrics.length === 0 ? undefined : { at, words: length, metrics, parts: queryParts.size };
+    const metrics = selectMostCertain(candidates ?? [], queryParts, writtenParts);
+    return metrics.length === 0 ? undefined : { position, words: length, metrics, parts: queryParts.size };
   }
 
   #narrow(candidates: readonly IndexedMetric[] | undefined, parts: readonly string[]): readonly IndexedMetric[] {
-    const among = candidates ?? this.#byWord.get(parts[0] ?? '') ?? [];
-    return parts.length === 0 ? [] : among.filter((each) => parts.every((part) => each.parts.has(part)));
+    const remaining = candidates ?? this.#byWord.get(parts[0] ?? '') ?? [];
+    return parts.length === 0 ? [] : remaining.filter((each) => parts.every((part) => each.parts.has(part)));
   }
 }
 
@@ -147,21 +148,21 @@ export class MetricIndex {
  * Returns metrics with exactly the name; otherwise those that end with it; otherwise those with all of the words.
  * Generic words alone name no metric.
  */
-const selectSurest = (
+const selectMostCertain = (
   all: readonly IndexedMetric[],
   queryParts: ReadonlySet<string>,
-  written: ReadonlySet<string>,
-): KnownMetric[] => {
+  writtenParts: ReadonlySet<string>,
+): CatalogueMetric[] => {
   // Names with the exact words have precedence over those with synonyms.
-  const literal = all.filter(
-    ({ metric }) => nameStems(metric.name).filter((part) => written.has(part)).length === written.size,
+  const literalMatches = all.filter(
+    ({ metric }) => splitNameStems(metric.name).filter((part) => writtenParts.has(part)).length === writtenParts.size,
   );
-  const candidates = literal.length > 0 ? literal : all;
-  const equal = candidates.filter(({ parts }) =>
+  const candidates = literalMatches.length > 0 ? literalMatches : all;
+  const exactMatches = candidates.filter(({ parts }) =>
     [...parts].every((part) => queryParts.has(part) || unitWords.has(part)),
   );
-  if (equal.length > 0) return equal.map(({ metric }) => metric);
+  if (exactMatches.length > 0) return exactMatches.map(({ metric }) => metric);
   if ([...queryParts].every((part) => genericWords.has(part))) return [];
-  const ending = candidates.filter(({ head }) => queryParts.has(head));
-  return (ending.length > 0 ? ending : candidates).map(({ metric }) => metric);
+  const suffixMatches = candidates.filter(({ head }) => queryParts.has(head));
+  return (suffixMatches.length > 0 ? suffixMatches : candidates).map(({ metric }) => metric);
 };

@@ -1,8 +1,8 @@
-/** Converts a draft on a metric to queries */
+/** Converts a draft about a metric to queries */
 import type { MetricQuery } from '../../queries/query.ts';
 import { type Draft, UnclearQuestionError } from './assemble.ts';
-import type { KnownMetric } from './catalogue.ts';
-import type { Figure } from './marks.ts';
+import type { CatalogueMetric } from './catalogue.ts';
+import type { MeasureFunction } from './marks.ts';
 import type { Meaning } from './records-query.ts';
 
 type Aggregation = Pick<MetricQuery, 'overTime' | 'across'> & { readonly quantile?: number };
@@ -11,9 +11,9 @@ type Aggregation = Pick<MetricQuery, 'overTime' | 'across'> & { readonly quantil
  * Aggregations of one measure. The mean of histograms is over all observations, which is the meaning of their `sum`.
  */
 type AggregationsByWord = Readonly<
-  Partial<Record<Figure['function'] | 'none' | 'count' | 'total' | 'current' | 'currentCount', Aggregation>>
+  Partial<Record<MeasureFunction['function'] | 'none' | 'count' | 'total' | 'current' | 'currentCount', Aggregation>>
 >;
-const aggregations: Readonly<Record<KnownMetric['kind'], AggregationsByWord>> = {
+const aggregations: Readonly<Record<CatalogueMetric['kind'], AggregationsByWord>> = {
   counter: {
     none: { overTime: 'increase', across: 'sum' },
     count: { overTime: 'increase', across: 'sum' },
@@ -52,28 +52,28 @@ const aggregations: Readonly<Record<KnownMetric['kind'], AggregationsByWord>> = 
 
 const defaultGroupLimit = 10;
 
-/** Returns the queries that a draft on a metric may mean. */
-export const interpretMetric = (draft: Draft, metric: KnownMetric): Meaning[] => {
-  const extreme = findExtreme(draft);
-  rejectUnsupported(draft, metric, extreme);
-  const { conditions, groupBy, limit, stepMs, aggregationWords: draftWays, unassignedFields: loose } = draft;
-  const isRanked = draftWays.has('most') || limit !== undefined || draftWays.has('which');
-  if (loose.length > 0 && !isRanked)
+/** Returns the queries that a draft about a metric may mean. */
+export const interpretMetric = (draft: Draft, metric: CatalogueMetric): Meaning[] => {
+  const extremeFunction = findExtreme(draft);
+  rejectUnsupported(draft, metric, extremeFunction);
+  const { conditions, groupBy, limit, stepMs, aggregationWords: words, unassignedFields: fields } = draft;
+  const isRanked = words.has('most') || limit !== undefined || words.has('which');
+  if (fields.length > 0 && !isRanked)
     throw new UnclearQuestionError(
-      `the question contains ${loose[0]?.field} without a purpose: write "by ${loose[0]?.field}", or a value of it`,
+      `the question contains ${fields[0]?.field} without a purpose: write "by ${fields[0]?.field}", or a value of it`,
     );
-  const step = stepMs ?? (draftWays.has('overTime') ? ('usual' as const) : undefined);
+  const step = stepMs ?? (words.has('overTime') ? ('usual' as const) : undefined);
   const search = conditions.map((each) => each.search).join(' ');
-  return chooseAggregations(draft, metric, extreme).map((way) => ({
+  return chooseAggregations(draft, metric, extremeFunction).map((aggregation) => ({
     stepMs: step,
     conditions: conditions.map((each) => each.search),
     query: {
       kind: 'metric',
       metric: metric.name,
-      ...way,
+      ...aggregation,
       ...(search === '' ? {} : { search }),
-      ...(groupBy.length + loose.length === 0 ? {} : { groupBy: [...groupBy, ...loose.map(({ field }) => field)] }),
-      ...(limit === undefined && (!draftWays.has('most') || extreme !== undefined)
+      ...(groupBy.length + fields.length === 0 ? {} : { groupBy: [...groupBy, ...fields.map(({ field }) => field)] }),
+      ...(limit === undefined && (!words.has('most') || extremeFunction !== undefined)
         ? {}
         : { limit: limit ?? defaultGroupLimit }),
     },
@@ -87,58 +87,58 @@ type Extreme = 'max' | 'min' | undefined;
  * order.
  */
 const findExtreme = ({
-  figures,
+  measures,
   groupBy,
-  unassignedFields: loose,
+  unassignedFields: fields,
   limit,
-  aggregationWords: draftWays,
+  aggregationWords: words,
 }: Draft): Extreme => {
-  if (figures.length + loose.length > 0 || limit !== undefined || draftWays.has('which')) return undefined;
-  if (groupBy.length > 0 && !draftWays.has('extreme')) return undefined;
-  return draftWays.has('most') ? 'max' : draftWays.has('least') ? 'min' : undefined;
+  if (measures.length + fields.length > 0 || limit !== undefined || words.has('which')) return undefined;
+  if (groupBy.length > 0 && !words.has('extreme')) return undefined;
+  return words.has('most') ? 'max' : words.has('least') ? 'min' : undefined;
 };
 
 const rejectUnsupported = (
-  { aggregationWords: draftWays, distinct, figures }: Draft,
-  { name }: KnownMetric,
-  extreme: Extreme,
+  { aggregationWords: words, distinct, measures }: Draft,
+  { name }: CatalogueMetric,
+  extremeFunction: Extreme,
 ): void => {
-  if (draftWays.has('distinct') && distinct.length === 0)
+  if (words.has('distinct') && distinct.length === 0)
     throw new UnclearQuestionError('distinct values of a metric cannot be counted');
-  if (draftWays.has('oldest') || draftWays.has('when'))
+  if (words.has('oldest') || words.has('when'))
     throw new UnclearQuestionError(`${name} is available as aggregated values over time, not as individual events`);
   if (distinct.length > 0)
     throw new UnclearQuestionError(`values of labels cannot be counted: query ${name} by ${distinct[0]}`);
-  if (draftWays.has('share')) throw new UnclearQuestionError(`a share of the metric ${name} needs a formula`);
-  if (figures.length > 1)
+  if (words.has('share')) throw new UnclearQuestionError(`a share of the metric ${name} needs a formula`);
+  if (measures.length > 1)
     throw new UnclearQuestionError('a metric query has one aggregation: run a separate query for each');
-  if ((draftWays.has('least') && extreme === undefined) || draftWays.has('slowest') || draftWays.has('fastest'))
+  if ((words.has('least') && extremeFunction === undefined) || words.has('slowest') || words.has('fastest'))
     throw new UnclearQuestionError('groups of a metric are listed in descending order: the smallest are not supported');
 };
 
 const chooseAggregations = (
-  { figures, aggregationWords: draftWays }: Draft,
-  metric: KnownMetric,
-  extreme: Extreme,
+  { measures, aggregationWords: words }: Draft,
+  metric: CatalogueMetric,
+  extremeFunction: Extreme,
 ): Aggregation[] => {
   const { name, kind } = metric;
-  const [figure] = figures;
-  if (figure?.function === 'percentile') return [createQuantile(figure.percentile ?? 50, metric)];
-  const requestedWay =
-    figure?.function ??
-    extreme ??
-    (draftWays.has('newest') ? 'current' : undefined) ??
-    (['current', 'total', 'count'] as const).find((each) => draftWays.has(each)) ??
+  const [measure] = measures;
+  if (measure?.function === 'percentile') return [createQuantile(measure.percentile ?? 50, metric)];
+  const requested =
+    measure?.function ??
+    extremeFunction ??
+    (words.has('newest') ? 'current' : undefined) ??
+    (['current', 'total', 'count'] as const).find((each) => words.has(each)) ??
     'none';
-  const isCounted = draftWays.has('count') || draftWays.has('total');
-  const way =
-    (requestedWay === 'current' && isCounted && aggregations[kind].currentCount) || aggregations[kind][requestedWay];
-  if (way !== undefined) return [way];
-  if (requestedWay === 'none') return [createQuantile(95, metric), aggregations[kind].avg as Aggregation];
-  throw new UnclearQuestionError(`${name} is a ${kind}, which does not support ${requestedWay}`);
+  const isCount = words.has('count') || words.has('total');
+  const aggregation =
+    (requested === 'current' && isCount && aggregations[kind].currentCount) || aggregations[kind][requested];
+  if (aggregation !== undefined) return [aggregation];
+  if (requested === 'none') return [createQuantile(95, metric), aggregations[kind].avg as Aggregation];
+  throw new UnclearQuestionError(`${name} is a ${kind}, which does not support ${requested}`);
 };
 
-const createQuantile = (percentile: number, { name, kind }: KnownMetric): Aggregation => {
+const createQuantile = (percentile: number, { name, kind }: CatalogueMetric): Aggregation => {
   if (kind === 'counter') throw new UnclearQuestionError(`${name} is a counter, which does not support percentiles`);
   const across = kind === 'histogram' ? 'sum' : kind === 'summary' ? 'none' : 'avg';
   return { overTime: 'quantile', quantile: percentile / 100, across };

@@ -1,4 +1,4 @@
-/** Matches phrases of the language at positions of a question, the longest first */
+/** Matches phrases of the question language at a position of a question, the longest first */
 import type { Mark, Operator } from './marks.ts';
 import { operators, type Vocabulary } from './vocabulary.ts';
 import type { Word } from './words.ts';
@@ -7,30 +7,30 @@ const maxWords = 5;
 
 const findLongestMatch = <Value>(
   words: readonly Word[],
-  at: number,
+  position: number,
   phrases: ReadonlyMap<string, Value>,
 ): [number, Value] | undefined => {
-  for (let length = Math.min(maxWords, words.length - at); length > 0; length--) {
-    const stems = words.slice(at, at + length).map(({ stem }) => stem);
-    const found = phrases.get(stems.join(' '));
-    if (found !== undefined) return [length, found];
+  for (let length = Math.min(maxWords, words.length - position); length > 0; length--) {
+    const stems = words.slice(position, position + length).map(({ stem }) => stem);
+    const value = phrases.get(stems.join(' '));
+    if (value !== undefined) return [length, value];
   }
   return undefined;
 };
 
 export const matchPhrase = (
   words: readonly Word[],
-  at: number,
+  position: number,
   vocabulary: Vocabulary,
 ): { readonly words: number; readonly mark: Mark } | undefined => {
-  const found = findLongestMatch(words, at, vocabulary);
-  return found && { words: found[0], mark: found[1] };
+  const match = findLongestMatch(words, position, vocabulary);
+  return match && { words: match[0], mark: match[1] };
 };
 
 export const matchOperator = (
   words: readonly Word[],
-  at: number,
+  position: number,
 ): { readonly words: number; readonly operator: Operator } | undefined => {
-  const found = findLongestMatch(words, at, operators);
-  return found && { words: found[0], operator: found[1] };
+  const match = findLongestMatch(words, position, operators);
+  return match && { words: match[0], operator: match[1] };
 };

@@ -49,8 +49,8 @@ export const numerals: ReadonlyMap<string, number> = new Map([
 /** Returns a number with its attached unit: `15`, `five`, `500ms`, `1.5h`, `80%`. */
 export const parseNumber = (word: Word | undefined): { readonly value: number; readonly unit: string } | undefined => {
   if (word?.is !== 'word') return undefined;
-  const named = numerals.get(word.lower);
-  if (named !== undefined) return { value: named, unit: '' };
+  const numeral = numerals.get(word.lower);
+  if (numeral !== undefined) return { value: numeral, unit: '' };
   const [, digits, unit = ''] = /^(-?\d{1,15}(?:\.\d{1,9})?)([a-zµ%]{0,12})$/i.exec(word.text) ?? [];
   return digits === undefined ? undefined : { value: Number(digits), unit: unit.toLowerCase() };
 };

@@ -8,36 +8,42 @@ import type { Now, TimePart } from './times.ts';
 export type ParsedRange = { readonly range: Range } | { readonly problem: string };
 
 const msNs = 1_000_000n;
-const momentProblem = 'a point in time is not a range: write a start and an end, such as "between 15:00 and 15:30"';
+const pointInTimeProblem =
+  'a point in time is not a range: write a start and an end, such as "between 15:00 and 15:30"';
 
 /** Returns the range of the combined parts; `undefined` if there are none. */
 export const resolveRange = (parts: readonly TimePart[], { nowMs, timeZone }: Now): ParsedRange | undefined => {
   if (parts.length === 0) return undefined;
-  if (parts.some(({ is }) => is === 'moment')) return { problem: momentProblem };
-  const partsOfKind = <Is extends TimePart['is']>(is: Is) =>
+  if (parts.some(({ is }) => is === 'moment')) return { problem: pointInTimeProblem };
+  const filterParts = <Is extends TimePart['is']>(is: Is) =>
     parts.filter((part): part is Extract<TimePart, { is: Is }> => part.is === is);
-  const [days, clocks, last, since] = [
-    partsOfKind('days'),
-    partsOfKind('clock'),
-    partsOfKind('last'),
-    partsOfKind('since'),
+  const [dayParts, clockParts, lastParts, sinceParts] = [
+    filterParts('days'),
+    filterParts('clock'),
+    filterParts('last'),
+    filterParts('since'),
   ];
-  if (days.length > 1 || clocks.length > 1 || last.length + since.length > 1 || (last.length > 0 && parts.length > 1))
+  if (
+    dayParts.length > 1 ||
+    clockParts.length > 1 ||
+    lastParts.length + sinceParts.length > 1 ||
+    (lastParts.length > 0 && parts.length > 1)
+  )
     return { problem: 'the question contains several times that do not form one range: use one range' };
-  if (last[0] !== undefined)
-    return last[0].ms > 0 && last[0].ms < 4e12
-      ? toRange(nowMs - last[0].ms, nowMs, nowMs)
+  if (lastParts[0] !== undefined)
+    return lastParts[0].ms > 0 && lastParts[0].ms < 4e12
+      ? toRange(nowMs - lastParts[0].ms, nowMs, nowMs)
       : { problem: 'the range has an invalid length' };
   const clock = getWallClock(timeZone);
-  const now = clock.wallAt(nowMs);
+  const now = clock.getWallTime(nowMs);
   const today = Math.floor(now / dayMs) * dayMs;
-  const day = days[0] ?? {
-    from: since[0]?.day ?? today,
-    to: since[0] === undefined ? today + dayMs : Number.POSITIVE_INFINITY,
+  const day = dayParts[0] ?? {
+    from: sinceParts[0]?.day ?? today,
+    to: sinceParts[0] === undefined ? today + dayMs : Number.POSITIVE_INFINITY,
   };
-  const [from, to] = limitToClock(day, clocks[0], since[0]);
+  const [from, to] = limitToClock(day, clockParts[0], sinceParts[0]);
   if (from > now) return { problem: 'the range is in the future, where no data exists yet' };
-  return toRange(clock.instantOf(from), to > now ? nowMs : clock.instantOf(to), nowMs);
+  return toRange(clock.getInstant(from), to > now ? nowMs : clock.getInstant(to), nowMs);
 };
 
 type Clock = Extract<TimePart, { is: 'clock' }>;
@@ -53,7 +59,7 @@ const limitToClock = (
   return [from + clock.from, clock.to === undefined ? to : from + clock.to];
 };
 
-/** Both ends of a range are inclusive, so a range until an hour ends one nanosecond before it. */
+/** Both ends of a range are inclusive, so a range until 15:00 ends one nanosecond before 15:00. */
 const toRange = (fromMs: number, toMs: number, nowMs: number): ParsedRange => {
   const from = BigInt(Math.trunc(fromMs)) * msNs;
   const to = BigInt(Math.trunc(toMs)) * msNs - (toMs < nowMs ? 1n : 0n);

@@ -4,19 +4,19 @@
  */
 
 import { ComparisonReader } from './comparisons.ts';
-import { equalityCondition, existenceCondition, textCondition } from './conditions.ts';
+import { createEqualityCondition, createExistenceCondition, createTextCondition } from './conditions.ts';
 import type { Candidates, Lexicon, NamedValue, Target } from './lexicon.ts';
-import { type Condition, type Mark, type MarkCandidates, type MarkedWords, singleMark } from './marks.ts';
+import { type Condition, createSingleMark, type Mark, type MarkCandidates, type MarkedWords } from './marks.ts';
 import { parseLimit, parsePercentile, parseStatus, parseStep } from './numbers-in-text.ts';
 import { matchOperator, matchPhrase } from './phrases.ts';
 import { parseNumber } from './quantities.ts';
 import { type Now, TimeReader } from './times.ts';
 import { type Vocabulary, vocabularies } from './vocabulary.ts';
-import { nameStems, type Word } from './words.ts';
+import { splitNameStems, type Word } from './words.ts';
 
 /** Part of the question that names the metric */
 export interface Phrase {
-  readonly at: number;
+  readonly position: number;
   readonly words: number;
 }
 
@@ -37,46 +37,47 @@ export class QuestionReader {
     this.#lexicon = lexicon;
     this.#target = target;
     this.#phrase = phrase;
-    this.#vocabulary = vocabularies[target.of];
+    this.#vocabulary = vocabularies[target.signal];
     this.#times = new TimeReader(words, now);
     this.#comparisons = new ComparisonReader(words, { lexicon, vocabulary: this.#vocabulary, target });
   }
 
-  /** Returns marks for all words. They contain the words as `written`, before spelling corrections. */
-  read(written: readonly Word[] = this.#words): MarkedWords[] {
-    const marked: MarkedWords[] = [];
-    for (let at = 0; at < this.#words.length; ) {
-      const found = this.#parseAt(at);
-      const text = written
-        .slice(at, at + found.words)
+  /** Returns marks for all words. They contain the words as `originalWords`, before spelling corrections. */
+  read(originalWords: readonly Word[] = this.#words): MarkedWords[] {
+    const markedWords: MarkedWords[] = [];
+    for (let position = 0; position < this.#words.length; ) {
+      const candidates = this.#parseAt(position);
+      const text = originalWords
+        .slice(position, position + candidates.words)
         .map((word) => word.text)
         .join(' ');
-      marked.push({ text, marks: found.marks });
-      at += found.words;
+      markedWords.push({ text, marks: candidates.marks });
+      position += candidates.words;
     }
-    return marked;
+    return markedWords;
   }
 
-  #parseAt(at: number): MarkCandidates {
-    const word = this.#words[at] as Word;
-    if (this.#phrase?.at === at) return singleMark(this.#phrase.words, { is: 'noun', noun: 'metric' });
-    if (word.is === 'comma') return singleMark(1, { is: 'and' });
+  #parseAt(position: number): MarkCandidates {
+    const word = this.#words[position] as Word;
+    if (this.#phrase?.position === position)
+      return createSingleMark(this.#phrase.words, { is: 'noun', noun: 'metric' });
+    if (word.is === 'comma') return createSingleMark(1, { is: 'and' });
     if (word.is === 'condition') return this.#parseCondition(word);
     return (
-      parseStep(this.#words, at) ??
-      this.#parseTime(at) ??
-      parsePercentile(this.#words, at) ??
-      parseLimit(this.#words, at, { vocabulary: this.#vocabulary, lexicon: this.#lexicon }) ??
-      parseStatus(this.#words, at, this.#lexicon) ??
-      this.#comparisons.parseAt(at) ??
-      this.#containing(at) ??
-      this.#matchEntityNoun(at) ??
-      this.#matchDuration(at) ??
-      this.#parseTraceId(at) ??
-      this.#matchNameOrPhrase(at) ??
-      this.#parseQuoted(at) ??
-      this.#parseNumber(at) ??
-      singleMark(1, { is: 'unknown' })
+      parseStep(this.#words, position) ??
+      this.#parseTime(position) ??
+      parsePercentile(this.#words, position) ??
+      parseLimit(this.#words, position, { vocabulary: this.#vocabulary, lexicon: this.#lexicon }) ??
+      parseStatus(this.#words, position, this.#lexicon) ??
+      this.#comparisons.index(position) ??
+      this.#parseContains(position) ??
+      this.#matchEntityNoun(position) ??
+      this.#matchDuration(position) ??
+      this.#parseTraceId(position) ??
+      this.#matchNameOrPhrase(position) ??
+      this.#parseQuoted(position) ??
+      this.#parseNumber(position) ??
+      createSingleMark(1, { is: 'unknown' })
     );
   }
 
@@ -84,43 +85,49 @@ export class QuestionReader {
   #parseCondition({ text }: Word): MarkCandidates {
     const search = text.startsWith('-') ? `NOT ${text.slice(1)}` : text;
     const field = text.slice(text.startsWith('-') ? 1 : 0, text.indexOf(':'));
-    return singleMark(
+    return createSingleMark(
       1,
       this.#lexicon.field(field) === undefined ? { is: 'unknown' } : { is: 'condition', condition: { search, field } },
     );
   }
 
-  #parseTime(at: number): MarkCandidates | undefined {
-    const timeMatch = this.#times.parseAt(at);
-    return timeMatch && singleMark(timeMatch.words, { is: 'time', time: timeMatch.value });
+  #parseTime(position: number): MarkCandidates | undefined {
+    const timeMatch = this.#times.position(position);
+    return timeMatch && createSingleMark(timeMatch.words, { is: 'time', time: timeMatch.value });
   }
 
   /** Parses `containing "out of stock"`; one word needs no quotes. */
-  #containing(at: number): MarkCandidates | undefined {
-    const operator = matchOperator(this.#words, at);
-    const word = operator?.operator === 'contains' ? this.#words[at + operator.words] : undefined;
-    if (operator === undefined || word === undefined || this.#target.of === 'metrics') return undefined;
-    return singleMark(operator.words + 1, { is: 'condition', condition: textCondition(word.inside) });
+  #parseContains(position: number): MarkCandidates | undefined {
+    const operator = matchOperator(this.#words, position);
+    const word = operator?.operator === 'contains' ? this.#words[position + operator.words] : undefined;
+    if (operator === undefined || word === undefined || this.#target.signal === 'metrics') return undefined;
+    return createSingleMark(operator.words + 1, { is: 'condition', condition: createTextCondition(word.content) });
   }
 
   /** Matches "mean time" and "redis time": the duration of spans. */
-  #matchDuration(at: number): MarkCandidates | undefined {
-    const before = at > 0 ? matchPhrase(this.#words.slice(0, at), at - 1, this.#vocabulary)?.mark.is : undefined;
-    const isFigure = before === 'figure' || before === 'total' || parsePercentile(this.#words, at - 1)?.words === 1;
-    const isOfDatabase =
-      at > 0 &&
-      this.#lexicon.valueAt(this.#words.slice(0, at), at - 1)?.options.some(({ field }) => /^db\./.test(field));
-    return this.#target.of === 'traces' && this.#words[at]?.stem === 'time' && (isFigure || isOfDatabase)
-      ? singleMark(1, { is: 'noun', noun: 'latency' })
+  #matchDuration(position: number): MarkCandidates | undefined {
+    const before =
+      position > 0 ? matchPhrase(this.#words.slice(0, position), position - 1, this.#vocabulary)?.mark.is : undefined;
+    const followsMeasure =
+      before === 'figure' || before === 'total' || parsePercentile(this.#words, position - 1)?.words === 1;
+    const followsDatabase =
+      position > 0 &&
+      this.#lexicon
+        .valueAt(this.#words.slice(0, position), position - 1)
+        ?.options.some(({ field }) => /^db\./.test(field));
+    return this.#target.signal === 'traces' &&
+      this.#words[position]?.stem === 'time' &&
+      (followsMeasure || followsDatabase)
+      ? createSingleMark(1, { is: 'noun', noun: 'latency' })
       : undefined;
   }
 
   /** Parses `4bf92f3577b34da6a3ce929d0e0e4736` and "trace 4bf92f…": the form of a trace id is unambiguous. */
-  #parseTraceId(at: number): MarkCandidates | undefined {
-    const before = this.#words[at]?.stem === 'trace' ? 1 : 0;
-    const id = this.#words[at + before]?.lower ?? '';
-    return this.#target.of !== 'metrics' && /^[0-9a-f]{32}$/.test(id)
-      ? singleMark(before + 1, { is: 'condition', condition: equalityCondition('traceId', id) })
+  #parseTraceId(position: number): MarkCandidates | undefined {
+    const before = this.#words[position]?.stem === 'trace' ? 1 : 0;
+    const id = this.#words[position + before]?.lower ?? '';
+    return this.#target.signal !== 'metrics' && /^[0-9a-f]{32}$/.test(id)
+      ? createSingleMark(before + 1, { is: 'condition', condition: createEqualityCondition('traceId', id) })
       : undefined;
   }
 
@@ -128,47 +135,51 @@ export class QuestionReader {
    * Matches nouns of records that have a certain field: exceptions, database queries. "By exception" groups by that
    * field.
    */
-  #matchEntityNoun(at: number): MarkCandidates | undefined {
-    const name = entityFields.get(this.#words[at]?.stem ?? '')?.find((each) => this.#lexicon.field(each) !== undefined);
-    if (name === undefined || (this.#lexicon.fieldAt(this.#words, at)?.words ?? 0) > 1) return undefined;
-    const before = this.#words[at - 1];
+  #matchEntityNoun(position: number): MarkCandidates | undefined {
+    const name = entityFields
+      .get(this.#words[position]?.stem ?? '')
+      ?.find((each) => this.#lexicon.field(each) !== undefined);
+    if (name === undefined || (this.#lexicon.fieldAt(this.#words, position)?.words ?? 0) > 1) return undefined;
+    const before = this.#words[position - 1];
     const isGroup =
       /^(?:by|per|each|which|top|common|frequent|unique|distinct|different)$/.test(before?.stem ?? '') ||
       parseNumber(before) !== undefined;
     return isGroup
-      ? singleMark(1, { is: 'field', field: name, isNumber: false })
-      : singleMark(1, { is: 'condition', condition: existenceCondition(name) });
+      ? createSingleMark(1, { is: 'field', field: name, isNumber: false })
+      : createSingleMark(1, { is: 'condition', condition: createExistenceCondition(name) });
   }
 
   /**
    * Returns the longest match: a value, a field, or a phrase of the language. For equal lengths, the phrase has
    * precedence over a name.
    */
-  #matchNameOrPhrase(at: number): MarkCandidates | undefined {
-    const before = this.#matchValueBeforeField(at);
+  #matchNameOrPhrase(position: number): MarkCandidates | undefined {
+    const before = this.#matchValueBeforeField(position);
     if (before !== undefined) return before;
-    const phrase = matchPhrase(this.#words, at, this.#vocabulary);
-    const value = this.#lexicon.valueAt(this.#words, at);
-    const field = this.#lexicon.fieldAt(this.#words, at);
-    const longest = Math.max(value?.words ?? 0, field?.words ?? 0);
-    const word = this.#words[at] as Word;
-    const isName = longest > 0 && this.#isName(at, { phraseKind: phrase?.mark.is, value, field });
-    if (phrase !== undefined && phrase.words >= longest && !isName) return singleMark(phrase.words, phrase.mark);
-    const noun: readonly Mark[] = longest <= 1 && this.#describesValue(at) ? [{ is: 'noise' }] : [];
+    const phrase = matchPhrase(this.#words, position, this.#vocabulary);
+    const value = this.#lexicon.valueAt(this.#words, position);
+    const field = this.#lexicon.fieldAt(this.#words, position);
+    const longestLength = Math.max(value?.words ?? 0, field?.words ?? 0);
+    const word = this.#words[position] as Word;
+    const isName = longestLength > 0 && this.#isName(position, { phraseKind: phrase?.mark.is, value, field });
+    if (phrase !== undefined && phrase.words >= longestLength && !isName)
+      return createSingleMark(phrase.words, phrase.mark);
+    const noiseMarks: readonly Mark[] =
+      longestLength <= 1 && this.#isDescriptionOfValue(position) ? [{ is: 'noise' }] : [];
     const isValue = value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0);
     const marks = isValue
-      ? value.options.map((each): Mark => ({ is: 'condition', condition: this.#toCondition(each, at) }))
+      ? value.options.map((each): Mark => ({ is: 'condition', condition: this.#toCondition(each, position) }))
       : (field?.options ?? []).map(({ name, isNumber }): Mark => ({ is: 'field', field: name, isNumber }));
     const words = (isValue ? value.words : field?.words) ?? 1;
-    return noun.length + marks.length === 0 ? undefined : { words, marks: [...noun, ...marks] };
+    return noiseMarks.length + marks.length === 0 ? undefined : { words, marks: [...noiseMarks, ...marks] };
   }
 
   /** "From gates" and "by gates" name an origin. */
-  #toCondition({ field, value }: NamedValue, at: number): Condition {
-    const before = this.#words[at - 1]?.lower ?? '';
+  #toCondition({ field, value }: NamedValue, position: number): Condition {
+    const before = this.#words[position - 1]?.lower ?? '';
     return {
-      ...equalityCondition(field, value),
-      ...(before === 'from' || before === 'by' ? { isFrom: true as const } : {}),
+      ...createEqualityCondition(field, value),
+      ...(before === 'from' || before === 'by' ? { isOrigin: true as const } : {}),
     };
   }
 
@@ -176,69 +187,73 @@ export class QuestionReader {
    * Returns whether a noun describes the value next to it: "rejected readings" with a field `reading.status`, "sports
    * articles" with `article.id`.
    */
-  #describesValue(at: number): boolean {
-    const stem = this.#words[at]?.stem;
-    if (!this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && nameStems(name)[0] === stem)) return false;
-    const behind = beingForms.has(this.#words[at + 1]?.lower ?? '') ? at + 2 : at + 1;
-    return [at - 1, behind].some((place) =>
+  #isDescriptionOfValue(position: number): boolean {
+    const stem = this.#words[position]?.stem;
+    if (!this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && splitNameStems(name)[0] === stem)) return false;
+    const nextPosition = formsOfBe.has(this.#words[position + 1]?.lower ?? '') ? position + 2 : position + 1;
+    return [position - 1, nextPosition].some((valuePosition) =>
       this.#lexicon
-        .valueAt(this.#words.slice(0, Math.max(at, place + 1)), place)
+        .valueAt(this.#words.slice(0, Math.max(position, valuePosition + 1)), valuePosition)
         ?.options.some(({ field }) => field !== 'service' && field !== 'severity'),
     );
   }
 
   /** Returns whether words that match both a name and a phrase of the language mean the name. */
   #isName(
-    at: number,
+    position: number,
     {
       phraseKind,
       value,
       field,
     }: { phraseKind: Mark['is'] | undefined; value: Candidates<NamedValue> | undefined; field: unknown },
   ): boolean {
-    const word = this.#words[at] as Word;
+    const word = this.#words[position] as Word;
     if (word.is === 'quoted' || /[._/-]/.test(word.text)) return true;
     // Noise words are a name if a field has that name.
     if (phraseKind === 'noise' && field !== undefined && word.lower.length > 3) return true;
     // "Requests of search", "the slowest search": in these positions, a service name is not the verb "search", which
     // begins a question.
-    const before = this.#words[at - 1]?.lower ?? '';
-    const isOrder = at === 0 || requestWords.has(before);
-    const isBehind = (phraseKind === 'noise' && namePrepositions.has(before)) || (phraseKind === 'list' && !isOrder);
-    if (isBehind && value?.options[0]?.field === 'service') return true;
+    const before = this.#words[position - 1]?.lower ?? '';
+    const isOrder = position === 0 || requestWords.has(before);
+    const isAfterPreposition =
+      (phraseKind === 'noise' && namePrepositions.has(before)) || (phraseKind === 'list' && !isOrder);
+    if (isAfterPreposition && value?.options[0]?.field === 'service') return true;
     return /^[A-Z]{2,}/.test(word.text) && value?.options.some((each) => each.value === word.text) === true;
   }
 
   /** Matches "first class" and "gold tier": a value followed by its field, whatever else the word means. */
-  #matchValueBeforeField(at: number): MarkCandidates | undefined {
-    const value = this.#lexicon.valueAt(this.#words, at);
+  #matchValueBeforeField(position: number): MarkCandidates | undefined {
+    const value = this.#lexicon.valueAt(this.#words, position);
     if (value === undefined) return undefined;
-    const behind = at + value.words;
-    const named = value.options.map((each) => this.#lexicon.mayName(this.#words, behind, each.field));
-    const words = Math.max(...named);
+    const nextPosition = position + value.words;
+    const nameLengths = value.options.map((each) => this.#lexicon.mayName(this.#words, nextPosition, each.field));
+    const words = Math.max(...nameLengths);
     // Another field that more words name has precedence.
-    if (words === 0 || (this.#lexicon.fieldAt(this.#words, behind)?.words ?? 0) > words) return undefined;
-    const matchingValues = value.options.filter((_each, index) => named[index] === words);
+    if (words === 0 || (this.#lexicon.fieldAt(this.#words, nextPosition)?.words ?? 0) > words) return undefined;
+    const matchingValues = value.options.filter((_each, index) => nameLengths[index] === words);
     return {
       words: value.words + words,
-      marks: matchingValues.map((each) => ({ is: 'condition', condition: equalityCondition(each.field, each.value) })),
+      marks: matchingValues.map((each) => ({
+        is: 'condition',
+        condition: createEqualityCondition(each.field, each.value),
+      })),
     };
   }
 
-  #parseQuoted(at: number): MarkCandidates | undefined {
-    const word = this.#words[at] as Word;
-    return word.is === 'quoted' && word.inside.trim() !== '' && this.#target.of !== 'metrics'
-      ? singleMark(1, { is: 'condition', condition: textCondition(word.inside) })
+  #parseQuoted(position: number): MarkCandidates | undefined {
+    const word = this.#words[position] as Word;
+    return word.is === 'quoted' && word.content.trim() !== '' && this.#target.signal !== 'metrics'
+      ? createSingleMark(1, { is: 'condition', condition: createTextCondition(word.content) })
       : undefined;
   }
 
-  #parseNumber(at: number): MarkCandidates | undefined {
-    const number = parseNumber(this.#words[at]);
-    return number && singleMark(1, { is: 'number', ...number });
+  #parseNumber(position: number): MarkCandidates | undefined {
+    const number = parseNumber(this.#words[position]);
+    return number && createSingleMark(1, { is: 'number', ...number });
   }
 }
 
-const beingForms: ReadonlySet<string> = new Set(['is', 'are', 'was', 'were', 'been', 'being']);
+const formsOfBe: ReadonlySet<string> = new Set(['is', 'are', 'was', 'were', 'been', 'being']);
 const namePrepositions: ReadonlySet<string> = new Set([
   'of',
   'in',

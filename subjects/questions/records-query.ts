@@ -1,12 +1,12 @@
-/** Converts a draft on log records or spans to queries */
-import { defaultName } from '../../queries/aggregate/measures.ts';
+/** Converts a draft about log records or spans to queries */
+import { getDefaultName } from '../../queries/aggregate/measures.ts';
 import type { Measure, QueryRequest } from '../../queries/query.ts';
 import { signalDefinitions } from '../../queries/signals/index.ts';
 import { resolveReference } from '../../schemas/fields.ts';
 import { type Draft, type NamedField, UnclearQuestionError } from './assemble.ts';
-import { existenceCondition } from './conditions.ts';
+import { createExistenceCondition } from './conditions.ts';
 import { hasRecordNoun, resolveExtremes } from './extremes.ts';
-import type { Condition, Figure } from './marks.ts';
+import type { Condition, MeasureFunction } from './marks.ts';
 import { rejectIncomplete } from './unmatched-words.ts';
 
 /** A query, and the conditions of its search */
@@ -17,12 +17,12 @@ export interface Meaning {
 }
 
 type Signal = 'logs' | 'traces';
-type Part = readonly Condition[];
+type Conditions = readonly Condition[];
 
 const defaultGroupLimit = 10;
 const serverSpan: Condition = { search: 'kind:server', field: 'kind' };
 const clientSpan: Condition = { search: 'kind:client', field: 'kind' };
-const root: Condition = { search: 'NOT parentSpanId:*', field: 'parentSpanId' };
+const rootSpan: Condition = { search: 'NOT parentSpanId:*', field: 'parentSpanId' };
 
 /** Fields of outgoing calls of a service; their spans are not requests that it serves */
 const clientFields = /^(?:kind|db\.|messaging\.|peer\.|server\.)/;
@@ -34,82 +34,89 @@ const clientFields = /^(?:kind|db\.|messaging\.|peer\.|server\.)/;
 export const interpretRecords = (initialDraft: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
   rejectIncomplete(initialDraft);
   const draft = resolveExtremes(initialDraft);
-  return nounConditions(draft, hasServerSpans).flatMap((noun) => {
+  return getNounConditions(draft, hasServerSpans).flatMap((noun) => {
     if (draft.aggregationWords.has('share')) return [buildShare(draft, signal, noun, hasServerSpans)];
     return chooseMeasures(draft, signal).map((measures) =>
-      queryOf(draft, signal, [...noun, ...draft.conditions], measures),
+      createQuery(draft, signal, [...noun, ...draft.conditions], measures),
     );
   });
 };
 
 /** Returns the conditions that the noun implies; two alternatives if it is ambiguous. */
-const nounConditions = (draft: Draft, hasServerSpans: boolean): Part[] => {
+const getNounConditions = (draft: Draft, hasServerSpans: boolean): Conditions[] => {
   const { nouns, conditions } = draft;
   const hasClientField = conditions.some(({ field }) => clientFields.test(field));
   const hasKindCondition = conditions.some(({ field }) => field === 'kind');
   if (!hasServerSpans) return [[]];
   // Outgoing calls are recorded by client spans only.
   if (nouns.has('calls') && !hasKindCondition) return hasClientField ? [[clientSpan]] : [[serverSpan], [clientSpan]];
-  if (nouns.has('requests') && !hasKindCondition) return requestConditions(draft);
+  if (nouns.has('requests') && !hasKindCondition) return getRequestConditions(draft);
   const isNamed = conditions.some(({ field }) => field === 'name');
   return nouns.has('latency') && !nouns.has('spans') && !hasClientField && !isNamed ? [[serverSpan]] : [[]];
 };
 
-/** Requests that a service sends are outgoing calls; requests from a service are those, or the ones that it serves. */
-const requestConditions = ({ conditions, groupBy, aggregationWords: ways }: Draft): Part[] => {
+/**
+ * "Requests that cart sends" are outgoing calls. "Requests from cart" are ambiguous: outgoing calls, or requests
+ * that it serves.
+ */
+const getRequestConditions = ({ conditions, groupBy, aggregationWords: words }: Draft): Conditions[] => {
   const services = conditions.filter(({ field }) => field === 'service');
-  if (ways.has('sent') && (services.length > 0 || groupBy.includes('service'))) return [[clientSpan]];
-  return services.some(({ isFrom }) => isFrom === true) ? [[serverSpan], [clientSpan]] : [[serverSpan]];
+  if (words.has('sent') && (services.length > 0 || groupBy.includes('service'))) return [[clientSpan]];
+  return services.some(({ isOrigin }) => isOrigin === true) ? [[serverSpan], [clientSpan]] : [[serverSpan]];
 };
 
 /** Returns the measures of the query: an empty list returns rows, and several lists are alternatives. */
 const chooseMeasures = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
-  const { figures, aggregationWords: ways, distinct } = draft;
-  const field = measuredField(draft);
-  const ofField = fieldMeasures(draft, signal, field);
-  if (ofField.length > 0) return [[...extraMeasures(draft), ...ofField]];
-  const isBySpan = ways.has('slowest') || ways.has('fastest');
-  const isOfGroups = draft.groupBy.length + draft.unassignedFields.length > 0;
-  if (isBySpan && (field === undefined || (field === 'duration' && !isOfGroups))) return byDuration(draft, signal);
-  if (field !== undefined) return numbersAlone(field).map((measures) => [...extraMeasures(draft), ...measures]);
+  const { measures, aggregationWords: words, distinct } = draft;
+  const field = findMeasuredField(draft);
+  const fieldMeasuresOfDraft = createFieldMeasures(draft, signal, field);
+  if (fieldMeasuresOfDraft.length > 0) return [[...createExtraMeasures(draft), ...fieldMeasuresOfDraft]];
+  const isOrderedByDuration = words.has('slowest') || words.has('fastest');
+  const hasGroups = draft.groupBy.length + draft.unassignedFields.length > 0;
+  if (isOrderedByDuration && (field === undefined || (field === 'duration' && !hasGroups)))
+    return createDurationMeasures(draft, signal);
+  if (field !== undefined)
+    return createDefaultMeasures(field).map((measures) => [...createExtraMeasures(draft), ...measures]);
   if (distinct.length > 0) return [distinct.map((name) => ({ function: 'distinct', field: name }))];
-  return figures.length > 0 ? [[{ function: 'rate' }]] : countMeasures(draft);
+  return measures.length > 0 ? [[{ function: 'rate' }]] : createCountMeasures(draft);
 };
 
 /** Returns measures of a field: averages, percentiles, sums. */
-const fieldMeasures = (draft: Draft, signal: Signal, field: string | undefined): Measure[] => {
-  const ofField = draft.figures.filter(({ function: name }) => name !== 'rate');
+const createFieldMeasures = (draft: Draft, signal: Signal, field: string | undefined): Measure[] => {
+  const fieldMeasuresOfDraft = draft.measures.filter(({ function: name }) => name !== 'rate');
   // For spans, only percentiles of the duration need no field name.
-  const isOfSpans = signal === 'traces' && ofField.every(({ function: name }) => name === 'percentile');
-  if (field === undefined && isOfSpans) return ofField.map((figure) => withField(figure, 'duration', draft));
-  if (draft.aggregationWords.has('total') && field !== undefined) ofField.push({ function: 'sum' });
-  return ofField.map((figure) => withField(figure, field, draft));
+  const isSpanPercentile =
+    signal === 'traces' && fieldMeasuresOfDraft.every(({ function: name }) => name === 'percentile');
+  if (field === undefined && isSpanPercentile)
+    return fieldMeasuresOfDraft.map((measure) => withField(measure, 'duration', draft));
+  if (draft.aggregationWords.has('total') && field !== undefined) fieldMeasuresOfDraft.push({ function: 'sum' });
+  return fieldMeasuresOfDraft.map((figure) => withField(figure, field, draft));
 };
 
 /** "Number of requests and average latency": counts of records in addition to a measure of a field. */
-const extraMeasures = ({ aggregationWords: ways, nouns, figures }: Draft): Measure[] => [
-  ...(ways.has('count') && nouns.has('latency') ? [{ function: 'count' as const }] : []),
-  ...figures.filter(({ function: name }) => name === 'rate'),
+const createExtraMeasures = ({ aggregationWords: words, nouns, measures }: Draft): Measure[] => [
+  ...(words.has('count') && nouns.has('latency') ? [{ function: 'count' as const }] : []),
+  ...measures.filter(({ function: name }) => name === 'rate'),
 ];
 
-const countMeasures = (draft: Draft): (readonly Measure[])[] => {
+const createCountMeasures = (draft: Draft): (readonly Measure[])[] => {
   if (!isCounted(draft)) return [[]];
   if (isRankedAlone(draft)) throw new UnclearQuestionError('"most" has no field: name a field, such as "by service"');
   return [[draft.nouns.has('traces') ? { function: 'distinct', field: 'traceId' } : { function: 'count' }]];
 };
 
 /** Returns the field of the measures. */
-const measuredField = ({
-  unassignedFields: loose,
+const findMeasuredField = ({
+  unassignedFields: fields,
   nouns,
-  aggregationWords: ways,
-  figures,
+  aggregationWords: words,
+  measures,
 }: Draft): string | undefined => {
-  const numbers = loose.filter((each) => isQuantity(each)).map(({ field }) => field);
+  const numbers = fields.filter((each) => isQuantity(each)).map(({ field }) => field);
   if (numbers.length > 1)
     throw new UnclearQuestionError(`the question contains several numeric fields, ${numbers.join(' and ')}: use one`);
   const field = nouns.has('latency') ? 'duration' : numbers[0];
-  if (field !== undefined && field !== 'duration' && ways.has('count') && figures.length === 0)
+  if (field !== undefined && field !== 'duration' && words.has('count') && measures.length === 0)
     throw new UnclearQuestionError(`${field} is a number: use its sum, average or another aggregation`);
   return field;
 };
@@ -118,17 +125,17 @@ const measuredField = ({
 const isQuantity = ({ field, isNumber }: NamedField): boolean =>
   isNumber && !/(?:^|[._])(?:code|id|port|number|status|version)$/i.test(field);
 
-const byDuration = (
-  { aggregationWords: ways, groupBy, unassignedFields: loose }: Draft,
+const createDurationMeasures = (
+  { aggregationWords: words, groupBy, unassignedFields: fields }: Draft,
   signal: Signal,
 ): (readonly Measure[])[] => {
   if (signal === 'logs') throw new UnclearQuestionError('log records have no duration: query requests or spans');
-  if (groupBy.length + loose.length > 0) return numbersAlone('duration');
-  return [[{ function: ways.has('slowest') ? 'max' : 'min', field: 'duration' }]];
+  if (groupBy.length + fields.length > 0) return createDefaultMeasures('duration');
+  return [[{ function: words.has('slowest') ? 'max' : 'min', field: 'duration' }]];
 };
 
-const isRankedAlone = ({ aggregationWords: ways, groupBy, unassignedFields: loose }: Draft): boolean =>
-  (ways.has('most') || ways.has('least')) && groupBy.length + loose.length === 0;
+const isRankedAlone = ({ aggregationWords: words, groupBy, unassignedFields: fields }: Draft): boolean =>
+  (words.has('most') || words.has('least')) && groupBy.length + fields.length === 0;
 
 const isCounted = ({ aggregationWords: ways, groupBy, stepMs, unassignedFields: loose }: Draft): boolean =>
   groupBy.length > 0 ||
@@ -137,115 +144,118 @@ const isCounted = ({ aggregationWords: ways, groupBy, stepMs, unassignedFields: 
   ['count', 'total', 'overTime', 'most', 'least'].some((way) => ways.has(way as 'count'));
 
 /** "Latency of checkout" may be a mean or a high percentile. */
-const numbersAlone = (field: string): (readonly Measure[])[] => [
+const createDefaultMeasures = (field: string): (readonly Measure[])[] => [
   [{ function: 'percentile', percentile: 95, field }],
   [{ function: 'avg', field }],
 ];
 
-const withField = (figure: Figure, field: string | undefined, { nouns }: Draft): Measure => {
-  if (field !== undefined) return { ...figure, field };
-  const of = nouns.has('logs') ? 'a field of the log records' : 'the duration or another field';
-  throw new UnclearQuestionError(`the ${nameOf(figure)} has no field: name ${of}`);
+const withField = (measure: MeasureFunction, field: string | undefined, { nouns }: Draft): Measure => {
+  if (field !== undefined) return { ...measure, field };
+  const fieldHint = nouns.has('logs') ? 'a field of the log records' : 'the duration or another field';
+  throw new UnclearQuestionError(`the ${formatFunctionName(measure)} has no field: name ${fieldHint}`);
 };
 
-const nameOf = ({ function: name, percentile }: Figure): string =>
+const formatFunctionName = ({ function: name, percentile }: MeasureFunction): string =>
   name === 'percentile'
     ? `${percentile}th percentile`
     : ({ avg: 'average', max: 'maximum', min: 'minimum', sum: 'sum' }[name as 'avg'] ?? name);
 
-const searchOf = (conditions: Part): { readonly search?: string } =>
+const toSearchFields = (conditions: Conditions): { readonly search?: string } =>
   conditions.length === 0 ? {} : { search: conditions.map(({ search }) => search).join(' ') };
 
-const stepOf = ({ stepMs, aggregationWords: ways }: Draft): Meaning['stepMs'] =>
-  stepMs ?? (ways.has('overTime') ? 'usual' : undefined);
+const getStepMs = ({ stepMs, aggregationWords: words }: Draft): Meaning['stepMs'] =>
+  stepMs ?? (words.has('overTime') ? 'usual' : undefined);
 
 const isRankedBy = ({ aggregationWords: ways }: Draft): boolean =>
   ['most', 'least', 'slowest', 'fastest'].some((way) => ways.has(way as 'most'));
 
-const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: readonly Measure[]): Meaning => {
-  const stepFields = { stepMs: stepOf(draft) };
-  if (measures.length === 0) return { ...stepFields, ...rowsOf(draft, signal, conditions) };
-  const { aggregationWords: ways } = draft;
-  const isReverse = ways.has('least') || ways.has('fastest');
-  const each = eachSpan(draft, measures);
-  const groupBy = each ?? groupsOf(draft, measures);
-  refuseOrders(draft, groupBy);
+const createQuery = (draft: Draft, signal: Signal, conditions: Conditions, measures: readonly Measure[]): Meaning => {
+  const stepFields = { stepMs: getStepMs(draft) };
+  if (measures.length === 0) return { ...stepFields, ...createRowsQuery(draft, signal, conditions) };
+  const { aggregationWords: words } = draft;
+  const isReverse = words.has('least') || words.has('fastest');
+  const spanGroups = getSpanGroups(draft, measures);
+  const groupBy = spanGroups ?? chooseGroups(draft, measures);
+  rejectOrders(draft, groupBy);
   const isRanked = groupBy.length > 0 && isRankedBy(draft);
   const limit = draft.limit ?? (isRanked ? defaultGroupLimit : undefined);
-  const all = limit === undefined || each !== undefined ? conditions : withGroups(conditions, groupBy, signal);
+  const all =
+    limit === undefined || spanGroups !== undefined ? conditions : addGroupConditions(conditions, groupBy, signal);
   return {
     ...stepFields,
     conditions: all.map(({ search }) => search),
     query: {
       kind: 'aggregate',
       signal,
-      ...searchOf(all),
+      ...toSearchFields(all),
       measures: [...measures],
       groupBy,
-      ...(isReverse ? { order: { by: defaultName(measures[0] as Measure), direction: 'ascending' as const } } : {}),
+      ...(isReverse ? { order: { by: getDefaultName(measures[0] as Measure), direction: 'ascending' as const } } : {}),
       ...(limit === undefined ? {} : { limit }),
     },
   };
 };
 
-/** An order or limit would have no effect on a single value or on several measures. */
-const refuseOrders = ({ aggregationWords: ways, limit }: Draft, groupBy: readonly string[]): void => {
-  if (groupBy.length === 0 && (ways.has('most') || ways.has('least') || limit !== undefined))
+/** Rejects an order or limit that would have no effect: on a single value, or by time on an aggregation. */
+const rejectOrders = ({ aggregationWords: words, limit }: Draft, groupBy: readonly string[]): void => {
+  if (groupBy.length === 0 && (words.has('most') || words.has('least') || limit !== undefined))
     throw new UnclearQuestionError('the order has no field: name a field, such as "by service"');
-  if (ways.has('newest') || ways.has('oldest'))
+  if (words.has('newest') || words.has('oldest'))
     throw new UnclearQuestionError('aggregations have no first or last: query the records, or name a range');
 };
 
 /** Excludes records without the ranked field, because they form no group: "top 5 users" has five users. */
-const withGroups = (conditions: Part, groupBy: readonly string[], signal: Signal): Part => {
+const addGroupConditions = (conditions: Conditions, groupBy: readonly string[], signal: Signal): Conditions => {
   const isOwn = (name: string): boolean => resolveReference(signalDefinitions[signal].fields, name).kind === 'field';
-  const missing = groupBy.filter((name) => !isOwn(name) && !conditions.some(({ field }) => field === name));
-  return [...conditions, ...missing.map(existenceCondition)];
+  const missingFields = groupBy.filter((name) => !isOwn(name) && !conditions.some(({ field }) => field === name));
+  return [...conditions, ...missingFields.map(createExistenceCondition)];
 };
 
 /** "The slowest requests" are single spans ordered by duration. */
-const eachSpan = (
-  { aggregationWords: ways, groupBy, unassignedFields: loose, nouns }: Draft,
+const getSpanGroups = (
+  { aggregationWords: words, groupBy, unassignedFields: fields, nouns }: Draft,
   measures: readonly Measure[],
 ): string[] | undefined => {
   if (nouns.has('latency') && !hasRecordNoun(nouns)) return undefined;
-  const isEach = (ways.has('slowest') || ways.has('fastest')) && groupBy.length + loose.length === 0;
-  return isEach && measures.every(({ field }) => field === 'duration')
+  const isSpanList = (words.has('slowest') || words.has('fastest')) && groupBy.length + fields.length === 0;
+  return isSpanList && measures.every(({ field }) => field === 'duration')
     ? ['service', 'name', 'traceId', 'spanId']
     : undefined;
 };
 
 /** Fields that are not measured are groups: "services with the most errors". */
-const groupsOf = (
-  { groupBy, unassignedFields: loose, aggregationWords: ways, limit }: Draft,
+const chooseGroups = (
+  { groupBy, unassignedFields: fields, aggregationWords: words, limit }: Draft,
   measures: readonly Measure[],
 ): string[] => {
-  const others = loose.map(({ field }) => field).filter((field) => !measures.some((each) => each.field === field));
+  const unassignedGroups = fields
+    .map(({ field }) => field)
+    .filter((field) => !measures.some((each) => each.field === field));
   const isRanked =
-    limit !== undefined || ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => ways.has(way as 'most'));
-  if (others.length > 0 && (!isRanked || groupBy.length > 0))
+    limit !== undefined || ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => words.has(way as 'most'));
+  if (unassignedGroups.length > 0 && (!isRanked || groupBy.length > 0))
     throw new UnclearQuestionError(
-      `the question contains ${others.join(' and ')} without a purpose: write "by ${others[0]}", or a value of it`,
+      `the question contains ${unassignedGroups.join(' and ')} without a purpose: write "by ${unassignedGroups[0]}", or a value of it`,
     );
-  return [...groupBy, ...others];
+  return [...groupBy, ...unassignedGroups];
 };
 
-const rowsOf = (
-  { nouns, aggregationWords: ways, limit }: Draft,
+const createRowsQuery = (
+  { nouns, aggregationWords: words, limit }: Draft,
   signal: Signal,
-  conditions: Part,
+  conditions: Conditions,
 ): Pick<Meaning, 'query' | 'conditions'> => {
   // Root spans do not record the outgoing calls of a service.
-  const isOfRoots =
+  const isLimitedToRoots =
     nouns.has('traces') && !conditions.some(({ field }) => clientFields.test(field) || field === 'traceId');
-  const all = isOfRoots ? [root, ...conditions] : conditions;
+  const all = isLimitedToRoots ? [rootSpan, ...conditions] : conditions;
   return {
     conditions: all.map(({ search }) => search),
     query: {
       kind: 'rows',
       signal,
-      ...searchOf(all),
-      ...(ways.has('oldest') ? { order: 'oldest' as const } : {}),
+      ...toSearchFields(all),
+      ...(words.has('oldest') ? { order: 'oldest' as const } : {}),
       ...(limit === undefined ? {} : { limit }),
     },
   };
@@ -254,18 +264,18 @@ const rowsOf = (
 /**
  * Returns the numerator of a share: failures, otherwise a comparison such as a duration, otherwise the only condition.
  */
-const numeratorConditions = ({ conditions }: Draft): Part => {
-  const explicitParts = conditions.filter(({ isPart }) => isPart === true);
-  const compared = conditions.filter(({ search }) => /:(?:[<>]|\[)/.test(search));
+const numeratorConditions = ({ conditions }: Draft): Conditions => {
+  const explicitParts = conditions.filter(({ isNumerator }) => isNumerator === true);
+  const comparisons = conditions.filter(({ search }) => /:(?:[<>]|\[)/.test(search));
   return explicitParts.length > 0
     ? explicitParts
-    : compared.length > 0 || conditions.length > 1
-      ? compared
+    : comparisons.length > 0 || conditions.length > 1
+      ? comparisons
       : conditions;
 };
 
 /** Returns a share in percent. Failures define the numerator; all other conditions apply to both. */
-const buildShare = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boolean): Meaning => {
+const buildShare = (draft: Draft, signal: Signal, noun: Conditions, hasServerSpans: boolean): Meaning => {
   const part = numeratorConditions(draft);
   if (part.length === 0)
     throw new UnclearQuestionError('the share has no condition: use the share of errors, or of a status such as 5xx');
@@ -278,23 +288,23 @@ const buildShare = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: bo
     !draft.nouns.has('spans') &&
     !draft.nouns.has('traces');
   const all = [...(isBare ? [serverSpan] : noun), ...draft.conditions.filter((condition) => !part.includes(condition))];
-  const of = (measure: Measure): QueryRequest => ({
+  const createCountQuery = (measure: Measure): QueryRequest => ({
     kind: 'aggregate',
     signal,
-    ...searchOf(all),
+    ...toSearchFields(all),
     measures: [measure],
-    groupBy: groupsOf(draft, []),
+    groupBy: chooseGroups(draft, []),
   });
-  type Plain = Extract<QueryRequest, { kind: 'aggregate' }>;
+  type AggregateRequest = Extract<QueryRequest, { kind: 'aggregate' }>;
   return {
-    stepMs: stepOf(draft),
+    stepMs: getStepMs(draft),
     conditions: all.map(({ search }) => search),
     query: {
       kind: 'formula',
       expression: '100 * part / whole',
       queries: {
-        part: of({ function: 'count', ...searchOf(part) }) as Plain,
-        whole: of({ function: 'count' }) as Plain,
+        part: createCountQuery({ function: 'count', ...toSearchFields(part) }) as AggregateRequest,
+        whole: createCountQuery({ function: 'count' }) as AggregateRequest,
       },
     },
   };

@@ -32,12 +32,12 @@ const describeTree = (search: Search): string => {
       return search.parts.map(describeTree).join(' or ');
     case 'not':
       return search.part.is === 'value' && search.part.test.is === 'exists'
-        ? `${referenceName(search.part.reference)} does not exist`
+        ? `${formatReference(search.part.reference)} does not exist`
         : `not (${describeTree(search.part)})`;
     case 'text':
       return describeWords(search.test);
     case 'value':
-      return `${referenceName(search.reference)} ${describeValue(search.test)}`;
+      return `${formatReference(search.reference)} ${describeValue(search.test)}`;
     case 'severity':
       return `severity ${describeSeverity(search.interval)}`;
     default:
@@ -45,7 +45,7 @@ const describeTree = (search: Search): string => {
   }
 };
 
-const referenceName = (reference: SearchReference): string => {
+const formatReference = (reference: SearchReference): string => {
   if (reference.kind === 'field') return reference.field.name;
   return reference.kind === 'any' ? reference.key : `${reference.kind}.${reference.key}`;
 };
@@ -85,8 +85,8 @@ const describeSeverity = ({ from, to }: Interval<number>): string => {
   const maxSeverity = to === undefined ? 24 : to.value - (to.isInclusive ? 0 : 1);
   if (maxSeverity >= 24) return `is ${name(minSeverity)} or above`;
   if (minSeverity <= 1) return `is ${name(maxSeverity)} or below`;
-  const isOne = maxSeverity === minSeverity || (maxSeverity === minSeverity + 3 && minSeverity % 4 === 1);
-  return isOne ? `is ${name(minSeverity)}` : `is ${name(minSeverity)} to ${name(maxSeverity)}`;
+  const isSingleSeverity = maxSeverity === minSeverity || (maxSeverity === minSeverity + 3 && minSeverity % 4 === 1);
+  return isSingleSeverity ? `is ${name(minSeverity)}` : `is ${name(minSeverity)} to ${name(maxSeverity)}`;
 };
 
 const describeNumber = (interval: Interval<number | bigint>, type: string, names: readonly string[] = []): string => {

@@ -1,25 +1,24 @@
 /** Corrects typing errors: an unknown word is replaced by the single known word that is close to it */
-import { editDistance } from '../../schemas/edit-distance.ts';
-import { stemOf, type Word } from './words.ts';
+import { computeEditDistance } from '../../schemas/edit-distance.ts';
+import { toStem, type Word } from './words.ts';
 
-const maxShown = 3;
-/** Maximum number of known words that are compared, and of their characters */
-const maxCompared = 10_000;
+const maxSimilarNames = 3;
+/** Maximum number of known words that are compared; the next constant limits their length */
+const maxComparedWords = 10_000;
 const maxNameLength = 40;
 /** Maximum number of words of one question that are corrected */
-const maxCorrected = 12;
+const maxCorrectedWords = 12;
 
 /**
- * Returns the maximum number of mistakes: one from four characters, two from eight. The first character is rarely
- * wrong.
+ * Returns the maximum number of mistakes: one for words of at least four characters, two for at least eight.
  */
-const allowedMistakes = (word: string): number => (word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0);
+const getMaxMistakes = (word: string): number => (word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0);
 
 /** Returns the edit distance; a transposition of two adjacent characters counts as one. */
-const distanceWithSwap = (word: string, known: string): number => {
-  const differs = [...word].findIndex((character, at) => character !== known[at]);
-  const swapped = `${word.slice(0, differs)}${word[differs + 1] ?? ''}${word[differs] ?? ''}${word.slice(differs + 2)}`;
-  return differs >= 0 && swapped === known ? 1 : editDistance(word, known);
+const computeDistance = (word: string, known: string): number => {
+  const differenceIndex = [...word].findIndex((character, index) => character !== known[index]);
+  const transposed = `${word.slice(0, differenceIndex)}${word[differenceIndex + 1] ?? ''}${word[differenceIndex] ?? ''}${word.slice(differenceIndex + 2)}`;
+  return differenceIndex >= 0 && transposed === known ? 1 : computeEditDistance(word, known);
 };
 
 /**
@@ -35,17 +34,18 @@ interface NearbyWord {
 }
 
 const findNearest = (word: string, known: Iterable<string>, maxDistance: number): NearbyWord[] => {
-  const found: NearbyWord[] = [];
-  let compared = 0;
+  const nearbyWords: NearbyWord[] = [];
+  let comparedCount = 0;
   for (const each of known) {
-    if (++compared > maxCompared) break;
+    if (++comparedCount > maxComparedWords) break;
     // A difference of two characters in length is a different word: customers are not customs.
     if (Math.abs(each.length - word.length) > Math.min(maxDistance, 1) || each.length > maxNameLength) continue;
-    const distance = distanceWithSwap(word, each);
+    const distance = computeDistance(word, each);
     // In a word of four characters, one may be missing, but none substituted.
-    if (distance <= maxDistance && (word.length > 4 || each.length > word.length)) found.push({ word: each, distance });
+    if (distance <= maxDistance && (word.length > 4 || each.length > word.length))
+      nearbyWords.push({ word: each, distance });
   }
-  return found.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
+  return nearbyWords.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
 };
 
 /**
@@ -53,11 +53,11 @@ const findNearest = (word: string, known: Iterable<string>, maxDistance: number)
  */
 const nameDistance = (word: string, name: string, maxDistance: number): number => {
   if (word.length > 2 && name.includes(word)) return 1;
-  // The first character is rarely a mistake.
-  const near = [name, ...name.split(/[._/ -]/)].filter(
+  // Typing errors rarely affect the first character.
+  const nearbyParts = [name, ...name.split(/[._/ -]/)].filter(
     (part) => part[0] === word[0] && Math.abs(part.length - word.length) <= maxDistance,
   );
-  return Math.min(Number.POSITIVE_INFINITY, ...near.map((part) => editDistance(word, part)));
+  return Math.min(Number.POSITIVE_INFINITY, ...nearbyParts.map((part) => computeEditDistance(word, part)));
 };
 
 /** Returns at most three names that are similar to a word, the most similar first, for error messages. */
@@ -65,58 +65,58 @@ export const findSimilarNames = (word: string, names: Iterable<string>): string[
   const lower = word.toLowerCase();
   if (lower.length > maxNameLength) return [];
   const maxDistance = Math.max(1, Math.ceil(lower.length / 3));
-  const like: NearbyWord[] = [];
-  let compared = 0;
+  const similarNames: NearbyWord[] = [];
+  let comparedCount = 0;
   for (const name of names) {
-    if (++compared > maxCompared) break;
+    if (++comparedCount > maxComparedWords) break;
     const distance = nameDistance(lower, name.toLowerCase().slice(0, maxNameLength), maxDistance);
-    if (distance <= maxDistance) like.push({ word: name, distance });
+    if (distance <= maxDistance) similarNames.push({ word: name, distance });
   }
-  like.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
-  return [...new Set(like.map(({ word: name }) => name))].slice(0, maxShown);
+  similarNames.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
+  return [...new Set(similarNames.map(({ word: name }) => name))].slice(0, maxSimilarNames);
 };
 
 /**
  * Corrects typing errors if exactly one known word is nearest, for the first twelve unknown words. Only a slip is
- * corrected to a noise word (`empty`), because otherwise a significant word would be lost.
+ * corrected to a noise word (`noiseWords`), because otherwise a significant word would be lost.
  */
 export const correctSpelling = (
   words: readonly Word[],
   known: readonly ReadonlySet<string>[],
-  empty: ReadonlySet<string> = new Set(),
+  noiseWords: ReadonlySet<string> = new Set(),
 ): Word[] => {
-  let compared = 0;
+  let checkedCount = 0;
   return words.map((word) => {
     const isPlain = word.is === 'word' && word.text.length <= maxNameLength && /^[\p{L}-]+$/u.test(word.text);
     const isKnown = known.some((names) => names.has(word.lower) || names.has(word.stem));
-    if (!isPlain || isKnown || ++compared > maxCorrected) return word;
+    if (!isPlain || isKnown || ++checkedCount > maxCorrectedWords) return word;
     // For many words, the vocabulary contains only the stem.
     const correction =
       findCorrection(word.lower, known) ??
-      (word.stem === word.lower
-        ? undefined
-        : findCorrection(word.stem, known, Math.min(1, allowedMistakes(word.stem))));
-    const isLost = correction !== undefined && empty.has(stemOf(correction)) && !isTypingSlip(word.lower, correction);
-    return correction === undefined || isLost
+      (word.stem === word.lower ? undefined : findCorrection(word.stem, known, Math.min(1, getMaxMistakes(word.stem))));
+    const losesMeaning =
+      correction !== undefined && noiseWords.has(toStem(correction)) && !isTypingSlip(word.lower, correction);
+    return correction === undefined || losesMeaning
       ? word
-      : { ...word, text: correction, lower: correction, stem: stemOf(correction), inside: correction };
+      : { ...word, text: correction, lower: correction, stem: toStem(correction), content: correction };
   });
 };
 
 /** Returns the single nearest known word. */
 const findCorrection = (
   word: string,
-  known: readonly Iterable<string>[],
-  maxDistance: number = allowedMistakes(word),
+  vocabularies: readonly Iterable<string>[],
+  maxDistance: number = getMaxMistakes(word),
 ): string | undefined => {
-  const [first, second] = maxDistance === 0 ? [] : findNearest(word, sameFirstCharacter(known, word), maxDistance);
-  const isSure =
+  const [first, second] =
+    maxDistance === 0 ? [] : findNearest(word, filterByFirstCharacter(vocabularies, word), maxDistance);
+  const isUnambiguous =
     second === undefined ||
     second.distance > (first?.distance ?? 0) ||
-    stemOf(second.word) === stemOf(first?.word ?? '');
-  return isSure ? first?.word : undefined;
+    toStem(second.word) === toStem(first?.word ?? '');
+  return isUnambiguous ? first?.word : undefined;
 };
 
-function* sameFirstCharacter(known: readonly Iterable<string>[], word: string): Iterable<string> {
-  for (const names of known) for (const each of names) if (each[0] === word[0] && each.length >= 4) yield each;
+function* filterByFirstCharacter(vocabularies: readonly Iterable<string>[], word: string): Iterable<string> {
+  for (const names of vocabularies) for (const each of names) if (each[0] === word[0] && each.length >= 4) yield each;
 }

@@ -3,7 +3,7 @@ import type { QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 
 /** Words of a question and their meaning; `null` if they have no effect on the query */
-export interface ReadWord {
+export interface InterpretedWord {
   readonly text: string;
   readonly mappedTo: string | null;
 }
@@ -15,7 +15,7 @@ export interface Interpretation {
   readonly stepMs: number | undefined;
   /** Conditions of the search, each of which can be omitted to find the one that excludes all records */
   readonly conditions: readonly string[];
-  readonly words: readonly ReadWord[];
+  readonly words: readonly InterpretedWord[];
 }
 
 export const refusalCodes = [
@@ -39,7 +39,7 @@ export interface Refusal {
   readonly reason: string;
   /** Names similar to unknown ones */
   readonly nearest: readonly string[];
-  /** Operation that serves the question */
+  /** API operation to use instead; `null` if there is none */
   readonly operation: string | null;
 }
 
@@ -47,4 +47,4 @@ export type Understanding =
   | { readonly is: 'interpretation'; readonly interpretation: Interpretation }
   /** Several meanings, of which the user selects one */
   | { readonly is: 'alternatives'; readonly interpretations: readonly Interpretation[] }
-  | { readonly is: 'refusal'; readonly refusal: Refusal; readonly words: readonly ReadWord[] };
+  | { readonly is: 'refusal'; readonly refusal: Refusal; readonly words: readonly InterpretedWord[] };

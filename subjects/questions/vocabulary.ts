@@ -1,15 +1,15 @@
 /** Words with a meaning that is independent of the tenant's data */
 import type { Mark, Noun, Operator } from './marks.ts';
-import { stemOf } from './words.ts';
+import { toStem } from './words.ts';
 
 const splitPhrases = (phrases: string): string[] => phrases.split('|');
 
-const measureMark = (name: 'avg' | 'min' | 'max' | 'sum' | 'rate'): Mark => ({
+const createMeasureMark = (name: 'avg' | 'min' | 'max' | 'sum' | 'rate'): Mark => ({
   is: 'figure',
-  figure: { function: name },
+  measure: { function: name },
 });
-const nounMark = (noun: Noun): Mark => ({ is: 'noun', noun });
-const severityMark = (search: string): Mark => ({
+const createNounMark = (noun: Noun): Mark => ({ is: 'noun', noun });
+const createSeverityMark = (search: string): Mark => ({
   is: 'condition',
   condition: { search: `severity:${search}`, field: 'severity' },
 });
@@ -27,15 +27,15 @@ const sharedPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
     api|through|via|against|involving|touching|touch|touched|hit|hitting|regarding|concerning|related to|coming from|belonging to`,
     { is: 'noise' },
   ],
-  ['average|mean|avg|averaged|on average|typical', measureMark('avg')],
-  ['minimum|min|smallest|coldest|coolest|lightest', measureMark('min')],
-  ['maximum|max|peak|largest|biggest|hottest|warmest|heaviest|deepest|fullest|greatest', measureMark('max')],
-  ['shortest', { is: 'figure', figure: { function: 'min' }, isLongest: true }],
-  ['longest', { is: 'figure', figure: { function: 'max' }, isLongest: true }],
-  ['median', { is: 'figure', figure: { function: 'percentile', percentile: 50 } }],
-  ['sum|summed|sum of|added up', measureMark('sum')],
+  ['average|mean|avg|averaged|on average|typical', createMeasureMark('avg')],
+  ['minimum|min|smallest|coldest|coolest|lightest', createMeasureMark('min')],
+  ['maximum|max|peak|largest|biggest|hottest|warmest|heaviest|deepest|fullest|greatest', createMeasureMark('max')],
+  ['shortest', { is: 'figure', measure: { function: 'min' }, isLongest: true }],
+  ['longest', { is: 'figure', measure: { function: 'max' }, isLongest: true }],
+  ['median', { is: 'figure', measure: { function: 'percentile', percentile: 50 } }],
+  ['sum|summed|sum of|added up', createMeasureMark('sum')],
   ['total', { is: 'total' }],
-  ['rate|per second|a second|every second|each second|rate per second|by second', measureMark('rate')],
+  ['rate|per second|a second|every second|each second|rate per second|by second', createMeasureMark('rate')],
   [
     'how many|how many times|number of times|number|count|counts|how often|volume|amount of|quantity|how much',
     { is: 'count' },
@@ -91,18 +91,18 @@ const comparisonPhrases: readonly (readonly [phrases: string, operator: Operator
 ];
 
 /** For records with a duration */
-const durationOperator = (operator: 'above' | 'below' | 'from' | 'upto'): Mark => ({
+const createDurationOperator = (operator: 'above' | 'below' | 'from' | 'upto'): Mark => ({
   is: 'operator',
   operator,
   about: 'duration',
 });
-const spanError: Mark = { is: 'condition', condition: { search: 'status:error', field: 'status', isPart: true } };
+const spanError: Mark = { is: 'condition', condition: { search: 'status:error', field: 'status', isNumerator: true } };
 const tracePhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
     'requests|request|responses|transactions|http requests|incoming requests|traffic|hits|http responses',
-    nounMark('requests'),
+    createNounMark('requests'),
   ],
-  ['calls|invocations', nounMark('calls')],
+  ['calls|invocations', createNounMark('calls')],
   [
     'outgoing calls|outgoing requests|client calls|client spans|client requests',
     { is: 'condition', condition: { search: 'kind:client', field: 'kind' } },
@@ -111,14 +111,14 @@ const tracePhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['send|sent|sending|make|made|making|issue|issued|issuing', { is: 'sent' }],
   ['send to|sent to|made to|made against|issued to|making to|sending to', { is: 'noise' }],
   ['longest running|longest lasting|most time consuming', { is: 'slowest' }],
-  ['server spans', nounMark('requests')],
+  ['server spans', createNounMark('requests')],
   ['producer spans', { is: 'condition', condition: { search: 'kind:producer', field: 'kind' } }],
   ['consumer spans', { is: 'condition', condition: { search: 'kind:consumer', field: 'kind' } }],
-  ['spans|operations', nounMark('spans')],
-  ['traces', nounMark('traces')],
+  ['spans|operations', createNounMark('spans')],
+  ['traces', createNounMark('traces')],
   [
     'latency|response time|how long|how fast|how slow|time taken|execution time|elapsed time|request time|request duration|response times|latencies|processing time|time spent|time spent in|time spent on',
-    nounMark('latency'),
+    createNounMark('latency'),
   ],
   [
     'errors|error|failed|failures|failure|failing|fail|fails|unsuccessful|erroneous|faulty|went wrong|errored|failed with errors',
@@ -126,18 +126,18 @@ const tracePhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   ],
   [
     'successful|succeeded|succeed|without errors|without error|successes',
-    { is: 'condition', condition: { search: 'NOT status:error', field: 'status', isPart: true } },
+    { is: 'condition', condition: { search: 'NOT status:error', field: 'status', isNumerator: true } },
   ],
   [
     'slower than|longer than|took more than|take more than|took longer than|take longer than|taking longer than|taking more than|took over|taking over|ran longer than|ran for more than|running longer than|running for more than|lasted longer than|lasting more than',
-    durationOperator('above'),
+    createDurationOperator('above'),
   ],
   [
     'faster than|quicker than|shorter than|took less than|take less than|taking less than|took under',
-    durationOperator('below'),
+    createDurationOperator('below'),
   ],
-  ['took at least|take at least|lasting at least', durationOperator('from')],
-  ['took at most|take at most', durationOperator('upto')],
+  ['took at least|take at least|lasting at least', createDurationOperator('from')],
+  ['took at most|take at most', createDurationOperator('upto')],
   [
     'took between|take between|taking between|lasting between',
     { is: 'operator', operator: 'between', about: 'duration' },
@@ -147,17 +147,17 @@ const tracePhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
 const logPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
     'logs|log|log lines|log records|log messages|log entries|log events|lines|messages|entries|log line|log entry|logged',
-    nounMark('logs'),
+    createNounMark('logs'),
   ],
   [
     'errors|error|failures|failure|error level',
-    { is: 'condition', condition: { search: 'severity:>=error', field: 'severity', isPart: true } },
+    { is: 'condition', condition: { search: 'severity:>=error', field: 'severity', isNumerator: true } },
   ],
-  ['warnings|warning|warn', severityMark('warn')],
-  ['fatal|fatal errors', severityMark('>=fatal')],
-  ['critical|critical errors', severityMark('critical')],
-  ['debug|debug level', severityMark('debug')],
-  ['info level|informational', severityMark('info')],
+  ['warnings|warning|warn', createSeverityMark('warn')],
+  ['fatal|fatal errors', createSeverityMark('>=fatal')],
+  ['critical|critical errors', createSeverityMark('critical')],
+  ['debug|debug level', createSeverityMark('debug')],
+  ['info level|informational', createSeverityMark('info')],
 ];
 
 const metricPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
@@ -175,11 +175,11 @@ const createVocabulary = (...rows: readonly (readonly (readonly [string, Mark])[
     rows
       .flat()
       .flatMap(([phrases, mark]) =>
-        splitPhrases(phrases).map((phrase): [string, Mark] => [phrase.trim().split(' ').map(stemOf).join(' '), mark]),
+        splitPhrases(phrases).map((phrase): [string, Mark] => [phrase.trim().split(' ').map(toStem).join(' '), mark]),
       ),
   );
 
-/** Earlier entries have lower precedence than those of a telemetry signal for the same words. */
+/** For the same words, phrases of a telemetry signal have precedence over shared phrases. */
 export const vocabularies = {
   logs: createVocabulary(sharedPhrases, logPhrases),
   traces: createVocabulary(sharedPhrases, tracePhrases),
@@ -189,7 +189,7 @@ export const vocabularies = {
 /** Operators by phrase; only valid after a field and before a duration */
 export const operators: ReadonlyMap<string, Operator> = new Map(
   comparisonPhrases.flatMap(([phrases, operator]) =>
-    splitPhrases(phrases).map((phrase): [string, Operator] => [phrase.split(' ').map(stemOf).join(' '), operator]),
+    splitPhrases(phrases).map((phrase): [string, Operator] => [phrase.split(' ').map(toStem).join(' '), operator]),
   ),
 );
 
@@ -201,7 +201,7 @@ export const vocabularyWords: ReadonlySet<string> = new Set(
 );
 
 /** Single words that have no meaning alone */
-export const emptyWords: ReadonlySet<string> = new Set(
+export const noiseWords: ReadonlySet<string> = new Set(
   [...vocabularies.logs].flatMap(([phrase, { is }]) => (is === 'noise' && !phrase.includes(' ') ? [phrase] : [])),
 );
 

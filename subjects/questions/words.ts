@@ -8,7 +8,7 @@ export interface Word {
   readonly stem: string;
   readonly is: 'word' | 'quoted' | 'condition' | 'operator' | 'comma';
   /** Content of a quoted text */
-  readonly inside: string;
+  readonly content: string;
 }
 
 /** Maximum number of words; typical questions have about twenty */
@@ -34,23 +34,23 @@ const irregularForms: ReadonlyMap<string, string> = new Map([
   ['always', 'always'],
 ]);
 
-/** Returns the singular in lower case. It may not be a word, but is equal for all forms of a word. */
-export const stemOf = (text: string): string => {
+/** Returns the singular in lower case. It may not be a real word, but is the same for all forms of a word. */
+export const toStem = (text: string): string => {
   const lower = text.toLowerCase();
-  const known = irregularForms.get(lower);
-  if (known !== undefined) return known;
+  const irregularForm = irregularForms.get(lower);
+  if (irregularForm !== undefined) return irregularForm;
   if (lower.length < 3 || !lower.endsWith('s') || /(?:ss|us|is)$/.test(lower)) return lower;
   if (lower.endsWith('ies')) return `${lower.slice(0, -3)}y`;
   return /(?:x|ch|sh|ss)es$/.test(lower) ? lower.slice(0, -2) : lower.slice(0, -1);
 };
 
-const createWord = (is: Word['is'], text: string): Word => ({
-  is,
+const createWord = (kind: Word['is'], text: string): Word => ({
+  is: kind,
   text,
   lower: text.toLowerCase(),
-  stem: stemOf(text),
+  stem: toStem(text),
   // "POSTs" is the plural of POST.
-  inside: is === 'quoted' ? text.slice(1, -1) : /^[A-Z]{3,16}s$/.test(text) ? text.slice(0, -1) : text,
+  content: kind === 'quoted' ? text.slice(1, -1) : /^[A-Z]{3,16}s$/.test(text) ? text.slice(0, -1) : text,
 });
 
 /** Returns a word without final punctuation and possessive: `checkout's` becomes `checkout`. */
@@ -67,13 +67,13 @@ interface Token {
   readonly length: number;
 }
 
-const matchToken = (text: string, at: number): Token | undefined => {
-  for (const is of tokenKinds) {
-    const pattern = tokenPatterns[is];
-    pattern.lastIndex = at;
-    const found = pattern.exec(text)?.[0];
-    if (found !== undefined)
-      return { word: createWord(is, is === 'word' ? stripSuffix(found) || found : found), length: found.length };
+const matchToken = (text: string, offset: number): Token | undefined => {
+  for (const kind of tokenKinds) {
+    const pattern = tokenPatterns[kind];
+    pattern.lastIndex = offset;
+    const match = pattern.exec(text)?.[0];
+    if (match !== undefined)
+      return { word: createWord(kind, kind === 'word' ? stripSuffix(match) || match : match), length: match.length };
   }
   return undefined;
 };
@@ -83,25 +83,25 @@ const ratePattern = /\b(requests?|reqs?|logs?|errors?|spans?|calls?)\/(s|sec|sec
 const unitNames: Readonly<Record<string, string>> = { s: 'second', sec: 'second', min: 'minute', h: 'hour' };
 
 /** Returns the words of a question, at most `limit`; further words are omitted. */
-export const wordsOf = (input: string, limit = maxWords + 1): Word[] => {
+export const splitWords = (input: string, limit = maxWords + 1): Word[] => {
   const question = input
-    .replace(ratePattern, (_all, what: string, unit: string) => `${what} per ${unitNames[unit.toLowerCase()] ?? unit}`)
+    .replace(ratePattern, (_all, noun: string, unit: string) => `${noun} per ${unitNames[unit.toLowerCase()] ?? unit}`)
     .replace(/(?<=^|\s)non-(?=[\w/])/gi, 'not ');
   const words: Word[] = [];
-  let at = 0;
-  while (at < question.length && words.length < limit) {
-    const piece = matchToken(question, at);
-    if (piece !== undefined && /[\p{L}\p{N}<>=≥≤,"“”/%]/u.test(piece.word.text)) words.push(piece.word);
-    at += Math.max(1, piece?.length ?? 1);
+  let offset = 0;
+  while (offset < question.length && words.length < limit) {
+    const token = matchToken(question, offset);
+    if (token !== undefined && /[\p{L}\p{N}<>=≥≤,"“”/%]/u.test(token.word.text)) words.push(token.word);
+    offset += Math.max(1, token?.length ?? 1);
   }
   return words;
 };
 
 /** Returns the stems of a name: `http.request.statusCode` becomes `http request status code`. */
-export const nameStems = (name: string): string[] =>
+export const splitNameStems = (name: string): string[] =>
   name
     .slice(0, 512)
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .split(/[^\p{L}\p{N}]+/u)
     .filter((part) => part !== '')
-    .map(stemOf);
+    .map(toStem);

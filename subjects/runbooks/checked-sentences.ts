@@ -1,9 +1,9 @@
 /** Verifies sentences of a model against the passages that they cite */
 import type { FoundPassage } from './passage-index.ts';
 import type { CitedSentence } from './sentences.ts';
-import { stemsOf } from './words.ts';
+import { toStems } from './words.ts';
 
-export interface WrittenSentence {
+export interface ModelSentence {
   readonly text: string;
   /** Indexes in the list of passages */
   readonly sources: readonly number[];
@@ -11,7 +11,7 @@ export interface WrittenSentence {
 
 export interface CheckedSentences {
   readonly sentences: readonly CitedSentence[];
-  readonly excluded: number;
+  readonly excludedCount: number;
 }
 
 /** Minimum share of a sentence's words that its passages must contain */
@@ -20,7 +20,7 @@ const numberPattern = /\d+(?:[.,]\d+)*/g;
 const codePattern = /`([^`]{1,500})`/g;
 const linkPattern = /\bhttps?:|\bwww\.|\]\(|javascript:/i;
 
-const numbersIn = (text: string): Set<string> => new Set(text.match(numberPattern) ?? []);
+const extractNumbers = (text: string): Set<string> => new Set(text.match(numberPattern) ?? []);
 
 /**
  * Returns whether the passages support a text: they contain each number and piece of code verbatim, and most of its
@@ -29,26 +29,28 @@ const numbersIn = (text: string): Set<string> => new Set(text.match(numberPatter
 const isSupported = (text: string, sources: readonly string[]): boolean => {
   if (linkPattern.test(text)) return false;
   const source = sources.join('\n');
-  const known = numbersIn(source);
-  if (![...numbersIn(text)].every((number) => known.has(number))) return false;
-  if (![...text.matchAll(codePattern)].every(([, piece = '']) => source.includes(piece))) return false;
-  const stems = [...stemsOf(text)];
-  const sourceStems = stemsOf(source);
+  const sourceNumbers = extractNumbers(source);
+  if (![...extractNumbers(text)].every((number) => sourceNumbers.has(number))) return false;
+  if (![...text.matchAll(codePattern)].every(([, code = '']) => source.includes(code))) return false;
+  const stems = [...toStems(text)];
+  const sourceStems = toStems(source);
   return stems.length > 0 && stems.filter((stem) => sourceStems.has(stem)).length >= minWordShare * stems.length;
 };
 
 /** Returns sentences whose cited passages support them; others are omitted and counted. */
 export const checkSentences = (
-  written: readonly WrittenSentence[],
+  modelSentences: readonly ModelSentence[],
   passages: readonly FoundPassage[],
 ): CheckedSentences => {
-  const sentences = written.flatMap(({ text, sources }): CitedSentence[] => {
-    const cited = [...new Set(sources)].filter((place) => passages[place] !== undefined);
-    const sourceTexts = cited.flatMap((place) => {
-      const passage = passages[place];
+  const sentences = modelSentences.flatMap(({ text, sources }): CitedSentence[] => {
+    const citedIndexes = [...new Set(sources)].filter((passageIndex) => passages[passageIndex] !== undefined);
+    const sourceTexts = citedIndexes.flatMap((passageIndex) => {
+      const passage = passages[passageIndex];
       return passage === undefined ? [] : [[passage.origin.title, ...passage.headings, passage.text].join('\n')];
     });
-    return sourceTexts.length > 0 && isSupported(text, sourceTexts) ? [{ text: text.trim(), passages: cited }] : [];
+    return sourceTexts.length > 0 && isSupported(text, sourceTexts)
+      ? [{ text: text.trim(), passages: citedIndexes }]
+      : [];
   });
-  return { sentences, excluded: written.length - sentences.length };
+  return { sentences, excludedCount: modelSentences.length - sentences.length };
 };

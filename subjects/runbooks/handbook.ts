@@ -10,7 +10,7 @@ const isExcluded = (name: string): boolean => name === 'node_modules' || name ==
 
 let cachedSources: Promise<readonly PassageSource[]> | undefined;
 
-const readAll = async (): Promise<readonly PassageSource[]> => {
+const readAllReadmes = async (): Promise<readonly PassageSource[]> => {
   const paths: string[] = [];
   const exclude = (path: string): boolean => path.split(/[/\\]/).some(isExcluded);
   for await (const path of glob('**/README.md', { cwd: root, exclude })) paths.push(path.replaceAll('\\', '/'));
@@ -25,6 +25,6 @@ const readAll = async (): Promise<readonly PassageSource[]> => {
 
 /** Returns all READMEs by path; they are read on the first call. */
 export const readHandbook = (): Promise<readonly PassageSource[]> => {
-  cachedSources ??= readAll();
+  cachedSources ??= readAllReadmes();
   return cachedSources;
 };

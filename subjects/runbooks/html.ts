@@ -45,8 +45,8 @@ const namedEntities: Readonly<Record<string, string>> = {
 const entityPattern = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-Z]{2,8}));/g;
 
 const decodeEntities = (text: string): string =>
-  text.replace(entityPattern, (whole, decimal?: string, hexadecimal?: string, name = '') => {
-    if (decimal === undefined && hexadecimal === undefined) return namedEntities[name] ?? whole;
+  text.replace(entityPattern, (entity, decimal?: string, hexadecimal?: string, name = '') => {
+    if (decimal === undefined && hexadecimal === undefined) return namedEntities[name] ?? entity;
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code).toWellFormed() : '';
   });
@@ -56,12 +56,12 @@ const tagNamePattern = /^\/?([a-zA-Z][a-zA-Z0-9-]{0,31})/;
 /** Returns the index after a tag that begins at `from`; a `>` in quotes does not end the tag. */
 const findTagEnd = (html: string, from: number): number => {
   let quote = '';
-  for (let at = from; at < html.length; at++) {
-    const character = html[at] ?? '';
+  for (let index = from; index < html.length; index++) {
+    const character = html[index] ?? '';
     if (quote !== '') {
       if (character === quote) quote = '';
     } else if (character === '"' || character === "'") quote = character;
-    else if (character === '>') return at + 1;
+    else if (character === '>') return index + 1;
   }
   return html.length;
 };
@@ -74,7 +74,7 @@ class HtmlReader {
   #isPre = false;
   /** Name of the current omitted element */
   #skippedName: string | undefined;
-  #depth = 0;
+  #skippedDepth = 0;
   readonly #html: string;
   /** Names of raw elements without a further end tag, which are not searched again */
   readonly #unclosedNames = new Set<string>();
@@ -85,63 +85,63 @@ class HtmlReader {
 
   read(): this {
     const html = this.#html;
-    for (let at = 0; at < html.length; ) {
-      const open = html.indexOf('<', at);
-      this.#appendText(html.slice(at, open < 0 ? html.length : open));
-      if (open < 0) break;
-      at = this.#readMarkup(open);
+    for (let index = 0; index < html.length; ) {
+      const tagStart = html.indexOf('<', index);
+      this.#appendText(html.slice(index, tagStart < 0 ? html.length : tagStart));
+      if (tagStart < 0) break;
+      index = this.#readMarkup(tagStart);
     }
     this.#endLine();
     return this;
   }
 
   /** Reads markup that begins with `<`, and returns its end. */
-  #readMarkup(open: number): number {
+  #readMarkup(tagStart: number): number {
     const html = this.#html;
-    if (html.startsWith('<!--', open)) {
-      const end = html.indexOf('-->', open + 4);
+    if (html.startsWith('<!--', tagStart)) {
+      const end = html.indexOf('-->', tagStart + 4);
       return end < 0 ? html.length : end + 3;
     }
-    const next = html[open + 1] ?? '';
-    if (next === '!' || next === '?') return findTagEnd(html, open + 1);
-    const name = tagNamePattern.exec(html.slice(open + 1, open + 34))?.[1]?.toLowerCase();
+    const next = html[tagStart + 1] ?? '';
+    if (next === '!' || next === '?') return findTagEnd(html, tagStart + 1);
+    const name = tagNamePattern.exec(html.slice(tagStart + 1, tagStart + 34))?.[1]?.toLowerCase();
     if (name === undefined) {
       this.#appendText('<');
-      return open + 1;
+      return tagStart + 1;
     }
-    const end = findTagEnd(html, open + 1);
+    const end = findTagEnd(html, tagStart + 1);
     if (next === '/') this.#closeTag(name);
     else if (rawElements.has(name)) return this.#readRawElement(name, end);
     else this.#openTag(name, html[end - 2] === '/');
     return end;
   }
 
-  #readRawElement(name: string, begin: number): number {
+  #readRawElement(name: string, contentStart: number): number {
     const html = this.#html;
-    const end = this.#findRawEnd(name, begin);
+    const end = this.#findRawEnd(name, contentStart);
     if (name === 'title' && this.title === '')
-      this.title = decodeEntities(html.slice(begin, end)).trim().replace(/\s+/g, ' ');
+      this.title = decodeEntities(html.slice(contentStart, end)).trim().replace(/\s+/g, ' ');
     return end >= html.length ? end : findTagEnd(html, end + 2);
   }
 
-  #findRawEnd(name: string, begin: number): number {
+  #findRawEnd(name: string, contentStart: number): number {
     const html = this.#html;
     if (this.#unclosedNames.has(name)) return html.length;
-    for (let at = html.indexOf('</', begin); at >= 0; at = html.indexOf('</', at + 2))
-      if (html.slice(at + 2, at + 2 + name.length).toLowerCase() === name) return at;
+    for (let index = html.indexOf('</', contentStart); index >= 0; index = html.indexOf('</', index + 2))
+      if (html.slice(index + 2, index + 2 + name.length).toLowerCase() === name) return index;
     this.#unclosedNames.add(name);
     return html.length;
   }
 
-  #openTag(name: string, isClosed: boolean): void {
+  #openTag(name: string, isSelfClosing: boolean): void {
     if (this.#skippedName !== undefined) {
-      if (name === this.#skippedName && !isClosed) this.#depth++;
+      if (name === this.#skippedName && !isSelfClosing) this.#skippedDepth++;
       return;
     }
     if (skippedElements.has(name)) {
-      if (isClosed) return;
+      if (isSelfClosing) return;
       this.#skippedName = name;
-      this.#depth = 1;
+      this.#skippedDepth = 1;
       return;
     }
     if (inlineElements.has(name)) return;
@@ -153,8 +153,8 @@ class HtmlReader {
 
   #closeTag(name: string): void {
     if (this.#skippedName !== undefined) {
-      if (name === this.#skippedName) this.#depth--;
-      if (this.#depth <= 0) this.#skippedName = undefined;
+      if (name === this.#skippedName) this.#skippedDepth--;
+      if (this.#skippedDepth <= 0) this.#skippedName = undefined;
       return;
     }
     if (inlineElements.has(name)) return;
@@ -164,14 +164,14 @@ class HtmlReader {
 
   #appendText(text: string): void {
     if (this.#skippedName !== undefined || text === '') return;
-    const plain = decodeEntities(text);
+    const decodedText = decodeEntities(text);
     if (!this.#isPre) {
-      this.#text += plain.replace(/\s+/g, ' ');
+      this.#text += decodedText.replace(/\s+/g, ' ');
       return;
     }
-    const [first = '', ...others] = plain.split('\n');
+    const [first = '', ...followingLines] = decodedText.split('\n');
     this.#text += first;
-    for (const line of others) {
+    for (const line of followingLines) {
       this.#endLine();
       this.#text = line;
     }

@@ -15,7 +15,7 @@ const hiddenMarkup = [
 ] as const;
 
 /** Removes closing hashes: `## Steps ##` becomes `Steps`. */
-const withoutHashes = (text: string): string => {
+const removeClosingHashes = (text: string): string => {
   const trimmed = text.trim();
   let end = trimmed.length;
   while (trimmed[end - 1] === '#') end--;
@@ -23,18 +23,18 @@ const withoutHashes = (text: string): string => {
   return end < trimmed.length && /\s/.test(trimmed[end - 1] ?? '') ? trimmed.slice(0, end).trim() : trimmed;
 };
 
-/** Removes the text between two marks, including the marks; without the second mark, removes the remainder. */
+/** Removes the text between two markers, including the markers; without the second marker, removes the remainder. */
 const removeBetween = (text: string, begin: string, end: string): string => {
   const lower = text.toLowerCase();
   let result = '';
-  let at = 0;
-  for (let from = lower.indexOf(begin); from >= 0; from = lower.indexOf(begin, at)) {
-    result += text.slice(at, from);
+  let position = 0;
+  for (let from = lower.indexOf(begin); from >= 0; from = lower.indexOf(begin, position)) {
+    result += text.slice(position, from);
     const to = lower.indexOf(end, from + begin.length);
     if (to < 0) return result;
-    at = to + end.length;
+    position = to + end.length;
   }
-  return result + text.slice(at);
+  return result + text.slice(position);
 };
 
 /** Returns the title of a YAML front matter, and the text after it. */
@@ -53,27 +53,27 @@ const splitFrontMatter = (text: string): { readonly title: string; readonly rest
 
 /** Adds a line outside of code, or turns the previous line into a heading. */
 const addLine = (lines: Line[], line: string): void => {
-  const [mark = '', hashes] = headingPattern.exec(line) ?? [];
-  const [, under] = underlinePattern.exec(line) ?? [];
-  const before = lines.at(-1);
-  if (hashes !== undefined) lines.push({ level: hashes.length, text: withoutHashes(line.slice(mark.length)) });
-  else if (under !== undefined && before?.level === 0 && paragraphPattern.test(before.text))
-    lines[lines.length - 1] = { level: under.startsWith('=') ? 1 : 2, text: before.text.trim() };
+  const [marker = '', hashes] = headingPattern.exec(line) ?? [];
+  const [, underline] = underlinePattern.exec(line) ?? [];
+  const previousLine = lines.at(-1);
+  if (hashes !== undefined) lines.push({ level: hashes.length, text: removeClosingHashes(line.slice(marker.length)) });
+  else if (underline !== undefined && previousLine?.level === 0 && paragraphPattern.test(previousLine.text))
+    lines[lines.length - 1] = { level: underline.startsWith('=') ? 1 : 2, text: previousLine.text.trim() };
   else lines.push({ level: 0, text: line });
 };
 
 /** Parses Markdown in linear time. */
 export const readMarkdown = (text: string): { readonly title: string; readonly lines: readonly Line[] } => {
   const { title, rest } = splitFrontMatter(text);
-  const shown = hiddenMarkup.reduce((left, [begin, end]) => removeBetween(left, begin, end), rest);
+  const visibleText = hiddenMarkup.reduce((remaining, [begin, end]) => removeBetween(remaining, begin, end), rest);
   const lines: Line[] = [];
-  let fenced = '';
-  for (const line of shown.split('\n')) {
-    const mark = codeBlockPattern.exec(line)?.[1];
-    if (fenced === '' && mark === undefined) addLine(lines, line);
+  let codeBlockMarker = '';
+  for (const line of visibleText.split('\n')) {
+    const fence = codeBlockPattern.exec(line)?.[1];
+    if (codeBlockMarker === '' && fence === undefined) addLine(lines, line);
     else lines.push({ level: 0, text: line });
-    if (fenced === '') fenced = mark ?? '';
-    else if (mark?.startsWith(fenced)) fenced = '';
+    if (codeBlockMarker === '') codeBlockMarker = fence ?? '';
+    else if (fence?.startsWith(codeBlockMarker)) codeBlockMarker = '';
   }
   return { title, lines };
 };

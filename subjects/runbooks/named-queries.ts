@@ -7,7 +7,7 @@ import type { FoundPassage } from './passage-index.ts';
 export interface NamedQuery {
   readonly query: Query;
   /** Index in the list of passages */
-  readonly passage: number;
+  readonly passageIndex: number;
 }
 
 const codeBlockPattern = /^ {0,3}(`{3,}|~{3,})/;
@@ -22,19 +22,19 @@ const findCodeSpans = (line: string): string[] =>
 
 /** Returns code: blocks, and spans within a line. */
 const findCode = (text: string): string[] => {
-  const found: string[] = [];
+  const codeTexts: string[] = [];
   let block: string[] | undefined;
   for (const line of text.split('\n')) {
     if (codeBlockPattern.test(line)) {
-      if (block !== undefined) found.push(block.join('\n'));
+      if (block !== undefined) codeTexts.push(block.join('\n'));
       block = block === undefined ? [] : undefined;
     } else if (block !== undefined) block.push(line);
-    else found.push(...findCodeSpans(line));
+    else codeTexts.push(...findCodeSpans(line));
   }
-  return block === undefined ? found : [...found, block.join('\n')];
+  return block === undefined ? codeTexts : [...codeTexts, block.join('\n')];
 };
 
-const queryIn = (code: string): QueryRequest | undefined => {
+const parseQueryCode = (code: string): QueryRequest | undefined => {
   const text = code.trim();
   if (!text.startsWith('{"') && !text.startsWith('{\n')) return parsePromql(text);
   try {
@@ -45,19 +45,19 @@ const queryIn = (code: string): QueryRequest | undefined => {
 };
 
 /** Returns each query once, with the first passage that contains it. Shell commands are excluded. */
-export const extractQueries = (found: readonly FoundPassage[], maxQueries: number): NamedQuery[] => {
+export const extractQueries = (passages: readonly FoundPassage[], maxQueries: number): NamedQuery[] => {
   const queriesByKey = new Map<string, NamedQuery>();
-  for (const [passage, { origin, text }] of found.entries()) {
+  for (const [passageIndex, { origin, text }] of passages.entries()) {
     // Anyone who can send logs can create a pattern, so no query from a pattern is run.
-    const codes = origin.source === 'log-pattern' || origin.source === 'handbook' ? [] : findCode(text);
+    const codeTexts = origin.source === 'log-pattern' || origin.source === 'handbook' ? [] : findCode(text);
     const queries = [
       ...(origin.query === undefined ? [] : [origin.query]),
-      ...codes.flatMap((code) => queryIn(code) ?? []),
+      ...codeTexts.flatMap((code) => parseQueryCode(code) ?? []),
     ];
     for (const request of queries) {
       const query = parseQuery(request);
       const key = JSON.stringify(query);
-      if (!queriesByKey.has(key)) queriesByKey.set(key, { query, passage });
+      if (!queriesByKey.has(key)) queriesByKey.set(key, { query, passageIndex });
       if (queriesByKey.size >= maxQueries) return [...queriesByKey.values()];
     }
   }

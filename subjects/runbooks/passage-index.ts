@@ -3,7 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import MiniSearch from 'minisearch';
 import type { Query } from '../../queries/query.ts';
 import type { Passage } from './passages.ts';
-import { stemOf, wordsOf } from './words.ts';
+import { splitSearchWords, toStem } from './words.ts';
 
 export const sources = ['document', 'incident', 'rule', 'log-pattern', 'handbook'] as const;
 export type Source = (typeof sources)[number];
@@ -17,7 +17,7 @@ export interface PassageSource {
   /** URL for people; empty if unknown */
   readonly url: string;
   readonly passages: readonly Passage[];
-  /** Own query, such as that of a rule */
+  /** Query of the source itself, such as that of a rule */
   readonly query?: Query | undefined;
 }
 
@@ -55,9 +55,9 @@ const maxWords = 200;
 const batchSize = 20;
 
 /** Sources that people write, unlike telemetry or rules */
-const userWritten: ReadonlySet<Source> = new Set<Source>(['document', 'incident']);
+const userWrittenSources: ReadonlySet<Source> = new Set<Source>(['document', 'incident']);
 /** Maximum number of passages that are found by similarity alone */
-const maxSimilar = 10;
+const maxSimilarPassages = 10;
 /** Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009) */
 const rankOffset = 60;
 
@@ -71,21 +71,21 @@ interface Entry {
 
 /** Index of passages. Each source is identified by a key, which changes with its content. */
 export class PassageIndex {
-  readonly #books = new Map<string, PassageSource>();
+  readonly #sources = new Map<string, PassageSource>();
   readonly #search = new MiniSearch<Entry>({
     fields: ['title', 'headings', 'text'],
     storeFields: ['source'],
-    tokenize: wordsOf,
-    processTerm: stemOf,
+    tokenize: splitSearchWords,
+    processTerm: toStem,
     autoVacuum: { batchSize: 200, batchWait: 5, minDirtCount: 200, minDirtFactor: 0.1 },
   });
 
   has(key: string): boolean {
-    return this.#books.has(key);
+    return this.#sources.has(key);
   }
 
   keys(): Iterable<string> {
-    return this.#books.keys();
+    return this.#sources.keys();
   }
 
   /** Number of passages of all sources */
@@ -93,22 +93,22 @@ export class PassageIndex {
     return this.#search.documentCount;
   }
 
-  async add(key: string, book: PassageSource): Promise<void> {
-    if (this.#books.has(key)) return;
-    this.#books.set(key, book);
-    for (const [nth, { headings, text }] of book.passages.entries()) {
+  async add(key: string, passageSource: PassageSource): Promise<void> {
+    if (this.#sources.has(key)) return;
+    this.#sources.set(key, passageSource);
+    for (const [nth, { headings, text }] of passageSource.passages.entries()) {
       if (nth > 0 && nth % batchSize === 0) await yieldToEventLoop();
       // The source was removed in the meantime.
-      if (this.#books.get(key) !== book) return;
-      const { source, title } = book;
+      if (this.#sources.get(key) !== passageSource) return;
+      const { source, title } = passageSource;
       this.#search.add({ id: `${nth} ${key}`, source, title, headings: headings.join('\n'), text });
     }
   }
 
   remove(key: string): void {
-    const book = this.#books.get(key);
-    this.#books.delete(key);
-    for (const nth of book?.passages.keys() ?? []) {
+    const passageSource = this.#sources.get(key);
+    this.#sources.delete(key);
+    for (const nth of passageSource?.passages.keys() ?? []) {
       const id = `${nth} ${key}`;
       if (this.#search.has(id)) this.#search.discard(id);
     }
@@ -120,32 +120,32 @@ export class PassageIndex {
   }
 
   *#writtenPassages(from: ReadonlySet<Source>): Iterable<{ readonly id: string; readonly text: string }> {
-    for (const [key, { source, title, passages }] of this.#books)
-      if (userWritten.has(source) && from.has(source))
+    for (const [key, { source, title, passages }] of this.#sources)
+      if (userWrittenSources.has(source) && from.has(source))
         for (const [nth, { headings, text }] of passages.entries())
           yield { id: `${nth} ${key}`, text: [title, ...headings, text].join('\n') };
   }
 
   /**
-   * Returns the best matches first; of equal ones, the first by position. Without similarity, scores are those of BM25,
+   * Returns the best matches first; equal scores are ordered by position. Without similarity, scores are those of BM25,
    * otherwise those of the combined ranks.
    */
   search(question: string, { from, limit, similarity }: SearchOptions): FoundPassage[] {
-    const byWords = this.#searchWords(question, from);
-    const alike = similarity === undefined ? [] : this.#rankSimilar(from, similarity);
-    const found = alike.length === 0 ? byWords : mergeRanks([byWords.map(({ id }) => id), alike]);
-    return found.slice(0, limit).flatMap(({ id, score }) => {
-      const book = this.#findBook(id);
+    const wordMatches = this.#searchWords(question, from);
+    const similarIds = similarity === undefined ? [] : this.#rankSimilar(from, similarity);
+    const matches = similarIds.length === 0 ? wordMatches : mergeRanks([wordMatches.map(({ id }) => id), similarIds]);
+    return matches.slice(0, limit).flatMap(({ id, score }) => {
+      const passageSource = this.#findBook(id);
       const nth = Number.parseInt(id, 10);
-      const passage = book?.passages[nth];
-      if (book === undefined || passage === undefined) return [];
-      const { passages: _, ...named } = book;
-      return [{ origin: named, nth, ...passage, score }];
+      const passage = passageSource?.passages[nth];
+      if (passageSource === undefined || passage === undefined) return [];
+      const { passages: _, ...sourceFields } = passageSource;
+      return [{ origin: sourceFields, nth, ...passage, score }];
     });
   }
 
   #searchWords(question: string, from: ReadonlySet<Source>): readonly ScoredPassage[] {
-    const words = [...new Set(wordsOf(question))].slice(0, maxWords);
+    const words = [...new Set(splitSearchWords(question))].slice(0, maxWords);
     return this.#search.search(words.join(' '), {
       tokenize: (text) => text.split(' '),
       boost: { title: 2, headings: 1.5 },
@@ -157,16 +157,16 @@ export class PassageIndex {
   }
 
   #rankSimilar(from: ReadonlySet<Source>, similarity: (text: string) => number | undefined): readonly string[] {
-    const known = [...this.#writtenPassages(from)].flatMap(({ id, text }) => {
+    const scoredPassages = [...this.#writtenPassages(from)].flatMap(({ id, text }) => {
       const score = similarity(text);
       return score === undefined ? [] : [{ id, score }];
     });
-    const best = known.toSorted((one, other) => other.score - one.score).slice(0, maxSimilar);
-    return best.map(({ id }) => id);
+    const bestPassages = scoredPassages.toSorted((one, other) => other.score - one.score).slice(0, maxSimilarPassages);
+    return bestPassages.map(({ id }) => id);
   }
 
   #findBook(id: string): PassageSource | undefined {
-    return this.#books.get(id.slice(id.indexOf(' ') + 1));
+    return this.#sources.get(id.slice(id.indexOf(' ') + 1));
   }
 }
 

@@ -26,22 +26,22 @@ const maxHeadingLength = 200;
  * otherwise at the limit.
  */
 const findSplit = (text: string): number => {
-  for (const mark of ['\n\n', '\n', '. ', ' ']) {
-    const at = text.lastIndexOf(mark, maxPassageLength - mark.length);
-    if (at >= maxPassageLength / 2) return at + mark.length;
+  for (const separator of ['\n\n', '\n', '. ', ' ']) {
+    const index = text.lastIndexOf(separator, maxPassageLength - separator.length);
+    if (index >= maxPassageLength / 2) return index + separator.length;
   }
   return maxPassageLength;
 };
 
 const splitText = (text: string): string[] => {
-  const pieces: string[] = [];
-  let rest = text.trim();
-  while (rest.length > maxPassageLength) {
-    const cut = findSplit(rest.slice(0, maxPassageLength));
-    pieces.push(rest.slice(0, cut).trim().toWellFormed());
-    rest = rest.slice(cut).trim();
+  const parts: string[] = [];
+  let remaining = text.trim();
+  while (remaining.length > maxPassageLength) {
+    const splitIndex = findSplit(remaining.slice(0, maxPassageLength));
+    parts.push(remaining.slice(0, splitIndex).trim().toWellFormed());
+    remaining = remaining.slice(splitIndex).trim();
   }
-  return rest === '' ? pieces : [...pieces, rest];
+  return remaining === '' ? parts : [...parts, remaining];
 };
 
 const truncateHeading = (text: string): string => text.slice(0, maxHeadingLength).toWellFormed();
@@ -54,8 +54,8 @@ const readers: Readonly<Record<Format, (text: string) => { readonly title: strin
   };
 
 /**
- * Parses a document. The title is the given one, otherwise the document's own, otherwise its first words. Takes linear
- * time.
+ * Parses a document. The title is `givenTitle`, otherwise that of the document, otherwise its first line with text.
+ * Takes linear time.
  */
 export const readDocument = (content: string, format: Format, givenTitle = ''): ReadDocument => {
   // Control characters have no meaning, and some stores reject them.
@@ -63,15 +63,15 @@ export const readDocument = (content: string, format: Format, givenTitle = ''): 
     .toWellFormed()
     .replace(/\r\n?/g, '\n')
     .replace(/[^\P{Cc}\t\n]/gu, '');
-  const { title: own, lines } = readers[format](clean);
+  const { title: documentTitle, lines } = readers[format](clean);
   const passages: Passage[] = [];
   let openHeadings: (string | undefined)[] = [];
   let firstHeading = '';
   let text: string[] = [];
   const endSection = (): void => {
     const headings = openHeadings.flatMap((each) => (each === undefined || each === '' ? [] : [each]));
-    const pieces = splitText(text.join('\n'));
-    for (const piece of pieces) passages.push({ headings, text: piece });
+    const parts = splitText(text.join('\n'));
+    for (const part of parts) passages.push({ headings, text: part });
     text = [];
   };
   for (const line of lines) {
@@ -86,14 +86,14 @@ export const readDocument = (content: string, format: Format, givenTitle = ''): 
   }
   endSection();
   const title = truncateHeading(
-    givenTitle || own || firstHeading || lines.find((line) => line.text.trim() !== '')?.text.trim() || '',
+    givenTitle || documentTitle || firstHeading || lines.find((line) => line.text.trim() !== '')?.text.trim() || '',
   );
-  const named = passages.map(({ headings, text: passageText }) => ({
+  const titledPassages = passages.map(({ headings, text: passageText }) => ({
     headings: headings[0] === title ? headings.slice(1) : headings,
     text: passageText,
   }));
   // A document with headings alone can also be found.
-  if (named.length === 0 && lines.length > 0 && title !== '')
+  if (titledPassages.length === 0 && lines.length > 0 && title !== '')
     return { title, passages: [{ headings: [], text: title }] };
-  return { title, passages: named };
+  return { title, passages: titledPassages };
 };

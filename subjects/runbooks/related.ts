@@ -1,5 +1,5 @@
 /** Related sources in addition to runbooks: resolved incidents, texts of alert rules, log patterns */
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { computeHashId } from '../../runtime/hash-of.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
@@ -8,7 +8,7 @@ import { parseStoredRule } from '../alerts/rule.ts';
 import type { PassageSource } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 
-/** Maximum numbers; the most recently resolved or seen are searched */
+/** Maximum numbers of sources; the most recent incidents and patterns are searched */
 const maxIncidents = 300;
 const maxRules = 1_000;
 const maxPatterns = 500;
@@ -16,12 +16,12 @@ const maxPatterns = 500;
 /** A source, and a key that changes with its content */
 export interface KeyedSource {
   readonly key: string;
-  readonly book: PassageSource;
+  readonly source: PassageSource;
 }
 
-const withKey = (book: PassageSource): KeyedSource => ({
-  key: `${book.source}:${book.id}:${computeHashId(book.title, book.passages)}`,
-  book,
+const toKeyedSource = (source: PassageSource): KeyedSource => ({
+  key: `${source.source}:${source.id}:${computeHashId(source.title, source.passages)}`,
+  source,
 });
 
 const readIncidents = async (documents: TenantDocuments): Promise<PassageSource[]> => {
@@ -38,21 +38,21 @@ const readIncidents = async (documents: TenantDocuments): Promise<PassageSource[
     const postmortem = postmortems.items.find((each) => each.id === id);
     const actions = postmortem?.actions.map(({ text }) => `- ${text}`).join('\n') ?? '';
     const noteTexts = notes.items.filter(({ incidentId }) => incidentId === id).map(({ text }) => text);
-    const parts: readonly (readonly [heading: string, text: string])[] = [
+    const sections: readonly (readonly [heading: string, text: string])[] = [
       ['', [summary, services.length === 0 ? '' : `Services: ${services.join(', ')}`].join('\n\n').trim()],
       ['Impact', postmortem?.impact ?? ''],
       ['Causes', postmortem?.causes ?? ''],
       ['Actions', actions],
       ['Notes', noteTexts.join('\n\n')],
     ];
-    const passages = parts.flatMap(([heading, text]) =>
+    const passages = sections.flatMap(([heading, text]) =>
       readDocument(text, 'text', title).passages.map((each) => ({
         ...each,
         headings: heading === '' ? [] : [heading],
       })),
     );
-    const own = passages.length === 0 ? [{ headings: [], text: title }] : passages;
-    return { source: 'incident', id, title, url: '', passages: own };
+    const nonEmptyPassages = passages.length === 0 ? [{ headings: [], text: title }] : passages;
+    return { source: 'incident', id, title, url: '', passages: nonEmptyPassages };
   });
 };
 
@@ -62,20 +62,20 @@ const webUrlOrEmpty = (text: string): string =>
 
 const readRules = async (documents: TenantDocuments): Promise<PassageSource[]> => {
   const { items } = await documents.collection(alertRules).list({ limit: maxRules });
-  return items.flatMap((stored): PassageSource[] => {
-    const rule = parseStoredRule(stored);
+  return items.flatMap((storedRule): PassageSource[] => {
+    const rule = parseStoredRule(storedRule);
     if (rule === undefined) return [];
     const { id, name, description, annotations, condition } = rule;
     const { runbook_url: link = '', ...texts } = annotations;
     const text = [description, ...Object.values(texts)].filter((each) => each !== '').join('\n\n');
     const passages = readDocument(text, 'text', name).passages;
     const query = condition.kind === 'composite' ? undefined : condition.query;
-    const own = passages.length === 0 ? [{ headings: [], text: name }] : passages;
-    return [{ source: 'rule', id, title: name, url: webUrlOrEmpty(link), passages: own, query }];
+    const nonEmptyPassages = passages.length === 0 ? [{ headings: [], text: name }] : passages;
+    return [{ source: 'rule', id, title: name, url: webUrlOrEmpty(link), passages: nonEmptyPassages, query }];
   });
 };
 
-const readPatterns = async ({ columns }: Reading): Promise<PassageSource[]> => {
+const readPatterns = async ({ columns }: TenantReader): Promise<PassageSource[]> => {
   const rows = await columns.query<{ id: string; template: string; services: readonly string[] }>(
     `SELECT pattern_id AS id, argMax(template, last_seen) AS template, arraySort(groupUniqArray(20)(toString(service))) AS services
     FROM log_patterns WHERE tenant_id = {tenant:String}
@@ -90,11 +90,14 @@ const readPatterns = async ({ columns }: Reading): Promise<PassageSource[]> => {
 };
 
 /** Returns the related sources that the reader's plan includes. */
-export const readRelated = async (documents: TenantDocuments, reading: Reading): Promise<readonly KeyedSource[]> => {
-  const found = await Promise.all([
+export const readRelated = async (
+  documents: TenantDocuments,
+  reading: TenantReader,
+): Promise<readonly KeyedSource[]> => {
+  const sourceLists = await Promise.all([
     readIncidents(documents),
     readRules(documents),
     reading.plan.entitlements.includes('logs') ? readPatterns(reading) : [],
   ]);
-  return found.flat().map(withKey);
+  return sourceLists.flat().map(toKeyedSource);
 };

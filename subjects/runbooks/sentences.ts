@@ -1,6 +1,6 @@
 /** Sentences of passages, ranked by relevance to a question */
 import type { FoundPassage } from './passage-index.ts';
-import { stemsOf } from './words.ts';
+import { toStems } from './words.ts';
 
 const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 const codeBlockPattern = /^ {0,3}(?:`{3,}|~{3,})/;
@@ -12,16 +12,16 @@ const maxSentenceLength = 600;
 /** Removes link targets: `[words](address)` becomes `words`. */
 const removeLinkTargets = (text: string): string => {
   let result = '';
-  let at = 0;
-  for (let middle = text.indexOf(']('); middle >= 0; middle = text.indexOf('](', at)) {
+  let position = 0;
+  for (let middle = text.indexOf(']('); middle >= 0; middle = text.indexOf('](', position)) {
     const begin = text.lastIndexOf('[', middle);
-    const end = text.indexOf(')', middle);
-    if (end < 0) break;
-    const isLink = begin >= at;
-    result += isLink ? text.slice(at, begin) + text.slice(begin + 1, middle) : text.slice(at, middle + 2);
-    at = isLink ? end + 1 : middle + 2;
+    const endBlock = text.indexOf(')', middle);
+    if (endBlock < 0) break;
+    const isLink = begin >= position;
+    result += isLink ? text.slice(position, begin) + text.slice(begin + 1, middle) : text.slice(position, middle + 2);
+    position = isLink ? endBlock + 1 : middle + 2;
   }
-  return result + text.slice(at);
+  return result + text.slice(position);
 };
 
 /** Returns readable text: link labels without targets, and no emphasis. Code retains its marks. */
@@ -30,24 +30,24 @@ const toPlainText = (text: string): string => removeLinkTargets(text).replaceAll
 /** Returns blocks of prose: paragraphs and list items. Code blocks contain no sentences. */
 const splitBlocks = (text: string): string[] => {
   const blocks: string[] = [];
-  let open: string[] = [];
+  let openLines: string[] = [];
   let isCode = false;
-  const end = (): void => {
-    if (open.length > 0) blocks.push(open.join(' '));
-    open = [];
+  const endBlock = (): void => {
+    if (openLines.length > 0) blocks.push(openLines.join(' '));
+    openLines = [];
   };
   for (const line of text.split('\n')) {
     if (codeBlockPattern.test(line)) {
-      end();
+      endBlock();
       isCode = !isCode;
       continue;
     }
     if (isCode) continue;
-    if (line.trim() === '' || blockMarkPattern.test(line)) end();
+    if (line.trim() === '' || blockMarkPattern.test(line)) endBlock();
     const lineText = toPlainText(line.replace(blockMarkPattern, ''));
-    if (lineText !== '') open.push(lineText);
+    if (lineText !== '') openLines.push(lineText);
   }
-  end();
+  endBlock();
   return blocks;
 };
 
@@ -79,19 +79,19 @@ const minWeightShare = 0.25;
 const maxSentences = 6;
 const maxSentencesPerPassage = 2;
 
-const passageStems = ({ origin, headings, text }: FoundPassage): Set<string> =>
-  stemsOf([origin.title, ...headings, text].join('\n'));
+const getPassageStems = ({ origin, headings, text }: FoundPassage): Set<string> =>
+  toStems([origin.title, ...headings, text].join('\n'));
 
 /** Returns the weight of each stem of the question, by how few of the found passages contain it. */
-const stemWeights = (question: string, stems: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> =>
+const computeStemWeights = (question: string, stems: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> =>
   new Map(
-    [...stemsOf(question)].map((stem) => {
-      const having = stems.filter((each) => each.has(stem)).length;
-      return [stem, Math.log(1 + (stems.length + 1) / (having + 0.5))];
+    [...toStems(question)].map((stem) => {
+      const matchCount = stems.filter((each) => each.has(stem)).length;
+      return [stem, Math.log(1 + (stems.length + 1) / (matchCount + 0.5))];
     }),
   );
 
-const weightShare = (weights: ReadonlyMap<string, number>, stems: ReadonlySet<string>): number => {
+const computeWeightShare = (weights: ReadonlyMap<string, number>, stems: ReadonlySet<string>): number => {
   let matchedWeight = 0;
   let totalWeight = 0;
   for (const [stem, weight] of weights) {
@@ -105,34 +105,34 @@ const weightShare = (weights: ReadonlyMap<string, number>, stems: ReadonlySet<st
  * Returns the sentences of the best passages that are most relevant to the question, in passage order. A sentence that
  * occurs in several passages cites all of them.
  */
-export const bestSentences = (question: string, found: readonly FoundPassage[]): BestSentences => {
-  const stems = found.map(passageStems);
-  const weights = stemWeights(question, stems);
-  const [first] = found;
-  if (first === undefined || weightShare(weights, stems[0] ?? new Set()) < minWeightShare)
+export const selectBestSentences = (question: string, passages: readonly FoundPassage[]): BestSentences => {
+  const stems = passages.map(getPassageStems);
+  const weights = computeStemWeights(question, stems);
+  const [first] = passages;
+  if (first === undefined || computeWeightShare(weights, stems[0] ?? new Set()) < minWeightShare)
     return { sentences: [], reason: 'unknown, because no passage contains an answer to the question' };
-  const fair = found.flatMap((passage, index) =>
+  const relevantPassages = passages.flatMap((passage, index) =>
     passage.score >= minRelativeScore * first.score ? [{ passage, index }] : [],
   );
-  const candidates = fair.flatMap(({ passage, index }) =>
+  const candidates = relevantPassages.flatMap(({ passage, index }) =>
     splitSentences(passage.text)
-      .map((text, place) => ({
+      .map((text, position) => ({
         text,
         index,
-        place,
-        rank: weightShare(weights, stemsOf(text)) + (0.5 * passage.score) / first.score,
+        place: position,
+        rank: computeWeightShare(weights, toStems(text)) + (0.5 * passage.score) / first.score,
       }))
       .sort((one, other) => other.rank - one.rank || one.place - other.place)
       .slice(0, maxSentencesPerPassage),
   );
-  const places = new Map<string, number[]>();
-  for (const { text, index } of candidates) places.set(text, [...(places.get(text) ?? []), index]);
-  const chosen = candidates
-    .filter(({ text, index }) => places.get(text)?.[0] === index)
+  const indexesByText = new Map<string, number[]>();
+  for (const { text, index } of candidates) indexesByText.set(text, [...(indexesByText.get(text) ?? []), index]);
+  const bestCandidates = candidates
+    .filter(({ text, index }) => indexesByText.get(text)?.[0] === index)
     .sort((one, other) => other.rank - one.rank)
     .slice(0, maxSentences)
     .sort((one, other) => one.index - other.index || one.place - other.place);
-  const sentences = chosen.map(({ text }) => ({ text, passages: [...new Set(places.get(text) ?? [])] }));
+  const sentences = bestCandidates.map(({ text }) => ({ text, passages: [...new Set(indexesByText.get(text) ?? [])] }));
   return {
     sentences,
     reason: sentences.length === 0 ? 'the passages contain no sentences: read the passages themselves' : null,

@@ -1,12 +1,12 @@
 /** In-memory passages of each organization, in sync with its documents */
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import {
   runbookDocuments,
   runbookIndexRevisionId,
-  runbookShelves,
+  runbookIndexRevisions,
   runbookTexts,
 } from '../../schemas/resources/runbook.ts';
 import { readHandbook } from './handbook.ts';
@@ -14,7 +14,10 @@ import { PassageIndex, type Source, sources } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 import { readRelated } from './related.ts';
 
-/** Maximum number of passages of all organizations; the least recently used are evicted. A passage takes about 7 KB. */
+/**
+ * Maximum number of passages of all organizations; the least recently used organizations are evicted. A passage
+ * takes about 7 KB.
+ */
 const defaultMaxPassages = 30_000;
 /** Maximum age of related sources */
 const maxRelatedAgeMs = 30_000;
@@ -29,10 +32,10 @@ interface TenantIndex {
 
 interface IndexRequest {
   readonly documents: TenantDocuments;
-  readonly reading: Reading;
+  readonly reading: TenantReader;
 }
 
-const documentKey = (id: string): string => `document:${id}`;
+const toDocumentKey = (id: string): string => `document:${id}`;
 
 export class PassageIndexCache {
   readonly #indexes = new Map<string, TenantIndex>();
@@ -47,7 +50,7 @@ export class PassageIndexCache {
    * Returns the index of an organization. Documents are current, whichever process wrote them; related sources are at
    * most half a minute old.
    */
-  of(request: IndexRequest): Promise<PassageIndex> {
+  get(request: IndexRequest): Promise<PassageIndex> {
     const { tenantId } = request.documents;
     return this.#mutex.run(tenantId, async () => {
       const tenantIndex: TenantIndex = this.#indexes.get(tenantId) ?? {
@@ -64,19 +67,19 @@ export class PassageIndexCache {
   }
 
   #evict(exceptTenantId: string): void {
-    let heldPassages = [...this.#indexes.values()].reduce((sum, { index }) => sum + index.passages, 0);
+    let passageCount = [...this.#indexes.values()].reduce((sum, { index }) => sum + index.passages, 0);
     for (const [tenantId, { index }] of this.#indexes) {
-      if (heldPassages <= this.#maxPassages) return;
+      if (passageCount <= this.#maxPassages) return;
       if (tenantId === exceptTenantId) continue;
       this.#indexes.delete(tenantId);
-      heldPassages -= index.passages;
+      passageCount -= index.passages;
     }
   }
 }
 
 const updateIndex = async (tenantIndex: TenantIndex, request: IndexRequest): Promise<void> => {
   const { documents } = request;
-  const stored = await documents.collection(runbookShelves).find(runbookIndexRevisionId);
+  const stored = await documents.collection(runbookIndexRevisions).find(runbookIndexRevisionId);
   const revision = stored?.revision ?? '';
   if (revision !== tenantIndex.revision) {
     await indexDocuments(tenantIndex.index, documents);
@@ -84,7 +87,7 @@ const updateIndex = async (tenantIndex: TenantIndex, request: IndexRequest): Pro
   }
   if (performance.now() - tenantIndex.relatedAtMs < maxRelatedAgeMs) return;
   const at = performance.now();
-  for (const book of await readHandbook()) await tenantIndex.index.add(`handbook:${book.id}`, book);
+  for (const source of await readHandbook()) await tenantIndex.index.add(`handbook:${source.id}`, source);
   await indexRelated(tenantIndex.index, request);
   tenantIndex.relatedAtMs = at;
 };
@@ -92,7 +95,7 @@ const updateIndex = async (tenantIndex: TenantIndex, request: IndexRequest): Pro
 const indexDocuments = async (index: PassageIndex, documents: TenantDocuments): Promise<void> => {
   const removedKeys = new Set([...index.keys()].filter((key) => key.startsWith('document:')));
   for await (const { id, title, format, url } of iterateDocuments(documents.collection(runbookDocuments))) {
-    const key = documentKey(id);
+    const key = toDocumentKey(id);
     removedKeys.delete(key);
     if (index.has(key)) continue;
     const text = await documents.collection(runbookTexts).find(id);
@@ -107,13 +110,13 @@ const isRelated = (key: string): boolean => !key.startsWith('document:') && !key
 
 const indexRelated = async (index: PassageIndex, { documents, reading }: IndexRequest): Promise<void> => {
   const removedKeys = new Set([...index.keys()].filter(isRelated));
-  for (const { key, book } of await readRelated(documents, reading)) {
+  for (const { key, source } of await readRelated(documents, reading)) {
     removedKeys.delete(key);
-    await index.add(key, book);
+    await index.add(key, source);
   }
   for (const key of removedKeys) index.remove(key);
 };
 
 /** Returns the sources that a plan includes. */
-export const availableSources = ({ plan }: Pick<Reading, 'plan'>): readonly Source[] =>
+export const getAvailableSources = ({ plan }: Pick<TenantReader, 'plan'>): readonly Source[] =>
   sources.filter((source) => source !== 'log-pattern' || plan.entitlements.includes('logs'));

@@ -21,10 +21,10 @@ const splitCamelCase = (name: string): readonly string[] =>
     .split(' ');
 
 /** Returns words in their order; names in camel case by their parts and in full. Fillers are omitted. */
-export const wordsOf = (text: string): string[] => {
+export const splitSearchWords = (text: string): string[] => {
   const words: string[] = [];
-  for (const [found] of text.normalize('NFKC').matchAll(wordPattern)) {
-    const name = found.slice(0, maxWordLength);
+  for (const [match] of text.normalize('NFKC').matchAll(wordPattern)) {
+    const name = match.slice(0, maxWordLength);
     const parts = splitCamelCase(name);
     for (const part of parts.length > 1 ? [...parts, name] : parts) {
       const word = part.toLowerCase();
@@ -39,7 +39,7 @@ const stems = new Map<string, string>();
 const maxStems = 50_000;
 
 /** Returns the common stem of a word's forms: `restarting` and `restarts` become `restart`. */
-export const stemOf = (word: string): string => {
+export const toStem = (word: string): string => {
   let stem = stems.get(word);
   if (stem === undefined) {
     stem = stemmer(word);
@@ -49,4 +49,4 @@ export const stemOf = (word: string): string => {
   return stem;
 };
 
-export const stemsOf = (text: string): Set<string> => new Set(wordsOf(text).map(stemOf));
+export const toStems = (text: string): Set<string> => new Set(splitSearchWords(text).map(toStem));

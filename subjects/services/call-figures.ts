@@ -26,8 +26,8 @@ export interface QuantilesRow {
 /** Returns durations. Quantiles are those of buckets, limited to the maximum duration. */
 export const toDurations = ({ longest, p50, p95, p99 }: QuantilesRow, mean: number): CallDurations => {
   const max = Number(longest);
-  const quantile = (value: number): number => Math.min(Math.round(value), max);
-  return { mean, p50: quantile(p50), p95: quantile(p95), p99: quantile(p99), max };
+  const toQuantile = (value: number): number => Math.min(Math.round(value), max);
+  return { mean, p50: toQuantile(p50), p95: toQuantile(p95), p99: toQuantile(p99), max };
 };
 
 /** SQL of the columns of `service_edges`, summed over a group */
@@ -41,7 +41,7 @@ export interface CallMetricsRow extends QuantilesRow {
   readonly mean: number;
 }
 
-/** Returns the statistics of a group in a number of seconds; the duration is `null` if no call has one. */
+/** Returns the call metrics of a group over a number of seconds; `duration` is `null` if no call has one. */
 export const toCallMetrics = (row: CallMetricsRow, seconds: number) => {
   const [requests, errors] = [Number(row.all_requests), Number(row.all_errors)];
   return {

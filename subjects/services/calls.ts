@@ -1,8 +1,8 @@
-/** Calls between given services */
+/** Reads the calls between given services */
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
-import { minutesCondition, minutesParameters, toFullMinutes } from './minutes.ts';
+import type { TenantReader } from '../../queries/reading.ts';
+import { minutesCondition, toFullMinutes, toMinutesParameters } from './minutes.ts';
 
 export interface ServiceCalls {
   readonly client: string;
@@ -15,18 +15,18 @@ export interface ServiceCalls {
  * Returns calls from one service to another in the full minutes of a range; those with the most failing calls first.
  */
 export const readCallsBetween = async (
-  reading: Reading,
+  reading: TenantReader,
   services: readonly string[],
   range: Range,
 ): Promise<ServiceCalls[]> => {
   requireEntitlement(reading, 'traces');
-  const named = '{services:Array(String)}';
+  const serviceList = '{services:Array(String)}';
   const rows = await reading.columns.query<{ client: string; server: string; requests: string; errors: string }>(
     `SELECT client, server, toString(sum(service_edges.requests)) AS requests, toString(sum(service_edges.errors)) AS errors
     FROM service_edges WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND client_kind = 'service' AND server_kind = 'service'
-      AND client != server AND client IN ${named} AND server IN ${named}
+      AND client != server AND client IN ${serviceList} AND server IN ${serviceList}
     GROUP BY client, server ORDER BY sum(service_edges.errors) DESC, sum(service_edges.requests) DESC, client, server LIMIT 1000`,
-    { ...minutesParameters(toFullMinutes(range, reading.nowMs)), services: [...services] },
+    { ...toMinutesParameters(toFullMinutes(range, reading.nowMs)), services: [...services] },
   );
   return rows.map(({ requests, errors, ...names }) => ({
     ...names,

@@ -1,11 +1,15 @@
-/** Filters counts of services by scope, minutes, environment, and further conditions */
+/** Builds filters on counts of services: project scope, minutes, service and environment */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import { minutesCondition, minutesParameters } from './minutes.ts';
+import { minutesCondition, toMinutesParameters } from './minutes.ts';
 
 /** Returns SQL of the environment's name, from the current or former attribute. */
-export const environmentSql = (attributes: string): string =>
+export const buildEnvironmentSql = (attributes: string): string =>
   `if(${attributes}['deployment.environment.name'] != '', ${attributes}['deployment.environment.name'], ${attributes}['deployment.environment'])`;
 
 /** Query parameters that select requests */
@@ -36,22 +40,22 @@ export interface ActivityFilter extends ProjectScope {
 
 /** Returns the SQL condition of a filter on `resource_activity`, and its parameters. */
 export const buildActivityFilter = (
-  choice: ActivityFilter,
+  filter: ActivityFilter,
 ): { readonly where: string; readonly parameters: Record<string, string> } => {
-  const conditions = [`tenant_id = {tenant:String} AND ${minutesCondition}${projectScopeCondition(choice)}`];
+  const conditions = [`tenant_id = {tenant:String} AND ${minutesCondition}${buildProjectScopeCondition(filter)}`];
   const parameters: Record<string, string> = {
-    ...minutesParameters(choice.minutes),
-    ...projectScopeParameterValues(choice),
+    ...toMinutesParameters(filter.minutes),
+    ...toProjectScopeParameters(filter),
   };
-  if (choice.service !== undefined) {
+  if (filter.service !== undefined) {
     conditions.push('service = {service:String}');
-    parameters['service'] = choice.service;
+    parameters['service'] = filter.service;
   }
-  if (choice.environment !== undefined) {
+  if (filter.environment !== undefined) {
     conditions.push(
-      `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${environmentSql('attributes')} = {environment:String})`,
+      `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${buildEnvironmentSql('attributes')} = {environment:String})`,
     );
-    parameters['environment'] = choice.environment;
+    parameters['environment'] = filter.environment;
   }
   return { where: conditions.join(' AND '), parameters };
 };

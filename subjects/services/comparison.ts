@@ -49,7 +49,7 @@ interface Cluster {
   readonly squares: number;
 }
 
-const clusterMean = (clusters: readonly Cluster[]): { mean: number; variance: number; size: number } => {
+const computeClusterMean = (clusters: readonly Cluster[]): { mean: number; variance: number; size: number } => {
   const size = clusters.reduce((sum, cluster) => sum + cluster.size, 0);
   const mean = clusters.reduce((sum, cluster) => sum + cluster.sum, 0) / size;
   const squares = clusters.reduce((sum, cluster) => sum + cluster.squares, 0);
@@ -63,25 +63,26 @@ const clusterMean = (clusters: readonly Cluster[]): { mean: number; variance: nu
 };
 
 /**
- * Compares the three aspects. Scores: failed or not; the share of the other requests that were faster; slower than 95%
- * before.
+ * Compares the three aspects. A request is scored by whether it failed, by the share of all requests that were
+ * faster, and by whether it was slower than 95% of the requests before.
  */
 export const compare = (
   before: readonly MinuteCounts[],
   after: readonly MinuteCounts[],
 ): readonly AspectComparison[] => {
   const all = sumBuckets([...before, ...after]);
-  const slow = slowBucket(sumBuckets(before));
-  const rank = rankByBucket(all);
+  const slowestNormalBucket = findSlowBucket(sumBuckets(before));
+  const rank = createRankByBucket(all);
   const scores: Readonly<Record<Aspect, (minute: MinuteCounts) => Cluster>> = {
     errors: ({ requests, errors }) => ({ size: requests, sum: errors, squares: errors }),
     latency: ({ requests, buckets }) => createCluster(requests, buckets, rank),
-    tail: ({ requests, buckets }) => createCluster(requests, buckets, (bucket) => (bucket > slow ? 1 : 0)),
+    tail: ({ requests, buckets }) =>
+      createCluster(requests, buckets, (bucket) => (bucket > slowestNormalBucket ? 1 : 0)),
   };
   return aspects.map((aspect) => {
-    const [one, two] = [before.map(scores[aspect]), after.map(scores[aspect])];
+    const [beforeClusters, afterClusters] = [before.map(scores[aspect]), after.map(scores[aspect])];
     // Ranks cover both sides, so their means differ by half of the probability's difference from 0.5.
-    return judgeAspect(aspect, one, two);
+    return judgeAspect(aspect, beforeClusters, afterClusters);
   });
 };
 
@@ -92,11 +93,11 @@ const sumBuckets = (minutes: readonly MinuteCounts[]): DurationBuckets => {
   return sum;
 };
 
-const createCluster = (size: number, buckets: DurationBuckets, scoreOf: (bucket: number) => number): Cluster => {
+const createCluster = (size: number, buckets: DurationBuckets, getScore: (bucket: number) => number): Cluster => {
   let sum = 0;
   let squares = 0;
   for (const [bucket, spans] of buckets) {
-    const score = scoreOf(bucket);
+    const score = getScore(bucket);
     sum += score * spans;
     squares += score ** 2 * spans;
   }
@@ -104,48 +105,55 @@ const createCluster = (size: number, buckets: DurationBuckets, scoreOf: (bucket:
 };
 
 /** Returns the bucket of the 95th percentile. */
-const slowBucket = (buckets: DurationBuckets): number => {
+const findSlowBucket = (buckets: DurationBuckets): number => {
   const quantile = computeQuantile(buckets, 0.95) ?? 0;
   return Math.floor(8 * Math.log2(quantile));
 };
 
 /**
- * Returns the share of requests that were faster than one of a bucket; half of those in the same bucket count (Mann and
- * Whitney).
+ * Returns a function from a bucket to the share of requests that were faster. Requests in the same bucket count half
+ * (Mann and Whitney).
  */
-const rankByBucket = (buckets: DurationBuckets): ((bucket: number) => number) => {
+const createRankByBucket = (buckets: DurationBuckets): ((bucket: number) => number) => {
   const sorted = [...buckets].sort(([one], [other]) => one - other);
   const total = sorted.reduce((sum, [, spans]) => sum + spans, 0);
   const ranks = new Map<number, number>();
-  let passed = 0;
+  let cumulativeCount = 0;
   for (const [bucket, spans] of sorted) {
-    ranks.set(bucket, (passed + spans / 2) / total);
-    passed += spans;
+    ranks.set(bucket, (cumulativeCount + spans / 2) / total);
+    cumulativeCount += spans;
   }
   return (bucket) => ranks.get(bucket) ?? 0;
 };
 
 const judgeAspect = (aspect: Aspect, before: readonly Cluster[], after: readonly Cluster[]): AspectComparison => {
-  const [one, two] = [clusterMean(before), clusterMean(after)];
-  const difference = two.mean - one.mean;
-  const deviation = Math.sqrt(one.variance + two.variance);
-  const freedom = Math.max(1, Math.min(before.length, after.length) - 1);
-  const p = 2 * studentTProbability(Math.abs(difference) / deviation, freedom);
+  const [beforeMean, afterMean] = [computeClusterMean(before), computeClusterMean(after)];
+  const difference = afterMean.mean - beforeMean.mean;
+  const standardError = Math.sqrt(beforeMean.variance + afterMean.variance);
+  const degreesOfFreedom = Math.max(1, Math.min(before.length, after.length) - 1);
+  const p = 2 * studentTProbability(Math.abs(difference) / standardError, degreesOfFreedom);
   const minDifference = minDifferences[aspect];
   const [low, high] = [
-    difference - studentQuantile(freedom) * deviation,
-    difference + studentQuantile(freedom) * deviation,
+    difference - studentQuantile(degreesOfFreedom) * standardError,
+    difference + studentQuantile(degreesOfFreedom) * standardError,
   ];
-  const shared = { aspect, before: one.mean, after: two.mean, difference, interval: [low, high] as const, p };
+  const commonFields = {
+    aspect,
+    before: beforeMean.mean,
+    after: afterMean.mean,
+    difference,
+    interval: [low, high] as const,
+    p,
+  };
   const adjustedP = Math.min(1, p * aspects.length);
   if (adjustedP < maxFalseAlarmRate && Math.abs(difference) >= minDifference)
-    return { ...shared, confidence: 1 - adjustedP, verdict: difference > 0 ? 'worse' : 'better' };
+    return { ...commonFields, confidence: 1 - adjustedP, verdict: difference > 0 ? 'worse' : 'better' };
   const irrelevanceProbability =
     1 -
-    studentTProbability((minDifference - difference) / deviation, freedom) -
-    studentTProbability((minDifference + difference) / deviation, freedom);
+    studentTProbability((minDifference - difference) / standardError, degreesOfFreedom) -
+    studentTProbability((minDifference + difference) / standardError, degreesOfFreedom);
   return {
-    ...shared,
+    ...commonFields,
     confidence: Math.max(0, irrelevanceProbability),
     verdict: irrelevanceProbability >= 0.8 ? 'no difference' : 'unknown',
   };
@@ -155,18 +163,18 @@ const judgeAspect = (aspect: Aspect, before: readonly Cluster[], after: readonly
  * Returns the probability that Student's t exceeds a value, by degrees of freedom: the incomplete beta function as a
  * continued fraction.
  */
-export const studentTProbability = (t: number, freedom: number): number => {
+export const studentTProbability = (t: number, degreesOfFreedom: number): number => {
   if (!Number.isFinite(t)) return t > 0 ? 0 : 1;
-  const half = 0.5 * incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5);
+  const half = 0.5 * incompleteBeta(degreesOfFreedom / (degreesOfFreedom + t * t), degreesOfFreedom / 2, 0.5);
   return t >= 0 ? half : 1 - half;
 };
 
 /** Returns the value that t exceeds in 2.5% of cases. */
-const studentQuantile = (freedom: number): number => {
+const studentQuantile = (degreesOfFreedom: number): number => {
   let [low, high] = [0, 1000];
   for (let round = 0; round < 60; round++) {
     const middle = (low + high) / 2;
-    if (studentTProbability(middle, freedom) > 0.025) low = middle;
+    if (studentTProbability(middle, degreesOfFreedom) > 0.025) low = middle;
     else high = middle;
   }
   return high;
@@ -184,12 +192,14 @@ const logGamma = (x: number): number => {
 const incompleteBeta = (x: number, a: number, b: number): number => {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));
-  return x < (a + 1) / (a + b + 2) ? (front * betaFraction(x, a, b)) / a : 1 - (front * betaFraction(1 - x, b, a)) / b;
+  const prefactor = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));
+  return x < (a + 1) / (a + b + 2)
+    ? (prefactor * computeBetaFraction(x, a, b)) / a
+    : 1 - (prefactor * computeBetaFraction(1 - x, b, a)) / b;
 };
 
 /** Lentz' method. */
-const betaFraction = (x: number, a: number, b: number): number => {
+const computeBetaFraction = (x: number, a: number, b: number): number => {
   const tiny = 1e-300;
   const avoidZero = (value: number): number => (Math.abs(value) < tiny ? tiny : value);
   let c = 1;

@@ -1,15 +1,19 @@
 /** Deployments: recorded ones, and those detected from version changes */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { computeHashId } from '../../runtime/hash-of.ts';
 import { type FeedEvent, readEvents } from '../events/events.ts';
-import { environmentSql } from './chosen-activity.ts';
+import { buildEnvironmentSql } from './chosen-activity.ts';
 import { type DetectedDeployment, detectDeployments, type VersionActivity } from './detection.ts';
-import { minuteMs, minutesCondition, minutesParameters } from './minutes.ts';
+import { minuteMs, minutesCondition, toMinutesParameters } from './minutes.ts';
 
 export const deploymentSources = ['recorded', 'detected'] as const;
 
@@ -49,43 +53,43 @@ const inactivityMs = 5 * minuteMs;
 /** Maximum time between a recorded and a detected deployment of one version that are merged */
 const maxMergeDistanceMs = 30 * minuteMs;
 
-const timeMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
+const parseTimeMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 
 /** Returns all deployments of a range, the newest first. */
 export const readDeployments = async (
-  reading: Reading,
-  question: DeploymentQuery,
+  reading: TenantReader,
+  query: DeploymentQuery,
 ): Promise<{ readonly deployments: readonly Deployment[]; readonly partial: readonly Incompleteness[] }> => {
-  const { range, environment, service } = question;
-  const wider = {
+  const { range, environment, service } = query;
+  const widerRange = {
     from: range.from - BigInt(maxMergeDistanceMs) * 1_000_000n,
     to: range.to + BigInt(maxMergeDistanceMs) * 1_000_000n,
   };
   const [events, { detected, stepMs }] = await Promise.all([
-    readEvents(reading, { ...question, range: wider, kinds: ['deployment'] }, { limit: maxDeployments + 1 }),
-    readDetected(reading, question),
+    readEvents(reading, { ...query, range: widerRange, kinds: ['deployment'] }, { limit: maxDeployments + 1 }),
+    readDetectedDeployments(reading, query),
   ]);
   const recorded = events
     .slice(0, maxDeployments)
     .map(toRecordedDeployment)
     .filter((each) => environment === undefined || each.environment === environment);
   const all = [...recorded];
-  for (const found of detected) {
-    const atMs = found.step * stepMs;
-    const same = all.findIndex((each) => isSameDeployment(each, found, atMs));
-    const known = all[same];
-    if (known === undefined) all.push(toDetectedDeployment(found, atMs));
+  for (const detectedDeployment of detected) {
+    const atMs = detectedDeployment.step * stepMs;
+    const sameIndex = all.findIndex((each) => isSameDeployment(each, detectedDeployment, atMs));
+    const recordedDeployment = all[sameIndex];
+    if (recordedDeployment === undefined) all.push(toDetectedDeployment(detectedDeployment, atMs));
     else
-      all[same] = {
-        ...known,
+      all[sameIndex] = {
+        ...recordedDeployment,
         sources: ['recorded', 'detected'],
-        previousVersion: found.previousVersion,
-        isRollback: found.isRollback,
+        previousVersion: detectedDeployment.previousVersion,
+        isRollback: detectedDeployment.isRollback,
       };
   }
-  const inRange = all.filter(({ time, service: of }) => {
+  const inRange = all.filter(({ time, service: deploymentService }) => {
     const at = parseTime(time, 0) ?? 0n;
-    return at >= range.from && at <= range.to && (service === undefined || of === service);
+    return at >= range.from && at <= range.to && (service === undefined || deploymentService === service);
   });
   return {
     deployments: inRange.sort((one, other) =>
@@ -105,17 +109,17 @@ export const readDeployments = async (
 
 const isSameDeployment = (
   { service, version, environment, time, sources }: Deployment,
-  found: DetectedDeployment,
+  detectedDeployment: DetectedDeployment,
   atMs: number,
 ): boolean =>
   sources.length === 1 &&
   sources[0] === 'recorded' &&
-  service === found.service &&
-  version === found.version &&
-  (environment === '' || environment === found.environment) &&
-  Math.abs(timeMs(time) - atMs) <= maxMergeDistanceMs;
+  service === detectedDeployment.service &&
+  version === detectedDeployment.version &&
+  (environment === '' || environment === detectedDeployment.environment) &&
+  Math.abs(parseTimeMs(time) - atMs) <= maxMergeDistanceMs;
 
-const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
+const toTextOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Returns the deployment in an event. */
 export const toRecordedDeployment = ({
@@ -135,8 +139,8 @@ export const toRecordedDeployment = ({
   time,
   description,
   link,
-  version: textOrEmpty(details['version']),
-  commit: textOrEmpty(details['commit']),
+  version: toTextOrEmpty(details['version']),
+  commit: toTextOrEmpty(details['commit']),
   sources: ['recorded'],
   previousVersion: null,
   isRollback: null,
@@ -160,12 +164,12 @@ const toDetectedDeployment = (
   description: '',
 });
 
-/** Returns a step of full minutes that is large enough for the limit of one response. */
+/** Returns a step of full minutes, large enough that the range has at most 3,000 steps. */
 const chooseStep = (fromMs: number, toMs: number): number =>
   Math.max(1, Math.ceil((toMs - fromMs) / minuteMs / 3_000)) * minuteMs;
 
-const readDetected = async (
-  { columns, nowMs }: Reading,
+const readDetectedDeployments = async (
+  { columns, nowMs }: TenantReader,
   { range, service, environment, ...scope }: DeploymentQuery,
 ): Promise<{ readonly detected: readonly DetectedDeployment[]; readonly stepMs: number }> => {
   const fromMs = Number(range.from / 1_000_000n) - lookbackMs;
@@ -174,16 +178,16 @@ const readDetected = async (
   const rows = await columns.query<{ of: string; place: string; version: string; steps: number[]; received: string }>(
     `SELECT service AS of, said.place AS place, said.version AS version, arraySort(groupUniqArray(toUInt32(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})))) AS steps, toString(toUnixTimestamp64Milli(min(said.first))) AS received
     FROM resource_activity INNER JOIN (
-      SELECT resource_id, any(attributes['service.version']) AS version, any(${environmentSql('attributes')}) AS place, min(first_seen) AS first
+      SELECT resource_id, any(attributes['service.version']) AS version, any(${buildEnvironmentSql('attributes')}) AS place, min(first_seen) AS first
       FROM resources WHERE tenant_id = {tenant:String} AND attributes['service.version'] != '' AND ({service:String} = '' OR service = {service:String}) GROUP BY resource_id
     ) AS said ON resource_activity.resource_id = said.resource_id
-    WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != '' AND ({service:String} = '' OR service = {service:String}) AND ({environment:String} = '' OR said.place = {environment:String})${projectScopeCondition(scope)}
+    WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != '' AND ({service:String} = '' OR service = {service:String}) AND ({environment:String} = '' OR said.place = {environment:String})${buildProjectScopeCondition(scope)}
     GROUP BY of, place, version ORDER BY of, place, version LIMIT 100000`,
     {
-      ...minutesParameters({ from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n + 1n }),
+      ...toMinutesParameters({ from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n + 1n }),
       service: service ?? '',
       environment: environment ?? '',
-      ...projectScopeParameterValues(scope),
+      ...toProjectScopeParameters(scope),
     },
   );
   const activity = rows.map(

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { Attributes } from '../../queries/attributes.ts';
-import { projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
-import type { Reading } from '../../queries/reading.ts';
+import { buildProjectScopeCondition, toProjectScopeParameters } from '../../queries/project-scope.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { getResources, type Resource } from '../../queries/resources.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
 import { formatTime } from '../../queries/time.ts';
@@ -11,7 +11,7 @@ import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import { readEdges } from './edges.ts';
 
-const Sent = {
+const telemetryFields = {
   logs: z.int(),
   spans: z.int(),
   requests: z.int(),
@@ -32,13 +32,13 @@ const Instance = z.strictObject({
   host: z.string(),
   pod: z.string(),
   container: z.string(),
-  ...Sent,
+  ...telemetryFields,
 });
 const Version = z.strictObject({
   version: z.string(),
   environments: z.array(z.string()),
   instances: z.int(),
-  ...Sent,
+  ...telemetryFields,
   firstReceived: z
     .union([z.string(), Unknown])
     .describe('Time at which the organization first received data of this version'),
@@ -57,20 +57,20 @@ export const ServiceParts = z.strictObject({
     .describe('Numbers of callers and of called services (`/api/dependencies`)'),
 });
 type ServiceParts = z.output<typeof ServiceParts>;
-type TelemetrySums = { -readonly [Name in keyof typeof Sent]: z.output<(typeof Sent)[Name]> };
+type TelemetrySums = { -readonly [Name in keyof typeof telemetryFields]: z.output<(typeof telemetryFields)[Name]> };
 
 /** Returns whether the scope contains stored data of a service. */
 export const isService = async (
-  { columns }: Reading,
-  choice: ActivityFilter & { readonly service: string },
+  { columns }: TenantReader,
+  filter: ActivityFilter & { readonly service: string },
 ): Promise<boolean> => {
-  const scope = projectScopeCondition(choice);
-  const values = { service: choice.service, ...projectScopeParameterValues(choice) };
+  const scope = buildProjectScopeCondition(filter);
+  const values = { service: filter.service, ...toProjectScopeParameters(filter) };
   const inScope =
     scope === ''
       ? ''
       : ` AND resource_id IN (SELECT resource_id FROM resource_activity WHERE tenant_id = {tenant:String} AND service = {service:String}${scope})`;
-  const found = await Promise.all([
+  const queryResults = await Promise.all([
     columns.query(
       `SELECT 1 FROM resources WHERE tenant_id = {tenant:String} AND service = {service:String}${inScope} ${anyRowClause}`,
       values,
@@ -80,7 +80,7 @@ export const isService = async (
       values,
     ),
   ]);
-  return choice.service !== '' && found.some((rows) => rows.length > 0);
+  return filter.service !== '' && queryResults.some((rows) => rows.length > 0);
 };
 
 interface ResourceRow {
@@ -116,10 +116,10 @@ const addSums = (one: TelemetrySums, other: TelemetrySums): TelemetrySums => ({
 
 /** Returns the instances, versions and runtimes of a service in a range. */
 export const readServiceParts = async (
-  { columns }: Reading,
-  choice: ActivityFilter & { readonly service: string },
+  { columns }: TenantReader,
+  filter: ActivityFilter & { readonly service: string },
 ): Promise<{ readonly parts: ServiceParts; readonly partial: readonly Incompleteness[] }> => {
-  const { where, parameters } = buildActivityFilter(choice);
+  const { where, parameters } = buildActivityFilter(filter);
   const [rows, received, endpoints, edges] = await Promise.all([
     columns.query<ResourceRow>(
       `SELECT toString(resource_id) AS id, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors,
@@ -127,19 +127,23 @@ export const readServiceParts = async (
       FROM resource_activity WHERE ${where} GROUP BY resource_id ORDER BY max(last_seen) DESC, resource_id LIMIT ${maxResources + 1}`,
       parameters,
     ),
-    readFirstReceipts({ columns }, choice.service),
+    readFirstReceipts({ columns }, filter.service),
     columns.query<{ endpoints: string }>(
-      `SELECT toString(uniqExact(endpoint)) AS endpoints FROM span_metrics WHERE ${buildActivityFilter({ ...choice, environment: undefined }).where} AND kind IN (0, 1, 2, 5)`,
-      buildActivityFilter({ ...choice, environment: undefined }).parameters,
+      `SELECT toString(uniqExact(endpoint)) AS endpoints FROM span_metrics WHERE ${buildActivityFilter({ ...filter, environment: undefined }).where} AND kind IN (0, 1, 2, 5)`,
+      buildActivityFilter({ ...filter, environment: undefined }).parameters,
     ),
-    readEdges(columns, choice, { minutes: choice.minutes, limit: maxEdges + 1, isMap: true }),
+    readEdges(columns, filter, { minutes: filter.minutes, limit: maxEdges + 1, isMap: true }),
   ]);
-  const shown = rows.slice(0, maxResources);
+  const returnedRows = rows.slice(0, maxResources);
   const resources = await getResources(
     columns,
-    shown.map(({ id }) => id),
+    returnedRows.map(({ id }) => id),
   );
-  const seen = shown.map((row) => ({ ...row, sums: toSums(row), text: createAttributeReader(resources.get(row.id)) }));
+  const resourceActivities = returnedRows.map((row) => ({
+    ...row,
+    sums: toSums(row),
+    text: createAttributeReader(resources.get(row.id)),
+  }));
   const partial: Incompleteness[] = [];
   if (rows.length > maxResources)
     partial.push({
@@ -147,31 +151,33 @@ export const readServiceParts = async (
       message: `there are more than ${maxResources} resources; only the most recently seen are shown`,
     });
   if (edges.length > maxEdges) partial.push({ code: 'groups', message: `only ${maxEdges} dependencies are counted` });
-  const distinct = (key: string): string[] =>
-    [...new Set(seen.map(({ text }) => text(key)))].filter((text) => text !== '').sort();
+  const listDistinct = (key: string): string[] =>
+    [...new Set(resourceActivities.map(({ text: getAttribute }) => getAttribute(key)))]
+      .filter((getAttribute) => getAttribute !== '')
+      .sort();
   return {
     parts: {
-      instances: toInstances(seen),
-      versions: toVersions(seen, received),
-      environments: distinct('environment'),
-      runtimes: distinctItems(
-        seen.map(({ text }) => ({
+      instances: toInstances(resourceActivities),
+      versions: toVersions(resourceActivities, received),
+      environments: listDistinct('environment'),
+      runtimes: toDistinctItems(
+        resourceActivities.map(({ text }) => ({
           language: text('telemetry.sdk.language'),
           name: text('process.runtime.name'),
           version: text('process.runtime.version'),
         })),
       ),
-      sdks: distinctItems(
-        seen.map(({ text }) => ({
+      sdks: toDistinctItems(
+        resourceActivities.map(({ text }) => ({
           name: text('telemetry.sdk.name'),
           version: text('telemetry.sdk.version'),
           language: text('telemetry.sdk.language'),
         })),
       ),
-      attributes: sharedAttributes(shown.flatMap(({ id }) => resources.get(id) ?? [])),
+      attributes: findSharedAttributes(returnedRows.flatMap(({ id }) => resources.get(id) ?? [])),
       endpoints: { count: Number(endpoints[0]?.endpoints ?? 0) },
       dependencies: countDependencies(
-        choice.service,
+        filter.service,
         edges.slice(0, maxEdges).map(({ edge }) => edge),
       ),
     },
@@ -180,13 +186,16 @@ export const readServiceParts = async (
 };
 
 type AttributeReader = (key: string) => string;
-interface SeenResource {
+interface ResourceActivity {
   readonly id: string;
   readonly sums: TelemetrySums;
   readonly text: AttributeReader;
 }
 
-/** Returns resource attributes as text; `environment` under both of its names. */
+/**
+ * Returns a function that reads resource attributes as text. `environment` reads the current or the former attribute
+ * name.
+ */
 const createAttributeReader = (resource: Resource | undefined): AttributeReader => {
   const attribute = (key: string): string => {
     const value = resource?.attributes[key];
@@ -199,24 +208,24 @@ const createAttributeReader = (resource: Resource | undefined): AttributeReader 
 };
 
 const instanceKeys = ['service.instance.id', 'k8s.pod.uid', 'k8s.pod.name', 'container.id', 'host.name'];
-const instanceId = ({ id, text }: SeenResource): string =>
+const getInstanceId = ({ id, text }: ResourceActivity): string =>
   instanceKeys.map(text).find((value) => value !== '') ?? `resource ${id}`;
 
-const byLastSeen = (one: { readonly lastSeen: string }, other: { readonly lastSeen: string }): number =>
+const compareByLastSeen = (one: { readonly lastSeen: string }, other: { readonly lastSeen: string }): number =>
   one.lastSeen < other.lastSeen ? 1 : -1;
 
 /** An instance may run several versions in sequence, such as a host that is updated. Its version is the last one. */
-const toInstances = (seen: readonly SeenResource[]): ServiceParts['instances'] => {
+const toInstances = (resourceActivities: readonly ResourceActivity[]): ServiceParts['instances'] => {
   const instances = new Map<string, ServiceParts['instances'][number]>();
-  const latestFirst = seen.toSorted(({ sums: one }, { sums: other }) => byLastSeen(one, other));
+  const latestFirst = resourceActivities.toSorted(({ sums: one }, { sums: other }) => compareByLastSeen(one, other));
   for (const each of latestFirst) {
     const { text, sums } = each;
-    const id = instanceId(each);
+    const id = getInstanceId(each);
     const version = text('service.version');
-    const known = instances.get(id);
-    if (known !== undefined) {
-      const versions = new Set([...known.versions, version].filter((one) => one !== ''));
-      instances.set(id, { ...known, ...addSums(known, sums), versions: [...versions] });
+    const existing = instances.get(id);
+    if (existing !== undefined) {
+      const versions = new Set([...existing.versions, version].filter((one) => one !== ''));
+      instances.set(id, { ...existing, ...addSums(existing, sums), versions: [...versions] });
       continue;
     }
     instances.set(id, {
@@ -230,20 +239,23 @@ const toInstances = (seen: readonly SeenResource[]): ServiceParts['instances'] =
       ...sums,
     });
   }
-  return [...instances.values()].sort(byLastSeen);
+  return [...instances.values()].sort(compareByLastSeen);
 };
 
-const toVersions = (seen: readonly SeenResource[], received: ReadonlyMap<string, string>): ServiceParts['versions'] => {
+const toVersions = (
+  resourceActivities: readonly ResourceActivity[],
+  received: ReadonlyMap<string, string>,
+): ServiceParts['versions'] => {
   const versions = new Map<string, { sums: TelemetrySums; environments: Set<string>; instances: Set<string> }>();
-  for (const each of seen) {
+  for (const each of resourceActivities) {
     const version = each.text('service.version');
     if (version === '') continue;
-    const known = versions.get(version);
-    const { environments, instances } = known ?? { environments: new Set<string>(), instances: new Set<string>() };
+    const existing = versions.get(version);
+    const { environments, instances } = existing ?? { environments: new Set<string>(), instances: new Set<string>() };
     if (each.text('environment') !== '') environments.add(each.text('environment'));
-    instances.add(instanceId(each));
+    instances.add(getInstanceId(each));
     versions.set(version, {
-      sums: known === undefined ? each.sums : addSums(known.sums, each.sums),
+      sums: existing === undefined ? each.sums : addSums(existing.sums, each.sums),
       environments,
       instances,
     });
@@ -259,12 +271,12 @@ const toVersions = (seen: readonly SeenResource[], received: ReadonlyMap<string,
         firstReceived: first ?? { value: null, reason: 'it is not stored' },
       };
     })
-    .sort(byLastSeen);
+    .sort(compareByLastSeen);
 };
 
 /** Returns when the organization first received data of each version of a service. */
 const readFirstReceipts = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   service: string,
 ): Promise<ReadonlyMap<string, string>> => {
   const rows = await columns.query<{ version: string; first: string }>(
@@ -276,19 +288,19 @@ const readFirstReceipts = async (
 };
 
 /** Returns the combinations without duplicates and without empty ones. */
-const distinctItems = <Item extends Readonly<Record<string, string>>>(items: readonly Item[]): Item[] => {
-  const found = new Map(items.map((item) => [JSON.stringify(item), item]));
-  return [...found.values()]
+const toDistinctItems = <Item extends Readonly<Record<string, string>>>(items: readonly Item[]): Item[] => {
+  const itemsByKey = new Map(items.map((item) => [JSON.stringify(item), item]));
+  return [...itemsByKey.values()]
     .filter((item) => Object.values(item).some((text) => text !== ''))
     .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 };
 
-const sharedAttributes = (resources: readonly Resource[]): ServiceParts['attributes'] => {
+const findSharedAttributes = (resources: readonly Resource[]): ServiceParts['attributes'] => {
   const [first, ...others] = resources;
   if (first === undefined) return {};
-  const same = (key: string): boolean =>
+  const isShared = (key: string): boolean =>
     others.every(({ attributes }) => JSON.stringify(attributes[key]) === JSON.stringify(first.attributes[key]));
-  return Object.fromEntries(Object.entries(first.attributes).filter(([key]) => same(key)));
+  return Object.fromEntries(Object.entries(first.attributes).filter(([key]) => isShared(key)));
 };
 
 type DependencyEdge = Awaited<ReturnType<typeof readEdges>>[number]['edge'];
@@ -298,12 +310,12 @@ const countDependencies = (service: string, edges: readonly DependencyEdge[]): S
   const callers = new Set(
     edges.filter(({ client, server }) => isSelf(server) && !isSelf(client)).map(({ client }) => client.id),
   );
-  const called = new Map(
+  const calledNodes = new Map(
     edges
       .filter(({ client, server }) => isSelf(client) && !isSelf(server))
       .map(({ server }) => [server.id, server.kind]),
   );
-  const count = (kind: string): number => [...called.values()].filter((each) => each === kind).length;
+  const count = (kind: string): number => [...calledNodes.values()].filter((each) => each === kind).length;
   return {
     callers: callers.size,
     services: count('service'),

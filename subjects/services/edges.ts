@@ -1,11 +1,15 @@
 /** Calls between services in a time range, from the table of service edges */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import { type Connection, connections, type NodeKind, nodeKinds, unpairedReasons } from '../../schemas/edges.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { CallDurations, type CallMetricsRow, callColumns, toCallMetrics } from './call-figures.ts';
-import { minutesCondition, minutesParameters, secondsOf } from './minutes.ts';
+import { minutesCondition, toMinutesParameters, toSeconds } from './minutes.ts';
 
 /** A caller or a called node */
 export const Node = z.strictObject({
@@ -13,7 +17,7 @@ export const Node = z.strictObject({
   kind: z
     .enum(nodeKinds)
     .describe(
-      '`external`: an external host; `user`: called without a span of its own; `unknown`: its span was not received and nothing identifies it',
+      '`external`: an external host; `user`: a caller without a span of its own; `unknown`: a node whose span was not received and that nothing identifies',
     ),
   name: z.string().describe('Name; empty for `user` and `unknown`'),
   system: z.string().describe('Product of a database or queue, such as `postgresql` or `kafka`; otherwise empty'),
@@ -101,8 +105,8 @@ export const readEdges = async (
   },
 ): Promise<{ readonly edge: Edge; readonly key: EdgeKey }[]> => {
   const parameters: Record<string, string> = {
-    ...minutesParameters(minutes),
-    ...projectScopeParameterValues(query),
+    ...toMinutesParameters(minutes),
+    ...toProjectScopeParameters(query),
   };
   const conditions: string[] = [];
   if (query.service !== undefined) {
@@ -130,11 +134,11 @@ export const readEdges = async (
       ${callColumns},
       ${unpairedReasons.map((reason) => `toString(sum(unpaired['${reason}'])) AS ${reason}`).join(', ')}
     FROM service_edges WHERE tenant_id = {tenant:String} AND ${minutesCondition}
-      ${conditions.map((condition) => ` AND ${condition}`).join('')}${projectScopeCondition(query, ['project_id', 'server_project_id'])}
+      ${conditions.map((condition) => ` AND ${condition}`).join('')}${buildProjectScopeCondition(query, ['project_id', 'server_project_id'])}
     GROUP BY ${edgeKeyColumns.join(', ')} ORDER BY ${isMap ? `sum(requests) DESC, ${edgeKeyColumns.join(', ')}` : edgeKeyColumns.join(', ')} LIMIT ${limit}`,
     parameters,
   );
-  const seconds = secondsOf(minutes);
+  const seconds = toSeconds(minutes);
   return rows.map((row) => ({ edge: toEdge(row, seconds), key: edgeKeyColumns.map((column) => row[column]) }));
 };
 
@@ -149,11 +153,11 @@ export const createNode = (kind: NodeKind, name: string, system = ''): Node => (
 const kindsWithSystem: readonly NodeKind[] = ['database', 'queue'];
 
 const toEdge = (row: EdgeRow, seconds: number): Edge => {
-  const node = (kind: NodeKind, name: string): Node =>
+  const toNode = (kind: NodeKind, name: string): Node =>
     createNode(kind, name, kindsWithSystem.includes(kind) ? row.system : '');
   return {
-    client: node(row.client_kind, row.client),
-    server: node(row.server_kind, row.server),
+    client: toNode(row.client_kind, row.client),
+    server: toNode(row.server_kind, row.server),
     connection: row.connection,
     via: row.via,
     addresses: [...row.addresses],

@@ -1,6 +1,6 @@
 /** Endpoints of a service, with their metrics */
 import { z } from 'zod';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import {
@@ -10,7 +10,7 @@ import {
   toRequestCounts,
   toRequestMetrics,
 } from './figures.ts';
-import { secondsOf } from './minutes.ts';
+import { toSeconds } from './minutes.ts';
 
 const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
@@ -29,7 +29,7 @@ const maxEndpoints = 10_000;
 
 /** Returns all endpoints of a service, ordered by name. */
 export const readEndpoints = async (
-  { columns }: Reading,
+  { columns }: TenantReader,
   filter: ActivityFilter & {
     readonly service: string;
     readonly search?: string | undefined;
@@ -42,7 +42,7 @@ export const readEndpoints = async (
     GROUP BY endpoint, kind ORDER BY sum(requests) DESC, endpoint, kind LIMIT ${maxEndpoints + 1}`,
     { ...parameters, ...(filter.search !== undefined && { search: filter.search }) },
   );
-  const seconds = secondsOf(filter.minutes);
+  const seconds = toSeconds(filter.minutes);
   return {
     endpoints: rows.slice(0, maxEndpoints).map((row) => ({
       name: row.endpoint,

@@ -98,15 +98,15 @@ const mergeBuckets = (one: DurationBuckets, other: DurationBuckets): DurationBuc
 };
 
 /** Returns the sum of counts. */
-export const sumRequestCounts = (times: readonly RequestCounts[]): RequestCounts =>
-  times.reduce(
-    (sum, counted): RequestCounts => ({
-      requests: sum.requests + counted.requests,
-      errors: sum.errors + counted.errors,
-      durationSum: sum.durationSum + counted.durationSum,
-      durationMax: Math.max(sum.durationMax, counted.durationMax),
-      buckets: mergeBuckets(sum.buckets, counted.buckets),
-      errorBuckets: mergeBuckets(sum.errorBuckets, counted.errorBuckets),
+export const sumRequestCounts = (items: readonly RequestCounts[]): RequestCounts =>
+  items.reduce(
+    (sum, counts): RequestCounts => ({
+      requests: sum.requests + counts.requests,
+      errors: sum.errors + counts.errors,
+      durationSum: sum.durationSum + counts.durationSum,
+      durationMax: Math.max(sum.durationMax, counts.durationMax),
+      buckets: mergeBuckets(sum.buckets, counts.buckets),
+      errorBuckets: mergeBuckets(sum.errorBuckets, counts.errorBuckets),
     }),
     noRequestCounts,
   );
@@ -118,51 +118,56 @@ export const createThresholdLookup = (
   settings: ServiceSettings,
   overrideMs?: number,
 ): ((service: string) => number) => {
-  const own = new Map(settings.services.map(({ service, apdexThresholdMs }) => [service, apdexThresholdMs]));
-  return (service) => overrideMs ?? own.get(service) ?? settings.apdexThresholdMs;
+  const thresholdsByService = new Map(
+    settings.services.map(({ service, apdexThresholdMs }) => [service, apdexThresholdMs]),
+  );
+  return (service) => overrideMs ?? thresholdsByService.get(service) ?? settings.apdexThresholdMs;
 };
 
 const unknownValue = (reason: string): z.output<typeof Unknown> => ({ value: null, reason });
 const noRequestsValue = unknownValue('there were no requests');
 
-/** Returns the metrics of counts in a number of seconds. */
-export const toRequestMetrics = (counted: RequestCounts, seconds: number, thresholdMs: number): RequestMetrics => {
-  const { requests, errors } = counted;
+/** Returns the request metrics for counts over a number of seconds. */
+export const toRequestMetrics = (counts: RequestCounts, seconds: number, thresholdMs: number): RequestMetrics => {
+  const { requests, errors } = counts;
   return {
     requests,
     errors,
     ratePerSecond: requests / seconds,
     errorRate: requests === 0 ? noRequestsValue : errors / requests,
-    duration: requests === 0 ? noRequestsValue : toDurations(counted),
-    apdex: computeApdex(counted, thresholdMs),
+    duration: requests === 0 ? noRequestsValue : toDurations(counts),
+    apdex: computeApdex(counts, thresholdMs),
   };
 };
 
 /** Returns a quantile in nanoseconds, limited to the maximum duration. */
-export const durationAtQuantile = ({ buckets, durationMax }: RequestCounts, quantile: number): number | undefined => {
-  const value = computeQuantile(buckets, quantile);
+export const getDurationAtQuantile = (
+  { buckets, durationMax }: RequestCounts,
+  getQuantile: number,
+): number | undefined => {
+  const value = computeQuantile(buckets, getQuantile);
   return value === undefined ? undefined : Math.min(Math.round(value), durationMax);
 };
 
-const toDurations = (counted: RequestCounts): z.output<typeof Durations> => {
-  const quantile = (share: number): number => durationAtQuantile(counted, share) ?? 0;
+const toDurations = (counts: RequestCounts): z.output<typeof Durations> => {
+  const getQuantile = (share: number): number => getDurationAtQuantile(counts, share) ?? 0;
   return {
-    mean: counted.durationSum / counted.requests,
-    p50: quantile(0.5),
-    p95: quantile(0.95),
-    p99: quantile(0.99),
-    max: counted.durationMax,
+    mean: counts.durationSum / counts.requests,
+    p50: getQuantile(0.5),
+    p95: getQuantile(0.95),
+    p99: getQuantile(0.99),
+    max: counts.durationMax,
   };
 };
 
-const sumBuckets = (buckets: DurationBuckets, before = Number.POSITIVE_INFINITY): number => {
+const sumBuckets = (buckets: DurationBuckets, endBucket = Number.POSITIVE_INFINITY): number => {
   let sum = 0;
-  for (const [bucket, spans] of buckets) if (bucket < before) sum += spans;
+  for (const [bucket, spans] of buckets) if (bucket < endBucket) sum += spans;
   return sum;
 };
 
-export const computeApdex = (counted: RequestCounts, thresholdMs: number): RequestMetrics['apdex'] => {
-  const { requests, errors, buckets, errorBuckets } = counted;
+export const computeApdex = (counts: RequestCounts, thresholdMs: number): RequestMetrics['apdex'] => {
+  const { requests, errors, buckets, errorBuckets } = counts;
   if (requests === 0) return noRequestsValue;
   if (sumBuckets(errorBuckets) !== errors)
     return unknownValue(

@@ -1,13 +1,13 @@
 /** Services of a range, with the telemetry that they sent */
 import { z } from 'zod';
-import { projectScopeCondition } from '../../queries/project-scope.ts';
+import { buildProjectScopeCondition } from '../../queries/project-scope.ts';
 import { findRangeProblem } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
-import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
-import { type ActivityFilter, buildActivityFilter, environmentSql } from './chosen-activity.ts';
+import { type ActivityFilter, buildActivityFilter, buildEnvironmentSql } from './chosen-activity.ts';
 import {
   createThresholdLookup,
   type RequestCountRow,
@@ -16,8 +16,8 @@ import {
   toRequestCounts,
   toRequestMetrics,
 } from './figures.ts';
-import { secondsOf } from './minutes.ts';
-import { metricSorts, metricValue } from './sorting.ts';
+import { toSeconds } from './minutes.ts';
+import { getMetricValue, metricSorts } from './sorting.ts';
 
 const textList = z.array(z.string());
 
@@ -74,33 +74,33 @@ export interface InventoryQuery extends ActivityFilter {
 
 /** Returns all services of the requested range, ordered by name. */
 export const readServices = async (
-  reading: Reading,
-  question: InventoryQuery,
+  reading: TenantReader,
+  query: InventoryQuery,
 ): Promise<{ readonly services: readonly ServiceTotal[]; readonly partial: readonly Incompleteness[] }> => {
-  const { where, parameters } = buildActivityFilter(question);
+  const { where, parameters } = buildActivityFilter(query);
   const nameCondition =
-    question.search === undefined ? "service != ''" : 'positionCaseInsensitiveUTF8(service, {search:String}) > 0';
-  const values = { ...parameters, ...(question.search !== undefined && { search: question.search }) };
+    query.search === undefined ? "service != ''" : 'positionCaseInsensitiveUTF8(service, {search:String}) > 0';
+  const values = { ...parameters, ...(query.search !== undefined && { search: query.search }) };
   const [rows, metrics] = await Promise.all([
     reading.columns.query<ServiceRow>(
       `SELECT service, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${requestCountColumns}
       FROM resource_activity WHERE ${where} AND ${nameCondition} GROUP BY service ORDER BY service LIMIT ${maxServices + 1}`,
       values,
     ),
-    readMetricSenders(reading, question, nameCondition, values),
+    readMetricSenders(reading, query, nameCondition, values),
   ]);
-  const thresholdOf = createThresholdLookup(question.settings, question.apdexThresholdMs);
-  const noLogs = findRangeProblem(question.minutes, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
-  const seconds = secondsOf(question.minutes);
+  const getThresholdMs = createThresholdLookup(query.settings, query.apdexThresholdMs);
+  const logsProblem = findRangeProblem(query.minutes, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  const seconds = toSeconds(query.minutes);
   const services = new Map<string, ServiceTotal>();
   for (const row of rows) {
     const name = row.service;
     services.set(name, {
       name,
       figures:
-        row.all_spans === '0' ? noSpansValue : toRequestMetrics(toRequestCounts(row), seconds, thresholdOf(name)),
+        row.all_spans === '0' ? noSpansValue : toRequestMetrics(toRequestCounts(row), seconds, getThresholdMs(name)),
       sends: {
-        logs: noLogs === undefined ? Number(row.all_logs) : { value: null, reason: noLogs },
+        logs: logsProblem === undefined ? Number(row.all_logs) : { value: null, reason: logsProblem },
         spans: Number(row.all_spans),
         metrics: metrics.has(name),
       },
@@ -113,7 +113,7 @@ export const readServices = async (
         name,
         figures: noSpansValue,
         lastSeen: formatTime(BigInt(last) * 1_000_000n),
-        sends: { logs: noLogs === undefined ? 0 : { value: null, reason: noLogs }, spans: 0, metrics: true },
+        sends: { logs: logsProblem === undefined ? 0 : { value: null, reason: logsProblem }, spans: 0, metrics: true },
       });
   const partial: Incompleteness[] =
     rows.length > maxServices || metrics.size > maxServices
@@ -124,11 +124,11 @@ export const readServices = async (
           },
         ]
       : [];
-  return { services: [...services.values()].sort(byName).slice(0, maxServices), partial };
+  return { services: [...services.values()].sort(compareByName).slice(0, maxServices), partial };
 };
 
 /** Returns a service without telemetry in the range. */
-export const emptyService = (name: string) => ({
+export const createEmptyService = (name: string) => ({
   name,
   figures: noSpansValue,
   sends: { logs: 0, spans: 0, metrics: false },
@@ -137,27 +137,27 @@ export const emptyService = (name: string) => ({
 
 const noSpansValue: z.output<typeof Unknown> = { value: null, reason: 'the service sent no spans in this range' };
 
-const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
+const compareByName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
 
 /** Returns services with series in the range, each with the time of its last series row (epoch milliseconds). */
 const readMetricSenders = async (
-  { columns, ...reading }: Reading,
-  question: ActivityFilter,
-  named: string,
+  { columns, ...reading }: TenantReader,
+  query: ActivityFilter,
+  nameCondition: string,
   values: Record<string, string>,
 ): Promise<ReadonlyMap<string, string>> => {
-  if (findRangeProblem(question.minutes, { caller: reading, signal: 'metrics', nowMs: reading.nowMs }) !== undefined)
+  if (findRangeProblem(query.minutes, { caller: reading, signal: 'metrics', nowMs: reading.nowMs }) !== undefined)
     return new Map();
   const environment =
-    question.environment === undefined
+    query.environment === undefined
       ? ''
-      : ` AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${environmentSql('attributes')} = {environment:String})`;
+      : ` AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${buildEnvironmentSql('attributes')} = {environment:String})`;
   const rows = await columns.query<{ service: string; last: string }>(
     `SELECT service, toString(toUnixTimestamp64Milli(max(last_seen))) AS last FROM series
-    WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} AND ${named}${projectScopeCondition(question)}${question.service === undefined ? '' : ' AND service = {service:String}'}${environment}
+    WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} AND ${nameCondition}${buildProjectScopeCondition(query)}${query.service === undefined ? '' : ' AND service = {service:String}'}${environment}
     GROUP BY service ORDER BY service LIMIT ${maxServices + 1}`,
-    { ...values, ...seriesSeenParameters(question.minutes) },
+    { ...values, ...toSeriesSeenParameters(query.minutes) },
   );
   return new Map(rows.map(({ service, last }) => [service, last]));
 };
@@ -168,39 +168,39 @@ export const createSortKey =
   (service: ServiceTotal): string | number | undefined => {
     if (sort === 'name') return service.name;
     if (sort === 'lastSeen') return service.lastSeen;
-    return 'requests' in service.figures ? metricValue(service.figures, sort) : undefined;
+    return 'requests' in service.figures ? getMetricValue(service.figures, sort) : undefined;
   };
 
 /** Adds resource details to services. */
 export const describeServices = async (
-  { columns }: Reading,
-  choice: ActivityFilter,
-  shown: readonly ServiceTotal[],
+  { columns }: TenantReader,
+  filter: ActivityFilter,
+  services: readonly ServiceTotal[],
 ): Promise<ServiceSummary[]> => {
-  if (shown.length === 0) return [];
-  const { where, parameters } = buildActivityFilter(choice);
+  if (services.length === 0) return [];
+  const { where, parameters } = buildActivityFilter(filter);
   const distinct = (expression: string): string =>
     `arraySlice(arraySort(groupUniqArrayIf(200)(${expression}, ${expression} != '')), 1, ${maxListItems})`;
   const rows = await columns.query<
     { name: string } & Pick<ServiceSummary, 'environments' | 'versions' | 'languages' | 'runtimes'>
   >(
-    `SELECT service AS name, ${distinct(environmentSql('attributes'))} AS environments, ${distinct("attributes['telemetry.sdk.language']")} AS languages,
+    `SELECT service AS name, ${distinct(buildEnvironmentSql('attributes'))} AS environments, ${distinct("attributes['telemetry.sdk.language']")} AS languages,
       ${distinct("trimBoth(concat(attributes['process.runtime.name'], ' ', attributes['process.runtime.version']))")} AS runtimes,
       arraySlice(arrayDistinct(arrayMap(seen -> seen.2, arrayReverseSort(groupArrayIf(1000)((last_seen, attributes['service.version']), attributes['service.version'] != '')))), 1, ${maxListItems}) AS versions
-    FROM resources WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}${choice.environment === undefined ? '' : ` AND ${environmentSql('attributes')} = {environment:String}`} AND resource_id GLOBAL IN (
+    FROM resources WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}${filter.environment === undefined ? '' : ` AND ${buildEnvironmentSql('attributes')} = {environment:String}`} AND resource_id GLOBAL IN (
       SELECT resource_id FROM resource_activity WHERE ${where} AND service IN {services:Array(String)}
-      UNION ALL SELECT resource_id FROM series WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${seriesSeenCondition}${projectScopeCondition(choice)}
+      UNION ALL SELECT resource_id FROM series WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${seriesSeenCondition}${buildProjectScopeCondition(filter)}
     ) GROUP BY service`,
-    { ...parameters, ...seriesSeenParameters(choice.minutes), services: shown.map(({ name }) => name) },
+    { ...parameters, ...toSeriesSeenParameters(filter.minutes), services: services.map(({ name }) => name) },
   );
   const rowsByName = new Map(rows.map((row) => [row.name, row]));
   const noDetails = { environments: [], versions: [], languages: [], runtimes: [] };
-  return shown.map((service) => ({ ...service, ...(rowsByName.get(service.name) ?? noDetails) }));
+  return services.map((service) => ({ ...service, ...(rowsByName.get(service.name) ?? noDetails) }));
 };
 
 /** Returns the telemetry of one service; `undefined` if it sent none in the range. */
 export const readService = async (
-  reading: Reading,
-  question: InventoryQuery & { readonly service: string },
+  reading: TenantReader,
+  query: InventoryQuery & { readonly service: string },
 ): Promise<ServiceTotal | undefined> =>
-  (await readServices(reading, question)).services.find(({ name }) => name === question.service);
+  (await readServices(reading, query)).services.find(({ name }) => name === query.service);

@@ -1,10 +1,10 @@
 /** Service map: nodes and edges of a time range */
 import { z } from 'zod';
-import { projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import { buildProjectScopeCondition, toProjectScopeParameters } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { createNode, Edge, type EdgeQuery, Node, readEdges } from './edges.ts';
-import { minutesCondition, minutesParameters } from './minutes.ts';
+import { minutesCondition, toMinutesParameters } from './minutes.ts';
 
 const MapNode = Node.extend({
   requests: z.int().describe('Requests over the edges to this node'),
@@ -26,25 +26,25 @@ export const readServiceMap = async (
   query: EdgeQuery,
   { minutes, limit }: { readonly minutes: Range; readonly limit: number },
 ): Promise<Pick<z.output<typeof ServiceMap>, 'nodes' | 'edges' | 'truncated'>> => {
-  const found = await readEdges(columns, query, { minutes, limit: limit + 1, isMap: true });
-  const edges = found.slice(0, limit).map(({ edge }) => edge);
+  const edgeRows = await readEdges(columns, query, { minutes, limit: limit + 1, isMap: true });
+  const edges = edgeRows.slice(0, limit).map(({ edge }) => edge);
   const nodes = new Map<string, MapNode>();
   const getNode = (node: Node): MapNode => {
-    const known = nodes.get(node.id) ?? { ...node, requests: 0, errors: 0 };
-    nodes.set(node.id, known);
-    return known;
+    const mapNode = nodes.get(node.id) ?? { ...node, requests: 0, errors: 0 };
+    nodes.set(node.id, mapNode);
+    return mapNode;
   };
   for (const { client, server, requests, errors } of edges) {
     getNode(client);
-    const to = getNode(server);
-    to.requests += requests;
-    to.errors += errors;
+    const serverNode = getNode(server);
+    serverNode.requests += requests;
+    serverNode.errors += errors;
   }
   for (const service of await readServiceNames(columns, query, minutes)) getNode(createNode('service', service));
   return {
     nodes: [...nodes.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
     edges,
-    truncated: found.length > limit,
+    truncated: edgeRows.length > limit,
   };
 };
 
@@ -58,11 +58,11 @@ const readServiceNames = async (columns: TenantColumns, query: EdgeQuery, minute
   if (query.environment !== undefined) return [];
   const rows = await columns.query<{ service: string }>(
     `SELECT DISTINCT service FROM span_metrics WHERE tenant_id = {tenant:String} AND ${minutesCondition}
-      AND service != '' AND ({service:String} = '' OR service = {service:String})${projectScopeCondition(query)} ORDER BY service LIMIT ${maxServices}`,
+      AND service != '' AND ({service:String} = '' OR service = {service:String})${buildProjectScopeCondition(query)} ORDER BY service LIMIT ${maxServices}`,
     {
-      ...minutesParameters(minutes),
+      ...toMinutesParameters(minutes),
       service: query.service ?? '',
-      ...projectScopeParameterValues(query),
+      ...toProjectScopeParameters(query),
     },
   );
   return rows.map(({ service }) => service);

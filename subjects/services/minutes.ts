@@ -8,10 +8,10 @@ export const minuteMs = 60_000;
 
 /** Returns the full minutes that a range overlaps, up to now; `to` is exclusive. */
 export const toFullMinutes = ({ from, to }: Range, nowMs: number): { readonly from: bigint; readonly to: bigint } => {
-  const first = from - (((from % minuteNs) + minuteNs) % minuteNs);
-  const end = to - (((to % minuteNs) + minuteNs) % minuteNs) + minuteNs;
+  const fromMinute = from - (((from % minuteNs) + minuteNs) % minuteNs);
+  const toMinute = to - (((to % minuteNs) + minuteNs) % minuteNs) + minuteNs;
   const now = BigInt(Math.trunc(nowMs)) * 1_000_000n;
-  return { from: first, to: end > now && now > first ? now : end };
+  return { from: fromMinute, to: toMinute > now && now > fromMinute ? now : toMinute };
 };
 
 /** Response fields of the minutes */
@@ -29,11 +29,11 @@ export const formatMinutes = ({ from, to }: Range): { from: string; to: string }
 export const minutesCondition =
   "minute >= toDateTime({from:Int64}, 'UTC') AND minute <= toDateTime({to:Int64}, 'UTC') AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:Int64}, 'UTC')) AND toStartOfHour(minute) <= toDateTime({to:Int64}, 'UTC')";
 
-/** Returns the parameters of that condition. */
-export const minutesParameters = ({ from, to }: Range): { from: string; to: string } => ({
+/** Returns the parameters of `minutesCondition`. */
+export const toMinutesParameters = ({ from, to }: Range): { from: string; to: string } => ({
   from: String(from / 1_000_000_000n),
   to: String((to - 1n) / 1_000_000_000n),
 });
 
 /** Returns the length in seconds. */
-export const secondsOf = ({ from, to }: Range): number => Number(to - from) / 1e9;
+export const toSeconds = ({ from, to }: Range): number => Number(to - from) / 1e9;

@@ -1,12 +1,12 @@
 /** Regressions in a range: services with slower requests, and deployments after which requests are worse */
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { parseTime } from '../../queries/time.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import { type AspectComparison, compare, minMinutes, minRequests } from './comparison.ts';
 import { type Deployment, type DeploymentQuery, readDeployments } from './deployments.ts';
 import {
-  durationAtQuantile,
+  getDurationAtQuantile,
   type RequestCountRow,
   type RequestCounts,
   requestCountColumns,
@@ -14,7 +14,7 @@ import {
   toRequestCounts,
 } from './figures.ts';
 import { minuteMs } from './minutes.ts';
-import { evaluateDeployment, extendByMargin, type JudgedSides } from './verdicts.ts';
+import { evaluateDeployment, extendByMargin, type Judgment } from './verdicts.ts';
 
 /** Maximum number of steps in a comparison of two ranges; more steps do not improve the result */
 const maxSteps = 60;
@@ -33,29 +33,36 @@ export interface SlowerService {
   readonly p95Before: number;
 }
 
-type SlowerServicesQuery = Omit<ActivityFilter, 'minutes'> & { readonly minutes: Range; readonly previous: Range };
+type SlowerServicesQuery = Omit<ActivityFilter, 'minutes'> & {
+  readonly minutes: Range;
+  readonly previousMinutes: Range;
+};
 
 /**
- * Returns services that became significantly slower, compared over the steps of both ranges as verdicts are over
- * minutes.
+ * Returns services that became significantly slower. Steps of both ranges are compared in the same way as the
+ * minutes of a verdict.
  */
 export const readSlowerServices = async (
-  reading: Reading,
-  { minutes, previous, ...choice }: SlowerServicesQuery,
+  reading: TenantReader,
+  { minutes, previousMinutes, ...filter }: SlowerServicesQuery,
 ): Promise<readonly SlowerService[]> => {
   const [now, before] = await Promise.all(
-    [minutes, previous].map((range) => readStepsByService(reading, { ...choice, minutes: range })),
+    [minutes, previousMinutes].map((range) => readStepsByService(reading, { ...filter, minutes: range })),
   );
-  return [...(now ?? [])].flatMap(([service, after]) => {
-    const earlier = before?.get(service) ?? [];
-    const slow = hasEnoughRequests(earlier) && hasEnoughRequests(after) ? findTail(compare(earlier, after)) : undefined;
-    if (slow === undefined || slow.verdict !== 'worse' || slow.p >= significanceLevel) return [];
-    const [earlierCounts, currentCounts] = [sumRequestCounts(earlier), sumRequestCounts(after)];
+  return [...(now ?? [])].flatMap(([service, stepsAfter]) => {
+    const stepsBefore = before?.get(service) ?? [];
+    const tailComparison =
+      hasEnoughRequests(stepsBefore) && hasEnoughRequests(stepsAfter)
+        ? findTail(compare(stepsBefore, stepsAfter))
+        : undefined;
+    if (tailComparison === undefined || tailComparison.verdict !== 'worse' || tailComparison.p >= significanceLevel)
+      return [];
+    const [earlierCounts, currentCounts] = [sumRequestCounts(stepsBefore), sumRequestCounts(stepsAfter)];
     const [p95Before, p95] = [
-      durationAtQuantile(earlierCounts, 0.95) ?? 0,
-      durationAtQuantile(currentCounts, 0.95) ?? 0,
+      getDurationAtQuantile(earlierCounts, 0.95) ?? 0,
+      getDurationAtQuantile(currentCounts, 0.95) ?? 0,
     ];
-    return [{ service, requests: currentCounts.requests, slowShare: slow.after, p95, p95Before }];
+    return [{ service, requests: currentCounts.requests, slowShare: tailComparison.after, p95, p95Before }];
   });
 };
 
@@ -65,11 +72,11 @@ const hasEnoughRequests = (steps: readonly RequestCounts[]): boolean =>
   steps.length >= minMinutes && sumRequestCounts(steps).requests >= minRequests;
 
 const readStepsByService = async (
-  { columns }: Reading,
-  choice: ActivityFilter,
+  { columns }: TenantReader,
+  filter: ActivityFilter,
 ): Promise<ReadonlyMap<string, RequestCounts[]>> => {
-  const { where, parameters } = buildActivityFilter(choice);
-  const rangeMinutes = Number((choice.minutes.to - choice.minutes.from) / 1_000_000n) / minuteMs;
+  const { where, parameters } = buildActivityFilter(filter);
+  const rangeMinutes = Number((filter.minutes.to - filter.minutes.from) / 1_000_000n) / minuteMs;
   const seconds = Math.ceil(rangeMinutes / maxSteps) * 60;
   const rows = await columns.query<RequestCountRow & { readonly of: string }>(
     `SELECT service AS of, intDiv(toUnixTimestamp(minute), ${seconds}) AS step, ${requestCountColumns} FROM resource_activity
@@ -90,23 +97,23 @@ const readStepsByService = async (
 
 /** Returns those of the newest deployments of a range after which requests became worse. */
 export const readWorseDeployments = async (
-  reading: Reading,
-  question: DeploymentQuery,
+  reading: TenantReader,
+  query: DeploymentQuery,
   maxDeployments: number,
-): Promise<readonly { readonly deployment: Deployment; readonly judged: JudgedSides }[]> => {
-  const { range } = question;
-  const { deployments } = await readDeployments(reading, { ...question, range: extendByMargin(range) });
+): Promise<readonly { readonly deployment: Deployment; readonly judgment: Judgment }[]> => {
+  const { range } = query;
+  const { deployments } = await readDeployments(reading, { ...query, range: extendByMargin(range) });
   const inRange = deployments.filter(({ time }) => {
     const at = parseTime(time, 0) ?? 0n;
     return at >= range.from && at <= range.to;
   });
-  const worse: { deployment: Deployment; judged: JudgedSides }[] = [];
-  // In sequence, so that they do not occupy all slots of the query engine.
+  const worseDeployments: { deployment: Deployment; judgment: Judgment }[] = [];
+  // Deployments are evaluated in sequence, because parallel evaluations could occupy all slots of the query engine.
   for (const deployment of inRange.slice(0, maxDeployments)) {
     const { service } = deployment;
-    const all = deployments.filter((other) => other.service === service);
-    const { judged } = await evaluateDeployment(reading, { ...question, service }, deployment, all);
-    if (judged.verdict === 'worse') worse.push({ deployment, judged });
+    const serviceDeployments = deployments.filter((other) => other.service === service);
+    const { judgment } = await evaluateDeployment(reading, { ...query, service }, deployment, serviceDeployments);
+    if (judgment.verdict === 'worse') worseDeployments.push({ deployment, judgment });
   }
-  return worse;
+  return worseDeployments;
 };

@@ -1,13 +1,13 @@
 /** Requests, errors, durations and Apdex of a service over time */
-import { type Answer, buildSeriesAnswer } from '../../queries/answer.ts';
-import { invalid } from '../../queries/errors.ts';
-import type { Reading } from '../../queries/reading.ts';
+import { buildSeriesResult, type ResultData } from '../../queries/answer.ts';
+import { createValidationError } from '../../queries/errors.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { Series } from '../../queries/result.ts';
 import { buildSteps } from '../../queries/steps.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import {
   computeApdex,
-  durationAtQuantile,
+  getDurationAtQuantile,
   noRequestCounts,
   type RequestCountRow,
   type RequestCounts,
@@ -25,32 +25,35 @@ export interface ServiceSeriesQuery extends ActivityFilter {
 }
 
 /** Returns one series per metric. A step without requests has 0 requests and no latency. */
-export const readServiceSeries = async ({ columns }: Reading, question: ServiceSeriesQuery): Promise<Answer> => {
-  const { service, endpoint, stepMs, minutes, apdexThresholdMs } = question;
-  if (stepMs % minuteMs !== 0) throw invalid('step', 'must be whole minutes');
-  if (endpoint !== undefined && question.environment !== undefined)
-    throw invalid('environment', 'endpoints are counted without their environment: set only one of the two');
+export const readServiceSeries = async ({ columns }: TenantReader, query: ServiceSeriesQuery): Promise<ResultData> => {
+  const { service, endpoint, stepMs, minutes, apdexThresholdMs } = query;
+  if (stepMs % minuteMs !== 0) throw createValidationError('step', 'must be whole minutes');
+  if (endpoint !== undefined && query.environment !== undefined)
+    throw createValidationError(
+      'environment',
+      'endpoints are counted without their environment: set only one of the two',
+    );
   const steps = buildSteps({ from: minutes.from, to: minutes.to - 1n }, stepMs);
-  const { where, parameters } = buildActivityFilter(question);
+  const { where, parameters } = buildActivityFilter(query);
   const rows = await columns.query<RequestCountRow & { readonly step: string }>(
     `SELECT toString(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})) AS step, ${requestCountColumns}
     FROM ${endpoint === undefined ? 'resource_activity' : 'span_metrics'} WHERE ${where}${endpoint === undefined ? '' : ' AND kind IN (0, 1, 2, 5) AND endpoint = {endpoint:String}'} GROUP BY step`,
     { ...parameters, ...(endpoint !== undefined && { endpoint }) },
   );
-  const counted = new Map(rows.map((row) => [Number(row.step) * stepMs, toRequestCounts(row)]));
+  const countsByStep = new Map(rows.map((row) => [Number(row.step) * stepMs, toRequestCounts(row)]));
   const labels = { service, ...(endpoint !== undefined && { endpoint }) };
   const createSeries = (
     name: string,
     unit: string,
-    readValue: (counted: RequestCounts, index: number) => number | null,
+    readValue: (counts: RequestCounts, index: number) => number | null,
   ): Series => ({
     name,
     labels,
     unit,
-    points: steps.starts.map((start, index) => [start, readValue(counted.get(start) ?? noRequestCounts, index)]),
+    points: steps.starts.map((start, index) => [start, readValue(countsByStep.get(start) ?? noRequestCounts, index)]),
   });
-  const quantile = (fraction: number) => (each: RequestCounts) => durationAtQuantile(each, fraction) ?? null;
-  return buildSeriesAnswer(
+  const quantile = (fraction: number) => (each: RequestCounts) => getDurationAtQuantile(each, fraction) ?? null;
+  return buildSeriesResult(
     [
       createSeries('requests', '{request}', ({ requests }) => requests),
       createSeries('rate', '{request}/s', ({ requests }, index) => requests / steps.getSeconds(index)),

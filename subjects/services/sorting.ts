@@ -6,7 +6,7 @@ export const metricSorts = ['requests', 'errors', 'errorRate', 'p50', 'p95', 'p9
 type MetricSort = (typeof metricSorts)[number];
 
 /** Returns one of the metrics; `undefined` if it is unknown. */
-export const metricValue = (
+export const getMetricValue = (
   { requests, errors, errorRate, duration, apdex }: RequestMetrics,
   sort: MetricSort,
 ): number | undefined => {

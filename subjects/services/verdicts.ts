@@ -1,7 +1,7 @@
 /** Verdicts on deployments: compares requests of the hour before with those of the hour after */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
@@ -68,38 +68,41 @@ export type JudgedDeployment = z.output<typeof JudgedDeployment>;
 /** Returns the range in which deployments must be known to evaluate those of the given range. */
 export const extendByMargin = ({ from, to }: Range): Range => ({ from: from - marginNs, to: to + marginNs });
 
-interface TimeSpan {
+interface TimePeriod {
   readonly fromMs: number;
   readonly toMs: number;
 }
-type CountedMinutes = readonly { readonly atMs: number; readonly counted: RequestCounts }[];
+type MinuteCounts = readonly { readonly atMs: number; readonly counts: RequestCounts }[];
 
 const parseMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 const floorToMinute = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
 
-/** Returns the windows of a deployment between its neighbors; `to` is exclusive. */
+/** Returns the windows before and after a deployment, which end at the neighboring deployments; `toMs` is exclusive. */
 const findWindows = (
   atMs: number,
-  { others, nowMs }: { readonly others: readonly number[]; readonly nowMs: number },
-): { readonly before: TimeSpan; readonly after: TimeSpan } => {
+  { otherTimesMs, nowMs }: { readonly otherTimesMs: readonly number[]; readonly nowMs: number },
+): { readonly before: TimePeriod; readonly after: TimePeriod } => {
   const minute = floorToMinute(atMs);
-  const last = Math.max(...others.filter((other) => other < minute).map((other) => floorToMinute(other) + minuteMs), 0);
-  const next = Math.min(
-    ...others.filter((other) => other >= minute + minuteMs).map(floorToMinute),
+  const windowStartLimit = Math.max(
+    ...otherTimesMs.filter((other) => other < minute).map((other) => floorToMinute(other) + minuteMs),
+    0,
+  );
+  const windowEndLimit = Math.min(
+    ...otherTimesMs.filter((other) => other >= minute + minuteMs).map(floorToMinute),
     floorToMinute(nowMs),
   );
   return {
-    before: { fromMs: Math.max(minute - windowMs, last), toMs: minute },
-    after: { fromMs: minute + minuteMs, toMs: Math.min(minute + minuteMs + windowMs, next) },
+    before: { fromMs: Math.max(minute - windowMs, windowStartLimit), toMs: minute },
+    after: { fromMs: minute + minuteMs, toMs: Math.min(minute + minuteMs + windowMs, windowEndLimit) },
   };
 };
 
 interface DeploymentEvaluation {
   readonly sides: readonly [
-    before: { readonly span: TimeSpan; minutes: CountedMinutes },
-    after: { readonly span: TimeSpan; minutes: CountedMinutes },
+    before: { readonly period: TimePeriod; minutes: MinuteCounts },
+    after: { readonly period: TimePeriod; minutes: MinuteCounts },
   ];
-  readonly judged: JudgedSides;
+  readonly judgment: Judgment;
 }
 
 /**
@@ -107,143 +110,150 @@ interface DeploymentEvaluation {
  * the range, whose periods are excluded.
  */
 export const evaluateDeployment = async (
-  reading: Reading,
-  choice: Omit<ActivityFilter, 'minutes'> & { readonly service: string },
+  reading: TenantReader,
+  filter: Omit<ActivityFilter, 'minutes'> & { readonly service: string },
   deployment: Deployment,
   all: readonly Deployment[],
 ): Promise<DeploymentEvaluation> => {
-  const others = all
+  const otherTimesMs = all
     .filter(({ id, environment }) => id !== deployment.id && isSameEnvironment(environment, deployment.environment))
     .map(({ time }) => parseMs(time));
-  const { before, after } = findWindows(parseMs(deployment.time), { others, nowMs: reading.nowMs });
-  const environment = deployment.environment === '' ? choice.environment : deployment.environment;
-  const read = (span: TimeSpan): Promise<CountedMinutes> => readMinutes(reading, { ...choice, environment }, span);
+  const { before, after } = findWindows(parseMs(deployment.time), { otherTimesMs, nowMs: reading.nowMs });
+  const environment = deployment.environment === '' ? filter.environment : deployment.environment;
+  const read = (period: TimePeriod): Promise<MinuteCounts> => readMinutes(reading, { ...filter, environment }, period);
   const sides = await Promise.all([read(before), read(after)]);
   return {
     sides: [
-      { span: before, minutes: sides[0] },
-      { span: after, minutes: sides[1] },
+      { period: before, minutes: sides[0] },
+      { period: after, minutes: sides[1] },
     ],
-    judged: await judgeSides(sides, () => Promise.all([read(dayBefore(before)), read(dayBefore(after))])),
+    judgment: await judgeSides(sides, () =>
+      Promise.all([read(shiftToDayBefore(before)), read(shiftToDayBefore(after))]),
+    ),
   };
 };
 
-const dayBefore = ({ fromMs, toMs }: TimeSpan): TimeSpan => ({ fromMs: fromMs - dayMs, toMs: toMs - dayMs });
+const shiftToDayBefore = ({ fromMs, toMs }: TimePeriod): TimePeriod => ({ fromMs: fromMs - dayMs, toMs: toMs - dayMs });
 
-/** The same hours of the previous day are only read if something changed. */
-const judgeSides = async (sides: BothSides, readDayBefore: () => Promise<BothSides>): Promise<JudgedSides> => {
-  const judged = computeVerdict(sides, [[], []]);
-  return judged.verdict === 'better' || judged.verdict === 'worse'
+/** Reads the same hours of the previous day only if the verdict is better or worse. */
+const judgeSides = async (
+  sides: MinutesOnBothSides,
+  readDayBefore: () => Promise<MinutesOnBothSides>,
+): Promise<Judgment> => {
+  const judgment = computeVerdict(sides, [[], []]);
+  return judgment.verdict === 'better' || judgment.verdict === 'worse'
     ? computeVerdict(sides, await readDayBefore())
-    : judged;
+    : judgment;
 };
 
 /** Returns a deployment with its verdict, and the metrics before and after. */
 export const toJudgedDeployment = async (
-  reading: Reading,
-  choice: Omit<ActivityFilter, 'minutes'> & { readonly service: string },
+  reading: TenantReader,
+  filter: Omit<ActivityFilter, 'minutes'> & { readonly service: string },
   deployment: Deployment,
   { all, apdexThresholdMs }: { readonly all: readonly Deployment[]; readonly apdexThresholdMs: number },
 ): Promise<JudgedDeployment> => {
-  const { sides, judged } = await evaluateDeployment(reading, choice, deployment, all);
-  const [before, after] = sides.map(({ span, minutes }): JudgedDeployment['before'] => {
-    if (span.toMs <= span.fromMs)
+  const { sides, judgment } = await evaluateDeployment(reading, filter, deployment, all);
+  const [before, after] = sides.map(({ period, minutes }): JudgedDeployment['before'] => {
+    if (period.toMs <= period.fromMs)
       return { value: null, reason: 'there is no whole minute until the next deployment or now' };
-    const seconds = (span.toMs - span.fromMs) / 1000;
+    const seconds = (period.toMs - period.fromMs) / 1000;
     return {
-      ...formatSpan(span),
-      figures: toRequestMetrics(sumRequestCounts(minutes.map(({ counted }) => counted)), seconds, apdexThresholdMs),
+      ...formatPeriod(period),
+      figures: toRequestMetrics(sumRequestCounts(minutes.map(({ counts }) => counts)), seconds, apdexThresholdMs),
     };
   }) as [JudgedDeployment['before'], JudgedDeployment['after']];
-  return { ...deployment, before, after, ...judged };
+  return { ...deployment, before, after, ...judgment };
 };
 
 /** Deployments of one environment do not affect those of another. */
 const isSameEnvironment = (one: string, other: string): boolean => one === '' || other === '' || one === other;
 
-const formatSpan = ({ fromMs, toMs }: TimeSpan) => ({ from: formatMs(fromMs), to: formatMs(toMs) });
+const formatPeriod = ({ fromMs, toMs }: TimePeriod) => ({ from: formatMs(fromMs), to: formatMs(toMs) });
 const formatMs = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
-const toRange = ({ fromMs, toMs }: TimeSpan): Range => ({
+const toRange = ({ fromMs, toMs }: TimePeriod): Range => ({
   from: BigInt(fromMs) * 1_000_000n,
   to: BigInt(toMs) * 1_000_000n,
 });
 
 const readMinutes = async (
-  { columns }: Reading,
-  choice: Omit<ActivityFilter, 'minutes'>,
-  span: TimeSpan,
-): Promise<CountedMinutes> => {
-  if (span.toMs <= span.fromMs) return [];
-  const { where, parameters } = buildActivityFilter({ ...choice, minutes: toRange(span) });
+  { columns }: TenantReader,
+  filter: Omit<ActivityFilter, 'minutes'>,
+  period: TimePeriod,
+): Promise<MinuteCounts> => {
+  if (period.toMs <= period.fromMs) return [];
+  const { where, parameters } = buildActivityFilter({ ...filter, minutes: toRange(period) });
   const rows = await columns.query<RequestCountRow & { readonly at: number }>(
     `SELECT toUnixTimestamp(minute) AS at, ${requestCountColumns} FROM resource_activity WHERE ${where} GROUP BY at HAVING sum(requests) > 0`,
     parameters,
   );
-  return rows.map((row) => ({ atMs: row.at * 1000, counted: toRequestCounts(row) }));
+  return rows.map((row) => ({ atMs: row.at * 1000, counts: toRequestCounts(row) }));
 };
 
-export type JudgedSides = Pick<JudgedDeployment, 'verdict' | 'confidence' | 'reason' | 'aspects'>;
-type BothSides = readonly [before: CountedMinutes, after: CountedMinutes];
+export type Judgment = Pick<JudgedDeployment, 'verdict' | 'confidence' | 'reason' | 'aspects'>;
+type MinutesOnBothSides = readonly [before: MinuteCounts, after: MinuteCounts];
 
-const countRequests = (minutes: CountedMinutes): number =>
-  minutes.reduce((sum, { counted }) => sum + counted.requests, 0);
-const hasEnoughRequests = (minutes: CountedMinutes): boolean =>
+const countRequests = (minutes: MinuteCounts): number => minutes.reduce((sum, { counts }) => sum + counts.requests, 0);
+const hasEnoughRequests = (minutes: MinuteCounts): boolean =>
   minutes.length >= minMinutes && countRequests(minutes) >= minRequests;
-const compareSides = ([before, after]: BothSides): readonly AspectComparison[] =>
+const compareSides = ([before, after]: MinutesOnBothSides): readonly AspectComparison[] =>
   compare(
-    before.map(({ counted }) => counted),
-    after.map(({ counted }) => counted),
+    before.map(({ counts }) => counts),
+    after.map(({ counts }) => counts),
   );
 
 const aspectTexts: Readonly<Record<Aspect, string>> = { errors: 'errors', latency: 'latency', tail: 'slow requests' };
 
 /** Returns the verdict on two sides; the same hours of the previous day are the baseline. */
-const computeVerdict = (sides: BothSides, dayBefore: BothSides): JudgedSides => {
+const computeVerdict = (sides: MinutesOnBothSides, previousDaySides: MinutesOnBothSides): Judgment => {
   const [before, after] = sides;
-  const nothing = { aspects: [], confidence: { value: null, reason: 'there is no verdict' } };
+  const noVerdict = { aspects: [], confidence: { value: null, reason: 'there is no verdict' } };
   if (!sides.every(hasEnoughRequests))
     return {
-      ...nothing,
+      ...noVerdict,
       verdict: 'unknown',
       reason: `${countRequests(before)} requests in ${before.length} minutes before and ${countRequests(after)} in ${after.length} after: at least ${minRequests} in ${minMinutes} minutes of each are required`,
     };
-  const found = compareSides(sides).map((each) => ({ ...each, interval: [...each.interval] as [number, number] }));
-  const changed = found.filter(({ verdict }) => verdict === 'better' || verdict === 'worse');
-  const dayBeforeChanges = dayBefore.every(hasEnoughRequests) ? compareSides(dayBefore) : [];
+  const comparisons = compareSides(sides).map((each) => ({
+    ...each,
+    interval: [...each.interval] as [number, number],
+  }));
+  const changedAspects = comparisons.filter(({ verdict }) => verdict === 'better' || verdict === 'worse');
+  const dayBeforeChanges = previousDaySides.every(hasEnoughRequests) ? compareSides(previousDaySides) : [];
   const isExpected = ({ aspect, verdict, difference }: AspectComparison): boolean =>
     dayBeforeChanges.some(
       (each) =>
         each.aspect === aspect && each.verdict === verdict && Math.abs(each.difference) >= Math.abs(difference) / 2,
     );
-  const unexpectedChanges = changed.filter((each) => !isExpected(each));
-  const worse = unexpectedChanges.filter(({ verdict }) => verdict === 'worse');
-  const decisive = worse.length > 0 ? worse : unexpectedChanges;
-  if (decisive.length > 0)
+  const unexpectedChanges = changedAspects.filter((each) => !isExpected(each));
+  const worseAspects = unexpectedChanges.filter(({ verdict }) => verdict === 'worse');
+  const decisiveAspects = worseAspects.length > 0 ? worseAspects : unexpectedChanges;
+  if (decisiveAspects.length > 0)
     return {
-      aspects: found,
-      verdict: worse.length > 0 ? 'worse' : 'better',
-      confidence: Math.max(...decisive.map(({ confidence }) => confidence)),
+      aspects: comparisons,
+      verdict: worseAspects.length > 0 ? 'worse' : 'better',
+      confidence: Math.max(...decisiveAspects.map(({ confidence }) => confidence)),
       reason: `${unexpectedChanges.map(({ aspect, verdict }) => `${aspectTexts[aspect]} ${verdict}`).join(', ')}${dayBeforeChanges.length > 0 ? '; not at these hours on the previous day' : '; no data of the previous day to compare with'}`,
     };
-  if (changed.length > 0)
+  if (changedAspects.length > 0)
     return {
-      ...nothing,
-      aspects: found,
+      ...noVerdict,
+      aspects: comparisons,
       verdict: 'unknown',
-      reason: `${changed.map(({ aspect, verdict }) => `${aspectTexts[aspect]} ${verdict}`).join(', ')}, as at these hours on the previous day`,
+      reason: `${changedAspects.map(({ aspect, verdict }) => `${aspectTexts[aspect]} ${verdict}`).join(', ')}, as at these hours on the previous day`,
     };
-  const uncertainAspects = found.filter(({ verdict }) => verdict === 'unknown');
+  const uncertainAspects = comparisons.filter(({ verdict }) => verdict === 'unknown');
   if (uncertainAspects.length > 0)
     return {
-      ...nothing,
-      aspects: found,
+      ...noVerdict,
+      aspects: comparisons,
       verdict: 'unknown',
       reason: `too few requests to distinguish a change of ${uncertainAspects.map(({ aspect }) => aspectTexts[aspect]).join(' and ')} from chance`,
     };
   return {
-    aspects: found,
+    aspects: comparisons,
     verdict: 'no difference',
-    confidence: Math.min(...found.map(({ confidence }) => confidence)),
+    confidence: Math.min(...comparisons.map(({ confidence }) => confidence)),
     reason: 'every difference is insignificant',
   };
 };

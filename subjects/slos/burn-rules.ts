@@ -1,12 +1,20 @@
 /** Burn rate rules of the SRE workbook, scaled to a window */
 
 import type { Objective } from './slices/figures.ts';
-import { compare, decimal, divide, type Fraction, fraction, multiply, subtract } from './slices/fraction.ts';
+import {
+  compare,
+  createFraction,
+  decimalToFraction,
+  divide,
+  type Fraction,
+  multiply,
+  subtract,
+} from './slices/fraction.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-const one = fraction(1n);
+const one = createFraction(1n);
 
 /**
  * A burn rate rule. Both windows must burn at the rate or faster; the short window ends the alert soon after the burn
@@ -31,11 +39,11 @@ const workbookRules = [
  * Returns the rules of the SRE workbook for a window: the rate that consumes the given share of the budget in the long
  * window. Rates below 1 are omitted, because the budget then lasts longer than its window.
  */
-export const defaultBurnRules = (windowMs: number): BurnRule[] =>
+export const createDefaultBurnRules = (windowMs: number): BurnRule[] =>
   workbookRules
     .map(({ share, ...rule }) => ({
       ...rule,
-      rate: multiply(decimal(share), fraction(BigInt(windowMs), BigInt(rule.longMs))),
+      rate: multiply(decimalToFraction(share), createFraction(BigInt(windowMs), BigInt(rule.longMs))),
     }))
     .filter(({ rate }) => compare(rate, one) >= 0);
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Query } from '../../queries/query.ts';
 import { parseWallTime } from '../../runtime/wall-clock.ts';
 import { TimeZone } from '../../schemas/resources/preferences.ts';
-import { budgetings, calendarPeriods } from '../../schemas/slo-slices.ts';
+import { budgetingMethods, calendarPeriods } from '../../schemas/slo-slices.ts';
 import { durationSchema } from '../alerts/durations.ts';
 
 export const sloTypes = ['availability', 'latency', 'ratio', 'threshold'] as const;
@@ -14,13 +14,13 @@ const ratioParts = ['good', 'bad', 'total'] as const;
 const thresholdParts = ['value', 'operator', 'threshold'] as const;
 
 /**
- * Good or bad events of a total; or a value that is good on one side of a threshold, with each slice with a value
- * counting once
+ * Good or bad events of a total, or a value that is good on one side of a threshold. In the second form, each slice
+ * with a value counts once
  */
 const Sli = z
   .strictObject({
     good: Query.optional().describe('Query that counts good events in a slice'),
-    bad: Query.optional().describe('Query that counts bad events, if that is simpler'),
+    bad: Query.optional().describe('Query that counts bad events, as an alternative to `good`'),
     total: Query.optional().describe('Query that counts all events, good and bad'),
     value: Query.optional().describe('Query of one value per slice, instead of `good`, `bad` and `total`'),
     operator: z.enum(sloOperators).optional().describe('`gte`: good is a value greater than or equal to the threshold'),
@@ -52,7 +52,7 @@ const Calendar = z.strictObject({
     .refine((text) => parseWallTime(text) !== undefined, 'must be an existing date'),
 });
 
-const labels = (maxLength: number) =>
+const createLabelsSchema = (maxLength: number) =>
   z.record(z.string().regex(/^[A-Za-z_][\w./-]{0,255}$/), z.string().max(maxLength));
 
 const Alerting = z.strictObject({
@@ -73,18 +73,18 @@ const Alerting = z.strictObject({
     .max(16)
     .optional()
     .describe('Burn rate rules; default: those of the SRE workbook, scaled to the window'),
-  labels: labels(2048).default({}).describe('Labels of all alerts, for routing'),
+  labels: createLabelsSchema(2048).default({}).describe('Labels of all alerts, for routing'),
   severityLabels: z
-    .strictObject({ page: labels(2048).optional(), ticket: labels(2048).optional() })
+    .strictObject({ page: createLabelsSchema(2048).optional(), ticket: createLabelsSchema(2048).optional() })
     .optional()
     .describe('Labels of burn rate alerts of one severity; override `labels`'),
-  annotations: labels(8192).default({}),
+  annotations: createLabelsSchema(8192).default({}),
 });
 
 /** Fields of an SLO beyond the short form */
 export const SloQuery = z.strictObject({
   sli: Sli.optional().describe('Indicator; default: requests of `service` by `type`'),
-  budgeting: z.enum(budgetings).default('occurrences'),
+  budgeting: z.enum(budgetingMethods).default('occurrences'),
   slice: durationSchema('1m', '1d').default('1m').describe('Slice of full minutes, which divides the window'),
   sliceTarget: z
     .number()
@@ -133,7 +133,7 @@ export const SloFields = z.strictObject({
 export type SloFields = z.output<typeof SloFields>;
 
 /** An SLO with its id */
-export interface KnownSlo {
+export interface IdentifiedSlo {
   readonly id: string;
   readonly slo: SloFields;
 }

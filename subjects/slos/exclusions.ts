@@ -4,14 +4,14 @@ import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/docume
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { compileMatchers } from '../alerts/routing/matching.ts';
 import { findOccurrencesInRange } from '../maintenance-windows/windows.ts';
-import type { KnownSlo, SloFields } from './document.ts';
+import type { IdentifiedSlo, SloFields } from './document.ts';
 import type { Window } from './slices/windows.ts';
 
 /** Maximum number of excluded periods of an SLO; the latest are used */
 const maxPeriods = 2000;
 
 /** Returns the labels by which a window applies to an SLO: those of all its alerts. */
-const sloLabels = ({ id, slo }: KnownSlo): Record<string, string> => ({
+const createSloLabels = ({ id, slo }: IdentifiedSlo): Record<string, string> => ({
   ...slo.query.alerting.labels,
   slo: slo.name,
   slo_id: id,
@@ -19,8 +19,11 @@ const sloLabels = ({ id, slo }: KnownSlo): Record<string, string> => ({
 });
 
 /** A window with projects applies to their alerts, and an SLO belongs to no project. */
-const appliesTo = (known: KnownSlo, { excludedFromSlos, matchers, projectIds }: MaintenanceWindow): boolean =>
-  excludedFromSlos && projectIds.length === 0 && compileMatchers(matchers).matches(sloLabels(known));
+const appliesTo = (
+  identifiedSlo: IdentifiedSlo,
+  { excludedFromSlos, matchers, projectIds }: MaintenanceWindow,
+): boolean =>
+  excludedFromSlos && projectIds.length === 0 && compileMatchers(matchers).matches(createSloLabels(identifiedSlo));
 
 /** Returns disjoint periods in order; adjacent ones are merged. */
 const mergePeriods = (times: readonly Window[]): Window[] => {
@@ -38,29 +41,29 @@ const mergePeriods = (times: readonly Window[]): Window[] => {
  * Returns the periods that an SLO excludes from a range: full slices that overlap maintenance. Empty if the SLO does
  * not exclude maintenance.
  */
-export const findExcluded = (
-  known: KnownSlo,
+export const findExcludedPeriods = (
+  identifiedSlo: IdentifiedSlo,
   windows: readonly MaintenanceWindow[],
   range: Window,
   sliceMs: number,
 ): Window[] => {
-  if (!known.slo.query.excludeMaintenance) return [];
-  const times = windows
-    .filter((window) => appliesTo(known, window))
+  if (!identifiedSlo.slo.query.excludeMaintenance) return [];
+  const occurrences = windows
+    .filter((window) => appliesTo(identifiedSlo, window))
     .flatMap((window) => findOccurrencesInRange(window, range));
-  const inSlices = times.map(({ fromMs, toMs }) => ({
+  const slicePeriods = occurrences.map(({ fromMs, toMs }) => ({
     fromMs: Math.max(Math.floor(fromMs / sliceMs) * sliceMs, range.fromMs),
     toMs: Math.min(Math.ceil(toMs / sliceMs) * sliceMs, range.toMs),
   }));
-  return mergePeriods(inSlices.filter(({ fromMs, toMs }) => fromMs < toMs)).slice(-maxPeriods);
+  return mergePeriods(slicePeriods.filter(({ fromMs, toMs }) => fromMs < toMs)).slice(-maxPeriods);
 };
 
 /** Returns the maintenance windows of an organization that SLOs exclude. */
 export const readExclusions = async (
   documents: Pick<TenantDocuments, 'collection'>,
-  all: readonly Pick<SloFields, 'query'>[],
+  slos: readonly Pick<SloFields, 'query'>[],
 ): Promise<readonly (MaintenanceWindow & StoredMetadata)[]> => {
-  if (!all.some(({ query }) => query.excludeMaintenance)) return [];
+  if (!slos.some(({ query }) => query.excludeMaintenance)) return [];
   const { items } = await documents
     .collection(maintenanceWindows)
     .list({ filter: { excludedFromSlos: true }, limit: 1000 });

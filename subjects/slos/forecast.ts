@@ -17,7 +17,7 @@ export interface ForecastInput {
   /** Base of the budget: `events`, or the number of slices in the window */
   readonly budgetOf: 'events' | number;
   /** Whether old blocks leave the window as new ones enter */
-  readonly rolling: boolean;
+  readonly isRolling: boolean;
 }
 
 /**
@@ -37,9 +37,9 @@ export type Forecast =
 
 const futureCount = 400;
 /**
- * Quantiles of the interval. At 0.1 and 0.9, it covered 71 to 80 of 100 simulated budgets, because a short history
- * contains fewer bursts than the future. At these quantiles, it covers 78 to 84, and 70 to 75 for budgets with rare
- * large bursts.
+ * Quantiles of the interval. With 0.1 and 0.9, the interval covered 71 to 80 of 100 simulated budgets, because a
+ * short history contains fewer bursts than the future. With these quantiles, it covers 78 to 84, or 70 to 75 for
+ * budgets with rare large bursts.
  */
 const intervalQuantiles = [0.08, 0.92] as const;
 
@@ -77,8 +77,8 @@ const createBlockDrawer = (blocks: readonly Block[], random: () => number): (() 
 };
 
 /** Returns the number of blocks until one future exhausts its budget; infinity if it does not within `steps`. */
-const simulateRunOut = (from: ForecastInput, steps: number, draw: () => Block): number => {
-  const { blocks, windowBlocks, allowed, budgetOf, rolling } = from;
+const simulateRunOut = (input: ForecastInput, steps: number, draw: () => Block): number => {
+  const { blocks, windowBlocks, allowed, budgetOf, isRolling } = input;
   let bad = 0;
   let total = 0;
   for (const block of blocks) {
@@ -93,7 +93,7 @@ const simulateRunOut = (from: ForecastInput, steps: number, draw: () => Block): 
     bad += next.bad;
     total += next.total;
     // No block leaves a window that is not full yet.
-    const expiredBlock = rolling ? blocks[blocks.length + step - 1 - windowBlocks] : undefined;
+    const expiredBlock = isRolling ? blocks[blocks.length + step - 1 - windowBlocks] : undefined;
     if (expiredBlock !== undefined) {
       bad -= expiredBlock.bad;
       total -= expiredBlock.total;
@@ -106,29 +106,29 @@ const simulateRunOut = (from: ForecastInput, steps: number, draw: () => Block): 
 };
 
 /** Predicts when the budget is exhausted, with an 80% interval and the probability of a breach. */
-export const computeForecast = (from: ForecastInput): Forecast => {
-  const { windowBlocks, rolling } = from;
-  const known = from.blocks.filter(({ total }) => total > 0);
-  if (known.length * 5 < windowBlocks || known.length < 10) {
+export const computeForecast = (input: ForecastInput): Forecast => {
+  const { windowBlocks, isRolling } = input;
+  const blocksWithData = input.blocks.filter(({ total }) => total > 0);
+  if (blocksWithData.length * 5 < windowBlocks || blocksWithData.length < 10) {
     return {
       state: 'unknown',
-      reason: `${known.length} of ${windowBlocks} parts of the window have data; a forecast needs a fifth of the parts, and at least 10`,
+      reason: `${blocksWithData.length} of ${windowBlocks} parts of the window have data; a forecast needs a fifth of the parts, and at least 10`,
     };
   }
-  const random = createRandom(known.length);
-  const steps = rolling ? windowBlocks : Math.max(0, windowBlocks - from.blocks.length);
-  const ends = Array.from({ length: futureCount }, () =>
-    simulateRunOut(from, steps, createBlockDrawer(from.blocks, random)),
+  const random = createRandom(blocksWithData.length);
+  const steps = isRolling ? windowBlocks : Math.max(0, windowBlocks - input.blocks.length);
+  const exhaustionTimes = Array.from({ length: futureCount }, () =>
+    simulateRunOut(input, steps, createBlockDrawer(input.blocks, random)),
   );
-  ends.sort((one, other) => one - other);
-  const quantileAt = (share: number): number | null => {
-    const end = ends[Math.min(futureCount - 1, Math.floor(share * futureCount))] ?? Number.POSITIVE_INFINITY;
+  exhaustionTimes.sort((one, other) => one - other);
+  const getQuantile = (share: number): number | null => {
+    const end = exhaustionTimes[Math.min(futureCount - 1, Math.floor(share * futureCount))] ?? Number.POSITIVE_INFINITY;
     return Number.isFinite(end) ? end : null;
   };
   return {
     state: 'known',
-    runsOutIn: quantileAt(0.5),
-    interval: [quantileAt(intervalQuantiles[0]), quantileAt(intervalQuantiles[1])],
-    breachChance: ends.filter((end) => Number.isFinite(end)).length / futureCount,
+    runsOutIn: getQuantile(0.5),
+    interval: [getQuantile(intervalQuantiles[0]), getQuantile(intervalQuantiles[1])],
+    breachChance: exhaustionTimes.filter((end) => Number.isFinite(end)).length / futureCount,
   };
 };

@@ -2,11 +2,11 @@
 
 import type { QueryBatcher } from '../../queries/batch/answers.ts';
 import { readMetricNames } from '../../queries/promql/metrics-read.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import { defaultLookbackMs } from '../../queries/promql/run-promql.ts';
 import type { Query } from '../../queries/query.ts';
 import { getPromql, getQueryKind, listPartQueries } from '../../queries/query-kind.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { signalDefinitions } from '../../queries/signals/index.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
@@ -16,8 +16,8 @@ import type { Window } from './slices/windows.ts';
 const minuteMs = 60_000;
 /** Maximum gap between late slices that are measured in one query */
 const maxGapSlices = 30;
-/** Maximum number of pieces; with more, the full window is measured again */
-const maxPieces = 8;
+/** Maximum number of late windows; with more, the full window is measured again */
+const maxWindows = 8;
 
 type RecordSignal = 'logs' | 'traces';
 
@@ -25,19 +25,19 @@ type RecordSignal = 'logs' | 'traces';
 type LateMinutes = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Reception time since which records may be unmeasured: typically the end of the window, earlier if records were stored
- * late
+ * Window with the reception time since which records may not be measured yet: usually the end of the window, or
+ * earlier if records were stored late
  */
 interface LateSearchWindow extends Window {
   readonly sinceMs: number;
 }
 
 /**
- * Returns the minutes of a window for which records were received since then. Recently received rows are in few parts,
- * and no others are read (`queries/freshness.ts`).
+ * Returns the minutes of a window for which records were received since `sinceMs`. Recently received rows are in few
+ * parts of the table, and only these are read (`queries/freshness.ts`).
  */
 const readLateMinutes = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   signal: RecordSignal,
   window: LateSearchWindow,
 ): Promise<LateMinutes> => {
@@ -56,22 +56,22 @@ const readLateMinutes = async (
 const pointTables = ['samples', 'histograms', 'summaries'] as const;
 
 /**
- * Returns the earliest times, in a window and at its end, of points that were received since then, in milliseconds by
- * metric. Other metrics are not read.
+ * Returns the earliest time, within a window or at its end, of points that were received since `sinceMs`, in
+ * milliseconds by metric. Other metrics are not read.
  */
 const readLatePointTimes = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   metrics: readonly string[],
   window: LateSearchWindow,
 ): Promise<ReadonlyMap<string, number>> => {
-  const firsts = pointTables.map(
+  const selects = pointTables.map(
     (table) => `SELECT toString(metric) AS name, toUnixTimestamp64Milli(min(timestamp)) AS first FROM ${table}
     WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     GROUP BY name`,
   );
   const rows = await columns.query<{ readonly name: string; readonly earliest: string }>(
-    `SELECT name, toString(min(first)) AS earliest FROM (${firsts.join(' UNION ALL ')}) GROUP BY name`,
+    `SELECT name, toString(min(first)) AS earliest FROM (${selects.join(' UNION ALL ')}) GROUP BY name`,
     { metrics: [...metrics], from: String(window.fromMs), to: String(window.toMs), since: String(window.sinceMs) },
   );
   return new Map(rows.map(({ name, earliest }) => [name, Number(earliest)]));
@@ -87,18 +87,18 @@ interface MeasuredData {
 }
 
 /** Returns the parts of a query with parts; another query itself. */
-const queryLeaves = (query: Query): readonly Query[] =>
+const listLeafQueries = (query: Query): readonly Query[] =>
   getQueryKind(query).combine === undefined ? [query] : listPartQueries(query).map(([, part]) => part);
 
 /** Returns the data that an SLO counts; `undefined` if the affected slices of a record cannot be determined. */
-const measuredData = ({ query: { sli }, service }: SloFields): MeasuredData | undefined => {
+const findMeasuredData = ({ query: { sli }, service }: SloFields): MeasuredData | undefined => {
   if (sli === undefined) return { signals: ['traces'], service, metrics: [], expressions: [] };
   const signals = new Set<RecordSignal>();
   const metrics = new Set<string>();
   const expressions = new Set<string>();
   const queries = [sli.good, sli.bad, sli.total, sli.value].filter((query) => query !== undefined);
   // A formula has a value where its parts have one, so only its parts matter.
-  for (const query of queries.flatMap(queryLeaves)) {
+  for (const query of queries.flatMap(listLeafQueries)) {
     const expression = getPromql(query);
     if ('metric' in query) metrics.add(query.metric);
     else if (expression !== undefined) expressions.add(expression);
@@ -115,7 +115,7 @@ const measuredData = ({ query: { sli }, service }: SloFields): MeasuredData | un
 const readExpressionMetrics = async (
   expressions: readonly string[],
   { fromMs, toMs, sliceMs }: Window & { readonly sliceMs: number },
-  { columns, promql }: QueryReading,
+  { columns, promql }: QueryReader,
 ): Promise<readonly string[] | undefined> => {
   if (promql === undefined && expressions.length > 0) return undefined;
   const all = new Set<string>();
@@ -129,7 +129,7 @@ const readExpressionMetrics = async (
 };
 
 /** Returns windows of full slices that contain these minutes. */
-const windowsOfMinutes = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs: number): Window[] => {
+const toWindows = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs: number): Window[] => {
   const begins = new Set(minutes.map((minute) => Math.floor((minute * minuteMs) / sliceMs) * sliceMs));
   const windows: Window[] = [];
   for (const beginMs of [...begins].toSorted((one, other) => one - other)) {
@@ -138,55 +138,58 @@ const windowsOfMinutes = (minutes: readonly number[], { fromMs, toMs }: Window, 
       windows[windows.length - 1] = { fromMs: last.fromMs, toMs: beginMs + sliceMs };
     else windows.push({ fromMs: beginMs, toMs: beginMs + sliceMs });
   }
-  return windows.length > maxPieces ? [{ fromMs, toMs }] : windows;
+  return windows.length > maxWindows ? [{ fromMs, toMs }] : windows;
 };
 
 /**
  * Returns the parts of a window to measure again; the window starts and ends at slice boundaries. Records received up
- * to `landedMs` were stored before; others were stored since, regardless of their reception time.
+ * to `storedUpToMs` were stored before; others were stored since, regardless of their reception time.
  */
 export const findLateWindows = async (
   slo: SloFields,
   window: Window,
   {
     reading,
-    answers,
-    landedMs = window.toMs,
-  }: { readonly reading: QueryReading; readonly answers: QueryBatcher; readonly landedMs?: number | undefined },
+    answers: batcher,
+    storedUpToMs = window.toMs,
+  }: { readonly reading: QueryReader; readonly answers: QueryBatcher; readonly storedUpToMs?: number | undefined },
 ): Promise<Window[]> => {
-  const counted = measuredData(slo);
+  const data = findMeasuredData(slo);
   const sliceMs = parseDurationMs(slo.query.slice);
-  const ofPromql = counted && (await readExpressionMetrics(counted.expressions, { ...window, sliceMs }, reading));
-  if (counted === undefined || ofPromql === undefined) return [window];
-  const { signals: ofSignals, service, metrics } = counted;
-  const since = { ...window, sinceMs: Math.min(window.toMs, landedMs) };
-  const windowKey = `${window.fromMs} ${window.toMs} ${since.sinceMs}`;
-  const found = await Promise.all(
-    ofSignals.map((signal) =>
-      batchQuery(answers, { key: `late ${signal} ${windowKey}`, member: '' }, () =>
-        readLateMinutes(reading, signal, since),
+  const expressionMetrics = data && (await readExpressionMetrics(data.expressions, { ...window, sliceMs }, reading));
+  if (data === undefined || expressionMetrics === undefined) return [window];
+  const { signals: recordSignals, service, metrics } = data;
+  const searchWindow = { ...window, sinceMs: Math.min(window.toMs, storedUpToMs) };
+  const windowKey = `${window.fromMs} ${window.toMs} ${searchWindow.sinceMs}`;
+  const lateMinutes = await Promise.all(
+    recordSignals.map((signal) =>
+      batchQuery(batcher, { key: `late ${signal} ${windowKey}`, member: '' }, () =>
+        readLateMinutes(reading, signal, searchWindow),
       ),
     ),
   );
-  const firstPointTime = async (members: readonly string[]): Promise<number> => {
-    const firsts = members.map(async (member) => {
-      const points = await batchQuery(answers, { key: `late points ${windowKey}`, member }, (all) =>
-        readLatePointTimes(reading, all, since),
+  const readFirstPointTime = async (members: readonly string[]): Promise<number> => {
+    const pointTimes = members.map(async (member) => {
+      const points = await batchQuery(batcher, { key: `late points ${windowKey}`, member }, (all) =>
+        readLatePointTimes(reading, all, searchWindow),
       );
       return points.get(member) ?? Number.POSITIVE_INFINITY;
     });
-    return Math.min(...(await Promise.all(firsts)));
+    return Math.min(...(await Promise.all(pointTimes)));
   };
-  const [first, firstOfPromql] = await Promise.all([firstPointTime(metrics), firstPointTime(ofPromql)]);
+  const [firstPointMs, firstExpressionPointMs] = await Promise.all([
+    readFirstPointTime(metrics),
+    readFirstPointTime(expressionMetrics),
+  ]);
   // A point also affects later slices, because a counter increases from it to the next point. At its own time, PromQL
   // evaluates the slice that ends then.
   const firstAffectedMs = Math.min(
-    ...[window.toMs, Math.floor(first / sliceMs) * sliceMs],
-    Math.max(window.fromMs, Math.ceil(firstOfPromql / sliceMs) * sliceMs - sliceMs),
+    ...[window.toMs, Math.floor(firstPointMs / sliceMs) * sliceMs],
+    Math.max(window.fromMs, Math.ceil(firstExpressionPointMs / sliceMs) * sliceMs - sliceMs),
   );
-  const minutes = found
+  const minutes = lateMinutes
     .flatMap((each) => (service === undefined ? [...each.values()].flat() : (each.get(service) ?? [])))
     .filter((minute) => minute * minuteMs < firstAffectedMs);
-  const after = firstAffectedMs < window.toMs ? [{ fromMs: firstAffectedMs, toMs: window.toMs }] : [];
-  return [...windowsOfMinutes(minutes, { fromMs: window.fromMs, toMs: firstAffectedMs }, sliceMs), ...after];
+  const windowsAfter = firstAffectedMs < window.toMs ? [{ fromMs: firstAffectedMs, toMs: window.toMs }] : [];
+  return [...toWindows(minutes, { fromMs: window.fromMs, toMs: firstAffectedMs }, sliceMs), ...windowsAfter];
 };

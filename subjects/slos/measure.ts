@@ -2,7 +2,7 @@
 
 import type { QueryBatcher } from '../../queries/batch/answers.ts';
 import { runOverWindow } from '../../queries/over-window.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import { parseJsonNumber } from '../../queries/series-states.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -13,8 +13,8 @@ import type { MeasuredSlice } from './slices/slices.ts';
 import type { Window } from './slices/windows.ts';
 
 export interface MeasureOptions {
-  readonly reading: QueryReading;
-  /** Answers of the organization; simultaneous queries of SLOs are combined */
+  readonly reading: QueryReader;
+  /** Query batcher of the organization, which combines simultaneous queries of SLOs */
   readonly answers: QueryBatcher;
   readonly signal?: AbortSignal;
   readonly dueMs?: number;
@@ -26,10 +26,10 @@ type SliceOptions = MeasureOptions & { readonly sliceMs: number };
 const readSliceValues = async (
   query: Query,
   window: Window,
-  { sliceMs, reading, answers, ...queryOptions }: SliceOptions,
+  { sliceMs, reading, answers: batcher, ...queryOptions }: SliceOptions,
 ): Promise<Map<number, number>> => {
   const answer = await runOverWindow(query, { ...window, stepMs: sliceMs }, (part, context) =>
-    answers.run(part, reading, context, queryOptions),
+    batcher.run(part, reading, context, queryOptions),
   );
   const unexpectedGap = answer.partial.find(({ code }) => code !== 'delay');
   if (unexpectedGap !== undefined)
@@ -41,8 +41,8 @@ const readSliceValues = async (
     );
   return new Map(
     (answer.series[0]?.points ?? []).flatMap(([beginMs, value]) => {
-      const figure = parseJsonNumber(value);
-      return figure === null || !Number.isFinite(figure) ? [] : [[beginMs, figure] as const];
+      const number = parseJsonNumber(value);
+      return number === null || !Number.isFinite(number) ? [] : [[beginMs, number] as const];
     }),
   );
 };
@@ -64,25 +64,25 @@ const measureThreshold = async (
   sliceOptions: SliceOptions,
 ): Promise<MeasuredSlice[]> =>
   [...(await readSliceValues(value, window, sliceOptions))]
-    .filter(([, figure]) => !isEmptyCount(value, figure))
-    .map(([beginMs, figure]) => [beginMs, comparisons[operator](figure, threshold) ? 1 : 0, 1]);
+    .filter(([, measuredValue]) => !isEmptyCount(value, measuredValue))
+    .map(([beginMs, measuredValue]) => [beginMs, comparisons[operator](measuredValue, threshold) ? 1 : 0, 1]);
 
 const measureRatio = async (
   { good, bad, total }: Sli,
   window: Window,
   sliceOptions: SliceOptions,
 ): Promise<MeasuredSlice[]> => {
-  const part = good ?? bad;
-  if (part === undefined || total === undefined) return [];
+  const partQuery = good ?? bad;
+  if (partQuery === undefined || total === undefined) return [];
   const [parts, totals] = await Promise.all([
-    readSliceValues(part, window, sliceOptions),
+    readSliceValues(partQuery, window, sliceOptions),
     readSliceValues(total, window, sliceOptions),
   ]);
-  return [...totals].flatMap(([beginMs, figure]) => {
-    const all = Math.round(figure);
-    if (all <= 0) return [];
-    const own = Math.min(all, Math.max(0, Math.round(parts.get(beginMs) ?? 0)));
-    return [[beginMs, good === undefined ? all - own : own, all] as const];
+  return [...totals].flatMap(([beginMs, totalValue]) => {
+    const totalCount = Math.round(totalValue);
+    if (totalCount <= 0) return [];
+    const partCount = Math.min(totalCount, Math.max(0, Math.round(parts.get(beginMs) ?? 0)));
+    return [[beginMs, good === undefined ? totalCount - partCount : partCount, totalCount] as const];
   });
 };
 

@@ -16,17 +16,17 @@ const freshPeriodMs = 3 * minuteMs;
 /** Interval of the search for late records */
 const lateSearchIntervalMs = 9 * minuteMs;
 /**
- * Period that every search for late records measures again completely, regardless of storage delay. For earlier times,
- * it searches for records received since then, or since the records that were stored at the previous search, and reads
- * nothing else (`late-records.ts`).
+ * Period that every search for late records measures again completely. For earlier times, the search only reads
+ * records that were received after the measurement, or after the last record that the previous search included
+ * (`late-records.ts`).
  */
-const measuredAgainMs = 60 * minuteMs;
+const remeasuredPeriodMs = 60 * minuteMs;
 /** Interval at which the complete last day is measured again, for changes that reception times do not show */
 const fullMeasurementIntervalMs = 180 * minuteMs;
 /** Pause after which the last day is also measured again */
-const maxPauseMs = measuredAgainMs / 2;
-/** Number of pieces of earlier time per check */
-const maxEarlierPieces = 4;
+const maxPauseMs = remeasuredPeriodMs / 2;
+/** Maximum number of windows before the measured extent that are measured in one check */
+const maxEarlierWindows = 4;
 
 /** Measured extent of an SLO: slices of its series from `fromMs` to `upToMs` */
 export interface MeasuredExtent {
@@ -42,9 +42,9 @@ export interface MeasuredExtent {
 }
 
 /** Returns a short key of the indicator; another indicator starts another series. */
-export const seriesId = ({ query, type, service, latencyThresholdMs }: SloFields): string => {
-  const measured = query.sli ?? { type, service, latencyThresholdMs };
-  return computeHashId(measured, query.slice).slice(0, 16);
+export const getSeriesId = ({ query, type, service, latencyThresholdMs }: SloFields): string => {
+  const indicator = query.sli ?? { type, service, latencyThresholdMs };
+  return computeHashId(indicator, query.slice).slice(0, 16);
 };
 
 /** Measurements of one check, and the extent after it */
@@ -60,12 +60,12 @@ export interface MeasurementPlan {
   readonly next: MeasuredExtent;
 }
 
-/** Returns pieces of at most the number of slices that can be published at once. */
+/** Splits a window into windows with at most the number of slices that one message can contain. */
 const splitWindow = ({ fromMs, toMs }: Window, sliceMs: number): Window[] => {
-  const pieceMs = maxSlicesPerMessage * sliceMs;
-  return Array.from({ length: Math.max(0, Math.ceil((toMs - fromMs) / pieceMs)) }, (_, index) => ({
-    fromMs: fromMs + index * pieceMs,
-    toMs: Math.min(toMs, fromMs + (index + 1) * pieceMs),
+  const windowMs = maxSlicesPerMessage * sliceMs;
+  return Array.from({ length: Math.max(0, Math.ceil((toMs - fromMs) / windowMs)) }, (_, index) => ({
+    fromMs: fromMs + index * windowMs,
+    toMs: Math.min(toMs, fromMs + (index + 1) * windowMs),
   }));
 };
 
@@ -73,7 +73,7 @@ const splitWindow = ({ fromMs, toMs }: Window, sliceMs: number): Window[] => {
  * Returns the last due time of the search for late records before a time. SLOs with equal queries share a minute, and
  * others use different minutes.
  */
-const lateDueMs = ({ query: { sli }, service }: SloFields, nowMs: number): number => {
+const getLateDueMs = ({ query: { sli }, service }: SloFields, nowMs: number): number => {
   const queryKey = sli === undefined ? service : JSON.stringify(sli.total ?? sli.value);
   const shiftMs =
     (Number.parseInt(computeHashId(queryKey).slice(0, 8), 16) % (lateSearchIntervalMs / minuteMs)) * minuteMs;
@@ -83,19 +83,19 @@ const lateDueMs = ({ query: { sli }, service }: SloFields, nowMs: number): numbe
 /** Plans to measure the last day again if that is due. */
 const planLateSlices = (
   slo: SloFields,
-  known: MeasuredExtent,
+  storedExtent: MeasuredExtent,
   { nowMs, fromMs, toMs }: Window & { readonly nowMs: number },
 ): Pick<MeasurementPlan, 'late' | 'recheck'> & Pick<MeasuredExtent, 'lateMs' | 'allMs'> => {
-  const { lateMs: lastLateCheckMs, allMs } = known;
-  if (lastLateCheckMs >= lateDueMs(slo, nowMs)) return { late: [], recheck: [], lateMs: lastLateCheckMs, allMs };
+  const { lateMs: lastLateCheckMs, allMs } = storedExtent;
+  if (lastLateCheckMs >= getLateDueMs(slo, nowMs)) return { late: [], recheck: [], lateMs: lastLateCheckMs, allMs };
   const sliceMs = parseDurationMs(slo.query.slice);
   const isFullMeasurement =
     allMs === undefined || nowMs - allMs >= fullMeasurementIntervalMs || nowMs - lastLateCheckMs > maxPauseMs;
-  const recentMs = Math.floor((nowMs - measuredAgainMs) / sliceMs) * sliceMs;
-  const cutMs = isFullMeasurement ? fromMs : Math.min(toMs, Math.max(fromMs, recentMs));
+  const recentMs = Math.floor((nowMs - remeasuredPeriodMs) / sliceMs) * sliceMs;
+  const splitMs = isFullMeasurement ? fromMs : Math.min(toMs, Math.max(fromMs, recentMs));
   return {
-    late: splitWindow({ fromMs: cutMs, toMs }, sliceMs),
-    recheck: splitWindow({ fromMs, toMs: cutMs }, sliceMs),
+    late: splitWindow({ fromMs: splitMs, toMs }, sliceMs),
+    recheck: splitWindow({ fromMs, toMs: splitMs }, sliceMs),
     lateMs: nowMs,
     allMs: isFullMeasurement ? nowMs : allMs,
   };
@@ -107,37 +107,40 @@ const planLateSlices = (
  */
 export const planMeasurements = (
   slo: SloFields,
-  known: MeasuredExtent | undefined,
+  storedExtent: MeasuredExtent | undefined,
   { nowMs, retentionDays }: { readonly nowMs: number; readonly retentionDays: number },
 ): MeasurementPlan => {
   const sliceMs = parseDurationMs(slo.query.slice);
-  const sliceStart = (ms: number): number => Math.floor(ms / sliceMs) * sliceMs;
-  const endMs = sliceStart(nowMs);
-  const series = seriesId(slo);
-  const oldestMs = sliceStart(nowMs - Math.min(retentionDays, slicesRetentionDays) * dayMs) + sliceMs;
-  const fresh: MeasuredExtent = { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs, allMs: nowMs };
-  const own = known?.series === series ? known : fresh;
-  const endedPieces = splitWindow(
-    { fromMs: Math.max(oldestMs, own.fromMs, Math.min(own.upToMs, sliceStart(nowMs - freshPeriodMs))), toMs: endMs },
+  const toSliceStart = (ms: number): number => Math.floor(ms / sliceMs) * sliceMs;
+  const endMs = toSliceStart(nowMs);
+  const series = getSeriesId(slo);
+  const oldestMs = toSliceStart(nowMs - Math.min(retentionDays, slicesRetentionDays) * dayMs) + sliceMs;
+  const newExtent: MeasuredExtent = { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs, allMs: nowMs };
+  const extent = storedExtent?.series === series ? storedExtent : newExtent;
+  const endedWindows = splitWindow(
+    {
+      fromMs: Math.max(oldestMs, extent.fromMs, Math.min(extent.upToMs, toSliceStart(nowMs - freshPeriodMs))),
+      toMs: endMs,
+    },
     sliceMs,
   ).slice(0, 1);
-  const { fromMs: settlingMs, toMs: upToMs } = endedPieces[0] ?? { fromMs: endMs, toMs: endMs };
-  const before = splitWindow({ fromMs: Math.min(oldestMs, own.fromMs), toMs: own.fromMs }, sliceMs)
-    .slice(-maxEarlierPieces)
+  const { fromMs: endedFromMs, toMs: upToMs } = endedWindows[0] ?? { fromMs: endMs, toMs: endMs };
+  const before = splitWindow({ fromMs: Math.min(oldestMs, extent.fromMs), toMs: extent.fromMs }, sliceMs)
+    .slice(-maxEarlierWindows)
     .reverse();
   // A slice is checked once more after the last record that counts, even after a long pause.
-  const lateFromMs = Math.max(sliceStart(own.lateMs - maxLateMs), own.fromMs, oldestMs);
-  const { late, recheck, ...progress } = planLateSlices(slo, own, { nowMs, fromMs: lateFromMs, toMs: settlingMs });
-  const fromMs = Math.min(own.fromMs, before.at(-1)?.fromMs ?? own.fromMs);
+  const lateFromMs = Math.max(toSliceStart(extent.lateMs - maxLateMs), extent.fromMs, oldestMs);
+  const { late, recheck, ...progress } = planLateSlices(slo, extent, { nowMs, fromMs: lateFromMs, toMs: endedFromMs });
+  const fromMs = Math.min(extent.fromMs, before.at(-1)?.fromMs ?? extent.fromMs);
   return {
-    ended: endedPieces,
+    ended: endedWindows,
     before,
     late,
     recheck,
-    next: { series, fromMs, upToMs, landedMs: own.landedMs, ...progress },
+    next: { series, fromMs, upToMs, landedMs: extent.landedMs, ...progress },
   };
 };
 
 /** Returns the time up to which late records are included. */
-export const settledUpToMs = ({ lateMs: lastLateCheckMs, upToMs }: MeasuredExtent): number =>
+export const getSettledUpToMs = ({ lateMs: lastLateCheckMs, upToMs }: MeasuredExtent): number =>
   Math.min(upToMs, lastLateCheckMs - maxLateMs);

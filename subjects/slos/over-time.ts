@@ -1,18 +1,18 @@
 /** Burn rates over time, and the forecast of a budget, from measured slices */
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
-import type { KnownSlo } from './document.ts';
+import type { IdentifiedSlo } from './document.ts';
 import { computeForecast } from './forecast.ts';
-import { seriesId } from './measurement-times.ts';
+import { getSeriesId } from './measurement-times.ts';
 import { computeBurnRate } from './slices/figures.ts';
-import { asNumber, fraction, subtract } from './slices/fraction.ts';
+import { createFraction, fractionToNumber, subtract } from './slices/fraction.ts';
 import { readMeasurements } from './slices/slices.ts';
-import { readPieces } from './slices/tallies.ts';
+import { readPartSums } from './slices/tallies.ts';
 import { createWindowSums } from './slices/window-sums.ts';
 import type { Window } from './slices/windows.ts';
-import { currentWindow, sloObjective } from './status.ts';
+import { getCurrentWindow, getObjective } from './status.ts';
 
-type OwnColumns = Pick<Reading, 'columns'>;
+type ColumnsReader = Pick<TenantReader, 'columns'>;
 
 /** Maximum number of points of a series */
 export const maxPoints = 1000;
@@ -20,8 +20,8 @@ export const maxPoints = 1000;
 const forecastBlocks = 180;
 
 /**
- * Returns the step of a series: the finest divisor of the window in full slices that does not exceed the limit of
- * points.
+ * Returns the step of a series: the smallest fraction of the window that consists of full slices and does not exceed
+ * the limit of points.
  */
 export const chooseStep = (windowMs: number, sliceMs: number, { fromMs, toMs }: Window): number | undefined =>
   [60, 30, 12, 6, 5, 4, 3, 2, 1]
@@ -30,62 +30,63 @@ export const chooseStep = (windowMs: number, sliceMs: number, { fromMs, toMs }: 
 
 /** Returns burn rates of windows that end at each step. The range starts and ends at step boundaries. */
 export const readBurnRates = async (
-  reading: OwnColumns,
-  { id, slo }: KnownSlo,
+  reading: ColumnsReader,
+  { id, slo }: IdentifiedSlo,
   { range, windowMs, stepMs }: { readonly range: Window; readonly windowMs: number; readonly stepMs: number },
 ) => {
-  const objective = sloObjective(slo);
+  const objective = getObjective(slo);
   const window = { fromMs: range.fromMs - windowMs, toMs: range.toMs };
-  const pieces = await readPieces(
+  const stepSums = await readPartSums(
     reading,
-    { sloId: id, series: seriesId(slo) },
+    { sloId: id, series: getSeriesId(slo) },
     { window, pieceMs: stepMs, objective },
   );
-  const cutsMs = Array.from({ length: pieces.length + 1 }, (_, index) => window.fromMs + index * stepMs);
-  const summed = createWindowSums(cutsMs, pieces);
-  return cutsMs.slice(windowMs / stepMs + 1).map((endMs) => {
-    const sums = summed({ fromMs: endMs - windowMs, toMs: endMs });
+  const boundariesMs = Array.from({ length: stepSums.length + 1 }, (_, index) => window.fromMs + index * stepMs);
+  const getSums = createWindowSums(boundariesMs, stepSums);
+  return boundariesMs.slice(windowMs / stepMs + 1).map((endMs) => {
+    const sums = getSums({ fromMs: endMs - windowMs, toMs: endMs });
     const rate = computeBurnRate(sums, objective);
     return {
       at: new Date(endMs).toISOString(),
-      rate: rate === undefined ? null : asNumber(rate),
-      good: asNumber(sums.good),
-      total: asNumber(sums.total),
+      rate: rate === undefined ? null : fractionToNumber(rate),
+      good: fractionToNumber(sums.good),
+      total: fractionToNumber(sums.total),
     };
   });
 };
 
 /** Returns the forecast of the budget's exhaustion at a time. */
-export const readForecast = async (reading: OwnColumns, { id, slo }: KnownSlo, nowMs: number) => {
-  const of = { sloId: id, series: seriesId(slo) };
-  const last = (await readMeasurements(reading, [id])).get(`${id} ${of.series}`);
-  const soFar = currentWindow(slo, last, nowMs);
-  const objective = sloObjective(slo);
-  const { sliceMs } = soFar;
-  const windowMs = soFar.toMs - soFar.fromMs;
+export const readForecast = async (reading: ColumnsReader, { id, slo }: IdentifiedSlo, nowMs: number) => {
+  const sloSeries = { sloId: id, series: getSeriesId(slo) };
+  const lastMeasurement = (await readMeasurements(reading, [id])).get(`${id} ${sloSeries.series}`);
+  const currentSloWindow = getCurrentWindow(slo, lastMeasurement, nowMs);
+  const objective = getObjective(slo);
+  const { sliceMs } = currentSloWindow;
+  const windowMs = currentSloWindow.toMs - currentSloWindow.fromMs;
   const blockMs = Math.max(1, Math.floor(windowMs / forecastBlocks / sliceMs)) * sliceMs;
   // Blocks end with the completed slices; a partial first block of a calendar window is omitted.
-  const blocks = Math.floor((soFar.endMs - soFar.fromMs) / blockMs);
-  const window = { fromMs: soFar.endMs - blocks * blockMs, toMs: soFar.endMs };
-  const sums = blocks === 0 ? [] : await readPieces(reading, of, { window, pieceMs: blockMs, objective });
+  const blockCount = Math.floor((currentSloWindow.endMs - currentSloWindow.fromMs) / blockMs);
+  const window = { fromMs: currentSloWindow.endMs - blockCount * blockMs, toMs: currentSloWindow.endMs };
+  const blockSums =
+    blockCount === 0 ? [] : await readPartSums(reading, sloSeries, { window, pieceMs: blockMs, objective });
   const forecast = computeForecast({
-    blocks: sums.map(({ bad, total }) => ({ bad: asNumber(bad), total: asNumber(total) })),
+    blocks: blockSums.map(({ bad, total }) => ({ bad: fractionToNumber(bad), total: fractionToNumber(total) })),
     windowBlocks: Math.floor(windowMs / blockMs),
-    allowed: asNumber(subtract(fraction(1n), objective.target)),
+    allowed: fractionToNumber(subtract(createFraction(1n), objective.target)),
     budgetOf: slo.query.budgeting === 'occurrences' ? 'events' : windowMs / parseDurationMs(slo.query.slice),
-    rolling: slo.query.calendar === undefined,
+    isRolling: slo.query.calendar === undefined,
   });
-  const time = (inBlocks: number | null): string | null =>
-    inBlocks === null ? null : new Date(Math.round(soFar.endMs + inBlocks * blockMs)).toISOString();
-  const made = { at: new Date(soFar.endMs).toISOString() };
+  const toTime = (inBlocks: number | null): string | null =>
+    inBlocks === null ? null : new Date(Math.round(currentSloWindow.endMs + inBlocks * blockMs)).toISOString();
+  const forecastTime = { at: new Date(currentSloWindow.endMs).toISOString() };
   if (forecast.state === 'unknown')
-    return { ...made, runsOutAt: null, interval: null, breachChance: null, reason: forecast.reason };
+    return { ...forecastTime, runsOutAt: null, interval: null, breachChance: null, reason: forecast.reason };
   const [earliest, latest] = forecast.interval;
   return {
-    ...made,
-    runsOutAt: time(forecast.runsOutIn),
+    ...forecastTime,
+    runsOutAt: toTime(forecast.runsOutIn),
     breachChance: forecast.breachChance,
     reason: null,
-    interval: { from: time(earliest), to: time(latest) },
+    interval: { from: toTime(earliest), to: toTime(latest) },
   };
 };

@@ -4,9 +4,9 @@ import { alertSeverities } from '../../schemas/alerts.ts';
 import { durationSchema, parseDurationMs } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
 import { type Budget, computeBurnRate, type Objective, type Sums } from './slices/figures.ts';
-import { compare, decimal, divide, fraction } from './slices/fraction.ts';
+import { compare, createFraction, decimalToFraction, divide } from './slices/fraction.ts';
 
-const hundred = fraction(100n);
+const hundred = createFraction(100n);
 
 const Step = z.strictObject({
   name: z.string().min(1).max(64),
@@ -40,12 +40,12 @@ export const SloPolicyFields = z.strictObject({
 export type SloPolicyFields = z.output<typeof SloPolicyFields>;
 export type SloPolicyStep = SloPolicyFields['steps'][number];
 
-/** Returns a stored policy; `undefined` if there is none, or it is of a later version. */
+/** Parses a stored policy; returns `undefined` if there is none, or if a later version wrote it. */
 export const readPolicy = (stored: object | undefined): SloPolicyFields | undefined =>
   stored === undefined ? undefined : SloPolicyFields.safeParse({ steps: (stored as { steps?: unknown }).steps }).data;
 
 /** Returns the problems of a policy for an SLO, each with its path. */
-export const policyProblems = ({ steps }: SloPolicyFields, { query: { slice } }: Pick<SloFields, 'query'>) =>
+export const findPolicyProblems = ({ steps }: SloPolicyFields, { query: { slice } }: Pick<SloFields, 'query'>) =>
   steps.flatMap(({ name, budgetRemainingBelow, burnRate, window }, index) => {
     const checks: readonly (readonly [field: string, isWrong: boolean, message: string])[] = [
       ['name', steps.findIndex((step) => step.name === name) < index, 'is the name of another step'],
@@ -73,29 +73,29 @@ export const policyProblems = ({ steps }: SloPolicyFields, { query: { slice } }:
   });
 
 /** Returns the lengths of the windows in which steps evaluate burn rates, in milliseconds. */
-export const burnRateWindows = ({ steps }: SloPolicyFields): number[] =>
+export const listBurnRateWindows = ({ steps }: SloPolicyFields): number[] =>
   steps.flatMap(({ window }) => (window === undefined ? [] : [parseDurationMs(window)]));
 
 /** Returns whether a step is active; `null` if unknown. */
 const isStepActive = (
   { budgetRemainingBelow, burnRate, window }: SloPolicyStep,
-  { budget, burning, objective }: { budget: Budget; burning: (ms: number) => Sums; objective: Objective },
+  { budget, sumBurnWindow, objective }: { budget: Budget; sumBurnWindow: (ms: number) => Sums; objective: Objective },
 ): boolean | null => {
   if (budgetRemainingBelow !== undefined)
-    return budget.leftShare === undefined
+    return budget.remainingShare === undefined
       ? null
-      : compare(budget.leftShare, divide(decimal(budgetRemainingBelow), hundred)) < 0;
-  const rate = computeBurnRate(burning(parseDurationMs(window ?? '0s')), objective);
-  return rate === undefined ? null : compare(rate, decimal(burnRate ?? 0)) >= 0;
+      : compare(budget.remainingShare, divide(decimalToFraction(budgetRemainingBelow), hundred)) < 0;
+  const rate = computeBurnRate(sumBurnWindow(parseDurationMs(window ?? '0s')), objective);
+  return rate === undefined ? null : compare(rate, decimalToFraction(burnRate ?? 0)) >= 0;
 };
 
 /** Returns the status of a policy. Unknown values do not cause a freeze. */
-export const toPolicyStatus = (policy: SloPolicyFields, known: Parameters<typeof isStepActive>[1]) => {
+export const toPolicyStatus = (policy: SloPolicyFields, measurements: Parameters<typeof isStepActive>[1]) => {
   const steps = policy.steps.map((step) => ({
     name: step.name,
     freeze: step.freeze,
     labels: step.labels,
-    isMet: isStepActive(step, known),
+    isMet: isStepActive(step, measurements),
   }));
-  return { frozen: steps.some(({ freeze, isMet: holds }) => freeze && holds === true), steps };
+  return { frozen: steps.some(({ freeze, isMet: isActive }) => freeze && isActive === true), steps };
 };

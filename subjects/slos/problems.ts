@@ -1,4 +1,4 @@
-/** Problems of an SLO that prevent its measurement, beyond its schema */
+/** Finds problems that the schema of an SLO does not detect and that prevent its measurement */
 
 import { findPromqlProblem } from '../../queries/promql-problem.ts';
 import type { AggregateQuery, MetricQuery, Query } from '../../queries/query.ts';
@@ -19,12 +19,12 @@ export interface Problem {
 }
 
 type Checks = readonly (readonly [path: string, isWrong: boolean, message: string])[];
-const failedChecks = (checks: Checks): Problem[] =>
+const toProblems = (checks: Checks): Problem[] =>
   checks.flatMap(([path, isWrong, message]) => (isWrong ? [{ path, message }] : []));
 
 const findAggregateProblems = (query: AggregateQuery, path: string, isCount: boolean): Problem[] => {
   const isAdditive = query.measures.every((measure) => measure.function === 'count' || measure.function === 'sum');
-  return failedChecks([
+  return toProblems([
     [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an SLO has one value for each slice'],
     [`${path}.measures`, query.measures.length > 1, 'must contain exactly one measure'],
     [`${path}.measures.0.function`, isCount && !isAdditive, 'must be count or sum, so that slices add up'],
@@ -33,7 +33,7 @@ const findAggregateProblems = (query: AggregateQuery, path: string, isCount: boo
 
 const findMetricProblems = (query: MetricQuery, path: string, isCount: boolean): Problem[] => {
   const isAdditive = ['increase', 'sum', 'count'].includes(query.overTime) && query.across === 'sum';
-  return failedChecks([
+  return toProblems([
     [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an SLO has one value for each slice'],
     [`${path}.across`, query.across === 'none', 'must not be none: an SLO has one value for each slice'],
     [`${path}.overTime`, isCount && !isAdditive, 'must be increase, sum or count, across sum, so that slices add up'],
@@ -56,7 +56,7 @@ const findQueryProblems = (query: Query, path: string, isCount: boolean): Proble
   if ('overTime' in query) return findMetricProblems(query, path, isCount);
   const message = findPromqlProblem(query);
   if (message !== undefined) return [{ path: `${path}.expression`, message }];
-  return listPartQueries(query).flatMap(([at, part]) => findQueryProblems(part, `${path}.${at}`, false));
+  return listPartQueries(query).flatMap(([partPath, part]) => findQueryProblems(part, `${path}.${partPath}`, false));
 };
 
 const findPartProblems = (query: Query | undefined, path: string, isCount: boolean): readonly Problem[] => {
@@ -69,18 +69,18 @@ const findWindowProblems = ({ query, windowDays }: SloFields): Problem[] => {
   const { slice, sliceTarget, budgeting, calendar } = query;
   const sliceMs = parseDurationMs(slice);
   const dividesWindow = calendar === undefined ? (windowDays * dayMs) % sliceMs === 0 : hourMs % sliceMs === 0;
-  const what =
+  const dividend =
     calendar === undefined ? `the window of ${windowDays} days` : 'one hour, because calendar days have 23 to 25';
-  return failedChecks([
+  return toProblems([
     ['query.slice', sliceMs % minuteMs !== 0, 'must be whole minutes'],
-    ['query.slice', sliceMs % minuteMs === 0 && !dividesWindow, `must divide ${what}`],
+    ['query.slice', sliceMs % minuteMs === 0 && !dividesWindow, `must divide ${dividend}`],
     ['query.sliceTarget', sliceTarget !== undefined && budgeting !== 'timeslices', 'is for timeslices only'],
     ['query.sliceTarget', sliceTarget === undefined && budgeting === 'timeslices', 'is required for timeslices'],
   ]);
 };
 
 const findShortFormProblems = ({ type, signal, service, latencyThresholdMs }: SloFields): Problem[] =>
-  failedChecks([
+  toProblems([
     ['query.sli', type === 'ratio' || type === 'threshold', `is required for the type ${type}`],
     ['service', service === '', 'is required: without query.sli, the requests of a service are counted'],
     ['signal', signal !== 'traces', 'must be traces: without query.sli, requests are counted from spans'],
@@ -103,7 +103,7 @@ export const findSloProblems = (slo: SloFields): Problem[] => {
   const { sli, alerting } = slo.query;
   const rules = [
     ...(alerting.rules ?? []).flatMap(({ long, short }, index) =>
-      failedChecks([
+      toProblems([
         [
           `query.alerting.rules.${index}.short`,
           parseDurationMs(short) >= parseDurationMs(long),
@@ -116,7 +116,7 @@ export const findSloProblems = (slo: SloFields): Problem[] => {
   if (sli === undefined) return [...findShortFormProblems(slo), ...findWindowProblems(slo), ...rules];
   const isThreshold = sli.value !== undefined;
   return [
-    ...failedChecks([
+    ...toProblems([
       ['query.sli.total', slo.type === 'ratio' && isThreshold, 'is required for the type ratio'],
       ['query.sli.value', slo.type === 'threshold' && !isThreshold, 'is required for the type threshold'],
       ['latencyThresholdMs', slo.latencyThresholdMs !== null, 'must not be set together with query.sli'],

@@ -1,9 +1,9 @@
-/** Queries for figures of a service level objective. */
-import { contextKey } from '../../queries/batch/context-key.ts';
+/** Query kind for values of a service level objective, such as its burn rate. */
+import { toContextKey } from '../../queries/batch/context-key.ts';
 import { defineQueryKind } from '../../queries/query-kind.ts';
 import { SloQuery } from './query.ts';
-import { sloStates } from './slices/alert-states.ts';
-import { maxSlosPerBatch, runSlo, runSloBatch, sloKey } from './slices/run-slo.ts';
+import { toSloStates } from './slices/alert-states.ts';
+import { maxSlosPerBatch, runSlo, runSloBatch, toSloKey } from './slices/run-slo.ts';
 
 export const slo = defineQueryKind<SloQuery>({
   schema: SloQuery,
@@ -12,12 +12,12 @@ export const slo = defineQueryKind<SloQuery>({
   run: runSlo,
   batch: {
     max: maxSlosPerBatch,
-    key: (query, context) => `${sloKey(query)} ${contextKey(context)}`,
+    key: (query, context) => `${toSloKey(query)} ${toContextKey(context)}`,
     run: (queries, reading, [context]) => runSloBatch(queries, reading, context),
   },
   changeTexts: (query, { text }) => ({ ...query, sloId: text(query.sloId) }),
   groupBy: () => [],
-  states: sloStates,
+  states: toSloStates,
   singleValue: 'an SLO has one value',
   isCurrentOnly: true,
   sentence: ({ figure, sloId }) => `${figure} of the SLO ${sloId}`,

@@ -1,7 +1,10 @@
-/** Short form of an SLO: requests of a service per slice. Those of one time are counted with one statement. */
+/**
+ * Counts the requests of a service per slice, for the short form of an SLO. SLOs that are measured at the same time
+ * share one statement.
+ */
 
 import type { QueryBatcher } from '../../queries/batch/answers.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { getNearestBucket } from '../../schemas/tables/durations.ts';
 import { requestKinds } from '../../schemas/tables/span-metrics.ts';
 import type { SloFields } from './document.ts';
@@ -16,10 +19,13 @@ interface CountedService {
   readonly bound?: number | undefined;
 }
 
-const memberKey = ({ service, bound }: CountedService): string => `${bound ?? ''} ${service}`;
+const toMemberKey = ({ service, bound }: CountedService): string => `${bound ?? ''} ${service}`;
 const parseMemberKey = (key: string): CountedService => {
-  const at = key.indexOf(' ');
-  return { service: key.slice(at + 1), bound: at === 0 ? undefined : Number(key.slice(0, at)) };
+  const separatorIndex = key.indexOf(' ');
+  return {
+    service: key.slice(separatorIndex + 1),
+    bound: separatorIndex === 0 ? undefined : Number(key.slice(0, separatorIndex)),
+  };
 };
 
 interface SliceRow {
@@ -34,18 +40,18 @@ interface SliceRow {
  * SQL of fast requests. Durations are stored in buckets, so the bound is the closest bucket bound. Counts successful
  * requests below each bound.
  */
-const fastSql = `arrayMap(bound -> toString(arraySum(mapValues(mapFilter((bucket, spans) -> bucket < bound, sumMap(duration_buckets))))
+const fastRequestsSql = `arrayMap(bound -> toString(arraySum(mapValues(mapFilter((bucket, spans) -> bucket < bound, sumMap(duration_buckets))))
   - arraySum(mapValues(mapFilter((bucket, spans) -> bucket < bound, sumMap(error_buckets))))), {bounds:Array(UInt16)})`;
 
 const readCounts = async (
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   members: readonly CountedService[],
   { fromMs, toMs, sliceMs }: Window & { readonly sliceMs: number },
 ): Promise<ReadonlyMap<string, SliceCounts>> => {
   const bounds = [...new Set(members.flatMap(({ bound }) => bound ?? []))];
   const rows = await columns.query<SliceRow>(
     `SELECT service, toString(intDiv(toUnixTimestamp(minute), {slice:UInt32}) * {slice:UInt32}) AS begin,
-      toString(sum(requests)) AS total, ${bounds.length === 0 ? '[toString(sum(requests) - sum(errors))]' : fastSql} AS good
+      toString(sum(requests)) AS total, ${bounds.length === 0 ? '[toString(sum(requests) - sum(errors))]' : fastRequestsSql} AS good
     FROM span_metrics
     WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND kind IN (${requestKinds.join(', ')})
       AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:UInt32}, 'UTC'))
@@ -63,11 +69,11 @@ const readCounts = async (
   const byService = Map.groupBy(rows, ({ service }) => service);
   return new Map(
     members.map((member) => {
-      const at = member.bound === undefined ? 0 : bounds.indexOf(member.bound);
+      const boundIndex = member.bound === undefined ? 0 : bounds.indexOf(member.bound);
       const counts = (byService.get(member.service) ?? [])
         .filter(({ total }) => total !== '0')
-        .map(({ begin, good, total }) => [Number(begin) * 1000, Number(good[at]), Number(total)] as const);
-      return [memberKey(member), counts] as const;
+        .map(({ begin, good, total }) => [Number(begin) * 1000, Number(good[boundIndex]), Number(total)] as const);
+      return [toMemberKey(member), counts] as const;
     }),
   );
 };
@@ -78,19 +84,19 @@ export const countRequests = async (
   window: Window,
   {
     reading,
-    answers,
+    answers: batcher,
     sliceMs,
   }: {
-    readonly reading: Reading;
+    readonly reading: TenantReader;
     readonly answers: QueryBatcher;
     readonly sliceMs: number;
   },
 ): Promise<SliceCounts> => {
   const bound = type === 'latency' ? getNearestBucket((latencyThresholdMs ?? 0) * 1e6) : undefined;
-  const member = memberKey({ service, bound });
+  const member = toMemberKey({ service, bound });
   // Durations are the most expensive to sum, so only members that need them are queried with them.
   const key = `requests ${bound === undefined ? 'by status' : 'by duration'} ${JSON.stringify({ ...window, sliceMs })}`;
-  const counts = await batchQuery(answers, { key, member }, (members) =>
+  const counts = await batchQuery(batcher, { key, member }, (members) =>
     readCounts(reading, members.map(parseMemberKey), { ...window, sliceMs }),
   );
   return counts.get(member) ?? [];

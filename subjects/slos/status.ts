@@ -1,12 +1,12 @@
 /** Status of an SLO: indicator, remaining budget and burn rates, from measured slices */
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { formatDuration, parseDurationMs } from '../alerts/durations.ts';
-import type { KnownSlo, SloFields } from './document.ts';
-import { findExcluded } from './exclusions.ts';
-import { seriesId } from './measurement-times.ts';
-import { burnRateWindows, type SloPolicyFields, toPolicyStatus } from './policy.ts';
+import type { IdentifiedSlo, SloFields } from './document.ts';
+import { findExcludedPeriods } from './exclusions.ts';
+import { getSeriesId } from './measurement-times.ts';
+import { listBurnRateWindows, type SloPolicyFields, toPolicyStatus } from './policy.ts';
 import {
   computeBudget,
   computeBurnRate,
@@ -16,13 +16,13 @@ import {
   toObjective as objectiveBy,
   type Sums,
 } from './slices/figures.ts';
-import { asNumber, type Fraction, fraction, multiply } from './slices/fraction.ts';
+import { createFraction, type Fraction, fractionToNumber, multiply } from './slices/fraction.ts';
 import { type LastMeasurement, readMeasurements } from './slices/slices.ts';
 import { readWindows } from './slices/window-sums.ts';
-import { countSlices, periodAt, rollingAt, type Window } from './slices/windows.ts';
+import { countSlices, createRollingWindow, findPeriod, type Window } from './slices/windows.ts';
 
 const dayMs = 86_400_000;
-const hundred = fraction(100n);
+const hundred = createFraction(100n);
 /** Maximum length of burn rate windows: 30 days */
 const maxBurnWindowMs = 30 * dayMs;
 /**
@@ -31,7 +31,7 @@ const maxBurnWindowMs = 30 * dayMs;
  */
 const maxPendingMs = 600_000;
 
-type OwnColumns = Pick<Reading, 'columns'>;
+type ColumnsReader = Pick<TenantReader, 'columns'>;
 
 /** Returns the fields of an SLO on which its results are based, for measurements. */
 export const toSloObjective = ({
@@ -47,7 +47,7 @@ export const toSloObjective = ({
   ...(calendar !== undefined && { calendar }),
 });
 
-export const sloObjective = (slo: SloFields): Objective => objectiveBy(toSloObjective(slo));
+export const getObjective = (slo: SloFields): Objective => objectiveBy(toSloObjective(slo));
 
 /** The window at a time, and the end of its completed slices */
 export interface WindowSoFar extends Window {
@@ -56,29 +56,33 @@ export interface WindowSoFar extends Window {
 }
 
 /**
- * Returns the time up to which results are reported: the end of the measured slices, or, if measurements have stopped,
- * of the completed slices. Unmeasured slices are then missing and reduce the coverage.
+ * Returns the time up to which results are reported: the end of the measured slices or, if measurements have
+ * stopped, the end of the completed slices. In the second case, unmeasured slices reduce the coverage.
  */
-export const reportedUpTo = (
+export const getReportedUpTo = (
   { query: { slice } }: SloFields,
-  last: LastMeasurement | undefined,
+  lastMeasurement: LastMeasurement | undefined,
   nowMs: number,
 ): number => {
   const sliceMs = parseDurationMs(slice);
   const endedMs = Math.floor(nowMs / sliceMs) * sliceMs;
-  return last !== undefined && nowMs - (last.upToMs + sliceMs) < maxPendingMs
-    ? Math.min(endedMs, last.upToMs)
+  return lastMeasurement !== undefined && nowMs - (lastMeasurement.upToMs + sliceMs) < maxPendingMs
+    ? Math.min(endedMs, lastMeasurement.upToMs)
     : endedMs;
 };
 
 /** Returns the window of an SLO at a time, up to the end of its results. */
-export const currentWindow = (slo: SloFields, last: LastMeasurement | undefined, nowMs: number): WindowSoFar => {
+export const getCurrentWindow = (
+  slo: SloFields,
+  lastMeasurement: LastMeasurement | undefined,
+  nowMs: number,
+): WindowSoFar => {
   const { query, windowDays } = slo;
   const { calendar } = query;
   const sliceMs = parseDurationMs(query.slice);
-  const endMs = reportedUpTo(slo, last, nowMs);
-  if (calendar === undefined) return { ...rollingAt(windowDays, endMs), endMs, sliceMs };
-  const period = periodAt(calendar, nowMs);
+  const endMs = getReportedUpTo(slo, lastMeasurement, nowMs);
+  if (calendar === undefined) return { ...createRollingWindow(windowDays, endMs), endMs, sliceMs };
+  const period = findPeriod(calendar, nowMs);
   return { ...period, endMs: Math.max(period.fromMs, endMs), sliceMs };
 };
 
@@ -87,13 +91,17 @@ const defaultBurnWindows = [hourMs / 12, hourMs / 2, hourMs, 2 * hourMs, 6 * hou
 
 /** Returns the lengths of burn rate windows: those of the SRE workbook, and of the SLO's own rules. */
 const burnWindowLengths = ({ query: { alerting, slice } }: SloFields): number[] => {
-  const own = (alerting.rules ?? []).flatMap(({ long, short }) => [parseDurationMs(long), parseDurationMs(short)]);
-  return [...new Set([...defaultBurnWindows, ...own])]
+  const ruleLengths = (alerting.rules ?? []).flatMap(({ long, short }) => [
+    parseDurationMs(long),
+    parseDurationMs(short),
+  ]);
+  return [...new Set([...defaultBurnWindows, ...ruleLengths])]
     .filter((ms) => ms >= parseDurationMs(slice))
     .toSorted((one, other) => one - other);
 };
 
-const numberOrNull = (value: Fraction | undefined): number | null => (value === undefined ? null : asNumber(value));
+const toNumberOrNull = (value: Fraction | undefined): number | null =>
+  value === undefined ? null : fractionToNumber(value);
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns how far an SLO is measured. */
@@ -103,28 +111,30 @@ const toMeasurementView = ({ upToMs, settledUpToMs, error }: LastMeasurement) =>
   error: error || null,
 });
 /** Returns how far an SLO is measured, if it was measured. */
-export const toLastMeasurementView = (last: LastMeasurement | undefined) =>
-  last === undefined ? { measuredUpTo: null, settledUpTo: null, error: null } : toMeasurementView(last);
+export const toLastMeasurementView = (lastMeasurement: LastMeasurement | undefined) =>
+  lastMeasurement === undefined
+    ? { measuredUpTo: null, settledUpTo: null, error: null }
+    : toMeasurementView(lastMeasurement);
 
 /** Returns the indicator, budget and coverage of a window. */
 export const toWindowMetrics = (
   slo: SloFields,
   window: Sums,
-  { endMs, sliceMs, ...whole }: WindowSoFar,
+  { endMs, sliceMs, ...fullWindow }: WindowSoFar,
   excluded: readonly Window[],
 ) => {
-  const objective = sloObjective(slo);
-  const budget = computeBudget(window, objective, countSlices(whole, excluded, sliceMs));
+  const objective = getObjective(slo);
+  const budget = computeBudget(window, objective, countSlices(fullWindow, excluded, sliceMs));
   return {
-    sli: numberOrNull(computeSli(window)),
-    good: asNumber(window.good),
-    total: asNumber(window.total),
+    sli: toNumberOrNull(computeSli(window)),
+    good: fractionToNumber(window.good),
+    total: fractionToNumber(window.total),
     budget: {
-      total: asNumber(budget.total),
-      remaining: asNumber(budget.left),
-      remainingPct: numberOrNull(budget.leftShare && multiply(budget.leftShare, hundred)),
+      total: fractionToNumber(budget.total),
+      remaining: fractionToNumber(budget.remaining),
+      remainingPct: toNumberOrNull(budget.remainingShare && multiply(budget.remainingShare, hundred)),
     },
-    coverage: computeCoverage(window, countSlices({ fromMs: whole.fromMs, toMs: endMs }, excluded, sliceMs)),
+    coverage: computeCoverage(window, countSlices({ fromMs: fullWindow.fromMs, toMs: endMs }, excluded, sliceMs)),
   };
 };
 
@@ -136,72 +146,99 @@ export interface StatusOptions {
 
 /** Returns the indicator and budget of SLOs at a time, in their order. */
 export const readSloStatuses = async (
-  reading: OwnColumns,
-  known: readonly KnownSlo[],
+  reading: ColumnsReader,
+  slos: readonly IdentifiedSlo[],
   { nowMs, maintenance = [] }: StatusOptions,
 ) => {
   const measurements = await readMeasurements(
     reading,
-    known.map(({ id }) => id),
+    slos.map(({ id }) => id),
   );
-  const all = known.map(({ id, slo }) => {
-    const of = { sloId: id, series: seriesId(slo) };
-    const last = measurements.get(`${id} ${of.series}`);
-    const soFar = currentWindow(slo, last, nowMs);
-    const window = { fromMs: soFar.fromMs, toMs: soFar.endMs };
-    const excluded = findExcluded({ id, slo }, maintenance, soFar, soFar.sliceMs);
-    return { slo, last, soFar, window, ...of, objective: toSloObjective(slo), windows: [window], excluded };
-  });
-  const measured = all.filter(({ last }) => last !== undefined);
-  const summed = await readWindows(reading, measured);
-  const places = new Map(measured.map((one, place) => [one, place]));
-  return all.map((one) => {
-    const { last, slo, soFar, window, excluded } = one;
-    const place = places.get(one);
-    if (last === undefined || place === undefined) return null;
+  const sloWindows = slos.map(({ id, slo }) => {
+    const sloSeries = { sloId: id, series: getSeriesId(slo) };
+    const lastMeasurement = measurements.get(`${id} ${sloSeries.series}`);
+    const currentSloWindow = getCurrentWindow(slo, lastMeasurement, nowMs);
+    const window = { fromMs: currentSloWindow.fromMs, toMs: currentSloWindow.endMs };
+    const excluded = findExcludedPeriods({ id, slo }, maintenance, currentSloWindow, currentSloWindow.sliceMs);
     return {
-      ...toWindowMetrics(slo, summed(place)(window), soFar, excluded),
-      ...toMeasurementView(last),
+      slo,
+      last: lastMeasurement,
+      soFar: currentSloWindow,
+      window,
+      ...sloSeries,
+      objective: toSloObjective(slo),
+      windows: [window],
+      excluded,
+    };
+  });
+  const measuredSlos = sloWindows.filter(({ last: lastMeasurement }) => lastMeasurement !== undefined);
+  const getSums = await readWindows(reading, measuredSlos);
+  const indexes = new Map(measuredSlos.map((one, index) => [one, index]));
+  return sloWindows.map((one) => {
+    const { last: lastMeasurement, slo, soFar: currentSloWindow, window, excluded } = one;
+    const index = indexes.get(one);
+    if (lastMeasurement === undefined || index === undefined) return null;
+    return {
+      ...toWindowMetrics(slo, getSums(index)(window), currentSloWindow, excluded),
+      ...toMeasurementView(lastMeasurement),
     };
   });
 };
 
 /** Returns the status of an SLO and its policy at a time. */
 export const readStatus = async (
-  reading: OwnColumns,
-  { id, slo }: KnownSlo,
+  reading: ColumnsReader,
+  { id, slo }: IdentifiedSlo,
   { nowMs, maintenance = [], policy }: StatusOptions & { readonly policy?: SloPolicyFields | undefined },
 ) => {
-  const of = { sloId: id, series: seriesId(slo) };
-  const last = (await readMeasurements(reading, [id])).get(`${id} ${of.series}`);
-  const soFar = currentWindow(slo, last, nowMs);
+  const sloSeries = { sloId: id, series: getSeriesId(slo) };
+  const lastMeasurement = (await readMeasurements(reading, [id])).get(`${id} ${sloSeries.series}`);
+  const currentSloWindow = getCurrentWindow(slo, lastMeasurement, nowMs);
   const lengths = burnWindowLengths(slo);
-  const burning = lengths.map((ms) => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs }));
-  const windowOfLength = (ms: number): Window => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs });
+  const burnWindows = lengths.map((ms) => ({ fromMs: currentSloWindow.endMs - ms, toMs: currentSloWindow.endMs }));
+  const windowOfLength = (ms: number): Window => ({
+    fromMs: currentSloWindow.endMs - ms,
+    toMs: currentSloWindow.endMs,
+  });
   // Burn rate windows may begin before the window.
-  const reach = { fromMs: Math.min(soFar.fromMs, soFar.endMs - maxBurnWindowMs), toMs: soFar.toMs };
-  const excluded = findExcluded({ id, slo }, maintenance, reach, soFar.sliceMs);
-  const windows = [soFar, ...burning, ...(policy === undefined ? [] : burnRateWindows(policy).map(windowOfLength))];
-  const summed = (await readWindows(reading, [{ ...of, objective: toSloObjective(slo), windows, excluded }]))(0);
-  const objective = sloObjective(slo);
-  const budget = computeBudget(summed(soFar), objective, countSlices(soFar, excluded, soFar.sliceMs));
+  const exclusionRange = {
+    fromMs: Math.min(currentSloWindow.fromMs, currentSloWindow.endMs - maxBurnWindowMs),
+    toMs: currentSloWindow.toMs,
+  };
+  const excluded = findExcludedPeriods({ id, slo }, maintenance, exclusionRange, currentSloWindow.sliceMs);
+  const windows = [
+    currentSloWindow,
+    ...burnWindows,
+    ...(policy === undefined ? [] : listBurnRateWindows(policy).map(windowOfLength)),
+  ];
+  const getSums = (await readWindows(reading, [{ ...sloSeries, objective: toSloObjective(slo), windows, excluded }]))(
+    0,
+  );
+  const objective = getObjective(slo);
+  const budget = computeBudget(
+    getSums(currentSloWindow),
+    objective,
+    countSlices(currentSloWindow, excluded, currentSloWindow.sliceMs),
+  );
   return {
-    ...toWindowMetrics(slo, summed(soFar), soFar, excluded),
-    withMaintenance: slo.query.excludeMaintenance ? toWindowMetrics(slo, summed(soFar, 'all'), soFar, []) : null,
+    ...toWindowMetrics(slo, getSums(currentSloWindow), currentSloWindow, excluded),
+    withMaintenance: slo.query.excludeMaintenance
+      ? toWindowMetrics(slo, getSums(currentSloWindow, 'all'), currentSloWindow, [])
+      : null,
     policy:
       policy === undefined
         ? null
-        : toPolicyStatus(policy, { budget, objective, burning: (ms) => summed(windowOfLength(ms)) }),
-    burnRates: burning.map((window, index) => {
-      const sums = summed(window);
+        : toPolicyStatus(policy, { budget, objective, sumBurnWindow: (ms) => getSums(windowOfLength(ms)) }),
+    burnRates: burnWindows.map((window, index) => {
+      const sums = getSums(window);
       return {
         window: formatDuration(lengths[index] ?? 0),
-        rate: numberOrNull(computeBurnRate(sums, objective)),
-        good: asNumber(sums.good),
-        total: asNumber(sums.total),
+        rate: toNumberOrNull(computeBurnRate(sums, objective)),
+        good: fractionToNumber(sums.good),
+        total: fractionToNumber(sums.total),
       };
     }),
-    window: { from: toIsoTime(soFar.fromMs), to: toIsoTime(soFar.toMs) },
-    ...toLastMeasurementView(last),
+    window: { from: toIsoTime(currentSloWindow.fromMs), to: toIsoTime(currentSloWindow.toMs) },
+    ...toLastMeasurementView(lastMeasurement),
   };
 };

@@ -3,8 +3,8 @@ import type { StoredSlo } from '../../schemas/resources/slo.ts';
 import { SloFields } from './document.ts';
 
 /** Returns a stored SLO for measurement; `undefined` if its form is unknown. */
-export const readSlo = (stored: StoredSlo): SloFields | undefined => {
+export const parseStoredSlo = (stored: StoredSlo): SloFields | undefined => {
   if (stored.queryVersion > supportedVersion) return undefined;
-  const known = Object.fromEntries(Object.entries(stored).filter(([name]) => name in SloFields.shape));
-  return SloFields.safeParse(known).data;
+  const knownFields = Object.fromEntries(Object.entries(stored).filter(([name]) => name in SloFields.shape));
+  return SloFields.safeParse(knownFields).data;
 };

@@ -13,13 +13,13 @@ export const suggestDashboards = (rankings: readonly TemplateStatus[]): Suggesti
     .map((ranking): Suggestion => {
       const { id, document } = ranking.template;
       const panels = ranking.panels?.length ?? 0;
-      const filled = countFilledPanels(ranking) ?? 0;
+      const filledPanels = countFilledPanels(ranking) ?? 0;
       return {
         kind: 'dashboard',
         subject: id,
         title: `Create the dashboard ${document.name}`,
-        weight: Math.max(1, filled),
-        evidence: `${filled} of its ${panels} panels would show data of the last day, and no dashboard was created from it`,
+        weight: Math.max(1, filledPanels),
+        evidence: `${filledPanels} of its ${panels} panels would show data of the last day, and no dashboard was created from it`,
         effect: `a dashboard with ${panels} panels, which you can edit`,
         request: { method: 'POST', path: `/api/templates/${id}/instantiate`, body: {} },
       };

@@ -2,7 +2,7 @@
 import type { AlertState } from '../../schemas/alerts.ts';
 import { evaluate } from '../alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields, type Threshold } from '../alerts/rule.ts';
-import { createAlertId, emptyState, groupKey, type Labels, type RuleState } from '../alerts/state.ts';
+import { createAlertId, emptyState, type Labels, type RuleState, toGroupKey } from '../alerts/state.ts';
 import type { Suggestion } from './suggestion.ts';
 
 export interface PastValues {
@@ -32,7 +32,7 @@ const minAlerts = 10;
 const maxRetainedShare = 0.5;
 const quantiles = [0.5, 0.75, 0.9, 0.95];
 
-const thresholdSide = ({ operator }: Threshold): 1 | -1 | undefined => {
+const getThresholdSide = ({ operator }: Threshold): 1 | -1 | undefined => {
   if (operator === 'above' || operator === 'at-least') return 1;
   return operator === 'below' ? -1 : undefined;
 };
@@ -45,15 +45,15 @@ const toReplayRule = (rule: AlertRule): AlertRule => {
   return { ...rule, condition: { ...others, match: 'last' }, noData: 'resolve', labels: {}, annotations: {} };
 };
 
-/** Returns a test for whether a value may fulfill the condition. */
+/** Returns a function that checks whether a value may meet the condition. */
 const createConditionTest = ({ condition }: AlertRule, side: 1 | -1): ((value: number) => boolean) => {
   const limit = condition.kind === 'threshold' ? condition.thresholds[0]?.value : undefined;
   return (value) => limit === undefined || !(side * value < side * limit);
 };
 
 class EpisodeTracker {
-  readonly all: Episode[] = [];
-  readonly #open = new Map<string, Episode>();
+  readonly episodes: Episode[] = [];
+  readonly #openEpisodes = new Map<string, Episode>();
   readonly #side: 1 | -1;
 
   constructor(side: 1 | -1) {
@@ -61,15 +61,15 @@ class EpisodeTracker {
   }
 
   recordTransition(alertId: string, to: AlertState, atMs: number): void {
-    if (to === 'inactive') this.#open.delete(alertId);
-    if (to !== 'firing' || this.#open.has(alertId)) return;
+    if (to === 'inactive') this.#openEpisodes.delete(alertId);
+    if (to !== 'firing' || this.#openEpisodes.has(alertId)) return;
     const episode = { alertId, fromMs: atMs, toMs: atMs, peak: -this.#side * Number.POSITIVE_INFINITY };
-    this.#open.set(alertId, episode);
-    this.all.push(episode);
+    this.#openEpisodes.set(alertId, episode);
+    this.episodes.push(episode);
   }
 
   recordValue(alertId: string, value: number | null, atMs: number): void {
-    const episode = this.#open.get(alertId);
+    const episode = this.#openEpisodes.get(alertId);
     if (episode === undefined || value === null) return;
     episode.toMs = atMs;
     if (this.#side * value > this.#side * episode.peak) episode.peak = value;
@@ -95,12 +95,13 @@ const replayEpisodes = (
     const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: atMs });
     prior = evaluation.state;
     for (const { alertId, to } of evaluation.transitions) episodes.recordTransition(alertId, to, atMs);
-    for (const { labels, value } of groups) episodes.recordValue(createAlertId(rule.id, groupKey(labels)), value, atMs);
+    for (const { labels, value } of groups)
+      episodes.recordValue(createAlertId(rule.id, toGroupKey(labels)), value, atMs);
   }
-  return episodes.all;
+  return episodes.episodes;
 };
 
-/** Rounds to two digits, away from normal values. */
+/** Rounds to two significant digits, away from normal values. */
 const roundAway = (value: number, side: 1 | -1): number => {
   if (value === 0) return 0;
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 1);
@@ -109,14 +110,14 @@ const roundAway = (value: number, side: 1 | -1): number => {
 };
 
 /** Returns the rule with another value for its lowest threshold. */
-const withThreshold = (rule: AlertRule, value: number): AlertRule => {
+const replaceThreshold = (rule: AlertRule, value: number): AlertRule => {
   const { condition } = rule;
   if (condition.kind !== 'threshold') return rule;
   const [first, ...others] = condition.thresholds;
   if (first === undefined) return rule;
   const { recovery, value: before = 0, ...rest } = first;
-  const moved = recovery === undefined ? {} : { recovery: recovery + value - before };
-  return { ...rule, condition: { ...condition, thresholds: [{ ...rest, value, ...moved }, ...others] } };
+  const shiftedRecovery = recovery === undefined ? {} : { recovery: recovery + value - before };
+  return { ...rule, condition: { ...condition, thresholds: [{ ...rest, value, ...shiftedRecovery }, ...others] } };
 };
 
 interface BetterThreshold {
@@ -134,9 +135,9 @@ export const findBetterThreshold = (history: RuleHistory): BetterThreshold | und
   const { condition } = history.rule;
   if (condition.kind !== 'threshold' || condition.thresholds.length !== 1) return undefined;
   const [threshold] = condition.thresholds;
-  const side = threshold && thresholdSide(threshold);
+  const side = threshold && getThresholdSide(threshold);
   if (threshold?.value === undefined || threshold.unit !== undefined || side === undefined) return undefined;
-  const { value: present } = threshold;
+  const { value: currentValue } = threshold;
   const episodes = replayEpisodes(history.rule, history, side);
   if (episodes.length < minAlerts) return undefined;
   const isCovered = (remaining: readonly Episode[], { alertId, fromMs, toMs }: Episode): boolean =>
@@ -150,31 +151,31 @@ export const findBetterThreshold = (history: RuleHistory): BetterThreshold | und
   const values = quantiles.map((quantile) =>
     roundAway(side * (peaks[Math.floor(quantile * (peaks.length - 1))] ?? 0), side),
   );
-  for (const value of [...new Set(values)].filter((each) => side * each > side * present)) {
-    const remaining = replayEpisodes(withThreshold(history.rule, value), history, side);
-    const losesNone = acknowledgedEpisodes.every((episode) => isCovered(remaining, episode));
-    if (losesNone && remaining.length <= maxRetainedShare * episodes.length)
+  for (const value of [...new Set(values)].filter((each) => side * each > side * currentValue)) {
+    const remaining = replayEpisodes(replaceThreshold(history.rule, value), history, side);
+    const retainsAcknowledged = acknowledgedEpisodes.every((episode) => isCovered(remaining, episode));
+    if (retainsAcknowledged && remaining.length <= maxRetainedShare * episodes.length)
       return { value, before: episodes.length, after: remaining.length, acknowledged: acknowledgedEpisodes.length };
   }
   return undefined;
 };
 
 export const suggestThreshold = (history: RuleHistory, days: number): Suggestion | undefined => {
-  const better = findBetterThreshold(history);
-  if (better === undefined || history.rule.condition.kind !== 'threshold') return undefined;
+  const betterThreshold = findBetterThreshold(history);
+  if (betterThreshold === undefined || history.rule.condition.kind !== 'threshold') return undefined;
   const { rule } = history;
-  const { value, before, after, acknowledged } = better;
-  const [{ operator = 'above', value: present = 0 } = {}] = history.rule.condition.thresholds;
-  const lost =
+  const { value, before, after, acknowledged } = betterThreshold;
+  const [{ operator = 'above', value: currentValue = 0 } = {}] = history.rule.condition.thresholds;
+  const acknowledgedText =
     acknowledged === 0 ? 'nobody acknowledged one' : `none of the ${acknowledged} acknowledged alerts would be lost`;
-  const { id, version, ...fields } = withThreshold(rule, value);
+  const { id, version, ...fields } = replaceThreshold(rule, value);
   return {
     kind: 'noisy-rule',
     subject: id,
     title: `Change the threshold of ${rule.name}`,
     weight: before,
-    evidence: `${rule.name} fired ${before} times in the last ${days} days with the threshold ${operator} ${present}; with the same values, ${operator} ${value} would have fired ${after} times`,
-    effect: `${before} → ${after} alerts in ${days} days, ${lost}`,
+    evidence: `${rule.name} fired ${before} times in the last ${days} days with the threshold ${operator} ${currentValue}; with the same values, ${operator} ${value} would have fired ${after} times`,
+    effect: `${before} → ${after} alerts in ${days} days, ${acknowledgedText}`,
     request: {
       method: 'PUT',
       path: `/api/v2/alerts/rules/${id}`,

@@ -20,7 +20,7 @@ export interface ServiceCoverage {
 
 const minRequests = 1_000;
 const minErrors = 20;
-const minutesOfWindow = 5;
+const windowMinutes = 5;
 const targets = [99.9, 99.5, 99, 95, 90] as const;
 
 const serviceFields = ['service', 'service.name', 'resource.service.name', 'service_name'];
@@ -39,29 +39,29 @@ const findGroupLabels = (expression: string): string[] =>
 
 /** Returns whether a query names the service, or groups by service. */
 const coversService = (query: unknown, service: string): boolean => {
-  const grouped: string[] = [];
+  const groupFields: string[] = [];
   const text =
     JSON.stringify(query, (key, value: unknown) => {
-      if (key === 'groupBy' && Array.isArray(value)) grouped.push(...value.map(String));
-      if (key === 'expression' && typeof value === 'string') grouped.push(...findGroupLabels(value));
+      if (key === 'groupBy' && Array.isArray(value)) groupFields.push(...value.map(String));
+      if (key === 'expression' && typeof value === 'string') groupFields.push(...findGroupLabels(value));
       return value;
     }) ?? '';
-  if (grouped.some((name) => serviceFields.includes(name))) return true;
+  if (groupFields.some((name) => serviceFields.includes(name))) return true;
   return text.includes('service') && text.includes(JSON.stringify(service).slice(1, -1));
 };
 
 const formatPercent = (share: number): string => `${Number((100 * share).toFixed(3))} %`;
 
 const suggestSlo = ({ name, requests, failed }: ServiceActivity): Suggestion => {
-  const good = 1 - failed / requests;
-  const targetPct = targets.find((target) => 100 * good >= target) ?? targets[targets.length - 1];
+  const successShare = 1 - failed / requests;
+  const targetPct = targets.find((target) => 100 * successShare >= target) ?? targets[targets.length - 1];
   const body = { name: `${name} answers`, targetPct, windowDays: 30, type: 'availability', service: name };
   return {
     kind: 'slo',
     subject: name,
     title: `Create an SLO for ${name}`,
     weight: requests,
-    evidence: `${name} served ${requests} requests in the last day, ${formatPercent(good)} of them without an error, and no SLO or alert covers it`,
+    evidence: `${name} served ${requests} requests in the last day, ${formatPercent(successShare)} of them without an error, and no SLO or alert covers it`,
     effect: `an availability of ${targetPct} % over 30 days is measured, and alerts fire if its error budget burns too fast`,
     request: { method: 'POST', path: '/api/slos', body },
   };
@@ -74,7 +74,7 @@ const roundUp = (value: number): number => {
 };
 
 const suggestAlert = ({ name, errorLogs }: ServiceActivity): Suggestion => {
-  const expectedPerWindow = errorLogs / ((24 * 60) / minutesOfWindow);
+  const expectedPerWindow = errorLogs / ((24 * 60) / windowMinutes);
   const value = roundUp(Math.max(10, 10 * expectedPerWindow));
   const body = {
     name: `Error logs of ${name}`,
@@ -87,7 +87,7 @@ const suggestAlert = ({ name, errorLogs }: ServiceActivity): Suggestion => {
         search: `service:${JSON.stringify(name)} severity:>=error`,
         measures: [{ function: 'count' }],
       },
-      window: `${minutesOfWindow}m`,
+      window: `${windowMinutes}m`,
       thresholds: [{ severity: 'error', operator: 'above', value }],
     },
   };
@@ -96,25 +96,25 @@ const suggestAlert = ({ name, errorLogs }: ServiceActivity): Suggestion => {
     subject: name,
     title: `Alert on errors of ${name}`,
     weight: errorLogs,
-    evidence: `${name} wrote ${errorLogs} error records in the last day (${Number(expectedPerWindow.toFixed(1))} in ${minutesOfWindow} minutes), and no SLO or alert covers it`,
-    effect: `an alert fires if there are more than ${value} in ${minutesOfWindow} minutes`,
+    evidence: `${name} wrote ${errorLogs} error records in the last day (${Number(expectedPerWindow.toFixed(1))} in ${windowMinutes} minutes), and no SLO or alert covers it`,
+    effect: `an alert fires if there are more than ${value} in ${windowMinutes} minutes`,
     request: { method: 'POST', path: '/api/v2/alerts/rules', body },
   };
 };
 
 /**
- * Returns suggestions: an SLO for services that serve requests, an alert for those that write errors; the busiest
- * first.
+ * Returns suggestions: an SLO for services that serve requests, and an alert for services that write errors. The
+ * busiest services come first.
  */
 export const suggestForServices = (
   services: readonly ServiceActivity[],
   { objectives, rules }: ServiceCoverage,
 ): Suggestion[] => {
-  const isWatched = ({ name }: ServiceActivity): boolean =>
+  const isCovered = ({ name }: ServiceActivity): boolean =>
     objectives.some(({ service, query }) => service === name || coversService(query, name)) ||
     rules.some(({ query }) => coversService(query, name));
   return services
-    .filter((service) => !isWatched(service))
+    .filter((service) => !isCovered(service))
     .sort((one, other) => other.requests - one.requests || other.errorLogs - one.errorLogs)
     .flatMap((service) => {
       if (service.requests >= minRequests) return [suggestSlo(service)];

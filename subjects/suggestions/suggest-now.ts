@@ -3,9 +3,9 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { estimateAttributeCosts } from '../../queries/fields/costs.ts';
 import { findUnreferencedAttributes } from '../../queries/fields/uses.ts';
 import { findMetricsUses } from '../../queries/metrics/uses.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Range } from '../../queries/range.ts';
-import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -18,9 +18,9 @@ import type { Labels } from '../alerts/state.ts';
 import { parseStoredDetector } from '../anomalies/detector.ts';
 import { assessPanels, collectNeeds, readAvailableData } from '../dashboards/templates/fit.ts';
 import { rankTemplates } from '../dashboards/templates/ranking.ts';
-import { templates } from '../dashboards/templates/templates.ts';
+import { loadTemplates } from '../dashboards/templates/templates.ts';
 import { readCachedCatalogue } from '../questions/landed.ts';
-import { minutesCondition, minutesParameters } from '../services/minutes.ts';
+import { minutesCondition, toMinutesParameters } from '../services/minutes.ts';
 import { suggestDashboards } from './dashboards.ts';
 import { suggestDetectors } from './detectors.ts';
 import { type PastValues, suggestThreshold } from './noisy-rules.ts';
@@ -35,8 +35,11 @@ import {
 } from './unused-telemetry.ts';
 
 const dayMs = 86_400_000;
-const noisyDays = 7;
-/** Maximum number of noisy rules to analyze, those that fired most first, and of values per rule */
+const noisyPeriodDays = 7;
+/**
+ * Maximum number of noisy rules to analyze, in descending order of alerts; the next constant limits the values per
+ * rule
+ */
 const maxNoisyRules = 3;
 const maxValues = 30_000;
 const minFired = 10;
@@ -45,14 +48,14 @@ const maxServices = 1000;
 
 export interface SuggestionContext {
   readonly documents: TenantDocuments;
-  readonly reading: QueryReading;
+  readonly reading: QueryReader;
   readonly log: Pick<Log, 'warn'>;
 }
 
 const hasEntitlement = ({ reading }: SuggestionContext, entitlement: string): boolean =>
   reading.plan.entitlements.includes(entitlement);
 
-const lastDayRange = (nowMs: number): Range => ({
+const getLastDayRange = (nowMs: number): Range => ({
   from: BigInt(nowMs - dayMs) * 1_000_000n,
   to: BigInt(nowMs) * 1_000_000n,
 });
@@ -61,7 +64,7 @@ const readEnabledRules = async (context: SuggestionContext): Promise<readonly Al
   const rules: AlertRule[] = [];
   for await (const stored of iterateDocuments(context.documents.collection(alertRules))) {
     const rule = parseStoredRule(stored);
-    // Rules of an SLO or check are managed there.
+    // Rules of an SLO or check are changed through that SLO or check.
     if (rule?.enabled === true && !stored.managedBy) rules.push(rule);
   }
   return rules;
@@ -69,8 +72,8 @@ const readEnabledRules = async (context: SuggestionContext): Promise<readonly Al
 
 const readServiceActivity = async (context: SuggestionContext): Promise<ServiceActivity[]> => {
   const { columns, nowMs } = context.reading;
-  const minutes = minutesParameters(lastDayRange(nowMs));
-  const [answered, wrote] = await Promise.all([
+  const minutes = toMinutesParameters(getLastDayRange(nowMs));
+  const [requestRows, errorRows] = await Promise.all([
     hasEntitlement(context, 'traces')
       ? columns.query<{ name: string; answered: string; failed: string }>(
           `SELECT toString(service) AS name, toString(sum(requests)) AS answered, toString(sum(errors)) AS failed FROM resource_activity
@@ -88,17 +91,17 @@ const readServiceActivity = async (context: SuggestionContext): Promise<ServiceA
         )
       : [],
   ]);
-  const errors = new Map(wrote.map(({ name, records }) => [name, Number(records)]));
-  const counted = new Map(answered.map((row) => [row.name, row]));
-  return [...new Set([...counted.keys(), ...errors.keys()])].map((name) => ({
+  const errorsByService = new Map(errorRows.map(({ name, records }) => [name, Number(records)]));
+  const requestsByService = new Map(requestRows.map((row) => [row.name, row]));
+  return [...new Set([...requestsByService.keys(), ...errorsByService.keys()])].map((name) => ({
     name,
-    requests: Number(counted.get(name)?.answered ?? 0),
-    failed: Number(counted.get(name)?.failed ?? 0),
-    errorLogs: errors.get(name) ?? 0,
+    requests: Number(requestsByService.get(name)?.answered ?? 0),
+    failed: Number(requestsByService.get(name)?.failed ?? 0),
+    errorLogs: errorsByService.get(name) ?? 0,
   }));
 };
 
-const ofServices = async (context: SuggestionContext): Promise<Suggestion[]> => {
+const suggestFromServiceActivity = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const [services, rules] = await Promise.all([readServiceActivity(context), readEnabledRules(context)]);
   const objectives: { service: string; query: unknown }[] = [];
   for await (const { enabled, query, ...rest } of iterateDocuments(context.documents.collection(slos)))
@@ -111,17 +114,17 @@ const ofServices = async (context: SuggestionContext): Promise<Suggestion[]> => 
 
 const suggestForNoisyRules = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const { columns, nowMs } = context.reading;
-  const since = { since: String(nowMs - noisyDays * dayMs) };
-  const fired = await columns.query<{ rule: string }>(
+  const since = { since: String(nowMs - noisyPeriodDays * dayMs) };
+  const firingRules = await columns.query<{ rule: string }>(
     `SELECT toString(rule_id) AS rule FROM alert_transitions
     WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND to_state = 'firing' AND from_state != 'recovering' AND NOT is_test
     GROUP BY rule HAVING uniqExact(id) >= ${minFired} ORDER BY uniqExact(id) DESC, rule LIMIT 20`,
     since,
   );
-  if (fired.length === 0) return [];
+  if (firingRules.length === 0) return [];
   const rules = new Map((await readEnabledRules(context)).map((rule) => [rule.id, rule]));
   const suggestions: Suggestion[] = [];
-  for (const rule of fired.flatMap(({ rule: id }) => rules.get(id) ?? []).slice(0, maxNoisyRules)) {
+  for (const rule of firingRules.flatMap(({ rule: id }) => rules.get(id) ?? []).slice(0, maxNoisyRules)) {
     const rows = await columns.query<{ ms: string; labels: Labels; value: number | null }>(
       `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, labels, value FROM alert_evaluations
       WHERE tenant_id = {tenant:String} AND rule_id = {rule:String} AND rule_version = {version:UInt32} AND alert_id != ''
@@ -131,11 +134,11 @@ const suggestForNoisyRules = async (context: SuggestionContext): Promise<Suggest
       { maxResultRows: maxValues },
     );
     const acknowledged: { alertId: string; startedAtMs: number }[] = [];
-    const seenTo = context.documents.collection(alertAcknowledgements);
-    for await (const { id, startedAtMs } of iterateDocuments(seenTo, { filter: { ruleId: rule.id } }))
+    const acknowledgements = context.documents.collection(alertAcknowledgements);
+    for await (const { id, startedAtMs } of iterateDocuments(acknowledgements, { filter: { ruleId: rule.id } }))
       acknowledged.push({ alertId: id, startedAtMs });
     const history = { rule, tenantId: context.documents.tenantId, evaluations: groupByTime(rows), acknowledged };
-    const suggestion = suggestThreshold(history, noisyDays);
+    const suggestion = suggestThreshold(history, noisyPeriodDays);
     if (suggestion !== undefined) suggestions.push(suggestion);
     await yieldToEventLoop();
   }
@@ -158,7 +161,7 @@ const suggestForMetrics = async (context: SuggestionContext): Promise<Suggestion
   const rows = await columns.query<{ name: string; held: string }>(
     `SELECT toString(series.metric) AS name, toString(uniqExact(series_id)) AS held FROM series
     WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} GROUP BY name ORDER BY uniqExact(series_id) DESC, name LIMIT ${maxMetrics}`,
-    seriesSeenParameters(lastDayRange(nowMs)),
+    toSeriesSeenParameters(getLastDayRange(nowMs)),
   );
   const costs = rows.map(({ name, held }): MetricCost => ({ metric: name, series: Number(held) }));
   const reading = { documents: context.documents, columns, translation: promql.translation };
@@ -172,13 +175,13 @@ const suggestForMetrics = async (context: SuggestionContext): Promise<Suggestion
 };
 
 const suggestForAttributes = async (context: SuggestionContext): Promise<Suggestion[]> => {
-  const found = (['logs', 'traces'] as const)
+  const suggestions = (['logs', 'traces'] as const)
     .filter((signal) => hasEntitlement(context, signal))
     .map(async (signal) => {
       const { sampleSize: scannedRecords, costs } = await estimateAttributeCosts(
         context.reading,
         signal,
-        lastDayRange(context.reading.nowMs),
+        getLastDayRange(context.reading.nowMs),
       );
       const keys = findLargeAttributes(scannedRecords, costs).map(({ key }) => key);
       if (keys.length === 0) return [];
@@ -189,7 +192,7 @@ const suggestForAttributes = async (context: SuggestionContext): Promise<Suggest
         await findUnreferencedAttributes(context.documents, keys),
       );
     });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(suggestions)).flat();
 };
 
 const suggestForPatterns = async (context: SuggestionContext): Promise<Suggestion[]> => {
@@ -200,46 +203,46 @@ const suggestForPatterns = async (context: SuggestionContext): Promise<Suggestio
       toString(sumIf(count, severity IN ('warn', 'error', 'fatal'))) AS loud, toString(sum(sum(count)) OVER ()) AS total
     FROM log_pattern_counts WHERE tenant_id = {tenant:String} AND ${minutesCondition}
     GROUP BY id, name ORDER BY sum(count) DESC, id, name LIMIT 10`,
-    minutesParameters(lastDayRange(nowMs)),
+    toMinutesParameters(getLastDayRange(nowMs)),
   );
-  const quiet = counts.filter(({ loud }) => loud === '0');
-  if (quiet.length === 0) return [];
-  const known = await columns.query<{ id: string; template: string }>(
+  const infoPatterns = counts.filter(({ loud }) => loud === '0');
+  if (infoPatterns.length === 0) return [];
+  const templateRows = await columns.query<{ id: string; template: string }>(
     `SELECT pattern_id AS id, argMax(template, last_seen) AS template FROM log_patterns
     WHERE tenant_id = {tenant:String} AND pattern_id IN {ids:Array(String)} GROUP BY id`,
-    { ids: quiet.map(({ id }) => id) },
+    { ids: infoPatterns.map(({ id }) => id) },
   );
-  const templateOf = new Map(known.map(({ id, template }) => [id, template]));
-  const costs = quiet.flatMap(({ id, name: service, records }) => {
-    const template = templateOf.get(id);
+  const templatesById = new Map(templateRows.map(({ id, template }) => [id, template]));
+  const costs = infoPatterns.flatMap(({ id, name: service, records }) => {
+    const template = templatesById.get(id);
     return template === undefined ? [] : [{ id, service, template, records: Number(records) }];
   });
   return suggestPatternReduction(costs, Number(counts[0]?.total ?? 0));
 };
 
 const suggestForDetectors = async (context: SuggestionContext): Promise<Suggestion[]> => {
-  const present = [];
+  const existingDetectors = [];
   for await (const stored of iterateDocuments(context.documents.collection(anomalyDetectors))) {
     const detector = parseStoredDetector(stored);
-    if (detector !== undefined) present.push(detector);
+    if (detector !== undefined) existingDetectors.push(detector);
   }
-  if (present.length >= maxDetectors) return [];
-  return suggestDetectors(await readCachedCatalogue(context.reading), present);
+  if (existingDetectors.length >= maxDetectors) return [];
+  return suggestDetectors(await readCachedCatalogue(context.reading), existingDetectors);
 };
 
 const suggestForDashboards = async (context: SuggestionContext): Promise<Suggestion[]> => {
-  const all = await templates();
-  const landed = await readAvailableData(
+  const allTemplates = await loadTemplates();
+  const availableData = await readAvailableData(
     context.reading,
-    all.flatMap(({ panels }) => collectNeeds(panels)),
+    allTemplates.flatMap(({ panels }) => collectNeeds(panels)),
   );
-  const made = new Map<string, number>();
+  const dashboardCounts = new Map<string, number>();
   for await (const { templateId } of iterateDocuments(context.documents.collection(templateUses)))
-    made.set(templateId, (made.get(templateId) ?? 0) + 1);
-  const rankings = all.map((template) => ({
+    dashboardCounts.set(templateId, (dashboardCounts.get(templateId) ?? 0) + 1);
+  const rankings = allTemplates.map((template) => ({
     template,
-    panels: assessPanels(template.panels, landed),
-    dashboards: made.get(template.id) ?? 0,
+    panels: assessPanels(template.panels, availableData),
+    dashboards: dashboardCounts.get(template.id) ?? 0,
     favourites: 0,
   }));
   return suggestDashboards(rankTemplates(rankings));
@@ -247,7 +250,7 @@ const suggestForDashboards = async (context: SuggestionContext): Promise<Suggest
 
 const suggestionSources: Readonly<Record<string, (context: SuggestionContext) => Promise<Suggestion[]>>> = {
   'noisy rules': suggestForNoisyRules,
-  services: ofServices,
+  services: suggestFromServiceActivity,
   detectors: suggestForDetectors,
   dashboards: suggestForDashboards,
   'unused metrics': suggestForMetrics,
@@ -264,16 +267,16 @@ export interface SuggestionResult {
 /** Returns all current suggestions, including dismissed ones. */
 export const suggestNow = async (context: SuggestionContext): Promise<SuggestionResult> => {
   const missing: string[] = [];
-  const found = await Promise.all(
-    Object.entries(suggestionSources).map(async ([what, read]) => {
+  const suggestionLists = await Promise.all(
+    Object.entries(suggestionSources).map(async ([suggestionKind, suggest]) => {
       try {
-        return await read(context);
+        return await suggest(context);
       } catch (error) {
-        context.log.warn({ error: String(error), what }, 'the data for suggestions cannot be read');
-        missing.push(what);
+        context.log.warn({ error: String(error), what: suggestionKind }, 'the data for suggestions cannot be read');
+        missing.push(suggestionKind);
         return [];
       }
     }),
   );
-  return { suggestions: found.flat(), missing: missing.sort() };
+  return { suggestions: suggestionLists.flat(), missing: missing.sort() };
 };

@@ -28,26 +28,30 @@ export interface Suggestion {
   readonly evidence: string;
   readonly effect: string;
   /**
-   * Request that implements the suggestion; `null` if the platform cannot do it, in which case `effect` names the place
+   * Request that implements the suggestion; `null` if the platform cannot do it. In this case, `effect` states where
+   * to make the change
    */
   readonly request: SuggestedRequest | null;
-  /** Size of the evidence, in any unit; it has changed if it is less than half or more than twice the former value */
+  /**
+   * Strength of the evidence, such as a number of series. The evidence has changed if this value more than doubled
+   * or fell below half
+   */
   readonly weight: number;
 }
 
 /** Returns the id of a suggestion, derived from the organization, the subject and the request. */
-export const suggestionId = (tenantId: string, { kind, subject, request }: Suggestion): string => {
+export const createSuggestionId = (tenantId: string, { kind, subject, request }: Suggestion): string => {
   const content = computeHashId('suggestion', tenantId, kind, subject, request).slice(0, 24);
-  return content + idChecksum(tenantId, content);
+  return content + computeIdChecksum(tenantId, content);
 };
 
-const idChecksum = (tenantId: string, content: string): string =>
+const computeIdChecksum = (tenantId: string, content: string): string =>
   computeHashId('suggestion-check', tenantId, content).slice(0, 8);
 
 /** Returns whether an id may belong to a current or former suggestion of this organization. */
 export const isSuggestionId = (tenantId: string, id: string): boolean =>
-  id.length === 32 && id.slice(24) === idChecksum(tenantId, id.slice(0, 24));
+  id.length === 32 && id.slice(24) === computeIdChecksum(tenantId, id.slice(0, 24));
 
 /** Returns whether the evidence is unchanged since the suggestion was dismissed. */
-export const isEvidenceUnchanged = (weight: number, before: number): boolean =>
-  weight <= 2 * before && before <= 2 * weight;
+export const isEvidenceUnchanged = (weight: number, previousWeight: number): boolean =>
+  weight <= 2 * previousWeight && previousWeight <= 2 * weight;

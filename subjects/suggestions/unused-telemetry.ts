@@ -1,4 +1,7 @@
-/** Metrics and attributes that cause cost without being read, and log patterns with a large share of all records */
+/**
+ * Suggestions for metrics and attributes that cause costs although nothing reads them, and for log patterns with a
+ * large share of all records
+ */
 import type { z } from 'zod';
 import type { AttributeCost } from '../../queries/fields/costs.ts';
 import type { MetricUses } from '../../queries/metrics/uses.ts';
@@ -17,11 +20,11 @@ export const suggestMetricRemoval = (
   metrics: readonly MetricCost[],
   uses: ReadonlyMap<string, z.output<typeof MetricUses>>,
 ): Suggestion[] => {
-  const all = metrics.reduce((sum, { series }) => sum + series, 0);
+  const totalSeries = metrics.reduce((sum, { series }) => sum + series, 0);
   return metrics
     .filter(({ metric, series }) => {
-      const found = uses.get(metric)?.uses;
-      return series >= minSeries && Array.isArray(found) && found.length === 0;
+      const metricUses = uses.get(metric)?.uses;
+      return series >= minSeries && Array.isArray(metricUses) && metricUses.length === 0;
     })
     .slice(0, maxMetrics)
     .map(({ metric, series }) => {
@@ -35,7 +38,7 @@ export const suggestMetricRemoval = (
         title: `Stop sending ${metric}`,
         weight: series,
         evidence: `${metric} has ${series} series of the last day, and none of ${searchedIn} uses it; queries of other programs are not known here`,
-        effect: `${series} of ${all} series of the largest metrics are no longer stored; drop it at the source: in a collector with a filter processor, \`metric: ['name == ${JSON.stringify(metric)}']\``,
+        effect: `${series} of ${totalSeries} series of the largest metrics are no longer stored; drop it at the source: in a collector with a filter processor, \`metric: ['name == ${JSON.stringify(metric)}']\``,
         request: null,
       };
     });
@@ -61,25 +64,25 @@ export const findLargeAttributes = (
     : costs.filter(({ key, share }) => share >= minShare && !standardNamespaces.test(key));
 
 /**
- * Returns suggestions for unused attributes. `unnamed` contains those that no document names, and the examined
+ * Returns suggestions for unused attributes. `unreferenced` contains those that no document names, and the examined
  * documents.
  */
 export const suggestAttributeRemoval = (
   signal: 'logs' | 'traces',
   scannedRecords: number,
   costs: readonly AttributeCost[],
-  unnamed: { readonly keys: readonly string[]; readonly scannedText: string },
+  unreferenced: { readonly keys: readonly string[]; readonly scannedText: string },
 ): Suggestion[] => {
   const [records, context] = signal === 'logs' ? ['log records', 'log'] : ['spans', 'span'];
   return findLargeAttributes(scannedRecords, costs)
-    .filter(({ key }) => unnamed.keys.includes(key))
+    .filter(({ key }) => unreferenced.keys.includes(key))
     .slice(0, maxAttributes)
     .map(({ key, share, recordShare }) => ({
       kind: 'unread-attribute',
       subject: `${signal} ${key}`,
       weight: Math.round(1000 * share),
       title: `Stop sending the attribute ${key} with ${records}`,
-      evidence: `${key} is ${Math.round(100 * share)} % of the texts and attributes of ${scannedRecords} ${records} of the last day, ${Math.round(100 * recordShare)} % of which have it, and none of ${unnamed.scannedText} uses it; manual searches are not known here`,
+      evidence: `${key} is ${Math.round(100 * share)} % of the texts and attributes of ${scannedRecords} ${records} of the last day, ${Math.round(100 * recordShare)} % of which have it, and none of ${unreferenced.scannedText} uses it; manual searches are not known here`,
       effect: `${records} are up to ${Math.round(100 * share)} % smaller; remove it at the source: in a collector with a transform processor, \`context: ${context}\`, \`delete_key(attributes, ${JSON.stringify(key)})\``,
       request: null,
     }));
@@ -96,17 +99,17 @@ const minRecords = 10_000;
 const minPatternShare = 0.2;
 const maxPatterns = 3;
 
-/** Returns suggestions for log patterns. `all` is the number of records in the same period. */
-export const suggestPatternReduction = (patterns: readonly PatternCost[], all: number): Suggestion[] =>
+/** Returns suggestions for log patterns. `totalRecords` is the number of records in the same period. */
+export const suggestPatternReduction = (patterns: readonly PatternCost[], totalRecords: number): Suggestion[] =>
   patterns
-    .filter(({ records }) => records >= minRecords && records >= minPatternShare * all)
+    .filter(({ records }) => records >= minRecords && records >= minPatternShare * totalRecords)
     .slice(0, maxPatterns)
     .map(({ id, service, template, records }) => ({
       kind: 'log-pattern',
       subject: id,
       title: `Reduce one log pattern of ${service}`,
       weight: records,
-      evidence: `${records} of ${all} records of the last day (${Math.round((100 * records) / all)} %), none of them a warning or an error, match one pattern: ${template.slice(0, 200).toWellFormed()}`,
-      effect: `up to ${Math.round((100 * records) / all)} % fewer log records; raise the level of its logger at the source, or sample it`,
+      evidence: `${records} of ${totalRecords} records of the last day (${Math.round((100 * records) / totalRecords)} %), none of them a warning or an error, match one pattern: ${template.slice(0, 200).toWellFormed()}`,
+      effect: `up to ${Math.round((100 * records) / totalRecords)} % fewer log records; raise the level of its logger at the source, or sample it`,
       request: null,
     }));

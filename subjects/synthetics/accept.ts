@@ -5,7 +5,7 @@ import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import { isDueAt } from './due-times.ts';
-import { type KnownCheck, parseUnsavedCheck, readChecks } from './known.ts';
+import { type IdentifiedCheck, parseUnsavedCheck, readChecks } from './known.ts';
 
 /** Maximum age of results; a probe without a connection stores results for an hour */
 const maxResultAgeMs = 3_660_000;
@@ -15,7 +15,7 @@ const toleranceMs = 5000;
 /** Returns why a result does not belong to an assigned run; `undefined` if it does. */
 export const findRefusal = (
   { dueMs, startedAtMs }: Pick<ProbeResult, 'dueMs' | 'startedAtMs'>,
-  check: KnownCheck | undefined,
+  check: IdentifiedCheck | undefined,
   { location, nowMs }: { readonly location: string; readonly nowMs: number },
 ): string | undefined => {
   if (check === undefined || !check.locations.includes(location)) return 'no check of this location has this id';
@@ -23,13 +23,16 @@ export const findRefusal = (
   if (!isDueAt(check, location, dueMs)) return 'the check is not due at this location at this time';
   if (dueMs > nowMs + toleranceMs) return 'the due time is in the future';
   if (dueMs < nowMs - maxResultAgeMs) return 'the due time is more than one hour ago';
-  const isWithin =
+  const isOnTime =
     startedAtMs >= dueMs - toleranceMs && startedAtMs <= dueMs + 4 * parseDurationMs(check.every) + toleranceMs;
-  return isWithin ? undefined : 'it did not start close to its due time';
+  return isOnTime ? undefined : 'it did not start close to its due time';
 };
 
 /** A location has no runs of a time before the check, so that nobody else can write its past. */
-const findAgeRefusal = ({ dueMs }: Pick<ProbeResult, 'dueMs'>, check: KnownCheck | undefined): string | undefined =>
+const findAgeRefusal = (
+  { dueMs }: Pick<ProbeResult, 'dueMs'>,
+  check: IdentifiedCheck | undefined,
+): string | undefined =>
   dueMs < Date.parse(check?.createdAt ?? '') - toleranceMs ? 'the due time is before the check was created' : undefined;
 
 interface ResultSource {
@@ -40,7 +43,7 @@ interface ResultSource {
 
 const toRun = (
   { requestId: _, ...run }: ProbeResult,
-  check: KnownCheck,
+  check: IdentifiedCheck,
   { tenantId, location, nowMs, isManual = false }: ResultSource & { readonly isManual?: boolean },
 ): SyntheticRun => {
   return {
@@ -65,11 +68,11 @@ const isRequestedRun = (
 ): request is SyntheticRunRequest =>
   request?.checkId === result.checkId && request.requestedAtMs === result.dueMs && request.locations.includes(location);
 
-const runsToPublish = ({ tried }: SyntheticRunRequest, run: SyntheticRun): readonly SyntheticRun[] =>
+const listRunsToPublish = ({ tried }: SyntheticRunRequest, run: SyntheticRun): readonly SyntheticRun[] =>
   tried === undefined ? [run] : [];
 
 const republish = (request: SyntheticRunRequest, storedRun: SyntheticRun, { traceId }: ProbeResult) =>
-  storedRun.traceId === traceId ? runsToPublish(request, storedRun) : undefined;
+  storedRun.traceId === traceId ? listRunsToPublish(request, storedRun) : undefined;
 
 /**
  * Stores the result of an off-schedule run, and returns the run to publish; nothing for a check that is not saved. A
@@ -82,22 +85,22 @@ const storeRequestedRun = async (
   requestId: string,
   {
     result,
-    saved,
+    savedCheck,
     from,
-  }: { readonly result: ProbeResult; readonly saved: KnownCheck | undefined; readonly from: ResultSource },
+  }: { readonly result: ProbeResult; readonly savedCheck: IdentifiedCheck | undefined; readonly from: ResultSource },
 ): Promise<readonly SyntheticRun[] | undefined> => {
   const requests = documents.collection(syntheticRunRequests);
-  for (let left = maxAttempts; left > 0; left--) {
-    const before = await requests.find(requestId);
-    if (!isRequestedRun(before, result, from.location)) return undefined;
-    const check = parseUnsavedCheck(before) ?? saved;
+  for (let attemptsLeft = maxAttempts; attemptsLeft > 0; attemptsLeft--) {
+    const request = await requests.find(requestId);
+    if (!isRequestedRun(request, result, from.location)) return undefined;
+    const check = parseUnsavedCheck(request) ?? savedCheck;
     if (check === undefined) return undefined;
-    const storedRun = before.results[from.location];
-    if (storedRun !== undefined) return republish(before, storedRun, result);
-    const run = toRun(result, check, { ...from, isManual: before.isElsewhere !== true });
+    const storedRun = request.results[from.location];
+    if (storedRun !== undefined) return republish(request, storedRun, result);
+    const run = toRun(result, check, { ...from, isManual: request.isElsewhere !== true });
     try {
-      await requests.update(requestId, { results: { ...before.results, [from.location]: run } }, before.version);
-      return runsToPublish(before, run);
+      await requests.update(requestId, { results: { ...request.results, [from.location]: run } }, request.version);
+      return listRunsToPublish(request, run);
     } catch (error) {
       // Another location stored its result first.
       if (!(error instanceof ConflictError)) throw error;
@@ -106,7 +109,7 @@ const storeRequestedRun = async (
   return undefined;
 };
 
-export interface RefusedResult {
+export interface RejectedResult {
   readonly index: number;
   readonly reason: string;
 }
@@ -116,21 +119,21 @@ export const acceptResults = async (
   documents: TenantDocuments,
   results: readonly ProbeResult[],
   from: ResultSource,
-): Promise<{ readonly runs: readonly SyntheticRun[]; readonly refused: readonly RefusedResult[] }> => {
+): Promise<{ readonly runs: readonly SyntheticRun[]; readonly rejected: readonly RejectedResult[] }> => {
   const checks = new Map((await readChecks(documents, { locations: from.location })).map((check) => [check.id, check]));
   const runs: SyntheticRun[] = [];
-  const refused: RefusedResult[] = [];
+  const rejected: RejectedResult[] = [];
   for (const [index, result] of results.entries()) {
     const check = checks.get(result.checkId);
     if (result.requestId !== undefined) {
-      const storedRuns = await storeRequestedRun(documents, result.requestId, { result, saved: check, from });
+      const storedRuns = await storeRequestedRun(documents, result.requestId, { result, savedCheck: check, from });
       if (storedRuns !== undefined) runs.push(...storedRuns);
-      else refused.push({ index, reason: 'it was not requested at this location, or another result already exists' });
+      else rejected.push({ index, reason: 'it was not requested at this location, or another result already exists' });
       continue;
     }
     const reason = findRefusal(result, check, from) ?? findAgeRefusal(result, check);
     if (reason === undefined && check !== undefined) runs.push(toRun(result, check, from));
-    else refused.push({ index, reason: reason ?? '' });
+    else rejected.push({ index, reason: reason ?? '' });
   }
-  return { runs, refused };
+  return { runs, rejected };
 };

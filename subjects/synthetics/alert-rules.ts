@@ -3,30 +3,30 @@
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { escapeTemplate } from '../alerts/plain.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
-import { type CheckFields, votingLocations } from './check.ts';
+import { type CheckFields, getVotingLocations } from './check.ts';
 import { createAlertLabels } from './downtimes.ts';
 import { failsAloneValue, stateValues } from './run-check.ts';
 
 /**
- * Evaluation interval. Rules are evaluated every five seconds, between two check judgements, of which the last is then
- * stored. A failure is reported at most 7.5 seconds after its result is stored.
+ * Evaluation interval. Rules are evaluated between two evaluations of the check state, when the last state is
+ * already stored. A failure is reported at most 7.5 seconds after its result is stored.
  */
 const evaluationInterval = '5s';
 const evaluationDelay = '2s';
-/** Time after which the alert of a location ends that was removed from the check, or sends no results */
+/** Time after which an alert ends if its location was removed from the check or sends no results */
 const forgetAfter = '15m';
 
 /** Returns a lower severity than that of a down check: warning, or one level below. */
-const lowerSeverity = (severity: AlertSeverity): AlertSeverity =>
+const getLowerSeverity = (severity: AlertSeverity): AlertSeverity =>
   alertSeverities[Math.max(0, Math.min(alertSeverities.indexOf(severity), 2) - 1)] ?? 'info';
 
-const plainTexts = (texts: Readonly<Record<string, string>>): Record<string, string> =>
+const escapeTemplates = (texts: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, escapeTemplate(text)]));
 
 /** Returns the path of the runs of a check. */
-export const runsPath = (checkId: string): string => `/api/synthetics/checks/${encodeURIComponent(checkId)}/runs`;
+export const createRunsPath = (checkId: string): string => `/api/synthetics/checks/${encodeURIComponent(checkId)}/runs`;
 
-/** Returns the alert rule of a check: for its state, and for locations that continue to fail without a consensus. */
+/** Returns the alert rule of a check: for its state, and for single locations that keep failing without a consensus. */
 export const createAlertRule = (id: string, check: CheckFields): AlertRuleFields => {
   const { severity, enabled } = check.alerting;
   const name = escapeTemplate(check.name);
@@ -36,24 +36,24 @@ export const createAlertRule = (id: string, check: CheckFields): AlertRuleFields
     alertName: `${check.name.slice(0, 200)} fails`,
     description: 'Created by a synthetic check and managed through it.',
     projectId: check.projectId,
-    enabled: check.enabled && enabled && votingLocations(check).length > 0,
+    enabled: check.enabled && enabled && getVotingLocations(check).length > 0,
     condition: {
       kind: 'threshold',
       query: { kind: 'check', checkId: id },
       window: '1m',
       thresholds: [
         { severity, operator: 'at-least', value: stateValues.down },
-        { severity: lowerSeverity(severity), operator: 'at-least', value: stateValues.degraded },
-        { severity: lowerSeverity(severity), operator: 'at-least', value: failsAloneValue },
+        { severity: getLowerSeverity(severity), operator: 'at-least', value: stateValues.degraded },
+        { severity: getLowerSeverity(severity), operator: 'at-least', value: failsAloneValue },
       ],
     },
     interval: evaluationInterval,
     delay: evaluationDelay,
     forgetAfter,
-    labels: plainTexts(createAlertLabels({ id, ...check })),
+    labels: escapeTemplates(createAlertLabels({ id, ...check })),
     annotations: {
       summary: `${name} {{ if $labels.location }}fails at one location{{ else if ge $value ${stateValues.down}.0 }}is down{{ else }}is degraded{{ end }}`,
-      runs: runsPath(id),
+      runs: createRunsPath(id),
     },
   });
 };

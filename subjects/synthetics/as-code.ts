@@ -15,8 +15,8 @@ import { HttpStep, http as httpType } from './types/http.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns fields that differ from their defaults. */
-const withoutDefaults = (given: Fields, defaults: Fields): Fields =>
-  Object.fromEntries(Object.entries(given).filter(([name, value]) => !isDeepStrictEqual(value, defaults[name])));
+const omitDefaults = (values: Fields, defaults: Fields): Fields =>
+  Object.fromEntries(Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, defaults[name])));
 
 const defaultCheck: Fields = CheckFields.parse({ name: 'x', type: 'http' });
 const defaultStep: Fields = HttpStep.parse({ url: 'x' });
@@ -25,24 +25,25 @@ const defaultHttp: Fields = { ...httpType.settings.parse({ steps: [{ url: 'x' }]
 const requiredFields = ['name', 'type'] as const;
 
 /** Returns a check as YAML. `nameOf` returns the name of a location, by which another installation finds it. */
-export const writeCheckYaml = (check: CheckFields, nameOf: (location: string) => string): string => {
+export const writeCheckYaml = (check: CheckFields, getLocationName: (location: string) => string): string => {
   const { locations, http, ...fields } = CheckFields.partial().strip().parse(check);
-  const named = (locations ?? []).map(nameOf);
+  const locationNames = (locations ?? []).map(getLocationName);
   return writeYaml(
     {
       ...Object.fromEntries(requiredFields.map((name) => [name, check[name]])),
-      ...withoutDefaults(
+      ...omitDefaults(
         Object.fromEntries(
           Object.entries(fields).filter(([name]) => !(requiredFields as readonly string[]).includes(name)),
         ),
         defaultCheck,
       ),
       // A check that nobody runs has no locations, so the field is omitted.
-      ...(named.length > 0 && !isDeepStrictEqual(named, [localLocation]) && { locations: named }),
+      ...(locationNames.length > 0 &&
+        !isDeepStrictEqual(locationNames, [localLocation]) && { locations: locationNames }),
       ...(http !== undefined && {
         http: {
-          ...withoutDefaults({ ...http, steps: [] }, defaultHttp),
-          steps: http.steps.map((step) => ({ url: step.url, ...withoutDefaults(step, defaultStep) })),
+          ...omitDefaults({ ...http, steps: [] }, defaultHttp),
+          steps: http.steps.map((step) => ({ url: step.url, ...omitDefaults(step, defaultStep) })),
         },
       }),
     },
@@ -80,10 +81,10 @@ const listPaths = (value: unknown, path: readonly string[] = []): (readonly stri
 /** Maximum number of paths of a document, each with a line */
 const maxPaths = 5000;
 
-type LineOf = (path: string) => number;
+type GetLine = (path: string) => number;
 
-const addLines = (problems: readonly Problem[], lineOf: LineOf): LineProblem[] =>
-  problems.map((problem) => ({ ...problem, line: lineOf(problem.path) }));
+const addLines = (problems: readonly Problem[], getLine: GetLine): LineProblem[] =>
+  problems.map((problem) => ({ ...problem, line: getLine(problem.path) }));
 
 /** Timeout of a recorded check, whose steps take longer in total than hand-written ones */
 const recordedTimeout = '30s';
@@ -92,13 +93,13 @@ const recordedTimeout = '30s';
 const readRecordedCheck = (
   value: unknown,
   checkHeader: Omit<ParsedCheckFile, 'problems' | 'lines'>,
-  lineOf: LineOf,
+  getLine: GetLine,
 ): ParsedCheckFile => {
-  const read = readRecording(value);
-  if (!('browser' in read)) return { ...checkHeader, lines: {}, problems: addLines(read, lineOf) };
-  const { name, browser, origins, losses, isWhole: isComplete } = read;
-  const lines = Object.fromEntries(origins.map((at, index) => [`browser.steps.${index}`, lineOf(`steps.${at}`)]));
-  const file = { ...checkHeader, name, lines, recording: { losses: addLines(losses, lineOf), isComplete } };
+  const recording = readRecording(value);
+  if (!('browser' in recording)) return { ...checkHeader, lines: {}, problems: addLines(recording, getLine) };
+  const { name, browser, origins, losses, isWhole: isComplete } = recording;
+  const lines = Object.fromEntries(origins.map((at, index) => [`browser.steps.${index}`, getLine(`steps.${at}`)]));
+  const file = { ...checkHeader, name, lines, recording: { losses: addLines(losses, getLine), isComplete } };
   const { data, error } = CheckFields.safeParse({ name, type: 'browser', timeout: recordedTimeout, browser });
   if (data !== undefined) return { ...file, check: data, problems: [] };
   return { ...file, problems: addLines(toProblems(error), () => checkHeader.line) };
@@ -111,24 +112,24 @@ const toProblems = (error: NonNullable<ReturnType<typeof CheckFields.safeParse>[
     return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }));
   });
 
-const readDocument = ({ text, line: first }: { text: string; line: number }, document: number): ParsedCheckFile => {
+const readDocument = ({ text, line: firstLine }: { text: string; line: number }, document: number): ParsedCheckFile => {
   try {
     const yaml = parseYaml(text);
     const value = yaml.value();
     const name = (value as { name?: unknown } | null)?.name;
-    const checkHeader = { document, line: first, name: typeof name === 'string' ? name.slice(0, 256) : null };
-    const segments = (path: string): PropertyKey[] =>
+    const checkHeader = { document, line: firstLine, name: typeof name === 'string' ? name.slice(0, 256) : null };
+    const toPathSegments = (path: string): PropertyKey[] =>
       path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-    const lineOf = (path: string): number => first - 1 + yaml.lineAt(path === '' ? [] : segments(path));
+    const getLine = (path: string): number => firstLine - 1 + yaml.getPathLine(path === '' ? [] : toPathSegments(path));
     const unknownTags = yaml.unknownTags.map(({ tag, line }) => ({
       path: '',
-      line: first - 1 + line,
+      line: firstLine - 1 + line,
       message: `has the unknown tag ${tag.slice(0, 200)}`,
     }));
     if (unknownTags.length > 0) return { ...checkHeader, lines: {}, problems: unknownTags };
-    if (isRecording(value)) return readRecordedCheck(value, checkHeader, lineOf);
+    if (isRecording(value)) return readRecordedCheck(value, checkHeader, getLine);
     const { data, error } = CheckFields.safeParse(value);
-    if (data === undefined) return { ...checkHeader, lines: {}, problems: addLines(toProblems(error), lineOf) };
+    if (data === undefined) return { ...checkHeader, lines: {}, problems: addLines(toProblems(error), getLine) };
     const paths = listPaths(value)
       .slice(0, maxPaths)
       .map((path) => path.join('.'));
@@ -136,11 +137,11 @@ const readDocument = ({ text, line: first }: { text: string; line: number }, doc
       ...checkHeader,
       check: toStoredCheck(data),
       problems: [],
-      lines: Object.fromEntries(paths.map((path) => [path, lineOf(path)])),
+      lines: Object.fromEntries(paths.map((path) => [path, getLine(path)])),
     };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    const line = first - 1 + error.line;
+    const line = firstLine - 1 + error.line;
     return { document, line, name: null, lines: {}, problems: [{ path: '', message: error.message, line }] };
   }
 };
@@ -152,7 +153,7 @@ export const readCheckFiles = (text: string): readonly ParsedCheckFile[] =>
 export const readCheckFilesInWorker = runInWorker(import.meta.url, readCheckFiles);
 
 /** Returns the line of a field, or of the innermost existing parent. */
-export const lineOfField = ({ lines, line }: ParsedCheckFile, path: string): number => {
+export const findFieldLine = ({ lines, line }: ParsedCheckFile, path: string): number => {
   for (let at = path; at !== ''; at = at.includes('.') ? at.slice(0, at.lastIndexOf('.')) : '')
     if (Object.hasOwn(lines, at)) return lines[at] ?? line;
   return line;

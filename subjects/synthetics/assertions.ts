@@ -93,9 +93,11 @@ export interface Problem {
   readonly message: string;
 }
 
-const isComparison = (operator: Assertion['operator']): boolean => ['lt', 'lte', 'gt', 'gte'].includes(operator);
-const isPattern = (operator: Assertion['operator']): boolean => operator === 'matches' || operator === 'notMatches';
-const isPresence = (operator: Assertion['operator']): boolean => operator === 'exists' || operator === 'absent';
+const isComparisonOperator = (operator: Assertion['operator']): boolean =>
+  ['lt', 'lte', 'gt', 'gte'].includes(operator);
+const isPatternOperator = (operator: Assertion['operator']): boolean =>
+  operator === 'matches' || operator === 'notMatches';
+const isPresenceOperator = (operator: Assertion['operator']): boolean => operator === 'exists' || operator === 'absent';
 
 const findNameProblem = ({ source, name }: Assertion): string | undefined => {
   const names = sourceNameRules[source];
@@ -106,14 +108,14 @@ const findNameProblem = ({ source, name }: Assertion): string | undefined => {
 };
 
 const findValueProblem = ({ source, name, operator, value }: Assertion): string | undefined => {
-  if (isPresence(operator)) return value === undefined ? undefined : `must not be set for ${operator}`;
+  if (isPresenceOperator(operator)) return value === undefined ? undefined : `must not be set for ${operator}`;
   if (value === undefined) return `is required for ${operator}`;
-  if (isPattern(operator)) {
+  if (isPatternOperator(operator)) {
     const regex = compileRegex(String(value));
     return typeof regex === 'string' ? `is not a valid regular expression (RE2): ${regex}` : undefined;
   }
   const isNumber = numericSources.has(source) || (source === 'certificate' && name === 'daysLeft');
-  if (isComparison(operator) || (isNumber && (operator === 'is' || operator === 'isNot')))
+  if (isComparisonOperator(operator) || (isNumber && (operator === 'is' || operator === 'isNot')))
     return parseNumber(value) === undefined ? 'must be a number' : undefined;
   return undefined;
 };
@@ -137,42 +139,40 @@ const parseNumber = (value: unknown): number | undefined => {
 };
 
 const readJsonValues = (path: string, body: string): readonly unknown[] => {
-  const read = parseJsonPath(path);
-  if (typeof read === 'string') return [];
+  const jsonPath = parseJsonPath(path);
+  if (typeof jsonPath === 'string') return [];
   try {
-    return read.valuesIn(body);
+    return jsonPath.findValues(body);
   } catch {
     // A body that is not JSON, or nested too deeply to search, has no values.
     return [];
   }
 };
 
-const presentValues = (value: unknown): readonly unknown[] => (value === undefined ? [] : [value]);
+const toValues = (value: unknown): readonly unknown[] => (value === undefined ? [] : [value]);
 
-const certificateValues = (name: string, certificate: Observation['certificate']): readonly unknown[] => {
+const getCertificateValues = (name: string, certificate: Observation['certificate']): readonly unknown[] => {
   if (certificate === undefined) return [];
-  return name === 'name'
-    ? certificate.names
-    : presentValues(name === 'issuer' ? certificate.issuer : certificate.daysLeft);
+  return name === 'name' ? certificate.names : toValues(name === 'issuer' ? certificate.issuer : certificate.daysLeft);
 };
 
 /** Reads each source from the observed data */
 const sourceReaders: Readonly<Record<AssertionSource, (seen: Observation, name: string) => readonly unknown[]>> = {
-  status: ({ status }) => presentValues(status),
+  status: ({ status }) => toValues(status),
   header: ({ headers = {} }, name) =>
     Object.hasOwn(headers, name.toLowerCase()) ? (headers[name.toLowerCase()] ?? []) : [],
-  body: ({ body }) => presentValues(body),
+  body: ({ body }) => toValues(body),
   json: ({ body }, name) => (body === undefined ? [] : readJsonValues(name, body)),
-  size: ({ size }) => presentValues(size),
-  duration: ({ durationMs }) => presentValues(durationMs),
-  phase: ({ phases: seen = {} }, name) => presentValues(seen[name as (typeof phases)[number]]),
-  redirects: ({ redirects }) => presentValues(redirects),
-  protocol: ({ protocol }) => presentValues(protocol),
-  certificate: ({ certificate }, name) => certificateValues(name, certificate),
+  size: ({ size }) => toValues(size),
+  duration: ({ durationMs }) => toValues(durationMs),
+  phase: ({ phases: seen = {} }, name) => toValues(seen[name as (typeof phases)[number]]),
+  redirects: ({ redirects }) => toValues(redirects),
+  protocol: ({ protocol }) => toValues(protocol),
+  certificate: ({ certificate }, name) => getCertificateValues(name, certificate),
   record: ({ records = [] }) => records,
-  code: ({ code }) => presentValues(code),
-  loss: ({ loss }) => presentValues(loss),
-  vital: ({ vitals = {} }, name) => presentValues(vitals[name as keyof WebVitals]),
+  code: ({ code }) => toValues(code),
+  loss: ({ loss }) => toValues(loss),
+  vital: ({ vitals = {} }, name) => toValues(vitals[name as keyof WebVitals]),
 };
 
 const formatValue = (value: unknown): string => (typeof value === 'string' ? value : writeExactJson(value));
@@ -221,7 +221,7 @@ const isAssertionTrue = (
   }
 };
 
-const maxFoundLength = 200;
+const maxActualLength = 200;
 
 /** Sources that depend on the whole body, with the operators that the beginning of the body can fulfill */
 const cutSources: Partial<Record<AssertionSource, ReadonlySet<Assertion['operator']>>> = {
@@ -234,16 +234,16 @@ const cutSources: Partial<Record<AssertionSource, ReadonlySet<Assertion['operato
 const describeFailure = (assertion: Assertion, seen: Observation): string | undefined => {
   const { source, name = '', operator, value = '' } = assertion;
   const values = sourceReaders[source](seen, name);
-  const what = name === '' ? source : `${source} ${name}`;
+  const subject = name === '' ? source : `${source} ${name}`;
   const isKnown = seen.cut === undefined || (source === 'size' && seen.cut.isSizeKnown);
   const cutOperators = isKnown ? undefined : cutSources[source];
   const isTrue = isAssertionTrue(values, operator, value);
   if (cutOperators !== undefined && !(isTrue && cutOperators.has(operator)))
-    return `${what} is not known: only the first ${seen.cut?.readBytes} bytes of the answer are read, expected: ${[operator, value].join(' ').trim()}`;
+    return `${subject} is not known: only the first ${seen.cut?.readBytes} bytes of the answer are read, expected: ${[operator, value].join(' ').trim()}`;
   if (isTrue) return undefined;
   const found =
-    values.length === 0 ? 'is absent' : `is ${truncate(values.map(formatValue).join(', '), maxFoundLength)}`;
-  return `${what} ${found}, expected: ${[operator, value].join(' ').trim()}`;
+    values.length === 0 ? 'is absent' : `is ${truncate(values.map(formatValue).join(', '), maxActualLength)}`;
+  return `${subject} ${found}, expected: ${[operator, value].join(' ').trim()}`;
 };
 
 /** Returns the worst level of the failed assertions, with the reasons. */

@@ -14,7 +14,7 @@ const types = declaredTypes.map(({ type }) => type) as [DeclaredType['type'], ..
 
 /** Settings of each type, in the field of the type's name */
 const settings = Object.fromEntries(
-  checkTypes.map(({ type, summary, settings: its }) => [type, its.optional().describe(summary)]),
+  checkTypes.map(({ type, summary, settings: settingsSchema }) => [type, settingsSchema.optional().describe(summary)]),
 ) as unknown as SettingsByType;
 
 /** Predefined location: the installation itself */
@@ -34,7 +34,7 @@ export const CheckFields = z.strictObject({
     .array(z.string().min(1).max(128))
     .max(50)
     .default([localLocation])
-    .describe('Locations; empty for checks that nobody runs, such as heartbeats'),
+    .describe('Locations; empty for checks that no location runs, such as heartbeats'),
   consensus: z
     .strictObject({
       down: z
@@ -73,7 +73,7 @@ export type CheckFields = z.output<typeof CheckFields>;
 export const heartbeatLocation = 'heartbeat';
 
 /** Returns the locations whose results count: those of the check, or that of heartbeats. */
-export const votingLocations = ({
+export const getVotingLocations = ({
   heartbeat,
   locations,
 }: {
@@ -81,21 +81,21 @@ export const votingLocations = ({
   readonly locations: readonly string[];
 }): readonly string[] => (heartbeat === undefined ? locations : [heartbeatLocation]);
 
-/** Returns a check in its stored form: a check that nobody runs has no locations. */
+/** Returns a check in its stored form: a passive check has no locations. */
 export const toStoredCheck = (check: CheckFields): CheckFields =>
   getCheckType(check.type).isPassive === true && isDeepStrictEqual(check.locations, [localLocation])
     ? { ...check, locations: [] }
     : check;
 
 /** Returns the type of a check and its settings. */
-export const typedSettings = (check: CheckFields): { readonly type: CheckType; readonly settings: object } => ({
+export const getTypedSettings = (check: CheckFields): { readonly type: CheckType; readonly settings: object } => ({
   type: getCheckType(check.type),
   settings: check[check.type] ?? {},
 });
 
 /** Returns the targets to which a check connects, with paths in the check. */
 export const listTargets = (check: CheckFields): readonly Target[] => {
-  const { type, settings: typeSettings } = typedSettings(check);
+  const { type, settings: typeSettings } = getTypedSettings(check);
   const prefixPath = <Part extends { readonly path: string }>(part: Part): Part => ({
     ...part,
     path: `${check.type}.${part.path}`,
@@ -104,10 +104,10 @@ export const listTargets = (check: CheckFields): readonly Target[] => {
 };
 
 /** Returns all texts in the settings of a check. */
-export const textsOf = (check: CheckFields): readonly TextWithPath[] =>
-  listTexts(typedSettings(check).settings, check.type);
+export const listCheckTexts = (check: CheckFields): readonly TextWithPath[] =>
+  listTexts(getTypedSettings(check).settings, check.type);
 
 /** Returns the variables that a check uses, without duplicates. */
 export const listVariables = (check: CheckFields): readonly string[] => [
-  ...new Set(textsOf(check).flatMap(({ text }) => findVariables(text))),
+  ...new Set(listCheckTexts(check).flatMap(({ text }) => findVariables(text))),
 ];

@@ -15,21 +15,22 @@ const cachedExpressions = new Map<string, Cron>();
 
 const getCron = ({ cron, timeZone }: CronTimes): Cron => {
   const key = `${timeZone} ${cron}`;
-  const known = cachedExpressions.get(key);
-  if (known !== undefined) return known;
+  const cached = cachedExpressions.get(key);
+  if (cached !== undefined) return cached;
   if (cachedExpressions.size >= maxCached) cachedExpressions.clear();
-  const made = new Cron(cron, { timezone: timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
-  cachedExpressions.set(key, made);
-  return made;
+  const created = new Cron(cron, { timezone: timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
+  cachedExpressions.set(key, created);
+  return created;
 };
 
 /**
- * Returns the first time after a moment; `undefined` if there is none. A time in a skipped hour occurs after the skip,
+ * Returns the first time after an instant; `undefined` if there is none. A time in a skipped hour occurs after the
+ * skip,
  * and a time in a repeated hour occurs once. An expression with `*` or steps in its minutes or hours follows elapsed
  * time, as in cron: skipped times do not occur, and repeated times occur twice.
  */
-export const nextCronTime = (times: CronTimes, ms: number): number | undefined => {
-  // All moments of a minute have the same next time, because five fields express full minutes.
+export const findNextCronTime = (times: CronTimes, ms: number): number | undefined => {
+  // All instants of a minute have the same next time, because the five fields describe full minutes.
   const sinceMs = Math.floor(ms / minuteMs) * minuteMs;
   const key = `${times.timeZone} ${times.cron} ${sinceMs}`;
   if (cachedTimes.has(key)) return cachedTimes.get(key);
@@ -39,26 +40,30 @@ export const nextCronTime = (times: CronTimes, ms: number): number | undefined =
   return next;
 };
 
-/** Start of the sampled period, in which an expression shows its shortest gap */
+/** Start of the period from which occurrences are sampled to find the shortest gap */
 const sampleStartMs = Date.parse('2026-01-01T00:00:00Z');
 const sampleCount = 8;
 
 /** Returns the shortest time between two occurrences; `Infinity` if there are fewer than two. */
-export const shortestGapMs = (times: CronTimes): number => {
-  let shortest = Number.POSITIVE_INFINITY;
-  let last: number | undefined;
-  for (let at = nextCronTime(times, sampleStartMs), left = sampleCount; at !== undefined && left > 0; left--) {
-    if (last !== undefined) shortest = Math.min(shortest, at - last);
-    last = at;
-    at = nextCronTime(times, at);
+export const computeShortestGapMs = (times: CronTimes): number => {
+  let shortestMs = Number.POSITIVE_INFINITY;
+  let previousMs: number | undefined;
+  for (
+    let occurrenceMs = findNextCronTime(times, sampleStartMs), remaining = sampleCount;
+    occurrenceMs !== undefined && remaining > 0;
+    remaining--
+  ) {
+    if (previousMs !== undefined) shortestMs = Math.min(shortestMs, occurrenceMs - previousMs);
+    previousMs = occurrenceMs;
+    occurrenceMs = findNextCronTime(times, occurrenceMs);
   }
-  return shortest;
+  return shortestMs;
 };
 
 /** Returns the problem of an expression; `undefined` if it has occurrences. */
 export const findCronProblem = (times: CronTimes): string | undefined => {
   try {
-    if (nextCronTime(times, sampleStartMs) === undefined) return 'has no matching time';
+    if (findNextCronTime(times, sampleStartMs) === undefined) return 'has no matching time';
     return undefined;
   } catch (error) {
     const text = (error as Error).message.replace(/^CronPattern: /, '');

@@ -5,8 +5,8 @@ import type { Matcher } from '../../schemas/resources/alert-routing.ts';
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { compileMatchers } from '../alerts/routing/matching.ts';
 import { findOccurrencesInRange } from '../maintenance-windows/windows.ts';
-import type { KnownCheck } from './known.ts';
-import type { TimeSpan } from './uptime.ts';
+import type { IdentifiedCheck } from './known.ts';
+import type { TimePeriod } from './uptime.ts';
 
 export type Window = MaintenanceWindow & StoredMetadata;
 
@@ -14,18 +14,18 @@ export type Window = MaintenanceWindow & StoredMetadata;
 const idLabel = 'check_id';
 
 /** Alert label names contain letters, digits, `_` and `.`. */
-const labelName = (name: string): string => name.replaceAll(/[^\w.]/g, '_');
+const toLabelName = (name: string): string => name.replaceAll(/[^\w.]/g, '_');
 
 /** Returns labels of all alerts of a check. */
 export const createAlertLabels = ({
   id,
   name,
   labels,
-}: Pick<KnownCheck, 'id' | 'name' | 'labels'>): Record<string, string> => ({
+}: Pick<IdentifiedCheck, 'id' | 'name' | 'labels'>): Record<string, string> => ({
   ...Object.fromEntries(
     Object.entries(labels)
       .filter(([each]) => each !== 'alertname')
-      .map(([each, value]) => [labelName(each), value]),
+      .map(([each, value]) => [toLabelName(each), value]),
   ),
   check: name,
   [idLabel]: id,
@@ -44,7 +44,7 @@ export const createMatchers = ({ checkIds, labels }: DowntimeScope): Matcher[] =
   checkIds.length === 0
     ? { name: idLabel, operator: '=~', value: '.+' }
     : { name: idLabel, operator: '=~', value: checkIds.map(escapeRegex).join(separator) },
-  ...Object.entries(labels).map(([name, value]): Matcher => ({ name: labelName(name), operator: '=', value })),
+  ...Object.entries(labels).map(([name, value]): Matcher => ({ name: toLabelName(name), operator: '=', value })),
 ];
 
 /** Returns the scope of a window; its checks are empty if its matchers use another form. */
@@ -57,25 +57,26 @@ export const parseScope = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): D
   ),
 });
 
-/** Returns whether a window names checks. */
-export const namesChecks = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): boolean =>
+/** Returns whether a window references checks by id. */
+export const referencesChecks = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): boolean =>
   matchers.some(({ name }) => name === idLabel);
 
-type ScopedCheck = Pick<KnownCheck, 'id' | 'name' | 'labels' | 'projectId'>;
+type ScopedCheck = Pick<IdentifiedCheck, 'id' | 'name' | 'labels' | 'projectId'>;
 
 /**
- * Returns a test for whether a window is a downtime of a check: it matches labels of the check, or its entire project.
+ * Returns a function that checks whether a window is a downtime of a check: it matches labels of the check, or its
+ * entire project.
  * A window that only mutes some alerts, such as those of a severity, is not a downtime.
  */
 export const createDowntimeTest = ({
   matchers,
   projectIds,
 }: Pick<MaintenanceWindow, 'matchers' | 'projectIds'>): ((check: ScopedCheck) => boolean) => {
-  const matching = compileMatchers(matchers);
+  const compiledMatchers = compileMatchers(matchers);
   return (check) => {
     if (projectIds.length > 0 && !projectIds.includes(check.projectId ?? '')) return false;
     const labels = createAlertLabels(check);
-    return matchers.every(({ name }) => Object.hasOwn(labels, name)) && matching.matches(labels);
+    return matchers.every(({ name }) => Object.hasOwn(labels, name)) && compiledMatchers.matches(labels);
   };
 };
 
@@ -83,8 +84,8 @@ export const createDowntimeTest = ({
 export const findDowntimes = (
   check: ScopedCheck,
   windows: readonly MaintenanceWindow[],
-  range: TimeSpan,
-): readonly TimeSpan[] =>
+  range: TimePeriod,
+): readonly TimePeriod[] =>
   windows
     .filter((window) => createDowntimeTest(window)(check))
     .flatMap((window) => findOccurrencesInRange(window, range));
@@ -93,14 +94,14 @@ export const findDowntimes = (
 export const findActiveDowntime = (
   windows: readonly MaintenanceWindow[],
   atMs: number,
-): ((check: ScopedCheck) => TimeSpan | undefined) => {
+): ((check: ScopedCheck) => TimePeriod | undefined) => {
   const activeDowntimes = windows
     .flatMap((window) =>
-      findOccurrencesInRange(window, { fromMs: atMs, toMs: atMs + 1 }).map((span) => ({ window, span })),
+      findOccurrencesInRange(window, { fromMs: atMs, toMs: atMs + 1 }).map((period) => ({ window, span: period })),
     )
     .toSorted((one, other) => other.span.toMs - one.span.toMs)
-    .map(({ window, span }) => ({ isAbout: createDowntimeTest(window), span }));
-  return (check) => activeDowntimes.find(({ isAbout }) => isAbout(check))?.span;
+    .map(({ window, span: period }) => ({ isAbout: createDowntimeTest(window), span: period }));
+  return (check) => activeDowntimes.find(({ isAbout: appliesTo }) => appliesTo(check))?.span;
 };
 
 /** Returns the maintenance windows of an organization. */

@@ -6,19 +6,19 @@ import { syntheticRunRequests } from '../../schemas/resources/synthetic-run-requ
 import type { ProbeAlarm } from '../../schemas/synthetic-work.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import { dueStepMs, isDueAt } from './due-times.ts';
-import { type KnownCheck, readChecks } from './known.ts';
+import { type IdentifiedCheck, readChecks } from './known.ts';
 import { requestTtlMs } from './work.ts';
 
 /** Returns a time that is off schedule for every check. */
 const shiftOffSchedule = (ms: number): number => (ms % dueStepMs === 0 ? ms + 1 : ms);
 
 /** Returns an id that is equal for all locations that report a failure in one interval, so runs are requested once. */
-const confirmationRunId = ({ id, every }: KnownCheck, nowMs: number): string => {
+const createConfirmationRunId = ({ id, every }: IdentifiedCheck, nowMs: number): string => {
   const interval = Math.floor(nowMs / parseDurationMs(every));
   return `elsewhere-${createHash('sha256').update(`${id}\0${interval}`).digest('hex').slice(0, 40)}`;
 };
 
-/** Requests runs from the other locations of each check. Ignores results that are not of a run that was just due. */
+/** Requests runs from the other locations of each check. Ignores alarms of runs that were not due recently. */
 export const requestConfirmationRuns = async (
   documents: TenantDocuments,
   alarms: readonly ProbeAlarm[],
@@ -35,7 +35,7 @@ export const requestConfirmationRuns = async (
     if (!isRecent || !isDueAt(check, location, dueMs)) continue;
     try {
       const run = { checkId, locations, requestedAtMs: shiftOffSchedule(nowMs), isElsewhere: true, results: {} };
-      await runRequests.insert({ id: confirmationRunId(check, nowMs), ...run });
+      await runRequests.insert({ id: createConfirmationRunId(check, nowMs), ...run });
     } catch (error) {
       // Another location requested it first.
       if (!(error instanceof ConflictError)) throw error;

@@ -1,24 +1,24 @@
 /** State changes of checks, for the event feed */
 
-import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
+import { type PlatformEvent, toEventTags } from '../../schemas/events.ts';
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
 import { createAlertLabels } from './downtimes.ts';
-import type { KnownCheck } from './known.ts';
+import type { IdentifiedCheck } from './known.ts';
 import type { StateChange } from './uptime.ts';
 
 type State = StateChange['state'];
 
 const severities = { up: 'info', degraded: 'warning', down: 'error', unknown: 'warning' } as const;
 
-/** The first up state of a check, or unknown while it is disabled, is not an event. */
-const isReportable = (before: State, now: State, isEnabled: boolean): boolean => {
-  if (now === 'unknown') return isEnabled && before !== 'unknown';
-  return now !== 'up' || before !== 'unknown';
+/** The first up state of a check is not an event; nor is the unknown state of a disabled check. */
+const isReportable = (before: State, current: State, isEnabled: boolean): boolean => {
+  if (current === 'unknown') return isEnabled && before !== 'unknown';
+  return current !== 'up' || before !== 'unknown';
 };
 
 /** Returns the event of a state change; `undefined` if it is not reported, which includes planned downtimes. */
 export const createStateEvent = (
-  check: Pick<KnownCheck, 'id' | 'name' | 'labels' | 'projectId' | 'enabled'>,
+  check: Pick<IdentifiedCheck, 'id' | 'name' | 'labels' | 'projectId' | 'enabled'>,
   {
     tenantId,
     atMs,
@@ -44,7 +44,7 @@ export const createStateEvent = (
     text: summary,
     service: (labels['service'] ?? '').slice(0, 512),
     environment: '',
-    tags: eventTags(labels),
+    tags: toEventTags(labels),
     link: '',
     actor: { type: 'system', id: 'synthetics' },
     details: { checkId: check.id, from: before, to: state },

@@ -1,10 +1,10 @@
 /**
- * Due times of heartbeats: a function of the expectation and of the last heartbeat, so every process computes the same
- * times
+ * Due times of heartbeats. They only depend on the schedule and the last heartbeat, so every process computes the
+ * same times
  */
 import { parseDurationMs } from '../alerts/durations.ts';
-import { nextCronTime } from './cron.ts';
-import { type HeartbeatSchedule, intervalMs } from './types/heartbeat.ts';
+import { findNextCronTime } from './cron.ts';
+import { getIntervalMs, type HeartbeatSchedule } from './types/heartbeat.ts';
 
 /** Tolerance for a job whose clock is ahead, before the expected time */
 const maxEarlyMs = 10_000;
@@ -13,44 +13,44 @@ const minGraceMs = 10_000;
 const maxGraceMs = 3_600_000;
 
 /** Returns the maximum delay of a heartbeat. */
-export const graceMs = (expected: HeartbeatSchedule): number => {
-  const { grace } = expected.heartbeat;
+export const getGraceMs = (schedule: HeartbeatSchedule): number => {
+  const { grace } = schedule.heartbeat;
   if (grace !== null) return parseDurationMs(grace);
-  return Math.max(minGraceMs, Math.min(maxGraceMs, Math.floor(intervalMs(expected) / 10)));
+  return Math.max(minGraceMs, Math.min(maxGraceMs, Math.floor(getIntervalMs(schedule) / 10)));
 };
 
 /**
- * Returns the first due time after a moment; `undefined` if there is none. Without cron, times are one interval apart
- * from `baseMs` on.
+ * Returns the first due time after an instant; `undefined` if there is none. Without cron, times follow `baseMs` at
+ * the interval.
  */
-export const nextDueMs = (
-  { every, heartbeat: { cron, timeZone, every: own } }: HeartbeatSchedule,
+export const findNextDueMs = (
+  { every, heartbeat: { cron, timeZone, every: heartbeatInterval } }: HeartbeatSchedule,
   { baseMs, afterMs }: { readonly baseMs: number; readonly afterMs: number },
 ): number | undefined => {
-  if (cron !== null) return nextCronTime({ cron, timeZone }, afterMs);
-  const intervalMs = parseDurationMs(own ?? every);
+  if (cron !== null) return findNextCronTime({ cron, timeZone }, afterMs);
+  const intervalMs = parseDurationMs(heartbeatInterval ?? every);
   return baseMs + Math.max(1, Math.floor((afterMs - baseMs) / intervalMs) + 1) * intervalMs;
 };
 
 /** Returns the due time that follows a heartbeat; a heartbeat shortly before a due time counts for it. */
-export const nextDueAfterHeartbeat = (
-  expected: HeartbeatSchedule,
+export const findNextDueAfterHeartbeat = (
+  schedule: HeartbeatSchedule,
   { baseMs, answeredMs }: { readonly baseMs: number; readonly answeredMs: number },
 ): number | undefined =>
-  nextDueMs(expected, { baseMs, afterMs: expected.heartbeat.cron === null ? answeredMs : answeredMs + maxEarlyMs });
+  findNextDueMs(schedule, { baseMs, afterMs: schedule.heartbeat.cron === null ? answeredMs : answeredMs + maxEarlyMs });
 
 /** Returns the next due times, at most `count`. */
-export const nextDueTimes = (
-  expected: HeartbeatSchedule,
+export const listNextDueTimes = (
+  schedule: HeartbeatSchedule,
   { baseMs, nowMs, count }: { readonly baseMs: number; readonly nowMs: number; readonly count: number },
 ): readonly number[] => {
   const times: number[] = [];
   for (
-    let at = nextDueMs(expected, { baseMs, afterMs: nowMs });
-    at !== undefined && times.length < count;
-    at = nextDueMs(expected, { baseMs, afterMs: at })
+    let dueMs = findNextDueMs(schedule, { baseMs, afterMs: nowMs });
+    dueMs !== undefined && times.length < count;
+    dueMs = findNextDueMs(schedule, { baseMs, afterMs: dueMs })
   )
-    times.push(at);
+    times.push(dueMs);
   return times;
 };
 
@@ -58,8 +58,8 @@ export const nextDueTimes = (
 const maxReportingDelayMs = 120_000;
 
 /** Returns the time until which the next result is expected after the last one; after that, the state is unknown. */
-export const knownUntilMs = (expected: HeartbeatSchedule, reportedAtMs: number): number => {
-  const due = nextDueAfterHeartbeat(expected, { baseMs: reportedAtMs, answeredMs: reportedAtMs });
+export const computeKnownUntilMs = (schedule: HeartbeatSchedule, reportedAtMs: number): number => {
+  const due = findNextDueAfterHeartbeat(schedule, { baseMs: reportedAtMs, answeredMs: reportedAtMs });
   if (due === undefined) return Number.POSITIVE_INFINITY;
-  return due + graceMs(expected) + parseDurationMs(expected.heartbeat.maxRunDuration) + maxReportingDelayMs;
+  return due + getGraceMs(schedule) + parseDurationMs(schedule.heartbeat.maxRunDuration) + maxReportingDelayMs;
 };

@@ -4,10 +4,10 @@
  */
 import type { HeartbeatPing } from '../../schemas/synthetic-heartbeats.ts';
 import { formatDuration, parseDurationMs } from '../alerts/durations.ts';
-import { graceMs, nextDueAfterHeartbeat } from './heartbeat-times.ts';
+import { findNextDueAfterHeartbeat, getGraceMs } from './heartbeat-times.ts';
 import type { Outcome } from './state.ts';
 import type { HeartbeatSchedule } from './types/heartbeat.ts';
-import type { TimeSpan } from './uptime.ts';
+import type { TimePeriod } from './uptime.ts';
 
 interface OpenRun {
   readonly id: string;
@@ -21,7 +21,7 @@ export interface HeartbeatState {
   readonly watchedBy: string | null;
   /** Start of the latest run */
   readonly baseMs: number;
-  /** Time up to which due times are settled */
+  /** Time up to which due times have an outcome */
   readonly answeredMs: number;
   /** Open runs, the oldest first */
   readonly open: readonly OpenRun[];
@@ -42,7 +42,7 @@ export interface HeartbeatRun {
 }
 
 interface HeartbeatResult {
-  readonly heartbeats: HeartbeatState;
+  readonly nextState: HeartbeatState;
   readonly runs: readonly HeartbeatRun[];
 }
 
@@ -69,21 +69,21 @@ const createRun = (
   durationMs: Math.min(maxDurationMs, Math.max(0, atMs - startedMs)),
 });
 
-const applyStart = (heartbeats: HeartbeatState, id: string, atMs: number): HeartbeatResult => {
-  if (id !== '' && (heartbeats.ended.includes(id) || heartbeats.open.some((run) => run.id === id)))
-    return { heartbeats, runs: [] };
-  const others = heartbeats.open.filter((run) => run.id !== id);
-  const remainingRuns = others.slice(-(maxOpenRuns - 1));
+const applyStart = (state: HeartbeatState, id: string, atMs: number): HeartbeatResult => {
+  if (id !== '' && (state.ended.includes(id) || state.open.some((run) => run.id === id)))
+    return { nextState: state, runs: [] };
+  const otherRuns = state.open.filter((run) => run.id !== id);
+  const remainingRuns = otherRuns.slice(-(maxOpenRuns - 1));
   const abandonedRuns = [
-    ...heartbeats.open.filter((run) => run.id === id),
-    ...others.slice(0, others.length - remainingRuns.length),
+    ...state.open.filter((run) => run.id === id),
+    ...otherRuns.slice(0, otherRuns.length - remainingRuns.length),
   ];
-  const startedMs = Math.max(atMs, heartbeats.baseMs + 1);
+  const startedMs = Math.max(atMs, state.baseMs + 1);
   return {
-    heartbeats: {
-      ...heartbeats,
+    nextState: {
+      ...state,
       baseMs: startedMs,
-      answeredMs: Math.max(heartbeats.answeredMs, startedMs),
+      answeredMs: Math.max(state.answeredMs, startedMs),
       open: [...remainingRuns, { id, startedMs }],
     },
     runs: abandonedRuns.map((run) =>
@@ -106,74 +106,72 @@ const toOutcome = ({ signal, exitCode, message }: HeartbeatPing): { outcome: Out
   return { outcome: 'failed', message: message === '' ? reason : `${reason}: ${message}` };
 };
 
-const applyEnd = (heartbeats: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatResult => {
+const applyEnd = (state: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatResult => {
   const { runId: id, receivedMs: atMs } = heartbeat;
-  if (id !== '' && heartbeats.ended.includes(id)) return { heartbeats, runs: [] };
-  const known = heartbeats.open.find((run) => run.id === id);
-  const run = known ?? { id, startedMs: Math.max(atMs, heartbeats.baseMs + 1) };
+  if (id !== '' && state.ended.includes(id)) return { nextState: state, runs: [] };
+  const openRun = state.open.find((run) => run.id === id);
+  const run = openRun ?? { id, startedMs: Math.max(atMs, state.baseMs + 1) };
   return {
-    heartbeats: {
-      ...heartbeats,
-      baseMs: Math.max(heartbeats.baseMs, run.startedMs),
-      answeredMs: Math.max(heartbeats.answeredMs, atMs),
-      open: heartbeats.open.filter((one) => one !== known),
-      ended: id === '' ? heartbeats.ended : [...heartbeats.ended, id].slice(-maxEndedIds),
+    nextState: {
+      ...state,
+      baseMs: Math.max(state.baseMs, run.startedMs),
+      answeredMs: Math.max(state.answeredMs, atMs),
+      open: state.open.filter((one) => one !== openRun),
+      ended: id === '' ? state.ended : [...state.ended, id].slice(-maxEndedIds),
     },
     runs: [createRun(run, { atMs, ...toOutcome(heartbeat) })],
   };
 };
 
-/** Applies a heartbeat. A duplicate, which names the same run, changes nothing. */
-export const applyHeartbeat = (heartbeats: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatResult =>
-  heartbeat.signal === 'start'
-    ? applyStart(heartbeats, heartbeat.runId, heartbeat.receivedMs)
-    : applyEnd(heartbeats, heartbeat);
+/** Applies a heartbeat. A duplicate with the id of a known run changes nothing. */
+export const applyHeartbeat = (state: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatResult =>
+  heartbeat.signal === 'start' ? applyStart(state, heartbeat.runId, heartbeat.receivedMs) : applyEnd(state, heartbeat);
 
 interface EvaluationContext {
   /** Time before which all accepted heartbeats were read */
   readonly nowMs: number;
   /** Known periods in which no heartbeats were accepted */
-  readonly gaps: readonly TimeSpan[];
+  readonly gaps: readonly TimePeriod[];
   /** Creation time of the check */
   readonly createdMs: number;
 }
 
-const findOverlap = (gaps: readonly TimeSpan[], { fromMs, toMs }: TimeSpan): TimeSpan | undefined =>
+const findOverlap = (gaps: readonly TimePeriod[], { fromMs, toMs }: TimePeriod): TimePeriod | undefined =>
   gaps.findLast((gap) => gap.fromMs <= toMs && gap.toMs >= fromMs);
 
-const formatGap = ({ fromMs, toMs }: TimeSpan): string =>
+const formatGap = ({ fromMs, toMs }: TimePeriod): string =>
   `no heartbeats were accepted from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
 
 /** Starts monitoring, or applies new settings; past due times are not expected. */
 const startMonitoring = (
-  heartbeats: HeartbeatState,
+  state: HeartbeatState,
   watchedBy: string,
   { nowMs, createdMs }: EvaluationContext,
 ): HeartbeatState => ({
-  ...heartbeats,
+  ...state,
   watchedBy,
-  baseMs: heartbeats.baseMs === 0 ? createdMs : heartbeats.baseMs,
-  answeredMs: Math.max(heartbeats.answeredMs, nowMs),
+  baseMs: state.baseMs === 0 ? createdMs : state.baseMs,
+  answeredMs: Math.max(state.answeredMs, nowMs),
 });
 
 const endOverdueRuns = (
-  heartbeats: HeartbeatState,
+  state: HeartbeatState,
   maxRunDuration: string,
   { nowMs, gaps }: EvaluationContext,
 ): HeartbeatResult => {
-  const runLimitMs = ({ startedMs }: OpenRun): number => startedMs + parseDurationMs(maxRunDuration);
-  const overdueRuns = heartbeats.open.filter((run) => runLimitMs(run) <= nowMs - orderToleranceMs);
-  if (overdueRuns.length === 0) return { heartbeats, runs: [] };
+  const getRunLimitMs = ({ startedMs }: OpenRun): number => startedMs + parseDurationMs(maxRunDuration);
+  const overdueRuns = state.open.filter((run) => getRunLimitMs(run) <= nowMs - orderToleranceMs);
+  if (overdueRuns.length === 0) return { nextState: state, runs: [] };
   return {
-    heartbeats: {
-      ...heartbeats,
-      open: heartbeats.open.filter((run) => !overdueRuns.includes(run)),
-      answeredMs: Math.max(heartbeats.answeredMs, ...overdueRuns.map(runLimitMs)),
+    nextState: {
+      ...state,
+      open: state.open.filter((run) => !overdueRuns.includes(run)),
+      answeredMs: Math.max(state.answeredMs, ...overdueRuns.map(getRunLimitMs)),
     },
     runs: overdueRuns.map((run) => {
-      const gap = findOverlap(gaps, { fromMs: run.startedMs, toMs: runLimitMs(run) });
+      const gap = findOverlap(gaps, { fromMs: run.startedMs, toMs: getRunLimitMs(run) });
       return createRun(run, {
-        atMs: runLimitMs(run),
+        atMs: getRunLimitMs(run),
         outcome: gap === undefined ? 'failed' : 'unknown',
         message:
           gap === undefined
@@ -186,46 +184,48 @@ const endOverdueRuns = (
 
 /** Returns the missed runs. A run that is open is not missed. */
 const findMissedRuns = (
-  heartbeats: HeartbeatState,
+  state: HeartbeatState,
   expected: HeartbeatSchedule,
   { nowMs, gaps }: EvaluationContext,
 ): HeartbeatResult => {
-  const lateMs = graceMs(expected);
+  const graceLimitMs = getGraceMs(expected);
   const runs: HeartbeatRun[] = [];
-  let { answeredMs } = heartbeats;
+  let { answeredMs } = state;
   for (;;) {
-    const dueMs = nextDueAfterHeartbeat(expected, { baseMs: heartbeats.baseMs, answeredMs });
-    if (dueMs === undefined || dueMs + lateMs > nowMs - orderToleranceMs) break;
-    const gap = findOverlap(gaps, { fromMs: dueMs, toMs: dueMs + lateMs });
+    const dueMs = findNextDueAfterHeartbeat(expected, { baseMs: state.baseMs, answeredMs });
+    if (dueMs === undefined || dueMs + graceLimitMs > nowMs - orderToleranceMs) break;
+    const gap = findOverlap(gaps, { fromMs: dueMs, toMs: dueMs + graceLimitMs });
     runs.push({
       dueMs,
-      startedAtMs: dueMs + lateMs,
-      toldMs: dueMs + lateMs,
+      startedAtMs: dueMs + graceLimitMs,
+      toldMs: dueMs + graceLimitMs,
       durationMs: 0,
       outcome: gap === undefined ? 'failed' : 'unknown',
       message:
-        gap === undefined ? `no heartbeat arrived within ${formatDuration(lateMs)} of the due time` : formatGap(gap),
+        gap === undefined
+          ? `no heartbeat arrived within ${formatDuration(graceLimitMs)} of the due time`
+          : formatGap(gap),
     });
     answeredMs = Math.max(dueMs, gap?.toMs ?? dueMs);
   }
-  return { heartbeats: { ...heartbeats, answeredMs }, runs };
+  return { nextState: { ...state, answeredMs }, runs };
 };
 
 /** Returns the runs that are late or too long at a time. */
 export const evaluateHeartbeats = (
-  heartbeats: HeartbeatState,
+  state: HeartbeatState,
   expected: HeartbeatSchedule,
   context: EvaluationContext,
 ): HeartbeatResult => {
   const { every, cron, timeZone } = expected.heartbeat;
   const settingsKey = JSON.stringify([every ?? expected.every, cron, timeZone]);
-  const current = heartbeats.watchedBy === settingsKey ? heartbeats : startMonitoring(heartbeats, settingsKey, context);
-  const long = endOverdueRuns(current, expected.heartbeat.maxRunDuration, context);
-  if (long.heartbeats.open.length > 0) return long;
-  const late = findMissedRuns(long.heartbeats, expected, context);
-  return { heartbeats: late.heartbeats, runs: [...long.runs, ...late.runs] };
+  const current = state.watchedBy === settingsKey ? state : startMonitoring(state, settingsKey, context);
+  const overdue = endOverdueRuns(current, expected.heartbeat.maxRunDuration, context);
+  if (overdue.nextState.open.length > 0) return overdue;
+  const missed = findMissedRuns(overdue.nextState, expected, context);
+  return { nextState: missed.nextState, runs: [...overdue.runs, ...missed.runs] };
 };
 
 /** Returns the state without monitoring; open runs have no end. */
-export const stopMonitoring = (heartbeats: HeartbeatState): HeartbeatState =>
-  heartbeats.watchedBy === null ? heartbeats : { ...heartbeats, watchedBy: null, open: [] };
+export const stopMonitoring = (state: HeartbeatState): HeartbeatState =>
+  state.watchedBy === null ? state : { ...state, watchedBy: null, open: [] };

@@ -9,7 +9,7 @@ import { hasLongNumbers, parseExactJson } from './json.ts';
 /** A parsed expression */
 export interface JsonPath {
   /** Returns the matching values of a JSON text in document order, with exact integers. Throws if it is not JSON. */
-  valuesIn(text: string): readonly unknown[];
+  findValues(text: string): readonly unknown[];
 }
 
 const valueAt = (document: unknown, location: readonly (string | number)[]): unknown =>
@@ -19,9 +19,9 @@ const valueAt = (document: unknown, location: readonly (string | number)[]): unk
 const maxCompiled = 64;
 const compiledRegexes = new Map<string, Regex | string>();
 
-const regexFor = (pattern: string): Regex | string => {
-  const known = compiledRegexes.get(pattern);
-  if (known !== undefined) return known;
+const getRegex = (pattern: string): Regex | string => {
+  const cached = compiledRegexes.get(pattern);
+  if (cached !== undefined) return cached;
   if (compiledRegexes.size >= maxCompiled) compiledRegexes.clear();
   const regex = compileRegex(pattern, 0);
   compiledRegexes.set(pattern, regex);
@@ -33,10 +33,10 @@ const regexFor = (pattern: string): Regex | string => {
  * literal.
  */
 const translateDots = (pattern: string): string => {
-  let isClass = false;
+  let isInClass = false;
   return pattern.replace(/\\?./gs, (part) => {
-    if (part === '.' && !isClass) return '[^\\n\\r]';
-    if (part === '[' || part === ']') isClass = part === '[';
+    if (part === '.' && !isInClass) return '[^\\n\\r]';
+    if (part === '[' || part === ']') isInClass = part === '[';
     return part;
   });
 };
@@ -47,7 +47,7 @@ const createRegexFunction = (toAnchored: (pattern: string) => string) => ({
   returnType: LogicalType,
   call(text: unknown, pattern: unknown): boolean {
     if (typeof text !== 'string' || typeof pattern !== 'string') return false;
-    const regex = regexFor(toAnchored(translateDots(pattern)));
+    const regex = getRegex(toAnchored(translateDots(pattern)));
     return typeof regex !== 'string' && regex.test(text);
   },
 });
@@ -67,7 +67,7 @@ export const parseJsonPath = (text: string): JsonPath | string => {
   try {
     const query = environment.compile(text);
     return {
-      valuesIn(body) {
+      findValues(body) {
         // Filters compare numbers; the values are those of the exact document.
         const nodes = query.query(JSON.parse(body) as JSONValue);
         if (!hasLongNumbers(body)) return nodes.values();
@@ -84,12 +84,12 @@ export const parseJsonPath = (text: string): JsonPath | string => {
 const stripQuotedText = (path: string): string => {
   let syntax = '';
   let quote = '';
-  for (let at = 0; at < path.length; at++) {
-    const character = path.charAt(at);
+  for (let index = 0; index < path.length; index++) {
+    const character = path.charAt(index);
     if (quote === '') {
       if (character === '"' || character === "'") quote = character;
       else syntax += character;
-    } else if (character === '\\') at++;
+    } else if (character === '\\') index++;
     else if (character === quote) quote = '';
   }
   return syntax;
@@ -100,8 +100,8 @@ const maxDescendantSegments = 2;
 
 /** Returns why an expression cannot be evaluated on a response of any size; `undefined` if it can. */
 export const findJsonPathProblem = (text: string): string | undefined => {
-  const read = parseJsonPath(text);
-  if (typeof read === 'string') return `is not a valid JSONPath: ${read}`;
+  const parsed = parseJsonPath(text);
+  if (typeof parsed === 'string') return `is not a valid JSONPath: ${parsed}`;
   const syntax = stripQuotedText(text);
   // It would be evaluated on the complete response for each element.
   if (syntax.indexOf('$', 1) > 0) return 'must not use `$` in a filter: select values of the element with `@`';

@@ -1,8 +1,8 @@
 /** Derives state changes of a check and of its locations from latest results */
 import { parseDurationMs } from '../alerts/durations.ts';
-import { heartbeatLocation, votingLocations } from './check.ts';
-import { knownUntilMs } from './heartbeat-times.ts';
-import type { KnownCheck } from './known.ts';
+import { getVotingLocations, heartbeatLocation } from './check.ts';
+import { computeKnownUntilMs } from './heartbeat-times.ts';
+import type { IdentifiedCheck } from './known.ts';
 import { evaluateState, findSuspicion, maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 import type { StateChange } from './uptime.ts';
@@ -10,15 +10,15 @@ import type { StateChange } from './uptime.ts';
 /** States of a check since its last judgement, by location; the check itself has the key '' */
 export type KnownStates = Readonly<Record<string, StateChange>>;
 
-export type JudgedCheck = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'> &
-  Partial<Pick<KnownCheck, 'heartbeat'>>;
+export type JudgedCheck = Pick<IdentifiedCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'> &
+  Partial<Pick<IdentifiedCheck, 'heartbeat'>>;
 
-/** Returns the recent results of each location for checks that other locations also ran. */
+/** Counts, for each location, the recent results of checks that other locations passed, and how many of them failed. */
 const compareLocations = (
-  latest: readonly CheckResult[],
+  latestResults: readonly CheckResult[],
 ): ReadonlyMap<string, { comparedRuns: number; loneFailures: number }> => {
   const records = new Map<string, { comparedRuns: number; loneFailures: number }>();
-  for (const results of Map.groupBy(latest, ({ checkId }) => checkId).values())
+  for (const results of Map.groupBy(latestResults, ({ checkId }) => checkId).values())
     for (const { location, outcome } of results) {
       const others = results.filter((one) => one.location !== location && one.outcome !== 'unknown');
       if (others.length === 0 || outcome === 'unknown' || others.some((one) => one.outcome === 'failed')) continue;
@@ -34,24 +34,24 @@ const compareLocations = (
  * Returns locations that fail more than half of the checks that others pass. Silent locations have no recent results
  * and no vote.
  */
-export const findSuspects = (latest: readonly CheckResult[]): ReadonlySet<string> =>
+export const findSuspects = (latestResults: readonly CheckResult[]): ReadonlySet<string> =>
   new Set(
-    [...compareLocations(latest)].flatMap(([location, record]) =>
+    [...compareLocations(latestResults)].flatMap(([location, record]) =>
       findSuspicion({ lastSeenAtMs: 0, ...record }, { everyMs: 1, nowMs: 0 }) === undefined ? [] : [location],
     ),
   );
 
-const unknownState = (): StateChange => ({ atMs: 0, state: 'unknown' });
+const createUnknownState = (): StateChange => ({ atMs: 0, state: 'unknown' });
 
-/** Returns how long a result of a check counts as a vote, in milliseconds. */
-export const voteTiming = (
+/** Returns the interval of a check, and for heartbeats how long a result counts as a vote, in milliseconds. */
+export const getVoteTiming = (
   { every, heartbeat }: Pick<JudgedCheck, 'every' | 'heartbeat'>,
   results: ReadonlyMap<string, Pick<CheckResult, 'startedAtMs'>>,
 ): { readonly everyMs: number; readonly voteMs?: number } => {
   const everyMs = parseDurationMs(every);
   if (heartbeat === undefined) return { everyMs };
   const reportedAtMs = results.get(heartbeatLocation)?.startedAtMs ?? 0;
-  return { everyMs, voteMs: knownUntilMs({ every, heartbeat }, reportedAtMs) - reportedAtMs };
+  return { everyMs, voteMs: computeKnownUntilMs({ every, heartbeat }, reportedAtMs) - reportedAtMs };
 };
 
 /** The latest result of each location that was read, and when it was read for the first time */
@@ -72,9 +72,9 @@ export const findJudgedTime = (
     nowMs,
   }: { readonly voteMs: number; readonly read?: ReadResults | undefined; readonly nowMs: number },
 ): number => {
-  const known = results.filter((result) => result !== undefined);
-  if (known.some(({ startedAtMs }) => nowMs - startedAtMs <= voteMs)) return nowMs;
-  const late = known.filter(
+  const nextStates = results.filter((result) => result !== undefined);
+  if (nextStates.some(({ startedAtMs }) => nowMs - startedAtMs <= voteMs)) return nowMs;
+  const late = nextStates.filter(
     ({ location, startedAtMs }) =>
       nowMs - startedAtMs <= maxLatenessMs && nowMs - (read[location]?.readAtMs ?? 0) <= voteMs,
   );
@@ -101,41 +101,46 @@ export const judgeChanges = (
   },
 ): { readonly known: KnownStates; readonly changes: readonly (StateChange & { readonly location: string })[] } => {
   const results = new Map(latest.map((one) => [one.location, one]));
-  const votes = voteTiming(check, results);
+  const votes = getVoteTiming(check, results);
   const judgeLocations = (
     locations: readonly string[],
     consensus: { down: number | null },
-    ignored: ReadonlySet<string>,
+    ignoredLocations: ReadonlySet<string>,
   ): StateChange => {
     const { everyMs, voteMs = maxSilentIntervals * everyMs } = votes;
-    const counted = locations.filter((location) => !ignored.has(location)).map((location) => results.get(location));
+    const counted = locations
+      .filter((location) => !ignoredLocations.has(location))
+      .map((location) => results.get(location));
     const { state } = evaluateState({
       locations: new Map(locations.map((location) => [location, results.get(location)])),
-      suspects: ignored,
+      suspects: ignoredLocations,
       ...(consensus.down !== null && { consensus: consensus.down }),
       ...votes,
       nowMs: findJudgedTime(counted, { voteMs, read, nowMs }),
       isMaintenance: false,
     });
-    const newest = Math.max(0, ...locations.map((location) => results.get(location)?.startedAtMs ?? 0));
-    const seen = check.enabled && state !== 'maintenance' ? state : 'unknown';
-    return { state: seen, atMs: seen === 'unknown' ? nowMs : Math.min(newest, nowMs) };
+    const newestStartMs = Math.max(0, ...locations.map((location) => results.get(location)?.startedAtMs ?? 0));
+    const effectiveState = check.enabled && state !== 'maintenance' ? state : 'unknown';
+    return { state: effectiveState, atMs: effectiveState === 'unknown' ? nowMs : Math.min(newestStartMs, nowMs) };
   };
-  const now = new Map<string, StateChange>([['', judgeLocations(votingLocations(check), check.consensus, suspects)]]);
-  for (const location of check.locations) now.set(location, judgeLocations([location], { down: null }, new Set()));
+  const currentStates = new Map<string, StateChange>([
+    ['', judgeLocations(getVotingLocations(check), check.consensus, suspects)],
+  ]);
+  for (const location of check.locations)
+    currentStates.set(location, judgeLocations([location], { down: null }, new Set()));
   for (const location of Object.keys(known))
-    if (!now.has(location)) now.set(location, { state: 'unknown', atMs: nowMs });
-  const changes = [...now].flatMap(([location, { state, atMs }]) => {
-    const before = known[location] ?? unknownState();
+    if (!currentStates.has(location)) currentStates.set(location, { state: 'unknown', atMs: nowMs });
+  const changes = [...currentStates].flatMap(([location, { state, atMs }]) => {
+    const before = known[location] ?? createUnknownState();
     // A result that is older than the last change cannot have caused this one.
     return before.state === state
       ? []
       : [{ location, state, atMs: atMs > before.atMs ? atMs : Math.max(nowMs, before.atMs + 1) }];
   });
-  const next = { ...known };
+  const nextStates = { ...known };
   for (const { location, state, atMs } of changes) {
-    if (location !== '' && !check.locations.includes(location)) delete next[location];
-    else next[location] = { state, atMs };
+    if (location !== '' && !check.locations.includes(location)) delete nextStates[location];
+    else nextStates[location] = { state, atMs };
   }
-  return { known: next, changes };
+  return { known: nextStates, changes };
 };

@@ -6,10 +6,10 @@ import { maxLocations, syntheticLocations } from '../../schemas/resources/synthe
 import type { SyntheticRunRequest } from '../../schemas/resources/synthetic-run-request.ts';
 import { maxVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
 import { CheckFields, listVariables } from './check.ts';
-import type { KnownNames } from './problems.ts';
+import type { ReferenceableNames } from './problems.ts';
 
 /** A check as it is run */
-export type KnownCheck = CheckFields & Pick<StoredMetadata, 'id'> & Partial<Pick<StoredMetadata, 'createdAt'>>;
+export type IdentifiedCheck = CheckFields & Pick<StoredMetadata, 'id'> & Partial<Pick<StoredMetadata, 'createdAt'>>;
 
 /** Stored fields, which may have no locations: a check whose only location was deleted runs nowhere. */
 const StoredFields = CheckFields.extend({ locations: z.array(z.string()) });
@@ -17,7 +17,7 @@ const StoredFields = CheckFields.extend({ locations: z.array(z.string()) });
 /** Returns a stored check for execution; `undefined` if its form is unknown. */
 export const parseCheck = (
   stored: object & Pick<StoredMetadata, 'id'> & Partial<Pick<StoredMetadata, 'createdAt'>>,
-): KnownCheck | undefined => {
+): IdentifiedCheck | undefined => {
   const fields = Object.fromEntries(Object.entries(stored).filter(([name]) => name in CheckFields.shape));
   const { data } = StoredFields.safeParse(fields);
   const { id, createdAt } = stored;
@@ -25,11 +25,11 @@ export const parseCheck = (
 };
 
 /** Returns the unsaved check of a trial run; `undefined` for a run of a saved check. */
-export const parseUnsavedCheck = ({ checkId, tried }: SyntheticRunRequest): KnownCheck | undefined =>
+export const parseUnsavedCheck = ({ checkId, tried }: SyntheticRunRequest): IdentifiedCheck | undefined =>
   tried && parseCheck({ ...tried, id: checkId });
 
 /** Returns the locations and variables of an organization. */
-export const readKnownNames = async (documents: TenantDocuments): Promise<KnownNames> => {
+export const readKnownNames = async (documents: TenantDocuments): Promise<ReferenceableNames> => {
   const [locations, variables] = await Promise.all([
     documents.collection(syntheticLocations).list({ limit: maxLocations }),
     documents.collection(syntheticVariables).list({ limit: maxVariables }),
@@ -41,7 +41,10 @@ export const readKnownNames = async (documents: TenantDocuments): Promise<KnownN
 };
 
 /** Returns the checks of an organization whose form is known. */
-export const readChecks = async (documents: TenantDocuments, filter: object = {}): Promise<readonly KnownCheck[]> => {
+export const readChecks = async (
+  documents: TenantDocuments,
+  filter: object = {},
+): Promise<readonly IdentifiedCheck[]> => {
   const { items } = await documents
     .collection(syntheticChecks)
     .list({ filter: { ...filter }, sort: { name: 1 }, limit: maxChecks });
@@ -49,9 +52,11 @@ export const readChecks = async (documents: TenantDocuments, filter: object = {}
 };
 
 /** Returns the checks that use each variable. */
-export const checksByVariable = (checks: readonly KnownCheck[]): ReadonlyMap<string, readonly KnownCheck[]> => {
-  const users = new Map<string, KnownCheck[]>();
+export const groupChecksByVariable = (
+  checks: readonly IdentifiedCheck[],
+): ReadonlyMap<string, readonly IdentifiedCheck[]> => {
+  const checksByName = new Map<string, IdentifiedCheck[]>();
   for (const check of checks)
-    for (const name of listVariables(check)) users.set(name, [...(users.get(name) ?? []), check]);
-  return users;
+    for (const name of listVariables(check)) checksByName.set(name, [...(checksByName.get(name) ?? []), check]);
+  return checksByName;
 };

@@ -1,10 +1,10 @@
 /** Works out the states of a check again for a time whose results were read after it was judged */
 import { createHash } from 'node:crypto';
 import { parseDurationMs } from '../alerts/durations.ts';
-import { type JudgedCheck, judgeChanges, type KnownStates, type ReadResults, voteTiming } from './judged.ts';
+import { getVoteTiming, type JudgedCheck, judgeChanges, type KnownStates, type ReadResults } from './judged.ts';
 import { maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
-import type { StateChange, TimeSpan } from './uptime.ts';
+import type { StateChange, TimePeriod } from './uptime.ts';
 
 /** Time between two judgements, or between the start of a result and its first judgement, that misses no state */
 const promptMs = 20_000;
@@ -73,10 +73,10 @@ const findChangeMoments = (runs: readonly CheckResult[], voteMs: number): readon
  */
 export const reconstructChanges = (
   check: JudgedCheck,
-  { fromMs, toMs, before }: TimeSpan & { readonly before: KnownStates },
+  { fromMs, toMs, before }: TimePeriod & { readonly before: KnownStates },
   { runs, suspects }: { readonly runs: readonly CheckResult[]; readonly suspects: ReadonlySet<string> },
 ): { readonly known: KnownStates; readonly changes: readonly LocatedChange[] } => {
-  const { everyMs, voteMs = maxSilentIntervals * everyMs } = voteTiming(check, new Map());
+  const { everyMs, voteMs = maxSilentIntervals * everyMs } = getVoteTiming(check, new Map());
   const moments = findChangeMoments(runs, voteMs).filter((ms) => ms > fromMs && ms < toMs);
   const latest = new Map<string, CheckResult>();
   const changes: LocatedChange[] = [];
@@ -128,7 +128,7 @@ export const findCorrections = (
 };
 
 /** Returns the times in which a check was down, of changes in order. */
-const findDownSpans = (changes: readonly LocatedChange[], toMs: number): readonly TimeSpan[] => {
+const findDownSpans = (changes: readonly LocatedChange[], toMs: number): readonly TimePeriod[] => {
   const own = changes.filter(({ location }) => location === '');
   return own.flatMap(({ state, atMs }, index) =>
     state === 'down' ? [{ fromMs: atMs, toMs: own[index + 1]?.atMs ?? toMs }] : [],
@@ -139,8 +139,8 @@ const findDownSpans = (changes: readonly LocatedChange[], toMs: number): readonl
 export const findMissedOutage = (
   stored: readonly LocatedChange[],
   changes: readonly LocatedChange[],
-  { fromMs, toMs }: TimeSpan,
-): TimeSpan | undefined => {
+  { fromMs, toMs }: TimePeriod,
+): TimePeriod | undefined => {
   const known = findDownSpans(stored, toMs);
   return findDownSpans(changes, toMs).findLast(
     (span) =>

@@ -1,6 +1,6 @@
 /** Last reported states of checks */
 
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { checkStates } from '../../schemas/synthetic-runs.ts';
 import { runCheckBatch } from './run-check.ts';
 
@@ -12,7 +12,7 @@ export interface LastVerdict {
 
 /** Returns the last verdict of each check, as its alert rule reads it. Checks without a recent verdict are omitted. */
 export const readLastVerdicts = async (
-  reading: Pick<Reading, 'columns'>,
+  reading: Pick<TenantReader, 'columns'>,
   checkIds: readonly string[],
   nowMs: number,
 ): Promise<ReadonlyMap<string, LastVerdict>> => {
@@ -23,12 +23,12 @@ export const readLastVerdicts = async (
     answers.flatMap(({ answer: { columns, rows } }, index): [string, LastVerdict][] => {
       const [row] = rows;
       if (row === undefined) return [];
-      const cellValue = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
-      const isMaintenance = cellValue('maintenance') === 1;
+      const getCellValue = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
+      const isMaintenance = getCellValue('maintenance') === 1;
       return [
         [
           checkIds[index] ?? '',
-          { state: cellValue('state') as LastVerdict['state'], isMaintenance, says: String(cellValue('says')) },
+          { state: getCellValue('state') as LastVerdict['state'], isMaintenance, says: String(getCellValue('says')) },
         ],
       ];
     }),

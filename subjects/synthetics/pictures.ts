@@ -9,36 +9,37 @@ import { parseCheck } from './known.ts';
 const maxAttempts = 3;
 
 /** Replaces the screenshot of an earlier run. */
-const writePicture = async (
+const writeScreenshot = async (
   documents: TenantDocuments,
   id: string,
-  picture: SyntheticPicture,
+  screenshot: SyntheticPicture,
 ): Promise<string | undefined> => {
-  const pictures = documents.collection(syntheticPictures);
-  const before = await pictures.find(id);
-  if (before !== undefined && before.dueMs >= picture.dueMs) return 'this or a later run already has a screenshot';
-  if (before !== undefined) await pictures.replace(id, picture, before.version);
-  else if ((await pictures.count()) >= maxPictures) return `the maximum of ${maxPictures} screenshots is reached`;
-  else await pictures.insert({ ...picture, id });
+  const screenshots = documents.collection(syntheticPictures);
+  const previousScreenshot = await screenshots.find(id);
+  if (previousScreenshot !== undefined && previousScreenshot.dueMs >= screenshot.dueMs)
+    return 'this or a later run already has a screenshot';
+  if (previousScreenshot !== undefined) await screenshots.replace(id, screenshot, previousScreenshot.version);
+  else if ((await screenshots.count()) >= maxPictures) return `the maximum of ${maxPictures} screenshots is reached`;
+  else await screenshots.insert({ ...screenshot, id });
   return undefined;
 };
 
 /** Stores the screenshot of an assigned run; returns the reason if it is not stored. */
-export const storePicture = async (
+export const storeScreenshot = async (
   documents: TenantDocuments,
   { checkId, outcome, content, ...run }: ProbePicture,
   { location, nowMs }: { readonly location: string; readonly nowMs: number },
 ): Promise<string | undefined> => {
   const stored = await documents.collection(syntheticChecks).find(checkId);
   const check = stored && parseCheck(stored);
-  const refusal = findRefusal(run, check, { location, nowMs });
-  if (refusal !== undefined) return refusal;
+  const rejectionReason = findRefusal(run, check, { location, nowMs });
+  if (rejectionReason !== undefined) return rejectionReason;
   if (check?.type !== 'browser') return 'runs of this check have no screenshots';
   const kind = outcome === 'failed' ? 'failed' : 'good';
-  for (let left = maxAttempts; left > 0; left--) {
+  for (let attemptsLeft = maxAttempts; attemptsLeft > 0; attemptsLeft--) {
     try {
-      const picture = { checkId, location, kind, dueMs: run.dueMs, content } as const;
-      return await writePicture(documents, `${checkId}.${location}.${kind}`, picture);
+      const screenshot = { checkId, location, kind, dueMs: run.dueMs, content } as const;
+      return await writeScreenshot(documents, `${checkId}.${location}.${kind}`, screenshot);
     } catch (error) {
       // Another probe of the location stored it first.
       if (!(error instanceof ConflictError)) throw error;

@@ -1,5 +1,5 @@
-/** Queries for the state of a synthetic check. */
-import { contextKey } from '../../queries/batch/context-key.ts';
+/** Query kind for the state of a synthetic check. */
+import { toContextKey } from '../../queries/batch/context-key.ts';
 import { defineQueryKind } from '../../queries/query-kind.ts';
 import { toCheckStates } from './alert-states.ts';
 import { CheckQuery } from './query.ts';
@@ -12,7 +12,7 @@ export const check = defineQueryKind<CheckQuery>({
   run: runCheck,
   batch: {
     max: maxChecksPerBatch,
-    key: (_query, context) => contextKey(context),
+    key: (_query, context) => toContextKey(context),
     run: (queries, reading, [context]) => runCheckBatch(queries, reading, context),
   },
   changeTexts: (query, { text }) => ({ ...query, checkId: text(query.checkId) }),

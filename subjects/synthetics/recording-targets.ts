@@ -6,7 +6,7 @@ import type { BrowserTarget } from './types/browser-steps.ts';
 export type Selector = string | readonly string[];
 
 /** A target as written in a step */
-export type WrittenTarget = z.input<typeof BrowserTarget>;
+export type TargetInput = z.input<typeof BrowserTarget>;
 
 /** Implicit roles of elements, regardless of their attributes */
 const implicitRoles: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const implicitRoles: Readonly<Record<string, string>> = {
 
 const toChain = (selector: Selector): readonly string[] => (typeof selector === 'string' ? [selector] : selector);
 
-const lastSelector = (selector: Selector): string => toChain(selector).at(-1) ?? '';
+const getLastSelector = (selector: Selector): string => toChain(selector).at(-1) ?? '';
 
 const isCss = (selector: string): boolean => !/^(?:aria|text|xpath|pierce)\//.test(selector);
 
@@ -35,16 +35,16 @@ const stripCssPrefix = (selector: string): string => selector.replace(/^(?:css|p
 /** Our CSS selectors pierce shadow roots, like `pierce` and selector chains. */
 const findCss = (selectors: readonly Selector[]): string | undefined => {
   const chains = selectors.map(toChain);
-  const own = chains.find((chain) => chain.every(isCss));
-  const piercing = chains.find((chain) => chain.every((one) => isCss(one) || one.startsWith('pierce/')));
-  const css = (own ?? piercing)?.map(stripCssPrefix).join(' ').trim();
+  const plainCssChain = chains.find((chain) => chain.every(isCss));
+  const piercingChain = chains.find((chain) => chain.every((one) => isCss(one) || one.startsWith('pierce/')));
+  const css = (plainCssChain ?? piercingChain)?.map(stripCssPrefix).join(' ').trim();
   return css === undefined || css === '' || css.includes('>>') ? undefined : css;
 };
 
 /** Returns the tag name of the element, if a selector ends with one. */
 const findTag = (selectors: readonly Selector[]): string | undefined =>
   selectors
-    .map(lastSelector)
+    .map(getLastSelector)
     .filter((one) => isCss(one) || /^(?:xpath|pierce)\//.test(one))
     .map((one) => /(?:^|[\s>/])([a-z][a-z0-9]{0,15})(?:[.:[#][^\s>/]*)?$/.exec(one)?.[1])
     .find((tag) => tag !== undefined);
@@ -53,10 +53,13 @@ const rolePrefix = '[role="';
 
 /** Returns the accessible name, and the role if it is specified. */
 const findAria = (selectors: readonly Selector[]): { readonly name: string; readonly role?: string } | undefined => {
-  const written = selectors.map(lastSelector).find((one) => one.startsWith('aria/'));
-  if (written === undefined) return undefined;
-  const at = written.endsWith('"]') ? written.lastIndexOf(rolePrefix) : -1;
-  const [name, role] = at < 0 ? [written, ''] : [written.slice(0, at), written.slice(at + rolePrefix.length, -2)];
+  const ariaSelector = selectors.map(getLastSelector).find((one) => one.startsWith('aria/'));
+  if (ariaSelector === undefined) return undefined;
+  const roleIndex = ariaSelector.endsWith('"]') ? ariaSelector.lastIndexOf(rolePrefix) : -1;
+  const [name, role] =
+    roleIndex < 0
+      ? [ariaSelector, '']
+      : [ariaSelector.slice(0, roleIndex), ariaSelector.slice(roleIndex + rolePrefix.length, -2)];
   // Chromium has internal roles, such as StaticText, which other tools do not know.
   const isKnown = /^[a-z]{1,32}$/.test(role);
   return { name: name.slice('aria/'.length).replaceAll(/\s+/g, ' ').trim(), ...(isKnown && { role }) };
@@ -76,9 +79,9 @@ const secretPattern =
   /pass.?(?:w|phrase|code)|\bpwd\b|secret|token|\botp\b|one.time|\bpin\b|\bcv[cv]2?\b|security.code|card.?number|\biban\b|kennwort|mot de passe|contrase/i;
 
 /** Returns a variable name for a field with a sensitive value; `undefined` for other fields. */
-export const secretVariableName = (selectors: readonly Selector[]): string | undefined => {
-  const all = selectors.flatMap(toChain);
-  if (!all.some((one) => secretPattern.test(one))) return undefined;
+export const toSecretVariableName = (selectors: readonly Selector[]): string | undefined => {
+  const selectorTexts = selectors.flatMap(toChain);
+  if (!selectorTexts.some((one) => secretPattern.test(one))) return undefined;
   const label = findAria(selectors)?.name ?? findCss(selectors) ?? '';
   const words = label
     .toLowerCase()
@@ -92,20 +95,19 @@ export const secretVariableName = (selectors: readonly Selector[]): string | und
 };
 
 /**
- * Returns the target that is closest to how people find the element, if there is one; `undefined` if no selector is
- * supported.
+ * Returns the target that is closest to how people identify the element; `undefined` if no selector is supported.
  */
-export const findTarget = (selectors: readonly Selector[]): WrittenTarget | undefined => {
+export const findTarget = (selectors: readonly Selector[]): TargetInput | undefined => {
   const css = findCss(selectors);
   const testId = findTestId(css);
   if (testId !== undefined) return { by: 'testId', testId };
   const aria = findAria(selectors);
   const role = aria?.role ?? implicitRoles[findTag(selectors) ?? ''];
   // Chromium reports a password field as a text box; other tools do not.
-  const isPlain = role !== 'textbox' || secretVariableName(selectors) === undefined;
-  if (aria !== undefined && role !== undefined && isPlain)
+  const isRoleUsable = role !== 'textbox' || toSecretVariableName(selectors) === undefined;
+  if (aria !== undefined && role !== undefined && isRoleUsable)
     return { by: 'role', role, name: aria.name === '' ? null : aria.name, exact: aria.name !== '' };
-  const text = selectors.map(lastSelector).find((one) => one.startsWith('text/'));
+  const text = selectors.map(getLastSelector).find((one) => one.startsWith('text/'));
   if (text !== undefined) return { by: 'text', text: text.slice('text/'.length).trim() };
   if (css !== undefined) return { by: 'css', css };
   return aria === undefined ? undefined : { by: 'label', label: aria.name, exact: true };

@@ -1,7 +1,7 @@
 /** Converts Chrome Recorder recordings (JSON) to browser steps. Unsupported parts are reported with their path. */
 import { z } from 'zod';
 import type { Problem } from './assertions.ts';
-import { findTarget, isOptionSelection, type Selector, secretVariableName } from './recording-targets.ts';
+import { findTarget, isOptionSelection, type Selector, toSecretVariableName } from './recording-targets.ts';
 import { BrowserStep } from './types/browser-steps.ts';
 
 const selector = z.string().max(4096);
@@ -44,7 +44,7 @@ export const isRecording = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'title' in value && 'steps' in value && !('type' in value);
 
 /** A converted recording */
-export interface ReadRecording {
+export interface ConvertedRecording {
   readonly name: string;
   /** Settings for a check of the type `browser`, before validation */
   readonly browser: { readonly steps: readonly object[]; readonly viewport?: object };
@@ -52,12 +52,12 @@ export interface ReadRecording {
   readonly origins: readonly number[];
   /** Parts that were omitted or changed */
   readonly losses: readonly Problem[];
-  /** Whether all actions were converted; otherwise later steps may behave differently */
+  /** Whether all actions were converted. If an action is missing, later steps may behave differently */
   readonly isWhole: boolean;
 }
 
-type WrittenStep = z.input<typeof BrowserStep>;
-type StepTarget = Pick<Extract<WrittenStep, { readonly action: 'wait' }>, 'target' | 'within' | 'frame'>;
+type StepInput = z.input<typeof BrowserStep>;
+type StepTarget = Pick<Extract<StepInput, { readonly action: 'wait' }>, 'target' | 'within' | 'frame'>;
 
 const modifierKeys: Readonly<Record<string, string>> = Object.fromEntries(
   ['Shift', 'Control', 'Alt', 'Meta'].flatMap((name) =>
@@ -66,8 +66,8 @@ const modifierKeys: Readonly<Record<string, string>> = Object.fromEntries(
 );
 const keyNames: Readonly<Record<string, string>> = { ' ': 'Space', '\r': 'Enter', '\n': 'Enter', NumpadEnter: 'Enter' };
 
-/** Supported element properties */
-const readByProperty: Readonly<Record<string, 'value' | 'text'>> = {
+/** Element properties that can be compared, with what the step reads */
+const readKindByProperty: Readonly<Record<string, 'value' | 'text'>> = {
   value: 'value',
   innerText: 'text',
   textContent: 'text',
@@ -79,7 +79,7 @@ const defaultTimeoutMs = 5000;
 /** Minimum duration of a long press, longer than any click */
 const longPressMs = 1000;
 
-/** Minimum length of a secret; shorter texts occur everywhere */
+/** Minimum length of a secret to replace within other texts; shorter texts occur everywhere */
 const minSecretLength = 4;
 
 const lossReasons: Readonly<Record<string, string>> = {
@@ -90,7 +90,7 @@ const lossReasons: Readonly<Record<string, string>> = {
 };
 
 class RecordingConverter {
-  readonly steps: WrittenStep[] = [];
+  readonly steps: StepInput[] = [];
   readonly origins: number[] = [];
   readonly losses: Problem[] = [];
   isComplete = true;
@@ -105,7 +105,7 @@ class RecordingConverter {
   constructor(timeout: number | undefined, steps: readonly RecordedStep[]) {
     this.#defaultTimeoutMs = timeout ?? defaultTimeoutMs;
     for (const { type, value = '', selectors } of steps) {
-      const variable = type === 'change' && value !== '' ? secretVariableName(selectors) : undefined;
+      const variable = type === 'change' && value !== '' ? toSecretVariableName(selectors) : undefined;
       if (variable !== undefined) this.#secrets.set(value, `{{variables.${variable}}}`);
     }
   }
@@ -122,11 +122,11 @@ class RecordingConverter {
 
   /** Returns a text in which all typed secrets are replaced. */
   #maskSecrets(text: string): string {
-    let hidden = this.#secrets.get(text) ?? text;
+    let masked = this.#secrets.get(text) ?? text;
     for (const [secret, variable] of this.#secrets)
       if (secret.length >= minSecretLength)
-        hidden = hidden.replaceAll(secret, variable).replaceAll(encodeURIComponent(secret), variable);
-    return hidden;
+        masked = masked.replaceAll(secret, variable).replaceAll(encodeURIComponent(secret), variable);
+    return masked;
   }
 
   #chooseTimeout({ timeout }: RecordedStep): string {
@@ -136,7 +136,7 @@ class RecordingConverter {
     return `${within}ms`;
   }
 
-  #pushStep(step: WrittenStep): void {
+  #pushStep(step: StepInput): void {
     const { error } = BrowserStep.safeParse(step);
     const [issue] = error?.issues ?? [];
     if (issue !== undefined) {
@@ -176,20 +176,20 @@ class RecordingConverter {
   }
 
   #setViewport({ width = 0, height = 0, isMobile }: RecordedStep): void {
-    const fits = {
+    const adjusted = {
       width: Math.min(Math.max(Math.round(width), 320), 3840),
       height: Math.min(Math.max(Math.round(height), 240), 2160),
     };
     if (this.viewport !== undefined) {
-      if (this.viewport.width !== fits.width || this.viewport.height !== fits.height)
+      if (this.viewport.width !== adjusted.width || this.viewport.height !== adjusted.height)
         this.#reportLoss('', 'is omitted: the viewport keeps its initial size');
       return;
     }
-    this.viewport = fits;
-    if (fits.width !== width || fits.height !== height)
+    this.viewport = adjusted;
+    if (adjusted.width !== width || adjusted.height !== height)
       this.#reportLoss(
         'width',
-        `and height are ${width} × ${height}, and are changed to ${fits.width} × ${fits.height}`,
+        `and height are ${width} × ${height}, and are changed to ${adjusted.width} × ${adjusted.height}`,
       );
     if (isMobile) this.#reportLoss('isMobile', 'is not supported: the page uses a desktop viewport of the given width');
   }
@@ -197,22 +197,23 @@ class RecordingConverter {
   #addClick(recorded: RecordedStep, count: number): void {
     const { button, deviceType, duration } = recorded;
     if (button !== 'primary') this.#omitAction('button', `is omitted: the button ${button} is not supported`);
-    const place = button === 'primary' ? this.#findStepTarget(recorded) : undefined;
-    if (place === undefined) return;
+    const stepTarget = button === 'primary' ? this.#findStepTarget(recorded) : undefined;
+    if (stepTarget === undefined) return;
     if (deviceType !== 'mouse') this.#reportLoss('deviceType', `is ${deviceType}, and is changed to mouse`);
     if (duration > longPressMs) this.#reportLoss('duration', 'is not supported: a button cannot be held');
-    this.#pushStep({ action: 'click', ...place, ...(count > 1 && { count }) });
+    this.#pushStep({ action: 'click', ...stepTarget, ...(count > 1 && { count }) });
   }
 
   #addChange(recorded: RecordedStep): void {
     const { value = '', selectors } = recorded;
-    const place = this.#findStepTarget(recorded);
-    if (place === undefined) return;
+    const stepTarget = this.#findStepTarget(recorded);
+    if (stepTarget === undefined) return;
     // Filling in a field or selecting an option includes the preceding click.
     const before = this.steps.at(-1);
-    const isSame = before?.action === 'click' && JSON.stringify(before.target) === JSON.stringify(place.target);
+    const isOnSameTarget =
+      before?.action === 'click' && JSON.stringify(before.target) === JSON.stringify(stepTarget.target);
     if (
-      isSame &&
+      isOnSameTarget &&
       JSON.stringify(before.frame) === JSON.stringify(recorded.frame.length > 0 ? recorded.frame : undefined)
     ) {
       this.steps.pop();
@@ -221,8 +222,8 @@ class RecordingConverter {
     const text = this.#maskSecrets(value);
     if (text !== value)
       this.#reportLoss('value', `is omitted because it may be a secret: it was replaced with ${text}`);
-    if (isOptionSelection(selectors)) this.#pushStep({ action: 'choose', ...place, option: text });
-    else this.#pushStep({ action: 'fill', ...place, text });
+    if (isOptionSelection(selectors)) this.#pushStep({ action: 'choose', ...stepTarget, option: text });
+    else this.#pushStep({ action: 'fill', ...stepTarget, text });
   }
 
   #addKey({ type, key = '', ...recorded }: RecordedStep): void {
@@ -232,29 +233,33 @@ class RecordingConverter {
       return;
     }
     if (modifier !== undefined) return void this.#pressedModifiers.add(modifier);
-    const within = this.#chooseTimeout({ type, key, ...recorded } as RecordedStep);
-    this.#pushStep({ action: 'press', key: [...this.#pressedModifiers, keyNames[key] ?? key].join('+'), within });
+    const waitMs = this.#chooseTimeout({ type, key, ...recorded } as RecordedStep);
+    this.#pushStep({
+      action: 'press',
+      key: [...this.#pressedModifiers, keyNames[key] ?? key].join('+'),
+      within: waitMs,
+    });
   }
 
   #addWait(recorded: RecordedStep): void {
-    const place = this.#findStepTarget(recorded);
-    if (place === undefined) return;
+    const stepTarget = this.#findStepTarget(recorded);
+    if (stepTarget === undefined) return;
     const { operator, count, visible } = recorded;
-    const compared = ({ '>=': 'gte', '==': 'is', '<=': 'lte' } as const)[operator];
+    const comparison = ({ '>=': 'gte', '==': 'is', '<=': 'lte' } as const)[operator];
     const expectedCount = count === 0 ? 'none' : count === 1 && operator !== '<=' ? 'one' : 'several';
     if (expectedCount === 'several')
-      this.#pushStep({ action: 'expect', ...place, read: 'count', operator: compared, value: count });
+      this.#pushStep({ action: 'expect', ...stepTarget, read: 'count', operator: comparison, value: count });
     else if (expectedCount === 'one')
-      this.#pushStep({ action: 'wait', ...place, until: visible ? 'visible' : 'hidden' });
-    else if (operator !== '>=') this.#pushStep({ action: 'wait', ...place, until: 'hidden' });
-    this.#addExpectations(recorded, place);
+      this.#pushStep({ action: 'wait', ...stepTarget, until: visible ? 'visible' : 'hidden' });
+    else if (operator !== '>=') this.#pushStep({ action: 'wait', ...stepTarget, until: 'hidden' });
+    this.#addExpectations(recorded, stepTarget);
   }
 
-  #addExpectations({ properties, attributes }: RecordedStep, place: StepTarget): void {
+  #addExpectations({ properties, attributes }: RecordedStep, stepTarget: StepTarget): void {
     for (const [name, value] of Object.entries(properties)) {
-      const read = readByProperty[name];
+      const read = readKindByProperty[name];
       if (read === undefined || typeof value !== 'string') this.#reportLoss(`properties.${name}`, 'is unexpected');
-      else this.#pushStep({ action: 'expect', ...place, read, operator: 'is', value: this.#maskSecrets(value) });
+      else this.#pushStep({ action: 'expect', ...stepTarget, read, operator: 'is', value: this.#maskSecrets(value) });
     }
     for (const name of Object.keys(attributes)) this.#reportLoss(`attributes.${name}`, 'is unexpected');
   }
@@ -275,7 +280,7 @@ class RecordingConverter {
 
   addStep(recorded: RecordedStep, at: number): void {
     this.#stepIndex = at;
-    const known = this.steps.length;
+    const stepCountBefore = this.steps.length;
     this.#followWindow(recorded);
     switch (recorded.type) {
       case 'setViewport':
@@ -294,8 +299,8 @@ class RecordingConverter {
         this.#addChange(recorded);
         break;
       case 'hover': {
-        const place = this.#findStepTarget(recorded);
-        if (place !== undefined) this.#pushStep({ action: 'hover', ...place });
+        const stepTarget = this.#findStepTarget(recorded);
+        if (stepTarget !== undefined) this.#pushStep({ action: 'hover', ...stepTarget });
         break;
       }
       case 'keyDown':
@@ -311,17 +316,17 @@ class RecordingConverter {
         else this.#reportLoss('', reason);
       }
     }
-    if (this.steps.length > known || recorded.assertedEvents.length > 0) this.#addDestination(recorded);
+    if (this.steps.length > stepCountBefore || recorded.assertedEvents.length > 0) this.#addDestination(recorded);
   }
 }
 
 /** Returns a converted recording, or the reasons why it cannot be parsed. */
-export const readRecording = (value: unknown): ReadRecording | readonly Problem[] => {
+export const readRecording = (value: unknown): ConvertedRecording | readonly Problem[] => {
   const { data, error } = Recording.safeParse(value);
   if (data === undefined) return error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  const reading = new RecordingConverter(data.timeout, data.steps);
-  for (const [at, step] of data.steps.entries()) reading.addStep(step, at);
-  const { steps, origins, losses, isComplete, viewport } = reading;
+  const converter = new RecordingConverter(data.timeout, data.steps);
+  for (const [index, step] of data.steps.entries()) converter.addStep(step, index);
+  const { steps, origins, losses, isComplete, viewport } = converter;
   return {
     name: data.title,
     browser: { steps, ...(viewport !== undefined && { viewport }) },

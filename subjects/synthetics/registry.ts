@@ -1,4 +1,4 @@
-/** Registry of check types: one line each. Settings, problems and the test suite are derived from it. */
+/** Registry of check types: one line each. Settings, validation and the tests of all types are derived from it. */
 import { browser } from './types/browser.ts';
 import type { CheckType } from './types/definition.ts';
 import { dns } from './types/dns.ts';
@@ -16,7 +16,7 @@ export const checkTypes: readonly CheckType[] = declaredTypes;
 
 /** Returns a check type. Throws for an unknown type, because the type is validated when a check is stored. */
 export const getCheckType = (type: string): CheckType => {
-  const found = checkTypes.find((each) => each.type === type);
-  if (found === undefined) throw new TypeError(`the check type ${type} does not exist`);
-  return found;
+  const checkType = checkTypes.find((each) => each.type === type);
+  if (checkType === undefined) throw new TypeError(`the check type ${type} does not exist`);
+  return checkType;
 };

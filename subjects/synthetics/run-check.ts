@@ -1,8 +1,8 @@
 /** States of synthetic checks, from stored verdicts; many checks are read in one statement. */
 
-import { type Answer, buildTableAnswer, type QueryContext } from '../../queries/answer.ts';
-import { invalid } from '../../queries/errors.ts';
-import type { Reading } from '../../queries/reading.ts';
+import { buildTableResult, type QueryContext, type ResultData } from '../../queries/answer.ts';
+import { createValidationError } from '../../queries/errors.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { TableColumn } from '../../queries/result.ts';
 import { type checkStates, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
 import type { CheckQuery } from './query.ts';
@@ -38,7 +38,7 @@ interface LocationVerdict {
   readonly says: string;
 }
 
-/** Returns a row for the check, and one for each location that fails alone, or did recently. */
+/** Returns a row for the check, and a row for each location that fails alone or recently failed alone. */
 const toRows = ({ state, planned, details, locations }: VerdictRow): unknown[][] => [
   ['', state === 'unknown' ? null : stateValues[state], state, details, planned],
   ...(JSON.parse(locations) as readonly LocationVerdict[]).map((one) => [
@@ -51,10 +51,10 @@ const verdictValidityMs = 3 * verdictIntervalMs;
 
 const readVerdicts = async (
   checkIds: readonly string[],
-  { columns: tenant }: Pick<Reading, 'columns'>,
+  { columns: tenantColumns }: Pick<TenantReader, 'columns'>,
   toMs: number,
 ): Promise<ReadonlyMap<string, VerdictRow>> => {
-  const rows = await tenant.query<VerdictRow & Record<string, unknown>>(
+  const rows = await tenantColumns.query<VerdictRow & Record<string, unknown>>(
     `SELECT check_id AS id, state, is_maintenance AS planned, says AS details, locations FROM synthetic_verdicts
     WHERE tenant_id = {tenant:String} AND check_id IN {ids:Array(String)}
       AND judged > fromUnixTimestamp64Milli({from:Int64}) AND judged <= fromUnixTimestamp64Milli({to:Int64})
@@ -67,22 +67,23 @@ const readVerdicts = async (
 /** Returns the states of checks at the end of the range. A check without a valid verdict has no rows. */
 export const runCheckBatch = async (
   queries: readonly CheckQuery[],
-  reading: Pick<Reading, 'columns'>,
+  reading: Pick<TenantReader, 'columns'>,
   { range, stepMs }: QueryContext,
-): Promise<{ readonly answer: Answer }[]> => {
-  if (stepMs !== undefined) throw invalid('step', 'is not supported for checks, which have one state at a time');
+): Promise<{ readonly answer: ResultData }[]> => {
+  if (stepMs !== undefined)
+    throw createValidationError('step', 'is not supported for checks, which have one state at a time');
   const ids = queries.map(({ checkId }) => checkId);
   const verdicts = await readVerdicts(ids, reading, Number(range.to / 1_000_000n));
   return ids.map((id) => {
     const row = verdicts.get(id);
-    return { answer: buildTableAnswer(verdictColumns, row === undefined ? [] : toRows(row)) };
+    return { answer: buildTableResult(verdictColumns, row === undefined ? [] : toRows(row)) };
   });
 };
 
 /** Returns the state of one check. */
 export const runCheck = async (
   query: CheckQuery,
-  reading: Pick<Reading, 'columns'>,
+  reading: Pick<TenantReader, 'columns'>,
   context: QueryContext,
-): Promise<Answer> =>
-  (await runCheckBatch([query], reading, context))[0]?.answer ?? buildTableAnswer(verdictColumns, []);
+): Promise<ResultData> =>
+  (await runCheckBatch([query], reading, context))[0]?.answer ?? buildTableResult(verdictColumns, []);

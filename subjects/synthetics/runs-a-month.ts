@@ -30,10 +30,10 @@ export const findQuotaProblem = (
     readonly plan: string;
   },
 ): string | undefined => {
-  const own = countMonthlyRuns(after);
-  if (own <= (before === undefined ? 0 : countMonthlyRuns(before))) return undefined;
-  const rest = others.reduce((sum, check) => sum + countMonthlyRuns(check), 0);
-  if (own + rest <= maxRuns) return undefined;
+  const checkRuns = countMonthlyRuns(after);
+  if (checkRuns <= (before === undefined ? 0 : countMonthlyRuns(before))) return undefined;
+  const otherRuns = others.reduce((sum, check) => sum + countMonthlyRuns(check), 0);
+  if (checkRuns + otherRuns <= maxRuns) return undefined;
   const formatCount = (count: number): string => count.toLocaleString('en');
-  return `it would run ${formatCount(own)} times a month, in addition to ${formatCount(rest)} runs of other checks, and the plan ${plan} includes ${formatCount(maxRuns)}: increase the interval, or use fewer locations`;
+  return `it would run ${formatCount(checkRuns)} times a month, in addition to ${formatCount(otherRuns)} runs of other checks, and the plan ${plan} includes ${formatCount(maxRuns)}: increase the interval, or use fewer locations`;
 };

@@ -1,10 +1,10 @@
 /** Stored results of checks: runs, latest results, states */
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { checkStates } from '../../schemas/synthetic-runs.ts';
 import type { Outcome } from './state.ts';
 import type { StateChange } from './uptime.ts';
 
-type OwnColumns = Pick<Reading, 'columns'>;
+type ColumnsReader = Pick<TenantReader, 'columns'>;
 
 export interface CheckResult {
   readonly checkId: string;
@@ -16,7 +16,7 @@ export interface CheckResult {
 }
 
 /** Returns the latest result of each check and location. */
-export const readLatest = async ({ columns }: OwnColumns): Promise<readonly CheckResult[]> => {
+export const readLatest = async ({ columns }: ColumnsReader): Promise<readonly CheckResult[]> => {
   const rows = await columns.query<{
     check_id: string;
     place: string;
@@ -40,7 +40,7 @@ export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Chec
 
 /** Returns results of a check that began in a period, in order. */
 export const readResults = async (
-  { columns }: OwnColumns,
+  { columns }: ColumnsReader,
   { checkId, fromMs, toMs }: { readonly checkId: string; readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly CheckResult[]> => {
   const rows = await columns.query<{ place: string; began: string; result: Outcome }>(
@@ -62,7 +62,7 @@ export const readResults = async (
 
 /** Returns when the last run of each of the given heartbeats was started or due. */
 export const readLastDue = async (
-  { columns }: OwnColumns,
+  { columns }: ColumnsReader,
   checkIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> => {
   const rows = await columns.query<{ id: string; due: string }>(
@@ -100,7 +100,7 @@ interface RunRow {
 
 /** Returns runs of a check, the latest first. */
 export const readRuns = async (
-  { columns }: OwnColumns,
+  { columns }: ColumnsReader,
   { checkId, location = '', outcome = '', fromMs, toMs, limit, before }: RunsQuery,
 ): Promise<readonly RunRow[]> =>
   columns.query<RunRow & Record<string, unknown>>(
@@ -129,7 +129,7 @@ export const readRuns = async (
 
 /** Returns state changes of a check and its locations up to a time, in order; the check itself has the key ''. */
 export const readStates = async (
-  { columns }: OwnColumns,
+  { columns }: ColumnsReader,
   checkId: string,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<ReadonlyMap<string, readonly StateChange[]>> => {
@@ -154,7 +154,10 @@ export const readStates = async (
   });
   const byLocation = Map.groupBy(changed, ({ place }) => place);
   return new Map(
-    [...byLocation].map(([place, own]) => [place, own.map(({ at_ms, state }) => ({ atMs: Number(at_ms), state }))]),
+    [...byLocation].map(([place, locationRows]) => [
+      place,
+      locationRows.map(({ at_ms, state }) => ({ atMs: Number(at_ms), state })),
+    ]),
   );
 };
 
@@ -165,13 +168,15 @@ export const uptimeDays = [1, 30, 90] as const;
 export interface CheckStatus {
   readonly state: (typeof checkStates)[number];
   readonly sinceMs: number;
-  /** up / (up + down) of the last 1, 30 and 90 days, without exclusions; `null` if neither is known */
+  /**
+   * up / (up + down) for the last 1, 30 and 90 days, without exclusions; `null` if there is neither up nor down time
+   */
   readonly uptime: readonly (number | null)[];
 }
 
 /** Returns the states of checks in one statement. Checks without a state are omitted. */
 export const readCheckStatuses = async (
-  { columns }: OwnColumns,
+  { columns }: ColumnsReader,
   checkIds: readonly string[],
   nowMs: number,
 ): Promise<ReadonlyMap<string, CheckStatus>> => {
@@ -184,7 +189,8 @@ export const readCheckStatuses = async (
   );
   const checkCondition = `tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} AND location = ''`;
   const since = `fromUnixTimestamp64Milli({now:Int64} - ${Math.max(...uptimeDays) * dayMs})`;
-  // Before these days only the last state counts, which needs no FINAL: that would merge years of rows.
+  // From the time before these days, only the last state counts. It is read without FINAL, which would merge years
+  // of rows.
   const rows = await columns.query<Record<string, string>>(
     `SELECT id, argMax(state, from_ms) AS now_state, toString(maxIf(from_ms, before != state)) AS since, ${uptimeColumns.join(', ')}
     FROM (

@@ -1,15 +1,15 @@
-/** Locations without a vote, with the reason, for all checks of an organization */
+/** Finds locations that lose their vote in all checks of an organization, and the reason */
 import { parseDurationMs } from '../alerts/durations.ts';
 import { findSuspects } from './judged.ts';
-import type { KnownCheck } from './known.ts';
+import type { IdentifiedCheck } from './known.ts';
 import { findSuspicion } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 
-/** Minimum interval; contact of probes is recorded periodically, so shorter silence is not significant */
+/** Minimum interval; the contact of probes is recorded periodically, so a shorter silence is not significant */
 const minIntervalMs = 20_000;
 
 interface SuspectInput {
-  readonly checks: readonly Pick<KnownCheck, 'enabled' | 'every' | 'locations'>[];
+  readonly checks: readonly Pick<IdentifiedCheck, 'enabled' | 'every' | 'locations'>[];
   readonly latest: readonly CheckResult[];
   /** Last contact of the probes of each location; locations without any contact are omitted */
   readonly lastSeenAtMs: ReadonlyMap<string, number>;
@@ -26,22 +26,25 @@ export const findSuspectLocations = ({
   sinceMs,
   nowMs,
 }: SuspectInput): ReadonlyMap<string, 'silent' | 'differs'> => {
-  const differing = findSuspects(latest);
+  const differingLocations = findSuspects(latest);
   // A result is contact too, also while the contact itself is stored late.
   const lastResultMs = (location: string): number =>
     Math.max(0, ...latest.flatMap((one) => (one.location === location ? [one.startedAtMs] : [])));
-  const every = new Map<string, number>();
+  const intervalByLocation = new Map<string, number>();
   for (const { enabled, every: text, locations } of checks)
     if (enabled)
       for (const location of locations)
-        every.set(location, Math.min(every.get(location) ?? Number.POSITIVE_INFINITY, parseDurationMs(text)));
+        intervalByLocation.set(
+          location,
+          Math.min(intervalByLocation.get(location) ?? Number.POSITIVE_INFINITY, parseDurationMs(text)),
+        );
   return new Map(
-    [...every].flatMap(([location, ms]): [string, 'silent' | 'differs'][] => {
+    [...intervalByLocation].flatMap(([location, intervalMs]): [string, 'silent' | 'differs'][] => {
       const lastSeenAtMs = Math.max(lastSeenMs.get(location) ?? 0, lastResultMs(location), sinceMs(location));
       const record = { lastSeenAtMs, comparedRuns: 0, loneFailures: 0 };
-      const silent = findSuspicion(record, { everyMs: Math.max(ms, minIntervalMs), nowMs });
-      if (silent !== undefined) return [[location, silent]];
-      return differing.has(location) ? [[location, 'differs']] : [];
+      const suspicion = findSuspicion(record, { everyMs: Math.max(intervalMs, minIntervalMs), nowMs });
+      if (suspicion !== undefined) return [[location, suspicion]];
+      return differingLocations.has(location) ? [[location, 'differs']] : [];
     }),
   );
 };

@@ -6,7 +6,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { bodyEncoding, type EncodeValue, encodeInUrl } from './template-contexts.ts';
 
 /** Pattern of names of variables, and of values that steps extract */
-export const templateName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+export const templateNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /**
  * Source of a template's value: a variable of the organization, a value of an earlier step, a one-time code of a
@@ -21,21 +21,22 @@ export interface TemplateUse {
 const namedKinds = ['variables', 'values', 'code'] as const;
 const generatedKinds = ['uuid', 'time', 'seconds'] as const;
 
-interface FoundTemplate {
+interface TemplateMatch {
   readonly from: number;
   readonly to: number;
   readonly expression: string;
 }
 
 /** Returns the templates of a text: from the last `{{` before each `}}`. */
-const findTemplates = (text: string): readonly FoundTemplate[] => {
-  const found: FoundTemplate[] = [];
+const findTemplates = (text: string): readonly TemplateMatch[] => {
+  const templates: TemplateMatch[] = [];
   for (let at = 0; ; ) {
-    const close = text.indexOf('}}', at);
-    if (close < 0) return found;
-    const open = text.lastIndexOf('{{', close - 2);
-    if (close >= 2 && open >= at) found.push({ from: open, to: close + 2, expression: text.slice(open + 2, close) });
-    at = close + 2;
+    const closeIndex = text.indexOf('}}', at);
+    if (closeIndex < 0) return templates;
+    const openIndex = text.lastIndexOf('{{', closeIndex - 2);
+    if (closeIndex >= 2 && openIndex >= at)
+      templates.push({ from: openIndex, to: closeIndex + 2, expression: text.slice(openIndex + 2, closeIndex) });
+    at = closeIndex + 2;
   }
 };
 
@@ -45,7 +46,7 @@ const parseUse = (expression: string): TemplateUse | string => {
   if (kind !== undefined) return { kind, name: '' };
   const [first = '', name = ''] = [text.slice(0, text.indexOf('.')), text.slice(text.indexOf('.') + 1)];
   const source = namedKinds.find((one) => one === first);
-  if (source !== undefined && templateName.test(name)) return { kind: source, name };
+  if (source !== undefined && templateNamePattern.test(name)) return { kind: source, name };
   return `contains {{${text}}}, which is not one of {{variables.NAME}}, {{values.NAME}}, {{code.NAME}}, {{${generatedKinds.join('}}, {{')}}}`;
 };
 
@@ -73,7 +74,7 @@ const decodeBase32 = (secret: string): Buffer => {
 };
 
 /** Returns the one-time code at a time (RFC 6238: SHA-1, 30 seconds, six digits) for a base32 secret. */
-export const oneTimeCode = (secret: string, nowMs: number): string => {
+export const computeOneTimeCode = (secret: string, nowMs: number): string => {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(nowMs / 30_000)));
   const digest = createHmac('sha1', decodeBase32(secret)).update(counter).digest();
@@ -99,7 +100,7 @@ const resolveValue = (
     case 'values':
       return Object.hasOwn(values, name) ? values[name] : undefined;
     case 'code':
-      return Object.hasOwn(variables, name) ? oneTimeCode(variables[name] ?? '', nowMs) : undefined;
+      return Object.hasOwn(variables, name) ? computeOneTimeCode(variables[name] ?? '', nowMs) : undefined;
     case 'uuid':
       return randomUUID();
     case 'time':
@@ -119,16 +120,16 @@ export class TemplateValueError extends Error {
  * evaluated. Throws `TemplateValueError`.
  */
 export const renderText = (text: string, values: TemplateValues, encode: EncodeValue = (value) => value): string => {
-  let written = '';
+  let result = '';
   let at = 0;
   for (const { from, to, expression } of findTemplates(text)) {
     const use = parseUse(expression);
     const value = typeof use === 'string' ? undefined : resolveValue(use, values);
     if (value === undefined) throw new TemplateValueError(`${text.slice(from, to)} has no value`);
-    written += text.slice(at, from) + encode(value, text.slice(0, from), text.slice(to));
+    result += text.slice(at, from) + encode(value, text.slice(0, from), text.slice(to));
     at = to;
   }
-  return written + text.slice(at);
+  return result + text.slice(at);
 };
 
 /** Fields whose keys are texts of users */

@@ -1,5 +1,6 @@
 /**
- * Uptime of a check or one of its locations, computed exactly from state intervals, so that months add up to the year
+ * Uptime of a check or one of its locations, computed exactly from state changes. The months therefore add up to the
+ * year
  */
 import type { CheckState } from './state.ts';
 
@@ -9,13 +10,13 @@ export interface StateChange {
   readonly state: Exclude<CheckState, 'maintenance'>;
 }
 
-export interface TimeSpan {
+export interface TimePeriod {
   readonly fromMs: number;
   /** Exclusive end */
   readonly toMs: number;
 }
 
-interface Uptime extends TimeSpan {
+interface Uptime extends TimePeriod {
   readonly upMs: number;
   readonly downMs: number;
   readonly unknownMs: number;
@@ -27,21 +28,21 @@ interface Uptime extends TimeSpan {
   readonly uptimeWithoutExclusions: number | null;
 }
 
-const overlapMs = (one: TimeSpan, other: TimeSpan): number =>
+const computeOverlapMs = (one: TimePeriod, other: TimePeriod): number =>
   Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
 
-/** Returns spans in order, with adjacent ones merged. */
-const mergeSpans = (spans: readonly TimeSpan[]): readonly TimeSpan[] => {
-  const joined: { fromMs: number; toMs: number }[] = [];
-  for (const { fromMs, toMs } of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
-    const last = joined.at(-1);
+/** Returns periods in order, with adjacent and overlapping ones merged. */
+const mergePeriods = (periods: readonly TimePeriod[]): readonly TimePeriod[] => {
+  const mergedPeriods: { fromMs: number; toMs: number }[] = [];
+  for (const { fromMs, toMs } of periods.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    const last = mergedPeriods.at(-1);
     if (last !== undefined && fromMs <= last.toMs) last.toMs = Math.max(last.toMs, toMs);
-    else joined.push({ fromMs, toMs });
+    else mergedPeriods.push({ fromMs, toMs });
   }
-  return joined;
+  return mergedPeriods;
 };
 
-const uptimeShare = (upMs: number, downMs: number): number | null =>
+const computeUptimeShare = (upMs: number, downMs: number): number | null =>
   upMs + downMs === 0 ? null : upMs / (upMs + downMs);
 
 /**
@@ -50,29 +51,29 @@ const uptimeShare = (upMs: number, downMs: number): number | null =>
  */
 export const computeUptime = (
   changes: readonly StateChange[],
-  downtimes: readonly TimeSpan[],
-  period: TimeSpan,
+  downtimes: readonly TimePeriod[],
+  period: TimePeriod,
 ): Uptime => {
-  const excluded = mergeSpans(downtimes);
-  const whole = { up: 0, down: 0, unknown: 0 };
-  const counted = { up: 0, down: 0, unknown: 0 };
+  const excluded = mergePeriods(downtimes);
+  const totals = { up: 0, down: 0, unknown: 0 };
+  const withoutDowntime = { up: 0, down: 0, unknown: 0 };
   const first = { atMs: Number.NEGATIVE_INFINITY, state: 'unknown' } as const;
   for (const [index, { atMs, state }] of [first, ...changes].entries()) {
     const toMs = Math.min(changes[index]?.atMs ?? period.toMs, period.toMs);
-    const span = { fromMs: Math.max(atMs, period.fromMs), toMs };
-    if (span.toMs <= span.fromMs) continue;
+    const statePeriod = { fromMs: Math.max(atMs, period.fromMs), toMs };
+    if (statePeriod.toMs <= statePeriod.fromMs) continue;
     const key = state === 'degraded' ? 'up' : state;
-    const lengthMs = span.toMs - span.fromMs;
-    whole[key] += lengthMs;
-    counted[key] += lengthMs - excluded.reduce((sum, one) => sum + overlapMs(one, span), 0);
+    const lengthMs = statePeriod.toMs - statePeriod.fromMs;
+    totals[key] += lengthMs;
+    withoutDowntime[key] += lengthMs - excluded.reduce((sum, one) => sum + computeOverlapMs(one, statePeriod), 0);
   }
   return {
     ...period,
-    upMs: counted.up,
-    downMs: counted.down,
-    unknownMs: counted.unknown,
-    excludedMs: excluded.reduce((sum, one) => sum + overlapMs(one, period), 0),
-    uptime: uptimeShare(counted.up, counted.down),
-    uptimeWithoutExclusions: uptimeShare(whole.up, whole.down),
+    upMs: withoutDowntime.up,
+    downMs: withoutDowntime.down,
+    unknownMs: withoutDowntime.unknown,
+    excludedMs: excluded.reduce((sum, one) => sum + computeOverlapMs(one, period), 0),
+    uptime: computeUptimeShare(withoutDowntime.up, withoutDowntime.down),
+    uptimeWithoutExclusions: computeUptimeShare(totals.up, totals.down),
   };
 };

@@ -1,15 +1,15 @@
-/** Verdict on a check for alert rules: state, locations and start, as text */
+/** Builds the verdict on a check for alert rules: its state, failing locations and start time, as text */
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
-import { heartbeatLocation, votingLocations } from './check.ts';
-import { findJudgedTime, type KnownStates, type ReadResults, voteTiming } from './judged.ts';
-import type { KnownCheck } from './known.ts';
+import { getVotingLocations, heartbeatLocation } from './check.ts';
+import { findJudgedTime, getVoteTiming, type KnownStates, type ReadResults } from './judged.ts';
+import type { IdentifiedCheck } from './known.ts';
 import { evaluateState, maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
-import type { TimeSpan } from './uptime.ts';
+import type { TimePeriod } from './uptime.ts';
 
 type VerdictSummary = Pick<SyntheticVerdict, 'state' | 'isMaintenance' | 'says' | 'locations'>;
-type JudgedCheck = Pick<KnownCheck, 'enabled' | 'every' | 'locations' | 'consensus'> &
-  Partial<Pick<KnownCheck, 'heartbeat'>>;
+type JudgedCheck = Pick<IdentifiedCheck, 'enabled' | 'every' | 'locations' | 'consensus'> &
+  Partial<Pick<IdentifiedCheck, 'heartbeat'>>;
 
 /** Number of intervals after which a single failing location is reported */
 const minAloneIntervals = 2;
@@ -24,13 +24,13 @@ export type FailedAlone = Readonly<Record<string, number>>;
 interface VerdictInput {
   readonly latest: readonly CheckResult[];
   readonly suspects: ReadonlySet<string>;
-  /** States returned by `judge` */
+  /** States returned by `judgeChanges` */
   readonly states: KnownStates;
-  readonly alone: FailedAlone;
+  readonly lastAloneMs: FailedAlone;
   /** Names of locations by id */
   readonly names: ReadonlyMap<string, string>;
   /** Active planned downtime */
-  readonly downtime: TimeSpan | undefined;
+  readonly downtime: TimePeriod | undefined;
   /** When the latest results were read; without it, all were read in time */
   readonly read?: ReadResults;
   readonly nowMs: number;
@@ -41,9 +41,9 @@ const formatTime = (ms: number): string => `${new Date(ms).toISOString().slice(0
 
 const verbs = { fail: ['fails', 'fail'], pass: ['passes', 'pass'] } as const;
 
-const formatCount = (count: number, of: number, what: keyof typeof verbs): string => {
-  const [one, many] = verbs[what];
-  return of === 1 ? `its location ${one}` : `${count} of ${of} locations ${count === 1 ? one : many}`;
+const formatCount = (count: number, total: number, verb: keyof typeof verbs): string => {
+  const [singular, plural] = verbs[verb];
+  return total === 1 ? `its location ${singular}` : `${count} of ${total} locations ${count === 1 ? singular : plural}`;
 };
 
 /** Returns the text of a heartbeat check. */
@@ -53,19 +53,19 @@ const describeHeartbeat = (state: SyntheticVerdict['state'], message = ''): stri
 };
 
 /** Returns the text of an outage that was known after its end. */
-export const describeOutage = ({ fromMs, toMs }: TimeSpan): string =>
+export const describeOutage = ({ fromMs, toMs }: TimePeriod): string =>
   `it was down from ${formatTime(fromMs)} to ${formatTime(toMs)}; its results arrived after that`;
 
 /** Returns the verdict on a check, and when its locations last failed alone. */
 export const createVerdict = (
   check: JudgedCheck,
-  { latest, suspects, states, alone, names, downtime, read, nowMs }: VerdictInput,
+  { latest, suspects, states, lastAloneMs, names, downtime, read, nowMs }: VerdictInput,
 ): { readonly verdict: VerdictSummary; readonly alone: FailedAlone } => {
   const { enabled, consensus } = check;
   const isHeartbeat = check.heartbeat !== undefined;
-  const locations = votingLocations(check);
+  const locations = getVotingLocations(check);
   const results = new Map(latest.map((one) => [one.location, one]));
-  const timing = voteTiming(check, results);
+  const timing = getVoteTiming(check, results);
   const voteMs = timing.voteMs ?? maxSilentIntervals * timing.everyMs;
   const counted = locations.filter((location) => !suspects.has(location)).map((location) => results.get(location));
   const judgedMs = findJudgedTime(counted, { voteMs, read, nowMs });
@@ -77,44 +77,50 @@ export const createVerdict = (
     isMaintenance: false,
     ...(consensus.down !== null && { consensus: consensus.down }),
   });
-  const nameOf = (location: string): string => names.get(location) ?? location;
-  const sinceOf = (location: string): number => states[location]?.atMs ?? nowMs;
+  const getName = (location: string): string => names.get(location) ?? location;
+  const getSinceMs = (location: string): number => states[location]?.atMs ?? nowMs;
   const describeFailure = (location: string): string =>
-    `${nameOf(location)}: ${results.get(location)?.message || 'it fails'}`;
+    `${getName(location)}: ${results.get(location)?.message || 'it fails'}`;
   const state = enabled ? (states['']?.state ?? 'unknown') : 'unknown';
-  const slow = locations.filter((location) => states[location]?.state === 'degraded');
+  const degradedLocations = locations.filter((location) => states[location]?.state === 'degraded');
 
-  const describeFailures = (shown: readonly string[]): string => {
-    const more = shown.length > maxNamedLocations ? `; and ${shown.length - maxNamedLocations} more` : '';
-    return shown.length === 0 ? '' : ` – ${shown.slice(0, maxNamedLocations).map(describeFailure).join('; ')}${more}`;
+  const describeFailures = (failingLocations: readonly string[]): string => {
+    const more =
+      failingLocations.length > maxNamedLocations ? `; and ${failingLocations.length - maxNamedLocations} more` : '';
+    return failingLocations.length === 0
+      ? ''
+      : ` – ${failingLocations.slice(0, maxNamedLocations).map(describeFailure).join('; ')}${more}`;
   };
   const describeVotes = (): string => {
     if (!enabled) return 'it is disabled';
     if (isHeartbeat) return describeHeartbeat(state, results.get(heartbeatLocation)?.message);
     if (voters === 0) return 'no voting location has a result of the last three intervals';
     if (state === 'down') return `${formatCount(failing.length, voters, 'fail')}${describeFailures(failing)}`;
-    if (state === 'degraded') return `it is slow, or near a limit${describeFailures([...failing, ...slow])}`;
+    if (state === 'degraded')
+      return `it is slow, or near a limit${describeFailures([...failing, ...degradedLocations])}`;
     return formatCount(voters - failing.length, voters, 'pass');
   };
   const suspectVoters = locations.filter((location) => suspects.has(location));
   const suspectText =
     suspectVoters.length === 0
       ? ''
-      : `; ${suspectVoters.map(nameOf).join(' and ')} ${suspectVoters.length === 1 ? 'is' : 'are'} suspect and cannot vote`;
+      : `; ${suspectVoters.map(getName).join(' and ')} ${suspectVoters.length === 1 ? 'is' : 'are'} suspect and cannot vote`;
 
   const isAlone = (location: string): boolean =>
-    isBelowConsensus && failing.includes(location) && nowMs - sinceOf(location) >= minAloneIntervals * timing.everyMs;
+    isBelowConsensus &&
+    failing.includes(location) &&
+    nowMs - getSinceMs(location) >= minAloneIntervals * timing.everyMs;
   const nextAlone = Object.fromEntries(
     locations.flatMap((location) => {
-      const lastMs = isAlone(location) ? nowMs : alone[location];
+      const lastMs = isAlone(location) ? nowMs : lastAloneMs[location];
       return lastMs === undefined || nowMs - lastMs > recoveryReportMs ? [] : [[location, lastMs]];
     }),
   );
   const toLocationVerdict = (location: string) => {
     const fails = isAlone(location);
     const reason = fails
-      ? `it fails at ${describeFailure(location)}, since ${formatTime(sinceOf(location))}; ${failing.length} of ${voters} fail, and ${requiredFailures} are required`
-      : `it no longer fails only at ${nameOf(location)}`;
+      ? `it fails at ${describeFailure(location)}, since ${formatTime(getSinceMs(location))}; ${failing.length} of ${voters} fail, and ${requiredFailures} are required`
+      : `it no longer fails only at ${getName(location)}`;
     return { location, fails, says: reason.slice(0, 1024) };
   };
   const lateText = judgedMs === nowMs ? '' : '; its results arrive late';

@@ -8,7 +8,7 @@ import { syntheticRunRequests } from '../../schemas/resources/synthetic-run-requ
 import { maxVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
 import type { ProbeReport, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
 import { listVariables } from './check.ts';
-import { type KnownCheck, parseUnsavedCheck, readChecks } from './known.ts';
+import { type IdentifiedCheck, parseUnsavedCheck, readChecks } from './known.ts';
 
 /** Purpose for which values are sealed */
 export const variablePurpose = 'synthetic-variable';
@@ -26,8 +26,8 @@ const computeDigest = (text: string): string => createHash('sha256').update(text
 type ContactInfo = Pick<SyntheticProbeContact, 'unsupportedTypes' | 'clockAheadMs'>;
 
 /**
- * Returns whether a probe's contact contains new information. Its clock is measured in each response and always
- * differs.
+ * Returns whether a probe's contact contains new information. The clock offset is ignored, because it differs in
+ * each contact.
  */
 const isContactChanged = (before: ContactInfo, now: ContactInfo): boolean =>
   !isDeepStrictEqual(before.unsupportedTypes, now.unsupportedTypes) ||
@@ -40,15 +40,16 @@ const recordContact = async (
 ): Promise<readonly string[]> => {
   const contacts = documents.collection(syntheticProbeContacts);
   const { items } = await contacts.list({ filter: { location } });
-  const ageMs = ({ lastSeenAt }: SyntheticProbeContact): number => nowMs - Date.parse(lastSeenAt);
-  const own = items.find((one) => one.probe === probe);
+  const getAgeMs = ({ lastSeenAt }: SyntheticProbeContact): number => nowMs - Date.parse(lastSeenAt);
+  const existing = items.find((one) => one.probe === probe);
   const clock = clockAheadMs === undefined ? {} : { clockAheadMs };
   const contact = { location, probe, lastSeenAt: new Date(nowMs).toISOString(), unsupportedTypes: cannot, ...clock };
-  if (own === undefined) await contacts.insert(contact);
-  else if (ageMs(own) >= contactIntervalMs || isContactChanged(own, contact)) await contacts.replace(own.id, contact);
-  for (const one of items) if (ageMs(one) > maxContactAgeMs) await contacts.delete(one.id);
-  const live = items.filter((one) => ageMs(one) < probeTimeoutMs).map((one) => one.probe);
-  return [...new Set([probe, ...live])];
+  if (existing === undefined) await contacts.insert(contact);
+  else if (getAgeMs(existing) >= contactIntervalMs || isContactChanged(existing, contact))
+    await contacts.replace(existing.id, contact);
+  for (const one of items) if (getAgeMs(one) > maxContactAgeMs) await contacts.delete(one.id);
+  const activeProbes = items.filter((one) => getAgeMs(one) < probeTimeoutMs).map((one) => one.probe);
+  return [...new Set([probe, ...activeProbes])];
 };
 
 /**
@@ -62,14 +63,14 @@ const assignProbe = (checkId: string, probes: readonly string[]): string | undef
 
 const readVariables = async (
   documents: TenantDocuments,
-  box: SecretBox,
+  secretBox: SecretBox,
 ): Promise<ReadonlyMap<string, ProbeVariable>> => {
   const { items } = await documents.collection(syntheticVariables).list({ limit: maxVariables });
   return new Map(
     items.flatMap(({ id, isSecret, value, hosts }): [string, ProbeVariable][] => {
       if (!isSecret) return [[id, { value }]];
-      const opened = box.open(variablePurpose, value);
-      return opened === undefined ? [] : [[id, { value: opened, hosts: [...hosts] }]];
+      const secretValue = secretBox.open(variablePurpose, value);
+      return secretValue === undefined ? [] : [[id, { value: secretValue, hosts: [...hosts] }]];
     }),
   );
 };
@@ -85,15 +86,15 @@ interface WorkRequest extends ProbeReport {
 /** Returns the work of a probe. A check includes only the secrets that it uses. */
 export const createWork = async (
   documents: TenantDocuments,
-  { digest: known, ...request }: WorkRequest,
-  box: SecretBox,
+  { digest: knownDigest, ...request }: WorkRequest,
+  secretBox: SecretBox,
 ): Promise<Work> => {
   const { location, probe, nowMs } = request;
   const probes = await recordContact(documents, request);
-  const isAssigned = (check: KnownCheck): boolean => assignProbe(check.id, probes) === probe;
+  const isAssigned = (check: IdentifiedCheck): boolean => assignProbe(check.id, probes) === probe;
   const checks = (await readChecks(documents, { locations: location })).filter(isAssigned);
-  const variables = await readVariables(documents, box);
-  const toWorkItem = (check: KnownCheck): WorkItem => ({
+  const variables = await readVariables(documents, secretBox);
+  const toWorkItem = (check: IdentifiedCheck): WorkItem => ({
     check,
     variables: Object.fromEntries(
       listVariables(check).flatMap((name) => {
@@ -107,7 +108,7 @@ export const createWork = async (
   const { items: runRequests } = await documents
     .collection(syntheticRunRequests)
     .list({ filter: { locations: location } });
-  const open = runRequests.filter(
+  const openRequests = runRequests.filter(
     (one) => nowMs - one.requestedAtMs < requestTtlMs && !Object.hasOwn(one.results, location),
   );
   return {
@@ -115,8 +116,8 @@ export const createWork = async (
     atMs: nowMs,
     probes: probes.length,
     digest,
-    checks: digest === known ? null : work,
-    requestedRuns: open.flatMap((one) => {
+    checks: digest === knownDigest ? null : work,
+    requestedRuns: openRequests.flatMap((one) => {
       const check = parseUnsavedCheck(one) ?? checks.find(({ id }) => id === one.checkId);
       return check === undefined || !isAssigned(check)
         ? []

@@ -30,8 +30,8 @@ const raisesSignalsFlag = 2;
 const maxTimeMs = 2 ** 48 - 1;
 
 export const isHash = (type: IndicatorType): boolean => type.startsWith('md5') || type.startsWith('sha');
-const typeNumbers = new Map(indicatorTypes.map((type, number) => [type, number]));
-export const toTypeNumber = (type: IndicatorType): number => typeNumbers.get(type) ?? 0;
+const numberByType = new Map(indicatorTypes.map((type, number) => [type, number]));
+export const toTypeNumber = (type: IndicatorType): number => numberByType.get(type) ?? 0;
 
 const encodeEntry = (indicator: BlockIndicator, source: number): Buffer => {
   const { type, value } = indicator;
@@ -69,28 +69,29 @@ export const encodeBlock = (
 };
 
 /** Returns the fields of an entry that matching needs. */
-export const decodeEntry = (bytes: Buffer, at: number): ScoreInputs & { readonly raisesSignals: boolean } => {
-  const flags = bytes[at + 1] ?? 0;
+export const decodeEntry = (bytes: Buffer, offset: number): ScoreInputs & { readonly raisesSignals: boolean } => {
+  const flags = bytes[offset + 1] ?? 0;
   return {
-    type: indicatorTypes[bytes[at] ?? 0] ?? 'ip',
-    confidence: bytes[at + 2] ?? 0,
-    halfLifeDays: bytes.readUInt16LE(at + 5),
-    seenMs: bytes.readUIntLE(at + 7, 6),
-    validFromMs: bytes.readUIntLE(at + 13, 6),
-    validUntilMs: bytes.readUIntLE(at + 19, 6),
+    type: indicatorTypes[bytes[offset] ?? 0] ?? 'ip',
+    confidence: bytes[offset + 2] ?? 0,
+    halfLifeDays: bytes.readUInt16LE(offset + 5),
+    seenMs: bytes.readUIntLE(offset + 7, 6),
+    validFromMs: bytes.readUIntLE(offset + 13, 6),
+    validUntilMs: bytes.readUIntLE(offset + 19, 6),
     isRevoked: (flags & revokedFlag) !== 0,
     raisesSignals: (flags & raisesSignalsFlag) !== 0,
   };
 };
 
 /** Returns the value of an entry. */
-export const decodeValue = (bytes: Buffer, at: number): string => {
-  const type = indicatorTypes[bytes[at] ?? 0] ?? 'ip';
-  const end = at + headerBytes + bytes.readUInt16LE(at + 25);
-  return bytes.toString(isHash(type) ? 'hex' : 'utf8', at + headerBytes, end);
+export const decodeValue = (bytes: Buffer, offset: number): string => {
+  const type = indicatorTypes[bytes[offset] ?? 0] ?? 'ip';
+  const end = offset + headerBytes + bytes.readUInt16LE(offset + 25);
+  return bytes.toString(isHash(type) ? 'hex' : 'utf8', offset + headerBytes, end);
 };
 
-/** Yields the positions of entries. */
-export function* entryPositions(bytes: Buffer): Generator<number> {
-  for (let at = 0; at + headerBytes <= bytes.length; at += headerBytes + bytes.readUInt16LE(at + 25)) yield at;
+/** Yields the byte offsets of entries. */
+export function* iterateEntryOffsets(bytes: Buffer): Generator<number> {
+  for (let offset = 0; offset + headerBytes <= bytes.length; offset += headerBytes + bytes.readUInt16LE(offset + 25))
+    yield offset;
 }

@@ -3,15 +3,15 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 import { exportRecords } from '../../queries/logs/export.ts';
 import { parseRetainedRange, type Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { IndicatorHunt } from '../../schemas/resources/threat-intel.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
-import { storedRecord } from '../detections/backtest.ts';
+import { toDetectedRecord } from '../detections/backtest.ts';
 import type { DetectedRecord } from '../detections/detect.ts';
 import { computeScore } from './indicator.ts';
 import { IndicatorIndex } from './indicator-index.ts';
 import { matchEvent } from './match.ts';
-import { addRecord, createMatch, groupingWindowMs, matchKey, toEvent } from './match-of.ts';
+import { addRecord, createMatch, createMatchKey, groupingWindowMs, toEvent } from './match-of.ts';
 import { readMatches } from './stored-matches.ts';
 
 const maxRecords = 500_000;
@@ -24,12 +24,15 @@ export interface HuntResult {
   readonly matches: readonly ThreatMatch[];
 }
 
-/** Returns the start times of known matches by key; records within an hour of a start were counted there. */
-const readKnownStarts = async (reading: Reading, { from, to }: Range): Promise<ReadonlyMap<string, number[]>> => {
+/**
+ * Returns the start times of known matches by key. Records within an hour of a start are already counted in that
+ * match.
+ */
+const readKnownStarts = async (reading: TenantReader, { from, to }: Range): Promise<ReadonlyMap<string, number[]>> => {
   const starts = new Map<string, number[]>();
   const range = { from: from - BigInt(groupingWindowMs) * 1_000_000n, to };
   for (const { project, ms, ...match } of await readMatches(reading, {}, { range, limit: maxMatches })) {
-    const key = matchKey({ ...match, projectId: project });
+    const key = createMatchKey({ ...match, projectId: project });
     starts.set(key, [...(starts.get(key) ?? []), Number(ms)]);
   }
   return starts;
@@ -41,9 +44,9 @@ class RunningHunt {
   readonly #openMatches = new Map<string, ThreatMatch>();
   readonly #closedMatches: ThreatMatch[] = [];
 
-  constructor(hunt: Pick<IndicatorHunt, 'sources' | 'entries'>, known: ReadonlyMap<string, number[]>) {
+  constructor(hunt: Pick<IndicatorHunt, 'sources' | 'entries'>, knownStarts: ReadonlyMap<string, number[]>) {
     this.#index.add('hunt', hunt);
-    this.#knownStarts = known;
+    this.#knownStarts = knownStarts;
   }
 
   /** Adds a record; times must be ascending. */
@@ -69,12 +72,12 @@ class RunningHunt {
   }
 
   #addMatch(key: string, match: ThreatMatch): void {
-    const open = this.#openMatches.get(key);
-    if (open !== undefined && match.timeMs < open.timeMs + groupingWindowMs) {
-      this.#openMatches.set(key, addRecord(open, match.timeMs));
+    const openMatch = this.#openMatches.get(key);
+    if (openMatch !== undefined && match.timeMs < openMatch.timeMs + groupingWindowMs) {
+      this.#openMatches.set(key, addRecord(openMatch, match.timeMs));
       return;
     }
-    if (open !== undefined) this.#closedMatches.push(open);
+    if (openMatch !== undefined) this.#closedMatches.push(openMatch);
     this.#openMatches.set(key, match);
   }
 }
@@ -85,28 +88,28 @@ const defaultTimeSliceMs = 10;
 /** Searches stored records, the oldest first. Matches that the stream or another hunt has reported are omitted. */
 export const huntIndicators = async (
   hunt: Pick<IndicatorHunt, 'sources' | 'entries' | 'fromMs' | 'toMs'>,
-  { reading, tenantId }: { readonly reading: Reading; readonly tenantId: string },
-  { isOver, timeSliceMs = defaultTimeSliceMs }: { readonly isOver: () => boolean; readonly timeSliceMs?: number },
+  { reading, tenantId }: { readonly reading: TenantReader; readonly tenantId: string },
+  { isTimeUp, timeSliceMs = defaultTimeSliceMs }: { readonly isTimeUp: () => boolean; readonly timeSliceMs?: number },
 ): Promise<HuntResult> => {
   const { nowMs } = reading;
   const retainedSinceMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
   const rangeParams = { from: String(Math.max(hunt.fromMs, retainedSinceMs)), to: String(hunt.toMs) };
   const range = parseRetainedRange(rangeParams, { caller: reading, signal: 'logs', nowMs });
-  const hunting = new RunningHunt(hunt, await readKnownStarts(reading, range));
-  const question = { filter: { scope: 'account' as const }, range, order: 'oldest' as const, limit: maxRecords };
+  const runningHunt = new RunningHunt(hunt, await readKnownStarts(reading, range));
+  const exportQuery = { filter: { scope: 'account' as const }, range, order: 'oldest' as const, limit: maxRecords };
   let records = 0;
-  for await (const { items } of exportRecords(reading, question)) {
+  for await (const { items } of exportRecords(reading, exportQuery)) {
     let timeSliceEndsAt = performance.now() + timeSliceMs;
     for (const item of items) {
-      hunting.add(storedRecord(tenantId, item));
+      runningHunt.add(toDetectedRecord(tenantId, item));
       records++;
       const isTimeSliceOver = performance.now() >= timeSliceEndsAt;
-      if (hunting.size >= maxMatches || ((isTimeSliceOver || item === items.at(-1)) && isOver()))
-        return { records, isComplete: false, matches: hunting.matches.slice(0, maxMatches) };
+      if (runningHunt.size >= maxMatches || ((isTimeSliceOver || item === items.at(-1)) && isTimeUp()))
+        return { records, isComplete: false, matches: runningHunt.matches.slice(0, maxMatches) };
       if (!isTimeSliceOver) continue;
       await yieldToEventLoop();
       timeSliceEndsAt = performance.now() + timeSliceMs;
     }
   }
-  return { records, isComplete: records < maxRecords, matches: hunting.matches };
+  return { records, isComplete: records < maxRecords, matches: runningHunt.matches };
 };

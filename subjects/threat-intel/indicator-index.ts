@@ -4,10 +4,10 @@
  */
 import { randomInt } from 'node:crypto';
 import type { IndicatorBlock, IndicatorType } from '../../schemas/resources/threat-intel.ts';
-import { decodeEntry, entryPositions, headerBytes, isHash, toTypeNumber } from './block.ts';
+import { decodeEntry, headerBytes, isHash, iterateEntryOffsets, toTypeNumber } from './block.ts';
 import type { ScoreInputs } from './indicator.ts';
 
-export interface FoundIndicator extends ScoreInputs {
+export interface IndexedIndicator extends ScoreInputs {
   readonly value: string;
   readonly source: string;
   readonly raisesSignals: boolean;
@@ -18,7 +18,7 @@ interface Block {
   /** Numbers of the block's sources in the index */
   readonly sources: readonly number[];
   /** Number of entries that are not superseded */
-  live: number;
+  liveEntryCount: number;
 }
 
 /** Differs between processes, so that nobody can choose values that share a slot. */
@@ -35,7 +35,7 @@ const computeHash = (type: number, bytes: Buffer, from: number, to: number): num
   return (hash ^ (hash >>> 16)) | 0;
 };
 
-const nibble = (code: number): number => (code >= 97 ? code - 87 : code - 48);
+const toNibble = (code: number): number => (code >= 97 ? code - 87 : code - 48);
 
 /** Writes a value to `searchBuffer` in the form of entries; returns its length, or -1 for an impossible value. */
 const writeValue = (type: IndicatorType, value: string): number => {
@@ -43,7 +43,7 @@ const writeValue = (type: IndicatorType, value: string): number => {
   if (length === 0 || length > maxValueBytes) return -1;
   if (isHash(type)) {
     for (let at = 0; at < length; at += 2)
-      searchBuffer[at >> 1] = (nibble(value.charCodeAt(at)) << 4) | nibble(value.charCodeAt(at + 1));
+      searchBuffer[at >> 1] = (toNibble(value.charCodeAt(at)) << 4) | toNibble(value.charCodeAt(at + 1));
     return length >> 1;
   }
   for (let at = 0; at < length; at++) {
@@ -74,7 +74,7 @@ export class IndicatorIndex {
   #hashes = new Int32Array(128);
   #entryBySlot = new Uint32Array(128);
   /** Number of entries by type */
-  readonly #countsByType = new Uint32Array(16);
+  readonly #entryCountsByType = new Uint32Array(16);
   /** Lengths of network prefixes of IPv4 and IPv6 */
   readonly prefixes = { ipv4: new Set<number>(), ipv6: new Set<number>() };
 
@@ -89,20 +89,20 @@ export class IndicatorIndex {
 
   /** Returns whether indicators of a type exist. */
   hasType(type: IndicatorType): boolean {
-    return this.#countsByType[toTypeNumber(type)] !== 0;
+    return this.#entryCountsByType[toTypeNumber(type)] !== 0;
   }
 
   add(id: string, { sources, entries }: Pick<IndicatorBlock, 'sources' | 'entries'>): void {
     if (this.#blockNumbers.has(id)) return;
-    const number = this.#blocks.length;
+    const blockNumber = this.#blocks.length;
     const block: Block = {
       bytes: Buffer.from(entries, 'base64'),
       sources: sources.map((source) => this.#getSourceNumber(source)),
-      live: 0,
+      liveEntryCount: 0,
     };
-    this.#blockNumbers.set(id, number);
+    this.#blockNumbers.set(id, blockNumber);
     this.#blocks.push(block);
-    for (const at of entryPositions(block.bytes)) this.#putEntry(number, block, at);
+    for (const offset of iterateEntryOffsets(block.bytes)) this.#putEntry(blockNumber, block, offset);
   }
 
   /**
@@ -110,47 +110,46 @@ export class IndicatorIndex {
    * the index.
    */
   remove(id: string): boolean {
-    const number = this.#blockNumbers.get(id);
-    if (number === undefined) return true;
-    if ((this.#blocks[number]?.live ?? 0) > 0) return false;
+    const blockNumber = this.#blockNumbers.get(id);
+    if (blockNumber === undefined) return true;
+    if ((this.#blocks[blockNumber]?.liveEntryCount ?? 0) > 0) return false;
     this.#blockNumbers.delete(id);
-    this.#blocks[number] = undefined;
+    this.#blocks[blockNumber] = undefined;
     return true;
   }
 
   /** Returns the entries of all sources for a value in the form of its type, including revoked ones. */
-  find(type: IndicatorType, value: string): FoundIndicator[] {
+  find(type: IndicatorType, value: string): IndexedIndicator[] {
     const length = this.hasType(type) ? writeValue(type, value) : -1;
     if (length < 0) return noIndicators;
     const typeNumber = toTypeNumber(type);
     const hash = computeHash(typeNumber, searchBuffer, 0, length);
     const mask = this.#entryBySlot.length - 1;
-    let found: FoundIndicator[] | undefined;
+    let found: IndexedIndicator[] | undefined;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const entry = this.#entryBySlot[slot] as number;
       if (entry === 0) return found ?? noIndicators;
       if (this.#hashes[slot] !== hash) continue;
       const block = this.#blocks[this.#entryBlocks[entry - 1] as number] as Block;
-      const at = this.#entryPositions[entry - 1] as number;
-      if (!isSameIndicator(block.bytes, at, typeNumber, searchBuffer, 0, length)) continue;
+      const offset = this.#entryPositions[entry - 1] as number;
+      if (!isSameIndicator(block.bytes, offset, typeNumber, searchBuffer, 0, length)) continue;
       found ??= [];
-      const source = this.#sourceNames[block.sources[block.bytes.readUInt16LE(at + 3)] ?? 0] ?? '';
-      found.push({ ...decodeEntry(block.bytes, at), value, source });
+      const source = this.#sourceNames[block.sources[block.bytes.readUInt16LE(offset + 3)] ?? 0] ?? '';
+      found.push({ ...decodeEntry(block.bytes, offset), value, source });
     }
   }
 
   /**
-   * Yields the latest entry of each indicator with its source: block bytes and position, in the form that `blockOf`
-   * parses.
+   * Yields the latest entry of each indicator: the bytes of its block, its offset, and its source.
    */
-  *latest(): Generator<{ readonly bytes: Buffer; readonly at: number; readonly source: string }> {
+  *latest(): Generator<{ readonly bytes: Buffer; readonly offset: number; readonly source: string }> {
     for (let entry = 0; entry < this.#size; entry++) {
       const block = this.#blocks[this.#entryBlocks[entry] as number] as Block;
-      const at = this.#entryPositions[entry] as number;
+      const offset = this.#entryPositions[entry] as number;
       yield {
         bytes: block.bytes,
-        at,
-        source: this.#sourceNames[block.sources[block.bytes.readUInt16LE(at + 3)] ?? 0] ?? '',
+        offset,
+        source: this.#sourceNames[block.sources[block.bytes.readUInt16LE(offset + 3)] ?? 0] ?? '',
       };
     }
   }
@@ -160,19 +159,19 @@ export class IndicatorIndex {
   }
 
   #getSourceNumber(source: string): number {
-    const known = this.#sourceNumbers.get(source);
-    if (known !== undefined) return known;
+    const knownNumber = this.#sourceNumbers.get(source);
+    if (knownNumber !== undefined) return knownNumber;
     this.#sourceNumbers.set(source, this.#sourceNames.length);
     return this.#sourceNames.push(source) - 1;
   }
 
-  #putEntry(number: number, block: Block, at: number): void {
+  #putEntry(blockNumber: number, block: Block, offset: number): void {
     const { bytes } = block;
-    const type = bytes[at] as number;
-    const from = at + headerBytes;
-    const length = bytes.readUInt16LE(at + 25);
+    const type = bytes[offset] as number;
+    const from = offset + headerBytes;
+    const length = bytes.readUInt16LE(offset + 25);
     const hash = computeHash(type, bytes, from, from + length);
-    const source = block.sources[bytes.readUInt16LE(at + 3)];
+    const source = block.sources[bytes.readUInt16LE(offset + 3)];
     const mask = this.#entryBySlot.length - 1;
     let slot = hash & mask;
     for (; this.#entryBySlot[slot] !== 0; slot = (slot + 1) & mask) {
@@ -182,26 +181,26 @@ export class IndicatorIndex {
       const otherAt = this.#entryPositions[entry] as number;
       if (other.sources[other.bytes.readUInt16LE(otherAt + 3)] !== source) continue;
       if (!isSameIndicator(other.bytes, otherAt, type, bytes, from, length)) continue;
-      if (isLater(other.bytes, otherAt, bytes, at)) return;
-      other.live--;
-      block.live++;
-      this.#entryBlocks[entry] = number;
-      this.#entryPositions[entry] = at;
+      if (isNewer(other.bytes, otherAt, bytes, offset)) return;
+      other.liveEntryCount--;
+      block.liveEntryCount++;
+      this.#entryBlocks[entry] = blockNumber;
+      this.#entryPositions[entry] = offset;
       return;
     }
-    this.#insertEntry(slot, hash, number, at);
-    block.live++;
-    this.#countsByType[type] = (this.#countsByType[type] as number) + 1;
+    this.#insertEntry(slot, hash, blockNumber, offset);
+    block.liveEntryCount++;
+    this.#entryCountsByType[type] = (this.#entryCountsByType[type] as number) + 1;
     if (type === networkType) this.#addPrefix(bytes.toString('latin1', from, from + length));
   }
 
-  #insertEntry(slot: number, hash: number, number: number, at: number): void {
+  #insertEntry(slot: number, hash: number, blockNumber: number, offset: number): void {
     if (this.#size === this.#entryPositions.length) {
       this.#entryBlocks = doubleSize(this.#entryBlocks);
       this.#entryPositions = doubleSize(this.#entryPositions);
     }
-    this.#entryBlocks[this.#size] = number;
-    this.#entryPositions[this.#size] = at;
+    this.#entryBlocks[this.#size] = blockNumber;
+    this.#entryPositions[this.#size] = offset;
     this.#hashes[slot] = hash;
     this.#entryBySlot[slot] = ++this.#size;
     if (this.#size * 5 > this.#entryBySlot.length * 3) this.#rehash();
@@ -229,21 +228,21 @@ export class IndicatorIndex {
   }
 }
 
-const noIndicators: FoundIndicator[] = [];
+const noIndicators: IndexedIndicator[] = [];
 const networkType = toTypeNumber('network');
 
 /** Returns whether an entry has the given type and value. */
 const isSameIndicator = (
   bytes: Buffer,
-  at: number,
+  offset: number,
   type: number,
   other: Buffer,
   from: number,
   length: number,
 ): boolean => {
-  if (bytes[at] !== type || bytes.readUInt16LE(at + 25) !== length) return false;
+  if (bytes[offset] !== type || bytes.readUInt16LE(offset + 25) !== length) return false;
   for (let index = 0; index < length; index++)
-    if (bytes[at + headerBytes + index] !== other[from + index]) return false;
+    if (bytes[offset + headerBytes + index] !== other[from + index]) return false;
   return true;
 };
 
@@ -251,9 +250,9 @@ const isSameIndicator = (
  * Returns whether the first of two entries of an indicator wins: the one seen later, or the larger one if both were
  * seen at the same time.
  */
-const isLater = (bytes: Buffer, at: number, other: Buffer, otherAt: number): boolean => {
-  const seen = bytes.readUIntLE(at + 7, 6) - other.readUIntLE(otherAt + 7, 6);
-  if (seen !== 0) return seen > 0;
+const isNewer = (bytes: Buffer, offset: number, other: Buffer, otherAt: number): boolean => {
+  const seenDifference = bytes.readUIntLE(offset + 7, 6) - other.readUIntLE(otherAt + 7, 6);
+  if (seenDifference !== 0) return seenDifference > 0;
   // Flags first, so that a revocation at the same time wins.
-  return bytes.compare(other, otherAt + 1, otherAt + 3, at + 1, at + 3) >= 0;
+  return bytes.compare(other, otherAt + 1, otherAt + 3, offset + 1, offset + 3) >= 0;
 };

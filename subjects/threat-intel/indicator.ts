@@ -10,8 +10,8 @@ export interface ParsedIndicators {
 }
 
 /** Reverts the defanged form of indicators: `hxxp://evil[.]example`. */
-const refang = (given: string): string => {
-  const text = given.trim();
+const refang = (rawText: string): string => {
+  const text = rawText.trim();
   if (!/[[({*]|^hxx/i.test(text)) return text;
   return text
     .replace(/^h(?:xx|\*\*)p/i, 'http')
@@ -27,11 +27,11 @@ const domainPattern =
   /^(?=.{1,253}\.?$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z][a-z0-9-]{0,61}[a-z0-9]|xn--[a-z0-9-]+)\.?$/;
 
 const normalizeDomain = (text: string): string | undefined => {
-  const low = text.toLowerCase();
-  if (/[@/:?#\s]/.test(low)) return undefined;
-  if (domainPattern.test(low)) return low.replace(/\.$/, '');
+  const lowercase = text.toLowerCase();
+  if (/[@/:?#\s]/.test(lowercase)) return undefined;
+  if (domainPattern.test(lowercase)) return lowercase.replace(/\.$/, '');
   // Non-ASCII names are converted to the form of DNS.
-  const name = URL.canParse(`http://${low}/`) ? new URL(`http://${low}/`).hostname : low;
+  const name = URL.canParse(`http://${lowercase}/`) ? new URL(`http://${lowercase}/`).hostname : lowercase;
   return domainPattern.test(name) ? name.replace(/\.$/, '') : undefined;
 };
 
@@ -46,9 +46,9 @@ const normalizeAddress = (text: string): string | undefined =>
 const normalizeNetwork = (text: string): string | undefined => {
   if (!text.includes('/') || !ipaddr.isValidCIDR(text)) return undefined;
   const [address, bits] = ipaddr.parseCIDR(text);
-  const first =
+  const networkAddress =
     address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(text) : ipaddr.IPv6.networkAddressFromCIDR(text);
-  return `${first.toString()}/${bits}`;
+  return `${networkAddress.toString()}/${bits}`;
 };
 
 const normalizeUrl = (text: string): string | undefined => {
@@ -91,7 +91,7 @@ export const defaultConfidence = 50;
 export const createIndicator = (
   type: IndicatorType,
   value: string,
-  more: Partial<Omit<SourceIndicator, 'type' | 'value'>> = {},
+  details: Partial<Omit<SourceIndicator, 'type' | 'value'>> = {},
 ): SourceIndicator => ({
   type,
   value,
@@ -103,12 +103,12 @@ export const createIndicator = (
   validUntil: null,
   isRevoked: false,
   givenId: '',
-  ...more,
+  ...details,
 });
 
 const dayMs = 86_400_000;
 
-/** Half-life of confidence by type, in days: addresses change owners, hashes do not */
+/** Half-life of confidence by type, in days: addresses change owners, but hashes never do */
 const defaultHalfLifeDays: Readonly<Record<IndicatorType, number>> = {
   ip: 30,
   network: 60,
@@ -141,15 +141,17 @@ export interface ScoreInputs {
  * source last reported it. Returns 0 before and after its validity, and if it was revoked.
  */
 export const computeScore = (
-  { type, confidence, seenMs, validFromMs, validUntilMs, halfLifeDays: own, isRevoked }: ScoreInputs,
+  { type, confidence, seenMs, validFromMs, validUntilMs, halfLifeDays: customHalfLifeDays, isRevoked }: ScoreInputs,
   atMs: number,
 ): number => {
   if (isRevoked || validFromMs > atMs || (validUntilMs !== 0 && validUntilMs <= atMs)) return 0;
   const days = Math.max(0, atMs - seenMs) / dayMs;
-  return Math.round(confidence * 0.5 ** (days / (own === 0 ? defaultHalfLifeDays[type] : own)));
+  return Math.round(
+    confidence * 0.5 ** (days / (customHalfLifeDays === 0 ? defaultHalfLifeDays[type] : customHalfLifeDays)),
+  );
 };
 
-const timeToMs = (time: string | null): number => (time === null ? 0 : Date.parse(time));
+const toMs = (time: string | null): number => (time === null ? 0 : Date.parse(time));
 
 /** Returns the inputs of a score for a stored indicator. */
 export const toScoreInputs = (
@@ -163,19 +165,19 @@ export const toScoreInputs = (
   isRevoked: indicator.isRevoked,
   seenMs: Date.parse(indicator.seenAt),
   halfLifeDays: indicator.halfLifeDays ?? 0,
-  validFromMs: timeToMs(indicator.validFrom),
-  validUntilMs: timeToMs(indicator.validUntil),
+  validFromMs: toMs(indicator.validFrom),
+  validUntilMs: toMs(indicator.validUntil),
 });
 
 /**
  * Returns a time in ISO-8601 from the formats of feeds; `null` if it is invalid. Feeds write UTC times without a zone,
  * and seconds as numbers.
  */
-export const parseFeedTime = (given: unknown): string | null => {
-  if (typeof given !== 'string' && typeof given !== 'number') return null;
-  const text = String(given).trim();
+export const parseFeedTime = (time: unknown): string | null => {
+  if (typeof time !== 'string' && typeof time !== 'number') return null;
+  const text = String(time).trim();
   if (text === '') return null;
-  const written = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text;
-  const ms = /^\d{9,10}$/.test(text) ? Number(text) * 1000 : Date.parse(written);
+  const isoText = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text;
+  const ms = /^\d{9,10}$/.test(text) ? Number(text) * 1000 : Date.parse(isoText);
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 };

@@ -1,4 +1,4 @@
-/** Builds matches of indicators in records */
+/** Creates matches of indicators in records, and groups them by indicator and entity */
 
 import { computeHashId } from '../../runtime/hash-of.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
@@ -18,11 +18,11 @@ const paths = new EventPaths(fieldTables);
 /** Returns the event of a record in which indicators are searched. */
 export const toEvent = (values: RecordValues): SigmaEvent => fillEvent(new SigmaEvent(paths), values);
 
-const entityFieldNames = (type: EntityType): string[] => entityFields[type].flat().map(foldName);
-const hostFields = entityFieldNames('host');
-const userFields = entityFieldNames('user');
+const listEntityFieldNames = (type: EntityType): string[] => entityFields[type].flat().map(foldName);
+const hostFields = listEntityFieldNames('host');
+const userFields = listEntityFieldNames('user');
 
-const firstValue = (event: SigmaEvent, names: readonly string[]): string => {
+const findFirstValue = (event: SigmaEvent, names: readonly string[]): string => {
   for (const name of names) {
     const text = event.get(name)?.text ?? '';
     if (text !== '' && text !== '-') return text.slice(0, maxObservedLength);
@@ -40,7 +40,7 @@ export interface RecordIdentity {
 }
 
 /** Returns the key of an indicator and entity, by which matches are grouped. */
-export const matchKey = ({
+export const createMatchKey = ({
   type,
   value,
   source,
@@ -59,18 +59,18 @@ export const createMatch = (
   score: number,
 ): { readonly key: string; readonly match: ThreatMatch } => {
   const { type, value, source } = indicator;
-  const of = {
+  const matchFields = {
     type,
     value,
     source,
     projectId,
     service,
-    host: firstValue(event, hostFields),
-    user: firstValue(event, userFields),
+    host: findFirstValue(event, hostFields),
+    user: findFirstValue(event, userFields),
   };
-  const key = matchKey(of);
+  const key = createMatchKey(matchFields);
   const match: ThreatMatch = {
-    ...of,
+    ...matchFields,
     tenantId,
     id: computeHashId('threat-match', key, recordId),
     score,

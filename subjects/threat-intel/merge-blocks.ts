@@ -8,7 +8,7 @@ export const maxBlockEntries = 16_384;
 const maxBytes = 2_000_000;
 
 /**
- * Merges blocks. `isComplete` means that these are all blocks of the organization, so that expired entries can be
+ * Merges blocks. `isComplete` means that these are all blocks of the organization, so revoked entries can be
  * removed.
  */
 export const mergeBlocks = (
@@ -16,7 +16,7 @@ export const mergeBlocks = (
   { isComplete }: { readonly isComplete: boolean },
 ): IndicatorBlock[] => {
   const index = new IndicatorIndex();
-  for (const [number, block] of blocks.entries()) index.add(String(number), block);
+  for (const [blockNumber, block] of blocks.entries()) index.add(String(blockNumber), block);
   const merged: IndicatorBlock[] = [];
   let sources = new Map<string, number>();
   let entries: Buffer[] = [];
@@ -28,12 +28,12 @@ export const mergeBlocks = (
     entries = [];
     size = 0;
   };
-  for (const { bytes, at, source } of index.latest()) {
-    if (isComplete && decodeEntry(bytes, at).isRevoked) continue;
-    const number = sources.get(source) ?? sources.size;
-    sources.set(source, number);
-    const entry = Buffer.from(bytes.subarray(at, at + headerBytes + bytes.readUInt16LE(at + 25)));
-    entry.writeUInt16LE(number, 3);
+  for (const { bytes, offset, source } of index.latest()) {
+    if (isComplete && decodeEntry(bytes, offset).isRevoked) continue;
+    const sourceNumber = sources.get(source) ?? sources.size;
+    sources.set(source, sourceNumber);
+    const entry = Buffer.from(bytes.subarray(offset, offset + headerBytes + bytes.readUInt16LE(offset + 25)));
+    entry.writeUInt16LE(sourceNumber, 3);
     entries.push(entry);
     size += entry.length;
     if (entries.length >= maxBlockEntries || size >= maxBytes) close();

@@ -8,7 +8,7 @@ import { maxBlockEntries, mergeBlocks } from './merge-blocks.ts';
 
 const maxSmallBlocks = 32;
 /** Returns the maximum number of large blocks, after which blocks whose entries are mostly superseded are merged. */
-const maxLargeBlocks = (indicators: number): number => 2 * Math.ceil(indicators / maxBlockEntries) + 4;
+const getMaxLargeBlocks = (indicators: number): number => 2 * Math.ceil(indicators / maxBlockEntries) + 4;
 
 const readBlocks = async (documents: Documents, tenantId: string, filter: object) => {
   const blocks: (IndicatorBlock & StoredMetadata)[] = [];
@@ -28,8 +28,8 @@ const replaceBlocks = async (
   blocks: readonly (IndicatorBlock & StoredMetadata)[],
   isComplete: boolean,
 ): Promise<void> => {
-  const stored = documents.forTenant(tenantId).collection(indicatorBlocks);
-  for (const block of mergeBlocks(blocks, { isComplete })) await stored.insert(block);
+  const blockCollection = documents.forTenant(tenantId).collection(indicatorBlocks);
+  for (const block of mergeBlocks(blocks, { isComplete })) await blockCollection.insert(block);
   await documents.transaction(async ({ forTenant }) => {
     for (const { id } of blocks) await forTenant(tenantId).collection(indicatorBlocks).delete(id);
   });
@@ -37,11 +37,11 @@ const replaceBlocks = async (
 
 /** Merges blocks of an organization that has many. */
 export const mergeIndicatorBlocks = async (documents: Documents, tenantId: string): Promise<void> => {
-  const own = documents.forTenant(tenantId);
-  if ((await own.collection(indicatorBlocks).count({ level: 0 })) > maxSmallBlocks)
+  const tenantDocuments = documents.forTenant(tenantId);
+  if ((await tenantDocuments.collection(indicatorBlocks).count({ level: 0 })) > maxSmallBlocks)
     await replaceBlocks(documents, tenantId, await readBlocks(documents, tenantId, { level: 0 }), false);
-  const large = await own.collection(indicatorBlocks).count({ level: 1 });
-  if (large > maxLargeBlocks(await own.collection(threatIndicators).count()))
+  const largeBlockCount = await tenantDocuments.collection(indicatorBlocks).count({ level: 1 });
+  if (largeBlockCount > getMaxLargeBlocks(await tenantDocuments.collection(threatIndicators).count()))
     await replaceBlocks(documents, tenantId, await readBlocks(documents, tenantId, {}), true);
 };
 

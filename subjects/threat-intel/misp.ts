@@ -2,7 +2,7 @@
 
 import { type Fields, isFields } from '../../runtime/fields.ts';
 import type { IndicatorType, SourceIndicator } from '../../schemas/resources/threat-intel.ts';
-import { fieldsOrEmpty, objectsOrEmpty, textOrEmpty } from './fields.ts';
+import { toFields, toObjects, toText } from './fields.ts';
 import {
   createIndicator,
   defaultConfidence,
@@ -30,36 +30,38 @@ const typesByMispType: Readonly<Record<string, IndicatorType>> = {
   sha512: 'sha512',
 };
 
-const tagNames = (tags: unknown): string[] => objectsOrEmpty(tags).flatMap(({ name }) => textOrEmpty(name) || []);
+const listTagNames = (tags: unknown): string[] => toObjects(tags).flatMap(({ name }) => toText(name) || []);
 
-const listEvents = (given: unknown): Fields[] =>
-  objectsOrEmpty(Array.isArray(given) ? given : [fieldsOrEmpty(given)['response'] ?? given].flat()).map((each) =>
+const listEvents = (json: unknown): Fields[] =>
+  toObjects(Array.isArray(json) ? json : [toFields(json)['response'] ?? json].flat()).map((each) =>
     isFields(each['Event']) ? each['Event'] : each,
   );
 
 /** Returns the type and value of each part: `evil.exe|d41d…` is a name and a hash. A port alone is not an indicator. */
 const parseParts = ({ type, value }: Fields): { type: IndicatorType; value: string }[] => {
-  const values = textOrEmpty(value).split('|');
-  return textOrEmpty(type)
+  const values = toText(value).split('|');
+  return toText(type)
     .split('|')
     .flatMap((part, index) => {
-      const own = typesByMispType[part];
+      const indicatorType = typesByMispType[part];
       const text = values[index];
-      if (own === undefined || text === undefined) return [];
-      const network = own === 'ip' && text.includes('/') ? normalizeValue('network', text) : undefined;
-      const written = network ?? normalizeValue(own, text);
-      return written === undefined ? [] : [{ type: network === undefined ? own : 'network', value: written }];
+      if (indicatorType === undefined || text === undefined) return [];
+      const network = indicatorType === 'ip' && text.includes('/') ? normalizeValue('network', text) : undefined;
+      const normalizedValue = network ?? normalizeValue(indicatorType, text);
+      return normalizedValue === undefined
+        ? []
+        : [{ type: network === undefined ? indicatorType : 'network', value: normalizedValue }];
     });
 };
 
 const parseDetails = (event: Fields, attribute: Fields): Partial<SourceIndicator> => {
   return {
-    name: textOrEmpty(event['info']).slice(0, 256),
-    description: textOrEmpty(attribute['comment']).slice(0, 4096),
-    tags: [...new Set([...tagNames(event['Tag']), ...tagNames(attribute['Tag'])])].slice(0, 64),
+    name: toText(event['info']).slice(0, 256),
+    description: toText(attribute['comment']).slice(0, 4096),
+    tags: [...new Set([...listTagNames(event['Tag']), ...listTagNames(attribute['Tag'])])].slice(0, 64),
     validFrom: parseFeedTime(attribute['first_seen']),
     isRevoked: attribute['deleted'] === true,
-    givenId: textOrEmpty(attribute['uuid']).slice(0, 256),
+    givenId: toText(attribute['uuid']).slice(0, 256),
   };
 };
 
@@ -67,21 +69,21 @@ const parseDetails = (event: Fields, attribute: Fields): Partial<SourceIndicator
  * Returns attributes that MISP marks for detection (`to_ids`); the others are context and are omitted. Deleted
  * attributes are revoked.
  */
-export const readMisp = (given: unknown, confidence = defaultConfidence): ParsedIndicators => {
+export const readMisp = (json: unknown, confidence = defaultConfidence): ParsedIndicators => {
   const indicators: SourceIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
-  for (const event of listEvents(given)) {
-    const ofObjects = objectsOrEmpty(event['Object']).flatMap((object) => objectsOrEmpty(object['Attribute']));
-    const attributes = [...objectsOrEmpty(event['Attribute']), ...ofObjects];
-    for (const attribute of attributes.filter(({ to_ids: isFit }) => isFit === true)) {
+  for (const event of listEvents(json)) {
+    const objectAttributes = toObjects(event['Object']).flatMap((object) => toObjects(object['Attribute']));
+    const attributes = [...toObjects(event['Attribute']), ...objectAttributes];
+    for (const attribute of attributes.filter(({ to_ids: isForDetection }) => isForDetection === true)) {
       const parts = parseParts(attribute);
       for (const { type, value } of parts)
         indicators.push(createIndicator(type, value, { confidence, ...parseDetails(event, attribute) }));
       if (parts.length > 0) continue;
-      const value = textOrEmpty(attribute['value']);
+      const value = toText(attribute['value']);
       refused.push({
-        at: textOrEmpty(attribute['uuid']) || value.slice(0, 100),
-        message: `${textOrEmpty(attribute['type'])} ${JSON.stringify(value)} cannot be matched`,
+        at: toText(attribute['uuid']) || value.slice(0, 100),
+        message: `${toText(attribute['type'])} ${JSON.stringify(value)} cannot be matched`,
       });
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Fields that contain observables. They are data: names of OpenTelemetry, ECS, Sysmon and Windows, OCSF, Zeek, cloud
- * audit and web logs
+ * Fields that contain observables. The list contains field names of OpenTelemetry, ECS, Sysmon and Windows, OCSF,
+ * Zeek, cloud audit logs and web logs
  */
 import { foldName } from '../detections/fields/table.ts';
 
@@ -75,8 +75,8 @@ const observableFields: Readonly<Record<ObservableKind, readonly string[]>> = {
   ],
   hash: [
     ...['Hashes', 'Hash', 'MD5', 'SHA1', 'SHA256', 'SHA512', 'FileHash', 'file_hash', 'sha256_hash', 'md5_hash'],
-    ...['file', 'process', 'process.parent', 'dll', 'process.executable', 'email.attachments.file'].flatMap((of) =>
-      ['md5', 'sha1', 'sha256', 'sha512'].flatMap((kind) => [`${of}.hash.${kind}`, `${of}.${kind}`]),
+    ...['file', 'process', 'process.parent', 'dll', 'process.executable', 'email.attachments.file'].flatMap((owner) =>
+      ['md5', 'sha1', 'sha256', 'sha512'].flatMap((kind) => [`${owner}.hash.${kind}`, `${owner}.${kind}`]),
     ),
     ...['related.hash', 'file.hashes.value', 'process.file.hashes.value', 'actor.process.file.hashes.value'],
     ...['tls.server.hash.sha256', 'tls.client.hash.sha256'],
@@ -123,10 +123,10 @@ for (const [kind, names] of Object.entries(observableFields) as [ObservableKind,
 const cachedKinds = new WeakMap<readonly string[], readonly ObservableKind[]>();
 
 /** Returns the kinds of observables at a position of an event, by its folded names. */
-export const observableKinds = (names: readonly string[]): readonly ObservableKind[] => {
-  const found = cachedKinds.get(names);
-  if (found !== undefined) return found;
-  const made = [...new Set(names.flatMap((name) => kindsByField.get(name) ?? []))];
-  cachedKinds.set(names, made);
-  return made;
+export const getObservableKinds = (names: readonly string[]): readonly ObservableKind[] => {
+  const cached = cachedKinds.get(names);
+  if (cached !== undefined) return cached;
+  const kinds = [...new Set(names.flatMap((name) => kindsByField.get(name) ?? []))];
+  cachedKinds.set(names, kinds);
+  return kinds;
 };

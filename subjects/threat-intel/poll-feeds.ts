@@ -17,7 +17,7 @@ import {
 import { FeedError, type FeedPosition, readFeed } from './read-feed.ts';
 import { type WriteCounts, writeIndicators } from './write-indicators.ts';
 
-export interface FeedPorts {
+export interface FeedDependencies {
   readonly documents: Documents;
   readonly outbound: Outbound;
   readonly box: SecretBox;
@@ -35,60 +35,60 @@ const maxWaitMs = dayMs;
 const maxRefused = 100;
 const maxConcurrentPolls = 4;
 
-const startPosition: FeedPosition = { etag: null, lastModified: null, addedAfter: null };
+const initialPosition: FeedPosition = { etag: null, lastModified: null, addedAfter: null };
 const noCounts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** Returns the position at which to continue. A document is read completely from time to time. */
-const chooseStart = (feed: Feed, state: ThreatFeedState | undefined, nowMs: number): FeedPosition => {
-  if (state?.feedVersion !== feed.version) return startPosition;
+/** Returns the position at which to continue. Once a day, a document is read completely. */
+const choosePosition = (feed: Feed, state: ThreatFeedState | undefined, nowMs: number): FeedPosition => {
+  if (state?.feedVersion !== feed.version) return initialPosition;
   const { etag, lastModified, addedAfter, lastReadAt } = state;
-  if (feed.location.type === 'taxii') return { ...startPosition, addedAfter };
+  if (feed.location.type === 'taxii') return { ...initialPosition, addedAfter };
   return lastReadAt !== null && nowMs - Date.parse(lastReadAt) < fullReadIntervalMs
     ? { etag, lastModified, addedAfter: null }
-    : startPosition;
+    : initialPosition;
 };
 
 /**
- * Moves the position back after a partial response: entries with the same time may be missing, so that time is
- * requested again.
+ * Moves the position back after a partial response. Entries with the same time may be missing, so they are requested
+ * again.
  */
-const moveBack = (addedAfter: string | null): string | null =>
+const rewindPosition = (addedAfter: string | null): string | null =>
   addedAfter === null ? null : toIsoTime(Date.parse(addedAfter) - 1000);
 
 interface ImportProgress {
   counts: typeof noCounts;
   refused: { readonly at: string; readonly message: string }[];
-  place: FeedPosition;
+  position: FeedPosition;
   hasRead: boolean;
 }
 
 const importFeed = async (
   feed: Feed,
-  ports: FeedPorts,
+  ports: FeedDependencies,
   { from, signal }: { readonly from: FeedPosition; readonly signal: AbortSignal },
   progress: ImportProgress,
 ): Promise<void> => {
   const { tenantId, name, halfLifeDays, validDays, raisesSignals } = feed;
   const { documents, clock } = ports;
-  const commit = (work: (of: Documents['forTenant']) => Promise<WriteCounts>) =>
-    documents.transaction(({ forTenant }) => work(forTenant));
-  let given = 0;
-  for await (const { read, place } of readFeed(feed, from, { ...ports, signal, tenantId })) {
-    given += read.indicators.length;
-    if (given > feed.maxIndicators)
+  const commit = (write: (forTenant: Documents['forTenant']) => Promise<WriteCounts>) =>
+    documents.transaction(({ forTenant }) => write(forTenant));
+  let receivedCount = 0;
+  for await (const { document: parsed, position } of readFeed(feed, from, { ...ports, signal, tenantId })) {
+    receivedCount += parsed.indicators.length;
+    if (receivedCount > feed.maxIndicators)
       throw new FeedError(
         `it returns more than ${feed.maxIndicators} indicators at once: increase the limit of the feed`,
       );
     const nowMs = clock.now();
     const huntFromMs = feed.retroHuntDays > 0 ? nowMs - feed.retroHuntDays * dayMs : null;
     const importOptions = { source: name, nowMs, halfLifeDays, validDays, raisesSignals, huntFromMs };
-    const written = await writeIndicators(commit, tenantId, read.indicators, importOptions);
-    for (const each of ['created', 'updated', 'unchanged'] as const) progress.counts[each] += written[each];
-    progress.counts.refused += read.refusedCount;
-    progress.refused.push(...read.refused.slice(0, maxRefused - progress.refused.length));
-    progress.place = place;
+    const writeCounts = await writeIndicators(commit, tenantId, parsed.indicators, importOptions);
+    for (const each of ['created', 'updated', 'unchanged'] as const) progress.counts[each] += writeCounts[each];
+    progress.counts.refused += parsed.refusedCount;
+    progress.refused.push(...parsed.refused.slice(0, maxRefused - progress.refused.length));
+    progress.position = position;
     progress.hasRead = true;
     signal.throwIfAborted();
   }
@@ -98,12 +98,12 @@ const importFeed = async (
 const createState = (
   feed: Feed,
   state: ThreatFeedState | undefined,
-  { counts, refused, place, hasRead }: ImportProgress,
+  { counts, refused, position, hasRead }: ImportProgress,
   { startedMs, failure }: { readonly startedMs: number; readonly failure: Error | undefined },
 ): ThreatFeedState => {
   const everyMs = feed.everySeconds * 1000;
   const waitMs = failure instanceof FeedError ? Math.min(failure.waitMs ?? 0, maxWaitMs) : 0;
-  const shared = {
+  const commonFields = {
     feedVersion: feed.version,
     lastPolledAt: toIsoTime(startedMs),
     nextPollAt: toIsoTime(startedMs + Math.max(everyMs, waitMs)),
@@ -114,17 +114,17 @@ const createState = (
       lastReadAt: null,
       counts: noCounts,
       refused: [],
-      ...startPosition,
+      ...initialPosition,
       ...state,
-      ...shared,
+      ...commonFields,
       // A document that could not be stored is read again; a collection continues after the stored entries.
-      ...(hasRead && { ...startPosition, addedAfter: moveBack(place.addedAfter) }),
+      ...(hasRead && { ...initialPosition, addedAfter: rewindPosition(position.addedAfter) }),
       error: failure.message.slice(0, 1000),
       failures: (state?.failures ?? 0) + 1,
     };
   return {
-    ...shared,
-    ...place,
+    ...commonFields,
+    ...position,
     refused,
     error: null,
     failures: 0,
@@ -135,13 +135,13 @@ const createState = (
 };
 
 /** Polls a feed, and stores the result. A failure does not change indicators. */
-export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal): Promise<void> => {
+export const pollFeed = async (feed: Feed, ports: FeedDependencies, signal: AbortSignal): Promise<void> => {
   const { documents, clock, log } = ports;
   const states = documents.forTenant(feed.tenantId).collection(threatFeedStates);
   const state = await states.find(feed.id);
   const startedMs = clock.now();
-  const from = chooseStart(feed, state, startedMs);
-  const progress: ImportProgress = { counts: { ...noCounts }, refused: [], place: from, hasRead: false };
+  const from = choosePosition(feed, state, startedMs);
+  const progress: ImportProgress = { counts: { ...noCounts }, refused: [], position: from, hasRead: false };
   let failure: Error | undefined;
   try {
     await importFeed(feed, ports, { from, signal }, progress);
@@ -155,53 +155,54 @@ export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal
         ? error
         : new FeedError('its indicators could not be stored; OIQ will retry');
   }
-  const after = createState(feed, state, progress, { startedMs, failure });
-  if (state === undefined) await states.insert({ id: feed.id, ...after });
-  else await states.replace(feed.id, after);
+  const nextState = createState(feed, state, progress, { startedMs, failure });
+  if (state === undefined) await states.insert({ id: feed.id, ...nextState });
+  else await states.replace(feed.id, nextState);
 };
 
-/** Returns a test for organizations whose plan includes threat feeds. */
-const entitledTenants = async (documents: Documents): Promise<(tenantId: string) => Promise<boolean>> => {
-  const known = new Map<string, boolean>();
+/** Returns a function that checks whether the plan of an organization includes threat feeds. */
+const createEntitlementTest = async (documents: Documents): Promise<(tenantId: string) => Promise<boolean>> => {
+  const entitlementByTenant = new Map<string, boolean>();
   return async (tenantId) => {
-    const found = known.get(tenantId);
-    if (found !== undefined) return found;
+    const cached = entitlementByTenant.get(tenantId);
+    if (cached !== undefined) return cached;
     const plan = await readPlan(documents, tenantId);
     const isEntitled = plan?.entitlements.includes('siem') === true;
-    known.set(tenantId, isEntitled);
+    entitlementByTenant.set(tenantId, isEntitled);
     return isEntitled;
   };
 };
 
 /** Polls due feeds, some of them concurrently. */
-export const pollDueFeeds = async (ports: FeedPorts, signal: AbortSignal): Promise<void> => {
+export const pollDueFeeds = async (ports: FeedDependencies, signal: AbortSignal): Promise<void> => {
   const { documents, clock } = ports;
-  const polled = new Map<string, Pick<ThreatFeedState, 'nextPollAt' | 'feedVersion'>>();
+  const pollsByFeed = new Map<string, Pick<ThreatFeedState, 'nextPollAt' | 'feedVersion'>>();
   const removedFeeds = new Map<string, string>();
   for await (const { tenantId, id, nextPollAt, feedVersion } of documents.findInAllTenants(threatFeedStates)) {
-    polled.set(id, { nextPollAt, feedVersion });
+    pollsByFeed.set(id, { nextPollAt, feedVersion });
     removedFeeds.set(id, tenantId);
   }
-  const isEntitled = await entitledTenants(documents);
-  const due: Feed[] = [];
+  const isEntitled = await createEntitlementTest(documents);
+  const dueFeeds: Feed[] = [];
   for await (const feed of documents.findInAllTenants(threatFeeds)) {
     removedFeeds.delete(feed.id);
-    const last = polled.get(feed.id);
+    const lastPoll = pollsByFeed.get(feed.id);
     const maxDelayMs = Math.max(feed.everySeconds * 1000, maxWaitMs);
     const isDue =
-      last?.feedVersion !== feed.version || parseSavedDueMs(last.nextPollAt, clock.now(), maxDelayMs) <= clock.now();
-    if (feed.enabled && isDue && (await isEntitled(feed.tenantId))) due.push(feed);
+      lastPoll?.feedVersion !== feed.version ||
+      parseSavedDueMs(lastPoll.nextPollAt, clock.now(), maxDelayMs) <= clock.now();
+    if (feed.enabled && isDue && (await isEntitled(feed.tenantId))) dueFeeds.push(feed);
   }
   for (const [id, tenantId] of removedFeeds)
     await documents.forTenant(tenantId).collection(threatFeedStates).delete(id);
   const poll = async (): Promise<void> => {
-    for (let feed = due.shift(); feed !== undefined && !signal.aborted; feed = due.shift())
+    for (let feed = dueFeeds.shift(); feed !== undefined && !signal.aborted; feed = dueFeeds.shift())
       await pollFeed(feed, ports, signal);
   };
   await Promise.all(Array.from({ length: maxConcurrentPolls }, poll));
 };
 
-export const pollThreatFeeds = defineJob<FeedPorts>({
+export const pollThreatFeeds = defineJob<FeedDependencies>({
   name: 'threat-feeds',
   summary: 'Polls threat indicator feeds that are due',
   everyMs: 15_000,

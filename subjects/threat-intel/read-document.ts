@@ -25,9 +25,9 @@ export interface ParsedDocument extends ParsedIndicators {
  * Transfer format of the worker: indicators as JSON texts of a thousand each, because objects would be copied in one
  * time slice of the main thread
  */
-type PackedDocument = Omit<ParsedDocument, 'indicators'> & { readonly parts: readonly string[] };
+type PackedDocument = Omit<ParsedDocument, 'indicators'> & { readonly jsonParts: readonly string[] };
 
-/** The problem of a document, or the number of indicators if it exceeds the limit */
+/** Why a document was not accepted: its problem, or its number of indicators if that exceeds the limit */
 export type ParseFailure = { readonly problem: string } | { readonly tooMany: number };
 
 const indicatorsPerPart = 1_000;
@@ -39,10 +39,10 @@ const limitDocument = (
   { max: maxIndicators }: DocumentOptions,
 ): ParsedDocument | ParseFailure => {
   if (indicators.length > maxIndicators) return { tooMany: indicators.length };
-  const first = refused.slice(0, maxRefused);
+  const listedRefusals = refused.slice(0, maxRefused);
   return {
     indicators,
-    refused: first.map(({ at, message }) => ({ at, message: message.slice(0, maxMessageCharacters) })),
+    refused: listedRefusals.map(({ at, message }) => ({ at, message: message.slice(0, maxMessageCharacters) })),
     refusedCount: refused.length,
   };
 };
@@ -61,17 +61,17 @@ const toParseFailure = (error: unknown): ParseFailure => {
 
 /** UTF-8 bytes as received, or text. Bytes are cheaper to transfer to a worker. */
 type DocumentInput = string | Uint8Array;
-const decodeText = (given: DocumentInput): string =>
-  typeof given === 'string' ? given : new TextDecoder().decode(given);
+const decodeText = (input: DocumentInput): string =>
+  typeof input === 'string' ? input : new TextDecoder().decode(input);
 
 /** Returns the indicators of a text, or the reason of the failure. */
 export const readDocument = (
   format: FeedFormat,
-  given: DocumentInput,
-  of: DocumentOptions,
+  input: DocumentInput,
+  options: DocumentOptions,
 ): ParsedDocument | ParseFailure => {
   try {
-    return limitDocument(formatReaders[format](decodeText(given), of.confidence), of);
+    return limitDocument(formatReaders[format](decodeText(input), options.confidence), options);
   } catch (error) {
     return toParseFailure(error);
   }
@@ -79,15 +79,15 @@ export const readDocument = (
 
 const packDocument = ({ indicators, ...document }: ParsedDocument): PackedDocument => ({
   ...document,
-  parts: Array.from({ length: Math.ceil(indicators.length / indicatorsPerPart) }, (_, part) =>
+  jsonParts: Array.from({ length: Math.ceil(indicators.length / indicatorsPerPart) }, (_, part) =>
     JSON.stringify(indicators.slice(part * indicatorsPerPart, (part + 1) * indicatorsPerPart)),
   ),
 });
 
 /** Yields to the event loop between parts. */
-const unpackDocument = async ({ parts, ...document }: PackedDocument): Promise<ParsedDocument> => {
+const unpackDocument = async ({ jsonParts, ...document }: PackedDocument): Promise<ParsedDocument> => {
   const indicators: SourceIndicator[] = [];
-  for (const part of parts) {
+  for (const part of jsonParts) {
     indicators.push(...(JSON.parse(part) as SourceIndicator[]));
     await yieldToEventLoop();
   }
@@ -96,8 +96,8 @@ const unpackDocument = async ({ parts, ...document }: PackedDocument): Promise<P
 
 /** Entry point of the worker for documents. */
 export const readDocumentPacked = (...args: Parameters<typeof readDocument>): PackedDocument | ParseFailure => {
-  const read = readDocument(...args);
-  return 'indicators' in read ? packDocument(read) : read;
+  const document = readDocument(...args);
+  return 'indicators' in document ? packDocument(document) : document;
 };
 
 const readDocumentPackedInWorker = runInWorker(import.meta.url, readDocumentPacked, { transfersBytes: true });
@@ -107,30 +107,30 @@ export const readDocumentInWorker = async (
   reader: WorkerRequester,
   ...args: Parameters<typeof readDocument>
 ): Promise<ParsedDocument | ParseFailure> => {
-  const read = await readDocumentPackedInWorker(reader, ...args);
-  return 'parts' in read ? unpackDocument(read) : read;
+  const document = await readDocumentPackedInWorker(reader, ...args);
+  return 'jsonParts' in document ? unpackDocument(document) : document;
 };
 
 /** A page of a TAXII 2.1 collection */
 export interface ParsedPage {
-  readonly read: ParsedDocument;
+  readonly document: ParsedDocument;
   /** Whether more pages follow */
-  readonly more: boolean;
+  readonly hasMore: boolean;
   /** Position of the next page; empty if the server does not return it */
   readonly next: string;
 }
 
 /** Parses a page, or returns the reason of the failure. */
-export const readPage = (given: DocumentInput, of: DocumentOptions): ParsedPage | ParseFailure => {
+export const readPage = (input: DocumentInput, options: DocumentOptions): ParsedPage | ParseFailure => {
   try {
-    const text = decodeText(given);
+    const text = decodeText(input);
     const envelope: unknown = text.trim() === '' ? {} : JSON.parse(text);
     if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
       return { problem: 'is not a TAXII 2.1 envelope' };
-    const { objects = [], more, next } = envelope as { objects?: unknown; more?: unknown; next?: unknown };
-    const read = limitDocument(readStix(objects, of.confidence), of);
-    if ('problem' in read || 'tooMany' in read) return read;
-    return { read, more: more === true, next: typeof next === 'string' ? next : '' };
+    const { objects = [], hasMore, next } = envelope as { objects?: unknown; hasMore?: unknown; next?: unknown };
+    const document = limitDocument(readStix(objects, options.confidence), options);
+    if ('problem' in document || 'tooMany' in document) return document;
+    return { document, hasMore: hasMore === true, next: typeof next === 'string' ? next : '' };
   } catch (error) {
     return toParseFailure(error);
   }
@@ -139,7 +139,7 @@ export const readPage = (given: DocumentInput, of: DocumentOptions): ParsedPage 
 /** Entry point of the worker for pages. */
 export const readPagePacked = (...args: Parameters<typeof readPage>) => {
   const page = readPage(...args);
-  return 'read' in page ? { ...page, read: packDocument(page.read) } : page;
+  return 'document' in page ? { ...page, document: packDocument(page.document) } : page;
 };
 
 const readPagePackedInWorker = runInWorker(import.meta.url, readPagePacked, { transfersBytes: true });
@@ -150,5 +150,5 @@ export const readPageInWorker = async (
   ...args: Parameters<typeof readPage>
 ): Promise<ParsedPage | ParseFailure> => {
   const page = await readPagePackedInWorker(reader, ...args);
-  return 'read' in page ? { ...page, read: await unpackDocument(page.read) } : page;
+  return 'document' in page ? { ...page, document: await unpackDocument(page.document) } : page;
 };

@@ -32,8 +32,8 @@ export type FeedPosition = Pick<ThreatFeedState, 'etag' | 'lastModified' | 'adde
 
 /** A part of a feed, and the position after it */
 export interface FeedPart {
-  readonly read: ParsedDocument;
-  readonly place: FeedPosition;
+  readonly document: ParsedDocument;
+  readonly position: FeedPosition;
 }
 
 export interface FeedContext {
@@ -51,14 +51,14 @@ const maxPages = 10_000;
 const pageSize = 1_000;
 const taxiiMediaType = 'application/taxii+json;version=2.1';
 
-const decryptSecret = (box: SecretBox, sealed: string): string => {
-  const text = box.open(secretPurpose, sealed);
+const decryptSecret = (box: SecretBox, encryptedSecret: string): string => {
+  const text = box.open(secretPurpose, encryptedSecret);
   if (text === undefined)
     throw new FeedError('its secret was encrypted with another key of the installation: subscribe to the feed again');
   return text;
 };
 
-const authorizationHeaders = ({ authentication }: ThreatFeed, box: SecretBox): Record<string, string> => {
+const createAuthorizationHeaders = ({ authentication }: ThreatFeed, box: SecretBox): Record<string, string> => {
   if (authentication.type === 'none') return {};
   if (authentication.type === 'header') return { [authentication.header]: decryptSecret(box, authentication.secret) };
   const pair = `${authentication.username}:${decryptSecret(box, authentication.password)}`;
@@ -72,14 +72,14 @@ const fetchFeed = async (
   url: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> => {
-  const answer = await outbound.fetch(url, {
-    headers: { 'user-agent': 'OIQ', ...headers, ...authorizationHeaders(feed, box) },
+  const response = await outbound.fetch(url, {
+    headers: { 'user-agent': 'OIQ', ...headers, ...createAuthorizationHeaders(feed, box) },
     timeoutMs,
     maxBytes: feed.maxBytes,
     signal,
   });
-  const { status } = answer;
-  if (status === 200 || status === 304) return answer;
+  const { status } = response;
+  if (status === 200 || status === 304) return response;
   const { host } = new URL(url);
   if (status === 401 || status === 403)
     throw new FeedError(`${host} refuses the credentials (${status}): check the authentication of the feed`);
@@ -89,7 +89,7 @@ const fetchFeed = async (
     );
   if (status === 404) throw new FeedError(`${host} found no resource (404): check the address of the feed`);
   if (status === 406) throw new FeedError(`${host} does not support TAXII 2.1 (406)`);
-  const waitMs = parseRetryAfterMs(answer.headers);
+  const waitMs = parseRetryAfterMs(response.headers);
   throw new FeedError(
     `${host} answered ${status}${waitMs === undefined ? '' : `, and requests a wait of ${Math.ceil(waitMs / 1000)} s`}`,
     waitMs,
@@ -98,17 +98,19 @@ const fetchFeed = async (
 
 const bytesPerSlice = 4 * 1024 * 1024;
 
-/** Returns the complete body, concatenated in several time slices; a copy of 60 MB would block the event loop. */
+/**
+ * Returns the complete body, concatenated in several time slices; a single copy of 60 MB would block the event loop.
+ */
 export const concatInSlices = async ({ body }: Response): Promise<Uint8Array> => {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of body ?? []) pieces.push(piece);
-  const whole = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0));
-  let [at, sliceEndsAt] = [0, bytesPerSlice];
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-    if (at < sliceEndsAt) continue;
-    sliceEndsAt = at + bytesPerSlice;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body ?? []) chunks.push(chunk);
+  const whole = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
+  let [offset, sliceEndsAt] = [0, bytesPerSlice];
+  for (const piece of chunks) {
+    whole.set(piece, offset);
+    offset += piece.length;
+    if (offset < sliceEndsAt) continue;
+    sliceEndsAt = offset + bytesPerSlice;
     await yieldToEventLoop();
   }
   return whole;
@@ -116,9 +118,9 @@ export const concatInSlices = async ({ body }: Response): Promise<Uint8Array> =>
 
 /** Throws an error if a document cannot be parsed. */
 const assertParsed: <Read extends object>(
-  read: Read | ParseFailure,
+  result: Read | ParseFailure,
   feed: ThreatFeed,
-) => asserts read is Exclude<Read, ParseFailure> = (read, { maxIndicators }) => {
+) => asserts result is Exclude<Read, ParseFailure> = (read, { maxIndicators }) => {
   if ('problem' in read) throw new FeedError(`its response ${read.problem}`);
   if ('tooMany' in read)
     throw new FeedError(`it returns more than ${maxIndicators} indicators at once: increase the limit of the feed`);
@@ -133,25 +135,25 @@ async function* readUrl(
   feed: ThreatFeed,
   { url, format }: Extract<FeedLocation, { type: 'url' }>,
   { etag, lastModified }: FeedPosition,
-  reading: FeedContext,
+  context: FeedContext,
 ): AsyncGenerator<FeedPart> {
-  const answer = await fetchFeed(feed, reading, url, {
+  const response = await fetchFeed(feed, context, url, {
     ...(etag !== null && { 'if-none-match': etag }),
     ...(lastModified !== null && { 'if-modified-since': lastModified }),
   });
-  if (answer.status === 304) return;
-  const { headers } = answer;
-  const read = await readDocumentInWorker(reading, format, await concatInSlices(answer), toDocumentOptions(feed));
-  assertParsed(read, feed);
+  if (response.status === 304) return;
+  const { headers } = response;
+  const readUpTo = await readDocumentInWorker(context, format, await concatInSlices(response), toDocumentOptions(feed));
+  assertParsed(readUpTo, feed);
   yield {
-    read,
-    place: { etag: headers.get('etag'), lastModified: headers.get('last-modified'), addedAfter: null },
+    document: readUpTo,
+    position: { etag: headers.get('etag'), lastModified: headers.get('last-modified'), addedAfter: null },
   };
 }
 
-const lastAddedDate = (headers: Headers): string | null => {
-  const given = headers.get('x-taxii-date-added-last');
-  return given !== null && !Number.isNaN(Date.parse(given)) ? given : null;
+const getLastAddedDate = (headers: Headers): string | null => {
+  const date = headers.get('x-taxii-date-added-last');
+  return date !== null && !Number.isNaN(Date.parse(date)) ? date : null;
 };
 
 /** A page of a collection: entries added after a time, and the position in that response */
@@ -160,8 +162,8 @@ interface TaxiiPage {
   readonly next: string | undefined;
 }
 
-const createPageUrl = (objects: string, { addedAfter, next }: TaxiiPage): string => {
-  const url = new URL(objects);
+const createPageUrl = (objectsUrl: string, { addedAfter, next }: TaxiiPage): string => {
+  const url = new URL(objectsUrl);
   url.searchParams.set('limit', String(pageSize));
   url.searchParams.set('match[type]', 'indicator');
   if (addedAfter !== null) url.searchParams.set('added_after', addedAfter);
@@ -173,37 +175,41 @@ const createPageUrl = (objects: string, { addedAfter, next }: TaxiiPage): string
  * Returns the next page. If the server announces more but returns no `next`, entries added after this page are
  * requested.
  */
-const nextPage = (page: TaxiiPage, { more, next }: ParsedPage, addedLast: string | null): TaxiiPage | undefined => {
-  if (!more) return undefined;
-  const behind =
+const getNextPage = (
+  page: TaxiiPage,
+  { hasMore, next }: ParsedPage,
+  addedLast: string | null,
+): TaxiiPage | undefined => {
+  if (!hasMore) return undefined;
+  const followingPage =
     next !== '' ? { addedAfter: page.addedAfter, next } : { addedAfter: addedLast ?? page.addedAfter, next: undefined };
-  if (behind.next === page.next && behind.addedAfter === page.addedAfter)
+  if (followingPage.next === page.next && followingPage.addedAfter === page.addedAfter)
     throw new FeedError('it reports more pages, but not their address');
-  return behind;
+  return followingPage;
 };
 
 async function* readTaxii(
   feed: ThreatFeed,
   { apiRoot, collection }: Extract<FeedLocation, { type: 'taxii' }>,
   { addedAfter }: FeedPosition,
-  reading: FeedContext,
+  context: FeedContext,
 ): AsyncGenerator<FeedPart> {
-  const objects = `${trimTrailing(apiRoot, '/')}/collections/${encodeURIComponent(collection)}/objects/`;
+  const objectsUrl = `${trimTrailing(apiRoot, '/')}/collections/${encodeURIComponent(collection)}/objects/`;
   let page: TaxiiPage | undefined = { addedAfter, next: undefined };
   let read = addedAfter;
   for (let count = 0; page !== undefined; count++) {
     if (count >= maxPages) throw new FeedError(`it has more than ${maxPages} pages`);
-    const answer = await fetchFeed(feed, reading, createPageUrl(objects, page), { accept: taxiiMediaType });
-    const given = await readPageInWorker(reading, await concatInSlices(answer), toDocumentOptions(feed));
-    assertParsed(given, feed);
-    const addedLast = lastAddedDate(answer.headers);
+    const response = await fetchFeed(feed, context, createPageUrl(objectsUrl, page), { accept: taxiiMediaType });
+    const parsedPage = await readPageInWorker(context, await concatInSlices(response), toDocumentOptions(feed));
+    assertParsed(parsedPage, feed);
+    const addedLast = getLastAddedDate(response.headers);
     // Objects arrive in the order in which the server added them.
     read = addedLast ?? read;
     yield {
-      read: given.read,
-      place: { etag: null, lastModified: null, addedAfter: read },
+      document: parsedPage.document,
+      position: { etag: null, lastModified: null, addedAfter: read },
     };
-    page = nextPage(page, given, addedLast);
+    page = getNextPage(page, parsedPage, addedLast);
   }
 }
 
@@ -211,7 +217,7 @@ async function* readTaxii(
  * Yields the parts of a feed since the last read; none if nothing changed. Rejects with `FeedError`, or with
  * `OutboundError` if the egress policy denies the address or the response is too large.
  */
-export const readFeed = (feed: ThreatFeed, place: FeedPosition, reading: FeedContext): AsyncGenerator<FeedPart> =>
+export const readFeed = (feed: ThreatFeed, position: FeedPosition, context: FeedContext): AsyncGenerator<FeedPart> =>
   feed.location.type === 'url'
-    ? readUrl(feed, feed.location, place, reading)
-    : readTaxii(feed, feed.location, place, reading);
+    ? readUrl(feed, feed.location, position, context)
+    : readTaxii(feed, feed.location, position, context);

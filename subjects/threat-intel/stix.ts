@@ -2,7 +2,7 @@
 
 import type { Fields } from '../../runtime/fields.ts';
 import type { IndicatorType, SourceIndicator } from '../../schemas/resources/threat-intel.ts';
-import { fieldsOrEmpty, objectsOrEmpty, textOrEmpty } from './fields.ts';
+import { toFields, toObjects, toText } from './fields.ts';
 import {
   createIndicator,
   defaultConfidence,
@@ -59,10 +59,10 @@ class PatternReader {
   }
 
   /** Returns the next token if it matches the expression. */
-  consume(form: RegExp): RegExpExecArray | null {
-    form.lastIndex = this.#at;
-    const match = form.exec(this.#pattern);
-    if (match !== null) this.#at = form.lastIndex;
+  consume(tokenPattern: RegExp): RegExpExecArray | null {
+    tokenPattern.lastIndex = this.#at;
+    const match = tokenPattern.exec(this.#pattern);
+    if (match !== null) this.#at = tokenPattern.lastIndex;
     return match;
   }
 
@@ -79,11 +79,11 @@ const toValues = (path: string, texts: readonly string[]): { type: IndicatorType
   const type = typesByPath.find(([pattern]) => pattern.test(path))?.[1];
   if (type === undefined) return `${path} cannot be matched`;
   const values: { type: IndicatorType; value: string }[] = [];
-  for (const written of texts) {
+  for (const text of texts) {
     // A pattern may contain a network in place of an address.
-    const network = type === 'ip' && written.includes('/') ? normalizeValue('network', written) : undefined;
-    const value = network ?? normalizeValue(type, written);
-    if (value === undefined) return `${JSON.stringify(written)} is not a valid ${type}`;
+    const network = type === 'ip' && text.includes('/') ? normalizeValue('network', text) : undefined;
+    const value = network ?? normalizeValue(type, text);
+    if (value === undefined) return `${JSON.stringify(text)} is not a valid ${type}`;
     values.push({ type: network === undefined ? type : 'network', value });
   }
   return values;
@@ -98,16 +98,16 @@ const tooManyValues = `a pattern must have at most ${maxValues} values: split it
 
 /** Returns the texts of a comparison: a single one, or those of a list. */
 const parseTexts = (reader: PatternReader): string[] | string => {
-  const notUnderstood = `this comparison is not supported: ${reader.rest}`;
+  const problem = `this comparison is not supported: ${reader.rest}`;
   const isList = reader.consume(listStartPattern) !== null;
   const texts: string[] = [];
   do {
-    const written = reader.consume(textPattern);
-    if (written === null) return notUnderstood;
+    const textMatch = reader.consume(textPattern);
+    if (textMatch === null) return problem;
     if (!reader.countValue()) return tooManyValues;
-    texts.push(unescapeText(written[1] ?? ''));
+    texts.push(unescapeText(textMatch[1] ?? ''));
   } while (isList && reader.consume(commaPattern) !== null);
-  return isList && reader.consume(listEndPattern) === null ? notUnderstood : texts;
+  return isList && reader.consume(listEndPattern) === null ? problem : texts;
 };
 
 /** Returns the values in one pair of brackets. */
@@ -133,21 +133,21 @@ const parseObservation = (reader: PatternReader): PatternValue[] | string => {
 export const parsePattern = (pattern: string): PatternValue[] | string => {
   if (pattern.length > maxCharacters) return `a pattern must have at most ${maxCharacters} characters: split it`;
   const reader = new PatternReader(pattern.trim());
-  const found: PatternValue[] = [];
+  const patternValues: PatternValue[] = [];
   do {
     if (reader.consume(openingPattern) === null) break;
     const values = parseObservation(reader);
     if (typeof values === 'string') return values;
-    found.push(...values);
-    if (reader.isAtEnd) return found;
+    patternValues.push(...values);
+    if (reader.isAtEnd) return patternValues;
   } while (reader.consume(orPattern) !== null);
   return 'only alternatives of values are supported: no sequence, repetition or time';
 };
 
-const listObjects = (given: unknown): Fields[] => {
-  if (Array.isArray(given)) return objectsOrEmpty(given);
-  const { objects = [given] } = fieldsOrEmpty(given);
-  return objectsOrEmpty(objects);
+const listObjects = (input: unknown): Fields[] => {
+  if (Array.isArray(input)) return toObjects(input);
+  const { objects = [input] } = toFields(input);
+  return toObjects(objects);
 };
 
 const listStrings = (value: unknown): string[] =>
@@ -156,37 +156,37 @@ const listStrings = (value: unknown): string[] =>
 const parseDetails = (stix: Fields): Partial<SourceIndicator> => {
   const { confidence } = stix;
   return {
-    name: textOrEmpty(stix['name']).slice(0, 256),
-    description: textOrEmpty(stix['description']).slice(0, 4096),
+    name: toText(stix['name']).slice(0, 256),
+    description: toText(stix['description']).slice(0, 4096),
     tags: [...new Set([...listStrings(stix['labels']), ...listStrings(stix['indicator_types'])])],
     ...(typeof confidence === 'number' && { confidence: Math.min(100, Math.max(0, confidence)) }),
     validFrom: parseFeedTime(stix['valid_from']),
     validUntil: parseFeedTime(stix['valid_until']),
     isRevoked: stix['revoked'] === true,
-    givenId: textOrEmpty(stix['id']).slice(0, 256),
+    givenId: toText(stix['id']).slice(0, 256),
   };
 };
 
-/** Returns the indicator objects; of several versions of an object, the latest. */
-const latestIndicators = (given: unknown): Fields[] => {
-  const latest = new Map<unknown, Fields>();
-  for (const stix of listObjects(given)) {
+/** Returns the indicator objects. If an object has several versions, returns the latest. */
+const selectLatestIndicators = (input: unknown): Fields[] => {
+  const latestById = new Map<unknown, Fields>();
+  for (const stix of listObjects(input)) {
     if (stix['type'] !== 'indicator') continue;
-    const id = textOrEmpty(stix['id']) || stix;
-    if (textOrEmpty(latest.get(id)?.['modified']) <= textOrEmpty(stix['modified'])) latest.set(id, stix);
+    const id = toText(stix['id']) || stix;
+    if (toText(latestById.get(id)?.['modified']) <= toText(stix['modified'])) latestById.set(id, stix);
   }
-  return [...latest.values()];
+  return [...latestById.values()];
 };
 
 /** Parses STIX. `confidence` applies to indicators whose source specifies none. */
-export const readStix = (given: unknown, confidence = defaultConfidence): ParsedIndicators => {
+export const readStix = (input: unknown, confidence = defaultConfidence): ParsedIndicators => {
   const indicators: SourceIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
-  for (const stix of latestIndicators(given)) {
-    const at = textOrEmpty(stix['id']);
-    const { pattern, pattern_type: kind = 'stix' } = stix;
-    if (kind !== 'stix' || typeof pattern !== 'string') {
-      refused.push({ at, message: `patterns of the type ${textOrEmpty(kind)} are not supported` });
+  for (const stix of selectLatestIndicators(input)) {
+    const at = toText(stix['id']);
+    const { pattern, pattern_type: patternType = 'stix' } = stix;
+    if (patternType !== 'stix' || typeof pattern !== 'string') {
+      refused.push({ at, message: `patterns of the type ${toText(patternType)} are not supported` });
       continue;
     }
     const values = parsePattern(pattern);

@@ -1,6 +1,6 @@
 /** Stored matches of threat indicators */
 
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 
@@ -31,14 +31,17 @@ export type MatchFilter = Readonly<Partial<Record<(typeof matchFilters)[number],
   readonly minScore?: number | undefined;
 };
 
-/** Returns a page of matches, the newest first. A match with several stored counts has the latest one. */
+/**
+ * Returns a page of matches, the newest first. If several counts of a match are stored, its latest count is
+ * returned.
+ */
 export const readMatches = (
-  { columns }: Pick<Reading, 'columns'>,
-  { projectId, minScore, ...equal }: MatchFilter,
+  { columns }: Pick<TenantReader, 'columns'>,
+  { projectId, minScore, ...equalityFilters }: MatchFilter,
   page: HistoryPage,
 ): Promise<StoredMatch[]> => {
   const { sql, values } = createHistoryCondition(page, 'id');
-  const filteredColumns = matchFilters.filter((column) => equal[column] !== undefined);
+  const filteredColumns = matchFilters.filter((column) => equalityFilters[column] !== undefined);
   const conditions = [
     sql,
     ...filteredColumns.map((column) => `${column} = {${column}:String}`),
@@ -52,7 +55,7 @@ export const readMatches = (
     ORDER BY time DESC, id DESC, count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     {
       ...values,
-      ...Object.fromEntries(filteredColumns.map((column) => [column, equal[column] ?? ''])),
+      ...Object.fromEntries(filteredColumns.map((column) => [column, equalityFilters[column] ?? ''])),
       ...(projectId !== undefined && { project: projectId }),
       ...(minScore !== undefined && { minScore: String(minScore) }),
     },

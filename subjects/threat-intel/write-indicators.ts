@@ -44,11 +44,11 @@ export interface WriteCounts {
 
 /** Adds current indicators to the blocks. */
 export const addBlock = async (
-  of: Documents['forTenant'],
+  forTenant: Documents['forTenant'],
   tenantId: string,
   indicators: readonly BlockIndicator[],
 ): Promise<void> => {
-  if (indicators.length > 0) await of(tenantId).collection(indicatorBlocks).insert(encodeBlock(indicators));
+  if (indicators.length > 0) await forTenant(tenantId).collection(indicatorBlocks).insert(encodeBlock(indicators));
 };
 
 const withoutMetadata = ({
@@ -74,84 +74,90 @@ const toStoredIndicator = (indicator: SourceIndicator, importOptions: ImportOpti
 };
 
 /** Returns whether a source reports an unchanged indicator. */
-const isUnchanged = (next: ThreatIndicator, before: ThreatIndicator, given: SourceIndicator): boolean => {
-  const timeless = (indicator: ThreatIndicator) => ({
+const isUnchanged = (
+  updated: ThreatIndicator,
+  existing: ThreatIndicator,
+  sourceIndicator: SourceIndicator,
+): boolean => {
+  const omitTimes = (indicator: ThreatIndicator) => ({
     ...indicator,
     seenAt: '',
-    validUntil: given.validUntil === null ? '' : indicator.validUntil,
+    validUntil: sourceIndicator.validUntil === null ? '' : indicator.validUntil,
   });
-  return isDeepStrictEqual(timeless(next), timeless(before));
+  return isDeepStrictEqual(omitTimes(updated), omitTimes(existing));
 };
 
 /**
- * An unknown indicator need not be revoked. An indicator that a source continues to report is confirmed once per day.
+ * Decides whether an indicator is written. A revoked indicator that is unknown is not stored; an unchanged indicator
+ * is confirmed once per day.
  */
 const classifyChange = (
-  next: ThreatIndicator,
-  before: (ThreatIndicator & StoredMetadata) | undefined,
-  given: SourceIndicator,
-): { readonly outcome: keyof WriteCounts; readonly isWritten: boolean } => {
-  if (before === undefined)
-    return next.isRevoked ? { outcome: 'unchanged', isWritten: false } : { outcome: 'created', isWritten: true };
-  if (!isUnchanged(next, withoutMetadata(before), given)) return { outcome: 'updated', isWritten: true };
+  updated: ThreatIndicator,
+  existing: (ThreatIndicator & StoredMetadata) | undefined,
+  sourceIndicator: SourceIndicator,
+): { readonly outcome: keyof WriteCounts; readonly shouldWrite: boolean } => {
+  if (existing === undefined)
+    return updated.isRevoked ? { outcome: 'unchanged', shouldWrite: false } : { outcome: 'created', shouldWrite: true };
+  if (!isUnchanged(updated, withoutMetadata(existing), sourceIndicator))
+    return { outcome: 'updated', shouldWrite: true };
   return {
     outcome: 'unchanged',
-    isWritten: Date.parse(next.seenAt) - Date.parse(before.seenAt) >= confirmationIntervalMs,
+    shouldWrite: Date.parse(updated.seenAt) - Date.parse(existing.seenAt) >= confirmationIntervalMs,
   };
 };
 
 /** Returns indicators that the source reported with one of these ids and no longer reports. */
 const findDroppedIndicators = async (
-  of: Documents['forTenant'],
+  forTenant: Documents['forTenant'],
   tenantId: string,
-  part: readonly SourceIndicator[],
+  batch: readonly SourceIndicator[],
   { source, indicatorsByKey }: { readonly source: string; readonly indicatorsByKey: ReadonlyMap<string, unknown> },
 ): Promise<(ThreatIndicator & StoredMetadata)[]> => {
-  const ids = [...new Set(part.map(({ givenId }) => givenId).filter((id) => id !== ''))];
+  const ids = [...new Set(batch.map(({ givenId }) => givenId).filter((id) => id !== ''))];
   if (ids.length === 0) return [];
-  const { items } = await of(tenantId)
+  const { items } = await forTenant(tenantId)
     .collection(threatIndicators)
     .list({ filter: { source, givenId: { $in: ids }, isRevoked: false }, limit: 1000 });
   return items.filter(({ key }) => !indicatorsByKey.has(key));
 };
 
-const writePart = async (
-  of: Documents['forTenant'],
+const writeBatch = async (
+  forTenant: Documents['forTenant'],
   tenantId: string,
   {
-    part,
+    batch,
     indicatorsByKey,
     importOptions,
-  }: { part: readonly SourceIndicator[]; indicatorsByKey: ReadonlyMap<string, unknown>; importOptions: ImportOptions },
+  }: { batch: readonly SourceIndicator[]; indicatorsByKey: ReadonlyMap<string, unknown>; importOptions: ImportOptions },
 ): Promise<{ readonly counts: WriteCounts; readonly written: readonly ThreatIndicator[] }> => {
   const { source, nowMs } = importOptions;
-  const stored = of(tenantId).collection(threatIndicators);
-  const { items } = await stored.list({
-    filter: { key: { $in: part.map(({ type, value }) => buildIndicatorKey(source, type, value)) } },
+  const indicatorCollection = forTenant(tenantId).collection(threatIndicators);
+  const { items } = await indicatorCollection.list({
+    filter: { key: { $in: batch.map(({ type, value }) => buildIndicatorKey(source, type, value)) } },
     limit: 1000,
   });
-  const known = new Map(items.map((item) => [item.key, item]));
+  const existingByKey = new Map(items.map((item) => [item.key, item]));
   const counts = { created: 0, updated: 0, unchanged: 0 };
   const written: ThreatIndicator[] = [];
-  for (const indicator of part) {
-    const next = toStoredIndicator(indicator, importOptions);
-    const before = known.get(next.key);
-    const { outcome, isWritten } = classifyChange(next, before, indicator);
+  for (const indicator of batch) {
+    const updated = toStoredIndicator(indicator, importOptions);
+    const existing = existingByKey.get(updated.key);
+    const { outcome, shouldWrite } = classifyChange(updated, existing, indicator);
     counts[outcome]++;
-    if (!isWritten) continue;
-    if (before === undefined) await stored.insert(next);
-    else await stored.replace(before.id, next, before.version);
-    written.push(next);
+    if (!shouldWrite) continue;
+    if (existing === undefined) await indicatorCollection.insert(updated);
+    else await indicatorCollection.replace(existing.id, updated, existing.version);
+    written.push(updated);
     if (written.length % writesPerSlice === 0) await yieldToEventLoop();
   }
-  for (const before of await findDroppedIndicators(of, tenantId, part, { source, indicatorsByKey })) {
-    const next = { ...withoutMetadata(before), isRevoked: true, seenAt: new Date(nowMs).toISOString() };
-    await stored.replace(before.id, next, before.version);
-    written.push(next);
+  for (const existing of await findDroppedIndicators(forTenant, tenantId, batch, { source, indicatorsByKey })) {
+    const updated = { ...withoutMetadata(existing), isRevoked: true, seenAt: new Date(nowMs).toISOString() };
+    await indicatorCollection.replace(existing.id, updated, existing.version);
+    written.push(updated);
     counts.updated++;
     if (written.length % writesPerSlice === 0) await yieldToEventLoop();
   }
-  await addBlock(of, tenantId, written);
+  await addBlock(forTenant, tenantId, written);
   return { counts, written };
 };
 
@@ -160,7 +166,7 @@ const maxIndexDelayMs = 10_000;
 
 /** Creates hunts in stored logs for new indicators. */
 const addHunts = async (
-  of: Documents['forTenant'],
+  forTenant: Documents['forTenant'],
   tenantId: string,
   indicators: readonly ThreatIndicator[],
   { huntFromMs, nowMs }: ImportOptions,
@@ -169,7 +175,7 @@ const addHunts = async (
   for (let from = 0; from < indicators.length; from += maxBlockEntries) {
     const { sources, entries } = encodeBlock(indicators.slice(from, from + maxBlockEntries));
     const hunt = { sources, entries, fromMs: huntFromMs, toMs: nowMs + maxIndexDelayMs };
-    await of(tenantId).collection(indicatorHunts).insert(hunt);
+    await forTenant(tenantId).collection(indicatorHunts).insert(hunt);
     await yieldToEventLoop();
   }
 };
@@ -180,8 +186,8 @@ const indexByKey = async (
   indicators: readonly SourceIndicator[],
 ): Promise<Map<string, SourceIndicator>> => {
   const each = new Map<string, SourceIndicator>();
-  for (const [index, one] of indicators.entries()) {
-    each.set(buildIndicatorKey(source, one.type, one.value), one);
+  for (const [index, indicator] of indicators.entries()) {
+    each.set(buildIndicatorKey(source, indicator.type, indicator.value), indicator);
     if (index % keysPerSlice === keysPerSlice - 1) await yieldToEventLoop();
   }
   return each;
@@ -189,30 +195,36 @@ const indexByKey = async (
 
 /**
  * Stores the indicators of a source, several hundred per transaction. Partial repeats and concurrent calls have the
- * same result. Indicators of an id (`givenId`) that the source no longer reports with it are revoked. `commit` runs
+ * same result. Indicators that the source previously reported with an id (`givenId`) and no longer reports are
+ * revoked. `commit` runs
  * each transaction.
  */
 export const writeIndicators = async (
-  commit: (work: (of: Documents['forTenant']) => Promise<WriteCounts>) => Promise<WriteCounts>,
+  commit: (write: (forTenant: Documents['forTenant']) => Promise<WriteCounts>) => Promise<WriteCounts>,
   tenantId: string,
   indicators: readonly SourceIndicator[],
   importOptions: ImportOptions,
 ): Promise<WriteCounts> => {
   const indicatorsByKey = await indexByKey(importOptions.source, indicators);
-  const all = [...indicatorsByKey.values()];
-  const sum = { created: 0, updated: 0, unchanged: 0 };
-  const hunted: ThreatIndicator[] = [];
-  for (let from = 0; from < all.length; from += writesPerTransaction) {
-    const part = all.slice(from, from + writesPerTransaction);
-    let fresh: readonly ThreatIndicator[] = [];
-    const counts = await commit(async (of) => {
-      const { written, counts: own } = await writePart(of, tenantId, { part, indicatorsByKey, importOptions });
-      fresh = written.filter(({ isRevoked }) => !isRevoked);
-      if (from + writesPerTransaction >= all.length) await addHunts(of, tenantId, [...hunted, ...fresh], importOptions);
-      return own;
+  const uniqueIndicators = [...indicatorsByKey.values()];
+  const totals = { created: 0, updated: 0, unchanged: 0 };
+  const indicatorsToHunt: ThreatIndicator[] = [];
+  for (let from = 0; from < uniqueIndicators.length; from += writesPerTransaction) {
+    const batch = uniqueIndicators.slice(from, from + writesPerTransaction);
+    let newIndicators: readonly ThreatIndicator[] = [];
+    const counts = await commit(async (forTenant) => {
+      const { written, counts: batchCounts } = await writeBatch(forTenant, tenantId, {
+        batch,
+        indicatorsByKey,
+        importOptions,
+      });
+      newIndicators = written.filter(({ isRevoked }) => !isRevoked);
+      if (from + writesPerTransaction >= uniqueIndicators.length)
+        await addHunts(forTenant, tenantId, [...indicatorsToHunt, ...newIndicators], importOptions);
+      return batchCounts;
     });
-    if (importOptions.huntFromMs !== null) hunted.push(...fresh);
-    for (const name of ['created', 'updated', 'unchanged'] as const) sum[name] += counts[name];
+    if (importOptions.huntFromMs !== null) indicatorsToHunt.push(...newIndicators);
+    for (const name of ['created', 'updated', 'unchanged'] as const) totals[name] += counts[name];
   }
-  return sum;
+  return totals;
 };

@@ -1,5 +1,5 @@
 import { forecast as forecastValues, minValues } from '../../queries/forecast/forecast.ts';
-import { knownNumber, type NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { type NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 
 const dayMs = 86_400_000;
 /** Days of history for the forecast; five weeks cover weekly patterns */
@@ -10,7 +10,7 @@ const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 export interface ForecastInput {
   /**
-   * Accepted amount by day, `YYYY-MM-DD` → amount, over the period and the `historyDays` before now; days without volume
+   * Accepted amount by day (`YYYY-MM-DD`), for the period and for the `historyDays` before now. Days without volume
    * are omitted
    */
   readonly byDay: ReadonlyMap<string, number>;
@@ -22,26 +22,27 @@ export interface ForecastInput {
 
 /**
  * Returns the forecast of the period's total: the current amount, and a forecast of the remaining days from the
- * complete days before (`queries/forecast/`). The very first day is incomplete and excluded. Days without volume count
+ * complete days before (`queries/forecast/`). The first day with data is excluded, because it is incomplete. Days
+ * without volume count
  * as 0.
  */
 export const forecastTotal = ({ byDay, period, nowMs, firstDay }: ForecastInput): NumberOrReason => {
-  if (nowMs >= period.endMs) return unknownNumber('the period is over');
-  const complete: number[] = [];
+  if (nowMs >= period.endMs) return toUnknownNumber('the period is over');
+  const completeDays: number[] = [];
   for (let index = 1; index <= historyDays; index++) {
     const day = toDay(nowMs - index * dayMs);
     if (firstDay === undefined || day <= firstDay) break;
-    complete.unshift(byDay.get(day) ?? 0);
+    completeDays.unshift(byDay.get(day) ?? 0);
   }
   const startOfToday = nowMs - (nowMs % dayMs);
   const horizon = Math.ceil((period.endMs - startOfToday) / dayMs);
-  const found = forecastValues(complete, { horizon, periods: [weekDays], kind: 'count' });
-  if (found === undefined)
-    return unknownNumber(`complete days of history: ${complete.length}; a forecast needs ${minValues}`);
-  let used = 0;
-  for (const [day, amount] of byDay) if (day >= toDay(period.fromMs)) used += amount;
-  const [today = 0, ...others] = found.values;
+  const forecast = forecastValues(completeDays, { horizon, periods: [weekDays], kind: 'count' });
+  if (forecast === undefined)
+    return toUnknownNumber(`complete days of history: ${completeDays.length}; a forecast needs ${minValues}`);
+  let usedAmount = 0;
+  for (const [day, amount] of byDay) if (day >= toDay(period.fromMs)) usedAmount += amount;
+  const [today = 0, ...laterDays] = forecast.values;
   // If today's amount already exceeds its forecast, no more is added for today.
   const restOfToday = Math.max(0, today - (byDay.get(toDay(nowMs)) ?? 0));
-  return knownNumber(Math.round(others.reduce((sum, value) => sum + value, used + restOfToday)));
+  return toKnownNumber(Math.round(laterDays.reduce((sum, value) => sum + value, usedAmount + restOfToday)));
 };

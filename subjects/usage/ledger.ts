@@ -48,7 +48,10 @@ export const buildRowFilter = (
   return { where: conditions.join(' AND '), parameters };
 };
 
-/** SQL of the sums of one kind of row, as text because 64-bit sums are strings; real values remain below 2^53 */
+/**
+ * SQL of the sums of one kind of row, as text, because ClickHouse returns 64-bit sums as strings; actual values are
+ * below 2^53
+ */
 export const sumColumns = `toString(sum(requests)) AS requests, toString(sum(records)) AS records, toString(sum(bytes)) AS bytes,
 toString(sum(landed_records)) AS landed_records, toString(sum(landed_bytes)) AS landed_bytes`;
 
@@ -61,10 +64,10 @@ export interface SumRow {
   readonly landed_bytes: string;
 }
 
-const addSums = (into: Amount, { requests, records, bytes }: Pick<SumRow, keyof Amount>): void => {
-  into.requests += Number(requests);
-  into.records += Number(records);
-  into.bytes += Number(bytes);
+const addSums = (target: Amount, { requests, records, bytes }: Pick<SumRow, keyof Amount>): void => {
+  target.requests += Number(requests);
+  target.records += Number(records);
+  target.bytes += Number(bytes);
 };
 
 const fieldsByOutcome = {
@@ -76,7 +79,7 @@ const fieldsByOutcome = {
 } as const;
 
 /** Adds a row of sums to the volume of its outcome. */
-export const addRow = (volume: Volume, row: SumRow): void => {
+export const addSumRow = (volume: Volume, row: SumRow): void => {
   const field = fieldsByOutcome[row.outcome as keyof typeof fieldsByOutcome];
   if (field !== undefined) addSums(volume[field], row);
   volume.landed.records += Number(row.landed_records);
@@ -105,7 +108,7 @@ FROM usage FINAL WHERE ${where} GROUP BY signal, outcome, reason, discarded ORDE
   for (const row of rows) {
     const volume = signals.includes(row.signal) ? volumes[row.signal] : undefined;
     if (volume === undefined) continue;
-    addRow(volume, row);
+    addSumRow(volume, row);
     if (row.discarded === 1) addSums(volume.dropped, row);
     if (row.outcome !== 'rejected') continue;
     const rejected = { reason: row.reason, ...zeroAmount() };
@@ -132,10 +135,10 @@ export const sumVolumes = (volumes: Readonly<Record<Signal, Volume>>): Volume =>
   return { ...total, rejectedBy: [...reasons].map(([reason, amount]) => ({ reason, ...amount })) };
 };
 
-const addAmount = (into: Amount, { requests, records, bytes }: Amount): void => {
-  into.requests += requests;
-  into.records += records;
-  into.bytes += bytes;
+const addAmount = (target: Amount, { requests, records, bytes }: Amount): void => {
+  target.requests += requests;
+  target.records += records;
+  target.bytes += bytes;
 };
 
 /** Accepted bytes and records of a day, UTC */
@@ -148,7 +151,7 @@ export interface DayVolume {
 }
 
 /** Returns the accepted volume by day and telemetry signal; days without volume are omitted. */
-export const readDays = async (
+export const readDayVolumes = async (
   columns: TenantColumns,
   filter: LedgerFilter,
   hours: HourRange,

@@ -25,9 +25,9 @@ export const readGroups = async (
   hours: HourRange,
 ): Promise<readonly string[]> => {
   const { where, parameters } = buildRowFilter(query, hours);
-  const landedOnly = query.by === 'service' ? ' AND landed_bytes > 0' : '';
+  const storedCondition = query.by === 'service' ? ' AND landed_bytes > 0' : '';
   const rows = await columns.query<{ grouped: string }>(
-    `SELECT ${groupColumns[query.by]} AS grouped, sumIf(bytes, outcome = 'accepted') + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${landedOnly} GROUP BY grouped ORDER BY weight DESC, grouped`,
+    `SELECT ${groupColumns[query.by]} AS grouped, sumIf(bytes, outcome = 'accepted') + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${storedCondition} GROUP BY grouped ORDER BY weight DESC, grouped`,
     parameters,
   );
   return rows.map(({ grouped }) => grouped);
@@ -47,9 +47,9 @@ export const readPoints = (
   groups: readonly string[],
 ): Promise<PointRow[]> => {
   const { where, parameters } = buildRowFilter(query, hours);
-  const start = query.step === 'day' ? 'toStartOfDay(hour)' : 'hour';
+  const stepStart = query.step === 'day' ? 'toStartOfDay(hour)' : 'hour';
   return columns.query<PointRow>(
-    `SELECT ${groupColumns[query.by]} AS grouped, toString(toUnixTimestamp(${start})) AS at, outcome, ${sumColumns}
+    `SELECT ${groupColumns[query.by]} AS grouped, toString(toUnixTimestamp(${stepStart})) AS at, outcome, ${sumColumns}
 FROM usage FINAL WHERE ${where} AND grouped IN {groups:Array(String)} GROUP BY grouped, at, outcome ORDER BY grouped, at`,
     { ...parameters, groups },
     { maxResultRows: 1_000_000 },

@@ -4,7 +4,7 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { getQuotaWindow } from '../../schemas/resources/quota.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import { forecastTotal, historyDays } from './forecast.ts';
-import { type LedgerFilter, readDays } from './ledger.ts';
+import { type LedgerFilter, readDayVolumes } from './ledger.ts';
 
 const dayMs = 86_400_000;
 
@@ -21,7 +21,7 @@ export interface MonthPeriod {
   readonly endMs: number;
 }
 
-export const monthPeriod = (month: string | undefined, nowMs: number): MonthPeriod =>
+export const getMonthPeriod = (month: string | undefined, nowMs: number): MonthPeriod =>
   getQuotaWindow('month', month === undefined ? nowMs : Date.parse(`${month}-01T00:00:00Z`));
 
 export const toIsoTime = (ms: number): string => new Date(ms).toISOString();
@@ -32,8 +32,8 @@ export interface Projection {
   readonly records: Readonly<Record<Signal | 'total', NumberOrReason>>;
 }
 
-/** Returns a forecast from the previous days. */
-export const projectUsage = async (
+/** Returns a forecast of the usage in the period, based on previous days. */
+export const forecastUsage = async (
   columns: TenantColumns,
   filter: LedgerFilter,
   period: MonthPeriod,
@@ -42,19 +42,19 @@ export const projectUsage = async (
   const startOfToday = nowMs - (nowMs % dayMs);
   const fromMs = Math.min(period.fromMs, startOfToday - (historyDays + 1) * dayMs);
   const [days, firstDay] = await Promise.all([
-    readDays(columns, filter, { fromMs, toMs: Math.min(nowMs + dayMs, period.endMs) }),
+    readDayVolumes(columns, filter, { fromMs, toMs: Math.min(nowMs + dayMs, period.endMs) }),
     readFirstDay(columns),
   ]);
-  const forecastScope = (scope: Signal | 'total', what: 'bytes' | 'records'): NumberOrReason => {
+  const forecastScope = (scope: Signal | 'total', field: 'bytes' | 'records'): NumberOrReason => {
     const byDay = new Map<string, number>();
     for (const each of days) {
-      if (scope === 'total' || scope === each.signal) byDay.set(each.day, (byDay.get(each.day) ?? 0) + each[what]);
+      if (scope === 'total' || scope === each.signal) byDay.set(each.day, (byDay.get(each.day) ?? 0) + each[field]);
     }
     return forecastTotal({ byDay, period, nowMs, firstDay });
   };
-  const forecastScopes = (what: 'bytes' | 'records') =>
+  const forecastScopes = (field: 'bytes' | 'records') =>
     Object.fromEntries(
-      [...signals, 'total' as const].map((scope) => [scope, forecastScope(scope, what)]),
+      [...signals, 'total' as const].map((scope) => [scope, forecastScope(scope, field)]),
     ) as Projection['bytes'];
   return { bytes: forecastScopes('bytes'), records: forecastScopes('records') };
 };

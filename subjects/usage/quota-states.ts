@@ -55,10 +55,10 @@ const toState = (used: number, warn: number | null, reject: number | null): Quot
 /** Returns the state of every window and scope with a threshold. */
 export const toQuotaStates = (quota: Quota, limits: Plan['limits'], used: UsedBytes, nowMs: number): QuotaState[] => {
   const rejectLimits = getRejectThresholds(limits, quota);
-  const all = quotaWindows.flatMap((window) => quotaScopes.map((scope) => ({ window, scope })));
-  return all.flatMap(({ window, scope }): QuotaState[] => {
+  const windowScopes = quotaWindows.flatMap((window) => quotaScopes.map((scope) => ({ window, scope })));
+  return windowScopes.flatMap(({ window, scope }): QuotaState[] => {
     const { warnBytes } = quota[window][scope];
-    const { bytes: rejectBytes = null, isPlan } =
+    const { bytes: rejectBytes = null, isPlan: isPlanLimit } =
       rejectLimits.find((each) => each.window === window && each.scope === scope) ?? {};
     if (warnBytes === null && rejectBytes === null) return [];
     const usedBytes = used[window][scope];
@@ -69,7 +69,7 @@ export const toQuotaStates = (quota: Quota, limits: Plan['limits'], used: UsedBy
         usedBytes,
         warnBytes,
         rejectBytes,
-        setBy: rejectBytes === null ? null : isPlan ? 'plan' : 'quota',
+        setBy: rejectBytes === null ? null : isPlanLimit ? 'plan' : 'quota',
         state: toState(usedBytes, warnBytes, rejectBytes),
         resetsAt: toIsoTime(getQuotaWindow(window, nowMs).endMs),
       },

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { settingsTable } from '../../commands/settings.ts';
+import { formatSettingsTable } from '../../commands/settings.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -12,7 +12,7 @@ const part = (text: string, name: string): string | undefined =>
   new RegExp(`<!-- ${name}:[^\\n]*-->\\n([\\s\\S]*?)<!-- /${name} -->`).exec(text)?.[1];
 
 test('the settings table in the README is the output of `oiq settings --markdown`', (t) => {
-  t.is(part(readFileSync(join(root, 'README.md'), 'utf8'), 'settings'), settingsTable(true));
+  t.is(part(readFileSync(join(root, 'README.md'), 'utf8'), 'settings'), formatSettingsTable(true));
 });
 
 test('every code folder has a README', (t) => {

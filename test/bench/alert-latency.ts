@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { ruleOf } from '../cases/alert-evaluation.ts';
@@ -31,7 +31,7 @@ const conditionOf = (index: number): object =>
         query: { kind: 'aggregate', signal: 'logs', search: `service:s-${index}`, measures: [{ function: 'count' }] },
         window: '1m',
       };
-const documents = await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
+const documents = await openSqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
 const tenantId = (await documents.forTenant(organizationsTenant).collection(organizations).list()).items[0]?.id ?? '';
 await documents.transaction(async (transaction) => {
   for (let index = 0; index < rules; index++) {

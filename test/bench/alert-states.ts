@@ -4,9 +4,9 @@
  */
 import '../../subjects/query-kinds.ts';
 import { join } from 'node:path';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { decodeSlot, encodeSlot, type SavedItem } from '../../processors/engine/schedule-snapshot.ts';
-import { computePhase, itemKey, slotOfPhase } from '../../processors/engine/schedule-times.ts';
+import { computePhase, toItemKey, toSlot } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
@@ -29,7 +29,7 @@ const measured = async <Result>(what: string, work: () => Promise<Result>): Prom
   return result;
 };
 const open = async () => {
-  const documents = await sqliteDocuments({ path });
+  const documents = await openSqliteDocuments({ path });
   await documents.ensureCollections([processorStates, processorStateChunks]);
   return { documents, states: openStates({ documents, clock: systemClock }) };
 };
@@ -43,8 +43,8 @@ await measured(`${rules} rules of ${groups} groups that fire, evaluated and save
   for (let index = 0; index < rules; index++) {
     const rule = { ...ruleOf(), id: `rule-${index}` };
     const given = { tenantId: 'tenant', rule, prior: emptyState(), answer: answerOfValues(values), nowMs: 1e12 };
-    const key = itemKey('tenant', rule.id);
-    const slot = slotOfPhase(computePhase(key));
+    const key = toItemKey('tenant', rule.id);
+    const slot = toSlot(computePhase(key));
     const items = bySlot.get(slot) ?? new Map<string, SavedItem>();
     bySlot.set(slot, items);
     items.set(key, { born: '', dueMs: 0, state: JSON.stringify(evaluate(given).state) });

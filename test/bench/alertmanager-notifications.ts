@@ -164,7 +164,7 @@ await receiver.close();
 const { routing } = importAlertmanager(yaml);
 const run = new TaskRun(notifications, { documents: new FollowedDocuments() });
 const at = new Date(firstMs).toISOString();
-run.task.change(alertRoutings.name, 'acme', alertRoutingId, {
+run.task.applyChange(alertRoutings.name, 'acme', alertRoutingId, {
   ...routing,
   receivers: names.map((name) => ({ name, channelIds: [name], sendResolved: true })),
   id: alertRoutingId,

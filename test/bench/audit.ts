@@ -4,13 +4,13 @@
  */
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { createTransact } from '../../api/changes.ts';
 import { openEvidence } from '../../api/groups/audit/chain/evidence.ts';
 import { hashLeaf } from '../../api/groups/audit/chain/merkle.ts';
-import { computeRoots, inclusionRanges } from '../../api/groups/audit/chain/merkle-proofs.ts';
+import { computeInclusionRanges, computeRoots } from '../../api/groups/audit/chain/merkle-proofs.ts';
 import { readRecordsInOrder } from '../../api/groups/audit/chain/record-pages.ts';
 import { findNewestRecords } from '../../api/groups/audit/chain/record-search.ts';
 import { verifyChain } from '../../api/groups/audit/chain/verify-chain.ts';
@@ -84,9 +84,9 @@ const measured = async (what: string, work: () => Promise<number>): Promise<Row>
 
 export const audit = async (): Promise<Row[]> => {
   const directory = scratch();
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-  const columns = await chdbColumns({ directory: join(directory, 'columns') });
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const columns = await openChdbColumns({ directory: join(directory, 'columns') });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
   try {
     await migrate(columns, silentLog);
     await bus.ensureTopics(allTopics);
@@ -120,7 +120,9 @@ export const audit = async (): Promise<Row[]> => {
       await measured('verifying chain and heads', () =>
         all(() => verifyChain({ documents, clock: systemClock, ...evidence }, 'long')),
       ),
-      await measured('proving one record', () => all(() => computeRoots(inclusionRanges(7, chainLength), leaves()))),
+      await measured('proving one record', () =>
+        all(() => computeRoots(computeInclusionRanges(7, chainLength), leaves())),
+      ),
       await measured('listing the newest 100', searched(undefined)),
       await measured('searching what there is not', searched('none')),
     );

@@ -9,7 +9,7 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpSource } from '../../probes/http-source.ts';
-import { Pace } from '../../probes/pace.ts';
+import { RateLimiter } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { createEgressPolicy } from '../../runtime/egress-policy.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -48,7 +48,7 @@ for (const name of ['one', 'two', 'three']) {
     startProbe({
       source,
       egressPolicy,
-      pace: new Pace(),
+      pace: new RateLimiter(),
       log: silentLog,
       chromium: { program: undefined, hasSandbox: true },
     }),

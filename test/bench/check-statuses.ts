@@ -3,8 +3,8 @@
  * checks and three locations of each, which changed three times a day for 800 days. `BENCH_PAGES` (10).
  */
 import { loadavg } from 'node:os';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import type { Reading } from '../../queries/reading.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { readCheckStatuses } from '../../subjects/synthetics/stored-results.ts';
@@ -13,7 +13,7 @@ import { scratch } from './scratch.ts';
 
 const pages = Number(process.env['BENCH_PAGES'] ?? 10);
 const nowMs = Date.now();
-const columns = await chdbColumns({ directory: scratch() });
+const columns = await openChdbColumns({ directory: scratch() });
 await migrate(columns, silentLog);
 // As they land: again and again, each time some of all.
 for (let part = 0; part < 8; part++)
@@ -24,7 +24,7 @@ for (let part = 0; part < 8; part++)
     FROM numbers(300) AS c CROSS JOIN numbers(4) AS l CROSS JOIN numbers(2400) AS n WHERE n.number % 8 = ${part}
     SETTINGS max_partitions_per_insert_block = 0`,
   );
-const reading = { columns: columns.forTenant('a'), nowMs } as unknown as Reading;
+const reading = { columns: columns.forTenant('a'), nowMs } as unknown as TenantReader;
 const page = Array.from({ length: 100 }, (_, index) => `check-${index}`);
 const readStatuses = () => readCheckStatuses(reading, page, nowMs);
 await readStatuses();

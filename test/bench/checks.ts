@@ -15,12 +15,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { BrowserProcess } from '../../probes/browser/browser-process.ts';
 import { EgressProxy } from '../../probes/browser/egress-proxy.ts';
-import { findProcesses, privateMemoryBytes } from '../../probes/browser/processes.ts';
+import { findProcesses, sumPrivateMemoryBytes } from '../../probes/browser/processes.ts';
 import { Deadline } from '../../probes/deadline.ts';
 import { memoryFlags } from '../../probes/local-process.ts';
-import { Pace } from '../../probes/pace.ts';
+import { RateLimiter } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
-import { reach } from '../../probes/reach.ts';
+import { resolveTarget } from '../../probes/reach.ts';
 import { createEgressPolicy } from '../../runtime/egress-policy.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import type { ProbeResult, WorkItem } from '../../schemas/synthetic-work.ts';
@@ -83,7 +83,7 @@ const probe = async (port: number): Promise<Probed> => {
     sendAlarms: () => Promise.resolve(),
   };
   const chromium = { program: undefined, hasSandbox: true };
-  const running = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silentLog });
+  const running = startProbe({ source, egressPolicy, pace: new RateLimiter(), chromium, log: silentLog });
   // What is compiled and set up in the first interval is not counted.
   await delay(10_000);
   const [before, began, from] = [process.cpuUsage(), performance.now(), Date.now()];
@@ -185,10 +185,10 @@ const measureBrowser = async (): Promise<void> => {
   const rows = [];
   for (let run = 0; run < runs; run++) {
     const deadline = new Deadline(120_000, new AbortController().signal);
-    const pace = new Pace();
+    const pace = new RateLimiter();
     const proxy = await EgressProxy.open({
       signal: deadline.signal,
-      resolveAddress: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
+      resolveAddress: (host, clock) => resolveTarget(host, { egressPolicy, pace, deadline, clock }),
     });
     const [began, before] = [performance.now(), process.cpuUsage()];
     const browser = await BrowserProcess.start();
@@ -209,7 +209,7 @@ const measureBrowser = async (): Promise<void> => {
       'bytes of its picture': picture?.length ?? 0,
       'CPU-s of browser and driver': cpuOf(browser.directory),
       'CPU-s of the probe': (user + system) / 1e6,
-      'MiB of the browser': privateMemoryBytes(findProcesses(browser.directory)) / 1024 / 1024,
+      'MiB of the browser': sumPrivateMemoryBytes(findProcesses(browser.directory)) / 1024 / 1024,
       'start s': openedMs / 1000,
       'whole s': (performance.now() - began) / 1000,
       'load of the machine': loadavg()[0] ?? 0,

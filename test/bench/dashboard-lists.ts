@@ -10,8 +10,8 @@ import '../../subjects/query-kinds.ts';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openMongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { listDashboards } from '../../api/groups/dashboards/list.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { dashboardSummaries } from '../../schemas/resources/dashboard.ts';
@@ -49,8 +49,8 @@ const fill = async (documents: Documents): Promise<void> => {
 
 const documents =
   url === undefined
-    ? await sqliteDocuments({ path: join(scratch(), 'documents.sqlite') })
-    : await mongoDocuments({ url });
+    ? await openSqliteDocuments({ path: join(scratch(), 'documents.sqlite') })
+    : await openMongoDocuments({ url });
 await fill(documents);
 
 type Page = { items: readonly object[]; nextCursor: string | null };

@@ -31,7 +31,7 @@ const land = async ({ columns }: Harness, fromMs: number, toMs: number): Promise
   const rows = series * times;
   const bytes = await columns
     .forTenant('a')
-    .native(`SELECT {tenant:String} AS tenant_id, 'p1' AS project_id, ${at} AS received_at,
+    .queryNative(`SELECT {tenant:String} AS tenant_id, 'p1' AS project_id, ${at} AS received_at,
     concat('m', toString(number % ${count})) AS metric, toUInt64(number % ${series} + 1) AS series_id, ${at} AS timestamp,
     toFloat64((${fromMs} - ${startMs} + ${intervalMs} * intDiv(number, ${series})) / 1000 * (1 + number % ${series} / 7)) AS value FROM numbers(${rows})`);
   const time = "DateTime64(3, 'UTC')";

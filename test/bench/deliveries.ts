@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { startDeliveries } from '../../processors/deliveries/deliveries.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
@@ -21,9 +21,9 @@ const count = Number(process.argv[2] ?? 50_000);
 const sampleCount = 200;
 const directory = scratch();
 mkdirSync(join(directory, 'bus'));
-const bus = await segmentsBus({ directory: join(directory, 'bus') });
+const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
 await bus.ensureTopics([topics.notifications, topics.notificationDeliveries, topics.alertTransitions, topics.events]);
-const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
 await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths]);
 const receiver = await startChannelReceiver();
 const channel = {
@@ -104,7 +104,7 @@ const deliveries = await startDeliveries({
   log: silentLog,
   metrics: silentMetrics,
   publicUrl: '',
-  counters: memoryCounters({ clock: systemClock }),
+  counters: createMemoryCounters({ clock: systemClock }),
   mailer: { isDelivering: false, send: async () => {}, close: async () => {} },
   box: createSecretBox('k'.repeat(40)),
   outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'] }),

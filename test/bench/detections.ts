@@ -181,7 +181,7 @@ for (const count of counts) {
   const matched: string[] = [];
   let checkedCount = 0;
   for (const text of events) {
-    const event = set.eventOf(JSON.parse(text) as object);
+    const event = set.createEvent(JSON.parse(text) as object);
     checkedCount += set.candidates(event).checked;
   }
   for (const [at, text] of events.entries())
@@ -192,7 +192,7 @@ for (const count of counts) {
     for (const text of events) set.match(JSON.parse(text) as object);
   });
   const readOnlyMs = minCpuMs(() => {
-    for (const text of events) set.eventOf(JSON.parse(text) as object);
+    for (const text of events) set.createEvent(JSON.parse(text) as object);
   });
   const each = (ms: number): string => ((ms * 1_000) / events.length).toFixed(1);
   console.log(

@@ -71,9 +71,9 @@ const remembered = (own: TenantColumns): TenantColumns => ({
     if (isRecording) recordedQueries.push(() => own.query(sql, parameters));
     return own.query<Row>(sql, parameters);
   },
-  native: (...[sql, parameters]: Parameters<TenantColumns['native']>) => {
-    if (isRecording) recordedQueries.push(() => own.native(sql, parameters));
-    return own.native(sql, parameters);
+  queryNative: (...[sql, parameters]: Parameters<TenantColumns['queryNative']>) => {
+    if (isRecording) recordedQueries.push(() => own.queryNative(sql, parameters));
+    return own.queryNative(sql, parameters);
   },
 });
 const remembering = Object.assign(Object.create(columns) as typeof columns, {
@@ -81,7 +81,7 @@ const remembering = Object.assign(Object.create(columns) as typeof columns, {
 });
 const ports = { bus, documents, metrics, log, clock };
 const sinkNames = ['anomaly-scores', 'anomalies', 'anomaly-looks', 'events'];
-const sinks = await startSinks({ ...ports, columns, embedded: true, only: sinkNames, threads: 1 });
+const sinks = await startSinks({ ...ports, columns, embedded: true, selectedNames: sinkNames, threads: 1 });
 const role = await startProcessors({
   ...ports,
   columns: remembering,

@@ -183,7 +183,7 @@ for (let round = 0; round < rounds; round++) {
   note('bytes on the topic a span', bytes / count);
   note('the same, compressed with gzip', packed / count);
 }
-const { entries, bytes } = second.holding;
+const { entries, bytes } = second.status;
 globalThis.gc?.();
 const before = process.memoryUsage().heapUsed;
 const restored = new Task(serviceEdges, { topic: topics.callEnds.name, partition: 0 }, second.snapshot());
@@ -196,7 +196,7 @@ console.log(
       ...Object.fromEntries(Object.entries(figures).map(([name, values]) => [name, Number(median(values).toFixed(2))])),
       'entries that wait': entries,
       'bytes of each, as counted': Math.round(bytes / entries),
-      'bytes of each on the heap': Math.round(grown / restored.holding.entries),
+      'bytes of each on the heap': Math.round(grown / restored.status.entries),
       'bytes of a snapshot': second.snapshot().length,
       sum,
     },

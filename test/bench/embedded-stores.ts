@@ -1,8 +1,8 @@
 /** Embedded stores for benchmarks: no server, in a directory that goes with the process. */
 import { join } from 'node:path';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { scheduleTopics } from '../../processors/index.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
@@ -12,7 +12,7 @@ import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { scratch } from './scratch.ts';
 
-type Documents = Awaited<ReturnType<typeof sqliteDocuments>>;
+type Documents = Awaited<ReturnType<typeof openSqliteDocuments>>;
 
 /** Organizations on the plan `enterprise`, with what processors need beside the named collections. */
 export const openEmbeddedStores = async (
@@ -26,9 +26,9 @@ export const openEmbeddedStores = async (
   },
 ) => {
   const directory = scratch();
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const columns = await openChdbColumns({ directory: join(directory, 'columns') });
   await migrate(columns, silentLog);
   await bus.ensureTopics([...allTopics, ...scheduleTopics]);
   await documents.ensureCollections([...collections, organizations, plans, processorStates, processorStateChunks]);

@@ -9,9 +9,9 @@ import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { heartbeats } from '../../processors/synthetics/heartbeats.ts';
 import { startReceivers } from '../../receivers/index.ts';
@@ -96,7 +96,7 @@ const cpuMs = (): number => {
 
 const measure = async (): Promise<void> => {
   const directory = scratch();
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.db') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.db') });
   await documents.ensureCollections([organizations, syntheticChecks, syntheticHeartbeatTokens]);
   const tokens: string[] = [];
   const fields = toStoredCheck(CheckFields.parse({ name: 'job', type: 'heartbeat', every: '10m', heartbeat: {} }));
@@ -115,12 +115,12 @@ const measure = async (): Promise<void> => {
     }
   }
   const clock = { now: () => Date.now() };
-  const bus = await segmentsBus({ directory: join(directory, 'bus'), log: silentLog, metrics: silentMetrics });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus'), log: silentLog, metrics: silentMetrics });
   await bus.ensureTopics(allTopics);
   const receivers = await startReceivers({
     bus,
     documents,
-    counters: memoryCounters({ clock }),
+    counters: createMemoryCounters({ clock }),
     metrics: silentMetrics,
     log: silentLog,
     clock,
@@ -147,7 +147,7 @@ const measure = async (): Promise<void> => {
   for (const tenantId of tenants)
     for (const { ...check } of (await documents.forTenant(tenantId).collection(syntheticChecks).list({ limit: 1000 }))
       .items)
-      task.change(syntheticChecks.name, tenantId, check.id, check);
+      task.applyChange(syntheticChecks.name, tenantId, check.id, check);
   let [stepping, stepped] = [0, 0];
   let runs = 0;
   let items = 0;

@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
 import { createMailQueue } from '../../api/mail/queue.ts';
 import { applyAlerts } from '../../processors/incidents/consume-alerts.ts';
@@ -25,7 +25,7 @@ const groups = Number(process.argv[2] ?? 1000);
 const tenantId = 'acme';
 const directory = mkdtempSync(join(tmpdir(), 'oiq-storm-'));
 const clock = systemClock;
-const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });
+const documents = await openSqliteDocuments({ path: join(directory, 'documents.db'), clock });
 await documents.ensureCollections([
   ...[incidents, escalations, escalationActions, pendingDeliveries, outgoingMails, memberships, users],
 ]);
@@ -85,8 +85,8 @@ const ports = {
   documents,
   clock,
   log: silentLog,
-  counters: memoryCounters({ clock }),
-  mail: createMailQueue({ documents, clock, box, configured: true }),
+  counters: createMemoryCounters({ clock }),
+  mail: createMailQueue({ documents, clock, box, isConfigured: true }),
   settings: { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' },
 };
 const opened = await measured(async () => {

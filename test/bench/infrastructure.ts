@@ -12,8 +12,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -81,8 +81,8 @@ const filled = isFilled
   ? (JSON.parse(readFileSync(filledFile, 'utf8')) as Filled)
   : await fill(() =>
       server === undefined
-        ? chdbColumns({ directory: join(dataDirectory, 'columns') })
-        : clickhouseColumns({ urls: [server.url] }),
+        ? openChdbColumns({ directory: join(dataDirectory, 'columns') })
+        : openClickhouseColumns({ urls: [server.url] }),
     );
 if (!isFilled) writeFileSync(filledFile, JSON.stringify(filled));
 

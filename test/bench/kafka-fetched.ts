@@ -12,7 +12,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
 import { startProcessors } from '../../processors/index.ts';
 import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
@@ -57,7 +57,7 @@ writeFileSync(join(place, 'more.properties'), `advertised.listeners=PLAINTEXT://
 const kafka = await startService('kafka', { port, directory: place });
 const brokers = [`127.0.0.1:${proxyPort}`];
 await migrateTopics(brokers[0] as string);
-const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
 await documents.ensureCollections(collections);
 
 const bus = await openKafkaBus({ brokers, replication: 1 });

@@ -66,7 +66,7 @@ const mebibytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 const groupBy = (process.argv[3] ?? 'alertname').split(',');
 const documents = new FollowedDocuments();
 const task = new Task(notifications, { topic: topics.alertTransitions.name, partition: 0, documents, buckets: 32 });
-task.change(alertRoutings.name, 'acme', alertRoutingId, {
+task.applyChange(alertRoutings.name, 'acme', alertRoutingId, {
   ...routingOf(groupBy),
   id: alertRoutingId,
   version: 1,
@@ -107,7 +107,7 @@ for (let second = 1; second <= 40; second++) {
     savedMiB = Math.max(savedMiB, mebibytes(task.snapshot().length));
     peak = Math.max(peak, process.memoryUsage().rss);
   }
-  task.published();
+  task.clearOutbox();
 }
 const { user, system } = process.cpuUsage(began);
 const snapshot = task.snapshot().length;

@@ -1,7 +1,7 @@
 /** Objectives of one organization as benchmarks measure them: the telemetry that they count, what was measured of it before, and their alert rules. */
 import '../../subjects/query-kinds.ts';
 import { encodeSlot } from '../../processors/engine/schedule-snapshot.ts';
-import { computePhase, itemKey, slotOfPhase } from '../../processors/engine/schedule-times.ts';
+import { computePhase, toItemKey, toSlot } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
@@ -9,8 +9,8 @@ import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { slos } from '../../schemas/resources/slo.ts';
 import { createAlertRules } from '../../subjects/slos/alert-rules.ts';
 import { SloFields } from '../../subjects/slos/document.ts';
-import { seriesId } from '../../subjects/slos/measurement-times.ts';
-import { readSlo } from '../../subjects/slos/stored.ts';
+import { getSeriesId } from '../../subjects/slos/measurement-times.ts';
+import { parseStoredSlo } from '../../subjects/slos/stored.ts';
 
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
@@ -77,13 +77,13 @@ export const fillObjectives = async (
   const found = (await documents.forTenant(tenantId).collection(slos).list({ limit: count })).items;
   const seriesOfKind = kinds.map(() => new Map<string, string>());
   for (const document of found) {
-    const slo = readSlo(document);
+    const slo = parseStoredSlo(document);
     if (slo === undefined) throw new Error('an objective cannot be read');
     const index = Number(document.id.slice('slo-'.length));
-    seriesOfKind[index % ofService]?.set(`service-${Math.floor(index / ofService)}`, seriesId(slo));
-    const key = itemKey(tenantId, document.id);
-    const slot = slotOfPhase(computePhase(key));
-    const state = { series: seriesId(slo), fromMs: measuredMs, upToMs: startMs, lateMs: startMs, allMs: startMs };
+    seriesOfKind[index % ofService]?.set(`service-${Math.floor(index / ofService)}`, getSeriesId(slo));
+    const key = toItemKey(tenantId, document.id);
+    const slot = toSlot(computePhase(key));
+    const state = { series: getSeriesId(slo), fromMs: measuredMs, upToMs: startMs, lateMs: startMs, allMs: startMs };
     const items = saved.get(slot) ?? new Map();
     saved.set(slot, items.set(key, { born: document.createdAt, dueMs: startMs, state: JSON.stringify(state) }));
   }

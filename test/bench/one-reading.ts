@@ -9,8 +9,8 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
 import { startProcessors } from '../../processors/index.ts';
 import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
@@ -33,9 +33,9 @@ const idleOnes = 20;
 const [mode = '3', directory = ''] = process.argv.slice(2);
 
 const publish = async (into: string, kind: 'identity' | 'gzip'): Promise<void> => {
-  const bus = await segmentsBus({ directory: join(into, 'bus') });
+  const bus = await openSegmentsBus({ directory: join(into, 'bus') });
   await bus.ensureTopics(Object.values(topics));
-  const documents = await sqliteDocuments({ path: join(into, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(into, 'documents.sqlite') });
   await documents.ensureCollections(collections);
   const { free } = defaultPlans;
   await documents
@@ -72,8 +72,8 @@ const publish = async (into: string, kind: 'identity' | 'gzip'): Promise<void> =
 
 /** In a process of its own: CPU-seconds per million records until all have read everything. */
 const measured = async (): Promise<number> => {
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const before = process.cpuUsage();
   const role = await startProcessors({
     bus,

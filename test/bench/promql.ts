@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { toAnswerJson } from '../../queries/promql/answer-json.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import { readLabelValues } from '../../queries/promql/fetch/label-reads.ts';
@@ -36,7 +36,7 @@ const counterAt = (series: number, step: number): number => step * (1 + (series 
 const valueSql = 'step * (1 + series % 7) + (series * 31 + step * 17) % 5';
 const les = ['0.1', '0.5', '1', '5', '+Inf'];
 
-const columns = await chdbColumns({ directory: join(directory, 'columns'), maxMemoryBytes: 2 * 1024 ** 3 });
+const columns = await openChdbColumns({ directory: join(directory, 'columns'), maxMemoryBytes: 2 * 1024 ** 3 });
 await migrate(columns, silentLog);
 
 /** Sets of series: metric, how many, and labels of one as SQL and as text. */
@@ -156,9 +156,9 @@ const own = columns.forTenant('bench');
 const scope: Scope = {
   columns: {
     ...own,
-    async native(...question) {
+    async queryNative(...question) {
       const started = performance.now();
-      const bytes = await own.native(...question);
+      const bytes = await own.queryNative(...question);
       fetchedMs += performance.now() - started;
       return bytes;
     },

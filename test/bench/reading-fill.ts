@@ -1,6 +1,6 @@
 /** Lands a day of made-up telemetry as the sinks do, without a bus before them. */
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { getTenantPlace } from '../../schemas/tables/sharding.ts';
+import { getTenantPartition } from '../../schemas/tables/sharding.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import { sinks } from '../../sinks/registry.ts';
@@ -36,7 +36,7 @@ export const fill = async (
     tenantId,
     day,
     also,
-    placeOf = () => getTenantPlace(tenantId),
+    placeOf = () => getTenantPartition(tenantId),
     name = 'fill',
   }: {
     tenantId: string;

@@ -8,7 +8,7 @@
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { iterateItems } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
-import { checkRequest } from '../../schemas/records/validate.ts';
+import { validateRequest } from '../../schemas/records/validate.ts';
 import { sinks } from '../../sinks/registry.ts';
 import { requestTypes } from '../cases/proto/load.ts';
 import { logMessages } from './payloads.ts';
@@ -34,7 +34,7 @@ const scan = (): void => {
 
 const steps: Readonly<Record<string, () => void>> = {
   check: () => {
-    for (const { value } of messages) checkRequest('logs', value);
+    for (const { value } of messages) validateRequest('logs', value);
   },
   iterate: each(() => 1),
   serviceAndSeverity: each(({ service, severityNumber }) => service.length + severityNumber),
@@ -42,9 +42,9 @@ const steps: Readonly<Record<string, () => void>> = {
     ({ service, severityNumber, severityText, timeMs }) =>
       service.length + severityNumber + timeMs + severityText.length,
   ),
-  oneAttribute: each((record) => record.attribute('http.response.status_code')?.length ?? 0),
-  missingAttribute: each((record) => record.attribute('no.such.key')?.length ?? 0),
-  resourceAttribute: each((record) => record.resource('host.name')?.length ?? 0),
+  oneAttribute: each((record) => record.getAttribute('http.response.status_code')?.length ?? 0),
+  missingAttribute: each((record) => record.getAttribute('no.such.key')?.length ?? 0),
+  resourceAttribute: each((record) => record.getResourceAttribute('host.name')?.length ?? 0),
   body: each(({ body }) => body.length),
   allAttributes: each(({ attributes }) => attributes.length),
   copy: each((record) => record.copy().ordinal),

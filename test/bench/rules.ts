@@ -41,7 +41,7 @@ const costs = (rules: readonly string[]): Map<string, number> => {
     const id = `rule-${number}`;
     const stored = { id, version: 1, createdAt: at, updatedAt: at };
     const rule = { source, enabled: true, exceptions: [], suppression: null, title: id, severity: 'low', riskScore: 1 };
-    documents.change(detectionRules.name, 'bench', id, { ...stored, ...rule });
+    documents.applyChange(detectionRules.name, 'bench', id, { ...stored, ...rule });
   }
   const tasks = reading.map((processor) => ({
     name: processor.name,

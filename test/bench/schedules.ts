@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
 import { runSchedule } from '../../processors/engine/schedule-run.ts';
 import { openStates } from '../../runtime/states.ts';
@@ -18,8 +18,8 @@ import { defineDerivedTopic } from '../../schemas/topic.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const directory = await mkdtemp(join(tmpdir(), 'oiq-bench-schedules-'));
-const bus = await segmentsBus({ directory: join(directory, 'bus') });
-const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
+const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
 const items = defineCollection<{ readonly name: string }>({ name: 'things' });
 const effects = defineDerivedTopic({
   name: 'effects',

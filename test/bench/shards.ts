@@ -11,7 +11,7 @@ import { mkdirSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -69,7 +69,7 @@ const sideOf = async (name: string, shards: readonly Instance[], isCluster: bool
   const first = await startOiq({ dataDirectory, environment });
   const { tenantId } = await signedIn(first.http);
   await first.stop();
-  const columns = await clickhouseColumns({ urls, cluster: isCluster ? cluster : undefined });
+  const columns = await openClickhouseColumns({ urls, cluster: isCluster ? cluster : undefined });
   return { name, servers, environment, dataDirectory, tenantId, columns, cpu: 0 };
 };
 
@@ -157,7 +157,7 @@ const measureQueries = async (one: Side, two: Side): Promise<Row[]> => {
 const growing = async (one: Side, shards: readonly Instance[]): Promise<Row> => {
   const before = await count(one.columns);
   const cpu = ownCpu() + serversCpu(shards);
-  const grown = await clickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster });
+  const grown = await openClickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster });
   let target = one.columns;
   let ends = false;
   let [reads, fewer] = [0, 0];

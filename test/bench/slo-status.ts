@@ -4,19 +4,19 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { sumUpDays } from '../../sinks/slo-days.ts';
-import { type KnownSlo, SloFields } from '../../subjects/slos/document.ts';
-import { seriesId } from '../../subjects/slos/measurement-times.ts';
+import { updateDaySums } from '../../sinks/slo-days.ts';
+import { type IdentifiedSlo, SloFields } from '../../subjects/slos/document.ts';
+import { getSeriesId } from '../../subjects/slos/measurement-times.ts';
 import { readSloStatuses, readStatus, toSloObjective } from '../../subjects/slos/status.ts';
 import { scratchDirectory } from '../services/scratch.ts';
 
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
 const directory = mkdtempSync(join(scratchDirectory(), 'oiq-bench-slos-'));
-const columns = await chdbColumns({ directory });
+const columns = await openChdbColumns({ directory });
 await migrate(columns, silentLog);
 const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
 
@@ -39,10 +39,10 @@ const made = async (id: string, days: number, way: (typeof ways)[number]) => {
   });
   const fromMs = nowMs - days * dayMs;
   await columns.execute(`INSERT INTO slo_slices (tenant_id, slo_id, series, begin, good, total, look_ms)
-    SELECT 'a', '${id}', '${seriesId(slo)}', toDateTime(${fromMs / 1000} + number * 60, 'UTC'), 900 + number % 100, 1000, ${nowMs}
+    SELECT 'a', '${id}', '${getSeriesId(slo)}', toDateTime(${fromMs / 1000} + number * 60, 'UTC'), 900 + number % 100, 1000, ${nowMs}
     FROM numbers(${days * 1440})`);
   await columns.execute(`INSERT INTO slo_looks (tenant_id, slo_id, series, look_ms, last_seen, from_ms, up_to_ms, settled_up_to_ms, error, objective)
-    SELECT 'a', '${id}', '${seriesId(slo)}', ${nowMs}, now64(3), ${fromMs}, ${nowMs}, ${fromMs}, '', '${JSON.stringify(toSloObjective(slo))}'`);
+    SELECT 'a', '${id}', '${getSeriesId(slo)}', ${nowMs}, now64(3), ${fromMs}, ${nowMs}, ${fromMs}, '', '${JSON.stringify(toSloObjective(slo))}'`);
   return { id, slo };
 };
 
@@ -63,7 +63,7 @@ const measured = async (name: string, rounds: number, run: () => Promise<unknown
 };
 
 const long = await Promise.all(ways.map((way) => made(`long ${way.budgeting}`, 400, way)));
-const listed: KnownSlo[] = [];
+const listed: IdentifiedSlo[] = [];
 for (let index = 0; index < 200; index++)
   listed.push(await made(`slo ${index}`, index % 2 === 0 ? 30 : 28, ways[index % 10 === 0 ? 1 : 0]));
 
@@ -72,7 +72,7 @@ for (const what of ['slices alone', 'days']) {
     const startedMs = performance.now();
     await columns.execute('OPTIMIZE TABLE slo_slices');
     let days = 0;
-    for (let more = 1; more > 0; days += more) more = await sumUpDays(columns, nowMs + dayMs);
+    for (let more = 1; more > 0; days += more) more = await updateDaySums(columns, nowMs + dayMs);
     console.log(`${days} days summed up in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
     // What is written each minute: today, and late records of the day before.
     await columns.execute(`INSERT INTO slo_slices SELECT tenant_id, slo_id, series, begin, good, total, look_ms + 1 FROM slo_slices FINAL

@@ -8,8 +8,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -28,8 +28,8 @@ const self = fileURLToPath(import.meta.url);
 
 /** Telemetry of the services of so many objectives; the objectives too where they are wanted. */
 const fill = async (dataDirectory: string, count: number, withObjectives: boolean): Promise<void> => {
-  const documents = await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
-  const columns = await chdbColumns({ directory: join(dataDirectory, 'columns') });
+  const documents = await openSqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
+  const columns = await openChdbColumns({ directory: join(dataDirectory, 'columns') });
   await migrate(columns, silentLog);
   await documents
     .forTenant(plansTenant)

@@ -12,7 +12,7 @@ import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { slos } from '../../schemas/resources/slo.ts';
 import { parseSettings } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
-import { sumUpDays } from '../../sinks/slo-days.ts';
+import { updateDaySums } from '../../sinks/slo-days.ts';
 import { openEmbeddedStores } from './embedded-stores.ts';
 import { fillObjectives, fillTelemetry } from './objectives.ts';
 
@@ -70,7 +70,12 @@ const metrics = {
   },
 };
 const ports = { bus, documents, columns, metrics, log: silentLog, clock };
-const sinks = await startSinks({ ...ports, embedded: true, only: ['slo-slices', 'alert-evaluations'], threads: 1 });
+const sinks = await startSinks({
+  ...ports,
+  embedded: true,
+  selectedNames: ['slo-slices', 'alert-evaluations'],
+  threads: 1,
+});
 const role = await startProcessors({
   ...ports,
   columns: countingColumns,
@@ -95,7 +100,7 @@ const minute = async (): Promise<void> => {
 };
 const quantile = (values: readonly number[], q: number): string =>
   (values.toSorted((one, other) => one - other)[Math.floor(q * (values.length - 1))] ?? 0).toFixed(2);
-while ((await sumUpDays(columns, Date.now() + minuteMs)) > 0);
+while ((await updateDaySums(columns, Date.now() + minuteMs)) > 0);
 // The first minute has what all processes begin with.
 await minute();
 let seconds = 0;
@@ -107,7 +112,7 @@ figures.durations.length = 0;
 for (let at = 1; at <= minutes; at++) {
   const before = process.cpuUsage();
   await minute();
-  if (at % 5 === 0) await sumUpDays(columns, Date.now() - 2 * minuteMs);
+  if (at % 5 === 0) await updateDaySums(columns, Date.now() - 2 * minuteMs);
   const { user, system } = process.cpuUsage(before);
   cpuSeconds.push((user + system) / 1e6);
   seconds += (user + system) / 1e6;

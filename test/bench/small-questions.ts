@@ -9,7 +9,7 @@
  */
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
@@ -33,7 +33,7 @@ const first = await startOiq({ dataDirectory });
 const { tenantId } = await signedIn(first.http);
 await first.stop();
 
-const columns = await chdbColumns({ directory: join(dataDirectory, 'columns') });
+const columns = await openChdbColumns({ directory: join(dataDirectory, 'columns') });
 await migrate(columns, silentLog);
 const nowMs = Date.now();
 const fromMs = nowMs - minutes * 60_000;

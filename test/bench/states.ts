@@ -8,8 +8,8 @@ import '../../subjects/query-kinds.ts';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openMongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
@@ -92,7 +92,7 @@ const places: Readonly<Record<string, Place>> = {
   'documents-sqlite': {
     what: 'documents in SQLite',
     canCompare: 'yes',
-    open: async (directory) => overDocuments(await sqliteDocuments({ path: join(directory, 'documents.sqlite') })),
+    open: async (directory) => overDocuments(await openSqliteDocuments({ path: join(directory, 'documents.sqlite') })),
   },
   blobs: { what: 'blobs in SQLite', canCompare: 'yes', open: blobs },
   files: { what: 'files', canCompare: 'within one process', open: files },
@@ -100,7 +100,7 @@ const places: Readonly<Record<string, Place>> = {
     what: 'documents in MongoDB',
     canCompare: 'yes',
     service: 'mongodb',
-    open: async (_, url) => overDocuments(await mongoDocuments({ url })),
+    open: async (_, url) => overDocuments(await openMongoDocuments({ url })),
   },
   clickhouse: {
     what: 'a ClickHouse table',

@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { createSecretBox, loadSecretKey } from '../../runtime/secret-box.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
@@ -26,7 +26,7 @@ const sizes = process.argv
   .filter((size) => size > 0);
 const tenantId = 'a';
 const directory = scratch();
-const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
 const box = createSecretBox(await loadSecretKey({ SECRET_KEY: undefined, DATA_DIR: directory }));
 
 /** Processor time of the longest turn until it is stopped, in milliseconds. */
@@ -118,10 +118,10 @@ for (const size of sizes.length > 0 ? sizes : [100_000, 250_000])
     };
     const place = { etag: null, lastModified: null, addedAfter: null };
     let stop = watchLoopIterations();
-    for await (const { read } of readFeed(feed, place, reading)) {
+    for await (const { document } of readFeed(feed, place, reading)) {
       const readMs = stop();
       stop = watchLoopIterations();
-      const { created } = await writeIndicators(commit, tenantId, read.indicators, importOptions);
+      const { created } = await writeIndicators(commit, tenantId, document.indicators, importOptions);
       rows.push({
         format,
         indicators: created,

@@ -138,7 +138,7 @@ for (const count of [1_000, indicatorCount]) {
     const block = JSON.parse(JSON.stringify(encodeBlock(part, 1))) as ReturnType<typeof encodeBlock>;
     const at = new Date(firstMs).toISOString();
     const stored = { id: String(from), version: 1, createdAt: at, updatedAt: at };
-    task.change(indicatorBlocks.name, 'acme', stored.id, { ...block, ...stored });
+    task.applyChange(indicatorBlocks.name, 'acme', stored.id, { ...block, ...stored });
   }
   const [first, ...others] = messages;
   if (first === undefined) throw new Error('there are messages');

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { createAdmission } from '../../receivers/engine/admission.ts';
 import { Freshness } from '../../receivers/engine/freshness.ts';
 import { KeyUse } from '../../receivers/engine/key-uses.ts';
@@ -9,7 +9,7 @@ import { Limits } from '../../receivers/engine/limits.ts';
 import { Quotas } from '../../receivers/engine/quotas.ts';
 import { TokenLease } from '../../receivers/engine/token-lease.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { isWellFormed, makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateLicenseKey, isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
@@ -19,7 +19,7 @@ import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { createSourceResolver, parseNetworks } from '../../schemas/source-address.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 
-const secret = makeLicenseKey();
+const secret = generateLicenseKey();
 const start = Date.parse('2025-06-01T12:00:00Z');
 
 /** A change feed that the test drives: what it holds, and how far behind it is. */
@@ -39,7 +39,7 @@ class Feeds {
   async follow({ name }: { name: string }, onChange: (change: never) => void): Promise<Feed> {
     this.#followers.set(name, onChange);
     for (const change of this.#first[name] ?? []) onChange(change as never);
-    return { staleMs: () => this.staleMs, close: async () => undefined };
+    return { getStaleMs: () => this.staleMs, close: async () => undefined };
   }
 }
 
@@ -72,7 +72,7 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
   const keyring = await Keyring.load(feeds as unknown as Documents, clock, {
     findOrCreate: (secret) => new KeyUse(clock, secret),
   });
-  const counters = memoryCounters({ clock });
+  const counters = createMemoryCounters({ clock });
   const rejected: string[] = [];
   const logged: string[] = [];
   const log = (level: string) => (_: object, message: string) => void logged.push(`${level}: ${message}`);
@@ -85,7 +85,7 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
   const admit = createAdmission(keyring, freshness, new Limits(counters, clock, 1_000), {
     count: ({ keyId }, signal, { kind }) => void rejected.push(`${keyId} ${signal} ${kind}`),
   });
-  const quotas = new Quotas({ counters, clock, log: silentLog, used: undefined });
+  const quotas = new Quotas({ counters, clock, log: silentLog, readUsedBytes: undefined });
   const outcome = async (
     given: Partial<Parameters<typeof admit>[0]> = {},
     signal: Signal = 'logs',
@@ -103,7 +103,7 @@ const future = new Date(start + 1_000).toISOString();
 
 /** The secret is no longer the key's own. */
 const rotatedOut = (validUntil: string): Partial<LicenseKey> => ({
-  hash: hash('sha256', makeLicenseKey()),
+  hash: hash('sha256', generateLicenseKey()),
   previous: [{ hash: hash('sha256', secret), prefix: '', rotatedAt: past, validUntil }],
 });
 
@@ -112,7 +112,7 @@ const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>
   ['the key as bearer', {}, bearer, 'logs', 'admitted'],
   ['the scheme in lower case', {}, { ...bearer, authorization: `bearer ${secret}` }, 'logs', 'admitted'],
   ['an empty header beside a bearer', {}, { ...bearer, licenseKey: '' }, 'logs', 'admitted'],
-  ['a wrong key beside a good bearer', {}, { ...bearer, licenseKey: makeLicenseKey() }, 'logs', 'unauthenticated'],
+  ['a wrong key beside a good bearer', {}, { ...bearer, licenseKey: generateLicenseKey() }, 'logs', 'unauthenticated'],
   ['no credentials', {}, { licenseKey: undefined }, 'logs', 'unauthenticated'],
   ['another scheme', {}, { licenseKey: undefined, authorization: `Basic ${secret}` }, 'logs', 'unauthenticated'],
   ['the key in capitals', {}, { licenseKey: secret.toUpperCase() }, 'logs', 'unauthenticated'],
@@ -230,10 +230,10 @@ test('a plan replaces the default limits, even at runtime', async (t) => {
 
 test('failed authentication is rate-limited per address, and valid keys still pass', async (t) => {
   const { outcome } = await setUp();
-  const guess = () => outcome({ licenseKey: makeLicenseKey() });
+  const guess = () => outcome({ licenseKey: generateLicenseKey() });
   t.deepEqual(await many(300, guess), { unauthenticated: 200, 'rate-limited 1': 100 });
   t.is(await outcome(), 'admitted');
-  t.is(await outcome({ licenseKey: makeLicenseKey(), source: '192.0.2.9' }), 'unauthenticated');
+  t.is(await outcome({ licenseKey: generateLicenseKey(), source: '192.0.2.9' }), 'unauthenticated');
 });
 
 test('the daily quota counts bytes exactly and resets at midnight UTC', async (t) => {
@@ -259,11 +259,11 @@ test('while the feed lags, cached keys are admitted until the grace period ends,
     for (let times = 0; times < 3; times++) freshness.report();
   };
   at(5_000);
-  t.is(freshness.degraded(), undefined);
+  t.is(freshness.describeDegradation(), undefined);
   t.deepEqual(logged, []);
   at(5_001);
   t.is(await outcome(), 'admitted');
-  t.regex(freshness.degraded() ?? '', /are valid for 55 more seconds$/);
+  t.regex(freshness.describeDegradation() ?? '', /are valid for 55 more seconds$/);
   at(60_000);
   t.is(await outcome(), 'admitted');
   at(60_001);
@@ -271,7 +271,7 @@ test('while the feed lags, cached keys are admitted until the grace period ends,
   t.throws(() => freshness.check(), { instanceOf: UnavailableError });
   at(100);
   t.is(await outcome(), 'admitted');
-  t.is(freshness.degraded(), undefined);
+  t.is(freshness.describeDegradation(), undefined);
   t.deepEqual(
     logged.map((line) => line.split(':')[0]),
     ['warn', 'error', 'info'],
@@ -294,7 +294,7 @@ test('revoking, deleting and replacing a key take effect at once', async (t) => 
   feeds.change('license-keys', {
     tenantId: 'acme',
     id: 'k1',
-    document: { ...key, hash: hash('sha256', makeLicenseKey()) },
+    document: { ...key, hash: hash('sha256', generateLicenseKey()) },
   });
   t.is(await outcome(), 'unauthenticated');
   feeds.change('license-keys', { tenantId: 'acme', id: 'k1', document: undefined });
@@ -303,7 +303,7 @@ test('revoking, deleting and replacing a key take effect at once', async (t) => 
 
 test('several instances together never grant more than the shared counter allows', async (t) => {
   const clock = { now: () => start };
-  const counters = memoryCounters({ clock });
+  const counters = createMemoryCounters({ clock });
   const instances = Array.from(
     { length: 4 },
     () =>
@@ -347,14 +347,14 @@ test('networks of one address family do not contain addresses of the other', (t)
 });
 
 test('license keys are well-formed and unique, and every changed character is detected', (t) => {
-  const made = Array.from({ length: 1_000 }, makeLicenseKey);
+  const made = Array.from({ length: 1_000 }, generateLicenseKey);
   t.is(new Set(made).size, 1_000);
-  t.true(made.every(isWellFormed));
+  t.true(made.every(isWellFormedLicenseKey));
   const [first = ''] = made;
   for (let index = 0; index < first.length; index++) {
     const other = first[index] === 'a' ? 'b' : 'a';
-    t.false(isWellFormed(first.slice(0, index) + other + first.slice(index + 1)));
+    t.false(isWellFormedLicenseKey(first.slice(0, index) + other + first.slice(index + 1)));
   }
-  t.false(isWellFormed(`${first}0`));
-  t.false(isWellFormed(''));
+  t.false(isWellFormedLicenseKey(`${first}0`));
+  t.false(isWellFormedLicenseKey(''));
 });

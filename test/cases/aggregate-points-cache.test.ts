@@ -45,7 +45,7 @@ const tableOf = ({ bytes = much, groups = 1n }: { bytes?: number; groups?: bigin
       table.read.push(part);
       return points(part, stepNs, isOne);
     };
-    const cachedPoints = await memory.points(columns, question, read);
+    const cachedPoints = await memory.getPoints(columns, question, read);
     const found = cachedPoints ?? (await read(range));
     if (cachedPoints === undefined) memory.recordCost(columns, question, bytes);
     return { found: inOrder(found), expected: inOrder(points(range, stepNs, isOne)) };

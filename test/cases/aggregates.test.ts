@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { AggregateQuery, type QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
@@ -89,7 +89,7 @@ const ranges = fc.constantFrom<Range>(
   { from: base + 123_000_000n, to: base + 999_999_999n },
 );
 
-const readingOf = (tenantId: string): Reading => ({
+const readingOf = (tenantId: string): TenantReader => ({
   columns: tables.columns.forTenant(tenantId),
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: receivedAtMs + 60_000,
@@ -162,7 +162,7 @@ const same = (
 interface Landed {
   readonly query: NaiveQuery;
   readonly range: Range;
-  readonly reading: Reading;
+  readonly reading: TenantReader;
   readonly records: readonly Seen[];
 }
 
@@ -251,9 +251,9 @@ const requestAt: Readonly<Record<Signal, (times: readonly bigint[]) => object>> 
 const kOf = (time: bigint): object => ({ key: 'k', value: { intValue: String((time / second / 60n) % 30n) } });
 
 /** A handle whose statements seem to read so much that what they find is kept; it tells how many there are. */
-const costly = ({ columns, ...rest }: Reading) => {
+const costly = ({ columns, ...rest }: TenantReader) => {
   const counts = { statements: 0 };
-  const query: Reading['columns']['query'] = (sql, parameters, limits) => {
+  const query: TenantReader['columns']['query'] = (sql, parameters, limits) => {
     counts.statements++;
     return columns.query(sql, parameters, {
       ...limits,

@@ -94,7 +94,7 @@ test('an anomaly of a detector fires by its score, reports the expected and obse
   const begin = live[1]?.transitions[0];
   t.is(
     begin?.reason,
-    'higher than expected: 123 ms, expected were 40, normal range 20 to 60; since 2026-03-01T12:00:00.000Z, score 0.95',
+    'higher than expected: 123 ms, expected 40, normal range 20 to 60; since 2026-03-01T12:00:00.000Z, score 0.95',
   );
   t.like(begin?.held, { text: 'unusual', threshold: '' });
   // It ends, and what was found before is found again.
@@ -111,7 +111,7 @@ test('an anomaly of a detector fires by its score, reports the expected and obse
     again.slice(0, 4).map(({ transitions }) => transitions),
     live.map(({ transitions }) => transitions),
   );
-  t.is(again[4]?.transitions[0]?.reason, 'as expected: 42 ms, expected were 40');
+  t.is(again[4]?.transitions[0]?.reason, 'as expected: 42 ms, expected 40');
   t.deepEqual(transitionTexts(await evaluated(anomalyRule({ detectorId: 'd1' }, { for: '2m' }), [1, 2, 3, 4])), [
     ...['cart pending warning', '', 'cart firing critical', 'cart inactive critical'],
   ]);
@@ -160,7 +160,7 @@ test('a query with a step is scored by its own history, and expected values do n
   t.deepEqual(transitionTexts(all), ['', '', 'shop firing critical', '']);
   t.regex(
     all[2]?.transitions[0]?.reason ?? '',
-    /^higher than expected: 6\d \{record\}, expected were [5-7].*; since 2026-03-01T12:02:00.000Z, score 1$/,
+    /^higher than expected: 6\d \{record\}, expected [5-7].*; since 2026-03-01T12:02:00.000Z, score 1$/,
   );
   t.deepEqual(all[2]?.groups.map(({ labels, state }) => `${labels['service']} ${state}`).toSorted(), [
     'mail inactive',

@@ -3,7 +3,7 @@ import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';
-import { staleSinceMs } from '../../subjects/alerts/staleness.ts';
+import { findStaleSinceMs } from '../../subjects/alerts/staleness.ts';
 import { errorsByService, evaluations, ruleOf, transitionLines, type Values } from './alert-evaluation.ts';
 
 type Case = readonly [
@@ -712,10 +712,10 @@ test('future times recorded by a fast clock do not delay an alert', (t) => {
 test('a rule without an evaluation for more than three intervals is stale, unless it is disabled or was just changed', (t) => {
   const nowMs = Date.UTC(2026, 2, 1);
   const rule = { ...ruleOf({ interval: '1m' }), updatedAt: new Date(nowMs - 600_000).toISOString() };
-  t.is(staleSinceMs(rule, nowMs - 180_000, nowMs), undefined);
-  t.is(staleSinceMs(rule, nowMs - 180_001, nowMs), nowMs - 180_001);
-  t.is(staleSinceMs({ ...rule, enabled: false }, nowMs - 500_000, nowMs), undefined);
-  t.is(staleSinceMs({ ...rule, updatedAt: new Date(nowMs).toISOString() }, nowMs - 500_000, nowMs), undefined);
+  t.is(findStaleSinceMs(rule, nowMs - 180_000, nowMs), undefined);
+  t.is(findStaleSinceMs(rule, nowMs - 180_001, nowMs), nowMs - 180_001);
+  t.is(findStaleSinceMs({ ...rule, enabled: false }, nowMs - 500_000, nowMs), undefined);
+  t.is(findStaleSinceMs({ ...rule, updatedAt: new Date(nowMs).toISOString() }, nowMs - 500_000, nowMs), undefined);
 });
 
 test('the state contains nothing for healthy groups', (t) => {

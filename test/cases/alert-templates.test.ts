@@ -3,8 +3,8 @@ import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
 import { TemplateError } from '../../subjects/alerts/templates/errors.ts';
-import { lex } from '../../subjects/alerts/templates/lex.ts';
-import { renderTemplate, templateProblem } from '../../subjects/alerts/templates/template.ts';
+import { tokenize } from '../../subjects/alerts/templates/lex.ts';
+import { findTemplateProblem, renderTemplate } from '../../subjects/alerts/templates/template.ts';
 
 const values = {
   labels: { instance: 'db.example:9100', job: 'node', n: '3' },
@@ -94,7 +94,7 @@ for (const [template, expected, value] of [
   ['{{ humanize $labels.job }}', '<error expanding template: "node" is not a number>'],
 ] as const)
   test(`${JSON.stringify(template)} with ${value === undefined ? 'the figure' : value} renders ${JSON.stringify(expected)}`, (t) => {
-    t.is(templateProblem(template), undefined);
+    t.is(findTemplateProblem(template), undefined);
     t.is(value === undefined ? fill(template) : fill(template, value), expected);
   });
 
@@ -117,7 +117,7 @@ for (const [template, problem] of [
   [`{{ ${'('.repeat(1000)}1${')'.repeat(1000)} }}`, 'it is nested more than 50 levels deep'],
 ] as const)
   test(`${JSON.stringify(template.slice(0, 40))} cannot be parsed, and stays unchanged`, (t) => {
-    t.is(templateProblem(template), problem);
+    t.is(findTemplateProblem(template), problem);
     t.is(fill(template), template);
   });
 
@@ -150,7 +150,7 @@ const countReads = (source: string): number => {
     },
   });
   try {
-    lex(text);
+    tokenize(text);
   } catch (error) {
     // How it ends is not what is counted.
     if (!(error instanceof TemplateError)) throw error;

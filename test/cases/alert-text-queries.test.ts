@@ -3,7 +3,7 @@ import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import { encodeWriteRequest } from '../../schemas/recorded-samples.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
@@ -12,7 +12,7 @@ import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 import { renderWithQueries, type TemplateQueryResult } from '../../subjects/alerts/templates/queries.ts';
-import { renderTemplate, templateProblem } from '../../subjects/alerts/templates/template.ts';
+import { findTemplateProblem, renderTemplate } from '../../subjects/alerts/templates/template.ts';
 import { messageOf, openTables, type Tables } from './sink-tables.ts';
 
 const promql = openPromql({ size: 1 });
@@ -41,20 +41,20 @@ test.after.always(() => Promise.all([tables.close(), promql.close()]));
 const makeReading = (counted = { statements: 0 }) => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
   const columns = tables.columns.forTenant('acme');
-  const reading: QueryReading = {
+  const reading: QueryReader = {
     nowMs: atMs,
-    plan: defaultPlans['enterprise'] as QueryReading['plan'],
+    plan: defaultPlans['enterprise'] as QueryReader['plan'],
     promql: { threads: promql, translation },
     columns: {
       ...columns,
-      native(sql, parameters, limits) {
+      queryNative(sql, parameters, limits) {
         counted.statements++;
-        return columns.native(sql, parameters, limits);
+        return columns.queryNative(sql, parameters, limits);
       },
     },
   };
   return createTemplateQuery(reading, {
-    answers: new QueryBatcher({ batchDelayMs: 20, batchTimeoutMs: 20_000, singleTimeoutMs: 20_000 }),
+    batcher: new QueryBatcher({ batchDelayMs: 20, batchTimeoutMs: 20_000, singleTimeoutMs: 20_000 }),
   });
 };
 const textOf = (text: string): Promise<string> =>
@@ -151,6 +151,6 @@ test('queries in texts of many alerts that start at once are batched', async (t)
 });
 
 test('labels run no queries, because they identify an alert', (t) => {
-  t.is(templateProblem('{{ query "up" }}', false), 'query is available only in annotations');
-  t.is(templateProblem('{{ query "up" }}'), undefined);
+  t.is(findTemplateProblem('{{ query "up" }}', false), 'query is available only in annotations');
+  t.is(findTemplateProblem('{{ query "up" }}'), undefined);
 });

@@ -10,8 +10,8 @@ import { type AnomalyEvaluation, type AnomalyPoints, type AnomalyScores, maxSeri
 import { topics } from '../../schemas/topics.ts';
 import {
   estimateLearningMs,
+  getNextChunk,
   maxPointsPerWindow,
-  nextChunk,
   splitIntoParts,
   windowMs,
 } from '../../subjects/anomalies/read-points.ts';
@@ -130,7 +130,7 @@ test('a detector over its point budget gets one step per poll: it does not fall 
   const countChunkSteps = (maxSteps?: number) => {
     const progress = { question: 'q', learntFromMs: 0, liveMs: 0, upToMs: startMs, series: 100 };
     const endMs = startMs + 60 * stepMs;
-    const chunk = nextChunk(progress, { stepMs, endMs, nowMs: endMs, ...(maxSteps !== undefined && { maxSteps }) });
+    const chunk = getNextChunk(progress, { stepMs, endMs, nowMs: endMs, ...(maxSteps !== undefined && { maxSteps }) });
     return ((chunk?.toMs ?? 0) - startMs) / stepMs;
   };
   t.is(countChunkSteps(), 60);

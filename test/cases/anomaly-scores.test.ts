@@ -134,7 +134,7 @@ test('an anomaly starts and ends, and each emits an event', (t) => {
   t.is(events.length, changes().length);
   t.is(events[0]?.kind, 'anomaly');
   t.is(events[0]?.title, 'Errors: anomaly began, service=a');
-  t.regex(events[0]?.text ?? '', /^higher than expected: 400 \{record\}, expected were \d/);
+  t.regex(events[0]?.text ?? '', /^higher than expected: 400 \{record\}, expected \d/);
 });
 
 const cases: readonly (readonly [title: string, Made, (values: ReturnType<typeof trainDetector>) => void, string[]])[] =
@@ -330,7 +330,7 @@ const jobs = (sizes: readonly number[], verdicts: readonly ('true' | 'false' | u
       series: key,
       marks,
     };
-    detector.run.task.change(anomalyFeedback.name, 'acme', documentId, feedback);
+    detector.run.task.applyChange(anomalyFeedback.name, 'acme', documentId, feedback);
   }
   return begins;
 };

@@ -6,7 +6,7 @@ import type { QueryContext } from '../../queries/answer.ts';
 import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import type { QueryRequest } from '../../queries/query.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { parseQuery } from '../../queries/run.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -51,7 +51,7 @@ const opened = ({ sharedMs: batchTimeoutMs = 600_000, aloneMs: singleTimeoutMs =
       return answer.promise;
     },
   } as unknown as TenantColumns;
-  const reading = { columns, plan: defaultPlans['enterprise'] as Plan, nowMs: dueMs } as Reading;
+  const reading = { columns, plan: defaultPlans['enterprise'] as Plan, nowMs: dueMs } as TenantReader;
   const queue = new FairQueue({ slots: 1, maxSlotsPerTenant: 1, maxWaitingPerTenant: Number.POSITIVE_INFINITY });
   const answers = new QueryBatcher({
     batchDelayMs: 0,
@@ -248,14 +248,14 @@ test('An unavailable engine gets one statement, not one per query', async (t) =>
 });
 
 test('A rule whose query gets no turn in time is not evaluated and reports no result', async (t) => {
-  const { reading, answers, occupied } = opened();
+  const { reading, answers: batcher, occupied } = opened();
   occupied();
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(alive));
   const rule = ruleOf({ onError: 'unknown' });
-  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, answers, withinMs: 20 }), { instanceOf: TimeoutError });
+  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, batcher, timeoutMs: 20 }), { instanceOf: TimeoutError });
   const stopped = AbortSignal.abort(new Error('the slot is closed'));
-  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, answers, signal: stopped, withinMs: 20 }), {
+  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, batcher, signal: stopped, timeoutMs: 20 }), {
     message: 'the slot is closed',
   });
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { loadMemoryDirectory } from '../../api/identity/directory.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
@@ -27,13 +27,13 @@ const deaf = (documents: Documents): Documents => ({
       if (!begun) onChange(change);
     });
     begun = true;
-    return { staleMs: () => 0, close: () => feed.close() };
+    return { getStaleMs: () => 0, close: () => feed.close() };
   },
 });
 
 test('an API token that the feed has not delivered is looked up in the store on first use', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'oiq-directory-'));
-  const documents = await sqliteDocuments({ path: join(path, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(path, 'documents.sqlite') });
   await documents
     .forTenant(plansTenant)
     .collection(plans)
@@ -59,10 +59,10 @@ test('an API token that the feed has not delivered is looked up in the store on 
       expiresAt: new Date(clock.now() + 60_000).toISOString(),
       createdBy: { type: 'user', id: '', name: '' },
     });
-  t.is(directory.serviceAccountCaller(hash), undefined);
-  t.like(await directory.freshServiceAccountCaller(hash), { tenantId: 'a', role: 'viewer', scopes: ['logs:read'] });
-  t.like(directory.serviceAccountCaller(hash), { tenantId: 'a' }, 'and is known from then on');
-  t.is(await directory.freshServiceAccountCaller('b'.repeat(64)), undefined);
+  t.is(directory.getServiceAccountCaller(hash), undefined);
+  t.like(await directory.loadServiceAccountCaller(hash), { tenantId: 'a', role: 'viewer', scopes: ['logs:read'] });
+  t.like(directory.getServiceAccountCaller(hash), { tenantId: 'a' }, 'and is known from then on');
+  t.is(await directory.loadServiceAccountCaller('b'.repeat(64)), undefined);
   await directory.close();
   await documents.close();
   rmSync(path, { recursive: true, force: true });

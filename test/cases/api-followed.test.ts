@@ -1,7 +1,7 @@
 /** A collection in memory: what this instance wrote counts at once, and nothing that is gone comes back. */
 import test from 'ava';
 import { watchDocuments } from '../../runtime/watch-collection.ts';
-import type { Change, Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
+import type { DocumentChange, Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 
 interface Item {
   readonly n: number;
@@ -17,7 +17,7 @@ const makeItem = (version: number, n = version): Item & StoredMetadata => ({
 
 /** Documents whose feed the test tells, as late as it likes. */
 const opened = async (there?: Item & StoredMetadata) => {
-  let notify: (change: Change<Item>) => void = () => {};
+  let notify: (change: DocumentChange<Item>) => void = () => {};
   let findCount = 0;
   let finding: Promise<(Item & StoredMetadata) | undefined> = Promise.resolve(there);
   const found = () => {
@@ -27,7 +27,7 @@ const opened = async (there?: Item & StoredMetadata) => {
   const documents = {
     follow: async (_: unknown, onChange: typeof notify) => {
       notify = onChange;
-      return { staleMs: () => 0, close: async () => {} };
+      return { getStaleMs: () => 0, close: async () => {} };
     },
     forTenant: () => ({ collection: () => ({ find: () => found() }) }),
   } as unknown as Documents;

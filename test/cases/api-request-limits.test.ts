@@ -1,6 +1,6 @@
 /** An operation's own limit, and what a caller's lease of tokens costs the shared counters. */
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { createRequestLimits } from '../../api/kernel/request-limits.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
@@ -10,7 +10,7 @@ const operation = (limit?: Operation['limit']) => ({ operationId: 'one', limit }
 
 const made = () => {
   const clock = { nowMs: 1_800_000_000_000, now: () => clock.nowMs };
-  const counters = memoryCounters({ clock });
+  const counters = createMemoryCounters({ clock });
   let callCount = 0;
   const counting: Counters = {
     ...counters,
@@ -36,16 +36,16 @@ const passed = async (attempt: () => Promise<void> | undefined, max = 1000): Pro
 test('an operation can have its own limit, which does not change the default limit', async (t) => {
   const { limits } = made();
   const own = operation({ rate: 1, burst: 3 });
-  t.is(await passed(() => limits.anonymous('203.0.113.1', own)), 3);
-  t.is(await passed(() => limits.anonymous('203.0.113.1', operation())), 50);
-  t.is(await passed(() => limits.anonymous('203.0.113.2', own)), 3);
+  t.is(await passed(() => limits.countAnonymous('203.0.113.1', own)), 3);
+  t.is(await passed(() => limits.countAnonymous('203.0.113.1', operation())), 50);
+  t.is(await passed(() => limits.countAnonymous('203.0.113.2', own)), 3);
 });
 
 test('a busy caller reads the shared counters rarely, and an idle caller takes only what it uses', async (t) => {
   const { limits, callCount } = made();
-  t.is(await passed(() => limits.refused('203.0.113.1')), 50);
+  t.is(await passed(() => limits.countUnauthenticated('203.0.113.1')), 50);
   const busy = made();
-  t.is(await passed(() => busy.limits.anonymous('203.0.113.1', operation({ rate: 1000, burst: 1000 }))), 1000);
+  t.is(await passed(() => busy.limits.countAnonymous('203.0.113.1', operation({ rate: 1000, burst: 1000 }))), 1000);
   t.true(busy.callCount() < 30, String(busy.callCount()));
   t.true(callCount() <= 51);
   const idle = made();
@@ -53,7 +53,7 @@ test('a busy caller reads the shared counters rarely, and an idle caller takes o
   for (let second = 0; second < 60; second++) {
     for (let request = 0; request < 9; request++) {
       idle.clock.nowMs += 110;
-      await idle.limits.anonymous('203.0.113.1', operation());
+      await idle.limits.countAnonymous('203.0.113.1', operation());
       through++;
     }
   }
@@ -63,7 +63,7 @@ test('a busy caller reads the shared counters rarely, and an idle caller takes o
 test('an address above its limit of rejected requests gets no lookups until it is below the limit again', async (t) => {
   const { limits, clock } = made();
   limits.beforeLookup('203.0.113.1');
-  await passed(() => limits.refused('203.0.113.1'));
+  await passed(() => limits.countUnauthenticated('203.0.113.1'));
   t.throws(() => limits.beforeLookup('203.0.113.1'), { message: /too many requests/ });
   t.notThrows(() => limits.beforeLookup('203.0.113.2'));
   clock.nowMs += 1_000;

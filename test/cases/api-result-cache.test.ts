@@ -1,6 +1,6 @@
 /** The brief memory of answers: who shares one, and what is never remembered. */
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import type { Caller } from '../../api/callers/caller.ts';
 import { type CachedRequest, createResultCache } from '../../api/kernel/result-cache.ts';
 import { ClientDisconnectedError } from '../../api/kernel/time-budget.ts';
@@ -29,11 +29,12 @@ const setUp = () => {
   let nowMs = 1_000_000;
   let runs = 0;
   const clock = { now: () => nowMs };
-  const cache = createResultCache(memoryCounters({ clock }), clock);
+  const cache = createResultCache(createMemoryCounters({ clock }), clock);
   return {
     pass: (ms: number) => (nowMs += ms),
     runs: () => runs,
-    getAnswer: (input: CachedRequest, options = ttl) => cache.answer(input, options, async () => `answer ${++runs}`),
+    getAnswer: (input: CachedRequest, options = ttl) =>
+      cache.getOrCompute(input, options, async () => `answer ${++runs}`),
     cache,
   };
 };
@@ -103,7 +104,7 @@ test('a user with the same permissions, or a different parameter order, shares t
 
 test('a failure is not cached', async (t) => {
   const { cache, getAnswer } = setUp();
-  const failing = () => cache.answer(question, ttl, () => Promise.reject(new Error('away')));
+  const failing = () => cache.getOrCompute(question, ttl, () => Promise.reject(new Error('away')));
   await t.throwsAsync(failing, { message: 'away' });
   t.is((await getAnswer(question)).state, 'miss');
 });
@@ -111,7 +112,7 @@ test('a failure is not cached', async (t) => {
 test('a caller that shares an execution gets its result even if the first caller disconnects', async (t) => {
   const { cache, getAnswer, runs } = setUp();
   const begun = Promise.withResolvers<string>();
-  const first = cache.answer(question, ttl, () => begun.promise);
+  const first = cache.getOrCompute(question, ttl, () => begun.promise);
   await new Promise(setImmediate);
   const others = [getAnswer(question), getAnswer(question), getAnswer(question)];
   await new Promise(setImmediate);
@@ -126,6 +127,6 @@ test('a caller that shares an execution gets its result even if the first caller
 
 test('a very long result is not cached', async (t) => {
   const { cache, getAnswer } = setUp();
-  await cache.answer(question, ttl, async () => 'x'.repeat(2 * 1024 * 1024));
+  await cache.getOrCompute(question, ttl, async () => 'x'.repeat(2 * 1024 * 1024));
   t.is((await getAnswer(question)).state, 'miss');
 });

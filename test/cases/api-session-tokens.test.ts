@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { createTokens, tokenLifetimeMs } from '../../api/identity/tokens.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
 import { type SigningKey, signingKeys, signingKeysTenant } from '../../schemas/resources/signing-key.ts';
@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 
 const opened = async (now = Date.now()) => {
   const clock = { nowMs: now, now: () => clock.nowMs };
-  const documents = await sqliteDocuments({ path: join(directory, `${randomUUID()}.sqlite`), clock });
+  const documents = await openSqliteDocuments({ path: join(directory, `${randomUUID()}.sqlite`), clock });
   const tokens = await createTokens(documents, box, clock);
   return { documents, clock, tokens };
 };
@@ -142,16 +142,16 @@ test('a new key signs after all instances know it, and tokens of the old key sta
   const { documents, clock, tokens } = await opened();
   const elsewhere = await createTokens(documents, box, clock);
   const kidOf = (token: string): string => decodeProtectedHeader(token).kid ?? '';
-  const first = tokens.publicKeys()[0]?.kid ?? '';
+  const first = tokens.listPublicKeys()[0]?.kid ?? '';
   clock.nowMs += 29 * dayMs;
   await tokens.rotate();
-  t.is(tokens.publicKeys().length, 1, 'not old enough');
+  t.is(tokens.listPublicKeys().length, 1, 'not old enough');
 
   clock.nowMs += 2 * dayMs;
   const before = (await tokens.issue(ids)).token;
   await tokens.rotate();
   await elsewhere.rotate();
-  t.is(tokens.publicKeys().length, 2, 'both are published, and one instance made it');
+  t.is(tokens.listPublicKeys().length, 2, 'both are published, and one instance made it');
   t.is(kidOf((await tokens.issue(ids)).token), first, 'not yet');
   clock.nowMs += 11_000;
   const after = (await tokens.issue(ids)).token;
@@ -164,10 +164,10 @@ test('a new key signs after all instances know it, and tokens of the old key sta
   clock.nowMs += 31 * dayMs;
   await tokens.rotate();
   t.false(
-    tokens.publicKeys().some(({ kid }) => kid === first),
+    tokens.listPublicKeys().some(({ kid }) => kid === first),
     'removed after twice its time',
   );
-  t.true(elsewhere.publicKeys().every(({ kid }) => kid !== first));
+  t.true(elsewhere.listPublicKeys().every(({ kid }) => kid !== first));
 });
 
 test('a key whose private half was encrypted with another secret key no longer signs, but still verifies', async (t) => {

@@ -2,15 +2,15 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { QueryContext } from '../../queries/answer.ts';
-import { aggregateBatchKey, runAggregateBatch } from '../../queries/batch/aggregates.ts';
+import { runAggregateBatch, toAggregateBatchKey } from '../../queries/batch/aggregates.ts';
 import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { runMetricBatch } from '../../queries/batch/metrics.ts';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import type { AggregateQuery, MetricQuery, PromqlQuery, QueryRequest } from '../../queries/query.ts';
-import { parseQuery, runForAnswer } from '../../queries/run.ts';
+import { parseQuery, runWithoutCost } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { parseSettings } from '../../schemas/settings.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
@@ -59,7 +59,7 @@ const context: QueryContext = {
 };
 const stepped: QueryContext = { ...context, stepMs: 60_000 };
 
-const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean = () => false): QueryReading => {
+const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean = () => false): QueryReader => {
   const columns = tables.columns.forTenant('together');
   const onStatement = (sql: string): void => {
     statements.push(sql);
@@ -72,11 +72,11 @@ const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean =
         onStatement(sql);
         return columns.query(sql, ...rest);
       },
-      native: async (sql, ...rest) => {
+      queryNative: async (sql, ...rest) => {
         onStatement(sql);
-        return columns.native(sql, ...rest);
+        return columns.queryNative(sql, ...rest);
       },
-      landedUpTo: (table) => columns.landedUpTo(table),
+      getStoredUpToMs: (table) => columns.getStoredUpToMs(table),
     },
     plan: defaultPlans['enterprise'] as Plan,
     nowMs: receivedAtMs,
@@ -142,7 +142,7 @@ const expressions: readonly QueryRequest[] = [
 
 const alone = async (query: QueryRequest, given: QueryContext): Promise<object> => {
   try {
-    return { answer: await runForAnswer(parseQuery(query), readingOf(), given) };
+    return { answer: await runWithoutCost(parseQuery(query), readingOf(), given) };
   } catch (error) {
     return { error };
   }
@@ -150,7 +150,7 @@ const alone = async (query: QueryRequest, given: QueryContext): Promise<object> 
 
 test('figures over records are the same batched and alone', async (t) => {
   const queries = aggregates.map((query) => parseQuery(query) as AggregateQuery);
-  for (const [key, members] of Map.groupBy(queries, (query) => aggregateBatchKey(query, context))) {
+  for (const [key, members] of Map.groupBy(queries, (query) => toAggregateBatchKey(query, context))) {
     t.truthy(key);
     const statements: string[] = [];
     const outcomes = await runAggregateBatch(members, readingOf(statements), [context]);
@@ -171,7 +171,7 @@ test('figures over records of adjacent ranges are the same batched and alone', a
   // Each second one: all measures and groupings are among them.
   const queries = aggregates.filter((_, at) => at % 2 === 1).map((query) => parseQuery(query) as AggregateQuery);
   const questions = queries.flatMap((query) => near.map((given) => ({ query, given })));
-  for (const [key, members] of Map.groupBy(questions, ({ query, given }) => aggregateBatchKey(query, given))) {
+  for (const [key, members] of Map.groupBy(questions, ({ query, given }) => toAggregateBatchKey(query, given))) {
     t.truthy(key);
     const statements: string[] = [];
     const outcomes = await runAggregateBatch(
@@ -188,7 +188,10 @@ test('figures over records of adjacent ranges are the same batched and alone', a
       );
   }
   const far = { ...context, range: { from: context.range.from - 3600n * second, to: context.range.to } };
-  t.not(aggregateBatchKey(queries[0] as AggregateQuery, far), aggregateBatchKey(queries[0] as AggregateQuery, context));
+  t.not(
+    toAggregateBatchKey(queries[0] as AggregateQuery, far),
+    toAggregateBatchKey(queries[0] as AggregateQuery, context),
+  );
 });
 
 test('series over records from the start of a range are the same batched and alone', async (t) => {
@@ -204,8 +207,8 @@ test('series over records from the start of a range are the same batched and alo
   const outcomes = await runAggregateBatch(queries, readingOf(statements), [given]);
   t.is(statements.length, 1);
   for (const [index, query] of queries.entries()) {
-    t.truthy(aggregateBatchKey(query, given));
-    t.is(aggregateBatchKey(query, { ...given, stepsFrom: 'epoch' }), undefined);
+    t.truthy(toAggregateBatchKey(query, given));
+    t.is(toAggregateBatchKey(query, { ...given, stepsFrom: 'epoch' }), undefined);
     t.deepEqual(outcomes[index], (await alone(query, given)) as never, JSON.stringify(query));
   }
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parse } from 'yaml';
-import { type components, generatedFiles, managedSettings } from '../../charts/generate.ts';
+import { type buildChartData, generateFiles, managedSettings } from '../../charts/generate.ts';
 import { processorGroups } from '../../processors/index.ts';
 import { processors } from '../../processors/registry.ts';
 import { schedules } from '../../processors/schedules.ts';
@@ -15,7 +15,7 @@ const missing = (expected: readonly string[], found: readonly string[]): string[
   expected.filter((name) => !found.includes(name)).map((name) => `${name}: run node bin/node.mjs charts/generate.ts`);
 
 const values = parse(readChart('values.yaml')) as Record<string, Record<string, unknown>>;
-const listed = JSON.parse(readChart('files/components.json')) as ReturnType<typeof components>;
+const listed = JSON.parse(readChart('files/components.json')) as ReturnType<typeof buildChartData>;
 const schema = JSON.parse(readChart('values.schema.json')) as {
   readonly properties: Record<string, { readonly properties?: Record<string, unknown> }>;
   readonly $defs: { readonly settings: { readonly properties: Record<string, unknown> } };
@@ -50,7 +50,7 @@ test('every setting can be set by a value', (t) => {
 });
 
 test('the files generated from the code are current: node bin/node.mjs charts/generate.ts writes them', (t) => {
-  const stale = Object.entries(generatedFiles()).filter(([path, text]) => readFileSync(path, 'utf8') !== text);
+  const stale = Object.entries(generateFiles()).filter(([path, text]) => readFileSync(path, 'utf8') !== text);
   t.deepEqual(
     stale.map(([path]) => path),
     [],

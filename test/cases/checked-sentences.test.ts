@@ -31,9 +31,9 @@ const cases: Readonly<Record<string, readonly [text: string, sources: readonly n
 };
 for (const [title, [text, sources, isLeft]] of Object.entries(cases))
   test(title, (t) => {
-    const { sentences, excluded } = checkSentences([{ text, sources }], passages);
+    const { sentences, excludedCount } = checkSentences([{ text, sources }], passages);
     t.deepEqual(sentences, isLeft ? [{ text, passages: [...sources] }] : []);
-    t.is(excluded, isLeft ? 0 : 1);
+    t.is(excludedCount, isLeft ? 0 : 1);
   });
 
 test('JSON is parsed alone and in a code block, and prose is not JSON', (t) => {

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 
 const filesIn = async (directory: string, name: string): Promise<string[]> =>
@@ -20,7 +20,7 @@ test('parts that the engine detaches as broken are reported, and so is a directo
   ];
   const errors: string[] = [];
   const log: Log = { info() {}, warn() {}, error: (fields, text) => errors.push(`${text} ${JSON.stringify(fields)}`) };
-  const columns = await chdbColumns({ directory, log });
+  const columns = await openChdbColumns({ directory, log });
   await columns.execute('CREATE TABLE t (a UInt64) ENGINE = MergeTree ORDER BY a');
   await columns.execute('INSERT INTO t SELECT number FROM numbers(1000)');
   await columns.close();
@@ -28,7 +28,7 @@ test('parts that the engine detaches as broken are reported, and so is a directo
 
   await cp(directory, broken, { recursive: true });
   for (const path of await filesIn(broken, 'data.bin')) await writeFile(path, 'damaged');
-  const again = await chdbColumns({ directory: broken, log });
+  const again = await openChdbColumns({ directory: broken, log });
   t.deepEqual(await again.query('SELECT count() AS n FROM t'), [{ n: '0' }]);
   await again.close();
   t.is(errors.length, 1);
@@ -37,7 +37,7 @@ test('parts that the engine detaches as broken are reported, and so is a directo
 
   await cp(directory, unreadable, { recursive: true });
   for (const path of await filesIn(unreadable, 't.sql')) await writeFile(path, 'damaged');
-  await t.throwsAsync(chdbColumns({ directory: unreadable, log }), {
+  await t.throwsAsync(openChdbColumns({ directory: unreadable, log }), {
     message: new RegExp(`^cannot open the columns in ${unreadable}/engine: `),
   });
 });

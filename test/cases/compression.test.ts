@@ -56,7 +56,7 @@ for (const [form, encoding, compress] of forms) {
   test(`${form}: the size limit is exact`, (t) => {
     t.is(decompress(encoding, packed, body.length).length, body.length);
     const error = refusal(encoding, packed, body.length - 1);
-    t.true(error instanceof TooLargeError && error.capBytes === body.length - 1);
+    t.true(error instanceof TooLargeError && error.maxBytes === body.length - 1);
     t.true(error instanceof PermanentError && error.reason === 'too-large');
   });
 
@@ -90,7 +90,7 @@ test('snappy: an impossible length is rejected before it is allocated', (t) => {
   const claim = (...length: number[]): Buffer => Buffer.from([...length, 0, 0x61]);
   t.true(refusal('snappy', claim(0xff, 0xff, 0xff, 0xff, 0x0f), cap) instanceof TooLargeError);
   const error = refusal('snappy', claim(0x80, 0xc2, 0xd7, 0x17), 2 ** 31);
-  t.regex(String(error), /claims 49668352 bytes/);
+  t.regex(String(error), /declares 49668352 bytes/);
   t.regex(String(refusal('snappy', Buffer.alloc(9, 0xff), cap)), /no length/);
 });
 

@@ -1,7 +1,7 @@
 /** Critical paths beside ones that were worked out by hand. A digit of a picture is ten nanoseconds of the span of its line. */
 import test from 'ava';
 import fc from 'fast-check';
-import { computeSelfTimes, criticalPath } from '../../queries/traces/critical-path.ts';
+import { computeCriticalPath, computeSelfTimes } from '../../queries/traces/critical-path.ts';
 import { buildSpanTree, type TreeSpan } from '../../queries/traces/span-tree.ts';
 
 const kinds: Readonly<Record<string, number>> = { i: 1, s: 2, c: 3, p: 4, q: 5 };
@@ -38,7 +38,7 @@ const drawn = (picture: string): { readonly names: string[]; readonly spans: Tre
 const pathOf = (picture: string): string => {
   const { names, spans } = drawn(picture);
   const tree = buildSpanTree(spans);
-  return criticalPath(tree, tree.roots[0] ?? 0)
+  return computeCriticalPath(tree, tree.roots[0] ?? 0)
     .map(({ span, start, end }) => `${names[span]} ${start / 10}-${end / 10}`)
     .join(', ');
 };
@@ -217,7 +217,7 @@ const one = (fields: Partial<TreeSpan>): TreeSpan => ({
 });
 const namesOf = (spans: readonly TreeSpan[], labels: string): string => {
   const tree = buildSpanTree(spans);
-  return criticalPath(tree, tree.roots[0] ?? 0)
+  return computeCriticalPath(tree, tree.roots[0] ?? 0)
     .map(({ span, start, end }) => `${labels[span]} ${start}-${end}`)
     .join(', ');
 };
@@ -280,7 +280,7 @@ test('segments are consecutive and add up to the duration of the root, whatever 
         spans.length,
       );
       for (const root of tree.roots) {
-        const path = criticalPath(tree, root);
+        const path = computeCriticalPath(tree, root);
         t.is(
           path.reduce((sum, { start, end }) => sum + end - start, 0),
           spans[root]?.duration ?? -1,
@@ -313,7 +313,7 @@ const shapes: readonly (readonly [string, (index: number) => Partial<TreeSpan>])
 for (const [shape, fieldsOf] of shapes)
   test(`a path of 100,000 spans ${shape}`, (t) => {
     const tree = buildSpanTree(hundredThousand.map((index) => one({ spanId: `s${index}`, ...fieldsOf(index) })));
-    const path = criticalPath(tree, tree.roots[0] ?? 0);
+    const path = computeCriticalPath(tree, tree.roots[0] ?? 0);
     t.is(
       path.reduce((sum, { start, end }) => sum + end - start, 0),
       (tree.ends[0] as number) - (tree.starts[0] as number),

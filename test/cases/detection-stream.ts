@@ -21,12 +21,12 @@ export class DetectionStream {
 
   deploy(rule: StoredDetectionRule): void {
     this.#rules.set(rule.id, rule);
-    for (const { task } of this.#runs) task.change(detectionRules.name, 'acme', rule.id, rule);
+    for (const { task } of this.#runs) task.applyChange(detectionRules.name, 'acme', rule.id, rule);
   }
 
   remove(id: string): void {
     this.#rules.delete(id);
-    for (const { task } of this.#runs) task.change(detectionRules.name, 'acme', id, undefined);
+    for (const { task } of this.#runs) task.applyChange(detectionRules.name, 'acme', id, undefined);
   }
 
   /** Takes log records (their JSON form) of one resource at a time of the bus. */

@@ -7,7 +7,7 @@ import { DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import { Backtest } from '../../subjects/detections/backtest.ts';
 import { compileDeployment } from '../../subjects/detections/deployed.ts';
-import { recordValues } from '../../subjects/detections/record-event.ts';
+import { getRecordValues } from '../../subjects/detections/record-event.ts';
 import { deployedRule, detectionRulesForTests, ruleTexts, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';
 import { seeded } from './random.ts';
@@ -96,17 +96,17 @@ test('placeholders, field tables and filters take effect with the next batch', (
   };
   t.is(send(), 0);
   const placeholder = { id: 'p', name: 'admins', description: '', values: ['a*', 'b*'], ...deployed };
-  task.change(detectionPlaceholders.name, 'acme', 'p', placeholder);
+  task.applyChange(detectionPlaceholders.name, 'acme', 'p', placeholder);
   t.is(send(), 0);
   const sources = [{ when: [{ names: ['vendor'], values: ['acme'] }], is: { product: 'doors' } }];
   const table = DetectionFields.parse({ name: 'doors', rules: [{}], fields: { User: ['card.holder'] }, sources });
-  task.change(detectionFields.name, 'acme', 't', { id: 't', ...table, ...deployed });
+  task.applyChange(detectionFields.name, 'acme', 't', { id: 't', ...table, ...deployed });
   t.is(send(), 2);
   const filter =
     'title: f\nname: f\nlogsource: { product: doors }\nfilter:\n  rules: [r]\n  s: { User: bob }\n  condition: not s\n';
   stream.deploy(stored(deployedRule(filter)));
   t.is(send(), 1);
-  task.change(detectionPlaceholders.name, 'acme', 'p', undefined);
+  task.applyChange(detectionPlaceholders.name, 'acme', 'p', undefined);
   t.is(send(), 0);
 });
 
@@ -442,7 +442,7 @@ test('a lookback gives the same signals as the stream', (t) => {
             timeMs,
             service,
             recordId: record.recordId,
-            values: recordValues(record),
+            values: getRecordValues(record),
           }),
         );
       }

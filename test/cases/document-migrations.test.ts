@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { migrateDocuments, migrations } from '../../api/document-migrations.ts';
 import { renameFields } from '../../runtime/rename-fields.ts';
 import type { CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
@@ -84,7 +84,7 @@ const cases: readonly Case[] = [
 
 const withStored = async (work: (documents: Documents) => Promise<void>): Promise<void> => {
   const directory = await mkdtemp(join(scratchDirectory(), 'oiq-migrations-'));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   try {
     await documents.ensureCollections(migrations.map(({ collection }) => collection));
     await work(documents);

@@ -1,6 +1,6 @@
 /** What the engine's codes of failed reads mean for who asked. */
 import test from 'ava';
-import { insertError, queryError, toRejectionError } from '../../adapters/columns-sql/engine-errors.ts';
+import { toInsertError, toQueryError, toRejectionError } from '../../adapters/columns-sql/engine-errors.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 
 const codes: readonly [
@@ -26,11 +26,11 @@ const codes: readonly [
 ];
 for (const [what, code, error] of codes)
   test(`${what} is ${error === UnavailableError ? 'asked again later' : 'for who asked to change'}`, (t) => {
-    t.true(queryError(code, new Error('Code: 1. DB::Exception: why')) instanceof error);
+    t.true(toQueryError(code, new Error('Code: 1. DB::Exception: why')) instanceof error);
   });
 
 test('a statement that the engine cannot parse is an internal error', (t) => {
-  const error = queryError(62, new Error('Code: 62. DB::Exception: Syntax error\n0. StackTrace'));
+  const error = toQueryError(62, new Error('Code: 62. DB::Exception: Syntax error\n0. StackTrace'));
   t.false(error instanceof UnavailableError || error instanceof PermanentError);
   t.is(error.message, 'the query failed: Syntax error');
 });
@@ -46,12 +46,12 @@ const refused = 'Code: 516. DB::Exception: oiq: Authentication failed: password 
 const cases: readonly [what: string, error: Error | undefined, message: RegExp][] = [
   [
     'a shard that does not answer, with the reason once',
-    queryError(279, new Error(failed)),
+    toQueryError(279, new Error(failed)),
     /^a server of the ClickHouse cluster does not answer: Connection refused \(10\.0\.0\.7:9000\)$/,
   ],
   [
     'a shard without a table',
-    queryError(
+    toQueryError(
       279,
       new Error(failed.replace(/Code: 210.*\n/g, 'There is no table `oiq`.`logs` on server: 10.0.0.7:9000\n')),
     ),
@@ -59,7 +59,7 @@ const cases: readonly [what: string, error: Error | undefined, message: RegExp][
   ],
   [
     'a shard without a column',
-    queryError(47, new Error("Code: 47. DB::Exception: Identifier '__table1.extra' cannot be resolved from table")),
+    toQueryError(47, new Error("Code: 47. DB::Exception: Identifier '__table1.extra' cannot be resolved from table")),
     /lacks a table or column .*: run oiq migrate/,
   ],
   [
@@ -85,4 +85,4 @@ for (const [what, error, message] of cases)
   });
 
 test('a server that rejects an address is not an error of the block, which lands later', (t) =>
-  t.true(insertError('logs', 195, new Error('Code: 195. DB::Exception: no')) instanceof UnavailableError));
+  t.true(toInsertError('logs', 195, new Error('Code: 195. DB::Exception: no')) instanceof UnavailableError));

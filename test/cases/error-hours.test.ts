@@ -1,8 +1,8 @@
 /** Errors that are counted by whole hours are those that happened, whatever the range begins and ends with. */
 import test from 'ava';
 import fc from 'fast-check';
-import type { Reading } from '../../queries/reading.ts';
-import { countedOccurrences } from '../../subjects/errors/counted.ts';
+import type { TenantReader } from '../../queries/reading.ts';
+import { buildCountedOccurrencesSql } from '../../subjects/errors/counted.ts';
 import { createErrorScope } from '../../subjects/errors/scope.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 
@@ -39,12 +39,12 @@ const figures = `fingerprint, toString(sum(occurrences)) AS total, toString(uniq
 const byHand = `fingerprint, toString(count()) AS total, toString(uniqExactIf(user_id, user_id != '')) AS users, toString(countIf(handled = 'false')) AS unhandled,
   toString(min(timestamp)) AS first, toString(max(timestamp)) AS last, arraySort(groupUniqArray(service)) AS services`;
 
-const readingOf = (days: { logs: number; traces: number }): Reading =>
+const readingOf = (days: { logs: number; traces: number }): TenantReader =>
   ({
     columns: tables.columns.forTenant('a'),
     nowMs,
     plan: { name: 'plan', entitlements: ['logs', 'traces'], retentionDays: { ...days, metrics: 1 } },
-  }) as unknown as Reading;
+  }) as unknown as TenantReader;
 
 test('figures of a range equal those of its occurrences', async (t) => {
   let hours = 0;
@@ -59,7 +59,7 @@ test('figures of a range equal those of its occurrences', async (t) => {
         const range = one < other ? { from: one, to: other } : { from: other, to: one };
         const reading = readingOf({ logs, traces });
         const scope = createErrorScope(reading, range, { scope: 'account', service }, nowMs - ago * 60_000);
-        const sql = (await countedOccurrences(reading, range, scope))('');
+        const sql = (await buildCountedOccurrencesSql(reading, range, scope))('');
         if (sql.includes('error_hours')) hours++;
         const read = (select: string, from: string) =>
           reading.columns.query(
@@ -77,9 +77,9 @@ test('figures of a range equal those of its occurrences', async (t) => {
 test('a range within an hour, and an organization without hourly rows, read only occurrences', async (t) => {
   const reading = readingOf({ logs: 30, traces: 30 });
   const from = BigInt(nowMs - dayMs) * 1_000_000n;
-  const sqlOf = async (of: Reading, to: bigint) =>
-    (await countedOccurrences(of, { from, to }, createErrorScope(of, { from, to }, { scope: 'account' })))('');
+  const sqlOf = async (of: TenantReader, to: bigint) =>
+    (await buildCountedOccurrencesSql(of, { from, to }, createErrorScope(of, { from, to }, { scope: 'account' })))('');
   t.false((await sqlOf(reading, from + 60_000_000_000n)).includes('error_hours'));
-  const other = { ...reading, columns: tables.columns.forTenant('nobody') } as Reading;
+  const other = { ...reading, columns: tables.columns.forTenant('nobody') } as TenantReader;
   t.false((await sqlOf(other, from + BigInt(dayMs) * 1_000_000n)).includes('error_hours'));
 });

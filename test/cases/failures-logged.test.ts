@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ApiError, FailedOperation } from '../../api/errors.ts';
+import { ApiError, ForeignApiError } from '../../api/errors.ts';
 import { logFailure } from '../../api/kernel/answers.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 
@@ -24,13 +24,13 @@ for (const [what, error, level] of [
   ['a store that is away', new ApiError('UNAVAILABLE', 'no', { cause: new UnavailableError('away') }), 'warn'],
   [
     'a time limit that the client of another API asked for',
-    new FailedOperation({ status: 503, body: {} }, new Error('timed out')),
+    new ForeignApiError({ status: 503, body: {} }, new Error('timed out')),
     'warn',
   ],
   ['a fault of ours', new ApiError('INTERNAL', 'no', { cause: new Error('fault') }), 'error'],
   [
     'a fault of ours in the form of another API',
-    new FailedOperation({ status: 500, body: {} }, new Error('fault')),
+    new ForeignApiError({ status: 500, body: {} }, new Error('fault')),
     'error',
   ],
 ] as const)

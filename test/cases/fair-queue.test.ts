@@ -66,14 +66,14 @@ const read = async (...readers: readonly Made[]): Promise<string> => {
   const scheduler = new SliceScheduler();
   let went = '';
   await Promise.all(
-    readers.map(({ name, at, partition = 'logs/0', items = 1_000, ms = 0 }, task) => {
-      const reader = { partition, at, rangeLength: 10, items: 0 };
+    readers.map(({ name, at: offset, partition = 'logs/0', items = 1_000, ms = 0 }, task) => {
+      const reader = { partition, offset, rangeLength: 10, items: 0 };
       const step = (): string | undefined => {
         went += name;
         compute(ms);
-        reader.at++;
+        reader.offset++;
         reader.items += items;
-        return reader.at < 26 ? undefined : name;
+        return reader.offset < 26 ? undefined : name;
       };
       return scheduler.run(task, step, reader);
     }),

@@ -2,8 +2,8 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { buildAggregations } from '../../queries/aggregate/measures.ts';
-import { withoutNoise } from '../../queries/figures.ts';
-import { buildMetricAnswer } from '../../queries/metrics/metric-answer.ts';
+import { roundNoise } from '../../queries/figures.ts';
+import { buildMetricResult } from '../../queries/metrics/metric-answer.ts';
 import { MetricQuery } from '../../queries/query.ts';
 
 test('computed values are rounded to their significant digits', (t) => {
@@ -21,7 +21,7 @@ test('computed values are rounded to their significant digits', (t) => {
     [Number.NaN, Number.NaN],
     [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
   ] as const)
-    t.is(withoutNoise(given), expected);
+    t.is(roundNoise(given), expected);
 });
 
 const stored = 0.12345678901234566;
@@ -30,8 +30,8 @@ test('a metric figure that is a stored value is returned unrounded', (t) => {
   const readFigure = (overTime: string, across: string, value: number): unknown => {
     const query = MetricQuery.parse({ kind: 'metric', metric: 'm', overTime, across });
     const windows = { starts: [0], count: 1, partial: [] };
-    const plan = { query, windows, groups: [{ labels: {} }], limits: { answer: 100 }, partial: [] };
-    return buildMetricAnswer(plan as unknown as Parameters<typeof buildMetricAnswer>[0], () => value, '', {
+    const plan = { query, windows, groups: [{ labels: {} }], limits: { resultValues: 100 }, partial: [] };
+    return buildMetricResult(plan as unknown as Parameters<typeof buildMetricResult>[0], () => value, '', {
       stepMs: undefined,
     } as never).rows?.[0];
   };

@@ -1,16 +1,16 @@
 /** Formulas: what they say, how results are joined, and which unit comes out. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { type Answer, buildSeriesAnswer, buildTableAnswer } from '../../queries/answer.ts';
+import { buildSeriesResult, buildTableResult, type ResultData } from '../../queries/answer.ts';
 import { QueryError } from '../../queries/errors.ts';
 import { runFormula } from '../../queries/formula/formula.ts';
 import { FormulaQuery } from '../../queries/query.ts';
 
 type Rows = readonly (readonly [labels: Readonly<Record<string, string>>, value: number | string | null])[];
 
-const table = (rows: Rows, unit = ''): Answer => {
+const table = (rows: Rows, unit = ''): ResultData => {
   const labels = Object.keys(rows[0]?.[0] ?? {});
-  return buildTableAnswer(
+  return buildTableResult(
     [...labels.map((name) => ({ name, type: 'text' as const, unit: '' })), { name: 'figure', type: 'number', unit }],
     rows.map(([of, value]) => [...labels.map((name) => of[name]), value]),
   );
@@ -28,10 +28,10 @@ const formulaOf = (expression: string, names: readonly string[]): FormulaQuery =
     ),
   });
 
-const evaluate = (expression: string, answers: Readonly<Record<string, Answer>>): Promise<Answer> =>
+const evaluate = (expression: string, answers: Readonly<Record<string, ResultData>>): Promise<ResultData> =>
   runFormula(formulaOf(expression, Object.keys(answers)), async (part) => {
     const name = part.kind === 'aggregate' ? (part.search ?? '') : '';
-    return answers[name] as Answer;
+    return answers[name] as ResultData;
   });
 
 const plain = { a: table([[{}, 10]]), b: table([[{}, 4]]), none: table([[{}, 0]]), unknown: table([[{}, null]]) };
@@ -130,7 +130,7 @@ test('series are calculated step by step', async (t) => {
     unit: '',
     points,
   });
-  const one = buildSeriesAnswer(
+  const one = buildSeriesResult(
     [
       series({ k: 'v' }, [
         [0, 1],
@@ -141,7 +141,7 @@ test('series are calculated step by step', async (t) => {
     [120],
     [{ code: 'groups', message: 'cut' }],
   );
-  const other = buildSeriesAnswer(
+  const other = buildSeriesResult(
     [
       series({}, [
         [0, 2],

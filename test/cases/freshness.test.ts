@@ -1,7 +1,7 @@
 /** Up to when answers say that records have landed: as sinks told it, without a read of records. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { StoredLandings } from '../../adapters/columns-sql/landings.ts';
+import { StoredWatermarks } from '../../adapters/columns-sql/landings.ts';
 import type { QueryRequest } from '../../queries/query.ts';
 import { run } from '../../queries/run.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
@@ -89,7 +89,7 @@ test('the newest time in each tenant’s messages is reported, and messages with
 test('landing times are written together and not per batch, and failed writes are retried with the next write', async (t) => {
   const written: string[] = [];
   let failures = 1;
-  const landings = new StoredLandings(async (sql) => {
+  const landings = new StoredWatermarks(async (sql) => {
     written.push(sql);
     if (failures-- > 0) throw new Error('the server is away');
   });
@@ -106,7 +106,7 @@ test('landing times are written together and not per batch, and failed writes ar
 });
 
 test('concurrent queries of a tenant share one read of landing times, and a failed read is retried', async (t) => {
-  const landings = new StoredLandings(async () => {});
+  const landings = new StoredWatermarks(async () => {});
   let reads = 0;
   const tenant = (tenantId: string, fails = false) => ({
     tenantId,
@@ -116,11 +116,11 @@ test('concurrent queries of a tenant share one read of landing times, and a fail
       return [{ landed_in: 'logs', newest: '17' }] as Row[];
     },
   });
-  const answers = await Promise.all(Array.from({ length: 20 }, () => landings.upTo(tenant('one'), 'logs')));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => landings.getWatermark(tenant('one'), 'logs')));
   t.deepEqual(new Set(answers), new Set([17]));
   t.is(reads, 1);
-  t.is(await landings.upTo(tenant('one'), 'spans'), undefined);
+  t.is(await landings.getWatermark(tenant('one'), 'spans'), undefined);
   t.is(reads, 1);
-  await t.throwsAsync(landings.upTo(tenant('two', true), 'logs'), { message: 'not now' });
-  t.is(await landings.upTo(tenant('two'), 'logs'), 17);
+  await t.throwsAsync(landings.getWatermark(tenant('two', true), 'logs'), { message: 'not now' });
+  t.is(await landings.getWatermark(tenant('two'), 'logs'), 17);
 });

@@ -17,13 +17,13 @@ const read = async (
   order: RowOrder,
   limit: number,
   isOfService = false,
-  earlier?: PreviousReadCache,
+  previousReadCache?: PreviousReadCache,
 ) => {
   const sorted = times.toSorted((one, other) => Number(order === 'newest' ? other - one : one - other));
   const stretches: { from: bigint; to: bigint }[] = [];
   const rows = await readGrowingRanges(
     { from, to },
-    { order, limit, isOfService, earlier },
+    { order, limit, isOfService, previousReadCache },
     async (stretch, missing) => {
       stretches.push(stretch);
       return sorted.filter((time) => time >= stretch.from && time <= stretch.to).slice(0, missing);
@@ -84,7 +84,7 @@ for (const order of orders)
       const answers = Array.from({ length: servers }, (_, server) =>
         sorted.filter((row) => serverOf.get(row) === server).slice(0, limit),
       );
-      t.deepEqual(mergeServerRows(answers.flat(), { order, limit, positionOf: (row) => row }), sorted.slice(0, limit));
+      t.deepEqual(mergeServerRows(answers.flat(), { order, limit, getPosition: (row) => row }), sorted.slice(0, limit));
     }
   });
 
@@ -140,7 +140,7 @@ for (const order of orders)
 
 test('a first interval without rows is not read, unless the query found rows before', async (t) => {
   const day = { from: middle, to: middle + hours };
-  const stretchesRead = async (earlier: PreviousReadCache, rowsOf: (from: bigint) => string[]) => {
+  const stretchesRead = async (previousReadCache: PreviousReadCache, rowsOf: (from: bigint) => string[]) => {
     const requestedFrom: bigint[] = [];
     const checkedFrom: bigint[] = [];
     const rows = await readGrowingRanges(
@@ -148,8 +148,8 @@ test('a first interval without rows is not read, unless the query found rows bef
       {
         order: 'newest',
         limit: 1,
-        earlier,
-        async hasSome({ from }) {
+        previousReadCache,
+        async hasRows({ from }) {
           checkedFrom.push(from);
           return rowsOf(from).length > 0;
         },

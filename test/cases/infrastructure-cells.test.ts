@@ -1,7 +1,7 @@
 /** What series say in a range and by step, beside arithmetic by hand. */
 import test from 'ava';
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { readCells } from '../../subjects/infrastructure/cells.ts';
 import { agentOf, type Metric, type Points } from '../end-to-end/infrastructure-senders.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -16,8 +16,8 @@ const everyMinute = (labels: Points['labels'], ...values: readonly number[]): Po
 });
 const metric = (name: string, kind: Metric['kind'], ...points: readonly Points[]): Metric => ({ name, kind, points });
 
-const readingOf = (tenantId: string): Reading => ({
-  plan: { name: 'all', entitlements: ['metrics'] } as unknown as Reading['plan'],
+const readingOf = (tenantId: string): TenantReader => ({
+  plan: { name: 'all', entitlements: ['metrics'] } as unknown as TenantReader['plan'],
   columns: tables.columns.forTenant(tenantId),
   nowMs: Date.now(),
 });

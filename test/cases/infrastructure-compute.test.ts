@@ -1,6 +1,6 @@
 /** Use of containers whose metrics do not arrive at the same time. */
 import test from 'ava';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { readCompute } from '../../subjects/infrastructure/compute.ts';
 import { agentOf, type Metric } from '../end-to-end/infrastructure-senders.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -30,7 +30,7 @@ test('the use of a container includes what it sent up to 150 s before its newest
       endMs,
     );
   const reading = {
-    plan: { name: 'all', entitlements: ['metrics'] } as unknown as Reading['plan'],
+    plan: { name: 'all', entitlements: ['metrics'] } as unknown as TenantReader['plan'],
     columns: tables.columns.forTenant('a'),
     nowMs: endMs,
   };

@@ -4,7 +4,11 @@ import { crc32 } from 'node:zlib';
 import { fetchV15, Reader, Writer } from '@platformatic/kafka';
 import test from 'ava';
 import { BufferPool } from '../../adapters/buffer-pool.ts';
-import { type FetchAnswer, type PartitionAnswer, parseFetchAnswer } from '../../adapters/bus-kafka/fetch-answer.ts';
+import {
+  type FetchResponse,
+  type PartitionResponse,
+  parseFetchResponse,
+} from '../../adapters/bus-kafka/fetch-answer.ts';
 import { FetchBuffer, type Parser } from '../../adapters/bus-kafka/fetch-buffer.ts';
 import { encodeRecordBatch } from '../../adapters/bus-kafka/record-batch.ts';
 
@@ -119,12 +123,12 @@ const answers: readonly {
 const textOf = (bytes: Buffer | null): string =>
   bytes === null ? 'null' : bytes.length > 100 ? `${bytes.length} ${crc32(bytes)}` : bytes.toString('hex');
 
-type Read = Pick<FetchAnswer, 'errorCode'> & {
+type Read = Pick<FetchResponse, 'errorCode'> & {
   readonly responses: readonly {
     readonly topicId: string;
-    readonly partitions: readonly (Pick<PartitionAnswer, 'partitionIndex' | 'errorCode'> & {
-      readonly abortedTransactions: PartitionAnswer['abortedTransactions'] | null;
-      readonly records?: PartitionAnswer['records'] | null;
+    readonly partitions: readonly (Pick<PartitionResponse, 'partitionIndex' | 'errorCode'> & {
+      readonly abortedTransactions: PartitionResponse['abortedTransactions'] | null;
+      readonly records?: PartitionResponse['records'] | null;
     })[];
   }[];
 };
@@ -150,7 +154,7 @@ const byDriver = (bytes: Buffer) => {
   try {
     return seen(fetchV15.parseResponse(0, 1, 15, reader));
   } catch (error) {
-    return seen((error as { response: FetchAnswer }).response);
+    return seen((error as { response: FetchResponse }).response);
   }
 };
 
@@ -174,9 +178,9 @@ for (const { title, topics, error } of answers)
     for (let seed = 1; seed <= 24; seed++) {
       const next = dice(seed);
       const largest = [bytes.length < 3_000 ? 1 + next(8) : 1_000, 5_000, 70_000, bytes.length * 2][seed % 4] ?? 1;
-      const answers: FetchAnswer[] = [];
+      const answers: FetchResponse[] = [];
       const bufferPool = new BufferPool();
-      const intake = new FetchBuffer(() => collect(parseFetchAnswer(bufferPool), answers));
+      const intake = new FetchBuffer(() => collect(parseFetchResponse(bufferPool), answers));
       // Two answers, one after the other, by turns as a socket that reads into `writeBuffer` and as one that brings its own memory.
       const both = Buffer.concat([bytes, bytes]);
       for (let at = 0; at < both.length; ) {
@@ -195,9 +199,9 @@ for (const { title, topics, error } of answers)
   });
 
 test('records are written directly into their final memory', (t) => {
-  const answers: FetchAnswer[] = [];
+  const answers: FetchResponse[] = [];
   const bufferPool = new BufferPool();
-  const intake = new FetchBuffer(() => collect(parseFetchAnswer(bufferPool), answers));
+  const intake = new FetchBuffer(() => collect(parseFetchResponse(bufferPool), answers));
   const bytes = written([[{ index: 0, records: batchOf(1_100_000) }]]);
   intake.advance(bytes.copy(intake.writeBuffer));
   const { writeBuffer } = intake;
@@ -216,6 +220,6 @@ test('an unrequested part of a response is rejected', (t) => {
 });
 
 test('a number without an end is rejected', (t) => {
-  const intake = new FetchBuffer(() => collect(parseFetchAnswer(new BufferPool()), []));
+  const intake = new FetchBuffer(() => collect(parseFetchResponse(new BufferPool()), []));
   t.throws(() => intake.append(Buffer.alloc(10, 255)), { message: /too long/ });
 });

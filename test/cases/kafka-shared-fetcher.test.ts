@@ -67,7 +67,7 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 test('readers in step fetch each record once, even if they start at different offsets', async (t) => {
   const { state, open } = broker(100);
   const shared = new SharedFetcher(open, new Budget(1_000_000));
-  const readers = Array.from({ length: 5 }, () => shared.reader(open()));
+  const readers = Array.from({ length: 5 }, () => shared.createReader(open()));
   const seen = await Promise.all(readers.map((reader, index) => read(reader, index, 100)));
   for (const [index, offsets] of seen.entries()) t.deepEqual(offsets, range(index, 100));
   t.true(state.fetched <= 120, `${state.fetched} records`);
@@ -78,7 +78,7 @@ test('readers in step fetch each record once, even if they start at different of
 test('a lagging reader fetches alone, and joins the others at the end', async (t) => {
   const { state, open, grow } = broker(1_000);
   const shared = new SharedFetcher(open, new Budget(50 * recordBytes));
-  const [ahead, behind] = [shared.reader(open()), shared.reader(open())];
+  const [ahead, behind] = [shared.createReader(open()), shared.createReader(open())];
   await read(behind, 0, 10);
   await read(ahead, 0, 1_000);
   t.true(state.fetched <= 1_010, `${state.fetched} records`);
@@ -93,7 +93,7 @@ test('a lagging reader fetches alone, and joins the others at the end', async (t
 test('a closing reader stops waiting, and the others continue', async (t) => {
   const { open, grow } = broker(10);
   const shared = new SharedFetcher(open, new Budget(1_000_000));
-  const [one, other] = [shared.reader(open()), shared.reader(open())];
+  const [one, other] = [shared.createReader(open()), shared.createReader(open())];
   const waiting = [one, other].map((reader) => reader.fetch('logs', 0, 10));
   one.close();
   t.is(await waiting[0], undefined);
@@ -104,7 +104,7 @@ test('a closing reader stops waiting, and the others continue', async (t) => {
 test('a failure reaches all waiting readers, and the next fetch retries', async (t) => {
   const { state, open } = broker(10);
   const shared = new SharedFetcher(open, new Budget(1_000_000));
-  const readers = [shared.reader(open()), shared.reader(open())];
+  const readers = [shared.createReader(open()), shared.createReader(open())];
   state.failure = new Error('gone');
   for (const failed of readers.map((reader) => reader.fetch('logs', 0, 0)))
     await t.throwsAsync(() => failed, { message: 'gone' });
@@ -115,7 +115,7 @@ test('a failure reaches all waiting readers, and the next fetch retries', async 
 test('the memory of a buffer is reused after all readers have released it', async (t) => {
   const { state, open } = broker(10);
   const shared = new SharedFetcher(open, new Budget(1_000_000));
-  const readers = [shared.reader(open()), shared.reader(open())];
+  const readers = [shared.createReader(open()), shared.createReader(open())];
   const [one, other] = await Promise.all(readers.map((reader) => reader.fetch('logs', 0, 0)));
   for (const reader of readers) void reader.fetch('logs', 0, 10);
   one?.release();

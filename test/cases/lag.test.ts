@@ -1,5 +1,5 @@
 import test from 'ava';
-import { GroupLagMonitor, largestPartitionShare, watchGroups } from '../../commands/lag.ts';
+import { computeLargestPartitionShare, GroupLagMonitor, watchGroups } from '../../commands/lag.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { eventually } from '../waiting.ts';
@@ -72,11 +72,11 @@ test('Unknown lag is NaN and not the last value, and only for the affected group
 test('The share of the most lagging partition shows whether the other partitions wait for it', (t) => {
   const lagging = (...lags: number[]): Lag[] =>
     lags.map((lag, partition) => ({ topic: 'a', partition, committed: 0, end: lag, lag }));
-  t.is(largestPartitionShare(lagging(0, 0, 0)), 0);
-  t.is(largestPartitionShare(lagging(5, 5, 5, 5)), 0.25);
-  t.is(largestPartitionShare(lagging(0, 90, 10)), 0.9);
-  t.is(largestPartitionShare(lagging(7)), 0, 'there is nothing to spread over');
-  t.is(largestPartitionShare(lagging(Number.NaN, Number.NaN)), Number.NaN, 'unknown stays unknown');
+  t.is(computeLargestPartitionShare(lagging(0, 0, 0)), 0);
+  t.is(computeLargestPartitionShare(lagging(5, 5, 5, 5)), 0.25);
+  t.is(computeLargestPartitionShare(lagging(0, 90, 10)), 0.9);
+  t.is(computeLargestPartitionShare(lagging(7)), 0, 'there is nothing to spread over');
+  t.is(computeLargestPartitionShare(lagging(Number.NaN, Number.NaN)), Number.NaN, 'unknown stays unknown');
 });
 
 test('The lag age is that of the oldest uncommitted message, within one poll, and records are read only if necessary', async (t) => {
@@ -159,7 +159,7 @@ test('A process that consumes nothing but serves group status checks all groups'
     log: silentLog,
   };
   const groupWatch = watchGroups(platform, [], { othersAfter: 1, isRequired: true });
-  const known = (): readonly string[] => groupWatch.groups().map(({ group }) => group);
+  const known = (): readonly string[] => groupWatch.getStatuses().map(({ group }) => group);
   await eventually('all', () => known().includes('sinks.logs') && known().includes('processors.alert-evaluation'));
   groupWatch.stop();
   t.pass();

@@ -6,7 +6,7 @@ import { defineTable } from '../../schemas/tables/table.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
 import { errorOccurrences } from '../../sinks/errors.ts';
-import { valueColumn } from '../../sinks/native/values.ts';
+import { createValueColumn } from '../../sinks/native/values.ts';
 import { errorCounts, errorCountsTable } from '../contract/made-up-sink.ts';
 
 const nothing = {
@@ -51,7 +51,7 @@ test('a table whose expired rows cannot be found is rejected', (t) => {
     columns: { tenant_id: 'String' },
     orderBy: [],
   } as const;
-  t.throws(() => defineTable(table), { message: /no column received_at to find its old rows by/ });
+  t.throws(() => defineTable(table), { message: /no column received_at that determines the age of its rows/ });
   t.throws(() => defineTable({ ...table, ageColumn: 'day', columns: { day: 'Date' } }), {
     message: /no column tenant_id/,
   });
@@ -97,14 +97,14 @@ const types: Readonly<
 
 for (const [type, [accepted, bytes, refused]] of Object.entries(types)) {
   test(`a column of ${type} stores accepted values, and rejects values out of range`, (t) => {
-    const { column, push } = valueColumn(`${type} CODEC(ZSTD(1))`);
+    const { column, push } = createValueColumn(`${type} CODEC(ZSTD(1))`);
     for (const value of accepted) push(value);
     column.mark();
     for (const value of refused) {
       t.throws(() => push(value), { instanceOf: PermanentError }, String(value));
       column.rollback();
     }
-    const target = Buffer.alloc(column.size());
+    const target = Buffer.alloc(column.computeSize());
     column.write(target, 0);
     t.is(target.toString('hex'), bytes.replaceAll(' ', ''));
     t.is(column.rows, accepted.length);
@@ -112,7 +112,7 @@ for (const [type, [accepted, bytes, refused]] of Object.entries(types)) {
 }
 
 test('an unsupported column type is named', (t) => {
-  t.throws(() => valueColumn('IPv6'), { message: 'no value writer exists for columns of type IPv6' });
+  t.throws(() => createValueColumn('IPv6'), { message: 'no value writer exists for columns of type IPv6' });
 });
 
 const occurrence = (at: string, fingerprint = 'f1'): ErrorOccurrence => ({

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { KeyUses } from '../../receivers/engine/key-uses.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { buildUseId, licenseKeyUses, mergeUses } from '../../schemas/resources/license-key-use.ts';
@@ -15,7 +15,7 @@ const at = (seconds: number): string => new Date(start + seconds * 1000).toISOSt
 
 const setUp = async (t: ExecutionContext) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-uses-'));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const clock = { at: start, now: () => clock.at };
   const opened: KeyUses[] = [];
   const open = (): KeyUses => {

@@ -1,7 +1,7 @@
 /** Live tail tells of a record what a read answers once it has landed: random requests, and both forms side by side. */
 import test from 'ava';
 import fc from 'fast-check';
-import { toLogAnswer, toSpanAnswer } from '../../queries/live-tail/answers.ts';
+import { toLogRecord, toSpanRecord } from '../../queries/live-tail/answers.ts';
 import { readLogs } from '../../queries/logs/pages.ts';
 import { getResources } from '../../queries/resources.ts';
 import { type SpanRow, spanColumns, toSpan } from '../../queries/signals/span-record.ts';
@@ -60,7 +60,7 @@ const sorted = (_key: string, value: unknown): unknown =>
 test('a log record in the live tail equals a stored log record', async (t) => {
   await forRandom('logs', async (tenantId, messages) => {
     const read = await readLogs(tables.columns.forTenant(tenantId), 'true', {}, 10_000);
-    t.deepEqual(inOrder(answersOf(logRecords, messages, toLogAnswer)), inOrder(read.map(({ record }) => record)));
+    t.deepEqual(inOrder(answersOf(logRecords, messages, toLogRecord)), inOrder(read.map(({ record }) => record)));
   });
 });
 
@@ -73,6 +73,6 @@ test('a span in the live tail equals a stored span', async (t) => {
       rows.map(({ resource }) => resource),
     );
     const read = rows.map((row) => toSpan(row, resources.get(row.resource)));
-    t.deepEqual(inOrder(answersOf(spans, messages, toSpanAnswer)), inOrder(read));
+    t.deepEqual(inOrder(answersOf(spans, messages, toSpanRecord)), inOrder(read));
   });
 });

@@ -30,11 +30,11 @@ for (const { title, byMs } of [
       },
     };
     const request = {
-      wish: { tenantId, filter: buildFilter({ signal: 'logs' }) },
+      listenerFilter: { tenantId, filter: buildFilter({ signal: 'logs' }) },
       maxRecords: 10,
       isClosed: () => false,
     };
-    const pasts = [0, 1].map((partition) => ({ where: { topic: 'logs', partition }, earliest: 0, end: 40 }));
+    const pasts = [0, 1].map((partition) => ({ topicPartition: { topic: 'logs', partition }, earliest: 0, end: 40 }));
     const found = await readLastRecords(request, pasts, bus);
     const inTime = messages.toSorted((one, other) => one.timestampMs - other.timestampMs);
     t.deepEqual(

@@ -5,7 +5,7 @@ import { RequestResults } from '../../queries/batch/results.ts';
 import { PatternForms } from '../../queries/log-patterns/forms.ts';
 import { getMinStepMs } from '../../queries/min-step.ts';
 import type { QueryRequest } from '../../queries/query.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { parseQuery, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
@@ -31,7 +31,7 @@ const minute = 60_000;
 const endMs = Date.UTC(2026, 2, 20, 12);
 const fromMs = endMs - 10 * minute;
 const range = { from: BigInt(fromMs) * 1_000_000n, to: BigInt(endMs) * 1_000_000n - 1n };
-const readingOf = ({ reader: columns }: Pick<MinedLogs, 'reader'>): Reading => ({
+const readingOf = ({ reader: columns }: Pick<MinedLogs, 'reader'>): TenantReader => ({
   columns,
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: endMs + 2 * minute,

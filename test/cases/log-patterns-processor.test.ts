@@ -2,7 +2,7 @@
 import test from 'ava';
 import { logPatterns } from '../../processors/log-patterns/log-patterns.ts';
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
-import { type FoundPattern, ParameterValues, type PatternCount } from '../../schemas/log-patterns.ts';
+import { type LogPattern, ParameterValues, type PatternCount } from '../../schemas/log-patterns.ts';
 import { topics } from '../../schemas/topics.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
@@ -15,7 +15,7 @@ const record = (body: string, timeMs = firstMs, severityNumber = 9): object => (
   body: { stringValue: body },
 });
 
-const found = (run: TaskRun): FoundPattern[] => run.emitted<FoundPattern>(topics.logPatterns);
+const found = (run: TaskRun): LogPattern[] => run.emitted<LogPattern>(topics.logPatterns);
 const counted = (run: TaskRun): PatternCount[] => run.emitted<PatternCount>(topics.logPatternCounts);
 const sum = (counts: readonly PatternCount[]): number => counts.reduce((total, { count }) => total + count, 0);
 
@@ -87,7 +87,7 @@ test('records that are late, early or the last to arrive are counted too', (t) =
   run.tick(firstMs + 3_600_000);
   run.tick(firstMs + 2 * 3_600_000);
   t.is(sum(counted(run)), 2 * times.length);
-  t.is(run.task.holding.nextTickMs, Number.POSITIVE_INFINITY);
+  t.is(run.task.status.nextTickMs, Number.POSITIVE_INFINITY);
 });
 
 test('severities without a number use their text', (t) => {
@@ -130,7 +130,7 @@ test('a flood of random lines collapses into one pattern, emitted once and count
     found(run).find(({ patternId }) => patternId === OTHER_ID),
     { template: '<other>', structure: 0, places: [] },
   );
-  t.true(run.task.holding.bytes < 4 * 2 ** 20);
+  t.true(run.task.status.bytes < 4 * 2 ** 20);
 });
 
 test('a restart at any message changes nothing', (t) => {

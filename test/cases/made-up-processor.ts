@@ -5,7 +5,7 @@ import { combinedState, keyedState } from '../../processors/engine/state.ts';
 import { windowedState } from '../../processors/engine/windows.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
-import { itemSource } from '../../schemas/records/values.ts';
+import { createItemSource } from '../../schemas/records/values.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
 
 export const visits = defineDerivedTopic({
@@ -39,7 +39,7 @@ const silenceMs = 90_000;
 export const visitCounter = defineProcessor({
   name: 'test-visit-counts',
   summary: 'Visits by page and minute',
-  reads: itemSource(visits),
+  reads: createItemSource(visits),
   emits: { counts: visitCounts },
   follows: { ignored: ignoredPages },
   latenessMs: 10_000,

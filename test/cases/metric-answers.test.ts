@@ -1,7 +1,7 @@
 /** Metric queries against arithmetic by hand, and against answers of Prometheus. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import type { Answer } from '../../queries/answer.ts';
+import type { ResultData } from '../../queries/answer.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import {
@@ -228,9 +228,9 @@ const runQuery = (
   step?: number,
   limits = {},
 ) => tables.query('acme', query, range, step, limits);
-const values = ({ series: found }: Answer): unknown => found.map(({ points }) => points.map(([, value]) => value));
+const values = ({ series: found }: ResultData): unknown => found.map(({ points }) => points.map(([, value]) => value));
 /** Values of a table, by the columns before. */
-const cells = ({ rows }: Answer): unknown => rows;
+const cells = ({ rows }: ResultData): unknown => rows;
 
 const bySteps: Record<
   string,

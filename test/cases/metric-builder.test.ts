@@ -1,7 +1,7 @@
 /** Metric queries answer what a slow evaluator finds, over random series. */
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
-import type { Answer } from '../../queries/answer.ts';
+import type { ResultData } from '../../queries/answer.ts';
 import { drawn } from '../drawing.ts';
 import { epoch, type MetricTables, openMetricTables, type TestPoint, type TestSeries } from './metric-points.ts';
 import { naiveAcross, naiveBuckets, naiveNumber, naiveQuantile, type Window, windowsIn } from './naive-metrics.ts';
@@ -114,7 +114,7 @@ const isClose = (one: number | undefined, other: number | undefined): boolean =>
 };
 
 /** Values of the answer by group (the label `g`), and of a table as its only window. */
-const byGroup = (answer: Answer): Map<string, (number | undefined)[]> =>
+const byGroup = (answer: ResultData): Map<string, (number | undefined)[]> =>
   answer.form === 'series'
     ? new Map(
         answer.series.map(({ labels, points }) => [labels['g'] ?? '', points.map(([, value]) => numberOf(value))]),

@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import type { Answer } from '../../queries/answer.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import type { ResultData } from '../../queries/answer.ts';
 import { runMetric } from '../../queries/metrics/metric.ts';
 import { type MetricLimits, metricLimits } from '../../queries/metrics/plan.ts';
 import { MetricQuery } from '../../queries/query.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -122,11 +122,11 @@ export interface MetricTables {
     range: readonly [from: number, to: number],
     stepSeconds?: number,
     limits?: Partial<MetricLimits>,
-  ): Promise<Answer>;
+  ): Promise<ResultData>;
   close(): Promise<void>;
 }
 
-export const readingOf = (columns: Columns, tenant: string): Reading => ({
+export const readingOf = (columns: Columns, tenant: string): TenantReader => ({
   columns: columns.forTenant(tenant),
   plan: { name: 'everything', entitlements: ['metrics'], retentionDays: { logs: 30, metrics: 30, traces: 30 } },
   nowMs: epoch + 86_400_000,
@@ -135,7 +135,7 @@ export const readingOf = (columns: Columns, tenant: string): Reading => ({
 export const openMetricTables = async (): Promise<MetricTables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-metrics-'));
   copyColumns(directory);
-  const columns = await chdbColumns({ directory });
+  const columns = await openChdbColumns({ directory });
   await migrate(columns, silentLog);
   const insert = async (table: string, names: string, rows: readonly string[]): Promise<void> => {
     for (let at = 0; at < rows.length; at += 20_000)

@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { allTables, allViews } from '../../schemas/tables/index.ts';
-import { attributeEquals, buildBodyHasAllWords } from '../../schemas/tables/search.ts';
+import { buildAttributeEqualsSql, buildBodyHasAllWords } from '../../schemas/tables/search.ts';
 import { sloSlicesTable } from '../../schemas/tables/slos.ts';
 import { buildCreateTable, buildCreateView, defineTable, type Table } from '../../schemas/tables/table.ts';
-import { cheaperInserts } from '../../sinks/migrations/008-cheaper-inserts.ts';
+import { reduceInsertCost } from '../../sinks/migrations/008-cheaper-inserts.ts';
 import { changeShape } from '../../sinks/migrations/declared.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
 import type { Migration } from '../../sinks/migrations/migration.ts';
@@ -19,7 +19,7 @@ const directory = mkdtempSync(join(tmpdir(), 'oiq-migrations-'));
 let columns: Columns;
 
 test.before(async () => {
-  columns = await chdbColumns({ directory });
+  columns = await openChdbColumns({ directory });
 });
 
 test.after.always(async () => {
@@ -83,7 +83,7 @@ test.serial('rows of the first schema are preserved, searchable and in the inven
     [{ metric: 'warm', kind: 'gauge', description: 'how warm' }],
   );
   const rows = await tenant.query(
-    `SELECT body FROM logs WHERE tenant_id = {tenant:String} AND ${buildBodyHasAllWords('failed payment')} AND ${attributeEquals('{key:String}', '{value:String}')}`,
+    `SELECT body FROM logs WHERE tenant_id = {tenant:String} AND ${buildBodyHasAllWords('failed payment')} AND ${buildAttributeEqualsSql('{key:String}', '{value:String}')}`,
     { key: 'user', value: '7' },
   );
   t.deepEqual(rows, [{ body: 'Payment FAILED' }]);
@@ -98,7 +98,7 @@ test.serial('rows of the first schema are preserved, searchable and in the inven
 
 test.serial('parts with an older schema are read and merged with those of the newest', async (t) => {
   await reset();
-  const older = migrations.filter(({ id }) => id < cheaperInserts.id);
+  const older = migrations.filter(({ id }) => id < reduceInsertCost.id);
   await migrate(columns, silentLog, older, []);
   const insert = (word: string) =>
     columns.execute(

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -58,12 +58,12 @@ const logsOf = (service: string, severityNumber: number, timeMs: number) =>
 test('error logs are counted by service and minute, land once, and can be read', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-newcomer-'));
   for (const folder of ['columns', 'temporary', 'bus']) mkdirSync(join(directory, folder));
-  const columns = await chdbColumns({
+  const columns = await openChdbColumns({
     directory: join(directory, 'columns'),
     temporaryDirectory: join(directory, 'temporary'),
   });
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   t.teardown(async () => {
     await bus.close();
     await columns.close();

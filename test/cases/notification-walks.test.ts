@@ -49,7 +49,7 @@ class Walk {
   constructor(seed: number) {
     this.#random = seeded(seed);
     const at = new Date(firstMs).toISOString();
-    this.#run.task.change(alertRoutings.name, 'acme', alertRoutingId, {
+    this.#run.task.applyChange(alertRoutings.name, 'acme', alertRoutingId, {
       ...routing,
       id: alertRoutingId,
       version: 1,
@@ -86,7 +86,7 @@ class Walk {
   }
 
   get holding(): number {
-    return this.#run.task.holding.entries;
+    return this.#run.task.status.entries;
   }
 
   get count(): number {

@@ -10,7 +10,7 @@ import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert
 import { MaintenanceWindowFields, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
-import { platformAlertSubject, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { createPlatformAlertSubject, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
 const second = 1000;
@@ -60,7 +60,7 @@ class World {
   route(routing: object): void {
     const at = new Date(firstMs).toISOString();
     this.#version++;
-    this.run.task.change(alertRoutings.name, 'acme', alertRoutingId, {
+    this.run.task.applyChange(alertRoutings.name, 'acme', alertRoutingId, {
       ...AlertRouting.parse(routing),
       id: alertRoutingId,
       version: this.#version,
@@ -72,7 +72,7 @@ class World {
   silence(id: string, matchers: object[], fromMs: number, toMs: number): void {
     const at = new Date(firstMs).toISOString();
     const [startsAt, endsAt] = [fromMs, toMs].map((ms) => new Date(firstMs + ms).toISOString());
-    this.run.task.change(silences.name, 'acme', id, {
+    this.run.task.applyChange(silences.name, 'acme', id, {
       matchers: matchers.map((one) => ({ operator: '=', ...one })),
       startsAt,
       endsAt,
@@ -88,7 +88,7 @@ class World {
   /** A maintenance window of so many minutes each day from midnight. */
   window(fields: object): void {
     const at = new Date(firstMs).toISOString();
-    this.run.task.change(maintenanceWindows.name, 'acme', 'window', {
+    this.run.task.applyChange(maintenanceWindows.name, 'acme', 'window', {
       ...MaintenanceWindowFields.parse({ name: 'nightly', timeZone: 'UTC', durationMinutes: 10, ...fields }),
       createdBy: 'me',
       id: 'window',
@@ -102,14 +102,14 @@ class World {
   rule(fields: { readonly enabled: boolean } | undefined): void {
     const at = new Date(firstMs).toISOString();
     const document = fields && { ...fields, id: 'rule', version: 1, createdAt: at, updatedAt: at };
-    this.run.task.change(alertRules.name, 'acme', 'rule', document as never);
+    this.run.task.applyChange(alertRules.name, 'acme', 'rule', document as never);
   }
 
   /** Somebody sees to an alert that began to fire so long after the begin. */
   acknowledge(labels: Record<string, string>, firesSinceMs: number): void {
     const at = new Date(firstMs).toISOString();
     const id = JSON.stringify(labels);
-    this.run.task.change(alertAcknowledgements.name, 'acme', id, {
+    this.run.task.applyChange(alertAcknowledgements.name, 'acme', id, {
       ruleId: 'rule',
       startedAtMs: firstMs + firesSinceMs,
       by: 'me',
@@ -214,7 +214,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
       t.deepEqual(own.notificationsUntil(minute), ['30s mail first: a']);
       own.rule(removedRule);
       t.deepEqual(own.notificationsUntil(20 * minute), ['330s mail resolved: a✓']);
-      t.is(own.run.task.holding.entries, 0);
+      t.is(own.run.task.status.entries, 0);
     }
     world.alert(0, slow('a'), 'firing');
     t.deepEqual(world.notificationsUntil(66 * minute), ['30s mail first: a', '3630s mail repeated: a']);
@@ -227,13 +227,13 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(6 * minute), ['330s mail resolved: a✓ b']);
     world.alert(7 * minute, slow('b'), 'inactive');
     t.deepEqual(world.notificationsUntil(12 * minute), ['630s mail resolved: b✓']);
-    t.is(world.run.task.holding.entries, 0);
+    t.is(world.run.task.status.entries, 0);
   },
   'an alert that fires and ends within the group wait is notified'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(10 * second, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(10 * minute), ['30s mail first: a✓']);
-    t.is(world.run.task.holding.entries, 0);
+    t.is(world.run.task.status.entries, 0);
   },
   'an alert that fires and ends between two notifications of its group is notified'(t, world) {
     world.alert(0, slow('a'), 'firing');
@@ -300,7 +300,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(70 * minute), ['3960s mail repeated: a']);
     world.alert(70 * minute, slow('a', { severity: 'warning' }), 'inactive', { ...as('warning'), endedAtMs: 1 });
     t.deepEqual(world.notificationsUntil(80 * minute), ['4260s mail resolved: a✓']);
-    t.is(world.run.task.holding.entries, 0);
+    t.is(world.run.task.status.entries, 0);
   },
   'an alert that waits or recovers tells nothing of itself'(t, world) {
     world.alert(0, slow('a'), 'pending');
@@ -323,7 +323,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(minute), ['30s chat first: a']);
     world.alert(minute, slow('a', { team: 'quiet' }), 'inactive');
     t.deepEqual(world.notificationsUntil(20 * minute), []);
-    t.is(world.run.task.holding.entries, 0);
+    t.is(world.run.task.status.entries, 0);
   },
   'with ... each alert is a group'(t, world) {
     for (const instance of ['a', 'b']) world.alert(0, slow(instance, { team: 'quiet' }), 'firing');
@@ -343,13 +343,13 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
   },
   'an alert of the platform is routed and silenced as any other'(t, world) {
     const at = { reason: 'sinks.logs is behind', startedAt: new Date(firstMs).toISOString() };
-    const begun = platformTransition('acme', platformAlertSubject('records-late', at.reason), at);
+    const begun = platformTransition('acme', createPlatformAlertSubject('records-late', at.reason), at);
     world.silence('s', [matcher('alertname', 'PlatformRulesNotEvaluated')], 0, 10 * minute);
     world.alert(0, begun.labels, 'firing', begun);
-    const muted = platformTransition('acme', platformAlertSubject('rules-not-evaluated', at.reason), at);
+    const muted = platformTransition('acme', createPlatformAlertSubject('rules-not-evaluated', at.reason), at);
     world.alert(0, muted.labels, 'firing', muted);
     t.deepEqual(world.notificationsUntil(2 * minute), ['30s mail first: PlatformRecordsLate']);
-    const ended = platformTransition('acme', platformAlertSubject('records-late', at.reason), at, {
+    const ended = platformTransition('acme', createPlatformAlertSubject('records-late', at.reason), at, {
       atMs: firstMs + 3 * minute,
       reason: 'it has recovered',
     });
@@ -384,7 +384,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, slow('a'), 'firing');
     world.alert(minute, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(30 * minute), []);
-    t.is(world.run.task.holding.entries, 0);
+    t.is(world.run.task.status.entries, 0);
   },
   'the end of an alert that was notified before a silence is notified after it'(t, world) {
     world.alert(0, slow('a'), 'firing');

@@ -1,10 +1,10 @@
 /** What the doctor tells from the key's spelling, from where a sender was pointed, and from what it was answered. */
 import test from 'ava';
-import { answerFindings } from '../../api/groups/onboarding/doctor-answer.ts';
-import { type Attempt, endpointFinding } from '../../api/groups/onboarding/doctor-attempt.ts';
-import { formatFinding } from '../../api/groups/onboarding/doctor-key.ts';
+import { findResponseProblems } from '../../api/groups/onboarding/doctor-answer.ts';
+import { type Attempt, checkEndpoint } from '../../api/groups/onboarding/doctor-attempt.ts';
+import { checkKeyFormat } from '../../api/groups/onboarding/doctor-key.ts';
 import { buildEndpoints } from '../../api/groups/onboarding/endpoints.ts';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { parseSettings } from '../../schemas/settings.ts';
 
 const loopback = buildEndpoints(parseSettings({}), 'localhost:8080');
@@ -23,7 +23,7 @@ test('endpoints use the public address, or else the request address, each with t
   t.is(buildEndpoints(parseSettings({}), 'no host at all').otlpHttp, 'http://127.0.0.1:8080/otlp');
 });
 
-const key = makeLicenseKey();
+const key = generateLicenseKey();
 const spelled: readonly (readonly [string, string | undefined, RegExp])[] = [
   [key, undefined, /$/],
   [`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, 'malformed-key', /checksum/],
@@ -37,7 +37,7 @@ const spelled: readonly (readonly [string, string | undefined, RegExp])[] = [
 ];
 test('a pasted text is classified as a key, another credential or a misspelt key', (t) => {
   for (const [text, code, message] of spelled) {
-    const finding = formatFinding(text);
+    const finding = checkKeyFormat(text);
     t.is(finding?.code, code as never, text);
     if (finding !== undefined) t.regex(finding.message, message);
   }
@@ -71,7 +71,7 @@ const pointed: readonly (readonly [Attempt, string | undefined])[] = [
 ];
 test('an endpoint is classified as correct, wrong address or wrong protocol', (t) => {
   for (const [attempt, code] of pointed) {
-    const finding = endpointFinding(attempt, loopback);
+    const finding = checkEndpoint(attempt, loopback);
     t.is(finding?.code, code as never, JSON.stringify(attempt));
     if (finding !== undefined) t.regex(finding.action, /http|v1/, JSON.stringify(attempt));
   }
@@ -101,7 +101,7 @@ const answered: readonly (readonly [Attempt, readonly string[]])[] = [
 test('the response that a sender got is classified', (t) => {
   for (const [attempt, codes] of answered)
     t.deepEqual(
-      answerFindings(attempt).map(({ code }) => code),
+      findResponseProblems(attempt).map(({ code }) => code),
       codes as never,
       JSON.stringify(attempt),
     );

@@ -126,7 +126,7 @@ const faults: readonly (readonly [what: string, text: string | Buffer, reason: s
   ['an unfinished number', request('{"flags":1e}'), 'malformed', /number is not complete/],
   ['a trace id of 31 digits', request(`{"traceId":"${'a'.repeat(31)}"}`), 'bad-id', /traceId: expected an id of 32/],
   ['a trace id that is not hexadecimal', request(`{"traceId":"${'g'.repeat(32)}"}`), 'bad-id', /traceId/],
-  ['bytes that are not base64', request('{"body":{"bytesValue":"a*"}}'), 'malformed', /bytesValue: .*not base64/],
+  ['bytes that are not base64', request('{"body":{"bytesValue":"a*"}}'), 'malformed', /bytesValue: .*expected base64/],
   ['a number as a string', request('{"severityText":5}'), 'malformed', /severityText: expected a string/],
   ['a string as a boolean', request('{"body":{"boolValue":"true"}}'), 'malformed', /expected true or false/],
   ['a raw control character', request('{"severityText":"a\nb"}'), 'malformed', /control character/],

@@ -206,11 +206,11 @@ test('TXT records are joined from their parts, and a failing name server is dist
     broken: { code: 2, texts: [] },
     silent: undefined,
   });
-  const { txt } = openOutbound({ nameServers: [server], timeoutMs: 60_000 });
+  const { resolveTxt } = openOutbound({ nameServers: [server], timeoutMs: 60_000 });
   const impatient = openOutbound({ nameServers: [server], timeoutMs: 200 });
-  t.deepEqual([...((await txt('there.example')) ?? [])].sort(), ['oiq-verification=abc', 'v=spf1 -all']);
-  t.deepEqual(await txt('nothing.example'), []);
-  t.deepEqual(await txt('unknown.example'), []);
-  t.is(await txt('broken.example'), undefined);
-  t.is(await impatient.txt('silent.example'), undefined);
+  t.deepEqual([...((await resolveTxt('there.example')) ?? [])].sort(), ['oiq-verification=abc', 'v=spf1 -all']);
+  t.deepEqual(await resolveTxt('nothing.example'), []);
+  t.deepEqual(await resolveTxt('unknown.example'), []);
+  t.is(await resolveTxt('broken.example'), undefined);
+  t.is(await impatient.resolveTxt('silent.example'), undefined);
 });

@@ -1,6 +1,6 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { type Answer, buildSeriesAnswer, type QueryContext } from '../../queries/answer.ts';
+import { buildSeriesResult, type QueryContext, type ResultData } from '../../queries/answer.ts';
 import { runOverWindow } from '../../queries/over-window.ts';
 import { Query } from '../../queries/query.ts';
 
@@ -11,11 +11,11 @@ const count = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count
 const formula = { kind: 'formula', expression: 'records / limit', queries: { records: count, limit } };
 
 /** Says of each minute which one of the window it is: PromQL at its end, a count at its begin. */
-const answerMinutes = async ({ kind }: Query, { range, stepMs = 0 }: QueryContext): Promise<Answer> => {
+const answerMinutes = async ({ kind }: Query, { range, stepMs = 0 }: QueryContext): Promise<ResultData> => {
   const [first, last] = [range.from, range.to].map((ns) => Number(ns / 1_000_000n)) as [number, number];
   const points = Array.from({ length: Math.floor((last - first) / stepMs) + 1 }, (_, index) => first + index * stepMs);
   const minuteOf = (ms: number): number => (ms - fromMs) / minuteMs + (kind === 'promql' ? 0 : 1);
-  return buildSeriesAnswer(
+  return buildSeriesResult(
     [{ name: 'value', labels: {}, unit: '', points: points.map((ms) => [ms, minuteOf(ms)]) }],
     [last],
   );
@@ -43,7 +43,7 @@ test('a PromQL query over a whole window is evaluated at its end, and counts exc
   const ends = new Map<string, bigint>();
   await runOverWindow(Query.parse(formula), { fromMs, toMs }, async ({ kind }, { range }) => {
     ends.set(kind, range.to);
-    return buildSeriesAnswer([], []);
+    return buildSeriesResult([], []);
   });
   const endNs = BigInt(toMs) * 1_000_000n;
   t.deepEqual(

@@ -5,11 +5,11 @@ import { mergeDocuments } from '../../web/areas/dashboards/editing/merge.ts';
 import { movePanelToSection, removeSection } from '../../web/areas/dashboards/editing/section-moves.ts';
 import {
   convertVariable,
+  createVariable,
   filterLines,
   isWritable,
   type LineFormat,
   moveItem,
-  newVariable,
   optionLines,
 } from '../../web/areas/dashboards/editing/variable-kinds.ts';
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
@@ -48,7 +48,7 @@ test('different changes of the same item conflict, and one of them is taken; equ
   const mine = document({ name: 'same', panels: [panel('a', 'mine'), panel('b')] });
   const theirs = document({ name: 'same', panels: [panel('a', 'theirs')] });
   const { document: mergedDocument, conflicts } = mergeDocuments({ base, mine, theirs });
-  t.deepEqual(conflicts, [{ key: 'panels a', what: 'panel “mine”' }]);
+  t.deepEqual(conflicts, [{ key: 'panels a', description: 'panel “mine”' }]);
   t.deepEqual(
     mergedDocument.panels.map(({ title }) => title),
     ['mine'],
@@ -150,7 +150,7 @@ test('after a section is removed, its panels follow the others, its children hav
 });
 
 test('a variable of a changed kind preserves the common fields, and gets the required fields of the new kind', (t) => {
-  const before = { ...newVariable([{ name: 'variable2' }]), title: 'Job', several: true, pattern: 'x' } as never;
+  const before = { ...createVariable([{ name: 'variable2' }]), title: 'Job', several: true, pattern: 'x' } as never;
   t.like(convertVariable(before, 'field-values'), {
     name: 'variable3',
     title: 'Job',
@@ -195,7 +195,7 @@ const lists: readonly (readonly [LineFormat<never>, string, unknown])[] = [
 ];
 for (const [lines, text, items] of lists)
   test(`lines convert to a list and back without a change: ${JSON.stringify(text)}`, (t) => {
-    t.deepEqual(lines.read(` \n${text}\n`), items as never);
+    t.deepEqual(lines.parse(` \n${text}\n`), items as never);
     t.is(lines.format(items as never), text);
     t.true(isWritable(lines, items as never));
   });

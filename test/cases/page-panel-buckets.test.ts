@@ -8,10 +8,10 @@ import {
 } from '../../web/areas/dashboards/panels/alerts-shown.ts';
 import {
   type BucketSeries,
+  buildStateIntervals,
+  computeHistogram,
   heatmapFromBuckets,
   heatmapFromValues,
-  histogramOf,
-  stretchesOf,
 } from '../../web/areas/dashboards/panels/buckets.ts';
 
 const bucket = (le: string, values: readonly (number | null)[]): BucketSeries => ({
@@ -72,16 +72,16 @@ const histograms: readonly (readonly [
 ];
 for (const [title, values, settings, starts, counts] of histograms)
   test(`a histogram has buckets ${title}`, (t) => {
-    const found = histogramOf([{ name: 'a', values }], settings);
+    const found = computeHistogram([{ name: 'a', values }], settings);
     t.deepEqual(found?.series, [{ name: 'a', counts: [...counts] }]);
     if (title.startsWith('one')) t.is(found?.starts.length, 1);
     else t.deepEqual(found?.starts, [...starts]);
   });
 
 test('a bucket size that is too small gives no more buckets than can be drawn', (t) => {
-  const found = histogramOf([{ name: 'a', values: [0, 1e9] }], { bucketSize: 0.001 });
+  const found = computeHistogram([{ name: 'a', values: [0, 1e9] }], { bucketSize: 0.001 });
   t.true((found?.starts.length ?? 0) <= 201);
-  t.is(histogramOf([{ name: 'a', values: ['x', null] }], {}), undefined);
+  t.is(computeHistogram([{ name: 'a', values: ['x', null] }], {}), undefined);
 });
 
 test('consecutive equal states form one interval, and the last lasts for the typical interval between states', (t) => {
@@ -91,13 +91,13 @@ test('consecutive equal states form one interval, and the last lasts for the typ
     [20, 'down'],
     [30, 'up'],
   ];
-  t.deepEqual(stretchesOf(points, { to: 100, merges: true }), [
+  t.deepEqual(buildStateIntervals(points, { to: 100, shouldMerge: true }), [
     { from: 0, to: 20, value: 'up' },
     { from: 20, to: 30, value: 'down' },
     { from: 30, to: 40, value: 'up' },
   ]);
-  t.is(stretchesOf(points, { to: 100, merges: false }).length, 4);
-  t.is(stretchesOf(points, { to: 33, merges: true }).at(-1)?.to, 33);
+  t.is(buildStateIntervals(points, { to: 100, shouldMerge: false }).length, 4);
+  t.is(buildStateIntervals(points, { to: 33, shouldMerge: true }).at(-1)?.to, 33);
 });
 
 const alerts = [

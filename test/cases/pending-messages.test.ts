@@ -31,7 +31,7 @@ const open = (maxBytes: number) => {
     const sent = held.send(messages(first, last));
     who.next = last + 1;
     sent.onSettled();
-    return sent.pieces.reduce((sum, { records }) => sum + records.offsets.length, 0);
+    return sent.chunks.reduce((sum, { records }) => sum + records.offsets.length, 0);
   };
   return { budget, forgotten, held, reader, accept };
 };
@@ -53,8 +53,8 @@ test('a call lists its messages in order, even if already sent messages are betw
   reader(0);
   accept(two, 5, 7);
   accept(one, 0, 2);
-  const { runs, pieces, onSettled } = held.send(messages(0, 9));
-  const offsets = new Map(pieces.map(({ number, records }) => [number, records.offsets]));
+  const { runs, chunks, onSettled } = held.send(messages(0, 9));
+  const offsets = new Map(chunks.map(({ number, records }) => [number, records.offsets]));
   t.deepEqual(
     runs.map(({ from, to }) => to - from),
     [3, 2, 3, 2],
@@ -123,7 +123,7 @@ test('messages that one window retains for long are evicted for messages that an
     const sent = held.send(messages(first, first + 9));
     who.next = first + 10;
     sent.onSettled();
-    return sent.pieces.length;
+    return sent.chunks.length;
   };
   const [ahead, one, other] = [{ next: 0 }, { next: 0 }, { next: 0 }];
   for (const reader of [ahead, { next: 0 }]) stuck.readers.add(reader);
@@ -173,7 +173,7 @@ test('messages in shared memory are not copied, and their memory is retained unt
     const sent = held.send(batch, onSent);
     reader.next = 10;
     sent.onSettled();
-    return sent.pieces;
+    return sent.chunks;
   };
   const [piece] = accept(one);
   const buffers = piece?.records.values.map(({ buffer }) => buffer);
@@ -188,5 +188,5 @@ test('messages in shared memory are not copied, and their memory is retained unt
   await answered;
   await Promise.resolve();
   t.is(sentCount, 0);
-  t.not(held.send(shared).pieces[0]?.records.values[0]?.buffer, shared[0]?.value.buffer, 'a bus that cannot keep it');
+  t.not(held.send(shared).chunks[0]?.records.values[0]?.buffer, shared[0]?.value.buffer, 'a bus that cannot keep it');
 });

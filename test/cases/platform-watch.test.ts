@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createFileMailer } from '../../adapters/mail-file.ts';
 import { ensureCollections } from '../../api/index.ts';
 import { createOperatorChannels, type Problem } from '../../api/platform-watch/operator.ts';
 import { PlatformWatch } from '../../api/platform-watch/watch.ts';
@@ -32,7 +32,7 @@ const telemetry = ['sinks.logs', 'sinks.metrics', 'sinks.traces', 'processors.de
 
 const open = async (t: ExecutionContext) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-watch-'));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   await ensureCollections(documents);
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   /** When the rule was last evaluated, by organization; what throws stands for tables that do not answer. */
@@ -56,7 +56,7 @@ const open = async (t: ExecutionContext) => {
   const watch = new PlatformWatch({
     documents,
     clock,
-    groupStatuses: { groups: () => groups },
+    groupStatuses: { getStatuses: () => groups },
     columns: {
       async query<Row>(): Promise<Row[]> {
         if (faults.columns) throw new Error('no answer');
@@ -111,7 +111,7 @@ const open = async (t: ExecutionContext) => {
       for (let passed = 0; passed < ms; passed += 30 * secondMs) {
         clock.nowMs += 30 * secondMs;
         for (const id of going) evaluated.set(id, clock.nowMs);
-        await watch.check();
+        await watch.checkPlatform();
       }
     },
   };
@@ -221,7 +221,7 @@ test('tables that are unavailable for long are reported; a short outage changes 
   t.deepEqual(changes(transitions), ['acme PlatformRulesNotEvaluated firing']);
   t.regex(
     transitions[0]?.reason ?? '',
-    /^It is unknown whether alert rules are evaluated: tables have not answered since/,
+    /^It is unknown whether alert rules are evaluated: the tables have not responded since/,
   );
   faults.columns = false;
   await pass(minuteMs, ['acme']);
@@ -257,7 +257,7 @@ test('late records are reported to organizations with rules or objectives, and l
     'siem PlatformDetectionsLate firing',
     'siem PlatformRecordsLate firing',
   ]);
-  t.is(transitions[0]?.reason, 'sinks.logs is behind: the oldest record has been waiting for 121 seconds');
+  t.is(transitions[0]?.reason, 'sinks.logs lags: the oldest record has been waiting for 121 seconds');
   setGroups({ 'sinks.logs': 90 * secondMs });
   await pass(minuteMs, both);
   t.deepEqual(
@@ -318,7 +318,7 @@ test('an operator is notified by a webhook with the Alertmanager payload, on any
     rmSync(directory, { recursive: true, force: true });
   });
   const [channel] = createOperatorChannels({
-    mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
+    mailer: createFileMailer({ path: join(directory, 'outbox.jsonl') }),
     clock: { now: () => 2 * minuteMs },
     log: silentLog,
     settings: parseSettings({

@@ -1,6 +1,6 @@
 /** When a tenant is passed by, and when a processor stops. */
 import test from 'ava';
-import { encodeOrdinals, onlyOrdinals } from '../../processors/engine/ordinals.ts';
+import { encodeOrdinals, parseOrdinalFilter } from '../../processors/engine/ordinals.ts';
 import { ThreadShares } from '../../processors/engine/shares.ts';
 import { TenantFuse } from '../../processors/engine/tenant-fuse.ts';
 
@@ -55,7 +55,7 @@ test('a batch that made the fuse throw is not counted, and the count of a named 
 
 for (const ordinals of [[0], [0, 1, 2], [3, 5, 6, 9], [0, 2, 4]]) {
   test(`the items ${ordinals.join(', ')} are named by a header, and no others`, (t) => {
-    const isNamed = onlyOrdinals(encodeOrdinals(ordinals));
+    const isNamed = parseOrdinalFilter(encodeOrdinals(ordinals));
     t.deepEqual(
       Array.from({ length: 12 }, (_, ordinal) => ordinal).filter((ordinal) => isNamed?.(ordinal)),
       ordinals,

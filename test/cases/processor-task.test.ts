@@ -8,7 +8,7 @@ import { windowedState } from '../../processors/engine/windows.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
-import { itemSource } from '../../schemas/records/values.ts';
+import { createItemSource } from '../../schemas/records/values.ts';
 import { ignoredPages, type Visit, visitCounter, visitCounts, visits } from './made-up-processor.ts';
 import { seeded } from './random.ts';
 import { firstMs, otlpMessage, TaskRun, valuesIn } from './run-task.ts';
@@ -67,21 +67,21 @@ test('a range processed in turns uses the documents and plan from its start', (t
   const processor = defineProcessor({
     name: 'marked',
     summary: 'Looks at documents',
-    reads: itemSource(visits),
+    reads: createItemSource(visits),
     follows: { marks },
     step: (_, { follows }) => void seen.push([...follows.marks.values()].map(({ mark }) => mark).join('')),
   });
   const stored = (mark: string) => ({ id: 'one', version: 1, mark, createdAt: '', updatedAt: '' });
   const value = Buffer.from(JSON.stringify([visit('/a', firstMs), visit('/b', firstMs)]));
   const message = { timestampMs: firstMs, key: '', value, headers: { tenant: 'acme' } };
-  const task = new Task(processor, { ...options, documents, entitled: () => isEntitled });
-  documents.change('marks', 'acme', 'one', stored('old'));
+  const task = new Task(processor, { ...options, documents, isEntitled: () => isEntitled });
+  documents.applyChange('marks', 'acme', 'one', stored('old'));
   task.begin(
     [0, 1].map((offset) => ({ offset, ...message })),
     1,
   );
   t.is(task.advance(short), undefined);
-  documents.change('marks', 'acme', 'one', stored('new'));
+  documents.applyChange('marks', 'acme', 'one', stored('new'));
   isEntitled = false;
   t.not(task.advance(), undefined);
   t.deepEqual(seen, ['old', 'old', 'old', 'old']);
@@ -165,7 +165,7 @@ test('the watermark follows the latest record; a fast clock does not move it, an
   const watcher = defineProcessor({
     name: 'watcher',
     summary: 'Looks at the watermark',
-    reads: itemSource(visits),
+    reads: createItemSource(visits),
     latenessMs: 10_000,
     step: (_, { watermarkMs }) => void seen.push(watermarkMs - firstMs),
   });
@@ -210,17 +210,17 @@ test('records of a tenant whose clocks are all an hour behind are on time while 
 test('if no messages arrive, a tick closes windows and runs timers by the clock', (t) => {
   const run = new TaskRun(visitCounter);
   run.values([visit('/a', firstMs)], { atMs: firstMs });
-  t.is(run.task.holding.nextTickMs, firstMs + 80_000);
+  t.is(run.task.status.nextTickMs, firstMs + 80_000);
   t.is(run.tick(firstMs + 79_999), undefined);
   run.tick(firstMs + 80_000);
   t.deepEqual(countsOf(run), ['acme /a 1']);
-  t.is(run.task.holding.nextTickMs, firstMs + 90_000);
+  t.is(run.task.status.nextTickMs, firstMs + 90_000);
   run.tick(firstMs + 100_000);
   t.deepEqual(
     run.emitted<{ kind: string }>().map(({ kind }) => kind),
     ['first', 'count', 'silence'],
   );
-  t.is(run.task.holding.nextTickMs, Number.POSITIVE_INFINITY);
+  t.is(run.task.status.nextTickMs, Number.POSITIVE_INFINITY);
 });
 
 test('values emitted by a tick stay in the snapshots until they are published', (t) => {
@@ -230,7 +230,7 @@ test('values emitted by a tick stay in the snapshots until they are published', 
   t.true((answer?.messages.length ?? 0) > 0);
   const restored = new Task(visitCounter, options, task.snapshot());
   t.deepEqual(restored.outbox, answer?.messages);
-  restored.published();
+  restored.clearOutbox();
   t.deepEqual(new Task(visitCounter, options, restored.snapshot()).outbox, []);
 });
 
@@ -239,7 +239,7 @@ test('timers run in order of time, kind and key, and a timer with the same kind 
   const timed = defineProcessor({
     name: 'timed',
     summary: 'Asks to be called',
-    reads: itemSource(visits),
+    reads: createItemSource(visits),
     step(_, { clockMs, setTimer }) {
       for (const key of ['b', 'a', 'taken-back']) setTimer('clock', clockMs + 10, key);
       setTimer('watermark', clockMs + 10, 'a');
@@ -299,7 +299,7 @@ test('a value of another tenant, one that violates the schema and one above the 
   const emitter = defineProcessor({
     name: 'emitter',
     summary: 'Emits what it is told',
-    reads: itemSource(visits),
+    reads: createItemSource(visits),
     emits: { counts: visitCounts },
     step({ page }, { emit, tenantId }) {
       const value = { kind: 'count', timeMs: 0, visits: 1, page } as const;
@@ -328,10 +328,10 @@ test('many values are split into messages of at most 256 KiB', (t) => {
 test('a processor gets only the followed documents of the tenant', (t) => {
   const run = new TaskRun(visitCounter);
   const stored = { version: 1, createdAt: '', updatedAt: '', page: '/a' };
-  run.task.change(ignoredPages.name, 'acme', '/a', { id: '/a', ...stored });
+  run.task.applyChange(ignoredPages.name, 'acme', '/a', { id: '/a', ...stored });
   run.values([visit('/a', firstMs), visit('/b', firstMs)]);
   run.values([visit('/a', firstMs, 'other')], { tenantId: 'other' });
-  run.task.change(ignoredPages.name, 'acme', '/a', undefined);
+  run.task.applyChange(ignoredPages.name, 'acme', '/a', undefined);
   run.values([visit('/a', firstMs)]);
   t.deepEqual(
     run.emitted<{ page: string; tenantId: string }>().map(({ tenantId, page }) => `${tenantId} ${page}`),
@@ -342,7 +342,7 @@ test('a processor gets only the followed documents of the tenant', (t) => {
 test('messages of a limited tenant are skipped until the limit expires, and others continue', (t) => {
   const run = new TaskRun(visitCounter);
   run.values([visit('/a', firstMs)]);
-  run.task.limit('acme', 'thread-time', 60_000);
+  run.task.limitTenant('acme', 'thread-time', 60_000);
   run.restart();
   const { limited } = run.values([visit('/b', firstMs)], { atMs: firstMs + 59_999, headers: { records: '7' } });
   t.deepEqual(limited, [{ tenantId: 'acme', reason: 'thread-time', records: 7 }]);
@@ -370,7 +370,7 @@ test('a skipped message goes to the dead letter', (t) => {
 });
 
 test('a tenant without the entitlement is skipped, and counted', (t) => {
-  const run = new TaskRun(visitCounter, { entitled: (tenantId) => tenantId === 'acme' });
+  const run = new TaskRun(visitCounter, { isEntitled: (tenantId) => tenantId === 'acme' });
   run.values([visit('/a', firstMs)]);
   const { counts } = run.values([visit('/b', firstMs, 'other')], { tenantId: 'other', headers: { records: '3' } });
   t.deepEqual(counts.dropped, { 'not-entitled': 3 });
@@ -382,7 +382,7 @@ test('a state of another version is upgraded, or starts empty', (t) => {
     defineProcessor({
       name: 'counter',
       summary: 'Counts',
-      reads: itemSource(visits),
+      reads: createItemSource(visits),
       state: {
         version,
         open: (saved) => ({ count: saved === undefined ? 0 : Number(Buffer.from(saved).toString()) }),
@@ -396,22 +396,22 @@ test('a state of another version is upgraded, or starts empty', (t) => {
   first.batch(messagesOf(1).filter(({ value }) => value.length > 2));
   const emptied = new Task(counter(2), options, first.snapshot());
   t.deepEqual(
-    [emptied.isEmptied, emptied.holding.entries, emptied.holding.nextOffset],
-    [true, 0, first.holding.nextOffset],
+    [emptied.isEmptied, emptied.status.entries, emptied.status.nextOffset],
+    [true, 0, first.status.nextOffset],
   );
   const upgraded = new Task(
     counter(2, (saved) => Buffer.concat([saved, Buffer.from('0')])),
     options,
     first.snapshot(),
   );
-  t.deepEqual([upgraded.isEmptied, upgraded.holding.entries], [false, 3]);
+  t.deepEqual([upgraded.isEmptied, upgraded.status.entries], [false, 3]);
 });
 
 test('late records and keys above the limit are dropped and counted', (t) => {
   const windowed = defineProcessor({
     name: 'windowed',
     summary: 'Counts',
-    reads: itemSource(visits),
+    reads: createItemSource(visits),
     emits: { counts: visitCounts },
     latenessMs: 0,
     state: windowedState<number>({ version: 1, lengthMs: 60_000, maxEntries: 2 }),
@@ -435,7 +435,7 @@ test('late records and keys above the limit are dropped and counted', (t) => {
 
 for (const name of ['', 'Counts', 'a--b', 'a.b', '1a', 'a-', 'a b']) {
   test(`a processor cannot be named "${name}"`, (t) => {
-    t.throws(() => defineProcessor({ name, summary: '', reads: itemSource(visits), step: () => undefined }));
+    t.throws(() => defineProcessor({ name, summary: '', reads: createItemSource(visits), step: () => undefined }));
   });
 }
 

@@ -1,6 +1,6 @@
 /** What an expression of PromQL may hold: what is too much is refused as Prometheus refuses, before it costs time or the stack. */
 import test from 'ava';
-import { otlpCondition } from '../../queries/promql/fetch/matching.ts';
+import { buildOtlpCondition } from '../../queries/promql/fetch/matching.ts';
 import { evaluate, parse } from '../../queries/promql/index.ts';
 import type { Series } from '../../queries/promql/series.ts';
 import { compileTest } from '../../queries/promql/syntax/matchers.ts';
@@ -103,7 +103,7 @@ test('a list of alternatives, as written by dashboard variables, can be long', (
 
 test('a job is searched by its service, unless it has more slashes than job names can have', (t) => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: false } as const;
-  const conditionOf = (value: string) => otlpCondition([{ name: 'job', op: '=', value }], translation, []);
+  const conditionOf = (value: string) => buildOtlpCondition([{ name: 'job', op: '=', value }], translation, []);
   t.deepEqual(conditionOf('a/b/c').parameters, { otlp0: 'a/b/c', otlp0k: ['a/b/c', 'b/c', 'c'] });
   t.deepEqual(conditionOf('/'.repeat(2_000)), { sql: '', parameters: {} });
 });

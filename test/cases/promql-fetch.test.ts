@@ -1,7 +1,7 @@
 /** Points of OTLP and remote-write as series of Prometheus. */
 import test from 'ava';
 import { selectSeries } from '../../queries/promql/fetch/choose.ts';
-import { openPieces } from '../../queries/promql/fetch/known-selections.ts';
+import { openBlockReader } from '../../queries/promql/fetch/known-selections.ts';
 import { readLabelValues } from '../../queries/promql/fetch/label-reads.ts';
 import { PointBlockReader } from '../../queries/promql/fetch/pieces.ts';
 import type { Scope } from '../../queries/promql/fetch/scope.ts';
@@ -231,9 +231,9 @@ test('the series of a selector are cached for the next query, which also finds n
       statements++;
       return own.query(...question);
     },
-    native(...question) {
+    queryNative(...question) {
       statements++;
-      return own.native(...question);
+      return own.queryNative(...question);
     },
   };
   const scope: Scope = {
@@ -243,7 +243,7 @@ test('the series of a selector are cached for the next query, which also finds n
   const query = async (selector: string) => {
     statements = 0;
     const matchers = parseSelector(selector);
-    const pieces = await openPieces(scope, window, matchers);
+    const pieces = await openBlockReader(scope, window, matchers);
     const found: Series[] = [];
     for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
       found.push(...readBlockSeries(piece, window, matchers));
@@ -285,9 +285,9 @@ test.serial(
     const statements: string[] = [];
     const columns: typeof own = {
       ...own,
-      native(sql, ...rest) {
+      queryNative(sql, ...rest) {
         statements.push(sql);
-        return own.native(sql, ...rest);
+        return own.queryNative(sql, ...rest);
       },
       query(sql, ...rest) {
         statements.push(sql);
@@ -302,7 +302,7 @@ test.serial(
       statements.length = 0;
       const window = { fromMs, toMs: hour + 60_000 };
       const matchers = parseSelector('depth{pod!="b"}');
-      const pieces = await openPieces(scope, window, matchers);
+      const pieces = await openBlockReader(scope, window, matchers);
       const found: string[] = [];
       for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
         for (const { labels } of readBlockSeries(piece, window, matchers)) found.push(labels['pod'] ?? '');

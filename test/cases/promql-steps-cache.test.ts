@@ -4,10 +4,10 @@ import test from 'ava';
 import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import type { PromqlQuery } from '../../queries/query.ts';
-import { parseQuery, runForAnswer } from '../../queries/run.ts';
+import { parseQuery, runWithoutCost } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { parseSettings } from '../../schemas/settings.ts';
 import { randomOf } from './random.ts';
@@ -78,15 +78,15 @@ const expressions = [
   'vector(1)',
 ].map((expression) => parseQuery({ kind: 'promql', expression }) as PromqlQuery);
 
-const readingOf = (tenant: string, isCached: boolean, reads: number[] = []): QueryReading => {
+const readingOf = (tenant: string, isCached: boolean, reads: number[] = []): QueryReader => {
   const { source, getChangeCount, ...columns } = tables.columns.forTenant(tenant);
-  const native: typeof columns.native = (sql, parameters, limits) => {
+  const queryNative: typeof columns.queryNative = (sql, parameters, limits) => {
     reads.push(Number(parameters?.['from']) - 1);
-    return columns.native(sql, parameters, limits);
+    return columns.queryNative(sql, parameters, limits);
   };
   return {
     columns: isCached
-      ? { ...columns, native, ...(source && { source }), ...(getChangeCount && { getChangeCount }) }
+      ? { ...columns, queryNative, ...(source && { source }), ...(getChangeCount && { getChangeCount }) }
       : columns,
     plan: defaultPlans['enterprise'] as Plan,
     nowMs: beginMs + 12 * hourMs,
@@ -242,7 +242,7 @@ test('a query too large to batch is not read with others, and is cached when it 
   t.is(heavy, undefined);
   t.deepEqual(lightResult, (await runPromqlBatch(light, readingOf(tenant, false), question))[0]);
   t.is(reads.length, 1);
-  const alone = await runForAnswer(queries[0] as PromqlQuery, readingOf(tenant, true), question);
+  const alone = await runWithoutCost(queries[0] as PromqlQuery, readingOf(tenant, true), question);
   t.deepEqual(await runPromqlBatch(queries, readingOf(tenant, true), question), [{ answer: alone }]);
 });
 
@@ -252,12 +252,12 @@ const eventsOf = async (tenant: string): Promise<readonly (string | number)[]> =
   const events: (string | number)[] = [];
   const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 30_000, singleTimeoutMs: 40_000 });
   const reading = readingOf(tenant, true);
-  const { native } = reading.columns;
+  const { queryNative } = reading.columns;
   const columns: typeof reading.columns = {
     ...reading.columns,
-    native: (sql, parameters, limits) => {
+    queryNative: (sql, parameters, limits) => {
       if (events.at(-1) !== 'read') events.push('read');
-      return native(sql, parameters, limits);
+      return queryNative(sql, parameters, limits);
     },
   };
   const queries = ['sum(gauge)', 'max(gauge)', 'sum(counter)'].flatMap(queriesOf);

@@ -23,7 +23,7 @@ const published = async (requests: readonly (readonly [Origin, MessagePart])[]):
     publish: async (given) => void messages.push(...given),
   };
   const publisher = new Publisher(producer as Producer, { countPublish() {} } as never, 5);
-  await Promise.all(requests.map(([from, body]) => publisher.publish(from, { size: body.size, pieces: [body] })));
+  await Promise.all(requests.map(([from, body]) => publisher.publish(from, { size: body.size, messageParts: [body] })));
   return messages;
 };
 

@@ -2,7 +2,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
-import { FairQueue, TooManyWaiting } from '../../queries/limits/fair-queue.ts';
+import { FairQueue, TooManyWaitingError } from '../../queries/limits/fair-queue.ts';
 import { limitColumns, type ReadLimits } from '../../queries/limits/limited-columns.ts';
 import { buildReadLimits } from '../../queries/limits/settings.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -90,7 +90,7 @@ test('a tenant with a full queue is rejected at once, and other tenants are not'
   const queue = new FairQueue({ ...limits, slots: 1, maxWaitingPerTenant: 2 });
   const { enqueue } = recorder(queue);
   for (let count = 0; count < 3; count++) void enqueue('a');
-  await t.throwsAsync(enqueue('a'), { instanceOf: TooManyWaiting });
+  await t.throwsAsync(enqueue('a'), { instanceOf: TooManyWaitingError });
   void enqueue('b');
   t.is(queue.waitingCount, 3);
 });

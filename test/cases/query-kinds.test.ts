@@ -7,15 +7,15 @@ import { explain } from '../../queries/explain.ts';
 import { listSignals } from '../../queries/freshness.ts';
 import { getMinStepMs } from '../../queries/min-step.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
-import { Query, type QueryRequest, queryVersion, readSaved } from '../../queries/query.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
+import { parseSavedQuery, Query, type QueryRequest, queryVersion } from '../../queries/query.ts';
 import { changeParts, getQueryKind, listPartQueries } from '../../queries/query-kind.ts';
-import { parseQuery, run, runForAnswer } from '../../queries/run.ts';
+import { parseQuery, run, runWithoutCost } from '../../queries/run.ts';
 import { signalDefinitions } from '../../queries/signals/index.ts';
 import { listStaticErrors } from '../../queries/validity.ts';
 import { addQueryFilters } from '../../queries/variables/filters.ts';
 import { replaceInQuery } from '../../queries/variables/in-query.ts';
-import { singleValue } from '../../queries/variables/scope.ts';
+import { toSingleValue } from '../../queries/variables/scope.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { describeQuery } from '../../subjects/questions/sentence.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
@@ -28,7 +28,7 @@ test.after.always(() => tables.close());
 const threads = openPromql({ size: 1 });
 test.after.always(() => threads.close());
 
-const reading = (): QueryReading => ({
+const reading = (): QueryReader => ({
   columns: tables.columns.forTenant('acme'),
   plan: defaultPlans['enterprise'] as Plan,
   promql: { threads, translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } },
@@ -69,7 +69,7 @@ const examples: { readonly [Kind in Query['kind']]: readonly (QueryRequest & { r
 const valueAt = (query: Query, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>>)[name], query);
 
-const scope = new Map([['name', singleValue('shop')]]);
+const scope = new Map([['name', toSingleValue('shop')]]);
 const withValues = (example: QueryRequest): Query => parseQuery(replaceInQuery(parseQuery(example), scope));
 
 test('a formula accepts the queries of some kinds as parts', (t) => {
@@ -85,7 +85,7 @@ for (const [kind, all] of Object.entries(examples))
 
     test(`${title}: a saved query is read back the same`, (t) => {
       const query = parseQuery(example);
-      t.deepEqual(readSaved(JSON.parse(JSON.stringify(query)), queryVersion), query);
+      t.deepEqual(parseSavedQuery(JSON.parse(JSON.stringify(query)), queryVersion), query);
     });
 
     test(`${title}: its signals exist, and those of its parts are among them`, (t) => {
@@ -129,7 +129,7 @@ for (const [kind, all] of Object.entries(examples))
       const query = withValues(example);
       const { form } = await run(query, reading(), { range });
       t.is(form, 'table');
-      const alone = await runForAnswer(query, reading(), { range });
+      const alone = await runWithoutCost(query, reading(), { range });
       const answers = new QueryBatcher({ batchDelayMs: 1, batchTimeoutMs: 30_000, singleTimeoutMs: 30_000 });
       const batched = await Promise.all([query, query].map((each) => answers.run(each, reading(), { range })));
       t.deepEqual(batched, [alone, alone]);

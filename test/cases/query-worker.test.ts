@@ -96,7 +96,7 @@ test.serial('an archive is unpacked in a thread with the same result or error as
   t.deepEqual(await readArchiveInWorker(reader, archive), readArchive(archive));
   const bomb = zipSync({ ...files, 'c.yml': new Uint8Array(40 * 1024 * 1024) });
   t.deepEqual(await readArchiveInWorker(reader, bomb), {
-    problem: 'the archive unpacks to more than 67108864 bytes',
+    problem: 'the archive decompresses to more than 67108864 bytes',
   });
   const mainThreadMs = [
     await cpuMsOf(() => readArchiveInWorker(reader, bomb)),

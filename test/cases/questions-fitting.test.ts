@@ -1,9 +1,9 @@
 /** What of a catalogue is shown to a model: what fits the question first, within bounds. */
 import test from 'ava';
-import type { KnownField } from '../../subjects/questions/catalogue.ts';
+import type { CatalogueField } from '../../subjects/questions/catalogue.ts';
 import { selectRelevantNames } from '../../subjects/questions/fitting.ts';
 
-const field = (name: string, values: readonly string[] = []): KnownField => ({
+const field = (name: string, values: readonly string[] = []): CatalogueField => ({
   name,
   values,
   isNumber: false,

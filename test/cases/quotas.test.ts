@@ -1,12 +1,12 @@
 /** Bytes a day and a month: over several instances, after a restart, and while the ledger lags behind. */
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import type { Caller } from '../../receivers/engine/keyring.ts';
 import { Quotas } from '../../receivers/engine/quotas.ts';
-import type { UsedBytes } from '../../receivers/engine/used-bytes.ts';
+import type { ReadUsedBytes } from '../../receivers/engine/used-bytes.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
-import { getQuotaWindow, getRejectThresholds, noQuota, Quota } from '../../schemas/resources/quota.ts';
+import { emptyQuota, getQuotaWindow, getRejectThresholds, Quota } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 const noon = Date.parse('2026-02-27T12:00:00Z');
@@ -19,11 +19,11 @@ const callerOf = (given: object, bytesPerDay: number | null = null): Caller => {
 };
 const reject = (rejectBytes: number) => ({ rejectBytes });
 
-const setUp = ({ used, counters }: { used?: UsedBytes; counters?: Counters } = {}) => {
+const setUp = ({ used: readUsedBytes, counters }: { used?: ReadUsedBytes; counters?: Counters } = {}) => {
   const clock = { at: noon, now: () => clock.at };
-  const shared = counters ?? memoryCounters({ clock });
+  const shared = counters ?? createMemoryCounters({ clock });
   const instance = () => {
-    const quotas = new Quotas({ counters: shared, clock, log: silentLog, used });
+    const quotas = new Quotas({ counters: shared, clock, log: silentLog, readUsedBytes });
     return async (caller: Caller, bytes: number, signal: Signal = 'logs'): Promise<string> => {
       const refused = await quotas.spend(caller, signal, bytes);
       return refused === undefined ? 'taken' : `${refused.reason} ${refused.retryAfterSeconds}`;
@@ -159,8 +159,8 @@ test('bytes are accepted even if the ledger does not respond', async (t) => {
 });
 
 test('without a quota no threshold applies', (t) => {
-  t.deepEqual(getRejectThresholds({ bytesPerDay: null }, noQuota), []);
-  t.deepEqual(getRejectThresholds({ bytesPerDay: 7 }, noQuota), [
+  t.deepEqual(getRejectThresholds({ bytesPerDay: null }, emptyQuota), []);
+  t.deepEqual(getRejectThresholds({ bytesPerDay: 7 }, emptyQuota), [
     { window: 'day', scope: 'total', bytes: 7, isPlan: true },
   ]);
 });

@@ -4,7 +4,7 @@ import test from 'ava';
 import { buildListHint } from '../../queries/hints/lists.ts';
 import { findMisreadSyntax } from '../../queries/hints/misread.ts';
 import type { Measure, QueryRequest } from '../../queries/query.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
 import { listSpans } from '../../queries/traces/spans.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
@@ -67,7 +67,7 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 /** Counts the statements that it passes on. */
-const readingOf = (statements: string[] = []): Reading => {
+const readingOf = (statements: string[] = []): TenantReader => {
   const columns = tables.columns.forTenant('acme');
   const query: typeof columns.query = (sql, parameters, limits) => {
     statements.push(sql);
@@ -77,7 +77,7 @@ const readingOf = (statements: string[] = []): Reading => {
     columns: { ...columns, query },
     plan: { name: 'all', entitlements: ['logs', 'traces'], retentionDays: { logs: 30, metrics: 30, traces: 30 } },
     nowMs: receivedAtMs,
-  } as Reading;
+  } as TenantReader;
 };
 
 const count: Measure[] = [{ function: 'count' }];

@@ -3,7 +3,7 @@ import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import { QueryBatcher, type RunInSlot } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
@@ -56,18 +56,18 @@ const evaluateOf = (
   { prior = emptyRecording(), nowMs = startMs }: { prior?: RecordingState; nowMs?: number } = {},
 ): Promise<GroupEvaluation> => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
-  const reading: QueryReading = {
+  const reading: QueryReader = {
     nowMs,
-    plan: defaultPlans['enterprise'] as QueryReading['plan'],
+    plan: defaultPlans['enterprise'] as QueryReader['plan'],
     columns: tables.columns.forTenant(tenantId),
     promql: { threads: promql, translation },
   };
-  const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 20_000, singleTimeoutMs: 20_000 });
+  const batcher = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 20_000, singleTimeoutMs: 20_000 });
   const { signal } = new AbortController();
   const runQuery = createExpressionRun(reading, {
     atMs: nowMs,
     signal,
-    answers,
+    batcher,
     batchTimeoutMs: 20_000,
     totalTimeoutMs: 50_000,
   });
@@ -242,13 +242,13 @@ const makeQuery = (
     );
   const query: typeof columns.query = (sql, parameters, limits) =>
     hangs(sql, JSON.stringify(parameters)) ? never(limits) : columns.query(sql, parameters, limits);
-  const native: typeof columns.native = (sql, parameters, limits) =>
-    hangs(sql, JSON.stringify(parameters)) ? never(limits) : columns.native(sql, parameters, limits);
+  const queryNative: typeof columns.queryNative = (sql, parameters, limits) =>
+    hangs(sql, JSON.stringify(parameters)) ? never(limits) : columns.queryNative(sql, parameters, limits);
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
-  const reading: QueryReading = {
+  const reading: QueryReader = {
     nowMs: startMs,
-    plan: defaultPlans['enterprise'] as QueryReading['plan'],
-    columns: { ...columns, query, native },
+    plan: defaultPlans['enterprise'] as QueryReader['plan'],
+    columns: { ...columns, query, queryNative },
     promql: { threads: promql, translation },
   };
   const answers = new QueryBatcher({
@@ -257,13 +257,13 @@ const makeQuery = (
     singleTimeoutMs: 20_000,
     ...(acquireSlot && { runInSlot: acquireSlot }),
   });
-  const toTimeoutError = (ms: number): Error => (isLoaded ? new TimeoutError(ms) : answers.timeoutError(ms));
+  const toTimeoutError = (ms: number): Error => (isLoaded ? new TimeoutError(ms) : answers.createTimeoutError(ms));
   const { signal } = new AbortController();
   return createExpressionRun(reading, {
     atMs: startMs,
     signal,
     ...times,
-    answers: { runInSlot: (work, ending) => answers.runInSlot(work, ending), timeoutError: toTimeoutError },
+    batcher: { runInSlot: (work, ending) => answers.runInSlot(work, ending), createTimeoutError: toTimeoutError },
   });
 };
 

@@ -1,14 +1,14 @@
 /** The table of fields: what a name means, and that SQL and views answer the same for it. */
 import test from 'ava';
 import {
-  attributeExpressions,
+  buildAttributeExpressions,
+  buildScopeExpressions,
   type Field,
   getReferenceType,
   logFields,
   pointFields,
   readReference,
   resolveReference,
-  scopeExpressions,
   spanFields,
 } from '../../schemas/fields.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
@@ -144,8 +144,8 @@ for (const [signal, source, fields, body] of records) {
       ),
     );
     for (const [kind, expressionsOf] of [
-      ['attribute', attributeExpressions],
-      ['scope', scopeExpressions],
+      ['attribute', buildAttributeExpressions],
+      ['scope', buildScopeExpressions],
     ] as const)
       t.deepEqual(
         read((record) =>

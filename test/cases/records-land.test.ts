@@ -51,7 +51,7 @@ const shared = (view: RecordView): Shown => ({
   tenant: view.tenantId,
   project: view.projectId,
   received: view.receivedAtMs,
-  offset: view.place.offset,
+  offset: view.location.offset,
   service: view.service,
   scope: [view.scope.name, view.scope.version, view.scope.attributesJson, view.scope.droppedAttributes],
   scopeSchema: view.scope.schemaUrl,
@@ -115,7 +115,7 @@ const withResources = async (tenantId: string, rows: readonly (Shown & { resourc
 
 const logShown = (log: LogRecord): Shown => ({
   ...shared(log),
-  ordinal: log.place.ordinal,
+  ordinal: log.location.ordinal,
   time: log.timeNs,
   timeMs: log.timeMs,
   observed: log.observedTimeNs,
@@ -154,7 +154,7 @@ test('every field of a log record equals the landed column', async (t) => {
 
 const spanShown = (span: Span): Shown => ({
   ...shared(span),
-  ordinal: span.place.ordinal,
+  ordinal: span.location.ordinal,
   time: span.timeNs,
   timeMs: span.timeMs,
   duration: span.durationNs,
@@ -219,7 +219,7 @@ const bitsColumn = (column: string): string =>
 const optionalBits = (column: string): string => `if(isNull(${column}), NULL, ${bitsColumn(column)})`;
 
 const pointShown = (point: DataPoint): Shown => ({
-  offset: point.place.offset,
+  offset: point.location.offset,
   received: point.receivedAtMs,
   metric: point.metric.name,
   kind: point.kind,

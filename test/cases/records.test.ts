@@ -6,8 +6,8 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { iterateItems } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
-import { checkRequest } from '../../schemas/records/validate.ts';
-import { messageSource } from '../../schemas/records/values.ts';
+import { validateRequest } from '../../schemas/records/validate.ts';
+import { createMessageSource } from '../../schemas/records/values.ts';
 import { defineTopic } from '../../schemas/topic.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
@@ -31,7 +31,7 @@ test('records of a message are numbered across its members, and include their po
   );
   const message = messageOf(bodies, { encoding: 'gzip', offset: 41 });
   t.deepEqual(
-    decoded(message, ({ body, place }) => [body, place]),
+    decoded(message, ({ body, location }) => [body, location]),
     ['0', '1', '2'].map((body, ordinal) => [body, { topic: 'otlp.logs', partition: 3, offset: 41, ordinal }]),
   );
   t.deepEqual(decoded(message, ({ tenantId, projectId, receivedAtMs }) => [tenantId, projectId, receivedAtMs])[0], [
@@ -60,8 +60,8 @@ test('a message is decoded once for all readers, and its records can be read in 
     gzipSync(body),
   );
   const message = busRecord(messageOf(bodies, { encoding: 'gzip' }));
-  const opened = logRecords.open(message, from);
-  t.is(logRecords.open(message, from), opened);
+  const opened = logRecords.decode(message, from);
+  t.is(logRecords.decode(message, from), opened);
   t.is(opened.count, 3);
   t.deepEqual(
     [2, 0, 1, 2, 1].map((ordinal) => opened.getItem(ordinal).body),
@@ -69,7 +69,7 @@ test('a message is decoded once for all readers, and its records can be read in 
   );
   t.throws(() => opened.getItem(3), { instanceOf: RangeError });
   const broken = { ...message, value: message.value.subarray(1) };
-  const faults = [1, 2].map(() => t.throws(() => logRecords.open(broken, from)));
+  const faults = [1, 2].map(() => t.throws(() => logRecords.decode(broken, from)));
   t.is(faults[0], faults[1], 'and what is wrong with it is found once');
 });
 
@@ -94,7 +94,13 @@ test('one view is moved over all records, and a copy is unchanged when the memor
   t.is(views.size, 1);
   record.value.fill(0xff);
   t.deepEqual(
-    copies.map((log) => [log.body, log.attribute('k'), log.service, log.resource('host.name'), log.ordinal]),
+    copies.map((log) => [
+      log.body,
+      log.getAttribute('k'),
+      log.service,
+      log.getResourceAttribute('host.name'),
+      log.ordinal,
+    ]),
     [
       ['first', 'v', 'cart', 'h', 0],
       ['second', 'w', 'cart', 'h', 1],
@@ -109,7 +115,7 @@ test('the first of several attributes with one key counts, and for resource attr
   const message = messageOf([
     logsOf([{ attributes: twice }], [...twice, text('service.name', 'z'), text('service.name', 'y')]),
   ]);
-  const [found] = decoded(message, (log) => [log.attribute('k'), log.resource('k'), log.service]);
+  const [found] = decoded(message, (log) => [log.getAttribute('k'), log.getResourceAttribute('k'), log.service]);
   t.deepEqual(found, ['b', 'a', 'y']);
 });
 
@@ -140,11 +146,11 @@ test('attributes are found in any field order, and between other fields', async 
     t.deepEqual(scanBatch(scanner, [message], 0, 1, (bytes) => new Uint8Array(bytes)).rejected, [], name);
     t.deepEqual(
       decoded(message, (log) => [
-        log.attribute('key'),
-        log.attributeType('key'),
-        log.resource('key'),
-        log.attribute('other'),
-        log.attribute('no'),
+        log.getAttribute('key'),
+        log.getAttributeType('key'),
+        log.getResourceAttribute('key'),
+        log.getAttribute('other'),
+        log.getAttribute('no'),
         log.severityText,
       ]),
       [['v', 's', 'v', '', undefined, 'INFO']],
@@ -167,7 +173,7 @@ test('attributes have their original type, and text as it lands', (t) => {
   for (const [value, type, expected] of values) {
     const message = messageOf([logsOf([{ attributes: [text('other', 'x'), { key: 'k', value }] }])]);
     t.deepEqual(
-      decoded(message, (log) => [log.attributeType('k'), log.attribute('k'), log.attributeType('kk')]),
+      decoded(message, (log) => [log.getAttributeType('k'), log.getAttribute('k'), log.getAttributeType('kk')]),
       [[type, expected, undefined]],
     );
   }
@@ -256,7 +262,7 @@ test('changed record bytes are rejected exactly when the sink rejects them, and 
   ];
   const refused = (body: Uint8Array): boolean => {
     try {
-      checkRequest('logs', body);
+      validateRequest('logs', body);
       return false;
     } catch {
       return true;
@@ -274,7 +280,7 @@ test('changed record bytes are rejected exactly when the sink rejects them, and 
     const hex = bytes.toString('hex');
     if (refused(body)) {
       counts.refused++;
-      t.throws(() => logRecords.open(busRecord(messageOf([body])), from), { instanceOf: PermanentError }, hex);
+      t.throws(() => logRecords.decode(busRecord(messageOf([body])), from), { instanceOf: PermanentError }, hex);
       continue;
     }
     counts.read++;
@@ -287,7 +293,7 @@ test('changed record bytes are rejected exactly when the sink rejects them, and 
 
 test('a message with more records than the cache can hold is read repeatedly', (t) => {
   const bodies = Array.from({ length: 10_000 }, (_, at) => recordWithBody(String(at)));
-  const opened = logRecords.open(busRecord(messageOf([logsOf(bodies)])), from);
+  const opened = logRecords.decode(busRecord(messageOf([logsOf(bodies)])), from);
   for (const ordinal of [0, 9_999, 4_096, 1, 8_192, 4_097, 0]) t.is(opened.getItem(ordinal).body, String(ordinal));
 });
 
@@ -376,7 +382,7 @@ test('values of derived topics are validated by the schema of their topic', (t) 
     key: 'service',
     value: z.strictObject({ service: z.string(), count: z.int() }),
   });
-  const source = messageSource(topic);
+  const source = createMessageSource(topic);
   const message = (value: string) => ({ offset: 0, timestampMs: 0, key: '', headers: {}, value: Buffer.from(value) });
   t.deepEqual(source.topics, [topic]);
   t.deepEqual(

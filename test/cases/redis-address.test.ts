@@ -4,7 +4,7 @@ import { parseSettings, SettingsError } from '../../schemas/settings.ts';
 
 const server = {
   kind: 'server',
-  tls: false,
+  usesTls: false,
   username: undefined,
   password: undefined,
   nodes: [{ host: 'redis', port: 6379 }],
@@ -21,7 +21,7 @@ const sentinels = [
 for (const [text, expected] of [
   ['redis://redis', server],
   ['redis://redis:6379/', server],
-  ['rediss://:se%2Fcr%40t@redis/3', { ...server, tls: true, password: 'se/cr@t', database: 3 }],
+  ['rediss://:se%2Fcr%40t@redis/3', { ...server, usesTls: true, password: 'se/cr@t', database: 3 }],
   [
     'redis://oiq:secret@redis:6380',
     { ...server, username: 'oiq', password: 'secret', nodes: [{ host: 'redis', port: 6380 }] },
@@ -32,7 +32,7 @@ for (const [text, expected] of [
     {
       ...server,
       kind: 'sentinel',
-      tls: true,
+      usesTls: true,
       username: 'oiq',
       password: 'secret',
       nodes: sentinels,

@@ -230,7 +230,7 @@ const series2 = (...parts: Buffer[]): Buffer => Buffer.concat([symbols, field(5,
 const faults2: readonly (readonly [string, Buffer, string, RegExp])[] = [
   ['an empty body', Buffer.alloc(0), 'bad-symbols', /begin with the empty string/],
   ['symbols that do not begin with the empty string', field(4, 'a'), 'bad-symbols', /begin with the empty string/],
-  ['a label reference out of range', series2(refs(1, 5), sample), 'bad-symbols', /5 is outside of the 5 symbols/],
+  ['a label reference out of range', series2(refs(1, 5), sample), 'bad-symbols', /5 is outside the 5 symbols/],
   ['a reference of 64 bits', series2(refs(1, 2 ** 52), sample), 'bad-symbols', /outside/],
   ['a help reference out of range', series2(refs(1, 2), sample, field(5, Buffer.from([0x18, 9]))), 'bad-symbols', /9/],
   ['an exemplar’s reference out of range', series2(refs(1, 2), sample, field(4, refs(3, 7))), 'bad-symbols', /7/],
@@ -323,12 +323,12 @@ const histograms: readonly (readonly [what: string, histogram: Tree, fault: RegE
   [
     'whose spans overlap',
     { countInt: 2, positiveSpans: spans([0, 1], [-1, 1]), positiveDeltas: [1, 0] },
-    /begins before the last one ends/,
+    /begins before the previous one ends/,
   ],
   [
     'whose spans reach very far',
     { countInt: 2, positiveSpans: spans([0, 1], [100_000, 1]), positiveDeltas: [1, 0] },
-    /too far/,
+    /cover too many buckets/,
   ],
   ['of a schema that does not exist', { schema: 53 }, /schema 53/],
   ['of a reserved schema', { schema: -20 }, /schema -20/],

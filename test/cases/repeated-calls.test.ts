@@ -15,12 +15,12 @@ const root = call({ kind: 2 });
 const repeatedOf = (calls: readonly CallSpan[]) =>
   findRepeatedCalls(calls, {
     parents: Int32Array.from(calls, (_, at) => (at === 0 ? -1 : 0)),
-    onPath: Float64Array.from(calls, (_, at) => at),
+    criticalPathNs: Float64Array.from(calls, (_, at) => at),
   });
 
 test('four calls of one statement under one span are reported, with the time spent waiting', (t) => {
   t.deepEqual(repeatedOf([root, call(), call(), call(), call()]), [
-    { caller: 0, firstCall: 1, count: 4, onPathNs: 10 },
+    { caller: 0, firstCall: 1, count: 4, criticalPathNs: 10 },
   ]);
   t.deepEqual(repeatedOf([root, call({ kind: 4 }), ...Array.from({ length: 3 }, () => call({ kind: 4 }))]).length, 1);
 });
@@ -39,8 +39,10 @@ for (const [title, calls] of [
 test('calls of several callers are counted separately', (t) => {
   const calls = [root, root, call(), call(), call(), call(), call()];
   const parents = Int32Array.from([-1, 0, 0, 1, 1, 1, 1]);
-  const onPath = new Float64Array(calls.length);
-  t.deepEqual(findRepeatedCalls(calls, { parents, onPath }), [{ caller: 1, firstCall: 3, count: 4, onPathNs: 0 }]);
+  const criticalPathNs = new Float64Array(calls.length);
+  t.deepEqual(findRepeatedCalls(calls, { parents, criticalPathNs }), [
+    { caller: 1, firstCall: 3, count: 4, criticalPathNs: 0 },
+  ]);
 });
 
 test('calls with the longest waiting time are listed first', (t) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { z } from 'zod';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import type { Caller } from '../../api/callers/caller.ts';
 import { createTransact } from '../../api/changes.ts';
 import { ApiError } from '../../api/errors.ts';
@@ -64,7 +64,7 @@ const box = createSecretBox('the secret key of this test');
 const directory = mkdtempSync(join(tmpdir(), 'oiq-resource-'));
 let documents: Documents;
 test.before(async () => {
-  documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   await documents.ensureCollections([hooks]);
 });
 test.after.always(async () => {

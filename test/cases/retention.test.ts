@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
@@ -23,7 +23,7 @@ const days = (logs: number, metrics = logs, traces = logs) => ({ logs, metrics, 
 
 test.before(async () => {
   copyColumns(directory);
-  columns = await chdbColumns({ directory });
+  columns = await openChdbColumns({ directory });
   await migrate(columns, silentLog);
 });
 

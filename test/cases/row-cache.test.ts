@@ -9,8 +9,8 @@ const columnsOf = (tenantId: string, source?: WeakKey): TenantColumns => ({
   tenantId,
   ...(source === undefined ? {} : { source }),
   query: rejectQuery,
-  native: rejectQuery,
-  landedUpTo: rejectQuery,
+  queryNative: rejectQuery,
+  getStoredUpToMs: rejectQuery,
 });
 
 test('cached rows belong to one source and one tenant', (t) => {
@@ -49,8 +49,8 @@ const resourceColumns = (landed: Set<string>) => {
   const columns: TenantColumns = {
     tenantId: 'one',
     source: {},
-    native: rejectQuery,
-    landedUpTo: rejectQuery,
+    queryNative: rejectQuery,
+    getStoredUpToMs: rejectQuery,
     async query<Row>(sql: string) {
       statements.push(sql);
       const rows = [...landed].filter((id) => sql.includes(id));

@@ -11,7 +11,7 @@ test('the time of a run counts once it has a thread, but not while another run o
   const budgetMs = stretched(2_000);
   const first = Promise.withResolvers<void>();
   const running = threads.run(nothing, { tenantId: 'acme', nowMs: 0, budgetMs: 600_000 }, () => first.promise);
-  const waiting = threads.run(nothing, { tenantId: 'acme', nowMs: 0, budgetMs }, (rules) => rules.matchesOf([]));
+  const waiting = threads.run(nothing, { tenantId: 'acme', nowMs: 0, budgetMs }, (rules) => rules.findMatches([]));
   await delay(budgetMs + 200);
   first.resolve();
   await running;

@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
 import { explain } from '../../queries/explain.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { AggregateQuery, QueryRequest } from '../../queries/query.ts';
 import { run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
@@ -49,7 +49,7 @@ test.after.always(() => tables.close());
 const threads = openPromql({ size: 1 });
 test.after.always(() => threads.close());
 
-const reading = (plan = 'enterprise', tenantId = 'acme'): QueryReading => ({
+const reading = (plan = 'enterprise', tenantId = 'acme'): QueryReader => ({
   columns: tables.columns.forTenant(tenantId),
   plan: defaultPlans[plan] as Plan,
   promql: { threads, translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } },

@@ -58,7 +58,7 @@ const countIn = (signal: Signal, value: Buffer, tenantId: string): number => {
     headers: { ...headers, members: JSON.stringify([member]) },
   };
   const from = { topic: '', partition: 0 };
-  return (signal === 'logs' ? logRecords : spans).open(record, from).count;
+  return (signal === 'logs' ? logRecords : spans).decode(record, from).count;
 };
 
 /** Values in messages of a derived topic. */
@@ -127,7 +127,7 @@ export class TaskRun {
   /** The partition is idle until this time. */
   tick(clockMs: number): BatchResult | undefined {
     const answer = this.#task.tick(clockMs);
-    this.#task.published();
+    this.#task.clearOutbox();
     return answer === undefined ? undefined : this.#record(answer);
   }
 

@@ -9,17 +9,17 @@ import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
 import {
   computePhase,
   findDue,
-  itemKey,
+  getNextDueMs,
   listSlots,
-  nextDue,
   slotCount,
-  slotOfPhase,
+  toItemKey,
+  toSlot,
 } from '../../processors/engine/schedule-times.ts';
 import { parseSavedDueMs } from '../../runtime/due-time.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { type Change, ConflictError, type Documents, defineCollection } from '../../schemas/ports/documents.ts';
+import { ConflictError, type DocumentChange, type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
@@ -31,10 +31,10 @@ test('Due times of 100,000 items with an interval of one minute are spread evenl
   const perSecond = new Array<number>(60).fill(0);
   const perSlot = new Array<number>(slotCount).fill(0);
   for (let index = 0; index < 100_000; index++) {
-    const phase = computePhase(itemKey(`tenant-${index % 700}`, `rule-${index}`));
-    const second = Math.floor((nextDue(phase, 60_000, 0) % 60_000) / 1000);
+    const phase = computePhase(toItemKey(`tenant-${index % 700}`, `rule-${index}`));
+    const second = Math.floor((getNextDueMs(phase, 60_000, 0) % 60_000) / 1000);
     perSecond[second] = (perSecond[second] ?? 0) + 1;
-    perSlot[slotOfPhase(phase)] = (perSlot[slotOfPhase(phase)] ?? 0) + 1;
+    perSlot[toSlot(phase)] = (perSlot[toSlot(phase)] ?? 0) + 1;
   }
   // Chance alone leaves a second within 1,667 ± 200, a slot within 417 ± 100.
   for (const runs of perSecond) t.true(Math.abs(runs - 1667) < 200, `${runs} in a second`);
@@ -129,10 +129,10 @@ const running = async (
   const lines: { readonly fields: object; readonly message: string }[] = [];
   /** Holds saves up. */
   const saving = { underWay: 0, until: Promise.resolve() };
-  let notify: (change: Change<Rule>) => void = () => undefined;
+  let notify: (change: DocumentChange<Rule>) => void = () => undefined;
   const entitlementListeners = new Map<
     string,
-    (change: Change<{ readonly entitlements?: readonly string[]; readonly planId?: string }>) => void
+    (change: DocumentChange<{ readonly entitlements?: readonly string[]; readonly planId?: string }>) => void
   >();
   const dueTimes: number[] = [];
   const since = new Date(clock.nowMs).toISOString();
@@ -146,11 +146,11 @@ const running = async (
       if (fails('follow')) throw new UnavailableError('MongoDB cannot be reached');
       if (name !== rules.name) {
         entitlementListeners.set(name, onChange as never);
-        return { staleMs: () => 0, close: async () => undefined };
+        return { getStaleMs: () => 0, close: async () => undefined };
       }
       notify = onChange;
       if (first !== undefined) set(first);
-      return { staleMs: () => 0, close: async () => undefined };
+      return { getStaleMs: () => 0, close: async () => undefined };
     },
   };
   const assigned = Promise.withResolvers<void>();
@@ -159,8 +159,8 @@ const running = async (
     offsets: async () => [{ partition: 0, earliest: 0, end: 0 }],
     createConsumer: () => ({
       async run(_topics: unknown, _onBatch: unknown, events: Parameters<ReturnType<Bus['createConsumer']>['run']>[2]) {
-        const partition = { topic: 'schedule.counts', partition: 0, committed: 0, claimed: false };
-        await events?.assigned?.(partition);
+        const partition = { topic: 'schedule.counts', partition: 0, committed: 0, isClaimed: false };
+        await events?.onAssigned?.(partition);
         assigned.resolve();
         await stopped.promise;
         await events?.onRevoked?.(partition);
@@ -233,7 +233,7 @@ const running = async (
   const member = start();
   t.teardown(() => member.stop());
   await assigned.promise;
-  const key = itemKey('tenant', 'rule');
+  const key = toItemKey('tenant', 'rule');
   const phase = computePhase(key);
   return {
     clock,
@@ -262,16 +262,15 @@ const running = async (
       });
     },
     /** The n-th due time after the start of the test. */
-    due: (n: number, everyMs = 1000) => nextDue(phase, everyMs, 1_000_000) + (n - 1) * everyMs,
+    due: (n: number, everyMs = 1000) => getNextDueMs(phase, everyMs, 1_000_000) + (n - 1) * everyMs,
     saved(id = 'rule') {
-      const snapshot = snapshots.get(`schedules/counts/${slotOfPhase(phase)}`);
-      return snapshot && decodeSlot(snapshot.bytes).items.get(itemKey('tenant', id));
+      const snapshot = snapshots.get(`schedules/counts/${toSlot(phase)}`);
+      return snapshot && decodeSlot(snapshot.bytes).items.get(toItemKey('tenant', id));
     },
     /** The id of another rule in the same slot. */
     neighbour(): string {
       for (let index = 0; ; index++)
-        if (slotOfPhase(computePhase(itemKey('tenant', `rule ${index}`))) === slotOfPhase(phase))
-          return `rule ${index}`;
+        if (toSlot(computePhase(toItemKey('tenant', `rule ${index}`))) === toSlot(phase)) return `rule ${index}`;
     },
     emitted: () =>
       published
@@ -394,8 +393,8 @@ const awayAfterMissed = async (t: ExecutionContext) => {
     t,
     {
       missed: { catchUp: 10 },
-      async run(_rule, { state, emit, tenantId, dueMs, mayWait }) {
-        if (store.isAway && mayWait) throw new UnavailableError('ClickHouse cannot be reached');
+      async run(_rule, { state, emit, tenantId, dueMs, canWait }) {
+        if (store.isAway && canWait) throw new UnavailableError('ClickHouse cannot be reached');
         if (store.isAway) failed.push(dueMs);
         else emit.counted({ tenantId, due: dueMs });
         return state + 1;
@@ -404,7 +403,7 @@ const awayAfterMissed = async (t: ExecutionContext) => {
     { rule: { everyMs: 60_000 } },
   );
   const { clock, dueTimes } = member;
-  const first = nextDue(computePhase(itemKey('tenant', 'rule')), 60_000, clock.nowMs);
+  const first = getNextDueMs(computePhase(toItemKey('tenant', 'rule')), 60_000, clock.nowMs);
   const at = (n: number): number => first + (n - 1) * 60_000;
   clock.nowMs = at(3) + 10;
   await eventually('the first try', () => dueTimes.length === 1);
@@ -458,7 +457,7 @@ test('A run over its time limit is reported, has no effect, and blocks the item 
   set({ everyMs: 1000 });
   clock.nowMs = due(1);
   await eventually('the end of its time', () => saved()?.dueMs === due(1));
-  t.deepEqual(abortReasons, ['Error: no answer within 20 ms']);
+  t.deepEqual(abortReasons, ['Error: no response within 20 ms']);
   clock.nowMs = due(2);
   await sleep(50);
   t.deepEqual(dueTimes, [due(1)]);
@@ -670,7 +669,7 @@ test('An item with only failing runs counts as due since its first failure', asy
   await eventually('three intervals', () => oldest() === 185);
   t.is(
     member.degraded(),
-    'counts: 1 have been due for more than three intervals, 1 of them as their runs fail, the oldest for 185 seconds',
+    'counts: 1 have been due for more than three intervals, 1 of them because their runs fail, the oldest for 185 seconds',
   );
   fails = false;
   await runAt(5);

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { QueryError } from '../../queries/errors.ts';
 import { buildExistenceCheck, readLogs } from '../../queries/logs/pages.ts';
-import { type SearchCondition, searchCondition } from '../../queries/search/condition.ts';
+import { buildSearchCondition, type SearchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { buildPredicate } from '../../queries/search/predicate.ts';
 import type { Search } from '../../queries/search/tree.ts';
@@ -95,7 +95,7 @@ const compare = async (
   const found = await bySql(
     tenant,
     signal,
-    understood.map(({ search }) => searchCondition(search, signal)),
+    understood.map(({ search }) => buildSearchCondition(search, signal)),
   );
   for (const [index, { text }] of understood.entries()) t.deepEqual(found[index], expected[index], text);
   return [expected.filter(({ length }) => length > 0).length, understood.length];
@@ -116,7 +116,7 @@ test('an existence check for log records of a search agrees with their list', as
   ]) {
     const search = parsed(text, 'logs');
     if (search === undefined) continue;
-    const own = searchCondition(search, 'logs');
+    const own = buildSearchCondition(search, 'logs');
     const hasSome = await buildExistenceCheck(columns, own)?.(range);
     if (hasSome === undefined) continue;
     counts[`${hasSome}`]++;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
-import { searchCondition } from '../../queries/search/condition.ts';
+import { buildSearchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { searchLimits } from '../../queries/search/parser.ts';
 import { buildSearchPredicate } from '../../queries/search/predicate.ts';
@@ -141,7 +141,7 @@ const byPredicate = (search: string, signal: SearchSignal): string => {
 
 const bySql = async (search: string, signal: SearchSignal): Promise<string> => {
   const columns = tables.columns.forTenant(tenant);
-  const { sql, parameters } = searchCondition(parseSearch(search, signal), signal);
+  const { sql, parameters } = buildSearchCondition(parseSearch(search, signal), signal);
   const rows = await columns.query<{ ordinal: number }>(
     `SELECT ordinal FROM ${signal === 'logs' ? 'logs' : 'spans'} WHERE tenant_id = {tenant:String} AND ${sql} ORDER BY ordinal`,
     parameters,
@@ -164,7 +164,9 @@ for (const [signal, heading] of [
   ['traces', '| search of spans | finds'],
 ] as const)
   test(`conditions on ${signal} tell whether an index supports them, and whether they have a subquery`, (t) => {
-    const conditions = rowsUnder(heading).map(([search = '']) => searchCondition(parseSearch(search, signal), signal));
+    const conditions = rowsUnder(heading).map(([search = '']) =>
+      buildSearchCondition(parseSearch(search, signal), signal),
+    );
     for (const { sql, usesIndex, hasSubquery } of conditions) {
       t.is(usesIndex, sql.includes('indexHint('), sql);
       t.is(hasSubquery, sql.includes('(SELECT '), sql);

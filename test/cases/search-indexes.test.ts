@@ -1,6 +1,6 @@
 /** That searches read few granules where tables have indexes for them. */
 import test from 'ava';
-import { searchCondition } from '../../queries/search/condition.ts';
+import { buildSearchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import { traceIs } from '../../schemas/tables/search.ts';
@@ -35,7 +35,7 @@ const planOf = async (
   signal: SearchSignal,
 ): Promise<readonly [kept: number, all: number, found: number]> => {
   const search = parseSearch(text, signal);
-  const { sql, parameters } = searchCondition(search, signal);
+  const { sql, parameters } = buildSearchCondition(search, signal);
   const from = `FROM ${signal === 'logs' ? 'logs' : 'spans'} WHERE tenant_id = {tenant:String} AND ${sql}`;
   const values = { ...parameters, tenant };
   const plan = await tables.columns.query<{ explain: string }>(`EXPLAIN indexes = 1 SELECT offset ${from}`, values);

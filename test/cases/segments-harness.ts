@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { type SegmentsBus, type SegmentsOptions, segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSegmentsBus, type SegmentsBus, type SegmentsOptions } from '../../adapters/bus-segments/bus-segments.ts';
 import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
@@ -52,7 +52,7 @@ export const segmentsUnderTest = async (t: ExecutionContext, within = tmpdir()):
     counted,
     segments,
     async open(options = {}) {
-      const bus = await segmentsBus({ directory, log, metrics, ...options });
+      const bus = await openSegmentsBus({ directory, log, metrics, ...options });
       buses.push(bus);
       await bus.ensureTopics([topic, topics.deadLetter]);
       return bus;

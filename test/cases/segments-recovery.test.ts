@@ -323,7 +323,7 @@ test('a directory is used by one process at a time, and the error message names 
   const error = await t.throwsAsync(() => log.open({ lockWaitMs: 0 }));
   t.is(
     error?.message,
-    `the data directory ${log.directory} is in use by another running oiq (pid ${process.pid}): stop that one first, or give this one a directory of its own (OIQ_DATA_DIR)`,
+    `the data directory ${log.directory} is in use by another running oiq (pid ${process.pid}): stop that process first, or use another data directory for this one (OIQ_DATA_DIR)`,
   );
   await bus.close();
   await t.notThrowsAsync(log.open());

@@ -1,9 +1,9 @@
 /** Publishes to the embedded log of a directory until it is killed; each acknowledged text is a line of output. */
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { topic } from './segments-harness.ts';
 
 const [, , directory = '', round = ''] = process.argv;
-const bus = await segmentsBus({ directory, segmentBytes: 200_000 });
+const bus = await openSegmentsBus({ directory, segmentBytes: 200_000 });
 await bus.ensureTopics([topic]);
 const producer = await bus.producer();
 const message = (text: string) => ({

@@ -22,7 +22,7 @@ for (const [title, environment, message] of [
   [
     'with several databases',
     { OIQ_CLICKHOUSE_URL: 'http://a:8123/oiq, http://b:8123/other', OIQ_CLICKHOUSE_CLUSTER: 'c' },
-    /it must be one/,
+    /all URLs must use the same one/,
   ],
   ['of which one is no address', { OIQ_CLICKHOUSE_URL: 'http://a:8123/oiq,b', OIQ_CLICKHOUSE_CLUSTER: 'c' }, /address/],
 ] as const)

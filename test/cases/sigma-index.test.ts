@@ -1,6 +1,6 @@
 /** The index loses no rule: what it finds is what asking every rule finds. */
 import test from 'ava';
-import { ByteTexts } from '../../schemas/byte-texts.ts';
+import { ByteTextSearcher } from '../../schemas/byte-texts.ts';
 import { TextIndex } from '../../schemas/text-index.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
@@ -8,7 +8,7 @@ import { LogSources } from '../../subjects/detections/log-sources.ts';
 import { createPredicate, EventView } from '../../subjects/detections/predicate.ts';
 import { readRules } from '../../subjects/detections/read.ts';
 import { compileRuleSet } from '../../subjects/detections/rule-set.ts';
-import { detectionTree } from '../../subjects/detections/rule-tree.ts';
+import { buildDetectionTree } from '../../subjects/detections/rule-tree.ts';
 import { type Random, seeded } from './random.ts';
 import { pick, ruleOf, words } from './sigma-made-up.ts';
 
@@ -34,13 +34,13 @@ test('an indexed rule set finds the same matches as its individual rules', (t) =
       if (document.kind !== 'rule') throw new Error('made up rules are rules');
       const { detection, logsource } = document;
       return createPredicate(
-        detectionTree(detection, { logsource, tables: fieldTables, placeholders: {} }),
+        buildDetectionTree(detection, { logsource, tables: fieldTables, placeholders: {} }),
         seenFields,
       );
     });
     for (let round = 0; round < 100; round++) {
       const object = eventOf(random);
-      const event = set.eventOf(object);
+      const event = set.createEvent(object);
       seenFields.setEvent(event);
       const expected = predicates.flatMap((predicate, at) => (predicate() ? [String(at)] : []));
       const found = set.match(event).map(({ ruleId }) => ruleId);
@@ -121,13 +121,15 @@ test('texts in bytes are found at any position', (t) => {
     const bytes = Buffer.from(`${before}${text}${made(random(9))}`);
     const from = Buffer.byteLength(before);
     const found = new Set<string>();
-    new ByteTexts(texts).scan(bytes, from, from + Buffer.byteLength(text), (id) => found.add(texts[id] as string));
+    new ByteTextSearcher(texts).scan(bytes, from, from + Buffer.byteLength(text), (id) =>
+      found.add(texts[id] as string),
+    );
     const expected = texts.filter((each) => text.includes(each));
     t.deepEqual([...found].sort(), expected.sort(), `seed ${seed}`);
     all += found.size;
   }
   t.true(all > 400);
-  t.throws(() => new ByteTexts(['ab']), { instanceOf: TypeError });
+  t.throws(() => new ByteTextSearcher(['ab']), { instanceOf: TypeError });
 });
 
 test('the log source of an event does not depend on earlier events', (t) => {

@@ -5,9 +5,9 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import type { ValuePosition } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
-import { prefilteredPlacesOf, prefilterRecord } from '../../subjects/detections/prefilter.ts';
+import { findPrefilterPositions, prefilterRecord } from '../../subjects/detections/prefilter.ts';
 import { readRules } from '../../subjects/detections/read.ts';
-import { fillEvent, recordValues } from '../../subjects/detections/record-event.ts';
+import { fillEvent, getRecordValues } from '../../subjects/detections/record-event.ts';
 import { compileRuleSet, type RuleSet } from '../../subjects/detections/rule-set.ts';
 import { type Random, seeded } from './random.ts';
 import { otlpMessage } from './run-task.ts';
@@ -85,7 +85,7 @@ const plainRule = (random: Random): string => {
 const opened = (attributes: readonly object[], made: readonly object[]) => {
   const request = { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords: made }] }] };
   const message = { offset: 0, timestampMs: 0, key: '', ...otlpMessage('logs', request) };
-  return logRecords.open(message, { topic: '', partition: 0 });
+  return logRecords.decode(message, { topic: '', partition: 0 });
 };
 
 const recordsOf = (random: Random, count: number) =>
@@ -96,14 +96,14 @@ const recordsOf = (random: Random, count: number) =>
 
 /** Whether what bytes tell is so: `dull` and `told` count of what. */
 const holds = (set: RuleSet, record: LogRecord, counted: { dull: number; told: number; others: number }): boolean => {
-  const event = fillEvent(set.newEvent(), recordValues(record));
+  const event = fillEvent(set.newEvent(), getRecordValues(record));
   const matches = set.match(event);
   const prefilterResult = prefilterRecord(set, record);
   if (prefilterResult === undefined) {
     counted.others++;
     return true;
   }
-  const isOfKind = set.kindOf(event) === prefilterResult.kind;
+  const isOfKind = set.classifyEvent(event) === prefilterResult.kind;
   if (prefilterResult.candidates.length > 0) {
     counted.told++;
     return isOfKind && isDeepStrictEqual(set.match(event, undefined, prefilterResult), matches);
@@ -111,7 +111,7 @@ const holds = (set: RuleSet, record: LogRecord, counted: { dull: number; told: n
   counted.dull++;
   const names = (places: readonly ValuePosition[]): string =>
     [...new Set(places.flatMap((place) => place.names))].join('\n');
-  return isOfKind && matches.length === 0 && names(prefilteredPlacesOf(set, record)) === names(event.leaves);
+  return isOfKind && matches.length === 0 && names(findPrefilterPositions(set, record)) === names(event.leaves);
 };
 
 test('the kind, candidate rules and, without any, value names read from record bytes are correct', (t) => {

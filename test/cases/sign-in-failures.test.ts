@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { createTransact } from '../../api/changes.ts';
 import { createSignInFailures, type RefusedSignIn } from '../../api/identity/sign-in-failures.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -13,7 +13,7 @@ import { oneTimeTokens, oneTimeTokensTenant } from '../../schemas/resources/one-
 
 const setUp = async (t: { teardown(work: () => unknown): void }) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sign-in-failures-'));
-  const stored = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const stored = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   t.teardown(async () => {
     await stored.close();
     rmSync(directory, { recursive: true });
@@ -27,7 +27,12 @@ const setUp = async (t: { teardown(work: () => unknown): void }) => {
     },
   } as typeof stored;
   const clock = { now: () => Date.UTC(2026, 2, 1, 10, 30) };
-  const failures = createSignInFailures({ documents, clock, log: silentLog, counters: memoryCounters({ clock }) });
+  const failures = createSignInFailures({
+    documents,
+    clock,
+    log: silentLog,
+    counters: createMemoryCounters({ clock }),
+  });
   const request = { requestId: 'r', address: '192.0.2.1' };
   const change = createTransact({ documents, clock }, { caller: undefined, actions: ['session.refuse'], request });
   return { stored, failures, change, commits: () => commits };

@@ -2,9 +2,9 @@
 import '../../subjects/query-kinds.ts';
 import { QueryError } from '../../queries/errors.ts';
 import type { QueryRequest } from '../../queries/query.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
-import { searchCondition } from '../../queries/search/condition.ts';
+import { buildSearchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { getSignalRecords, querySignals, type ReadSignal, signalDefinitions } from '../../queries/signals/index.ts';
 import { checkValidity } from '../../queries/validity.ts';
@@ -19,7 +19,11 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 const enterprise = defaultPlans['enterprise'] as Plan;
-const readingWith = (plan: Plan): Reading => ({ columns: tables.columns.forTenant('acme'), plan, nowMs: receivedAtMs });
+const readingWith = (plan: Plan): TenantReader => ({
+  columns: tables.columns.forTenant('acme'),
+  plan,
+  nowMs: receivedAtMs,
+});
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
 const runQuery = (query: object, { plan = enterprise, stepMs }: { plan?: Plan; stepMs?: number } = {}) =>
   run(query as QueryRequest, readingWith(plan), { range, stepMs });
@@ -90,7 +94,7 @@ for (const signal of Object.keys(signalDefinitions) as ReadSignal[]) {
   });
 
   test(`${signal}: a search becomes a parameterized condition without its text`, (t) => {
-    const { sql, parameters } = searchCondition(parseSearch('k:"it\'s"', signal), signal);
+    const { sql, parameters } = buildSearchCondition(parseSearch('k:"it\'s"', signal), signal);
     t.false(sql.includes("it's"));
     t.true(Object.values(parameters).every((value) => value === "it's"));
   });

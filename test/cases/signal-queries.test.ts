@@ -2,7 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import { QueryError } from '../../queries/errors.ts';
 import type { QueryRequest } from '../../queries/query.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
@@ -47,7 +47,7 @@ test.before(async () => {
 
 const reading = (
   plan: Pick<Plan, 'name' | 'entitlements' | 'retentionDays'> = defaultPlans['enterprise'] as Plan,
-): Reading => ({
+): TenantReader => ({
   columns: tables.columns.forTenant('acme'),
   plan,
   nowMs: receivedAtMs + 1_000,

@@ -39,7 +39,7 @@ export const landHeads = async (bus: Bus, columns: Columns): Promise<void> => {
     metrics: silentMetrics,
     log: silentLog,
     clock: systemClock,
-    only: ['evidence-heads'],
+    selectedNames: ['evidence-heads'],
     embedded: true,
     threads: 1,
   });

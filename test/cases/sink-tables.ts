@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
@@ -72,7 +72,7 @@ export const landIn = (columns: Columns): Land => {
 export const openTables = async (): Promise<Tables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sink-'));
   copyColumns(directory);
-  const columns = await chdbColumns({ directory });
+  const columns = await openChdbColumns({ directory });
   await migrate(columns, silentLog);
   return {
     columns,

@@ -5,15 +5,15 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createFileMailer } from '../../adapters/mail-file.ts';
 import { createMetricsProvider } from '../../adapters/own-telemetry/metrics.ts';
 import { createPasswords } from '../../api/identity/password.ts';
-import { type FirstStartSecrets, firstStart } from '../../api/index.ts';
-import { socketPath } from '../../commands/control.ts';
+import { type FirstStartSecrets, initializeInstallation } from '../../api/index.ts';
+import { getSocketPath } from '../../commands/control.ts';
 import type { Platform } from '../../commands/platform.ts';
 import { start } from '../../commands/start.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -31,9 +31,9 @@ const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
   const directory = await mkdtemp(join(tmpdir(), 'oiq-start-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const ends: string[] = [];
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
-  const columns = await chdbColumns({ directory: join(directory, 'columns') });
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
+  const columns = await openChdbColumns({ directory: join(directory, 'columns') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const platform: Platform = {
     settings: parseSettings({
       OIQ_DATA_DIR: directory,
@@ -48,8 +48,8 @@ const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
     bus: change(bus),
     columns,
     documents,
-    counters: memoryCounters({}),
-    mailer: await fileMailer({ path: join(directory, 'outbox.jsonl') }),
+    counters: createMemoryCounters({}),
+    mailer: await createFileMailer({ path: join(directory, 'outbox.jsonl') }),
     embedded: true,
     registerSchemas: async () => undefined,
     async close() {
@@ -105,7 +105,7 @@ test.serial('commands reach an instance as soon as its main address reports read
     if (answer !== undefined) answers.push(answer.status);
     return answer?.status === 200;
   });
-  t.true(existsSync(socketPath(settings.DATA_DIR)));
+  t.true(existsSync(getSocketPath(settings.DATA_DIR)));
   t.is(answers[0], 503);
   await (await starting).stop();
 });
@@ -128,7 +128,7 @@ test.serial(
           if (follows === 3) throw new UnavailableError('MongoDB cannot be reached');
           const feed = await of.follow(...given);
           open++;
-          return { staleMs: () => feed.staleMs(), close: () => feed.close().then(() => void open--) };
+          return { staleMs: () => feed.getStaleMs(), close: () => feed.close().then(() => void open--) };
         };
       },
     });
@@ -152,7 +152,7 @@ test.serial('a start that waits for a store ends when it is stopped', async (t) 
   };
   const starting = start(
     { ...platform, documents },
-    { names: ['receivers'], components: [], plans: {}, onFirstStart() {}, stopping: stopping.signal },
+    { names: ['receivers'], components: [], plans: {}, onFirstStart() {}, stopSignal: stopping.signal },
   );
   setTimeout(() => stopping.abort(), 100);
   await t.throwsAsync(starting, { name: 'AbortError' });
@@ -199,7 +199,7 @@ test.serial('a first start with a lost response shows its generated secrets, and
   t.like(keys.items[0], toSecretFields(licenseKey));
   const [owner] = (await documents.forTenant(usersTenant).collection(users).list()).items;
   t.true(await (await createPasswords()).verify(owner?.passwordHash, password));
-  t.is(await firstStart(documents, platform.settings), undefined);
+  t.is(await initializeInstallation(documents, platform.settings), undefined);
   await running.stop();
 });
 

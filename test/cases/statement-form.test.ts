@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { statementDigest, statementForm } from '../../subjects/databases/statement-form.ts';
-import { systemExpression } from '../../subjects/databases/systems.ts';
+import { buildStatementDigestSql, buildStatementFormSql } from '../../subjects/databases/statement-form.ts';
+import { buildSystemExpression } from '../../subjects/databases/systems.ts';
 
 let columns: Columns;
 const directory = mkdtempSync(join(tmpdir(), 'oiq-statements-'));
 test.before(async () => {
-  columns = await chdbColumns({ directory });
+  columns = await openChdbColumns({ directory });
 });
 test.after.always(async () => {
   await columns?.close();
@@ -20,8 +20,8 @@ test.after.always(async () => {
 
 const formsOf = (system: string, texts: readonly string[]): Promise<{ form: string; digest: string }[]> =>
   columns.query(
-    `SELECT ${statementForm('text', 'product')} AS form, ${statementDigest('form', 'product')} AS digest
-    FROM (SELECT arrayJoin({texts:Array(String)}) AS text, ${systemExpression('{system:String}')} AS product)`,
+    `SELECT ${buildStatementFormSql('text', 'product')} AS form, ${buildStatementDigestSql('form', 'product')} AS digest
+    FROM (SELECT arrayJoin({texts:Array(String)}) AS text, ${buildSystemExpression('{system:String}')} AS product)`,
     { texts, system },
   );
 

@@ -2,15 +2,15 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
-import { createAlertId, groupKey } from '../../subjects/alerts/state.ts';
+import { createAlertId, toGroupKey } from '../../subjects/alerts/state.ts';
 import { suggestDetectors } from '../../subjects/suggestions/detectors.ts';
 import { type PastValues, suggestThreshold } from '../../subjects/suggestions/noisy-rules.ts';
 import { type ServiceActivity, suggestForServices } from '../../subjects/suggestions/services.ts';
 import {
+  createSuggestionId,
   isEvidenceUnchanged,
   isSuggestionId,
   type Suggestion,
-  suggestionId,
 } from '../../subjects/suggestions/suggestion.ts';
 import {
   findLargeAttributes,
@@ -40,7 +40,7 @@ const noisy = (sign = 1): PastValues[] =>
     const peak = minute % 20 === 0 ? (minute === 200 ? 900 : 11 + (minute % 7)) : 2;
     return { atMs: minute * minuteMs, groups: [{ labels, value: sign * peak }] };
   });
-const alertId = createAlertId('r1', groupKey(labels));
+const alertId = createAlertId('r1', toGroupKey(labels));
 const history = (more: object = {}) => ({
   rule: rule(),
   tenantId: 'a',
@@ -176,10 +176,10 @@ test('a log pattern is reported if it is a large part of all records', (t) => {
 
 test('an id is derived from organization, subject and request, and is recognized for its organization', (t) => {
   const [suggestion] = suggestForServices([seen({ requests: 10_000 })], nothing) as [Suggestion];
-  const id = suggestionId('a', suggestion);
-  t.is(id, suggestionId('a', { ...suggestion, evidence: 'other words', weight: 1 }));
-  t.not(id, suggestionId('a', { ...suggestion, request: null }));
-  t.not(id, suggestionId('b', suggestion));
+  const id = createSuggestionId('a', suggestion);
+  t.is(id, createSuggestionId('a', { ...suggestion, evidence: 'other words', weight: 1 }));
+  t.not(id, createSuggestionId('a', { ...suggestion, request: null }));
+  t.not(id, createSuggestionId('b', suggestion));
   t.true(isSuggestionId('a', id));
   t.false(isSuggestionId('b', id));
   t.false(isSuggestionId('a', 'x'.repeat(32)));

@@ -3,12 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { buildBucketSql, buildQuantileSql } from '../../schemas/tables/durations.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { attributeEquals, buildBodyHasAllWords, buildBodyHasAnyWord, traceIs } from '../../schemas/tables/search.ts';
+import {
+  buildAttributeEqualsSql,
+  buildBodyHasAllWords,
+  buildBodyHasAnyWord,
+  traceIs,
+} from '../../schemas/tables/search.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { copyColumns } from '../services/columns-template.ts';
 
@@ -19,7 +24,7 @@ const hour = "toDateTime64('2026-03-01 10:00:00', 3, 'UTC')";
 
 test.before(async () => {
   copyColumns(directory);
-  columns = await chdbColumns({ directory });
+  columns = await openChdbColumns({ directory });
   await migrate(columns, silentLog);
   const rows = `'t', 'p', ${hour}, ${hour} + number / 10, concat('svc-', toString(number % 5)), map('n', toString(number), 'long', repeat('x', 200)), unhex(leftPad(hex(number), 32, '0'))`;
   await columns.execute(
@@ -45,9 +50,9 @@ const reads: readonly (readonly [table: string, index: string, condition: string
   ['logs', 'body_words', buildBodyHasAllWords('rder'), 0],
   ['logs', 'body_words', buildBodyHasAnyWord('31337 5 nothing'), 2],
   ['logs', 'body_words', buildBodyHasAllWords('31337 ... order'), 1],
-  ['logs', 'attribute_pairs', attributeEquals("'n'", "'31337'"), 1],
-  ['logs', 'attribute_pairs', attributeEquals("'n'", "'x'"), 0],
-  ['spans', 'attribute_pairs', attributeEquals("'n'", "'31337'"), 1],
+  ['logs', 'attribute_pairs', buildAttributeEqualsSql("'n'", "'31337'"), 1],
+  ['logs', 'attribute_pairs', buildAttributeEqualsSql("'n'", "'x'"), 0],
+  ['spans', 'attribute_pairs', buildAttributeEqualsSql("'n'", "'31337'"), 1],
   ['logs', 'trace', traceIs(`'${'7a69'.padStart(32, '0')}'`), 1],
   ['spans', 'trace', traceIs(`'${'7a69'.padStart(32, '0')}'`), 1],
   ['spans', 'duration_range', 'duration > 39990000', 10],
@@ -123,7 +128,9 @@ test('a word search returns the same as the engine, for all words and for any of
 
 test('a long attribute value is matched by its full length', async (t) => {
   const count = (value: string) =>
-    columns.query(`SELECT count() AS rows FROM logs WHERE tenant_id = 't' AND ${attributeEquals("'long'", value)}`);
+    columns.query(
+      `SELECT count() AS rows FROM logs WHERE tenant_id = 't' AND ${buildAttributeEqualsSql("'long'", value)}`,
+    );
   t.deepEqual(await count("repeat('x', 200)"), [{ rows: '40000' }]);
   t.deepEqual(await count("repeat('x', 201)"), [{ rows: '0' }]);
 });

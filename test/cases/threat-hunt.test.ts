@@ -52,7 +52,7 @@ test.serial('a hunt finds the same matches as the stream, and omits those alread
   await tables.land(messages);
   const stream = new TaskRun(threatMatches);
   const at = new Date(firstMs).toISOString();
-  stream.task.change(indicatorBlocks.name, 'acme', 'b', {
+  stream.task.applyChange(indicatorBlocks.name, 'acme', 'b', {
     ...encodeBlock(held),
     id: 'b',
     version: 1,
@@ -69,7 +69,7 @@ test.serial('a hunt finds the same matches as the stream, and omits those alread
     huntIndicators(
       { ...encodeBlock(held), fromMs: firstMs, toMs: lastMs },
       { reading, tenantId: 'acme' },
-      { isOver: () => false },
+      { isTimeUp: () => false },
     );
   const { matches, records, isComplete } = await hunt();
   t.deepEqual([records, isComplete], [200, true]);
@@ -105,10 +105,10 @@ test.serial('a hunt yields to the event loop, and ends between two records', asy
   const reading = { columns: tables.columns.forTenant('acme'), nowMs: lastMs, plan };
   const hunt = { ...encodeBlock(held), fromMs: firstMs, toMs: lastMs };
   let [loopIterations, overChecks] = [0, 0];
-  const isOver = (): boolean => {
+  const isTimeUp = (): boolean => {
     setImmediate(() => loopIterations++);
     return ++overChecks === 4;
   };
-  const found = await huntIndicators(hunt, { reading, tenantId: 'acme' }, { isOver, timeSliceMs: 0 });
+  const found = await huntIndicators(hunt, { reading, tenantId: 'acme' }, { isTimeUp, timeSliceMs: 0 });
   t.deepEqual([found.records, found.isComplete, loopIterations], [4, false, 3]);
 });

@@ -30,7 +30,7 @@ const hold = (run: TaskRun, id: string, indicators: readonly BlockIndicator[] | 
     indicators === undefined
       ? undefined
       : { ...encodeBlock(indicators), id, version: 1, createdAt: iso(firstMs), updatedAt: iso(firstMs) };
-  run.task.change(indicatorBlocks.name, tenantId, id, document);
+  run.task.applyChange(indicatorBlocks.name, tenantId, id, document);
 };
 const running = (...indicators: readonly BlockIndicator[]): TaskRun => {
   const run = new TaskRun(threatMatches);

@@ -9,8 +9,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { z } from 'zod';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { defineGroup, type Group } from '../../api/groups/define-group.ts';
 import { type ContentResponse, defineOperation } from '../../api/kernel/operation.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
@@ -133,14 +133,14 @@ async function* piecesOf({ documents }: Ports, ended: string[]): AsyncGenerator<
 const started = async (t: { teardown(work: () => unknown): void }) => {
   const seen: Seen = { begun: [], limits: [], ended: [], failures: [], statuses: [] };
   const directory = mkdtempSync(join(tmpdir(), 'oiq-time-budget-'));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const clock = { now: () => Date.now() };
   const columns = {
     forTenant: () => ({
       query: async (_sql: string, _parameters: unknown, limits: QueryLimits) => void seen.limits.push(limits),
     }),
   } as unknown as Columns;
-  const counters = memoryCounters({ clock });
+  const counters = createMemoryCounters({ clock });
   const logFailure = (...line: unknown[]): void => void seen.failures.push(line);
   const log = { warn: logFailure, error: logFailure };
   const group = groupOf(seen);

@@ -321,7 +321,7 @@ test('tables of results name their value columns by query if there are several, 
     ],
     rows: [['node', 1]],
   };
-  t.deepEqual(shown(toTables('B', answer, { isOnly: false })), [{ job: ['node'], 'Value #B': [1] }]);
+  t.deepEqual(shown(toTables('B', answer, { isOnlyQuery: false })), [{ job: ['node'], 'Value #B': [1] }]);
   const [own] = toTables('B', answer);
   t.deepEqual(toAnswer(own as Table), {
     columns: [

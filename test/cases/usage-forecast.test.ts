@@ -2,7 +2,7 @@
 import test from 'ava';
 import { computeCost } from '../../api/groups/usage/billing.ts';
 import { findLosses, limitRetention } from '../../api/groups/usage/change-plan.ts';
-import { knownNumber, unknownNumber } from '../../queries/unknown.ts';
+import { toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import { defaultPlans, type Plan, type Price } from '../../schemas/resources/plan.ts';
 import { Quota } from '../../schemas/resources/quota.ts';
 import { forecastTotal } from '../../subjects/usage/forecast.ts';
@@ -31,28 +31,28 @@ const forecasts: readonly [
     {},
     '2026-03-10T12:00:00Z',
     '',
-    unknownNumber('complete days of history: 0; a forecast needs 3'),
+    toUnknownNumber('complete days of history: 0; a forecast needs 3'),
   ],
   [
     'it began yesterday',
     { '2026-03-09': 5 },
     '2026-03-10T12:00:00Z',
     '2026-03-09',
-    unknownNumber('complete days of history: 0; a forecast needs 3'),
+    toUnknownNumber('complete days of history: 0; a forecast needs 3'),
   ],
   [
     'one complete day',
     { '2026-03-08': 5, '2026-03-09': 5 },
     '2026-03-10T12:00:00Z',
     '2026-03-08',
-    unknownNumber('complete days of history: 1; a forecast needs 3'),
+    toUnknownNumber('complete days of history: 1; a forecast needs 3'),
   ],
   [
     'two complete days',
     { '2026-03-07': 5, '2026-03-08': 10, '2026-03-09': 20 },
     '2026-03-10T12:00:00Z',
     '2026-03-07',
-    unknownNumber('complete days of history: 2; a forecast needs 3'),
+    toUnknownNumber('complete days of history: 2; a forecast needs 3'),
   ],
   // What is left of today, and 21 more.
   [
@@ -60,23 +60,23 @@ const forecasts: readonly [
     { '2026-03-06': 10, '2026-03-07': 10, '2026-03-08': 10, '2026-03-09': 10, '2026-03-10': 4 },
     '2026-03-10T12:00:00Z',
     '2026-03-05',
-    knownNumber(40 + 10 + 10 * 21),
+    toKnownNumber(40 + 10 + 10 * 21),
   ],
   [
     'today has more than was foreseen',
     { '2026-03-06': 10, '2026-03-07': 10, '2026-03-08': 10, '2026-03-09': 10, '2026-03-10': 50 },
     '2026-03-10T12:00:00Z',
     '2026-03-05',
-    knownNumber(90 + 10 * 21),
+    toKnownNumber(90 + 10 * 21),
   ],
   // 22 working days of March, and 9 others.
-  ['days of the week differ', workdays, '2026-03-17T12:00:00Z', '2026-01-01', knownNumber(22 * 100 + 9 * 20)],
+  ['days of the week differ', workdays, '2026-03-17T12:00:00Z', '2026-01-01', toKnownNumber(22 * 100 + 9 * 20)],
   [
     'it is over',
     { '2026-03-08': 10, '2026-03-09': 10 },
     '2026-04-01T00:00:00Z',
     '2026-01-01',
-    unknownNumber('the period is over'),
+    toUnknownNumber('the period is over'),
   ],
 ];
 for (const [title, byDay, now, first, expected] of forecasts) {
@@ -98,23 +98,23 @@ const price: Price = {
   includedGigabytes: { logs: 10, metrics: 0, traces: 5 },
 };
 const gigabytes = (logs: number, metrics: number, traces: number) => ({
-  logs: knownNumber(logs * 1e9),
-  metrics: knownNumber(metrics * 1e9),
-  traces: knownNumber(traces * 1e9),
+  logs: toKnownNumber(logs * 1e9),
+  metrics: toKnownNumber(metrics * 1e9),
+  traces: toKnownNumber(traces * 1e9),
 });
 
 test('volume above the included volume is charged, and a charge without a price is unknown', (t) => {
   t.deepEqual(computeCost(price, gigabytes(12, 3, 5)), {
-    signals: { logs: knownNumber(1), metrics: knownNumber(0.3), traces: knownNumber(0) },
-    total: knownNumber(21.3),
+    signals: { logs: toKnownNumber(1), metrics: toKnownNumber(0.3), traces: toKnownNumber(0) },
+    total: toKnownNumber(21.3),
   });
-  const unpriced = unknownNumber('traces have no price on this plan');
+  const unpriced = toUnknownNumber('traces have no price on this plan');
   t.deepEqual(computeCost(price, gigabytes(1, 0, 5.1)), {
-    signals: { logs: knownNumber(0), metrics: knownNumber(0), traces: unpriced },
+    signals: { logs: toKnownNumber(0), metrics: toKnownNumber(0), traces: unpriced },
     total: unpriced,
   });
-  t.deepEqual(computeCost(null, gigabytes(0, 0, 0)).total, unknownNumber('the plan has no price'));
-  const late = unknownNumber('too little history');
+  t.deepEqual(computeCost(null, gigabytes(0, 0, 0)).total, toUnknownNumber('the plan has no price'));
+  const late = toUnknownNumber('too little history');
   t.deepEqual(computeCost(price, { ...gigabytes(0, 0, 0), metrics: late }).total, late);
 });
 

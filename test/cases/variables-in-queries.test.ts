@@ -16,7 +16,7 @@ import { replaceInQuery } from '../../queries/variables/in-query.ts';
 import { replaceInSearch } from '../../queries/variables/in-search.ts';
 import { replaceInAddress, replaceInNames, replaceInTitle } from '../../queries/variables/in-text.ts';
 import { buildPlatformVariables } from '../../queries/variables/platform.ts';
-import { type Scope, singleValue, type VariableValue } from '../../queries/variables/scope.ts';
+import { type Scope, toSingleValue, type VariableValue } from '../../queries/variables/scope.ts';
 
 const list = (...values: string[]): VariableValue => ({ values, isList: true });
 const scope: Scope = new Map<string, VariableValue>([
@@ -25,19 +25,19 @@ const scope: Scope = new Map<string, VariableValue>([
   ['jobs', list('a.b', 'c"d')],
   ['all', { values: ['.+'], isList: true, isDefinedByAuthor: true }],
   ['every', { values: ['x', 'y'], isList: true, includesEveryValue: true }],
-  ['text', singleValue('a.*"}')],
-  ['empty', singleValue('')],
+  ['text', toSingleValue('a.*"}')],
+  ['empty', toSingleValue('')],
   ['none', list()],
-  ['k', singleValue('5')],
-  ['minus', singleValue('-5')],
-  ['wait', singleValue('5m')],
-  ['metric', singleValue('http_requests_total')],
-  ['odd', singleValue('http.requests "total"')],
-  ['part', singleValue('requests')],
-  ['unit', singleValue('m')],
+  ['k', toSingleValue('5')],
+  ['minus', toSingleValue('-5')],
+  ['wait', toSingleValue('5m')],
+  ['metric', toSingleValue('http_requests_total')],
+  ['odd', toSingleValue('http.requests "total"')],
+  ['part', toSingleValue('requests')],
+  ['unit', toSingleValue('m')],
   ['labels', list('job', 'http.route')],
-  ['function', singleValue('rate')],
-  ['word', singleValue('or')],
+  ['function', toSingleValue('rate')],
+  ['word', toSingleValue('or')],
 ]);
 
 const promql: readonly (readonly [written: string, read: string])[] = [
@@ -250,7 +250,7 @@ const read = <T>(text: () => T): T | undefined => {
 
 /** What an expression is made of. Numbers and metrics without conditions are leaves: a variable may be either. */
 const shapeOf = (node: Expression): unknown => {
-  if (node.kind === 'parentheses' || node.kind === 'unary') return shapeOf(node.inner);
+  if (node.kind === 'parentheses' || node.kind === 'unary') return shapeOf(node.innerPath);
   if (node.kind === 'number') return 'leaf';
   const operators =
     node.kind === 'selector' ? node.matchers.filter(({ name }) => name !== '__name__').map(({ op }) => op) : [];
@@ -275,7 +275,7 @@ test('no value changes the structure of a PromQL expression', (t) => {
   const plain = new Map(
     templates.map((template) => [
       template,
-      [singleValue('v'), singleValue('1')].flatMap(
+      [toSingleValue('v'), toSingleValue('1')].flatMap(
         (v) => read(() => replaceInPromql(template, new Map([...scope, ['v', v]]))) ?? [],
       )[0],
     ]),
@@ -299,7 +299,7 @@ test('a value in a PromQL string is exactly that string, whatever it contains', 
       const expression = parseExpression(
         replaceInPromql(
           `up{a=${quote}x$v${quote},b!=${quote}$` + `{v}.${quote}}`,
-          new Map([['v', singleValue(value)]]),
+          new Map([['v', toSingleValue(value)]]),
         ),
       );
       t.deepEqual(expression.kind === 'selector' && expression.matchers.slice(0, 2), [
@@ -354,10 +354,10 @@ test('no value changes the structure of a search', (t) => {
     'user:/^a$v/ host:/x/$v',
     '"$v" host:x$v',
   ];
-  const one = new Map([['v', singleValue('v')]]);
+  const one = new Map([['v', toSingleValue('v')]]);
   fc.assert(
     fc.property(fc.constantFrom(...templates), hostile, (template, value) => {
-      const filled = read(() => replaceInSearch(template, new Map([['v', singleValue(value)]])));
+      const filled = read(() => replaceInSearch(template, new Map([['v', toSingleValue(value)]])));
       if (filled === undefined) return;
       filledCount++;
       t.deepEqual(
@@ -381,7 +381,7 @@ test('no value changes the structure of a search', (t) => {
 test('a value in a search is exactly that text, whatever it contains', (t) => {
   fc.assert(
     fc.property(hostile, (value) => {
-      const search = parseSearch(replaceInSearch('user:$v host:"$v"', new Map([['v', singleValue(value)]])), 'logs');
+      const search = parseSearch(replaceInSearch('user:$v host:"$v"', new Map([['v', toSingleValue(value)]])), 'logs');
       const text = value.toWellFormed().replaceAll('\0', '\ufffd');
       const texts =
         search.is === 'and'
@@ -396,7 +396,7 @@ test('a value in a search is exactly that text, whatever it contains', (t) => {
 test('a value in a formula is a number or a name, and is refused otherwise', (t) => {
   fc.assert(
     fc.property(hostile, (value) => {
-      const filled = read(() => replaceInFormula('1 + a * $v', new Map([['v', singleValue(value)]])));
+      const filled = read(() => replaceInFormula('1 + a * $v', new Map([['v', toSingleValue(value)]])));
       if (filled === undefined) return;
       const formula = parseFormula(filled);
       t.is(formula.is === 'operation' && formula.right.is === 'operation' && formula.right.operator, '*', filled);

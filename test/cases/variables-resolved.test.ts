@@ -2,7 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import { parseExpression } from '../../queries/promql/syntax/parse.ts';
 import { addQueryFilters } from '../../queries/variables/filters.ts';
@@ -40,7 +40,7 @@ test.after.always(() => Promise.all([tables.close(), threads.close()]));
 
 const endMs = Date.UTC(2026, 2, 1, 10);
 const statements: string[] = [];
-const readingOf = (): QueryReading => {
+const readingOf = (): QueryReader => {
   const columns = tables.columns.forTenant('variables');
   return {
     columns: {
@@ -49,11 +49,11 @@ const readingOf = (): QueryReading => {
         statements.push(sql);
         return columns.query(sql, ...rest);
       },
-      native: async (sql, ...rest) => {
+      queryNative: async (sql, ...rest) => {
         statements.push(sql);
-        return columns.native(sql, ...rest);
+        return columns.queryNative(sql, ...rest);
       },
-      landedUpTo: (table) => columns.landedUpTo(table),
+      getStoredUpToMs: (table) => columns.getStoredUpToMs(table),
     },
     plan: defaultPlans['enterprise'] as Plan,
     nowMs: receivedAtMs,
@@ -95,7 +95,7 @@ test.serial('values come from labels, names, fields and series', async (t) => {
 test.serial(
   'a variable that uses another variable is limited to the values that match the selection of that variable',
   async (t) => {
-    const { items, scope } = await resolved([instance, job], { chosenValues: { job: ['web'] } });
+    const { items, scope } = await resolved([instance, job], { selectedValues: { job: ['web'] } });
     t.deepEqual(
       items.map(({ name, options }) => [name, options.map(({ value }) => value)]),
       [
@@ -112,8 +112,8 @@ test.serial(
   async (t) => {
     statements.length = 0;
     const { items } = await resolved([job, instance, { kind: 'metric-names', name: 'metric' }], {
-      only: ['instance'],
-      chosenValues: { job: 'web' },
+      requestedNames: ['instance'],
+      selectedValues: { job: 'web' },
     });
     t.deepEqual(
       items.map(({ name, options }) => [name, options.length]),
@@ -124,7 +124,7 @@ test.serial(
     );
     const statementsBefore = statements.length;
     statements.length = 0;
-    await resolved([job, instance], { chosenValues: { job: 'web' } });
+    await resolved([job, instance], { selectedValues: { job: 'web' } });
     t.true(statements.length > statementsBefore);
   },
 );
@@ -148,7 +148,9 @@ test.serial('a variable has at most 1,000 values, and reports that there are mor
 test.serial(
   'a variable whose query fails reports the reason, and the other variables are still resolved',
   async (t) => {
-    const { items, scope } = await resolved([{ ...instance, match: 'up{' }, job], { chosenValues: { instance: 'x' } });
+    const { items, scope } = await resolved([{ ...instance, match: 'up{' }, job], {
+      selectedValues: { instance: 'x' },
+    });
     t.like(items[0], { name: 'instance', selected: ['x'], error: { code: 'VALIDATION_FAILED' } });
     t.regex(items[0]?.error?.message ?? '', /parse error/);
     t.is(items[1]?.options.length, 2);
@@ -170,8 +172,8 @@ test.serial(
     const own = { label: 'job', operator: '=', values: ['node'] };
     const variable = { kind: 'filters', name: 'f', filters: [own] };
     t.deepEqual((await resolved([variable])).filters, [own] as never);
-    t.deepEqual((await resolved([variable], { chosenValues: { f: [''] } })).filters, []);
-    t.deepEqual((await resolved([variable], { chosenValues: { f: ['zone!=a'] } })).filters, [
+    t.deepEqual((await resolved([variable], { selectedValues: { f: [''] } })).filters, []);
+    t.deepEqual((await resolved([variable], { selectedValues: { f: ['zone!=a'] } })).filters, [
       { label: 'zone', operator: '!=', values: ['a'] },
     ]);
   },
@@ -180,7 +182,7 @@ test.serial(
 test.serial('All is every value, or the custom value that the author defined', async (t) => {
   const query = 'up{job=~"$job"}';
   const textWith = async (variable: Record<string, unknown>, chosen = '$__all'): Promise<string> =>
-    replaceInPromql(query, (await resolved([{ ...job, ...variable }], { chosenValues: { job: chosen } })).scope);
+    replaceInPromql(query, (await resolved([{ ...job, ...variable }], { selectedValues: { job: chosen } })).scope);
   t.is(await textWith({}), 'up{job=~"(node|web)"}');
   t.is(await textWith({ match: undefined }), 'up{job=~".+"}');
   t.is(await textWith({ all: { value: 'n.*' } }), 'up{job=~"n.*"}');
@@ -197,7 +199,7 @@ test('list, interval, text, constant and filter variables need no telemetry', as
       { kind: 'constant', name: 'constant', value: 'y' },
       { kind: 'filters', name: 'only', filters: [{ label: 'job', operator: '=', values: ['node', 'web'] }] },
     ],
-    { chosenValues: { k: '10' } },
+    { selectedValues: { k: '10' } },
   );
   t.deepEqual(
     items.map(({ selected }) => selected),
@@ -214,7 +216,7 @@ test('a variable may be named like a property of every object, and a value selec
   const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
   const options = [{ value: 'a' }, { value: 'b' }];
   const variables = names.map((name) => ({ kind: 'list', name, several: true, options }) as const);
-  const { items } = await resolved(variables, { chosenValues: { valueOf: ['b', 'a', 'b'] } });
+  const { items } = await resolved(variables, { selectedValues: { valueOf: ['b', 'a', 'b'] } });
   t.deepEqual(
     items.map(({ selected }) => selected),
     [['a'], ['a'], ['a'], ['b', 'a']],

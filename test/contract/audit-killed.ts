@@ -1,9 +1,9 @@
 /** A process that is killed in the middle of a change, or after one: `node audit-killed.ts FILE amid|after`. */
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { changesFor, testCollection } from './audit-changes.ts';
 
 const [path = '', moment] = process.argv.slice(2);
-const documents = await sqliteDocuments({ path });
+const documents = await openSqliteDocuments({ path });
 const change = changesFor(documents, 'killed');
 await change(async ({ forTenant, record }) => {
   record({ id: (await forTenant('killed').collection(testCollection).insert({ n: 1 })).id });

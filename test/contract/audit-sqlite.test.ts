@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { findNewestSequence, readStoredEnd } from '../../api/groups/audit/chain/record-pages.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditContract } from './audit.ts';
@@ -17,7 +17,7 @@ test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 let opened: Promise<Documents> | undefined;
 /** One process has the file open once: its instances are one. */
 auditContract('sqlite', () => {
-  opened ??= sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  opened ??= openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   return opened;
 });
 
@@ -32,7 +32,7 @@ for (const [moment, expectedRecords] of [
     await once(child.stdout, 'data');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    const documents = await sqliteDocuments({ path });
+    const documents = await openSqliteDocuments({ path });
     t.is(await documents.forTenant('killed').collection(testCollection).count(), expectedRecords);
     t.is(await findNewestSequence(documents, 'killed'), expectedRecords);
     t.is((await readStoredEnd(documents, 'killed')).sequence, expectedRecords);

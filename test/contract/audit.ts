@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Transact } from '../../api/changes.ts';
 import type { ApiError } from '../../api/errors.ts';
 import { hashDetails, hashRecord } from '../../api/groups/audit/chain/chain.ts';
@@ -17,7 +17,7 @@ import { findNewestRecords } from '../../api/groups/audit/chain/record-search.ts
 import { startHeadSigner } from '../../api/groups/audit/chain/tree-head-signer.ts';
 import { createHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
 import { type EvidenceStores, verifyChain } from '../../api/groups/audit/chain/verify-chain.ts';
-import { legacyCanonicalJson } from '../../runtime/canonical-json.ts';
+import { toLegacyCanonicalJson } from '../../runtime/canonical-json.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
@@ -58,9 +58,9 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     other = await open();
     await one.ensureCollections([auditRecords, auditHeads, testCollection]);
     copyColumns(join(directory, 'columns'));
-    const columns = await chdbColumns({ directory: join(directory, 'columns') });
+    const columns = await openChdbColumns({ directory: join(directory, 'columns') });
     await migrate(columns, silentLog);
-    const bus = await segmentsBus({ directory: join(directory, 'bus') });
+    const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
     await bus.ensureTopics(allTopics);
     const heads = createHeadStore(bus, columns);
     const key = deriveEvidenceKey(createSecretBox('a secret key of the tests, long enough'));
@@ -72,7 +72,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       clock: systemClock,
       log: silentLog,
       jobs: jobsOver(one),
-      everyMs: 3_600_000,
+      intervalMs: 3_600_000,
     });
     closing.push(
       () => heads.close(),
@@ -139,7 +139,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       clock: systemClock,
       log: silentLog,
       jobs: jobsOver(documents),
-      everyMs: 120,
+      intervalMs: 120,
     });
     const covers = (size: number): Promise<void> =>
       eventually(`a head of ${size} records`, async () => ((await heads.listNewest('waiting'))[0]?.size ?? 0) >= size);
@@ -254,8 +254,8 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       if (record?.details == null) throw new Error('there is no record');
       const details = { ...record.details, resourceName: 'a\ud800' };
       const changedRecord = { ...record, actor: { type: 'user', id: 'b\udc00' } as const };
-      const earlier = { ...changedRecord, details, detailsHash: hashDetails(details, legacyCanonicalJson) };
-      const hashed = { ...earlier, hash: hashRecord('half', earlier, legacyCanonicalJson) };
+      const earlier = { ...changedRecord, details, detailsHash: hashDetails(details, toLegacyCanonicalJson) };
+      const hashed = { ...earlier, hash: hashRecord('half', earlier, toLegacyCanonicalJson) };
       await one.forTenant('half').collection(auditRecords).replace(record.id, hashed);
       await one.forTenant('half').collection(auditHeads).replace('head', { sequence: 1, hash: hashed.hash });
       t.is((await signer.sign('half'))?.size, 1);
@@ -358,7 +358,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
         firstBreak: { kind: 'heads-missing', sequence: 1 },
       });
 
-      t.is((await createChainSigner({ ...options, fromBeginning: true }).signNew('lost'))?.size, 4);
+      t.is((await createChainSigner({ ...options, signFromBeginning: true }).signNew('lost'))?.size, 4);
       t.is((await restarted.signNew('lost'))?.size, 4);
       t.true(restarted.isValid('lost'));
       t.like(await verifyChain(stores, 'lost'), { records: 4, heads: 1, firstBreak: undefined });
@@ -392,7 +392,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
           log: silentLog,
           jobs: jobsOver(documents),
           recordsPerHead: 10,
-          everyMs: 3_600_000,
+          intervalMs: 3_600_000,
         });
       const first = await again();
       t.is((await first.sign('restart'))?.size, 5);
@@ -420,7 +420,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
         log: silentLog,
         jobs: jobsOver(documents),
         recordsPerHead: 5,
-        everyMs: 3_600_000,
+        intervalMs: 3_600_000,
       });
     const signers = [await signerOf(one), await signerOf(other)];
     const change = changesFor(one, 'agreed');
@@ -446,7 +446,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       log: silentLog,
       jobs: jobsOver(documents),
       recordsPerHead: 10,
-      everyMs: 3_600_000,
+      intervalMs: 3_600_000,
     });
     for (let n = 0; n < 25; n++) await changesFor(one, 'quick')(async ({ record }) => record({ id: 'x' }));
     await eventually('less than ten are not signed', async () => {

@@ -35,8 +35,8 @@ const notebook = () => {
     batch: (member: string) => (batch: Pick<Batch, 'partition' | 'first' | 'last'>) =>
       note(batch.partition, `${member}: ${batch.first}-${batch.last}`),
     events: (member: string): Required<PartitionEvents> => ({
-      assigned({ partition, committed, claimed }) {
-        note(partition, `${member}: assigned from ${committed}${claimed ? ', claimed' : ''}`);
+      onAssigned({ partition, committed, isClaimed }) {
+        note(partition, `${member}: assigned from ${committed}${isClaimed ? ', claimed' : ''}`);
       },
       onRevoked({ partition }) {
         note(partition, `${member}: revoked`);
@@ -49,7 +49,7 @@ const notebook = () => {
 const holdings = () => {
   const held = new Set<number>();
   const events: PartitionEvents = {
-    assigned: ({ partition }) => void held.add(partition),
+    onAssigned: ({ partition }) => void held.add(partition),
     onRevoked: ({ partition }) => void held.delete(partition),
   };
   return { held, events };
@@ -83,12 +83,12 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
     const { notes, batch, events } = notebook();
     const loaded = pending();
     let calls = 0;
-    const assigned: PartitionEvents['assigned'] = async (partition) => {
-      await events('a').assigned(partition);
+    const onAssigned: PartitionEvents['onAssigned'] = async (partition) => {
+      await events('a').onAssigned(partition);
       if (++calls === 1) throw new Error('not now');
       await loaded.promise;
     };
-    const member = consume(bus, [topic], { group: someGroup() }, batch('a'), { ...events('a'), assigned });
+    const member = consume(bus, [topic], { group: someGroup() }, batch('a'), { ...events('a'), onAssigned });
     await eventually('the second call', () => calls === 2);
     await quiet(Math.min(quietMs, 300));
     t.deepEqual(notes, ['0 a: assigned from 0', '0 a: assigned from 0']);
@@ -164,7 +164,7 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
         batch('a')(given);
       },
       {
-        assigned: events('a').assigned,
+        onAssigned: events('a').onAssigned,
         async onRevoked(partition) {
           await saved.promise;
           await events('a').onRevoked(partition);

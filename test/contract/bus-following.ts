@@ -1,6 +1,6 @@
 /** The bus contract: followers, which read partitions outside any group as they grow. */
 import { computePartition } from '../../schemas/partition.ts';
-import type { Bus, Follower } from '../../schemas/ports/bus.ts';
+import type { Bus, PartitionFollower } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import { test } from '../limit-concurrency.ts';
 import { eventually } from '../waiting.ts';
@@ -14,7 +14,7 @@ interface Following {
 }
 
 /** Follows one partition from an offset until its follower is closed. */
-const follow = (follower: Follower, { name }: Topic, partition: number, from: number): Following => {
+const follow = (follower: PartitionFollower, { name }: Topic, partition: number, from: number): Following => {
   const texts: string[] = [];
   const run = async (): Promise<void> => {
     for (;;) {

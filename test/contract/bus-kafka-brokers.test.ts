@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel } from 'kafkajs';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { Cluster, driverOptions } from '../../adapters/bus-kafka/cluster.ts';
+import { buildDriverOptions, Cluster } from '../../adapters/bus-kafka/cluster.ts';
 import { Fetcher } from '../../adapters/bus-kafka/fetcher.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { computePartition } from '../../schemas/partition.ts';
@@ -133,7 +133,7 @@ serial(
     const [leader = 0] = await leadersAt(brokerOf(1), topic.name);
     const near = (leader % 3) + 1;
     const cluster = new WatchedCluster(
-      driverOptions(
+      buildDriverOptions(
         servers.map(({ url }) => url),
         'test',
         { rack: `rack-${near}` },

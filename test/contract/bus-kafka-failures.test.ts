@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { committedRecords } from '../../adapters/bus-kafka/committed-offsets.ts';
+import { filterCommittedRecords } from '../../adapters/bus-kafka/committed-offsets.ts';
 import { selectForRequest } from '../../adapters/bus-kafka/fetch-round.ts';
 import { assignPartitions } from '../../adapters/bus-kafka/membership.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -72,8 +72,8 @@ test.serial(
 
     let claimed: boolean | undefined;
     const next = consume(bus, [topic], { group }, undefined, {
-      assigned: (partition) => {
-        claimed ??= partition.claimed;
+      onAssigned: (partition) => {
+        claimed ??= partition.isClaimed;
       },
     });
     await eventually('all five', () => next.texts.length >= 5);
@@ -95,7 +95,7 @@ test.serial(
     await eventually('the partition', () => lines.length === 1);
     child.kill('SIGSTOP');
     let assigned = 0;
-    const next = consume(bus, [topic], { group }, undefined, { assigned: () => void assigned++ });
+    const next = consume(bus, [topic], { group }, undefined, { onAssigned: () => void assigned++ });
     await eventually('its successor', () => assigned === 1);
     t.deepEqual(lines, ['assigned']);
     child.kill('SIGCONT');
@@ -138,7 +138,7 @@ test.serial('a joining member gets no partition until the in-flight batch of tha
   let assigned = 0;
   const left = consume(bus, [topic], { group }, () => held.promise);
   await eventually('both batches in hand', () => left.batches.length === 2);
-  const right = consume(bus, [topic], { group }, undefined, { assigned: () => void assigned++ });
+  const right = consume(bus, [topic], { group }, undefined, { onAssigned: () => void assigned++ });
   await eventually('the join waits', () => isRebalancing(t, group));
   await sleep(500);
   t.is(assigned, 0);
@@ -333,7 +333,7 @@ test.serial('read ends before a transaction that is still open', async (t) => {
   await transaction;
 });
 
-type Batches = NonNullable<Parameters<typeof committedRecords>[0]['records']>;
+type Batches = NonNullable<Parameters<typeof filterCommittedRecords>[0]['records']>;
 const recordsBatch = (firstOffset: number, count: number, producerId: number, attributes: number, marker = 1) => {
   const key = attributes === 0x30 ? Buffer.from([0, 0, 0, marker]) : null;
   const record = { length: 0, attributes: 0, timestampDelta: 0n, key, value: null, headers: [] };
@@ -412,7 +412,7 @@ const pieces: readonly {
 for (const { title, batches, aborted, from = 0, seen, next } of pieces)
   test.serial(`in a fetched piece, ${title}`, (t) => {
     const abortedTransactions = aborted.map(([id, first]) => ({ producerId: BigInt(id), firstOffset: BigInt(first) }));
-    const found = committedRecords({ records: batches, abortedTransactions }, from);
+    const found = filterCommittedRecords({ records: batches, abortedTransactions }, from);
     t.deepEqual(
       found.records.map(({ offset }) => offset),
       [...seen],

@@ -9,5 +9,5 @@ await bus.createConsumer({ group, maxWaitMs: 50 }).run(
     console.log(`range ${first}-${last}`);
     return new Promise(() => undefined);
   },
-  { assigned: () => console.log('assigned'), onRevoked: () => console.log('revoked') },
+  { onAssigned: () => console.log('assigned'), onRevoked: () => console.log('revoked') },
 );

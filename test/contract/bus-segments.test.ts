@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { busContract } from './bus.ts';
 
 busContract({
@@ -9,7 +9,7 @@ busContract({
   quietMs: 300,
   async make(t) {
     const directory = await mkdtemp(join(tmpdir(), 'oiq-segments-'));
-    const open = () => segmentsBus({ directory, segmentBytes: 1024 * 1024 });
+    const open = () => openSegmentsBus({ directory, segmentBytes: 1024 * 1024 });
     let bus = await open();
     t.teardown(async () => {
       await bus.close();

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Session } from 'chdb';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -23,7 +23,7 @@ const native = async (select: string): Promise<Uint8Array> =>
   (await session.queryAsync(select, { format: 'Native' })).bytes();
 
 test.before(async () => {
-  columns = await chdbColumns({ directory, temporaryDirectory: memory });
+  columns = await openChdbColumns({ directory, temporaryDirectory: memory });
   session = new Session(join(directory, 'engine'));
   await migrate(columns, silentLog);
 });

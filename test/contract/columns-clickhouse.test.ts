@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { maxConnections } from '../../adapters/columns-clickhouse/server.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -35,7 +35,7 @@ const native = (select: string): Promise<Uint8Array> => nativeFrom(server, selec
 
 test.before(async () => {
   server = (await startServices(['clickhouse'])).url('clickhouse');
-  columns = await clickhouseColumns({ urls: [`${server}/${database}`] });
+  columns = await openClickhouseColumns({ urls: [`${server}/${database}`] });
   await migrate(columns, silentLog);
 });
 
@@ -105,7 +105,7 @@ const balancer = async (
 
 test('ClickHouse: a connection that keeps returning 500 is dropped after a few failures', async (t) => {
   const { url, breakConnections, made } = await balancer(t);
-  const own = await clickhouseColumns({ urls: [url] });
+  const own = await openClickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
   // A few are made for the look for damaged parts beside the first.
   for (let count = 0; count < 10; count++) await own.check();
@@ -151,11 +151,11 @@ const heldTable = async (t: ExecutionContext): Promise<{ table: string; begun():
 test('ClickHouse: a read whose connection broke is retried while the server still runs the first attempt', async (t) => {
   const { url, cut } = await balancer(t);
   const { table, begun, answer } = await heldTable(t);
-  const own = await clickhouseColumns({ urls: [url] });
+  const own = await openClickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
   const sql = `SELECT value FROM ${table} WHERE {tenant:String} != ''`;
   const reads = [
-    own.forTenant(someTenant()).native(sql),
+    own.forTenant(someTenant()).queryNative(sql),
     own.forTenant(someTenant()).query(sql),
     own.query(sql, { tenant: 'any' }),
   ];
@@ -170,7 +170,7 @@ test('ClickHouse: a read whose connection broke is retried while the server stil
 test('ClickHouse: connections close when they are idle, and no earlier after the abort of a read that waited for a connection', async (t) => {
   const { promise: passes, resolve: pass } = Promise.withResolvers<void>();
   const { url, made, open } = await balancer(t, passes);
-  const own = await clickhouseColumns({ urls: [url] });
+  const own = await openClickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
   const readAll = (seconds: number): Promise<unknown>[] =>
     Array.from({ length: maxConnections }, () => own.query(`SELECT sleep(${seconds})`));
@@ -192,7 +192,7 @@ test('ClickHouse: while the server is down everything is unavailable, and the sa
   const directory = mkdtempSync(join(tmpdir(), 'oiq-clickhouse-'));
   const [port = 0] = await freePorts(1);
   const instance = await startService('clickhouse', { port, directory });
-  const own = await clickhouseColumns({ urls: [`${instance.url}/default`] });
+  const own = await openClickhouseColumns({ urls: [`${instance.url}/default`] });
   t.teardown(async () => {
     await own.close();
     await instance.stop();

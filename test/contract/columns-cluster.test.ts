@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -29,7 +29,7 @@ let shards: readonly Instance[] = [];
 let columns: Columns;
 
 const urls = (database = 'oiq'): string[] => shards.map(({ url }) => `${url}/${database}`);
-const open = (): Promise<Columns> => clickhouseColumns({ urls: urls(), cluster: clusterName });
+const open = (): Promise<Columns> => openClickhouseColumns({ urls: urls(), cluster: clusterName });
 const native = async (select: string): Promise<Uint8Array> => {
   const response = await fetch(shards[0]?.url ?? '', { method: 'POST', body: `${select} FORMAT Native` });
   if (!response.ok) throw new Error(await response.text());
@@ -75,7 +75,7 @@ else if (reason === undefined) {
     for (const [shard] of shards.entries())
       t.is(await rowsOn(shard, tenant), 100 * places.filter((place) => place % shardCount === shard).length);
     for (const url of urls()) {
-      const one = await clickhouseColumns({ urls: [url], cluster: clusterName });
+      const one = await openClickhouseColumns({ urls: [url], cluster: clusterName });
       t.teardown(() => one.close());
       t.is(await countOf({ columns: one, native }, 'logs', tenant), 500);
     }
@@ -112,7 +112,7 @@ else if (reason === undefined) {
   });
 
   test(`${title}: a server that is not in the cluster is reported as such`, async (t) => {
-    const strange = await clickhouseColumns({ urls: urls(), cluster: 'nowhere' });
+    const strange = await openClickhouseColumns({ urls: urls(), cluster: 'nowhere' });
     t.teardown(() => strange.close());
     const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(someTenant()) });
     await t.throwsAsync(strange.insert(block, randomUUID()), {
@@ -122,7 +122,7 @@ else if (reason === undefined) {
   });
 
   test(`${title}: the check reports a shard whose servers are not named`, async (t) => {
-    const half = await clickhouseColumns({ urls: urls().slice(0, 1), cluster: clusterName });
+    const half = await openClickhouseColumns({ urls: urls().slice(0, 1), cluster: clusterName });
     t.teardown(() => half.close());
     await t.throwsAsync(half.check(), {
       instanceOf: UnavailableError,
@@ -148,7 +148,7 @@ else if (reason === undefined) {
   });
 
   test(`${title}: retention drops days, and deletes rows of an organization, on every shard`, async (t) => {
-    const own = await clickhouseColumns({ urls: urls('kept'), cluster: clusterName });
+    const own = await openClickhouseColumns({ urls: urls('kept'), cluster: clusterName });
     t.teardown(() => own.close());
     for (const table of [tableNamed('logs'), placementsTable]) await own.execute(buildCreateTable(table));
     await own.handleTablesChanged();

@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { forgetShard } from '../../commands/clickhouse-forgetting.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
-import { getTenantPlace } from '../../schemas/tables/sharding.ts';
+import { getTenantPartition } from '../../schemas/tables/sharding.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { clusterName, firstShards, startShards } from '../services/clickhouse-shards.ts';
 import { type Instance, unavailable } from '../services/services.ts';
@@ -25,7 +25,7 @@ let shards: readonly Instance[] = [];
 const urls = (): string[] => shards.map(({ url }) => `${url}/oiq`);
 let two: Columns;
 const open = async (urls: readonly string[], cluster?: string): Promise<Columns> => {
-  const columns = await clickhouseColumns({ urls, cluster });
+  const columns = await openClickhouseColumns({ urls, cluster });
   opened.push(columns);
   return columns;
 };
@@ -36,7 +36,7 @@ const native = async (select: string): Promise<Uint8Array> => {
 const land = async (columns: Columns, tenant: string): Promise<void> =>
   columns.insert(
     await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) }),
-    ...([randomUUID(), getTenantPlace(tenant), [tenant]] as const),
+    ...([randomUUID(), getTenantPartition(tenant), [tenant]] as const),
   );
 const counted = (columns: Columns, tenant: string): Promise<number> => countOf({ columns, native }, 'logs', tenant);
 const unavailableWith = (message: RegExp) => ({ instanceOf: UnavailableError, message });
@@ -74,7 +74,7 @@ if (reason === undefined) {
       await t.throwsAsync(alone.check(), part);
 
       const giveUp = (columns: Columns, cluster?: string) =>
-        forgetShard(columns, { cluster, shard: 2, report: () => undefined });
+        forgetShard(columns, { cluster, shard: 2, printLine: () => undefined });
       await t.throwsAsync(giveUp(two, clusterName), { message: /^shard 2 is in the cluster: take it out/ });
       await giveUp(left, firstShards(1));
       for (const columns of [left, alone])

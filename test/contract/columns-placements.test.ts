@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { emptyShard } from '../../commands/clickhouse-emptying.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { allTables } from '../../schemas/tables/index.ts';
-import { getTenantPlace } from '../../schemas/tables/sharding.ts';
+import { getTenantPartition } from '../../schemas/tables/sharding.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { backups, emptying, firstShards, startShards, tiered } from '../services/clickhouse-shards.ts';
 import { type Instance, unavailable } from '../services/services.ts';
@@ -36,7 +36,7 @@ const native = async (select: string): Promise<Uint8Array> =>
 const land = async (
   table: string,
   tenant: string,
-  { place = getTenantPlace(tenant), to = columns, token = randomUUID() as string } = {},
+  { place = getTenantPartition(tenant), to = columns, token = randomUUID() as string } = {},
 ): Promise<void> => {
   const block = await blockOf({ columns: to, native }, tableNamed(table), { tenant_id: quoted(tenant) });
   await to.insert(block, token, place, [tenant]);
@@ -63,7 +63,7 @@ const reason = unavailable('clickhouse');
 if (reason === undefined) {
   test.before(async () => {
     shards = await startShards(3, directory);
-    columns = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
+    columns = await openClickhouseColumns({ urls: urls(), cluster: firstShards(2) });
     await migrate(columns, silentLog);
   });
   test.after.always(async () => {
@@ -87,7 +87,7 @@ if (reason === undefined) {
       for (const [what, sql] of Object.entries(questions))
         t.deepEqual(await shardsQueried(() => columns.forTenant(tenant).query(sql)), [shard], what);
       t.is(await countOf({ columns, native }, 'logs', tenant), 100);
-      t.deepEqual(await shardsQueried(() => columns.forTenant(tenant).landedUpTo('logs')), [shard]);
+      t.deepEqual(await shardsQueried(() => columns.forTenant(tenant).getStoredUpToMs('logs')), [shard]);
       const events = 'SELECT count() AS n FROM events WHERE tenant_id = {tenant:String}';
       t.deepEqual(
         await shardsQueried(() => columns.forTenant(tenant).query(events)),
@@ -102,14 +102,14 @@ if (reason === undefined) {
     async (t) => {
       const tenant = tenantOf(0, 2);
       // Readers of another process have heard that it lies on one.
-      const reader = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
+      const reader = await openClickhouseColumns({ urls: urls(), cluster: firstShards(2) });
       t.teardown(() => reader.close());
       await land('logs', tenant);
       await land('spans', tenant);
       const counted = () => countOf({ columns: reader, native }, 'logs', tenant);
       t.is(await counted(), 100);
       t.deepEqual(await shardsQueried(counted), [0]);
-      await land('logs', tenant, { place: getTenantPlace(tenant) + 1 });
+      await land('logs', tenant, { place: getTenantPartition(tenant) + 1 });
       t.is(await counted(), 200);
       t.deepEqual(
         await shardsQueried(() => reader.forTenant(tenant).query(questions['a trace by its id'])),
@@ -120,7 +120,7 @@ if (reason === undefined) {
       await land('logs', other);
       const countedOfOther = () => countOf({ columns: reader, native }, 'logs', other);
       t.deepEqual(await shardsQueried(countedOfOther), [1], 'another tenant');
-      await land('logs', other, { place: getTenantPlace(other) + 1 });
+      await land('logs', other, { place: getTenantPartition(other) + 1 });
       t.is(await countedOfOther(), 200);
       t.deepEqual(await shardsQueried(countedOfOther), [0, 1]);
       t.deepEqual(await shardsQueried(countedOfOther, 'InitialQuery'), [1], 'its own server puts the answer together');
@@ -133,7 +133,7 @@ if (reason === undefined) {
     const tenantsColumns = columns.forTenant(tenant);
     let rowsRead = 0;
     const queryServers = (sql: string, reader = tenantsColumns) =>
-      reader.query<{ n: string }>(sql, {}, { onEachServer: true, onCost: (cost) => (rowsRead = cost.rowsRead) });
+      reader.query<{ n: string }>(sql, {}, { runsOnEachServer: true, onCost: (cost) => (rowsRead = cost.rowsRead) });
     const counted = () =>
       queryServers('SELECT sum(1 + 0 * length(body)) AS n FROM logs WHERE tenant_id = {tenant:String}');
     t.deepEqual(await counted(), [{ n: '100' }, { n: '100' }]);
@@ -154,7 +154,7 @@ if (reason === undefined) {
     t.deepEqual(await shardsQueried(ofSeries, 'InitialQuery'), [0]);
     const ofTrace = () => queryServers(questions['a trace by its id']);
     t.deepEqual(await shardsQueried(ofTrace, 'InitialQuery'), [0, 1]);
-    const unnamed = await clickhouseColumns({ urls: urls('oiq', 1), cluster: firstShards(2) });
+    const unnamed = await openClickhouseColumns({ urls: urls('oiq', 1), cluster: firstShards(2) });
     t.teardown(() => unnamed.close());
     const ofAll = 'SELECT count() AS n FROM spans WHERE tenant_id = {tenant:String}';
     t.deepEqual(
@@ -166,12 +166,12 @@ if (reason === undefined) {
 
   test.serial('rows that existed before the cluster are found, on whichever shard they are', async (t) => {
     const database = 'grown';
-    const single = await clickhouseColumns({ urls: urls(database).slice(1, 2) });
+    const single = await openClickhouseColumns({ urls: urls(database).slice(1, 2) });
     t.teardown(() => single.close());
     await migrate(single, silentLog);
     const [here, there] = [tenantOf(1, 2), tenantOf(0, 2)];
     for (const tenant of [here, there]) await land('logs', tenant, { to: single });
-    const grown = await clickhouseColumns({ urls: urls(database), cluster: firstShards(2) });
+    const grown = await openClickhouseColumns({ urls: urls(database), cluster: firstShards(2) });
     t.teardown(() => grown.close());
     await migrate(grown, silentLog);
     const counted = (tenant: string) => countOf({ columns: grown, native }, 'logs', tenant);
@@ -186,7 +186,7 @@ if (reason === undefined) {
 
   test.serial('old rows move to the volume cold, and are read from there', async (t) => {
     const storage = { policy: tiered, coldAfterDays: 7 };
-    const own = await clickhouseColumns({ urls: urls('stored', 1), storage });
+    const own = await openClickhouseColumns({ urls: urls('stored', 1), storage });
     t.teardown(() => own.close());
     await migrate(own, silentLog);
     await own.handleTablesChanged();
@@ -220,7 +220,7 @@ if (reason === undefined) {
     async (t) => {
       const database = 'growing';
       const opened = async (cluster: string, count: number): Promise<Columns> => {
-        const own = await clickhouseColumns({ urls: urls(database, count), cluster });
+        const own = await openClickhouseColumns({ urls: urls(database, count), cluster });
         t.teardown(() => own.close());
         await migrate(own, silentLog);
         return own;
@@ -229,7 +229,7 @@ if (reason === undefined) {
       const [moves, stays] = [tenantWith(1, 2, { of: 3, on: 2 }), tenantWith(0, 2, { of: 3, on: 0 })];
       for (const tenant of [moves, stays])
         for (const table of ['logs', 'resources']) await land(table, tenant, { to: two });
-      const unmigrated = await clickhouseColumns({ urls: urls(database, 3), cluster: firstShards(3) });
+      const unmigrated = await openClickhouseColumns({ urls: urls(database, 3), cluster: firstShards(3) });
       t.teardown(() => unmigrated.close());
       const early = await reportShards(unmigrated, firstShards(3));
       t.deepEqual(early.shards[2]?.problems, ['it has no tables yet: run oiq migrate']);
@@ -242,17 +242,17 @@ if (reason === undefined) {
       const small = () =>
         three
           .forTenant(moves)
-          .query('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}', {}, { onEachServer: true });
+          .query('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}', {}, { runsOnEachServer: true });
       t.deepEqual(await small(), [{ n: '100' }, { n: '100' }]);
       t.deepEqual(await shardsQueried(small), [1, 2], 'small reads: no server that has nothing of it');
       const grown = await reportShards(three, firstShards(3));
       t.deepEqual(grown.problems, []);
       t.deepEqual(
-        grown.shards.map(({ shard, getsNewRows, problems }) => ({ shard, getsNewRows, problems })),
+        grown.shards.map(({ shard, receivesNewRows, problems }) => ({ shard, getsNewRows: receivesNewRows, problems })),
         [1, 2, 3].map((shard) => ({ shard, getsNewRows: true, problems: [] })),
       );
       const half = await reportShards(two, firstShards(3));
-      t.regex(half.problems.join(), /names no server of shard 3 .* that answers/);
+      t.regex(half.problems.join(), /names no server of shard 3 .* that respond/);
 
       await t.throwsAsync(emptyShard(three, { cluster: firstShards(3), from: 3, to: 1, report() {} }), {
         message: /shard 3 gets new rows: give it <weight>0<\/weight>/,
@@ -296,7 +296,7 @@ if (reason === undefined) {
         const database = `keyed_${first}`;
         const tenant = `tenant-${randomUUID()}`;
         for (let count = first; count <= 3; count++) {
-          const own = await clickhouseColumns({
+          const own = await openClickhouseColumns({
             urls: urls(database, count),
             cluster: count === 1 ? undefined : firstShards(count),
           });
@@ -341,7 +341,7 @@ if (reason === undefined) {
       for (const database of ['oiq_all', 'oiq']) await each(() => `DROP DATABASE ${database} SYNC`);
       await each((shard) => `RESTORE DATABASE oiq FROM ${place(shard)}`);
       await columns.close();
-      columns = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
+      columns = await openClickhouseColumns({ urls: urls(), cluster: firstShards(2) });
       await migrate(columns, silentLog);
       const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
       t.deepEqual(await Promise.all([here, there, both].map(counted)), [100, 100, 200]);
@@ -359,23 +359,23 @@ if (reason === undefined) {
       await land('logs', here);
       await land('logs', there, { token: there });
       for (const place of [0, 1]) await land('logs', both, { place });
-      columns.recordWatermark('logs', new Map([[here, 1_000]]), getTenantPlace(here));
+      columns.recordWatermark('logs', new Map([[here, 1_000]]), getTenantPartition(here));
       await eventually(
         'the shard has a watermark',
-        async () => (await columns.forTenant(here).landedUpTo('logs')) !== undefined,
+        async () => (await columns.forTenant(here).getStoredUpToMs('logs')) !== undefined,
       );
       await shards[1]?.kill();
       for (const tenant of [here, born]) await land('logs', tenant);
       const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
       t.deepEqual([await counted(here), await counted(born)], [200, 100]);
-      t.is(await columns.forTenant(here).landedUpTo('logs'), 1_000);
+      t.is(await columns.forTenant(here).getStoredUpToMs('logs'), 1_000);
       t.deepEqual(
-        await columns.query('SELECT count() AS n FROM logs WHERE tenant_id = {here:String}', { here }, { place: 0 }),
+        await columns.query('SELECT count() AS n FROM logs WHERE tenant_id = {here:String}', { here }, { shardKey: 0 }),
         [{ n: '200' }],
       );
       for (const tenant of [there, both]) await t.throwsAsync(counted(tenant), { instanceOf: UnavailableError });
       const ofBoth = 'SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}';
-      await t.throwsAsync(columns.forTenant(both).query(ofBoth, {}, { onEachServer: true }), {
+      await t.throwsAsync(columns.forTenant(both).query(ofBoth, {}, { runsOnEachServer: true }), {
         instanceOf: UnavailableError,
       });
       await t.throwsAsync(land('logs', there), { instanceOf: UnavailableError });

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -109,7 +109,7 @@ if (reason === undefined) {
       async (t) => {
         const [first, second] = [await replica(t), await replica(t)];
         const urls = [first, second].map(({ host }) => `http://${host}/oiq`);
-        const columns = await clickhouseColumns({ urls, cluster });
+        const columns = await openClickhouseColumns({ urls, cluster });
         t.teardown(() => columns.close());
         await migrate(columns, silentLog);
         const tenant = someTenant();
@@ -167,7 +167,7 @@ if (reason === undefined) {
   test.serial('batches request the configured quorum, by default none, and deduplication in views', async (t) => {
     for (const insertQuorum of [undefined, 2, 'auto'] as const) {
       const { host, settings } = await replica(t);
-      const columns = await clickhouseColumns({ urls: [`http://${host}/oiq`], cluster, insertQuorum });
+      const columns = await openClickhouseColumns({ urls: [`http://${host}/oiq`], cluster, insertQuorum });
       t.teardown(() => columns.close());
       await migrate(columns, silentLog);
       const tenant = someTenant();
@@ -181,7 +181,7 @@ if (reason === undefined) {
   test.serial('while no replica responds everything is unavailable', async (t) => {
     const replicas = [await replica(t), await replica(t)];
     const urls = replicas.map(({ host }) => `http://${host}/oiq`);
-    const columns = await clickhouseColumns({ urls, cluster });
+    const columns = await openClickhouseColumns({ urls, cluster });
     t.teardown(() => columns.close());
     await migrate(columns, silentLog);
     for (const { becomes } of replicas) becomes('refuses');

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { toReplicatedDdl, toSharedDdl } from '../../adapters/columns-clickhouse/replicated.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { allTables } from '../../schemas/tables/index.ts';
@@ -85,7 +85,7 @@ run('every declared table is made as a replica of its shard, known to ZooKeeper'
 </clickhouse>\n`,
   );
   const server = await startService('clickhouse', { port, directory });
-  const columns = await clickhouseColumns({ urls: [`${server.url}/oiq`], cluster: 'replicas' });
+  const columns = await openClickhouseColumns({ urls: [`${server.url}/oiq`], cluster: 'replicas' });
   t.teardown(async () => {
     await columns.close();
     await server.stop();
@@ -136,7 +136,10 @@ run('a batch that a read-only replica does not take lands on the next one', asyn
   <macros><shard>${randomUUID()}</shard><replica>first</replica></macros>`,
   );
   const next = await start('next', [nextPort, nextTcpPort], '');
-  const columns = await clickhouseColumns({ urls: [`${readOnly.url}/oiq`, `${next.url}/oiq`], cluster: 'replicas' });
+  const columns = await openClickhouseColumns({
+    urls: [`${readOnly.url}/oiq`, `${next.url}/oiq`],
+    cluster: 'replicas',
+  });
   t.teardown(async () => {
     await columns.close();
     await Promise.all([readOnly.stop(), next.stop()]);

@@ -1,6 +1,11 @@
 /** That rows are found by words and attributes from the moment they are landed, and how it is with indexes until parts are merged. */
 import { randomUUID } from 'node:crypto';
-import { attributeEquals, attributeText, buildBodyHasAllWords, traceIs } from '../../schemas/tables/search.ts';
+import {
+  buildAttributeEqualsSql,
+  buildAttributeTextSql,
+  buildBodyHasAllWords,
+  traceIs,
+} from '../../schemas/tables/search.ts';
 import { test } from '../limit-concurrency.ts';
 import { blockOf, type ColumnsContract, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
@@ -10,7 +15,7 @@ const orders = [12345, 4711, 18000];
 const conditions: Readonly<Record<string, (order: number) => string>> = {
   body_words: (order) => buildBodyHasAllWords(`ORDER ${order}`),
   fresh_words: (order) => buildBodyHasAllWords(`ORDER ${order}`),
-  attribute_pairs: (order) => attributeEquals("'n'", `'${order}'`),
+  attribute_pairs: (order) => buildAttributeEqualsSql("'n'", `'${order}'`),
   trace: (order) => traceIs(`'${order.toString(16).padStart(32, '0')}'`),
 };
 
@@ -87,7 +92,7 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
       120,
     );
     await columns.insert(block, randomUUID());
-    const text = attributeText("'n'");
+    const text = buildAttributeTextSql("'n'");
     const reader = columns.forTenant(tenant);
     t.deepEqual(
       await reader.query(
@@ -99,7 +104,7 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
       ['first', '120'],
       ['second', '0'],
     ] as const)
-      for (const condition of [`${text} = '${value}'`, attributeEquals("'n'", `'${value}'`)])
+      for (const condition of [`${text} = '${value}'`, buildAttributeEqualsSql("'n'", `'${value}'`)])
         t.deepEqual(
           await reader.query(`SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String} AND ${condition}`),
           [{ n }],

@@ -5,8 +5,8 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { createHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { type Point, PointsCache } from '../../queries/aggregate/points-cache.ts';
@@ -15,7 +15,7 @@ import { buildRangeCondition, buildRangeParameters } from '../../queries/records
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
-import { getTenantPlace } from '../../schemas/tables/sharding.ts';
+import { getTenantPartition } from '../../schemas/tables/sharding.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -36,7 +36,7 @@ let shards: readonly Instance[] = [];
 /** So many shards, with a database for a test. */
 const open = async (database: string, count = 2, log = silentLog): Promise<Columns> => {
   const urls = shards.slice(0, count).map(({ url }) => `${url}/${database}`);
-  const columns = await clickhouseColumns({ urls, cluster: firstShards(count), log });
+  const columns = await openClickhouseColumns({ urls, cluster: firstShards(count), log });
   opened.push(columns);
   await migrate(columns, silentLog);
   return columns;
@@ -76,7 +76,7 @@ if (reason === undefined) {
       const batches = (from: number, to: number) =>
         tenants.flatMap((tenant) =>
           Array.from({ length: to - from }, (_, at) =>
-            logBatch(tenant, getTenantPlace(tenant), { first: (from + at) * 10, records: 10 }),
+            logBatch(tenant, getTenantPartition(tenant), { first: (from + at) * 10, records: 10 }),
           ),
         );
       const hours = { fromMs: receivedAtMs - 3_600_000, toMs: receivedAtMs + 3_600_000 };
@@ -107,7 +107,7 @@ if (reason === undefined) {
   );
 
   test.serial('signed heads are stored on the first shard, and stay one row each when a shard is added', async (t) => {
-    const bus = await segmentsBus({ directory: join(directory, 'bus') });
+    const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
     t.teardown(() => bus.close());
     await bus.ensureTopics(allTopics);
     const two = await open('heads');
@@ -149,7 +149,7 @@ if (reason === undefined) {
         });
         await two.insert(block, randomUUID(), place, [tenant]);
       };
-      const here = getTenantPlace(tenant);
+      const here = getTenantPartition(tenant);
       for (let hour = 0; hour < 6; hour++) await land(hour, hour < 3 ? here : here + 1);
       let reads: Range[] = [];
       const read = async (part: Range): Promise<Point[]> => {
@@ -164,7 +164,7 @@ if (reason === undefined) {
       const question = { signal: 'logs', range, stepNs: hourNs, key: 'count', maxGroups: 10 } as const;
       const readPoints = async (): Promise<unknown[] | undefined> => {
         reads = [];
-        const points = await memory.points(columns, question, read);
+        const points = await memory.getPoints(columns, question, read);
         return points?.toSorted((left, right) => Number(left.step - right.step)).map(({ results }) => results[0]);
       };
       t.is(await readPoints(), undefined);
@@ -190,7 +190,7 @@ if (reason === undefined) {
       for (const tenant of [here, there])
         await columns.insert(
           await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) }),
-          ...([randomUUID(), getTenantPlace(tenant), [tenant]] as const),
+          ...([randomUUID(), getTenantPartition(tenant), [tenant]] as const),
         );
       const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
       t.deepEqual([await counted(here), await counted(there)], [100, 100]);
@@ -220,7 +220,7 @@ if (reason === undefined) {
       t.deepEqual(report.shards[0]?.problems, []);
       t.regex(
         report.shards[1]?.problems.join() ?? '',
-        /^parts of its tables are damaged and were set aside, so that their rows are missing \(.*broken/,
+        /^parts of its tables are damaged and were detached, so that their rows are missing \(.*broken/,
       );
       t.is(await countOf({ columns: again, native }, 'logs', here), 100);
       await again.check();

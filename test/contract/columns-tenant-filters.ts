@@ -64,7 +64,7 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
   for (const [what, sql] of refused) {
     test(`${name}: a tenant’s query ${what} is refused`, async (t) => {
       await failureOf(t, under().columns.forTenant(someTenant()).query(sql), PermanentError);
-      await failureOf(t, under().columns.forTenant(someTenant()).native(sql), PermanentError);
+      await failureOf(t, under().columns.forTenant(someTenant()).queryNative(sql), PermanentError);
     });
   }
 
@@ -74,7 +74,7 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
     await under().columns.insert(await blockOf(under(), tableNamed('logs'), { tenant_id: tenants }), randomUUID());
     for (const sql of unfiltered) {
       t.deepEqual(await under().columns.forTenant(mine).query(sql), [{ rows: '25' }], sql);
-      const bytes = Buffer.from(await under().columns.forTenant(mine).native(sql));
+      const bytes = Buffer.from(await under().columns.forTenant(mine).queryNative(sql));
       t.is(bytes.readBigUInt64LE(bytes.length - 8), 25n, sql);
     }
   });

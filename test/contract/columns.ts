@@ -70,7 +70,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
   test(`${name}: the watermark of a tenant and table is the newest one recorded`, async (t) => {
     const [tenant, other] = [someTenant(), someTenant()];
     const { columns } = under();
-    const watermarkOf = (tenantId: string, table: string) => columns.forTenant(tenantId).landedUpTo(table);
+    const watermarkOf = (tenantId: string, table: string) => columns.forTenant(tenantId).getStoredUpToMs(table);
     t.is(await watermarkOf(tenant, 'logs'), undefined);
     const newestMs = Date.UTC(2026, 2, 1, 10, 0, 0, 123);
     columns.recordWatermark(
@@ -283,7 +283,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
     const costs: StatementCost[] = [];
     const bytes = await under()
       .columns.forTenant(someTenant())
-      .native(
+      .queryNative(
         "SELECT reinterpretAsFloat64({bits:UInt64}) AS value, number FROM numbers(3) WHERE {tenant:String} != ''",
         { bits: 0x7ff0000000000002n },
         { onCost: (cost) => costs.push(cost) },
@@ -308,12 +308,14 @@ export const columnsContract = (contract: ColumnsContract): void => {
   test(`${name}: limits and aborts also apply to byte results`, async (t) => {
     const reader = under().columns.forTenant(someTenant());
     const sql = "SELECT number FROM numbers({rows:UInt64}) WHERE {tenant:String} != ''";
-    t.true((await reader.native(sql, { rows: 10 }, { maxResultRows: 10 })).length > 80);
-    const failure = await failureOf(t, reader.native(sql, { rows: 11 }, { maxResultRows: 10 }), PermanentError);
+    t.true((await reader.queryNative(sql, { rows: 10 }, { maxResultRows: 10 })).length > 80);
+    const failure = await failureOf(t, reader.queryNative(sql, { rows: 11 }, { maxResultRows: 10 }), PermanentError);
     t.is(failure?.reason, 'result-too-large');
     const endless = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000) WHERE {tenant:String} != ''";
-    await t.throwsAsync(reader.native(endless, {}, { signal: AbortSignal.timeout(300) }), { name: 'TimeoutError' });
-    t.is((await reader.native(sql, { rows: 0 })).length, 0);
+    await t.throwsAsync(reader.queryNative(endless, {}, { signal: AbortSignal.timeout(300) }), {
+      name: 'TimeoutError',
+    });
+    t.is((await reader.queryNative(sql, { rows: 0 })).length, 0);
   });
 
   test(`${name}: a query aborted before it starts never runs`, async (t) => {

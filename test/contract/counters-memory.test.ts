@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { countersContract } from './counters.ts';
 
 setFlagsFromString('--expose-gc');
@@ -19,13 +19,13 @@ const fake = () => {
 
 countersContract('memory', async () => {
   const { clock, pass } = fake();
-  return { counters: memoryCounters({ clock }), pass };
+  return { counters: createMemoryCounters({ clock }), pass };
 });
 
 test.serial(
   'memory: a million keys use bounded memory, and keys in use are kept while other keys are evicted',
   async (t) => {
-    const counters = memoryCounters({ clock: fake().clock });
+    const counters = createMemoryCounters({ clock: fake().clock });
     const bucket = { rate: 0.001, burst: 3 };
     await counters.consume('in use', bucket, 3);
     collectGarbage();
@@ -42,7 +42,7 @@ test.serial(
 );
 
 test('memory: all cached values together use bounded memory', async (t) => {
-  const counters = memoryCounters();
+  const counters = createMemoryCounters();
   for (let n = 0; n < 200; n += 1) await counters.setCached(`${n}`, `${n}${'x'.repeat(1024 * 1024)}`, 60_000);
   t.is(await counters.getCached('0'), undefined);
   t.truthy(await counters.getCached('199'));
@@ -52,7 +52,7 @@ test('memory: all cached values together use bounded memory', async (t) => {
 
 test('memory: a clock that moves backwards grants no additional calls', async (t) => {
   const { clock, pass } = fake();
-  const counters = memoryCounters({ clock });
+  const counters = createMemoryCounters({ clock });
   await counters.consume('k', { rate: 1, burst: 5 }, 5);
   await pass(-60_000);
   t.is((await counters.consume('k', { rate: 1, burst: 5 }, 5)).granted, 0);

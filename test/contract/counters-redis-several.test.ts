@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
-import { redisCounters } from '../../adapters/counters-redis.ts';
+import { createRedisCounters } from '../../adapters/counters-redis.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import { freePorts } from '../services/ports.ts';
 import { type Instance, startService, unavailable } from '../services/services.ts';
@@ -47,7 +47,7 @@ const command = async (port: number, ...words: readonly (string | number)[]): Pr
 
 const open = (t: ExecutionContext, url: string, logLines: string[] = []): Counters => {
   const log = (fields: object, message: string) => void logLines.push(`${message} ${JSON.stringify(fields)}`);
-  const counters = redisCounters({ url, prefix: 'test:', log: { info: log, warn: log, error: log } });
+  const counters = createRedisCounters({ url, prefix: 'test:', log: { info: log, warn: log, error: log } });
   t.teardown(() => counters.close());
   return counters;
 };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { redisCounters } from '../../adapters/counters-redis.ts';
+import { createRedisCounters } from '../../adapters/counters-redis.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { freePorts } from '../services/ports.ts';
@@ -26,7 +26,7 @@ function suites(): void {
         isAlone = true;
       },
     };
-    const counters = redisCounters({ url: await urls, prefix, clock: { now: () => Date.now() + skewMs }, log });
+    const counters = createRedisCounters({ url: await urls, prefix, clock: { now: () => Date.now() + skewMs }, log });
     await eventually('redis answers', () => !counters.isDegraded());
     return { counters, pass, wasAlone: () => isAlone };
   };
@@ -78,7 +78,7 @@ function suites(): void {
     };
     const metrics = { set: (_: unknown, value: number) => void levels.push(value) };
     const [port] = await freePorts(1);
-    const counters = redisCounters({ url: `redis://127.0.0.1:${port}`, prefix, log, metrics });
+    const counters = createRedisCounters({ url: `redis://127.0.0.1:${port}`, prefix, log, metrics });
     t.true(counters.isDegraded());
     t.deepEqual(levels, [1]);
     await eventually('it is told', () => logLines.length > 0);
@@ -113,7 +113,7 @@ function suites(): void {
         level = value;
       },
     };
-    const counters = redisCounters({ url: server.url, prefix, log, metrics });
+    const counters = createRedisCounters({ url: server.url, prefix, log, metrics });
     try {
       await eventually('redis answers', () => !counters.isDegraded());
       const outages = [

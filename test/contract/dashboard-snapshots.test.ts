@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { snapshotExpiry } from '../../processors/dashboards/expired-snapshots.ts';
 import type { SchedulePorts } from '../../processors/engine/schedule.ts';
 import type { Documents, TenantDocuments } from '../../schemas/ports/documents.ts';
@@ -37,7 +37,7 @@ const contract = (store: string, open: () => Promise<Documents>): void => {
     t.teardown(() => documents.close());
     const [one, other] = [documents.forTenant(randomUUID()), documents.forTenant(randomUUID())];
     const ports = { documents } as unknown as SchedulePorts;
-    const run = { dueMs: Date.now(), mayWait: true, state: null, emit: {}, signal: AbortSignal.timeout(60_000), ports };
+    const run = { dueMs: Date.now(), canWait: true, state: null, emit: {}, signal: AbortSignal.timeout(60_000), ports };
     const jobs = [
       [one, await add(one, { id: 'late', expiresAt: aSecondAgo })],
       [one, await add(one, { id: 'kept' })],
@@ -56,7 +56,7 @@ const contract = (store: string, open: () => Promise<Documents>): void => {
 const directory = mkdtempSync(join(tmpdir(), 'oiq-dashboard-snapshots-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 const openSqlite = async (): Promise<Documents> => {
-  const documents = await sqliteDocuments({ path: join(directory, `${randomUUID()}.sqlite`) });
+  const documents = await openSqliteDocuments({ path: join(directory, `${randomUUID()}.sqlite`) });
   await documents.ensureCollections([dashboardSnapshots, dashboardSnapshotContents]);
   return documents;
 };

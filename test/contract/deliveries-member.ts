@@ -1,6 +1,6 @@
 /** A process that delivers notifications and kills itself at random: before and after what it writes, publishes or sends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { startDeliveries } from '../../processors/deliveries/deliveries.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
@@ -41,7 +41,7 @@ const deliveries = await startDeliveries({
   log: silentLog,
   metrics: silentMetrics,
   publicUrl: '',
-  counters: memoryCounters({ clock: systemClock }),
+  counters: createMemoryCounters({ clock: systemClock }),
   mailer: { isDelivering: false, send: async () => {}, close: async () => {} },
   box: createSecretBox('k'.repeat(40)),
   producer: { publish: (messages) => struck(() => producer.publish(messages)) },

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { openMongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import {
   buildContainsFilter,
-  type Change,
   type Collection,
   ConflictError,
+  type DocumentChange,
   type Documents,
   defineCollection,
 } from '../../schemas/ports/documents.ts';
@@ -52,7 +52,7 @@ function suites(): void {
   });
 
   const firstUse = async (url: string): Promise<void> => {
-    const documents = await mongoDocuments({ url });
+    const documents = await openMongoDocuments({ url });
     try {
       await documents.check();
     } finally {
@@ -71,7 +71,7 @@ function suites(): void {
 
   test.serial('mongodb: every change by one instance reaches the followers of another', async (t) => {
     const { definition, one, other } = await opened('instances');
-    const changes: Change<TestDocument>[] = [];
+    const changes: DocumentChange<TestDocument>[] = [];
     await other.follow(definition, (change) => changes.push(change));
     for (let n = 0; n < 20; n += 1) {
       const { id } = await one.forTenant('a').collection(definition).insert({ n });
@@ -90,7 +90,7 @@ function suites(): void {
     const collection = one.forTenant('a').collection(definition);
     const begun = performance.now();
     // A feed that only idleness refreshes would be as old as the stream of changes is long.
-    const isFresh = (): boolean => changeCount > 20 && feed.staleMs() < (performance.now() - begun) / 2;
+    const isFresh = (): boolean => changeCount > 20 && feed.getStaleMs() < (performance.now() - begun) / 2;
     for (let n = 0; n < 5_000 && (n < 200 || !isFresh()); n += 1) {
       await collection.insert({ n });
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -150,7 +150,7 @@ function suites(): void {
     'mongodb: an update from outside the platform is delivered with the document’s state at that time',
     async (t) => {
       const { definition, one, other } = await opened('by-hand');
-      const changes: Change<TestDocument>[] = [];
+      const changes: DocumentChange<TestDocument>[] = [];
       await other.follow(definition, (change) => changes.push(change));
       await one.forTenant('a').collection(definition).insert({ id: 'x', n: 1 });
       await raw((client) =>
@@ -167,7 +167,7 @@ function suites(): void {
 
   test.serial('mongodb: a collection dropped while it is followed is delivered as deletions', async (t) => {
     const { definition, one, other } = await opened('dropped');
-    const changes: Change<TestDocument>[] = [];
+    const changes: DocumentChange<TestDocument>[] = [];
     const collection = one.forTenant('a').collection(definition);
     await collection.insert({ id: 'x', n: 1 });
     await other.follow(definition, (change) => changes.push(change));
@@ -243,8 +243,8 @@ function suites(): void {
     const directory = mkdtempSync(join(tmpdir(), 'oiq-mongodb-'));
     const [port = 0] = await freePorts(1);
     const server = await startService('mongodb', { port, directory });
-    const documents = await mongoDocuments({ url: within(server.url) });
-    const writing = await mongoDocuments({ url: within(server.url) });
+    const documents = await openMongoDocuments({ url: within(server.url) });
+    const writing = await openMongoDocuments({ url: within(server.url) });
     try {
       const definition = defineCollection<TestDocument>({ name: 'outage' });
       await documents.ensureCollections([definition]);
@@ -272,10 +272,10 @@ function suites(): void {
           refusedAsUnavailable(() =>
             documents.transaction((transaction) => transaction.forTenant('a').collection(definition).insert({ n: 5 })),
           ),
-          eventually('the feed is stale', () => feed.staleMs() > 2000),
+          eventually('the feed is stale', () => feed.getStaleMs() > 2000),
         ]);
         await on();
-        await eventually('the feed is fresh again', () => feed.staleMs() < 1500);
+        await eventually('the feed is fresh again', () => feed.getStaleMs() < 1500);
         await collection.update('before', { n: 3 });
       }
       const { acknowledged, unknown } = await stop();

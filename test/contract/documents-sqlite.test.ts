@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { defineCollection, type FindOptions } from '../../schemas/ports/documents.ts';
 import { documentsContract } from './documents.ts';
@@ -10,7 +10,7 @@ import { documentsContract } from './documents.ts';
 const directory = mkdtempSync(join(tmpdir(), 'oiq-documents-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 
-documentsContract('sqlite', () => sqliteDocuments({ path: join(directory, 'contract.sqlite') }));
+documentsContract('sqlite', () => openSqliteDocuments({ path: join(directory, 'contract.sqlite') }));
 
 const itemsDefinition = defineCollection<{ state: string; n: number }>({
   name: 'things',
@@ -20,7 +20,7 @@ const itemsDefinition = defineCollection<{ state: string; n: number }>({
 
 test('sqlite: acknowledged writes are present after reopening, under the declared indexes', async (t) => {
   const path = join(directory, 'reopened.sqlite');
-  const first = await sqliteDocuments({ path });
+  const first = await openSqliteDocuments({ path });
   await first.ensureCollections([itemsDefinition]);
   const made = await first.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
   await first.close();
@@ -28,7 +28,7 @@ test('sqlite: acknowledged writes are present after reopening, under the declare
   await t.throwsAsync(first.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n: 1 }), {
     instanceOf: UnavailableError,
   });
-  const second = await sqliteDocuments({ path });
+  const second = await openSqliteDocuments({ path });
   t.deepEqual(await second.forTenant('a').collection(itemsDefinition).find(made.id), made);
   t.is(await second.forTenant('a').collection(itemsDefinition).count({ state: 'x' }), 1);
   await second.ensureCollections([itemsDefinition]);
@@ -38,7 +38,7 @@ test('sqlite: acknowledged writes are present after reopening, under the declare
 });
 
 test('sqlite: equality on an indexed field reads only the matches, and a list in indexed order only its page', async (t) => {
-  const documents = await sqliteDocuments({ path: join(directory, 'indexed.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'indexed.sqlite') });
   await documents.ensureCollections([itemsDefinition]);
   // In transactions small enough for a busy machine.
   for (let first = 0; first < 10_000; first += 1000)
@@ -92,7 +92,7 @@ const named = defineCollection<Record<string, unknown>>({ name: 'named', indexes
 const sorted = defineCollection<Record<string, unknown>>({ ...named, name: 'sorted', sorts: ['name', 'createdAt'] });
 
 test.serial('sqlite: a list sorted by a field parses its page, not the whole collection', async (t) => {
-  const documents = await sqliteDocuments({ path: join(directory, 'ordered.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'ordered.sqlite') });
   await documents.ensureCollections([named, sorted]);
   for (const definition of [named, sorted]) {
     await documents.transaction(async (transaction) => {
@@ -141,7 +141,7 @@ test.serial('sqlite: a list sorted by a field parses its page, not the whole col
 });
 
 test('sqlite: a document that SQLite itself cannot parse as JSON is listed in its position', async (t) => {
-  const documents = await sqliteDocuments({ path: join(directory, 'deep.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'deep.sqlite') });
   await documents.ensureCollections([named, sorted]);
   for (const definition of [named, sorted]) {
     const collection = documents.forTenant('a').collection(definition);
@@ -174,7 +174,7 @@ test('sqlite: a document that SQLite itself cannot parse as JSON is listed in it
 });
 
 test('sqlite: a transaction whose work does not end times out and lets others write', async (t) => {
-  const documents = await sqliteDocuments({ path: join(directory, 'hung.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'hung.sqlite') });
   const hung = documents.transaction(async (transaction) => {
     await transaction.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
     await new Promise(() => undefined);
@@ -187,7 +187,7 @@ test('sqlite: a transaction whose work does not end times out and lets others wr
 });
 
 test('sqlite: consecutive transactions let all other work run in between', async (t) => {
-  const documents = await sqliteDocuments({ path: join(directory, 'turns.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'turns.sqlite') });
   let loopIterations = 0;
   const count = (): void => {
     loopIterations += 1;

@@ -3,10 +3,10 @@ import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
 import {
   buildContainsFilter,
-  type Change,
   type Collection,
   type CollectionDefinition,
   ConflictError,
+  type DocumentChange,
   type Documents,
   defineCollection,
   type Feed,
@@ -364,10 +364,14 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         const fields = ['name', 'state', 'rank', 'tags', 'owner'];
         const counts = await collection.countValues(fields, { filter });
         t.deepEqual(counts.map(formatCounts), countedAlone(items, fields).map(formatCounts), titleOf(filter));
-        for (const chosen of choices) {
-          const facetCounts = await collection.countValues(fields, { filter, chosen });
-          const expected = chosenAlone(items, fields, chosen).map(formatCounts);
-          t.deepEqual(facetCounts.map(formatCounts), expected, `${titleOf(filter)} with ${JSON.stringify(chosen)}`);
+        for (const selectedValues of choices) {
+          const facetCounts = await collection.countValues(fields, { filter, selectedValues });
+          const expected = chosenAlone(items, fields, selectedValues).map(formatCounts);
+          t.deepEqual(
+            facetCounts.map(formatCounts),
+            expected,
+            `${titleOf(filter)} with ${JSON.stringify(selectedValues)}`,
+          );
         }
       }
     }
@@ -414,7 +418,9 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       for (const field of ['id', 'owner.id'])
         await t.throwsAsync(collection.countValues([field]), { instanceOf: TypeError }, field);
       await t.throwsAsync(collection.countValues(['tags'], { filter: { $where: 'true' } }), { instanceOf: TypeError });
-      await t.throwsAsync(collection.countValues(['tags'], { chosen: { state: 'open' } }), { instanceOf: TypeError });
+      await t.throwsAsync(collection.countValues(['tags'], { selectedValues: { state: 'open' } }), {
+        instanceOf: TypeError,
+      });
     }
   });
 
@@ -827,12 +833,12 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
 
   const following = async <Fields extends object>(
     definition: CollectionDefinition<Fields>,
-  ): Promise<{ feed: Feed; changes: Change<Fields>[] }> => {
-    const changes: Change<Fields>[] = [];
+  ): Promise<{ feed: Feed; changes: DocumentChange<Fields>[] }> => {
+    const changes: DocumentChange<Fields>[] = [];
     const feed = await documents.follow(definition, (change) => changes.push(change));
     return { feed, changes };
   };
-  const brief = ({ tenantId, id, document }: Change<object>): string =>
+  const brief = ({ tenantId, id, document }: DocumentChange<object>): string =>
     `${tenantId === a ? 'a' : 'b'}/${id}/${document?.version ?? 'gone'}`;
 
   test.serial(`${name}: a follower receives all existing documents, then each change in order`, async (t) => {
@@ -889,7 +895,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         for (let n = 1; writing; n += 1) await collection.update(id, { n });
       };
       const writers = ['0', '1', '2', '3', '4'].map(write);
-      const followers: { feed: Feed; changes: Change<{ n: number }>[] }[] = [];
+      const followers: { feed: Feed; changes: DocumentChange<{ n: number }>[] }[] = [];
       for (let n = 0; n < 4; n += 1) {
         followers.push(await following(definition));
         await new Promise((resolve) => setTimeout(resolve, 25));
@@ -945,11 +951,11 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       throw new Error('cannot take it');
     });
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    await eventually('an idle feed is fresh', () => feed.staleMs() < 1000);
+    await eventually('an idle feed is fresh', () => feed.getStaleMs() < 1000);
     await collectionOf(definition).insert({ id: '1' });
-    await eventually('the failed follower is stale', () => failing.staleMs() === Number.POSITIVE_INFINITY);
-    await eventually('the feed beside it is fresh', () => feed.staleMs() < 1000);
-    t.is(failing.staleMs(), Number.POSITIVE_INFINITY);
+    await eventually('the failed follower is stale', () => failing.getStaleMs() === Number.POSITIVE_INFINITY);
+    await eventually('the feed beside it is fresh', () => feed.getStaleMs() < 1000);
+    t.is(failing.getStaleMs(), Number.POSITIVE_INFINITY);
     await feed.close();
     await failing.close();
   });

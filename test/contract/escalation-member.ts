@@ -2,8 +2,8 @@
  * A process that opens incidents from alerts, escalates them and tells of their end, over a clock that stands still, and kills itself
  * at one of its calls of the store. Run again it does the rest. Prints how many calls there were.
  */
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
 import { createMailQueue } from '../../api/mail/queue.ts';
 import { applyAlerts } from '../../processors/incidents/consume-alerts.ts';
@@ -68,7 +68,7 @@ const striking = (documents: Pick<Documents, 'forTenant'>): Pick<Documents, 'for
 
 const clock = { ms: openedMs, now: () => clock.ms };
 const opened =
-  'path' in store ? await sqliteDocuments({ path: store.path, clock }) : await patientDocuments(store.mongodb);
+  'path' in store ? await openSqliteDocuments({ path: store.path, clock }) : await patientDocuments(store.mongodb);
 const documents: Documents = {
   ...opened,
   ...striking(opened),
@@ -112,8 +112,8 @@ const ports = {
   documents,
   clock,
   log: silentLog,
-  counters: memoryCounters({ clock }),
-  mail: createMailQueue({ documents, clock, box, configured: true }),
+  counters: createMemoryCounters({ clock }),
+  mail: createMailQueue({ documents, clock, box, isConfigured: true }),
   settings: { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' },
 };
 const escalate = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { killRounds } from '../budget.ts';
 import { scratchDirectory } from '../services/scratch.ts';
 import { escalationContract } from './escalation-killed.ts';
@@ -8,7 +8,7 @@ import { escalationContract } from './escalation-killed.ts';
 escalationContract({
   name: 'sqlite',
   store: async () => ({ path: join(mkdtempSync(join(scratchDirectory(), 'escalation-')), 'documents.sqlite') }),
-  open: (store) => sqliteDocuments({ path: 'path' in store ? store.path : '' }),
+  open: (store) => openSqliteDocuments({ path: 'path' in store ? store.path : '' }),
   members: 1,
   rounds: 3 * killRounds,
 });

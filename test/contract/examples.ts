@@ -3,7 +3,7 @@
  * from the POST on the path before them, bodies of resources from their example under names of their own, other bodies from what
  * their schema requires. An operation that then answers anything but 200 needs an entry here, or in `unshown` with the reason.
  */
-import { noQuota } from '../../schemas/resources/quota.ts';
+import { emptyQuota } from '../../schemas/resources/quota.ts';
 import { auditExamples } from './audit-examples.ts';
 import type { Example, OperationRequest } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
@@ -317,7 +317,9 @@ spec:
   discardDeadLetter: ({ tenant }) => ({ params: { id: deadLetterToDiscardOf(tenant) } }),
 
   setProjectNotifications: { body: { recipients: ['somebody@example.com'] } },
-  setQuotas: { body: { ...noQuota, day: { ...noQuota.day, total: { warnBytes: 1_000_000, rejectBytes: null } } } },
+  setQuotas: {
+    body: { ...emptyQuota, day: { ...emptyQuota.day, total: { warnBytes: 1_000_000, rejectBytes: null } } },
+  },
   changePlan: { body: { planId: 'enterprise' } },
 };
 

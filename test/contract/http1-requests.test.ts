@@ -3,17 +3,17 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { withStandardRequests } from '../../runtime/http-requests.ts';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { enforceRequestRules } from '../../runtime/http-requests.ts';
+import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { type Answered, essence, good, headOf, lines, onBus, refused, sending, Wire } from './http1-client.ts';
 import { jsonRequest } from './receivers-bodies.ts';
 
-const secret = makeLicenseKey();
+const secret = generateLicenseKey();
 
 /** The same receivers twice: one is asked at its own address, the other below `/otlp`, the main address. */
 const both = async () => {
   const [own, other] = await Promise.all([sending({ secret }), sending({ secret })]);
-  const listener: RequestListener = withStandardRequests((request, response) => {
+  const listener: RequestListener = enforceRequestRules((request, response) => {
     if (!other.receivers.handler(request, response)) response.writeHead(418).end();
   });
   const server = createServer(listener).on('checkContinue', listener);
@@ -96,7 +96,7 @@ const requests: readonly [title: string, raw: string, outcome: string][] = [
   ['traceparent', good.replace('Host', `Traceparent: 00-${'a'.repeat(32)}-${'b'.repeat(16)}-01\r\nHost`), '200'],
   ['no key', without('X-License-Key'), '401'],
   ['an empty key', good.replace('{key}', ''), '401'],
-  ['an unknown key', good.replace('{key}', makeLicenseKey()), '401'],
+  ['an unknown key', good.replace('{key}', generateLicenseKey()), '401'],
   ['a key that is none', good.replace('{key}', '__proto__'), '401'],
   ['no media type', without('Content-Type'), '415'],
   ['an empty media type', good.replace('application/x-protobuf', ''), '415'],

@@ -110,7 +110,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
       documents: reachableWhile(documents, () => !away),
       clock,
       holder: 'vanished',
-      forMs: 60,
+      durationMs: 60,
     });
     away = true;
     if ('freeAtMs' in vanished) return t.fail('the lease was free');
@@ -150,17 +150,17 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
   });
 
   test('a lease is renewed while the work runs, however long it takes', async (t) => {
-    const forMs = stretched(2_000);
-    const lease = await acquireLease('long', { documents, clock, holder: 'one', forMs });
+    const durationMs = stretched(2_000);
+    const lease = await acquireLease('long', { documents, clock, holder: 'one', durationMs });
     if ('freeAtMs' in lease) return t.fail('the lease was free');
     const first = await documents.forTenant(platformTenant).collection(leases).find('long');
     await eventually('the lease is renewed', async () => {
       const now = await documents.forTenant(platformTenant).collection(leases).find('long');
-      return Date.parse(now?.until ?? '') > Date.parse(first?.until ?? '') + forMs;
+      return Date.parse(now?.until ?? '') > Date.parse(first?.until ?? '') + durationMs;
     });
-    t.true('freeAtMs' in (await acquireLease('long', { documents, clock, holder: 'two', forMs })));
+    t.true('freeAtMs' in (await acquireLease('long', { documents, clock, holder: 'two', durationMs })));
     await lease.release();
-    const next = await acquireLease('long', { documents, clock, holder: 'two', forMs });
+    const next = await acquireLease('long', { documents, clock, holder: 'two', durationMs });
     t.false('freeAtMs' in next);
     if (!('freeAtMs' in next)) await next.release();
   });

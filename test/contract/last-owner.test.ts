@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import type { Caller } from '../../api/callers/caller.ts';
 import { createTransact } from '../../api/changes.ts';
 import { ApiError } from '../../api/errors.ts';
@@ -126,7 +126,7 @@ const suite = (
 const directory = mkdtempSync(join(tmpdir(), 'oiq-owners-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 // One process has a file open, so both hands are on the same: its transactions are what runs at once.
-const shared = sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+const shared = openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
 test.after.always(async () => (await shared).close());
 suite(
   'sqlite',

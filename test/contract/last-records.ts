@@ -33,12 +33,15 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
       },
       last: async (limit: number): Promise<string[]> => {
         const tailRequest = {
-          wish: { tenantId, filter: buildFilter({ signal: 'logs' }) },
+          listenerFilter: { tenantId, filter: buildFilter({ signal: 'logs' }) },
           maxRecords: limit,
           isClosed: () => false,
         };
         const ends = await bus.offsets(topic.name);
-        const pasts = ends.map(({ partition, ...rest }) => ({ where: { topic: topic.name, partition }, ...rest }));
+        const pasts = ends.map(({ partition, ...rest }) => ({
+          topicPartition: { topic: topic.name, partition },
+          ...rest,
+        }));
         const found = await readLastRecords(tailRequest, pasts, bus);
         return found.map(({ text }) => (JSON.parse(text) as { body: string }).body);
       },

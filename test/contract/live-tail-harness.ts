@@ -102,7 +102,7 @@ export interface Received {
 
 /** Takes everything that there is. */
 export const receive = (listening: OpenListener, received: Received = silence()): Received => {
-  while (listening.hasNews) {
+  while (listening.hasPendingData) {
     const { records, dropped, skipped, gap, live, positions } = listening.nextBatch(1024 * 1024);
     // biome-ignore lint/suspicious/noExplicitAny: records of both signals
     for (const record of records.map((text) => JSON.parse(text) as any))

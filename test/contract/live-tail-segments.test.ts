@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import type { BusContract } from './bus-harness.ts';
 import { lastRecordsContract } from './last-records.ts';
 import { liveTailContract } from './live-tail.ts';
@@ -12,7 +12,7 @@ const contract: BusContract = {
   quietMs: 300,
   async make(t) {
     const directory = await mkdtemp(join(tmpdir(), 'oiq-tail-'));
-    const bus = await segmentsBus({ directory });
+    const bus = await openSegmentsBus({ directory });
     t.teardown(async () => {
       await bus.close();
       await rm(directory, { recursive: true });

@@ -98,7 +98,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     let times = 0;
     await eventually('everything', async () => {
       // A few records at a time: positions lie within messages as well.
-      if (!listening.hasNews) return received.bodies.length >= expected.length;
+      if (!listening.hasPendingData) return received.bodies.length >= expected.length;
       const { records, positions, gap } = listening.nextBatch(700);
       received.bodies.push(...records.map((text) => (JSON.parse(text) as { body: string }).body));
       received.gaps += Number(gap);

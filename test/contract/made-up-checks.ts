@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
 import { decodeSlot, type SavedItem } from '../../processors/engine/schedule-snapshot.ts';
-import { computePhase, itemKey, nextDue, slotOfPhase } from '../../processors/engine/schedule-times.ts';
+import { computePhase, getNextDueMs, toItemKey, toSlot } from '../../processors/engine/schedule-times.ts';
 import type { StateStore } from '../../runtime/states.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { type Documents, defineCollection, type StoredMetadata } from '../../schemas/ports/documents.ts';
@@ -47,7 +47,7 @@ const effectsOn = async (bus: Bus, topic: Topic): Promise<string[]> => {
 };
 
 const slotKey = (name: string, { tenantId, id }: MadeCheck): string =>
-  `schedules/${name}/${slotOfPhase(computePhase(itemKey(tenantId, id)))}`;
+  `schedules/${name}/${toSlot(computePhase(toItemKey(tenantId, id)))}`;
 
 /** A schedule of its own for each `id`, whose states are chains of the due times that were run. */
 export const madeUpChecks = (id: string) => {
@@ -74,11 +74,11 @@ export const madeUpChecks = (id: string) => {
     },
   });
   const next = ({ tenantId, id: check, everyMs }: MadeCheck, afterMs: number): number =>
-    nextDue(computePhase(itemKey(tenantId, check)), everyMs, afterMs);
+    getNextDueMs(computePhase(toItemKey(tenantId, check)), everyMs, afterMs);
 
   const saved = async (states: Pick<StateStore, 'load'>, check: MadeCheck): Promise<SavedItem | undefined> => {
     const snapshot = await states.load(slotKey(schedule.name, check));
-    return snapshot && decodeSlot(snapshot.bytes).items.get(itemKey(check.tenantId, check.id));
+    return snapshot && decodeSlot(snapshot.bytes).items.get(toItemKey(check.tenantId, check.id));
   };
 
   return {

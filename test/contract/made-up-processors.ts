@@ -4,7 +4,7 @@ import { defineProcessor, type Processor } from '../../processors/engine/definit
 import { keyedState } from '../../processors/engine/state.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
-import { itemSource } from '../../schemas/records/values.ts';
+import { createItemSource } from '../../schemas/records/values.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
 import { visitCounter } from '../cases/made-up-processor.ts';
 import { compute } from '../processor-time.ts';
@@ -35,7 +35,7 @@ const effects: Readonly<Record<string, () => void>> = {
 const shouter = defineProcessor({
   name: 'test-shouts',
   summary: 'Shouts each word',
-  reads: itemSource(words),
+  reads: createItemSource(words),
   emits: { shouts },
   follows: { marks },
   limits: { stateBytes: 100_000 },
@@ -60,7 +60,7 @@ const shouter = defineProcessor({
 const entitled = defineProcessor({
   name: 'test-entitled',
   summary: 'Shouts words of those who may',
-  reads: itemSource(words),
+  reads: createItemSource(words),
   emits: { shouts },
   entitlement: 'shouting',
   step: ({ tenantId, word }, { emit }) => emit.shouts({ tenantId, word }),
@@ -73,7 +73,7 @@ export const rebuildMs = 600_000;
 const tallies = defineProcessor({
   name: 'test-tallies',
   summary: 'Counts words',
-  reads: itemSource(words),
+  reads: createItemSource(words),
   emits: { shouts },
   state: { ...keyedState<number>({ version: 1, maxEntries: 1_000 }), rebuildMs },
   step({ tenantId, word }, { state, emit }) {
@@ -87,7 +87,7 @@ const tallies = defineProcessor({
 const slow = defineProcessor({
   name: 'test-slow',
   summary: 'Takes time',
-  reads: itemSource(words),
+  reads: createItemSource(words),
   step() {
     const endMs = performance.now() + 10;
     while (performance.now() < endMs);
@@ -101,7 +101,7 @@ export const heavyMs = 30;
 const heavy = defineProcessor({
   name: 'test-heavy',
   summary: 'Saves slowly',
-  reads: itemSource(words),
+  reads: createItemSource(words),
   state: {
     ...keyedState<number>({ version: 1, maxEntries: 10 }),
     save() {
@@ -118,6 +118,6 @@ export const quick = ['test-quick-1', 'test-quick-2', 'test-quick-3', 'test-quic
 export const processors: readonly Processor[] = [
   ...[shouter, entitled, tallies, visitCounter, slow, heavy],
   ...quick.map((name) =>
-    defineProcessor({ name, summary: 'Takes none', reads: itemSource(words), step: () => undefined }),
+    defineProcessor({ name, summary: 'Takes none', reads: createItemSource(words), step: () => undefined }),
   ),
 ];

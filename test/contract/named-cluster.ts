@@ -7,7 +7,7 @@
  * Name every replica of every shard, and a database that nothing else uses.
  */
 import test, { type ExecutionContext } from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns, ServerColumns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -66,7 +66,7 @@ export const namedCluster = (cluster: string, urls: readonly string[]): void => 
   };
   let columns: Columns;
   test.before(async () => {
-    columns = await clickhouseColumns({ urls: [...urls], cluster });
+    columns = await openClickhouseColumns({ urls: [...urls], cluster });
     await migrate(columns, silentLog);
   });
   test.after.always(() => columns?.close());
@@ -93,7 +93,7 @@ export const namedCluster = (cluster: string, urls: readonly string[]): void => 
   test('replicas: a batch is on all replicas of its shard, and counts once when it is repeated on another replica', async (t) => {
     const { tenant, block, replicas } = await landed(t);
     await haveAll(replicas, tenant, 100);
-    const reversed = await clickhouseColumns({ urls: urls.toReversed(), cluster });
+    const reversed = await openClickhouseColumns({ urls: urls.toReversed(), cluster });
     t.teardown(() => reversed.close());
     await reversed.insert(block, tenant, 0, [tenant]);
     await reversed.insert(block, `${tenant}:second`, 0, [tenant]);

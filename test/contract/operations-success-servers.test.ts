@@ -1,7 +1,7 @@
 /** Every built operation over real MongoDB and Redis. */
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { redisCounters } from '../../adapters/counters-redis.ts';
+import { createRedisCounters } from '../../adapters/counters-redis.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { operationsSucceed } from './operations-success.ts';
@@ -20,7 +20,7 @@ else {
     const [mongodb, redis] = [(await services).url('mongodb'), (await services).url('redis')];
     return {
       openDocuments: async () => patientDocuments(mongodb.replace('/?', `/${name}?`)),
-      openCounters: async () => redisCounters({ url: redis, prefix: `${name}:` }),
+      openCounters: async () => createRedisCounters({ url: redis, prefix: `${name}:` }),
     };
   });
 }

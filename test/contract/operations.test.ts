@@ -3,7 +3,7 @@ import test from 'ava';
 import type { z } from 'zod';
 import { satisfiesAccess } from '../../api/callers/rights.ts';
 import { operations } from '../../api/groups/index.ts';
-import { operationsReport } from '../../api/index.ts';
+import { formatOperationsReport } from '../../api/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { roles } from '../../schemas/resources/user.ts';
 import { drawnAt, drawSeed } from '../drawing.ts';
@@ -291,7 +291,7 @@ test('every path returns 405 with Allow for an unsupported method', async (t) =>
 
 test('the report lists the missing operations, and all operations', async (t) => {
   const missing = operations.filter(({ built }) => !built);
-  t.is((await operationsReport(true)).trim().split('\n').length, missing.length + 1);
-  t.is((await operationsReport(false)).trim().split('\n').length, operations.length + 1);
-  t.false((await operationsReport(true)).includes('/auth/login'));
+  t.is((await formatOperationsReport(true)).trim().split('\n').length, missing.length + 1);
+  t.is((await formatOperationsReport(false)).trim().split('\n').length, operations.length + 1);
+  t.false((await formatOperationsReport(true)).includes('/auth/login'));
 });

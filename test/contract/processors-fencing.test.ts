@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { PartitionRun, type ProcessorContext } from '../../processors/engine/partition-run.ts';
 import { TaskPool } from '../../processors/engine/pool.ts';
-import { defaultPace } from '../../processors/engine/runtime.ts';
+import { defaultIntervals } from '../../processors/engine/runtime.ts';
 import { decodeTask } from '../../processors/engine/task-snapshot.ts';
 import { TenantFuse } from '../../processors/engine/tenant-fuse.ts';
 import { openStates } from '../../runtime/states.ts';
@@ -27,9 +27,9 @@ const key = `${visitCounter.name}/${visits.name}/0`;
 
 const fixture = async (t: ExecutionContext) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-fencing-'));
-  const bus = await segmentsBus({ directory });
+  const bus = await openSegmentsBus({ directory });
   await bus.ensureTopics([visits, visitCounts]);
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   await documents.ensureCollections([processorStates, processorStateChunks]);
   const producer = await bus.producer();
   const pool = new TaskPool({ threads: 1, definitions: new URL('./made-up-processors.ts', import.meta.url) });
@@ -56,7 +56,7 @@ const fixture = async (t: ExecutionContext) => {
       metrics: silentMetrics,
       log: silentLog,
       clock: { now: () => time.nowMs },
-      pace: defaultPace,
+      intervals: defaultIntervals,
       configuration: { check() {}, close: async () => undefined },
       states: {
         ...states,
@@ -85,7 +85,7 @@ const fixture = async (t: ExecutionContext) => {
       failing = fails;
     },
     member: async (committed: number) => {
-      const run = new PartitionRun(shared, { topic: visits.name, partition: 0, committed, claimed: false });
+      const run = new PartitionRun(shared, { topic: visits.name, partition: 0, committed, isClaimed: false });
       await run.load();
       return run;
     },
@@ -105,7 +105,7 @@ const fixture = async (t: ExecutionContext) => {
 test('a tick is saved in a snapshot before it takes effect', async (t) => {
   const { member, visit, events, time, kinds, states } = await fixture(t);
   const one = await member(0);
-  await one.batch(await visit('/a'));
+  await one.processBatch(await visit('/a'));
   events.length = 0;
   time.nowMs += hourMs;
   await one.tick();
@@ -117,14 +117,14 @@ test('a tick is saved in a snapshot before it takes effect', async (t) => {
 test('messages that a tick emitted and could not publish are published by the next owner of the partition, before anything else', async (t) => {
   const { member, visit, time, kinds, fail } = await fixture(t);
   const one = await member(0);
-  await one.batch(await visit('/a'));
+  await one.processBatch(await visit('/a'));
   time.nowMs += hourMs;
   fail(true);
   await t.throwsAsync(one.tick(), { instanceOf: UnavailableError });
   fail(false);
   const next = await member(1);
   t.deepEqual(kinds(), ['first', 'count', 'silence']);
-  await next.batch(await visit('/b'));
+  await next.processBatch(await visit('/b'));
   t.deepEqual(kinds(), ['first', 'count', 'silence', 'first']);
   await next.saveAndClose();
   await member(2);
@@ -135,7 +135,7 @@ test('a paused member neither ticks nor saves once another member has its partit
   const { member, visit, time, kinds, states } = await fixture(t);
   const paused = await member(0);
   const first = await visit('/a');
-  await paused.batch(first);
+  await paused.processBatch(first);
   const successor = await member(1);
   const number = await states.getNumber(key);
   time.nowMs += hourMs;
@@ -152,12 +152,12 @@ test('no tick runs between the step of a range and its acknowledgement', async (
   const one = await member(0);
   const batch = await visit('/a');
   fail(true);
-  await t.throwsAsync(one.batch(batch));
+  await t.throwsAsync(one.processBatch(batch));
   time.nowMs += hourMs;
   fail(false);
   await one.tick();
   t.deepEqual(kinds(), []);
-  await one.batch(batch);
+  await one.processBatch(batch);
   t.deepEqual(kinds(), ['first']);
   await one.tick();
   t.deepEqual(kinds(), ['first', 'count', 'silence']);
@@ -166,12 +166,12 @@ test('no tick runs between the step of a range and its acknowledgement', async (
 test('no tick runs while messages wait in the partition', async (t) => {
   const { member, visit, time, kinds } = await fixture(t);
   const one = await member(0);
-  await one.batch(await visit('/a'));
+  await one.processBatch(await visit('/a'));
   const waiting = await visit('/a');
   time.nowMs += hourMs;
   await one.tick();
   t.deepEqual(kinds(), ['first']);
-  await one.batch(waiting);
+  await one.processBatch(waiting);
   await one.tick();
   t.deepEqual(kinds(), ['first', 'count', 'silence']);
 });
@@ -179,13 +179,13 @@ test('no tick runs while messages wait in the partition', async (t) => {
 test('a range that did not take effect is not in the snapshot of a partition that is revoked', async (t) => {
   const { member, visit, kinds, fail } = await fixture(t);
   const one = await member(0);
-  await one.batch(await visit('/a'));
+  await one.processBatch(await visit('/a'));
   const batch = await visit('/b');
   fail(true);
-  await t.throwsAsync(one.batch(batch));
+  await t.throwsAsync(one.processBatch(batch));
   fail(false);
   await one.saveAndClose();
   const next = await member(1);
-  await next.batch(batch);
+  await next.processBatch(batch);
   t.deepEqual(kinds(), ['first', 'first']);
 });

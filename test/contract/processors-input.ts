@@ -367,7 +367,7 @@ const emittedBy = (processor: Processor, topic: string, count: number, sinceMs: 
   const source = processor.reads.topics[0]?.name ?? '';
   const task = new Task(processor, { topic: source, partition: 0, emitter: `upstream-${random(1e9)}` });
   for (const { collection, tenantId, id, document } of followedDocuments(processor))
-    task.change(collection, tenantId, id, document);
+    task.applyChange(collection, tenantId, id, document);
   return inputOfTopic(source, count, sinceMs, random).flatMap((message, offset) => {
     const { messages } = task.batch([{ ...message, offset }]);
     return messages

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { type SegmentsBus, segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus, type SegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { runProcessorStateRequest } from '../../commands/control-request.ts';
 import { startProcessors } from '../../processors/index.ts';
 import { openStates } from '../../runtime/states.ts';
@@ -27,11 +27,11 @@ interface Line {
 
 const open = async (t: ExecutionContext) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-load-'));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   await documents.ensureCollections([processorStates, processorStateChunks, marks, plans, organizations]);
   const time = { nowMs: systemClock.now() };
   const openBus = async (name: string): Promise<SegmentsBus> => {
-    const opened = await segmentsBus({
+    const opened = await openSegmentsBus({
       directory: join(directory, name),
       clock: { now: () => time.nowMs },
       segmentBytes: 4_096,

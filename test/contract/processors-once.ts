@@ -225,11 +225,11 @@ class DisturbedRun {
 
   /** A task that knows what the processor follows, and who may have it. */
   #task(of: { readonly topic: string; readonly partition: number }, saved?: Uint8Array): Task {
-    const entitled = (tenantId: string) =>
+    const isEntitled = (tenantId: string) =>
       this.#processor.entitlement === undefined || tenantId !== 'tenant-without-plan';
-    const task = new Task(this.#processor, { ...of, entitled }, saved);
+    const task = new Task(this.#processor, { ...of, isEntitled }, saved);
     for (const { collection, tenantId, id, document } of this.#followed)
-      task.change(collection, tenantId, id, document);
+      task.applyChange(collection, tenantId, id, document);
     return task;
   }
 
@@ -343,7 +343,7 @@ class DisturbedRun {
     await this.#open(async ({ bus }) => {
       for (const { topic, partition, task, ticks: before } of this.#references) {
         const trial = this.#task({ topic, partition }, task.snapshot());
-        trial.batch(await readAll(bus, topic, partition, task.holding.nextOffset));
+        trial.batch(await readAll(bus, topic, partition, task.status.nextOffset));
         ticks[`${topic}/${partition}`] = trial.tick(this.#nowMs) === undefined ? before : before + 1;
       }
     });
@@ -357,9 +357,9 @@ class DisturbedRun {
       const { topic, partition, task } = reference;
       const saved = await states.load(`${this.#processor.name}/${topic}/${partition}`);
       if (saved === undefined || decodeTask(saved.bytes).tick === reference.ticks) continue;
-      addToReference(reference, task.batch(await readAll(bus, topic, partition, task.holding.nextOffset)));
+      addToReference(reference, task.batch(await readAll(bus, topic, partition, task.status.nextOffset)));
       const answer = task.tick(this.#nowMs);
-      task.published();
+      task.clearOutbox();
       if (answer !== undefined) addToReference(reference, answer);
       reference.ticks++;
     }
@@ -370,7 +370,7 @@ class DisturbedRun {
     const states = openStates({ documents, clock: systemClock });
     for (const reference of this.#references) {
       const { topic, partition, task } = reference;
-      addToReference(reference, task.batch(await readAll(bus, topic, partition, task.holding.nextOffset)));
+      addToReference(reference, task.batch(await readAll(bus, topic, partition, task.status.nextOffset)));
       const saved = await states.load(`${this.#processor.name}/${topic}/${partition}`);
       t.deepEqual(stateIn(saved?.bytes ?? new Uint8Array(0)), stateIn(task.snapshot()), `${topic}/${partition}`);
     }

@@ -12,16 +12,16 @@ export type StoresPlace = { readonly prefix: string } & (
 export const partitions = 2;
 
 const embedded = async (directory: string) => {
-  const { segmentsBus } = await import('../../adapters/bus-segments/bus-segments.ts');
-  const { sqliteDocuments } = await import('../../adapters/documents-sqlite/documents-sqlite.ts');
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-  return { documents, bus: await segmentsBus({ directory: join(directory, 'bus') }) };
+  const { openSegmentsBus } = await import('../../adapters/bus-segments/bus-segments.ts');
+  const { openSqliteDocuments } = await import('../../adapters/documents-sqlite/documents-sqlite.ts');
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  return { documents, bus: await openSegmentsBus({ directory: join(directory, 'bus') }) };
 };
 
 const cluster = async (brokers: string, mongodb: string) => {
   const { openKafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
-  const { mongoDocuments } = await import('../../adapters/documents-mongodb/documents-mongodb.ts');
-  const documents = await mongoDocuments({ url: mongodb });
+  const { openMongoDocuments } = await import('../../adapters/documents-mongodb/documents-mongodb.ts');
+  const documents = await openMongoDocuments({ url: mongodb });
   return { documents, bus: await openKafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6_000 }) };
 };
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { deliveriesName } from '../../processors/deliveries/deliveries.ts';
 import { listConsumerGroups, processorGroups, startProcessors } from '../../processors/index.ts';
 import { processors as registered } from '../../processors/registry.ts';
@@ -34,9 +34,9 @@ interface Stores {
 
 const open = async (t: ExecutionContext): Promise<Stores> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-processors-'));
-  const bus = await segmentsBus({ directory });
+  const bus = await openSegmentsBus({ directory });
   await bus.ensureTopics([words, shouts, visits, visitCounts, topics.deadLetter]);
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   await documents.ensureCollections([processorStates, processorStateChunks, marks, ignoredPages, plans, organizations]);
   const producer = await bus.producer();
   t.teardown(async () => {
@@ -360,7 +360,7 @@ test('a batch is rejected while changes of the followed documents may be missing
       if (name === 'follow')
         return async (...args: Parameters<Documents['follow']>) => ({
           ...(await target.follow(...args)),
-          staleMs: () => staleMs,
+          getStaleMs: () => staleMs,
         });
       const value: unknown = Reflect.get(target, name);
       return typeof value === 'function' ? value.bind(target) : value;

@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { startReceivers } from '../../receivers/index.ts';
 import { bind } from '../../runtime/bind.ts';
 import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Bus, Message, Producer } from '../../schemas/ports/bus.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
@@ -104,7 +104,7 @@ export const furnish = async (
   await platform.collection(plans).insert({ id: 'enterprise', ...plan });
   const organization = { name: 'Acme', planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
   await platform.collection(organizations).insert({ id: tenantId, ...organization, ...changes.organization });
-  const secret = changes.secret ?? makeLicenseKey();
+  const secret = changes.secret ?? generateLicenseKey();
   const key = await documents
     .forTenant(tenantId)
     .collection(licenseKeys)
@@ -154,7 +154,7 @@ export const running = async ({
   bus?: Bus;
 } = {}): Promise<Fixture> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'oiq-receivers-'));
-  const documents = await sqliteDocuments({ path: path.join(directory, 'documents.db') });
+  const documents = await openSqliteDocuments({ path: path.join(directory, 'documents.db') });
   const key = await furnish(documents, changes);
   const bus = new RecordingBus();
   const bytes = new Map<string, number>();
@@ -168,7 +168,7 @@ export const running = async ({
   const receivers = await startReceivers({
     bus: realBus ?? (bus as unknown as Bus),
     documents,
-    counters: memoryCounters({ clock }),
+    counters: createMemoryCounters({ clock }),
     metrics,
     log: silentLog,
     clock,

@@ -8,7 +8,7 @@ import { republishRefused } from '../../receivers/index.ts';
 import { compressSnappy, decompress } from '../../schemas/compression.ts';
 import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { convertJsonRequest } from '../../schemas/otlp/json.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
@@ -115,7 +115,7 @@ test('the main address serves OTLP under /otlp and leaves other paths to other h
 
 const refusals: [string, number, () => Parameters<typeof post>[1], Record<string, string>][] = [
   ['no key', 401, () => request('logs'), { 'x-license-key': '' }],
-  ['an unknown key', 401, () => request('logs'), { 'x-license-key': makeLicenseKey() }],
+  ['an unknown key', 401, () => request('logs'), { 'x-license-key': generateLicenseKey() }],
   ['a key of another case', 401, () => request('logs'), { 'x-license-key': 'OIQ_LK_X' }],
   ['an unknown content type', 415, () => request('logs'), { 'content-type': 'text/plain' }],
   ['an unsupported encoding', 415, () => request('logs'), { 'content-encoding': 'br' }],
@@ -161,7 +161,7 @@ test('other methods are answered with 405 and the allowed methods', async (t) =>
 test('the license key header takes precedence over the bearer token', async (t) => {
   await using fixture = await running();
   const bearer = { authorization: `Bearer ${fixture.secret}` };
-  t.is((await post(fixture, request('logs'), { ...bearer, 'x-license-key': makeLicenseKey() })).status, 401);
+  t.is((await post(fixture, request('logs'), { ...bearer, 'x-license-key': generateLicenseKey() })).status, 401);
   const response = await fetch(`${fixture.http}/v1/logs`, {
     method: 'POST',
     headers: { ...bearer, 'content-type': protobuf },
@@ -178,7 +178,7 @@ test('agents that support only Basic authentication send the key as its password
     }).then(({ status }) => status);
   t.is(await basic(`anybody:${fixture.secret}`), 200);
   t.is(await basic(`:${fixture.secret}`), 200);
-  for (const text of [`${fixture.secret}:`, `anybody:${makeLicenseKey()}`, '', ':']) t.is(await basic(text), 401);
+  for (const text of [`${fixture.secret}:`, `anybody:${generateLicenseKey()}`, '', ':']) t.is(await basic(text), 401);
   t.is((await post({ ...fixture, secret: '' }, request('logs'), { authorization: 'Digest x' })).status, 401);
 });
 
@@ -565,7 +565,7 @@ test('a sender that waits for 100 Continue gets a refusal before it sends its bo
       sent.flushHeaders();
     });
   t.deepEqual(await expecting(fixture.secret), { continued: true, status: 200 });
-  t.deepEqual(await expecting(makeLicenseKey()), { continued: false, status: 401 });
+  t.deepEqual(await expecting(generateLicenseKey()), { continued: false, status: 401 });
 });
 
 test('a request that breaks off is discarded, and the receivers can still stop', async (t) => {

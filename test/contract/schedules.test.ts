@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
 import { startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
@@ -28,7 +28,7 @@ const directory = async (t: ExecutionContext, what: string): Promise<string> => 
 };
 
 const buses = {
-  'segment files': async (t: ExecutionContext) => segmentsBus({ directory: await directory(t, 'bus') }),
+  'segment files': async (t: ExecutionContext) => openSegmentsBus({ directory: await directory(t, 'bus') }),
   async Kafka() {
     const services = await startServices(['kafka']);
     return openKafkaBus({ brokers: services.url('kafka').split(','), sessionTimeoutMs: 6000 });
@@ -37,7 +37,7 @@ const buses = {
 
 const stores = {
   SQLite: async (t: ExecutionContext) =>
-    sqliteDocuments({ path: join(await directory(t, 'documents'), 'documents.sqlite') }),
+    openSqliteDocuments({ path: join(await directory(t, 'documents'), 'documents.sqlite') }),
   async MongoDB() {
     const services = await startServices(['mongodb']);
     const url = services.url('mongodb').replace('/?', `/oiq-schedules-${process.pid}-${Date.now()}?`);

@@ -110,9 +110,9 @@ class Member {
       run: async (topics, onBatch, events) => {
         const assigned: AssignedPartition[] = [];
         await consumer.run(topics, onBatch, {
-          assigned(partition) {
+          onAssigned(partition) {
             assigned.push(partition);
-            return Promise.race([events?.assigned?.(partition), gate.frozen.promise]);
+            return Promise.race([events?.onAssigned?.(partition), gate.frozen.promise]);
           },
           onRevoked: (partition) => (gate.wasFrozen ? undefined : events?.onRevoked?.(partition)),
         });

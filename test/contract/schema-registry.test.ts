@@ -80,7 +80,7 @@ test('a registry that hangs is named, and its connection is closed', async (t) =
   const { port } = registry.address() as AddressInfo;
   const refused = t.throwsAsync(
     registerSchemas(`http://127.0.0.1:${port}`, [topicOf('any', z.strictObject({ id: z.string() }))], 100),
-    { instanceOf: UnavailableError, message: /did not accept any-value: no answer within 100 ms$/ },
+    { instanceOf: UnavailableError, message: /did not accept any-value: no response within 100 ms$/ },
   );
   const [socket] = await connected;
   const closed = once(socket.resume(), 'close');

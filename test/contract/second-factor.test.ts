@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { MongoClient } from 'mongodb';
 import { generateSecret, generateSync } from 'otplib';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { createRecoveryCodes, secretContext } from '../../api/identity/multi-factor-codes.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createRecoveryCodes, getSecretContext } from '../../api/identity/multi-factor-codes.ts';
 import { useCode } from '../../api/identity/second-factor.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
@@ -29,7 +29,7 @@ const used = (instances: readonly Documents[], userId: string, codes: readonly s
         { address: '' },
         {
           documents: instances[index % instances.length] as Documents,
-          counters: memoryCounters(),
+          counters: createMemoryCounters(),
           secretBox: box,
           clock,
         },
@@ -49,7 +49,7 @@ const contract = (store: string, open: () => Promise<readonly Documents[]>): voi
       .collection(multiFactors)
       .insert({
         id: userId,
-        secret: box.seal(secretContext(userId), secret),
+        secret: box.seal(getSecretContext(userId), secret),
         confirmedAt: new Date().toISOString(),
         lastTimeStep: 0,
         recoveryCodes: [...codes.hashes],
@@ -57,7 +57,7 @@ const contract = (store: string, open: () => Promise<readonly Documents[]>): voi
     const accepted = async (given: readonly string[]): Promise<number> =>
       (await used(instances, userId, given)).filter((by) => by !== undefined).length;
     t.is(await accepted(Array(6).fill(generateSync({ secret }))), 1);
-    const [first = '', second = '', third = ''] = codes.displayed;
+    const [first = '', second = '', third = ''] = codes.displayedCodes;
     t.is(await accepted(Array(6).fill(first)), 1);
     t.is(await accepted([second, third]), 2);
     t.is(await accepted([first, second, third]), 0);
@@ -67,7 +67,7 @@ const contract = (store: string, open: () => Promise<readonly Documents[]>): voi
 const directory = mkdtempSync(join(tmpdir(), 'oiq-second-factor-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 contract('sqlite', async () => {
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   await documents.ensureCollections([multiFactors]);
   return [documents];
 });

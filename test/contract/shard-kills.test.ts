@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Batch } from '../../schemas/ports/bus.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
-import { getTenantPlace } from '../../schemas/tables/sharding.ts';
+import { getTenantPartition } from '../../schemas/tables/sharding.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { shardKills } from '../budget.ts';
@@ -29,7 +29,7 @@ run('a shard is killed again and again while both are written and read', async (
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const shards = await startShards(shardCount, directory, { shielded: true });
   t.teardown(() => Promise.all(shards.map((shard) => shard.stop())));
-  const columns = await clickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster: clusterName });
+  const columns = await openClickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster: clusterName });
   t.teardown(() => columns.close());
   const pool = new ScanPool(new URL('../../sinks/registry.ts', import.meta.url), 1);
   t.teardown(() => pool.close());
@@ -40,7 +40,7 @@ run('a shard is killed again and again while both are written and read', async (
   const tenants: { readonly shard: number; readonly tenantId: string; sent: number; landed: number }[] = [];
   for (let shard = 0; shard < 2 * shardCount; shard++) {
     const isUsed = (tenantId: string): boolean =>
-      tenants.some((other) => getTenantPlace(other.tenantId) === getTenantPlace(tenantId));
+      tenants.some((other) => getTenantPartition(other.tenantId) === getTenantPartition(tenantId));
     let tenantId = tenantOf(shard % shardCount, shardCount);
     while (isUsed(tenantId)) tenantId = tenantOf(shard % shardCount, shardCount);
     tenants.push({ shard: shard % shardCount, tenantId, sent: 0, landed: 0 });
@@ -74,7 +74,7 @@ run('a shard is killed again and again while both are written and read', async (
   };
   const write = async (tenant: Tenant): Promise<void> => {
     while (!ends) {
-      const batch = logBatch(tenant.tenantId, getTenantPlace(tenant.tenantId), {
+      const batch = logBatch(tenant.tenantId, getTenantPartition(tenant.tenantId), {
         first: tenant.sent,
         records: perBatch,
       });

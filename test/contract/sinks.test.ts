@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { compressSnappy } from '../../schemas/compression.ts';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
@@ -177,7 +177,7 @@ test('a range whose insert was not confirmed lands once', async (t) => {
 });
 
 test('the watermark of a tenant is published once its range has landed, and not before', async (t) => {
-  const watermarkOf = (tenantId: string) => tables.columns.forTenant(tenantId).landedUpTo('logs');
+  const watermarkOf = (tenantId: string) => tables.columns.forTenant(tenantId).getStoredUpToMs('logs');
   let failures = 1;
   const seen: unknown[] = [];
   const handle = handlerOf(async (block, token, next) => {
@@ -297,7 +297,7 @@ const drained = async (bus: Bus): Promise<boolean> => {
 test('all messages on the bus are in the tables, dead letters included, and are committed', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sinks-bus-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  const bus = await segmentsBus({ directory });
+  const bus = await openSegmentsBus({ directory });
   t.teardown(() => bus.close());
   await bus.ensureTopics(allTopics);
   const producer = await bus.producer();

@@ -32,7 +32,7 @@ export const spread = (columns: Columns): Columns => {
       // What is asked of a place lies at none.
       if (name === 'query')
         return (...[sql, parameters, limits]: Parameters<Columns['query']>) => {
-          const { place: _, ...anywhere } = limits ?? {};
+          const { shardKey: _, ...anywhere } = limits ?? {};
           return target.query(sql, parameters, anywhere);
         };
       if (name === 'execute')

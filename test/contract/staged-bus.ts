@@ -17,7 +17,7 @@ export const staged = (bus: Bus, prefix: string, partitions: number): Bus => {
   const consumer = (made: Consumer): Consumer => ({
     run: (topics, onBatch, events = {}) => {
       const staged: PartitionEvents = {
-        assigned: (each) => events.assigned?.({ ...each, topic: inner(each.topic) }),
+        onAssigned: (each) => events.onAssigned?.({ ...each, topic: inner(each.topic) }),
         onRevoked: (each) => events.onRevoked?.({ ...each, topic: inner(each.topic) }),
       };
       const handle = (batch: Batch): Promise<void> =>

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createFileMailer } from '../../adapters/mail-file.ts';
 import { createMetricsProvider } from '../../adapters/own-telemetry/metrics.ts';
 import { ensureCollections } from '../../api/index.ts';
 import { GroupLagMonitor } from '../../commands/lag.ts';
@@ -33,15 +33,15 @@ const columns = { check: async () => undefined, forTenant: () => ({}) } as unkno
 
 const open = async (t: ExecutionContext) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-standing-'));
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
   await bus.ensureTopics([...allTopics, ...scheduleTopics]);
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   await ensureCollections(documents);
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   const warnings: object[] = [];
   const log: Log = { ...silentLog, warn: (fields) => void warnings.push(fields) };
   const metrics = await createMetricsProvider(undefined, { instance: 'test', version: 'test' });
-  const mailer = await fileMailer({ path: join(directory, 'outbox.jsonl') });
+  const mailer = await createFileMailer({ path: join(directory, 'outbox.jsonl') });
   const settings = parseSettings({ OIQ_DATA_DIR: directory, OIQ_SECRET_KEY: 'a key of a test, long enough for one' });
   t.teardown(async () => {
     await bus.close();
@@ -50,7 +50,7 @@ const open = async (t: ExecutionContext) => {
     rmSync(directory, { recursive: true, force: true });
   });
   const platform = { bus, documents, columns, metrics, log, clock, mailer, settings, embedded: true };
-  return { ...platform, counters: memoryCounters({}), warnings };
+  return { ...platform, counters: createMemoryCounters({}), warnings };
 };
 
 /** A bus of which no batch is ever done before `release`; `handed` are the groups that were given one. */
@@ -94,7 +94,7 @@ test('each blocked sink and processor, and each group without a member, is repor
   groupHealth.add([...sinkGroups, ...processorGroups]);
   t.deepEqual(
     groupHealth
-      .groups()
+      .getStatuses()
       .map(({ group }) => group)
       .toSorted(),
     [...registered, ...ofSchedules].toSorted(),
@@ -102,7 +102,7 @@ test('each blocked sink and processor, and each group without a member, is repor
 
   const producer = await bus.producer();
   const read = new Set(
-    groupHealth.groups().length === 0 ? [] : [...sinkGroups, ...processorGroups].flatMap((each) => each.topics),
+    groupHealth.getStatuses().length === 0 ? [] : [...sinkGroups, ...processorGroups].flatMap((each) => each.topics),
   );
   for (const { name } of scheduleTopics) read.delete(name);
   for (const topic of read) await producer.publish([{ topic, key: 'acme', value: Buffer.from('[]'), headers: {} }]);
@@ -121,7 +121,7 @@ test('each blocked sink and processor, and each group without a member, is repor
     }
   };
   const problems = (): Map<string, string | undefined> =>
-    new Map(groupHealth.groups().map((status) => [status.group, formatProblems([status])]));
+    new Map(groupHealth.getStatuses().map((status) => [status.group, formatProblems([status])]));
   await pass();
   for (const group of registered) t.regex(problems().get(group) ?? '', /has made no progress for \d+ seconds/, group);
   for (const group of ofSchedules) t.is(problems().get(group), undefined, `${group} has nothing to read`);

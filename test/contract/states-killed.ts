@@ -1,6 +1,6 @@
 /** A process that is killed while it saves: `node states-killed.ts STORE PATH-OR-URL KEY NUMBER MOMENT`. */
 import { randomBytes } from 'node:crypto';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Collection, Documents } from '../../schemas/ports/documents.ts';
@@ -8,7 +8,7 @@ import { processorStateChunks, processorStates } from '../../schemas/resources/p
 import { patientDocuments } from '../services/patient-documents.ts';
 
 const [store, place = '', key = '', number, moment] = process.argv.slice(2);
-const documents = await (store === 'mongodb' ? patientDocuments(place) : sqliteDocuments({ path: place }));
+const documents = await (store === 'mongodb' ? patientDocuments(place) : openSqliteDocuments({ path: place }));
 
 const waitToBeKilled = async (): Promise<never> => {
   process.stdout.write('now\n');

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { statesContract } from './states.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-states-'));
@@ -12,7 +12,7 @@ test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 
 statesContract('sqlite', {
   async open() {
-    const documents = await sqliteDocuments({ path });
+    const documents = await openSqliteDocuments({ path });
     return [documents, documents];
   },
   store: async () => ['sqlite', path],

@@ -1,9 +1,9 @@
 /** Organizations by the shard on which their telemetry lies. */
 import { randomUUID } from 'node:crypto';
-import { getShardOfPlace, getTenantPlace } from '../../schemas/tables/sharding.ts';
+import { getShardOfPartition, getTenantPartition } from '../../schemas/tables/sharding.ts';
 
 const isOn = (tenant: string, shard: number, shards: number): boolean =>
-  getShardOfPlace(getTenantPlace(tenant), shards) === shard;
+  getShardOfPartition(getTenantPartition(tenant), shards) === shard;
 
 const someTenant = (matchesTenant: (tenant: string) => boolean): string => {
   for (;;) {

@@ -3,11 +3,11 @@ import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
-import { computePhase, itemKey, slotOfPhase } from '../../processors/engine/schedule-times.ts';
+import { computePhase, toItemKey, toSlot } from '../../processors/engine/schedule-times.ts';
 import { scheduleTopics } from '../../processors/index.ts';
 import { openStates } from '../../runtime/states.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
@@ -89,16 +89,16 @@ const readDistinct = async (bus: Bus, { name }: DerivedTopic): Promise<Landed> =
 
 /** What a directory holds in the end. */
 const outcomeOf = async (directory: string, rules: readonly StoredRule[]) => {
-  const bus = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const states = openStates({ documents, clock: systemClock });
   const transitions = await readDistinct(bus, topics.alertTransitions);
   const evaluations = await readDistinct(bus, topics.alertEvaluations);
   const events = await readDistinct(bus, topics.events);
   const saved = new Map<string, { readonly dueMs: number; readonly state: unknown }>();
   for (const { id, tenantId } of rules) {
-    const key = itemKey(tenantId, id);
-    const snapshot = await states.load(`schedules/alert-evaluation/${slotOfPhase(computePhase(key))}`);
+    const key = toItemKey(tenantId, id);
+    const snapshot = await states.load(`schedules/alert-evaluation/${toSlot(computePhase(key))}`);
     const item = snapshot && decodeSlot(snapshot.bytes).items.get(key);
     if (item !== undefined) saved.set(id, { dueMs: item.dueMs, state: JSON.parse(item.state) });
   }
@@ -144,10 +144,10 @@ test('alerts evaluated by processes that die at every stage have the same transi
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const [quiet, disturbed] = [join(root, 'quiet'), join(root, 'disturbed')];
   await mkdir(quiet);
-  const documents = await sqliteDocuments({ path: join(quiet, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(quiet, 'documents.sqlite') });
   copyColumns(join(quiet, 'columns'));
-  const columns = await chdbColumns({ directory: join(quiet, 'columns') });
-  const bus = await segmentsBus({ directory: join(quiet, 'bus') });
+  const columns = await openChdbColumns({ directory: join(quiet, 'columns') });
+  const bus = await openSegmentsBus({ directory: join(quiet, 'bus') });
   await migrate(columns, silentLog);
   await bus.ensureTopics([...allTopics, ...scheduleTopics]);
   const script = await prepareScript({ documents, columns }, lengthMs);

@@ -1,7 +1,7 @@
 /** Alert rules, the log records that they read, at all times of a stretch, and what must follow from them. */
 import '../../subjects/query-kinds.ts';
 import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
-import { computeSharedPhase, itemKey, nextDue } from '../../processors/engine/schedule-times.ts';
+import { computeSharedPhase, getNextDueMs, toItemKey } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -10,9 +10,9 @@ import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
-import type { GroupResponse } from '../../subjects/alerts/answer.ts';
+import type { GroupQueryResult } from '../../subjects/alerts/answer.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
-import { type AlertRule, parseStoredRule, windowMs } from '../../subjects/alerts/rule.ts';
+import { type AlertRule, getWindowMs, parseStoredRule } from '../../subjects/alerts/rule.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { ruleOf } from '../cases/alert-evaluation.ts';
 import { seeded } from '../cases/random.ts';
@@ -27,9 +27,9 @@ export const duesOf = (
   afterMs: number,
   untilMs: number,
 ): number[] => {
-  const phase = computeSharedPhase(tenantId, itemKey(tenantId, id), { everyMs: intervalMs, batchMs });
+  const phase = computeSharedPhase(tenantId, toItemKey(tenantId, id), { everyMs: intervalMs, batchMs });
   const dues: number[] = [];
-  for (let due = nextDue(phase, intervalMs, afterMs); due <= untilMs; due = nextDue(phase, intervalMs, due))
+  for (let due = getNextDueMs(phase, intervalMs, afterMs); due <= untilMs; due = getNextDueMs(phase, intervalMs, due))
     dues.push(due);
   return dues;
 };
@@ -114,7 +114,7 @@ export interface Script {
   evaluations(rule: StoredRule, dues: readonly number[]): Evaluation[];
 }
 
-const answered = (groups: readonly string[], bursts: readonly Burst[]): GroupResponse[] => {
+const answered = (groups: readonly string[], bursts: readonly Burst[]): GroupQueryResult[] => {
   if (groups.length === 0)
     return [
       { labels: {}, points: [bursts.reduce((sum, { records }) => sum + records, 0)], isCount: true, eventCount: 0 },
@@ -138,7 +138,7 @@ const evaluated = (stored: StoredRule, bursts: readonly Burst[], dues: readonly 
   let prior: RuleState = emptyState();
   return dues.map((nowMs) => {
     const endMs = nowMs - (rule.delay === '10s' ? 10_000 : 0);
-    const read = own.filter(({ atMs }) => atMs >= endMs - windowMs(rule) && atMs < endMs);
+    const read = own.filter(({ atMs }) => atMs >= endMs - getWindowMs(rule) && atMs < endMs);
     const answer = { kind: 'groups', unit: '', groups: answered(query.groupBy, read) } as const;
     const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs });
     prior = JSON.parse(JSON.stringify(evaluation.state));

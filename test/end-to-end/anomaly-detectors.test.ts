@@ -38,7 +38,7 @@ let processors = await processing();
 const sinks = await startSinks({
   ...ports,
   embedded: true,
-  only: ['anomaly-scores', 'anomalies', 'anomaly-looks', 'events'],
+  selectedNames: ['anomaly-scores', 'anomalies', 'anomaly-looks', 'events'],
 });
 test.after.always(async () => {
   await processors.stop();

@@ -32,7 +32,7 @@ test.before(async () => {
     await startSinks({
       ...options,
       embedded: true,
-      only: ['alert-transitions', 'alert-evaluations', 'events', 'metrics'],
+      selectedNames: ['alert-transitions', 'alert-evaluations', 'events', 'metrics'],
     }),
   ];
 });
@@ -140,7 +140,7 @@ test('platform alerts are listed among the alerts, marked as such, and acknowled
   t.like(shown, {
     id: 'platform-records-late',
     ruleId: 'platform',
-    ruleName: 'Records land late',
+    ruleName: 'Records are stored late',
     state: 'firing',
     severity: 'error',
     reason: 'sinks.logs is behind',

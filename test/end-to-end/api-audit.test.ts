@@ -17,7 +17,7 @@ import { computeInclusionRoot, isConsistent } from '../../api/groups/audit/chain
 import { createHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
 import { verifyChain } from '../../api/groups/audit/chain/verify-chain.ts';
 import { resignChain } from '../../api/groups/audit/resign-chain.ts';
-import { evidenceReport } from '../../commands/evidence.ts';
+import { createEvidenceReport } from '../../commands/evidence.ts';
 import { createSecretBox, loadSecretKey } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
@@ -229,8 +229,8 @@ test.serial('an exported chain verifies without any store, and a modification in
     [text, '0123456789abcdef', /NOT VERIFIED: it is signed with/],
     ['', undefined, /NOT VERIFIED: this is not an evidence file/],
   ] as const) {
-    const report = await evidenceReport(fileOf(given), key);
-    t.false(report.verified);
+    const report = await createEvidenceReport(fileOf(given), key);
+    t.false(report.isVerified);
     t.regex(report.text, expectedText);
   }
 });
@@ -248,8 +248,8 @@ test.serial(
     t.true(count > 0);
     const as = `token ${await harness.signIn('owner@b.example')}` as const;
     const { body: text } = await harness.request('GET', '/api/audit/export?format=evidence', { as });
-    const { verified, text: reportText } = await evidenceReport(fileOf(text));
-    t.true(verified, reportText);
+    const { isVerified, text: reportText } = await createEvidenceReport(fileOf(text));
+    t.true(isVerified, reportText);
     t.regex(
       reportText,
       new RegExp(`erased +the details of ${count} records by the system at .*, of everybody \\(record \\d+\\)`),
@@ -262,9 +262,9 @@ test.serial(
 
     const unsignedLine = (line: string): string =>
       line.includes(erasureAction) ? line.replace(/,"signature":"[^"]+"/, '') : line;
-    const unsigned = await evidenceReport(fileOf(text.split('\n').map(unsignedLine).join('\n')));
-    t.false(unsigned.verified);
-    t.regex(unsigned.text, /erased +nothing, since it is unsigned/);
+    const unsigned = await createEvidenceReport(fileOf(text.split('\n').map(unsignedLine).join('\n')));
+    t.false(unsigned.isVerified);
+    t.regex(unsigned.text, /erased +no details, because the erasure is not signed/);
     t.regex(unsigned.text, /NOT VERIFIED: the details of record 1 were deleted by the unsigned erasure of record \d+/);
     // The same in the store: both verifiers say the same of it.
     const records = harness.documents.forTenant('b').collection(auditRecords);
@@ -275,7 +275,10 @@ test.serial(
     const { body: found } = await harness.request('GET', '/api/evidence/verify', { as });
     t.like(found, { valid: false, firstBreak: { kind: 'erasure-unsigned', sequence: 1 }, erasedDetails: 0 });
     const { body: exported } = await harness.request('GET', '/api/audit/export?format=evidence', { as });
-    t.regex((await evidenceReport(fileOf(exported))).text, new RegExp(`NOT VERIFIED: ${found.firstBreak.message}`));
+    t.regex(
+      (await createEvidenceReport(fileOf(exported))).text,
+      new RegExp(`NOT VERIFIED: ${found.firstBreak.message}`),
+    );
   },
 );
 

@@ -156,7 +156,7 @@ test.serial(
     t.is(await documents.forTenant('b').collection(projects).count(), 1);
 
     await closeAt(clock.now() - 30 * dayMs);
-    await t.throwsAsync(command({ action: 'reopen-organization', id: 'b' }), { message: /its data is erased/ });
+    await t.throwsAsync(command({ action: 'reopen-organization', id: 'b' }), { message: /its data was erased/ });
     await erase();
     await erase();
     const organization = await stored.find('b');

@@ -1,7 +1,7 @@
 /** One question for a whole dashboard: each result is the one that its query gives alone, and what fails fails alone. */
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/reading.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import type { QueryRequest } from '../../queries/query.ts';
 import type { Result } from '../../queries/result.ts';
@@ -69,7 +69,7 @@ const logs = (given: Fields): Fields => ({
   ...given,
 });
 
-const reading = (): QueryReading => ({
+const reading = (): QueryReader => ({
   columns: harness.columns.forTenant('a'),
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: Date.now(),

@@ -161,10 +161,10 @@ test.serial('an endpoint that does not respond is awaited briefly, and then not 
   const first = await search('certificate of the relay');
   t.true(performance.now() - begunMs < 10_000);
   t.regex(first.items[0]?.text ?? '', /wants another certificate/);
-  t.regex(first.embeddings.reason, /does not answer/);
+  t.regex(first.embeddings.reason, /does not respond/);
   const before = requests.length;
   const second = await search('certificate of the relay');
-  t.regex(second.embeddings.reason, /does not answer.*; the endpoint is called again after 20/);
+  t.regex(second.embeddings.reason, /does not respond.*; the endpoint is called again after 20/);
   t.is(requests.length, before);
   for (const response of held) response.destroy();
   behave = truly;

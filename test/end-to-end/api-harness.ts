@@ -4,12 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
-import { smtpMailer } from '../../adapters/mail-smtp.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createFileMailer } from '../../adapters/mail-file.ts';
+import { createSmtpMailer } from '../../adapters/mail-smtp.ts';
 import { createDeadLetters, type DeadLettersOptions } from '../../api/groups/dead-letter/replay/dead-letters.ts';
 import { hashPassword } from '../../api/identity/password.ts';
 import { startApi } from '../../api/index.ts';
@@ -120,12 +120,12 @@ const sendRequest = async (
   return { status: answer.status, headers: answer.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
 };
 
-const embedded = (path: string): Promise<Documents> => sqliteDocuments({ path });
+const embedded = (path: string): Promise<Documents> => openSqliteDocuments({ path });
 
 type OpenColumns = (directory: string) => Promise<Columns>;
 let openColumns: OpenColumns = (directory) => {
   copyColumns(directory);
-  return chdbColumns({ directory });
+  return openChdbColumns({ directory });
 };
 
 /** Harnesses that start from now on have their columns there instead of in the engine of the process. */
@@ -142,7 +142,7 @@ const openStores = async (
   const documents = await openDocuments(join(directory, 'documents.sqlite'));
   const columns = await openColumns(join(directory, 'columns'));
   await migrate(columns, silentLog);
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
   await bus.ensureTopics(allTopics);
   await seed(documents, named);
   return { documents, columns, bus };
@@ -208,11 +208,11 @@ export const startHarness = async ({
   const settings = parseSettings({ OIQ_DATA_DIR: directory, ...unlimited, ...environment });
   const { columns, bus, ...stores } = sharing ?? (await openStores(directory, openDocuments ?? embedded, named));
   const documents = sharing && openDocuments ? await openDocuments('') : stores.documents;
-  const counters = (await openCounters?.()) ?? memoryCounters({ clock });
+  const counters = (await openCounters?.()) ?? createMemoryCounters({ clock });
   const mailer =
     settings.SMTP_URL === undefined
-      ? fileMailer({ path: join(directory, 'outbox.jsonl') })
-      : smtpMailer({ url: settings.SMTP_URL, from: 'OIQ <noreply@oiq.example>' });
+      ? createFileMailer({ path: join(directory, 'outbox.jsonl') })
+      : createSmtpMailer({ url: settings.SMTP_URL, from: 'OIQ <noreply@oiq.example>' });
   const deadLetters = createDeadLetters({ bus, columns, clock, republish });
   const jobs = runsJobs ? openJobs({ documents, clock, log, metrics }) : idleJobs;
   const api = await startApi({

@@ -1,6 +1,6 @@
 /** What is told of mistakes that people make: the message by itself says what is wrong where, and what to write. */
 import test from 'ava';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -40,9 +40,11 @@ test('a sort by a figure that is not counted names the parameter', async (t) => 
 });
 
 test('a license key is distinguished from a session', async (t) => {
-  const { status, body } = await harness.request('GET', '/api/logs?projectId=p1', { as: `token ${makeLicenseKey()}` });
+  const { status, body } = await harness.request('GET', '/api/logs?projectId=p1', {
+    as: `token ${generateLicenseKey()}`,
+  });
   t.is(status, 401);
-  t.is(body.message, 'this is a license key, with which telemetry is sent: sign in, or use an API token');
+  t.is(body.message, 'this is a license key, which can only send telemetry: sign in, or use an API token');
 });
 
 for (const [requestPath, names] of [

@@ -115,10 +115,10 @@ const failures: Readonly<Record<string, readonly [(response: ServerResponse) => 
     },
     /more than 262144 bytes/,
   ],
-  'hangs up': [(response) => response.destroy(), /does not answer/],
+  'hangs up': [(response) => response.destroy(), /does not respond/],
   // It takes the fifteen seconds that it has.
-  stalls: [() => undefined, /does not answer/],
-  'stalls halfway': [(response) => response.write('{"choices":[{"message":'), /does not answer|cannot be read/],
+  stalls: [() => undefined, /does not respond/],
+  'stalls halfway': [(response) => response.write('{"choices":[{"message":'), /does not respond|cannot be read/],
 };
 for (const [title, [does, reason]] of Object.entries(failures))
   test.serial(`if a model ${title}, the answer is given without it and says so`, async (t) => {

@@ -104,7 +104,7 @@ test.serial('a masked secret keeps its value as long as the destination is uncha
     body: { ...fields, settings: { ...channel.settings, url: 'https://evil.example.com/' } },
   });
   t.is(moved.status, 400);
-  t.regex(JSON.stringify(moved.body), /must be given again/);
+  t.regex(JSON.stringify(moved.body), /must be specified again/);
   const other = await harness.request('PUT', path, {
     body: { ...fields, settings: { type: 'slack', webhookUrl: mask } },
   });

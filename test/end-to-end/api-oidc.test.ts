@@ -78,8 +78,8 @@ test.serial('an issuer that is not a provider, or not the issuer it claims to be
     [{ issuer: null }, /is required/],
     [{ issuer: 'https://10.0.0.1' }, /private network/],
     [{ issuer: 'https://[::1]' }, /private network/],
-    [{ issuer: issuer.replace('127.0.0.1', 'localhost') }, /is not a reachable/],
-    [{ issuer: oidc.harness.url }, /is not a reachable/],
+    [{ issuer: issuer.replace('127.0.0.1', 'localhost') }, /is not the issuer of a reachable/],
+    [{ issuer: oidc.harness.url }, /is not the issuer of a reachable/],
   ];
   for (const [changes, message] of refused) {
     const { status, body } = await oidc.set('a', changes);
@@ -322,11 +322,11 @@ test.serial(
     t.is((await oidc.session(again)).status, 200, 'who was taken in before stays');
     const provedAt = async (): Promise<unknown> => (await get()).body.domains[0].provedAt;
     t.is(typeof (await provedAt()), 'string');
-    const check = (txt: () => Promise<readonly string[] | undefined>): Promise<void> =>
+    const check = (resolveTxt: () => Promise<readonly string[] | undefined>): Promise<void> =>
       recheckDomains({
         documents: harness.documents,
         clock: { now: () => Date.now() },
-        outbound: { fetch: () => Promise.reject(new Error('not asked')), txt },
+        outbound: { fetch: () => Promise.reject(new Error('not asked')), resolveTxt },
         box: createSecretBox('x'.repeat(32)),
       });
     await check(async () => undefined);

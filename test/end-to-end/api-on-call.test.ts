@@ -1,6 +1,6 @@
 /** Schedules, overrides, shifts and escalation policies through the API, over a clock that the test moves. */
 import test from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { memberships } from '../../schemas/resources/user.ts';
 import { readEscalationPolicy, readOnCall } from '../../subjects/on-call/reading.ts';
 import { startHarness } from './api-harness.ts';
@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const clock = { ms: Math.floor(Date.now() / dayMs) * dayMs + 10 * hourMs };
 const now = (): number => clock.ms;
-const harness = await startHarness({ now, openDocuments: (path) => sqliteDocuments({ path, clock: { now } }) });
+const harness = await startHarness({ now, openDocuments: (path) => openSqliteDocuments({ path, clock: { now } }) });
 test.after.always(() => harness.close());
 
 const schedules = '/api/on-call/schedules';

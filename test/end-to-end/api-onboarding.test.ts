@@ -1,6 +1,6 @@
 /** The checklist, the snippets and the doctor over real embedded stores. */
 import test from 'ava';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { buildLicenseKey, type LicenseKey, licenseKeys, toSecretFields } from '../../schemas/resources/license-key.ts';
 import { buildUseId, type LicenseKeyUse, licenseKeyUses } from '../../schemas/resources/license-key-use.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -12,7 +12,7 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const keyOf = async (tenant: string, changes: Partial<LicenseKey> = {}): Promise<string> => {
-  const key = makeLicenseKey();
+  const key = generateLicenseKey();
   const fields = buildLicenseKey(key, { name: 'sender', projectId: 'shop', expiresAt: null });
   await harness.documents
     .forTenant(tenant)
@@ -104,9 +104,9 @@ const diagnose = (body: unknown, as: 'admin' | 'editor' | `token ${string}` = 'a
   harness.request('POST', '/api/onboarding/doctor', { as, body });
 
 test('the doctor distinguishes a misspelt, an unknown, a revoked and an expired key', async (t) => {
-  const misspelt = makeLicenseKey().slice(0, -1);
+  const misspelt = generateLicenseKey().slice(0, -1);
   t.is((await diagnose({ key: misspelt })).body.verdict, 'malformed-key');
-  t.is((await diagnose({ key: makeLicenseKey() })).body.verdict, 'unknown-key');
+  t.is((await diagnose({ key: generateLicenseKey() })).body.verdict, 'unknown-key');
   const past = new Date(Date.now() - 60_000).toISOString();
   t.is((await diagnose({ key: await keyOf('a', { revokedAt: past }) })).body.verdict, 'revoked-key');
   t.is((await diagnose({ key: await keyOf('a', { expiresAt: past }) })).body.verdict, 'expired-key');
@@ -115,7 +115,7 @@ test('the doctor distinguishes a misspelt, an unknown, a revoked and an expired 
 
 test('another organization’s key gets the same response as an unknown key', async (t) => {
   const theirs = await keyOf('b');
-  const unknown = await diagnose({ key: makeLicenseKey(), status: 401 });
+  const unknown = await diagnose({ key: generateLicenseKey(), status: 401 });
   t.deepEqual((await diagnose({ key: theirs, status: 401 })).body, unknown.body);
   const token = await harness.signIn('owner@b.example');
   t.not((await diagnose({ key: theirs }, `token ${token}`)).body.verdict, 'unknown-key');
@@ -215,13 +215,13 @@ test('the doctor counts the ledger’s refused records, and detects an exhausted
 });
 
 test('the doctor recognizes keys that were rotated out', async (t) => {
-  const old = makeLicenseKey();
+  const old = generateLicenseKey();
   const previous = (validUntil: string) => [{ ...toSecretFields(old), rotatedAt: ago(60), validUntil }];
   await keyOf('a', { previous: previous(ago(-600)) });
   const working = await diagnose({ key: old });
   t.is(working.body.verdict, 'rotated-key');
   t.is(working.body.findings[0].level, 'hint');
-  const expiredKey = makeLicenseKey();
+  const expiredKey = generateLicenseKey();
   await keyOf('a', { previous: [{ ...toSecretFields(expiredKey), rotatedAt: ago(60), validUntil: ago(1) }] });
   const over = await diagnose({ key: expiredKey, status: 401 });
   t.is(over.body.verdict, 'rotated-key');

@@ -1,6 +1,6 @@
 /** Pages of incidents through the API: declared with a policy, told on the timeline, acknowledged by their links. */
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
 import { createMailQueue } from '../../api/mail/queue.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
@@ -8,7 +8,7 @@ import { systemClock } from '../../schemas/ports/clock.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { memberships } from '../../schemas/resources/user.ts';
 import { createAcknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
-import { pageGroupKey } from '../../subjects/on-call/page.ts';
+import { getPageGroupKey } from '../../subjects/on-call/page.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -28,12 +28,17 @@ const userOf = async (role: string): Promise<string> => {
 let escalated: Promise<unknown> = Promise.resolve();
 const escalateNow = () => {
   const { documents } = harness;
-  const ports = { documents, clock: systemClock, log: silentLog, counters: memoryCounters({ clock: systemClock }) };
+  const ports = {
+    documents,
+    clock: systemClock,
+    log: silentLog,
+    counters: createMemoryCounters({ clock: systemClock }),
+  };
   const mail = createMailQueue({
     documents,
     clock: systemClock,
     box: createSecretBox('k'.repeat(40)),
-    configured: true,
+    isConfigured: true,
   });
   const settings = { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' };
   return escalateDue({ ...ports, mail, settings }, new AbortController().signal);
@@ -71,7 +76,7 @@ test('an incident declared with a policy pages, and its timeline shows the pages
   const { body } = await request('GET', `/api/incidents/${id}/timeline`);
   const page = body.items.find((entry: { readonly kind: string }) => entry.kind === 'page');
   const row = (attempt: number, state: string) =>
-    `('a', '${page.id}', 'email', '${pageGroupKey(id)}', ${attempt}, '${state}', '', now64(3), now64(3), now64(3))`;
+    `('a', '${page.id}', 'email', '${getPageGroupKey(id)}', ${attempt}, '${state}', '', now64(3), now64(3), now64(3))`;
   await harness.columns.execute(
     `INSERT INTO notification_deliveries (tenant_id, delivery_id, channel_type, group_key, attempt, state, answer, at, queued_at, received_at)
     VALUES ${[row(0, 'queued'), row(1, 'delivered'), row(1, 'delivered')].join(', ')}`,

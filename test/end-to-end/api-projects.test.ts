@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { initializeInstallation } from '../../api/identity/accounts/first-start.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { licenseKeys, toSecretFields } from '../../schemas/resources/license-key.ts';
@@ -83,7 +83,7 @@ test('a Viewer cannot change anything, and an Editor cannot delete anything', as
 
 test('a first start creates a key that is the ingest key of its project and the first audit record', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-first-'));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const first = await initializeInstallation(documents, parseSettings({ OIQ_DATA_DIR: directory }));
   const own = documents.forTenant('default');
   const { ingestKeyId = '' } = (await own.collection(projects).find('default')) ?? {};

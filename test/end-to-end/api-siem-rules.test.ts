@@ -394,7 +394,7 @@ test.serial(
       retroHunting.run(extendedHunt, {
         tenantId: 'a',
         dueMs: Date.now(),
-        mayWait: false,
+        canWait: false,
         state,
         signal: new AbortController().signal,
         emit: { signals: (value: unknown) => void emitted.push(DetectionSignal.parse(value)) },

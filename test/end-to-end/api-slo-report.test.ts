@@ -3,11 +3,11 @@ import test from 'ava';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { sloReports } from '../../schemas/resources/slo-report.ts';
-import type { KnownSlo } from '../../subjects/slos/document.ts';
+import type { IdentifiedSlo } from '../../subjects/slos/document.ts';
 import { readReport } from '../../subjects/slos/report.ts';
-import { periodAt } from '../../subjects/slos/slices/windows.ts';
+import { findPeriod } from '../../subjects/slos/slices/windows.ts';
 import { readSloStatuses, readStatus } from '../../subjects/slos/status.ts';
-import { readSlo } from '../../subjects/slos/stored.ts';
+import { parseStoredSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -114,7 +114,7 @@ for (const slice of ['1m', '15m'])
     const body = { name, type: 'ratio', targetPct: 99, query };
     const { id } = (await harness.request('POST', '/api/slos', { as: 'editor', body })).body;
     const stored = (await harness.documents.forTenant('a').collection(slos).find(id)) as StoredSlo & StoredMetadata;
-    const known = { id, slo: readSlo(stored) } as KnownSlo;
+    const known = { id, slo: parseStoredSlo(stored) } as IdentifiedSlo;
     const fromMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
     const sliceMs = Number.parseInt(slice, 10) * minuteMs;
     const slices = 20;
@@ -129,7 +129,7 @@ for (const slice of ['1m', '15m'])
     const assertAgreesAt = async (nowMs: number) => {
       const status = await readStatus(reading, known, { nowMs });
       const [snapshot] = await readSloStatuses(reading, [known], { nowMs });
-      const periods = [periodAt({ ...calendar, period: 'day' }, fromMs)];
+      const periods = [findPeriod({ ...calendar, period: 'day' }, fromMs)];
       const report = await readReport(reading, known, { periods, nowMs, maintenance: [], targetAt: () => 99 });
       const [period] = report.periods;
       for (const one of [snapshot, period])

@@ -6,13 +6,13 @@ import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../schemas/slo-slices.ts';
-import { seriesId } from '../../subjects/slos/measurement-times.ts';
+import { getSeriesId } from '../../subjects/slos/measurement-times.ts';
 import type { SloQuery } from '../../subjects/slos/query.ts';
-import { asNumber, decimal, divide } from '../../subjects/slos/slices/fraction.ts';
+import { decimalToFraction, divide, fractionToNumber } from '../../subjects/slos/slices/fraction.ts';
 import { runSlo } from '../../subjects/slos/slices/run-slo.ts';
 import { type MeasuredSlice, readSlices } from '../../subjects/slos/slices/slices.ts';
 import { readSloStatuses } from '../../subjects/slos/status.ts';
-import { readSlo } from '../../subjects/slos/stored.ts';
+import { parseStoredSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -37,7 +37,7 @@ const made = async (fields: object): Promise<StoredSlo & StoredMetadata> => {
 const slicesOf = (slo: StoredSlo & StoredMetadata, fromMs = 0, toMs = nowMs + hourMs): Promise<MeasuredSlice[]> =>
   readSlices(
     { columns: harness.columns.forTenant('a') },
-    { sloId: slo.id, series: seriesId(readSlo(slo) as NonNullable<ReturnType<typeof readSlo>>) },
+    { sloId: slo.id, series: getSeriesId(parseStoredSlo(slo) as NonNullable<ReturnType<typeof parseStoredSlo>>) },
     { fromMs, toMs },
   );
 const sumOf = (slices: readonly MeasuredSlice[]) =>
@@ -305,7 +305,11 @@ test('the status of each budgeting method is exact', async (t) => {
     sli: 0.52,
     good: 26,
     total: 50,
-    budget: { total: 14.4, remaining: -9.6, remainingPct: asNumber(divide(decimal(-960), decimal(14.4))) },
+    budget: {
+      total: 14.4,
+      remaining: -9.6,
+      remainingPct: fractionToNumber(divide(decimalToFraction(-960), decimalToFraction(14.4))),
+    },
   });
   t.like(await statusOf(byRatios), {
     sli: 0.9856,
@@ -461,7 +465,7 @@ test('the list shows the status of each SLO, and reads windows of the same lengt
   };
   const known = all.map(({ id, ...stored }) => ({
     id,
-    slo: readSlo(stored) as NonNullable<ReturnType<typeof readSlo>>,
+    slo: parseStoredSlo(stored) as NonNullable<ReturnType<typeof parseStoredSlo>>,
   }));
   t.is((await readSloStatuses({ columns }, known, { nowMs }))[2]?.total, 93);
   t.is(statements, 3, 'how far they are measured, and slices of a day and of three days');

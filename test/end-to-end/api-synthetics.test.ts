@@ -3,7 +3,7 @@ import test from 'ava';
 import { probeTokenPrefix, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
 import { syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
 import { syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
-import { lastDueAt } from '../../subjects/synthetics/due-times.ts';
+import { findLastDueMs } from '../../subjects/synthetics/due-times.ts';
 import { startHarness } from './api-harness.ts';
 
 const harness = await startHarness();
@@ -366,7 +366,7 @@ test('for each location the screenshots of the last passed and the last failed r
     every: '1m',
     locations: ['local', location],
   });
-  const dueMs = lastDueAt({ id, every: '1m' }, location, Date.now());
+  const dueMs = findLastDueMs({ id, every: '1m' }, location, Date.now());
   const send = async (change: object, key = token): Promise<string> => {
     const body = { checkId: id, dueMs, startedAtMs: dueMs, outcome: 'passed', content: '/9j/good', ...change };
     const headers = { authorization: `Bearer ${key}` };
@@ -404,7 +404,7 @@ test('for each location the screenshots of the last passed and the last failed r
     every: '1m',
     locations: [other.id],
   });
-  const due = lastDueAt({ id: second, every: '1m' }, other.id, Date.now());
+  const due = findLastDueMs({ id: second, every: '1m' }, other.id, Date.now());
   t.is(await send({ checkId: second, dueMs: due, startedAtMs: due }, other.token), '');
   const pictures = harness.documents.forTenant('a').collection(syntheticPictures);
   t.is(await pictures.count({ checkId: second }), 1);

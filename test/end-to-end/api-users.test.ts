@@ -5,10 +5,10 @@ import { hashPassword } from '../../api/identity/password.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { projects } from '../../schemas/resources/project.ts';
-import { noQuota } from '../../schemas/resources/quota.ts';
+import { emptyQuota } from '../../schemas/resources/quota.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, type Role, roles, users, usersTenant } from '../../schemas/resources/user.ts';
-import { retentionPolicies } from '../../sinks/retention.ts';
+import { readRetentionPolicies } from '../../sinks/retention.ts';
 import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -256,7 +256,7 @@ test.serial('retention is set within the plan, and the removal of old data follo
   t.deepEqual(set.body.effective, { logs: 7, metrics: before.plan.metrics, traces: before.plan.traces });
   t.is((await recordOf(set)).action, 'organization.set-retention');
   const policies = [];
-  for await (const policy of retentionPolicies(harness.documents)) policies.push(policy);
+  for await (const policy of readRetentionPolicies(harness.documents)) policies.push(policy);
   t.deepEqual(policies.find(({ tenantId }) => tenantId === 'a')?.days, set.body.effective);
   for (const [days, path] of [
     [{ logs: before.plan.logs + 1 }, 'days.logs'],
@@ -296,7 +296,7 @@ test('preferences are per user and organization, with defaults', async (t) => {
 
 test.serial('a write that changes nothing creates no version and no record', async (t) => {
   const { id } = await person({ a: 'viewer' });
-  const quota = { day: noQuota.day, month: noQuota.month };
+  const quota = { day: emptyQuota.day, month: emptyQuota.month };
   const writes: readonly (readonly [method: string, path: string, same: object, other: object])[] = [
     ['PATCH', '/api/account', {}, { timeZone: 'Europe/Zurich' }],
     ['PUT', '/api/account/retention', { days: {} }, { days: { logs: 3 } }],

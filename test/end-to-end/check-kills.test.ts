@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { createHttpSource } from '../../probes/http-source.ts';
-import { Pace } from '../../probes/pace.ts';
+import { RateLimiter } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { scheduleTopics } from '../../processors/index.ts';
 import { createEgressPolicy } from '../../runtime/egress-policy.ts';
@@ -153,7 +153,7 @@ interface Row {
 
 /** What landed, by a process that has nothing else of the platform. */
 const landed = async () => {
-  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  const columns = await openChdbColumns({ directory: join(directory, 'columns') });
   const runs = await columns.query<Row & Record<string, unknown>>(
     `SELECT check_id AS id, location AS place, toString(toUnixTimestamp64Milli(due)) AS due, trace_id AS trace, message AS message
     FROM synthetic_runs WHERE tenant_id = 'a' AND is_manual = 0`,
@@ -211,7 +211,7 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
     startProbe({
       source: createHttpSource({ url, token, probe: id, onRefused: (reasons) => t.fail(reasons.join()) }),
       egressPolicy,
-      pace: new Pace(),
+      pace: new RateLimiter(),
       log: silentLog,
       chromium: { program: '/none/chromium', hasSandbox: true },
     }),

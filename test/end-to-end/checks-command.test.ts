@@ -80,7 +80,7 @@ test.serial('a refused document is reported with file, line and field, and nothi
   t.regex(out, /refused {3}Router\n {10}ping\.yml:1: labels: must have team=shop\n/);
   t.deepEqual((await names()).toSorted(), ['Cart', 'Mail', 'Router']);
   put('shop/two.yaml', ...tcp('Mail', 25), '---', ...tcp('Mail', 26));
-  t.regex((await oiq('plan')).out, /shop\/two\.yaml:\d+: name: is that of a check in shop\/two\.yaml:1/);
+  t.regex((await oiq('plan')).out, /shop\/two\.yaml:\d+: name: is already the name of a check in shop\/two\.yaml:1/);
 });
 
 test.serial('checks with the label and without a file are named, and deleted by --prune', async (t) => {

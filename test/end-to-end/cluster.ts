@@ -1,7 +1,7 @@
 /** The cluster form with servers of a test's own, which it may stop and kill. */
 import { join } from 'node:path';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { openMongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { startBrokers } from '../services/kafka-cluster.ts';
@@ -35,7 +35,7 @@ export interface Cluster {
 }
 
 const spreadOver = async (url: string, shards: number): Promise<void> => {
-  const documents = await mongoDocuments({ url });
+  const documents = await openMongoDocuments({ url });
   try {
     await documents.forTenant(organizationsTenant).collection(organizations).update('default', { shards });
   } finally {

@@ -6,9 +6,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -25,11 +25,11 @@ const after = Number(process.argv[2]);
 const stream: Bus =
   settings.KAFKA_BROKERS.length > 0
     ? await openKafkaBus({ brokers: settings.KAFKA_BROKERS, sessionTimeoutMs: 6000 })
-    : await segmentsBus({ directory: join(settings.DATA_DIR, 'bus'), lockWaitMs: 10_000 });
+    : await openSegmentsBus({ directory: join(settings.DATA_DIR, 'bus'), lockWaitMs: 10_000 });
 const stored =
   settings.CLICKHOUSE_URL === undefined
-    ? await chdbColumns({ directory: join(settings.DATA_DIR, 'columns') })
-    : await clickhouseColumns({ urls: settings.CLICKHOUSE_URL });
+    ? await openChdbColumns({ directory: join(settings.DATA_DIR, 'columns') })
+    : await openClickhouseColumns({ urls: settings.CLICKHOUSE_URL });
 
 /** Small ranges, so that there are many to crash in. */
 const bus: Bus = {
@@ -69,7 +69,7 @@ const sinks = await startSinks({
   log: silentLog,
   clock: systemClock,
   embedded: false,
-  only: ['logs'],
+  selectedNames: ['logs'],
 });
 do await delay(200);
 while ((await lagOf(bus, 'sinks.logs')) > 0);

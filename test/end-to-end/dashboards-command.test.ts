@@ -163,11 +163,12 @@ const shared = (
 } => {
   const own = mkdtempSync(join(folder, `${id}-`));
   const api = new DashboardsApi(harness.url, token);
-  const deployment = { api, source, prunes: true, takesOver: false };
+  const deployment = { api, source, shouldPrune: true, shouldTakeOver: false };
   return {
     folder: own,
     deployment,
-    plan: async (takesOver = false) => createPlan(await readDashboardFolder(own, source), { ...deployment, takesOver }),
+    plan: async (shouldTakeOver = false) =>
+      createPlan(await readDashboardFolder(own, source), { ...deployment, shouldTakeOver }),
   };
 };
 const wentOf = async (steps: AsyncIterable<Step> | Iterable<Step>): Promise<string[]> => {
@@ -192,7 +193,7 @@ test.serial('a dashboard managed by another source is refused, is not deleted, a
   rmSync(join(other.folder, 'b.yaml'));
   t.deepEqual(await wentOf(await other.plan()), [refused, 'absent mine']);
 
-  const takingOver = { ...other.deployment, takesOver: true };
+  const takingOver = { ...other.deployment, shouldTakeOver: true };
   t.deepEqual(await wentOf(applySteps(await other.plan(true), takingOver)), ['changed taken', 'deleted mine']);
   t.like((await read('taken')).body, { name: 'Mine', source: 'git:second' });
   t.deepEqual(await wentOf(await one.plan()), [
@@ -217,7 +218,7 @@ test.serial('changes, creations and deletions by others between plan and apply p
   const body = { name: 'Private', visibility: 'private' };
   t.is((await harness.request('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
   t.deepEqual(await wentOf(applySteps(planned, deployment)), [
-    'refused b-changed: somebody changed it meanwhile: plan and apply again',
+    'refused b-changed: it was changed in the meantime: plan and apply again',
     'refused b-gone: the dashboard does not exist in this organization',
     'refused b-made: a dashboard with the id "b-made" already exists: choose another',
     'changed b-same',

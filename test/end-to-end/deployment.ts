@@ -1,10 +1,10 @@
 /** Installations for tests and benchmarks: set up as a first start would, with limits out of the way. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
 import { initializeInstallation } from '../../api/identity/accounts/first-start.ts';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { parseSettings } from '../../schemas/settings.ts';
@@ -16,7 +16,7 @@ import { owner } from './oiq-process.ts';
 const noLimit = 1_000_000_000;
 
 const setUp = async (documents: Documents): Promise<string> => {
-  const licenseKey = makeLicenseKey();
+  const licenseKey = generateLicenseKey();
   try {
     await documents.ensureCollections(collections);
     await initializeInstallation(
@@ -43,7 +43,7 @@ const setUp = async (documents: Documents): Promise<string> => {
 export const embeddedDeployment = async (dataDirectory: string): Promise<string> => {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   copyColumns(join(dataDirectory, 'columns'));
-  return setUp(await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') }));
+  return setUp(await openSqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') }));
 };
 
 /** Sets up an installation whose documents are in a MongoDB database; answers its license key. */

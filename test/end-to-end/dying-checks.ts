@@ -22,7 +22,7 @@ const portsOf = (role: string) => ({ ...(role === dying ? { columns, documents, 
 const sinks = await startSinks({
   ...portsOf('sinks'),
   embedded: true,
-  only: ['synthetic-runs', 'synthetic-states'],
+  selectedNames: ['synthetic-runs', 'synthetic-states'],
 });
 const processors = await startProcessors({ ...portsOf('processors'), only: ['heartbeats'] });
 const evaluators = await startProcessors({ ...portsOf('evaluators'), only: ['check-states'] });

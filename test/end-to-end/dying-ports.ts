@@ -1,9 +1,9 @@
 /** The embedded stores of a process that kills itself when it comes to a stage for the N-th time. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Collection, CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
@@ -52,7 +52,7 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
     process.kill(process.pid, 'SIGKILL');
   };
 
-  const stored = await chdbColumns({ directory: join(directory, 'columns') });
+  const stored = await openChdbColumns({ directory: join(directory, 'columns') });
   const columns: Columns = {
     async insert(...block) {
       await reached('before an insert');
@@ -71,7 +71,7 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
       return {
         ...own,
         query: (...args) => around(() => own.query(...args)),
-        native: (...args) => around(() => own.native(...args)),
+        queryNative: (...args) => around(() => own.queryNative(...args)),
       };
     },
     query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
@@ -82,7 +82,7 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
     close: () => stored.close(),
   };
 
-  const storedDocuments = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const storedDocuments = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
 
   const saving = async <Result>(write: () => Promise<Result>): Promise<Result> => {
     await reached('before a save');
@@ -137,7 +137,7 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
     close: () => storedDocuments.close(),
   };
 
-  const stream = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
+  const stream = await openSegmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
   const bus: Bus = {
     ensureTopics: (all) => stream.ensureTopics(all),
     async producer() {

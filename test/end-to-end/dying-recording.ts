@@ -19,7 +19,7 @@ const { columns, documents, bus, evaluated, close } = await openDying({ director
 const clock = { nowMs: Number(from) };
 console.log(clock.nowMs);
 const shared = { bus, documents, columns, metrics: silentMetrics, log: silentLog, clock: { now: () => clock.nowMs } };
-const sinks = await startSinks({ ...shared, embedded: true, only: ['metrics'], threads: 1 });
+const sinks = await startSinks({ ...shared, embedded: true, selectedNames: ['metrics'], threads: 1 });
 const settings = parseSettings({});
 const role = await startProcessors({ ...shared, settings, only: ['recording-rules', 'alert-evaluation'] });
 const isPublished = ({ source: item, ruleId }: (typeof evaluatedSources)[number]): boolean =>

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { createFileMailer } from '../../adapters/mail-file.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { parseSettings } from '../../schemas/settings.ts';
@@ -13,9 +13,9 @@ export const roleParts = (directory: string, environment: Readonly<Record<string
     clock,
     log: silentLog,
     metrics: silentMetrics,
-    counters: memoryCounters({ clock }),
+    counters: createMemoryCounters({ clock }),
     settings: parseSettings({ OIQ_DATA_DIR: directory, ...environment }),
-    mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
+    mailer: createFileMailer({ path: join(directory, 'outbox.jsonl') }),
   };
 };
 

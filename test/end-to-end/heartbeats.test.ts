@@ -17,7 +17,7 @@ const ports = portsOf(harness, {
 await harness.bus.ensureTopics(scheduleTopics);
 const openProcessors = () => startProcessors({ ...ports, only: ['heartbeats', 'check-states'] });
 let processors = await openProcessors();
-const sinks = await startSinks({ ...ports, embedded: true, only: ['synthetic-runs', 'synthetic-states'] });
+const sinks = await startSinks({ ...ports, embedded: true, selectedNames: ['synthetic-runs', 'synthetic-states'] });
 const receivers = await startReceivers(ports);
 const ingest = `http://${receivers.addresses.OTLP_HTTP_ADDRESS}`;
 

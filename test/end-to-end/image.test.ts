@@ -171,7 +171,7 @@ test('the image built by the Dockerfile runs unprivileged, on a read-only file s
   await eventually('it is ready or ended', async () => started.exitCode !== null || isReady());
   t.is(started.exitCode, null, output);
   const checked = await run(...command(['check', '--seconds', '600']), { cwd: image, env: environment });
-  t.regex(checked.stdout, /answers with it/);
+  t.regex(checked.stdout, /returned it/);
   started.kill('SIGTERM');
   const [code] = await once(started, 'exit');
   t.is(code, 0, output);

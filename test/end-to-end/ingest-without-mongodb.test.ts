@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { openMongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { freePorts } from '../services/ports.ts';
 import { type Instance, startService, unavailable } from '../services/services.ts';
@@ -129,7 +129,7 @@ serial('a key revoked as soon as MongoDB is back is refused, and so is a key rev
   await eventually('degraded', () => isDegraded(oiq));
   t.is(await send(oiq), 200);
   await mongodb.start();
-  const documents = await mongoDocuments({ url: mongodb.url });
+  const documents = await openMongoDocuments({ url: mongodb.url });
   t.teardown(() => documents.close());
   const keys = documents.forTenant('default').collection(licenseKeys);
   const [key] = (await keys.list()).items;

@@ -1,9 +1,9 @@
 /** License keys from the API that mints them to the receivers that go by them, over any store. */
 import { hash, randomUUID } from 'node:crypto';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { startReceivers } from '../../receivers/index.ts';
-import { isWellFormed } from '../../schemas/license-key-format.ts';
+import { isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
@@ -33,7 +33,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     receivers = await startReceivers({
       bus: harness.bus,
       documents,
-      counters: memoryCounters({ clock }),
+      counters: createMemoryCounters({ clock }),
       metrics: silentMetrics,
       log,
       clock,
@@ -91,7 +91,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
 
   test(`${store}: a key is shown once, works, and is stored nowhere in plain text`, async (t) => {
     const { key, ...view } = await mint();
-    t.true(isWellFormed(key));
+    t.true(isWellFormedLicenseKey(key));
     t.true(key.startsWith(view.prefix) && view.prefix.length < 16);
     t.is(view.state, 'active');
     t.is(view.lastUsedAt, null);

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
-import { smtpMailer } from '../../adapters/mail-smtp.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createFileMailer } from '../../adapters/mail-file.ts';
+import { createSmtpMailer } from '../../adapters/mail-smtp.ts';
 import { startMailDelivery } from '../../api/mail/delivery.ts';
 import { type MailDraft, renderMail, sanitizeName } from '../../api/mail/mail-text.ts';
 import { createMailQueue } from '../../api/mail/queue.ts';
@@ -35,8 +35,8 @@ const makeMail = (to: string, subject = 'Grüße'): MailDraft => ({
 let files = 0;
 const queueOver = async (mailer: Mailer, waitsMs: readonly number[] = [20, 20, 20]) => {
   files++;
-  const documents = await sqliteDocuments({ path: join(directory, `documents-${files}.sqlite`) });
-  const queue = createMailQueue({ documents, clock, box, configured: mailer.isDelivering });
+  const documents = await openSqliteDocuments({ path: join(directory, `documents-${files}.sqlite`) });
+  const queue = createMailQueue({ documents, clock, box, isConfigured: mailer.isDelivering });
   const start = async () => {
     const jobs = openJobs({ documents, clock, log: silentLog, metrics: silentMetrics });
     const delivery = await startMailDelivery({ documents, clock, log: silentLog, box, mailer, jobs, waitsMs });
@@ -57,7 +57,7 @@ const until = (holds: () => Promise<boolean>): Promise<void> => eventually(Strin
 
 test('a message reaches the server as it was written, and leaves nothing behind', async (t) => {
   const server = await startSmtpServer();
-  const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }));
+  const { start, stored, put, queue, documents } = await queueOver(createSmtpMailer({ url: server.url, from }));
   const delivery = await start();
   const id = await put(makeMail('ann@a.example'));
   const mail = await server.next(() => true);
@@ -75,7 +75,7 @@ test('a message reaches the server as it was written, and leaves nothing behind'
 
 test('the content of a message is encrypted while it waits, and a change that fails sends nothing', async (t) => {
   const server = await startSmtpServer();
-  const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }));
+  const { start, stored, put, queue, documents } = await queueOver(createSmtpMailer({ url: server.url, from }));
   const id = await put(makeMail('ann@a.example'));
   t.is(await queue.readDeliveryState(id), 'queued');
   t.notRegex(JSON.stringify(await stored.find(id)), /ann|token|Line one/);
@@ -101,7 +101,7 @@ test('a message is retried while the server is down or busy, even after a restar
   const server = await startSmtpServer();
   const { url } = server;
   await server.close();
-  const { start, stored, put, documents } = await queueOver(smtpMailer({ url, from }), Array(1000).fill(20));
+  const { start, stored, put, documents } = await queueOver(createSmtpMailer({ url, from }), Array(1000).fill(20));
   const first = await start();
   const id = await put(makeMail('ann@a.example'));
   await until(async () => ((await stored.find(id))?.attempts ?? 0) >= 2);
@@ -120,7 +120,7 @@ test('a message is retried while the server is down or busy, even after a restar
 
 test('two instances send each message once', async (t) => {
   const server = await startSmtpServer();
-  const { start, stored, put, documents } = await queueOver(smtpMailer({ url: server.url, from }));
+  const { start, stored, put, documents } = await queueOver(createSmtpMailer({ url: server.url, from }));
   const instances = await Promise.all([start(), start()]);
   await Promise.all(Array.from({ length: 20 }, (_, index) => put(makeMail(`user${index}@a.example`))));
   await until(async () => (await stored.count()) === 0);
@@ -133,7 +133,7 @@ test('two instances send each message once', async (t) => {
 
 test('a message is given up with a reason if the server refuses it permanently, all attempts fail, or it is too old', async (t) => {
   const server = await startSmtpServer();
-  const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }), [10]);
+  const { start, stored, put, queue, documents } = await queueOver(createSmtpMailer({ url: server.url, from }), [10]);
   server.refusals.push('550 no such user');
   const delivery = await start();
   const refused = await put(makeMail('nobody@a.example'));
@@ -156,7 +156,7 @@ test('a message is given up with a reason if the server refuses it permanently, 
 
 test('without a server messages are stored in a file that only its owner can read', async (t) => {
   const path = join(directory, 'made', 'outbox.jsonl');
-  const { start, stored, put, queue, documents } = await queueOver(fileMailer({ path }));
+  const { start, stored, put, queue, documents } = await queueOver(createFileMailer({ path }));
   const delivery = await start();
   const id = await put(makeMail('ann@a.example', 'One'));
   await put(makeMail('bob@a.example', 'Two'));
@@ -174,7 +174,10 @@ test('without a server messages are stored in a file that only its owner can rea
 
 test('a header must be one line and a recipient one address, or the message is refused permanently', async (t) => {
   const server = await startSmtpServer();
-  const mailers = [smtpMailer({ url: server.url, from }), fileMailer({ path: join(directory, 'refused.jsonl') })];
+  const mailers = [
+    createSmtpMailer({ url: server.url, from }),
+    createFileMailer({ path: join(directory, 'refused.jsonl') }),
+  ];
   const validMail = renderMail(makeMail('ann@a.example'));
   const broken = [
     { ...validMail, subject: 'Hello\r\nBcc: eve@evil.example' },

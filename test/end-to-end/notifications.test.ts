@@ -21,7 +21,7 @@ const processors = await startProcessors({
 const sinks = await startSinks({
   ...ports,
   embedded: true,
-  only: ['notification-deliveries', 'alert-transitions', 'events'],
+  selectedNames: ['notification-deliveries', 'alert-transitions', 'events'],
 });
 test.after.always(async () => {
   await processors.stop();
@@ -111,7 +111,7 @@ test.serial('a failure to evaluate rules is notified to the channel of the organ
     documents: harness.documents,
     columns: harness.columns,
     clock,
-    groupStatuses: { groups: () => [] },
+    groupStatuses: { getStatuses: () => [] },
     operator: [],
     publish: (transition) =>
       producer.publish([
@@ -125,14 +125,14 @@ test.serial('a failure to evaluate rules is notified to the channel of the organ
     publishEvent: async () => {},
   });
   t.teardown(() => watch.close());
-  await watch.check();
+  await watch.checkPlatform();
   clock.nowMs += 120_000;
-  await watch.check();
+  await watch.checkPlatform();
   await comes(() => receiver.received.length > 0);
   t.like(receiver.received[0]?.body, { status: 'firing', commonLabels: { alertname: 'PlatformRulesNotEvaluated' } });
   await harness.request('DELETE', `/api/alerts/rules/${made.body.id}`);
   await comes(async () => {
-    await watch.check();
+    await watch.checkPlatform();
     return receiver.received.some(({ body }) => body.status === 'resolved');
   });
 });

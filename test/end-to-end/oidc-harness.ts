@@ -31,7 +31,7 @@ export const startOidcHarness = async (): Promise<OidcHarness> => {
   let aheadMs = 0;
   const harness = await startHarness({
     now: () => Date.now() + aheadMs,
-    outbound: { fetch: outbound.fetch, txt: async (name) => records.get(name) ?? [] },
+    outbound: { fetch: outbound.fetch, resolveTxt: async (name) => records.get(name) ?? [] },
   });
   const provider = await startOpenIdProvider([
     {

@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { buildEndpoints } from '../../api/groups/onboarding/endpoints.ts';
 import { keyPlaceholder } from '../../api/groups/onboarding/snippet.ts';
 import { snippets } from '../../api/groups/onboarding/snippets.ts';
 import { startReceivers } from '../../receivers/index.ts';
 import { receivers } from '../../receivers/registry.ts';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
@@ -43,7 +43,7 @@ test('the doctor gets the outcome of a key’s requests from the receivers', asy
   const harness = await startHarness();
   t.teardown(() => harness.close());
   const keyOf = async (allowedCidrs: string[]): Promise<string> => {
-    const key = makeLicenseKey();
+    const key = generateLicenseKey();
     const fields = buildLicenseKey(key, { name: 'sender', projectId: 'shop', expiresAt: null });
     await harness.documents
       .forTenant('a')
@@ -55,7 +55,7 @@ test('the doctor gets the outcome of a key’s requests from the receivers', asy
   const started = await startReceivers({
     bus: harness.bus,
     documents: harness.documents,
-    counters: memoryCounters(),
+    counters: createMemoryCounters(),
     clock: systemClock,
     metrics: silentMetrics,
     log: silentLog,

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
+import { createFileMailer } from '../../adapters/mail-file.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -66,8 +66,8 @@ test.before(async () => {
     metrics: silentMetrics,
     log: silentLog,
     clock: systemClock,
-    counters: memoryCounters({ clock: systemClock }),
-    mailer: fileMailer({ path: join(harness.directory, 'mails') }),
+    counters: createMemoryCounters({ clock: systemClock }),
+    mailer: createFileMailer({ path: join(harness.directory, 'mails') }),
   };
   await harness.bus.ensureTopics(scheduleTopics);
   await sendToChannel();
@@ -75,7 +75,7 @@ test.before(async () => {
   const landing = ['alert-transitions', 'alert-evaluations', 'notification-deliveries'];
   roles = [
     await startProcessors({ ...options, only }),
-    await startSinks({ ...options, embedded: true, only: landing }),
+    await startSinks({ ...options, embedded: true, selectedNames: landing }),
   ];
   // Minutes old: a rule is tried over evaluations that are a minute apart.
   await harness.columns.execute(

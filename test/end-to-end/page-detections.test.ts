@@ -461,7 +461,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await baseline.getByRole('heading', { name: 'As <u>installed</u>' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await baseline.getByRole('button', { name: 'Approve' }).click();
-  await baseline.getByRole('alert').filter({ hasText: 'no file was seen there' }).waitFor();
+  await baseline.getByRole('alert').filter({ hasText: 'no file was observed there' }).waitFor();
   await baseline.getByRole('button', { name: 'Delete' }).click();
   await baseline.getByRole('button', { name: 'Delete permanently' }).click();
   await baseline.waitFor({ state: 'detached' });

@@ -27,7 +27,7 @@ const harness = await startHarness({ environment });
 const ports = portsOf(harness, environment);
 await harness.bus.ensureTopics(scheduleTopics);
 const processors = await startProcessors({ ...ports, only: ['check-states'] });
-const sinks = await startSinks({ ...ports, embedded: true, only: ['synthetic-runs', 'synthetic-states'] });
+const sinks = await startSinks({ ...ports, embedded: true, selectedNames: ['synthetic-runs', 'synthetic-states'] });
 
 /** A request that was answered: of which run, by which process of which location. */
 interface Answered {

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { buildLicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -73,7 +73,7 @@ const projectOf = (file: string, index: number): string => `${file}-${index}`;
 
 /** A license key for each part, whose project no other part has. */
 const makeKeys = async (): Promise<ReadonlyMap<string, string>> => {
-  const documents = await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
   const keys = new Map<string, string>();
   try {
     await documents
@@ -86,7 +86,7 @@ const makeKeys = async (): Promise<ReadonlyMap<string, string>> => {
     for (const [file, all] of parts)
       for (const index of all.keys()) {
         const projectId = projectOf(file, index);
-        const key = makeLicenseKey();
+        const key = generateLicenseKey();
         keys.set(projectId, key);
         await documents
           .forTenant('default')

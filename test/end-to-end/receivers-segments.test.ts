@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { decompress } from '../../schemas/compression.ts';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
@@ -15,7 +15,7 @@ import { manyRequests, running } from '../contract/receivers-fixture.ts';
 
 test('every acknowledged record is in the log once, including large requests, and refused bodies are in the dead letter queue', async (t) => {
   const directory = await mkdtemp(path.join(tmpdir(), 'oiq-receivers-bus-'));
-  const bus = await segmentsBus({ directory });
+  const bus = await openSegmentsBus({ directory });
   await bus.ensureTopics(allTopics);
   {
     await using fixture = await running({ bus, plan: manyRequests });

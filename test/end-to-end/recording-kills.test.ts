@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { scheduleTopics } from '../../processors/index.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted.ts';
@@ -37,7 +37,7 @@ const program = 'dying-recording.ts';
 
 /** Messages of the topic that had come before. */
 const repeatedIn = async (directory: string): Promise<number> => {
-  const bus = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
   let repeated = 0;
   for (const { partition, earliest, end } of await bus.offsets(topics.remoteWrite.name)) {
     const seenPositions = new ConsumedPositions();
@@ -53,10 +53,10 @@ const repeatedIn = async (directory: string): Promise<number> => {
 test('samples of recording rules and of alerts land once each, whenever the processes that evaluate and land them die', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'oiq-recording-kills-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   copyColumns(join(directory, 'columns'));
-  const made = await chdbColumns({ directory: join(directory, 'columns') });
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  const made = await openChdbColumns({ directory: join(directory, 'columns') });
+  const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
   await migrate(made, silentLog);
   await bus.ensureTopics([...allTopics, ...scheduleTopics]);
   const fromMs = await prepareRecording(documents);
@@ -77,7 +77,7 @@ test('samples of recording rules and of alerts land once each, whenever the proc
   t.is(last.code, 0, last.output);
 
   t.true((await repeatedIn(directory)) > 0, 'nothing came again');
-  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  const columns = await openChdbColumns({ directory: join(directory, 'columns') });
   t.teardown(() => columns.close());
   const expected = expectedSamples(fromMs, untilMs);
   t.deepEqual(await landedSamples(columns), expected);

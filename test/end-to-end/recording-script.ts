@@ -1,7 +1,7 @@
 /** Groups of recording rules and alerts whose samples follow from their due times alone, and the samples that must have landed. */
 import '../../subjects/query-kinds.ts';
 import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
-import { computePhase, computeSharedPhase, itemKey, nextDue } from '../../processors/engine/schedule-times.ts';
+import { computePhase, computeSharedPhase, getNextDueMs, toItemKey } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -39,10 +39,11 @@ export const evaluatedSources = [
 
 export const dueTimesOf = (source: RuleSource, afterMs: number, untilMs: number): number[] => {
   const { tenantId } = source;
-  const key = itemKey(tenantId, source.id);
+  const key = toItemKey(tenantId, source.id);
   const phase = isAlert(source) ? computeSharedPhase(tenantId, key, { everyMs, batchMs }) : computePhase(key);
   const dues: number[] = [];
-  for (let due = nextDue(phase, everyMs, afterMs); due <= untilMs; due = nextDue(phase, everyMs, due)) dues.push(due);
+  for (let due = getNextDueMs(phase, everyMs, afterMs); due <= untilMs; due = getNextDueMs(phase, everyMs, due))
+    dues.push(due);
   return dues;
 };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { buildDeadLetterMessages } from '../../schemas/dead-letter.ts';
 import { type DeadLetterCommand, deadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';
 import { read, signIn, spawnOiq, startOiq } from './oiq-process.ts';
@@ -62,7 +62,7 @@ const hashes = (bodies: readonly Buffer[]): string[] =>
 
 /** Letters of bodies that were refused once and would be taken today. */
 const buryValid = async (dataDirectory: string, ids: readonly string[]): Promise<void> => {
-  const bus = await segmentsBus({ directory: join(dataDirectory, 'bus') });
+  const bus = await openSegmentsBus({ directory: join(dataDirectory, 'bus') });
   const producer = await bus.producer();
   for (const id of ids) {
     const body = logsRequest('replayed', [`body of ${id}`]);

@@ -1,7 +1,7 @@
 /** One message that nobody can process among a thousand good ones: the others land, it is in the dead letter, the lag is 0. */
 import { join } from 'node:path';
 import test from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { deadLetterCommand } from './dead-letter-command.ts';
 import { startOiq } from './oiq-process.ts';
 import { handlePoison, judgePoison, publishPoison } from './poison.ts';
@@ -10,7 +10,7 @@ import { drained, installation } from './reliability.ts';
 
 test.serial('embedded: the other 999 land and the poison message is one dead letter', async (t) => {
   const { dataDirectory, environment } = await installation(t, 'poison');
-  const bus = await segmentsBus({ directory: join(dataDirectory, 'bus') });
+  const bus = await openSegmentsBus({ directory: join(dataDirectory, 'bus') });
   await publishPoison(bus);
   await bus.close();
   const oiq = await startOiq({ dataDirectory, environment });

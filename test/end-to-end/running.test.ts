@@ -118,7 +118,7 @@ test.serial('a second process on the same data directory is refused with a remed
   t.is(code, 1);
   t.regex(
     output,
-    /in use by another running oiq \(pid \d+\): stop that one first, or give this one a directory of its own/,
+    /in use by another running oiq \(pid \d+\): stop that process first, or use another data directory for this one/,
   );
 });
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { shardCount } from '../budget.ts';
 import { spread } from '../contract/spread-columns.ts';
@@ -16,7 +16,7 @@ import { useColumns } from './api-harness.ts';
 const openServed = async (): Promise<Columns> => {
   const database = `api_${randomUUID().slice(0, 8)}`;
   const server = (await startServices(['clickhouse'])).url('clickhouse');
-  const columns = await clickhouseColumns({ urls: [`${server}/${database}`] });
+  const columns = await openClickhouseColumns({ urls: [`${server}/${database}`] });
   return new Proxy(columns, {
     get(target, name) {
       if (name === 'close')
@@ -47,7 +47,7 @@ const openSharded = async (): Promise<Columns> => {
   shards ??= startedShards();
   const database = `api_${randomUUID().slice(0, 8)}`;
   const urls = (await shards).map((url) => `${url}/${database}`);
-  return spread(await clickhouseColumns({ urls, cluster: clusterName }));
+  return spread(await openClickhouseColumns({ urls, cluster: clusterName }));
 };
 
 /** Registers the tests of a suite, to run over a ClickHouse server, or over shards of a cluster. */

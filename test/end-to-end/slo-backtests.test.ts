@@ -1,8 +1,8 @@
 /** Rules of objectives, evaluated minute by minute as slices were measured, and backtested over the same time. */
 import test from 'ava';
 import { alertBacktesting } from '../../processors/alerts/alert-backtests.ts';
-import { alertEvaluation, evaluationMoments } from '../../processors/alerts/alert-evaluation.ts';
-import { computeSharedPhase, itemKey, nextDue } from '../../processors/engine/schedule-times.ts';
+import { alertEvaluation, getDueTiming } from '../../processors/alerts/alert-evaluation.ts';
+import { computeSharedPhase, getNextDueMs, toItemKey } from '../../processors/engine/schedule-times.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { alertBacktests } from '../../schemas/resources/alert-backtest.ts';
@@ -32,7 +32,7 @@ const request = async (method: string, path: string, body?: object) => {
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
 const idle = () => ({
   tenantId: 'a',
-  mayWait: false,
+  canWait: false,
   signal: new AbortController().signal,
   ports: { columns: harness.columns, documents: harness.documents },
 });
@@ -44,10 +44,10 @@ const evaluating = (document: StoredAlertRule & StoredMetadata) => {
   const rule = parseStoredRule(document);
   if (rule === undefined) throw new Error('it is not understood');
   const everyMs = parseDurationMs(rule.interval);
-  const phase = computeSharedPhase('a', itemKey('a', rule.id), { everyMs, ...evaluationMoments(rule) });
+  const phase = computeSharedPhase('a', toItemKey('a', rule.id), { everyMs, ...getDueTiming(rule) });
   const transitions: AlertTransition[] = [];
   let state: unknown = emptyState();
-  let dueMs = nextDue(phase, everyMs, beginMs);
+  let dueMs = getNextDueMs(phase, everyMs, beginMs);
   let evaluations = 0;
   const ignored = (): void => undefined;
   const upTo = async (ms: number): Promise<void> => {

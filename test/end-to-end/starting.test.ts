@@ -131,7 +131,7 @@ test.serial(
       t.is(output, '');
       t.true(
         errors.includes(
-          `${dataDirectory}/documents.sqlite holds no installation, but there is data of one (topic otlp.logs`,
+          `${dataDirectory}/documents.sqlite contains no installation, but data of an installation exists (topic otlp.logs`,
         ),
         errors,
       );

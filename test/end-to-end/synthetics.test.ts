@@ -7,7 +7,7 @@ import { createPublisher } from '../../api/event-publisher.ts';
 import { openLocalWork } from '../../api/index.ts';
 import { createHttpSource } from '../../probes/http-source.ts';
 import { startLocalProbes } from '../../probes/local.ts';
-import { Pace } from '../../probes/pace.ts';
+import { RateLimiter } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { checkStates } from '../../processors/synthetics/check-states.ts';
@@ -17,7 +17,7 @@ import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
-import { lastDueAt } from '../../subjects/synthetics/due-times.ts';
+import { findLastDueMs } from '../../subjects/synthetics/due-times.ts';
 import { eventually } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
 import { portsOf } from './harness-ports.ts';
@@ -31,7 +31,7 @@ const processors = await startProcessors({ ...ports, only: ['check-states', 'ale
 const sinks = await startSinks({
   ...ports,
   embedded: true,
-  only: [
+  selectedNames: [
     ...['logs', 'metrics', 'traces'],
     'synthetic-runs',
     'synthetic-states',
@@ -87,7 +87,7 @@ const probeOf = (token: string, probe: string) =>
   startProbe({
     source: createHttpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
     egressPolicy,
-    pace: new Pace(),
+    pace: new RateLimiter(),
     log: silentLog,
     chromium: { program: '/none/chromium', hasSandbox: true },
     pollMs: 300,
@@ -218,7 +218,7 @@ test.serial('results are accepted only for assigned runs, and a repetition count
   const check = { id: (await made(checks, checkAt('assigned', [location]))).id, every: '10s' };
   const foreign = await made(checks, checkAt('foreign', ['local']), elsewhere);
   // The first one after the check was made.
-  const dueMs = lastDueAt(check, location, Date.now()) + 10_000;
+  const dueMs = findLastDueMs(check, location, Date.now()) + 10_000;
   await eventually('it is due', () => Date.now() >= dueMs);
   const result: ProbeResult = {
     checkId: check.id,
@@ -252,7 +252,7 @@ test.serial('results are accepted only for assigned runs, and a repetition count
   t.regex(await reasons({}, other.token), /no check of this location/);
   t.regex(await reasons({ requestId: 'nothing' }), /not requested/);
 
-  const later = lastDueAt(check, location, Date.now() - 10_000);
+  const later = findLastDueMs(check, location, Date.now() - 10_000);
   if (later !== dueMs) await send([{ ...result, dueMs: later, startedAtMs: later }]);
   await eventually('what was sent again merged', async () => {
     const { items } = await read(`${checks}/${check.id}/runs`);
@@ -292,11 +292,11 @@ test.serial(
       return (await harness.request('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body
         .requestedRuns;
     };
-    const dueMs = lastDueAt({ id, every }, here.id, Date.now());
+    const dueMs = findLastDueMs({ id, every }, here.id, Date.now());
     t.is((await alarm(here.token, dueMs + 1)).status, 200);
     t.deepEqual(await requestedRuns(silent.token), [], 'a run that was not due asks nobody');
     await alarm(here.token, dueMs);
-    await alarm(there.token, lastDueAt({ id, every }, there.id, Date.now()));
+    await alarm(there.token, findLastDueMs({ id, every }, there.id, Date.now()));
     t.is((await requestedRuns(silent.token)).length, 1, 'once in an interval, whoever tells');
     t.deepEqual(await requestedRuns(here.token), [], 'the one that told is asked for nothing');
     isUp = false;
@@ -319,7 +319,7 @@ test.serial(
     const { id } = await made(checks, { ...checkAt('missed', [location]), every: '1m' });
     const document = await harness.documents.forTenant('a').collection(syntheticChecks).find(id);
     if (document === undefined) throw new Error('the check is not there');
-    const fromMs = lastDueAt({ id, every: '1m' }, location, Date.now() - 1_800_000);
+    const fromMs = findLastDueMs({ id, every: '1m' }, location, Date.now() - 1_800_000);
     const outcomes = ['passed', 'passed', 'failed', 'failed', 'passed', 'passed'] as const;
     const results = outcomes.map((outcome, at) => ({
       checkId: id,
@@ -356,7 +356,7 @@ test.serial(
       return (await checkStates.run(document, {
         tenantId: 'a',
         dueMs,
-        mayWait: false,
+        canWait: false,
         state,
         emit,
         signal,
@@ -400,7 +400,7 @@ test.serial('a check whose results are all late is down, alerts, and its uptime 
   const lateMs = 45_000;
   let lastDueMs = 0;
   const sending = setInterval(() => {
-    const dueMs = lastDueAt({ id, every: '10s' }, location, Date.now() - lateMs);
+    const dueMs = findLastDueMs({ id, every: '10s' }, location, Date.now() - lateMs);
     if (dueMs === lastDueMs) return;
     lastDueMs = dueMs;
     const result = { checkId: id, dueMs, startedAtMs: dueMs + 5, outcome: 'failed', attempts: 1, durationMs: 3 };
@@ -429,7 +429,7 @@ test.serial('an outage whose results land while nothing is read is alerted once 
   const headers = { authorization: `Bearer ${token}` };
   const send = (outcomes: string, endMs: number) => {
     const results = [...outcomes].map((outcome, index) => {
-      const dueMs = lastDueAt({ id, every: '10s' }, location, endMs) - (outcomes.length - 1 - index) * 10_000;
+      const dueMs = findLastDueMs({ id, every: '10s' }, location, endMs) - (outcomes.length - 1 - index) * 10_000;
       const result = { checkId: id, dueMs, startedAtMs: dueMs + 5, attempts: 1, durationMs: 3, phases: {}, steps: [] };
       return { ...result, outcome: outcome === 'p' ? 'passed' : 'failed', message: '', traceId: 'd'.repeat(32) };
     });

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import test from 'ava';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
 import { tracesRequest } from '../cases/sink-tables.ts';
@@ -44,7 +44,7 @@ const garbage = Buffer.from('none of this is OTLP, whatever the headers say');
 
 /** Past the receivers: messages of 2 records, and two that no sink can land. */
 const publishPoison = async (dataDirectory: string): Promise<void> => {
-  const bus = await segmentsBus({ directory: join(dataDirectory, 'bus') });
+  const bus = await openSegmentsBus({ directory: join(dataDirectory, 'bus') });
   const producer = await bus.producer();
   const message = (value: Buffer, records: number) => {
     const member = { length: value.length, size: value.length, records, receivedAtMs: Date.now() };

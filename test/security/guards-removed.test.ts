@@ -80,7 +80,7 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
   },
   'a cookie opens a WebSocket from our own pages only': {
     file: 'api/identity/session.ts',
-    original: "method === 'HEAD') && !opensSocket)",
+    original: "method === 'HEAD') && !isWebSocket)",
     replacement: "method === 'HEAD'))",
     guard: ['test/end-to-end/live-tail.test.ts', 'nobody gets in*'],
   },

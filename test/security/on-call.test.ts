@@ -1,6 +1,6 @@
 /** Two organizations: what one of them names, pages or acknowledges reaches nobody and nothing of the other, and links open only what they are for. */
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
 import { createToken } from '../../api/identity/accounts/one-time-tokens.ts';
 import { createMailQueue } from '../../api/mail/queue.ts';
@@ -310,13 +310,13 @@ test.serial(
 const box = createSecretBox('k'.repeat(40));
 const escalate = () => {
   const { documents } = harness;
-  const mail = createMailQueue({ documents, clock: systemClock, box, configured: true });
+  const mail = createMailQueue({ documents, clock: systemClock, box, isConfigured: true });
   const ports = {
     documents,
     mail,
     clock: systemClock,
     log: silentLog,
-    counters: memoryCounters({ clock: systemClock }),
+    counters: createMemoryCounters({ clock: systemClock }),
   };
   const settings = { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' };
   return escalateDue({ ...ports, settings }, new AbortController().signal);

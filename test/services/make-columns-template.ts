@@ -1,8 +1,8 @@
 /** Makes the template of tables, in the directory of its argument. */
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 
-const columns = await chdbColumns({ directory: process.argv[2] ?? '' });
+const columns = await openChdbColumns({ directory: process.argv[2] ?? '' });
 await migrate(columns, silentLog);
 await columns.close();

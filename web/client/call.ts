@@ -44,10 +44,10 @@ export const declareCall = <Operation extends OperationDeclaration>(
 
 /** A configuration resource, with its view for callers */
 interface Resource {
-  shown(document: never, context: never): Promise<unknown>;
+  toView(document: never, context: never): Promise<unknown>;
 }
 /** View of a configuration resource */
-export type ResourceView<Kind extends Resource> = Awaited<ReturnType<Kind['shown']>>;
+export type ResourceView<Kind extends Resource> = Awaited<ReturnType<Kind['toView']>>;
 
 /** List operation with any filters, because the compiler cannot infer the filters of a generated operation */
 export type WithFilters<Operation extends OperationDeclaration> = Omit<Operation, 'query'> & {

@@ -7,8 +7,8 @@ export const agentsightGroup = defineGroup({
   planned: [
     ['GET /api/agentsight/agents', 'viewer', 'AI agents observed by eBPF'],
     ['GET /api/agentsight/agents/{id}', 'viewer', 'one agent: processes, files, connections, model calls'],
-    ['GET /api/agentsight/events', 'viewer', 'its activity, in order'],
+    ['GET /api/agentsight/events', 'viewer', 'activity of an agent, in chronological order'],
     ['GET /api/agentsight/sessions', 'viewer', 'sessions: intent (prompts) and effect (system actions)'],
-    ['GET /api/agentsight/risks', 'viewer', 'risky actions found'],
+    ['GET /api/agentsight/risks', 'viewer', 'detected risky actions'],
   ],
 });

@@ -10,7 +10,7 @@ import { FeedEvent } from '../../../subjects/events/events.ts';
 import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { KubernetesEvent } from '../../../subjects/kubernetes/events.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -18,7 +18,7 @@ import { AnomalyView, toAnomalyView } from './anomaly-view.ts';
 import { readClusterEventsNear, readEventsNear, toRange } from './near.ts';
 import { readFeedback } from './stored-feedback.ts';
 
-export const anomalyId = z.strictObject({ id: z.string().min(1).max(256) });
+export const anomalyParams = z.strictObject({ id: z.string().min(1).max(256) });
 
 export const listAnomalies = defineOperation({
   method: 'GET',
@@ -37,24 +37,28 @@ export const listAnomalies = defineOperation({
   async handler({ caller, query }, ports) {
     const reading = createReading(caller, ports);
     const page = parseHistoryPage('anomalies', query, reading);
-    const { shown, nextCursor } = finishHistoryPage('anomalies', await readAnomalies(reading, query, page), {
-      ...page,
-      limit: query.limit,
-      idOf: ({ id }) => id,
-    });
-    const ids = [...new Set(shown.map(({ detectorId, key }) => buildFeedbackId(detectorId, key)))];
+    const { shown: pageAnomalies, nextCursor } = finishHistoryPage(
+      'anomalies',
+      await readAnomalies(reading, query, page),
+      {
+        ...page,
+        limit: query.limit,
+        getId: ({ id }) => id,
+      },
+    );
+    const ids = [...new Set(pageAnomalies.map(({ detectorId, key }) => buildFeedbackId(detectorId, key)))];
     const matchingFeedback =
       ids.length === 0 ? [] : await readFeedback(ports.documents.forTenant(caller.tenantId), { id: { $in: ids } });
-    return { items: shown.map((each) => toAnomalyView(each, matchingFeedback)), nextCursor };
+    return { items: pageAnomalies.map((each) => toAnomalyView(each, matchingFeedback)), nextCursor };
   },
 });
 
 const GroupContribution = z.strictObject({ group: z.string(), change: z.number(), share: z.number() });
 const NullableNumber = z.number().nullable();
 
-/** Number of steps of the series in an anomaly's answer: before it, after it, and in total. */
+/** Number of steps of the series in the response: before the anomaly, after it, and in total. */
 const pointLimits = { before: 60, after: 20, max: 1000 };
-const similarWithinMs = 90 * 86_400_000;
+const similarityWindowMs = 90 * 86_400_000;
 
 export const showAnomaly = defineOperation({
   method: 'GET',
@@ -62,7 +66,7 @@ export const showAnomaly = defineOperation({
   operationId: 'showAnomaly',
   summary: 'Get an anomaly: the expected values, the contributing groups, changes near it, and similar anomalies',
   role: 'viewer',
-  params: anomalyId,
+  params: anomalyParams,
   response: z.strictObject({
     ...AnomalyView.shape,
     points: z
@@ -94,7 +98,7 @@ export const showAnomaly = defineOperation({
   async handler({ caller, params, signal }, ports) {
     const reading = createReading(caller, ports);
     const anomaly = await findAnomaly(reading, params.id);
-    if (anomaly === undefined) throw notFound('anomaly');
+    if (anomaly === undefined) throw createNotFoundError('anomaly');
     const { beginMs, endMs, stepMs } = anomaly;
     const partial: z.output<typeof Incompleteness>[] = [];
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
@@ -110,7 +114,7 @@ export const showAnomaly = defineOperation({
       readAnomalies(
         reading,
         { detectorId: anomaly.detectorId, series: anomaly.key, direction: anomaly.direction },
-        { range: toRange(Math.max(0, beginMs - similarWithinMs), beginMs - 1), limit: 10 },
+        { range: toRange(Math.max(0, beginMs - similarityWindowMs), beginMs - 1), limit: 10 },
       ),
       readAnomalies(reading, {}, { range: toRange(beginMs - 5 * stepMs, beginMs + 5 * stepMs), limit: 21 }),
       tenantDocuments.collection(anomalyFeedback).find(buildFeedbackId(anomaly.detectorId, anomaly.key)),
@@ -137,8 +141,8 @@ interface RequestContext {
 }
 
 /**
- * The groups that contributed to the anomaly; a reason if they cannot be determined, because the rest of the answer is
- * still useful.
+ * Returns the groups that contributed to the anomaly; a reason if they cannot be determined, because the rest of the
+ * response is still useful.
  */
 const findContributions = async (
   anomaly: StoredAnomaly,
@@ -148,7 +152,7 @@ const findContributions = async (
   const stored = await ports.documents.forTenant(caller.tenantId).collection(anomalyDetectors).find(anomaly.detectorId);
   const detector = stored && parseStoredDetector(stored);
   if (detector === undefined)
-    return { ...noContributions, reason: 'its detector, which defined the counted value, was deleted' };
+    return { ...noContributions, reason: 'its detector, which defined the query, was deleted' };
   try {
     return await readContributions(detector.query, anomaly, { reading: createReading(caller, ports), signal });
   } catch (error) {

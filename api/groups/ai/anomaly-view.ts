@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { anomalySigns } from '../../../schemas/anomalies.ts';
 import { type AnomalyFeedback, anomalyVerdicts } from '../../../schemas/resources/anomaly-feedback.ts';
 import { describeAnomaly } from '../../../subjects/anomalies/scores/anomaly-text.ts';
-import { weeklyOccurrences } from '../../../subjects/anomalies/scores/scorer.ts';
+import { computeWeeklyOccurrences } from '../../../subjects/anomalies/scores/scorer.ts';
 import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 
 const NullableNumber = z.number().nullable();
@@ -72,7 +72,7 @@ export const toAnomalyView = (
     sign: anomaly.sign,
     direction: anomaly.direction,
     score,
-    timesPerWeek: weeklyOccurrences(score),
+    timesPerWeek: computeWeeklyOccurrences(score),
     peakAt: toIsoTime(anomaly.peakMs),
     value,
     expected: anomaly.expected,

@@ -16,16 +16,16 @@ const NullableNumber = z.number().nullable();
 const pointsPerBatch = 500;
 
 const scorePoints = async (points: readonly Point[], falseAlarmsPerWeek: number, signal: AbortSignal) => {
-  const scored: Scored[] = [];
+  const scoredPoints: Scored[] = [];
   let state: Uint8Array | undefined;
   for (let start = 0; start < points.length; start += pointsPerBatch) {
     const batch = scoreSeries(points.slice(start, start + pointsPerBatch), { falseAlarmsPerWeek }, state);
     state = batch.state;
-    scored.push(...batch.scored);
+    scoredPoints.push(...batch.scored);
     await yieldToEventLoop();
     signal.throwIfAborted();
   }
-  return { scored, state };
+  return { scored: scoredPoints, state };
 };
 
 export const detectAnomalies = defineOperation({
@@ -61,25 +61,25 @@ export const detectAnomalies = defineOperation({
     partial: PartialResults,
   }),
   async handler({ caller, body, signal }, ports) {
-    const requested = await readRequestedSeries(body, { caller, ports, signal });
-    const rateOfEachSeries = body.falseAlarmsPerWeek / Math.max(1, requested.series.length);
+    const requestedSeries = await readRequestedSeries(body, { caller, ports, signal });
+    const falseAlarmsPerSeries = body.falseAlarmsPerWeek / Math.max(1, requestedSeries.series.length);
     const series = [];
-    for (const { points, name, labels, unit } of requested.series) {
-      const { scored, state } = await scorePoints(points, rateOfEachSeries, signal);
+    for (const { points, name, labels, unit } of requestedSeries.series) {
+      const { scored: scoredPoints, state } = await scorePoints(points, falseAlarmsPerSeries, signal);
       series.push({
         name,
         labels: { ...labels },
         unit,
         isLearning: state === undefined || isLearning(state),
-        points: scored.map(toRow),
-        anomalies: findEpisodes(scored),
+        points: scoredPoints.map(toPointTuple),
+        anomalies: findEpisodes(scoredPoints),
       });
     }
-    return { series, partial: requested.partial };
+    return { series, partial: requestedSeries.partial };
   },
 });
 
-const toRow = ({ timeMs, score, expected, low, high, isAnomalous }: Scored) =>
+const toPointTuple = ({ timeMs, score, expected, low, high, isAnomalous }: Scored) =>
   [timeMs, score, expected, low, high, isAnomalous] as [
     number,
     number,

@@ -4,13 +4,13 @@ import { queryVersion } from '../../../queries/query.ts';
 import { Validity } from '../../../queries/validity.ts';
 import type { CollectionDefinition, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { anomalyDetectors, maxDetectors, type StoredDetector } from '../../../schemas/resources/anomaly-detector.ts';
-import { DetectorFields, parseStoredDetector, requiredEntitlements } from '../../../subjects/anomalies/detector.ts';
+import { DetectorFields, listRequiredEntitlements, parseStoredDetector } from '../../../subjects/anomalies/detector.ts';
 import { findDetectorProblems } from '../../../subjects/anomalies/detector-problems.ts';
 import { DetectorStatus, readStatuses } from '../../../subjects/anomalies/detector-status.ts';
-import { fieldErrors } from '../../errors.ts';
+import { createFieldErrors } from '../../errors.ts';
 import { createReading, readValidities } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { readFeedback } from './stored-feedback.ts';
 
@@ -28,12 +28,15 @@ const toViews = async (
   documents: readonly (DetectorDocument & StoredMetadata)[],
   { caller, ports }: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
-  const parsed = documents.map((document) => ({ document, fields: parseStoredDetector(document) ?? document }));
-  const detectors = parsed.map(({ document: { id, createdAt }, fields }) => ({ ...fields, id, createdAt }));
+  const parsedDetectors = documents.map((document) => ({
+    document,
+    fields: parseStoredDetector(document) ?? document,
+  }));
+  const detectors = parsedDetectors.map(({ document: { id, createdAt }, fields }) => ({ ...fields, id, createdAt }));
   const tenantDocuments = ports.documents.forTenant(caller.tenantId);
   const [validities, statuses] = await Promise.all([
     readValidities(
-      parsed.map(({ fields }) => fields.query),
+      parsedDetectors.map(({ fields }) => fields.query),
       caller,
       ports,
     ),
@@ -44,7 +47,7 @@ const toViews = async (
         return [];
       }),
   ]);
-  return parsed.map(({ document: { id, version, createdAt, updatedAt }, fields }, index) => ({
+  return parsedDetectors.map(({ document: { id, version, createdAt, updatedAt }, fields }, index) => ({
     ...DetectorFields.parse(
       Object.fromEntries(Object.entries(fields).filter(([name]) => name in DetectorFields.shape)),
     ),
@@ -85,12 +88,12 @@ export const detectorResource = defineResource<typeof DetectorFields, DetectorDo
   live: true,
   show: toViews,
   initial: () => ({ queryVersion }),
-  prepare(after, { caller }) {
-    const problems = findDetectorProblems(after);
-    if (problems.length > 0) throw fieldErrors(problems);
-    for (const entitlement of requiredEntitlements(after)) requireEntitlement(caller, entitlement);
-    return { ...after, queryVersion };
+  prepare(fields, { caller }) {
+    const problems = findDetectorProblems(fields);
+    if (problems.length > 0) throw createFieldErrors(problems);
+    for (const entitlement of listRequiredEntitlements(fields)) requireEntitlement(caller, entitlement);
+    return { ...fields, queryVersion };
   },
   maxCount: maxDetectors,
-  list: { searched: ['name', 'description'], filters: { projectId: equals('projectId') } },
+  list: { searched: ['name', 'description'], filters: { projectId: createEqualsFilter('projectId') } },
 });

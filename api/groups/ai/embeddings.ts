@@ -1,11 +1,11 @@
 /**
- * Vectors of passages and questions from an embedding endpoint, which also find passages with the same meaning in other
+ * Vectors of passages and questions from an embedding endpoint. They also find passages with the same meaning in other
  * words.
  */
 import { z } from 'zod';
 import { KeyedMutex } from '../../../runtime/keyed-mutex.ts';
 import { type PassageIndex, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
-import { cosine, quantize, type Vector, Vectors, vectorKey } from '../../../subjects/runbooks/vectors.ts';
+import { computeCosine, quantize, toVectorKey, type Vector, VectorCache } from '../../../subjects/runbooks/vectors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { canUseModel, type ModelContext, type ModelResult, sendToModel } from './model.ts';
 import { readVectors, storeVectors } from './stored-vectors.ts';
@@ -21,9 +21,9 @@ const maxBytes = 8 * 1024 * 1024;
 const maxTexts = 8 * textsPerRequest;
 const maxMs = 5_000;
 /** How long a search waits for the vector of its question */
-const questionMs = 3_000;
+const questionTimeoutMs = 3_000;
 /** How long an endpoint is not called for an organization after a failure or timeout */
-const restMs = 30_000;
+const pauseMs = 30_000;
 
 const Embeddings = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1).max(8_192) })),
@@ -31,17 +31,17 @@ const Embeddings = z.object({
 
 /** Embedding state that a process keeps in memory. */
 class ProcessState {
-  readonly vectors = new Vectors();
-  /** One search of an organization at a time embeds passages, so that each passage is paid for once. */
+  readonly vectors = new VectorCache();
+  /** One search of an organization at a time embeds passages, so that each passage is embedded, and billed, only once. */
   readonly mutex = new KeyedMutex();
   /** By organization: why the endpoint is not called, and until when. */
   readonly pausedUntil = new Map<string, { readonly reason: string; readonly untilMs: number }>();
 }
-const known = new WeakMap<Ports['settings'], ProcessState>();
-const processStateOf = ({ settings }: Pick<Ports, 'settings'>): ProcessState => {
-  const own = known.get(settings) ?? new ProcessState();
-  known.set(settings, own);
-  return own;
+const processStates = new WeakMap<Ports['settings'], ProcessState>();
+const getProcessState = ({ settings }: Pick<Ports, 'settings'>): ProcessState => {
+  const processState = processStates.get(settings) ?? new ProcessState();
+  processStates.set(settings, processState);
+  return processState;
 };
 
 /** HTTP statuses that reject the texts themselves, as opposed to the request rate or the API key. */
@@ -63,14 +63,14 @@ const parseVectors = (answer: unknown, count: number): readonly Vector[] | undef
   const { data = [] } = Embeddings.safeParse(answer).data ?? {};
   const byIndex = new Map(data.map(({ index, embedding }) => [index, embedding]));
   const [first = []] = byIndex.values();
-  const read: Vector[] = [];
+  const vectors: Vector[] = [];
   for (let index = 0; index < count; index++) {
     const numbers = byIndex.get(index) ?? [];
     const vector = numbers.length === first.length ? quantize(numbers) : undefined;
     if (vector === undefined) return undefined;
-    read.push(vector);
+    vectors.push(vector);
   }
-  return data.length === count ? read : undefined;
+  return data.length === count ? vectors : undefined;
 };
 
 /** Text as sent to the endpoint. */
@@ -82,13 +82,13 @@ const embed = async (
   { model, timeoutMs }: { readonly model: string; readonly timeoutMs?: number },
   context: ModelContext,
 ): Promise<ModelResult<readonly Vector[]>> => {
-  const { pausedUntil } = processStateOf(context.ports);
+  const { pausedUntil } = getProcessState(context.ports);
   const { tenantId } = context.caller;
   const nowMs = context.ports.clock.now();
-  const resting = pausedUntil.get(tenantId);
-  if (resting !== undefined && nowMs < resting.untilMs)
+  const pause = pausedUntil.get(tenantId);
+  if (pause !== undefined && nowMs < pause.untilMs)
     return {
-      reason: `${resting.reason}; the endpoint is called again after ${new Date(resting.untilMs).toISOString()}`,
+      reason: `${pause.reason}; the endpoint is called again after ${new Date(pause.untilMs).toISOString()}`,
     };
   pausedUntil.delete(tenantId);
   const inputs = texts.map(truncateText);
@@ -100,7 +100,7 @@ const embed = async (
       model,
       maxBytes,
       timeoutMs,
-      sent: JSON.stringify(inputs),
+      sentText: JSON.stringify(inputs),
       // An estimate, about right for English.
       tokens: Math.ceil(inputs.reduce((sum, { length }) => sum + length, 0) / 3),
       body: { model, input: inputs, encoding_format: 'float' },
@@ -109,19 +109,19 @@ const embed = async (
     context,
   );
   if ('status' in result && !textErrorStatuses.has(result.status))
-    pausedUntil.set(tenantId, { reason: result.reason, untilMs: context.ports.clock.now() + restMs });
+    pausedUntil.set(tenantId, { reason: result.reason, untilMs: context.ports.clock.now() + pauseMs });
   return result;
 };
 
 export interface QuestionSimilarity {
-  /** Similarity of a passage's text to the question; undefined if unknown. */
+  /** Returns the similarity of a passage's text to the question; undefined if unknown. */
   readonly similarity: (text: string) => number | undefined;
   readonly usage: z.output<typeof EmbeddingUsage>;
 }
 
-const unknown = (): undefined => undefined;
+const getUnknownSimilarity = (): undefined => undefined;
 
-const halves = (texts: readonly string[]): (readonly string[])[] => {
+const splitInHalf = (texts: readonly string[]): (readonly string[])[] => {
   const middle = Math.ceil(texts.length / 2);
   return [texts.slice(0, middle), texts.slice(middle)];
 };
@@ -140,17 +140,17 @@ const embedMissing = async (
   { model, rejectedVector, store }: EmbeddingBatchOptions,
   context: ModelContext,
 ) => {
-  const begunMs = performance.now();
-  const batches = Array.from({ length: Math.ceil(texts.length / textsPerRequest) }, (_, nth) =>
-    texts.slice(nth * textsPerRequest, (nth + 1) * textsPerRequest),
+  const startedMs = performance.now();
+  const batches = Array.from({ length: Math.ceil(texts.length / textsPerRequest) }, (_, batchIndex) =>
+    texts.slice(batchIndex * textsPerRequest, (batchIndex + 1) * textsPerRequest),
   ) as (readonly string[])[];
   for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
-    if (performance.now() - begunMs > maxMs) return 'the embeddings endpoint is slow';
+    if (performance.now() - startedMs > maxMs) return 'the embeddings endpoint is slow';
     const result = await embed(batch, { model }, context);
     if ('read' in result) await store(batch, result.read);
     else if (!textErrorStatuses.has(result.status)) return result.reason;
     else if (batch.length === 1) await store(batch, [rejectedVector]);
-    else batches.unshift(...halves(batch));
+    else batches.unshift(...splitInHalf(batch));
   }
   return null;
 };
@@ -162,22 +162,22 @@ const fillMissing = async (
   context: ModelContext,
 ): Promise<string | null> => {
   const { tenantId } = context.caller;
-  const { vectors } = processStateOf(context.ports);
+  const { vectors } = getProcessState(context.ports);
   const documents = context.ports.documents.forTenant(tenantId);
-  const keys = new Set([...index.writtenTexts(new Set(sources))].map(vectorKey));
+  const keys = new Set([...index.writtenTexts(new Set(sources))].map(toVectorKey));
   await readVectors(documents, { model, keys, nowMs: context.ports.clock.now() }, (key, vector) => {
     if (vector.length === length) vectors.set(tenantId, key, vector);
   });
-  const missing = texts.filter((text) => vectors.get(tenantId, vectorKey(text))?.length !== length);
+  const missing = texts.filter((text) => vectors.get(tenantId, toVectorKey(text))?.length !== length);
   return await embedMissing(
     missing.slice(0, maxTexts),
     {
       model,
       rejectedVector: new Int8Array(length),
-      async store(given, read) {
-        const own = given.map((text, nth) => [vectorKey(text), read[nth] ?? new Int8Array()] as const);
-        for (const [key, vector] of own) vectors.set(tenantId, key, vector);
-        await storeVectors(documents, model, own);
+      async store(batchTexts, read) {
+        const entries = batchTexts.map((text, nth) => [toVectorKey(text), read[nth] ?? new Int8Array()] as const);
+        for (const [key, vector] of entries) vectors.set(tenantId, key, vector);
+        await storeVectors(documents, model, entries);
       },
     },
     context,
@@ -191,32 +191,39 @@ export const compareToQuestion = async (
   context: ModelContext,
 ): Promise<QuestionSimilarity> => {
   const { EMBEDDING_MODEL: model } = context.ports.settings;
-  if (model === undefined || !canUseModel(context)) return { similarity: unknown, usage: null };
+  if (model === undefined || !canUseModel(context)) return { similarity: getUnknownSimilarity, usage: null };
   const { tenantId } = context.caller;
-  const { vectors, mutex } = processStateOf(context.ports);
+  const { vectors, mutex } = getProcessState(context.ports);
   const texts = [...index.writtenTexts(from)];
   if (texts.length === 0)
-    return { similarity: unknown, usage: { used: false, without: 0, reason: 'no text written by people is searched' } };
-  const questionResult = await embed([question], { model, timeoutMs: questionMs }, context);
+    return {
+      similarity: getUnknownSimilarity,
+      usage: { used: false, without: 0, reason: 'no text written by people is searched' },
+    };
+  const questionResult = await embed([question], { model, timeoutMs: questionTimeoutMs }, context);
   if ('reason' in questionResult)
-    return { similarity: unknown, usage: { used: false, without: texts.length, reason: questionResult.reason } };
+    return {
+      similarity: getUnknownSimilarity,
+      usage: { used: false, without: texts.length, reason: questionResult.reason },
+    };
   const [to = new Int8Array()] = questionResult.read;
   const lookUp = (): ReadonlyMap<string, Vector | undefined> =>
-    new Map(texts.map((text) => [text, vectors.get(tenantId, vectorKey(text))]));
-  const withoutVector = (held: ReturnType<typeof lookUp>) =>
-    texts.filter((text) => held.get(text)?.length !== to.length);
-  const near = (held: ReturnType<typeof lookUp>) => (text: string) => cosine(to, held.get(text));
+    new Map(texts.map((text) => [text, vectors.get(tenantId, toVectorKey(text))]));
+  const withoutVector = (currentVectors: ReturnType<typeof lookUp>) =>
+    texts.filter((text) => currentVectors.get(text)?.length !== to.length);
+  const createSimilarity = (held: ReturnType<typeof lookUp>) => (text: string) => computeCosine(to, held.get(text));
   const before = lookUp();
   const missing = withoutVector(before);
-  if (missing.length === 0) return { similarity: near(before), usage: { used: true, without: 0, reason: null } };
+  if (missing.length === 0)
+    return { similarity: createSimilarity(before), usage: { used: true, without: 0, reason: null } };
   const reason = mutex.isBusy(tenantId)
     ? 'another search is computing the vectors of passages'
     : await mutex.run(tenantId, () => fillMissing(missing, { index, model, length: to.length }, context));
   const after = lookUp();
-  const { length: left } = withoutVector(after);
-  const later = `a search computes the vectors of at most ${maxTexts} passages`;
+  const { length: missingCount } = withoutVector(after);
+  const limitReason = `a search computes the vectors of at most ${maxTexts} passages`;
   return {
-    similarity: near(after),
-    usage: { used: true, without: left, reason: left === 0 ? null : (reason ?? later) },
+    similarity: createSimilarity(after),
+    usage: { used: true, without: missingCount, reason: missingCount === 0 ? null : (reason ?? limitReason) },
   };
 };

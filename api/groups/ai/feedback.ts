@@ -10,10 +10,10 @@ import {
 } from '../../../schemas/resources/anomaly-feedback.ts';
 import { computeAdjustments } from '../../../subjects/anomalies/feedback.ts';
 import { findAnomaly, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
-import { anomalyId } from './anomalies.ts';
+import { anomalyParams } from './anomalies.ts';
 
 const FeedbackResult = z.strictObject({
   anomalyId: z.string(),
@@ -45,19 +45,19 @@ export const markAnomaly = defineOperation({
   summary: 'Give feedback on an anomaly: false raises the threshold for similar changes of its series, true lowers it',
   role: 'editor',
   audit: 'anomaly.mark',
-  params: anomalyId,
+  params: anomalyParams,
   body: z.strictObject({
     verdict: z.enum(anomalyVerdicts).nullable().describe('null: withdraw the feedback and its effect'),
   }),
   response: FeedbackResult,
   async handler({ caller, params, body, change }, ports) {
     const anomaly = await findAnomaly(createReading(caller, ports), params.id);
-    if (anomaly === undefined) throw notFound('anomaly');
+    if (anomaly === undefined) throw createNotFoundError('anomaly');
     const { detectorId, key } = anomaly;
     const id = buildFeedbackId(detectorId, key);
     return change(async (scope) => {
-      const stored = scope.forTenant(caller.tenantId).collection(anomalyFeedback);
-      const before = await stored.find(id);
+      const feedbackCollection = scope.forTenant(caller.tenantId).collection(anomalyFeedback);
+      const before = await feedbackCollection.find(id);
       const existingMarks = before?.marks ?? [];
       const otherMarks = existingMarks.filter((mark) => mark.anomalyId !== anomaly.id);
       const { verdict } = body;
@@ -70,12 +70,12 @@ export const markAnomaly = defineOperation({
         toFeedbackResult(anomaly, { marks }),
       ];
       if (isDeepStrictEqual(resultBefore, resultAfter)) {
-        scope.unchanged();
+        scope.markUnchanged();
         return resultAfter;
       }
       const fields = { detectorId, series: key, marks };
-      if (before === undefined) await stored.insert({ id, ...fields });
-      else await stored.replace(id, fields, before.version);
+      if (before === undefined) await feedbackCollection.insert({ id, ...fields });
+      else await feedbackCollection.replace(id, fields, before.version);
       scope.record({ id: anomaly.id, name: anomaly.detectorName, before: resultBefore, after: resultAfter });
       return resultAfter;
     });

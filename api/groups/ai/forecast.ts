@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import { invalid } from '../../../queries/errors.ts';
+import { createValidationError } from '../../../queries/errors.ts';
 import { computeCrossing, type Threshold } from '../../../queries/forecast/crossing.ts';
 import type { Forecast } from '../../../queries/forecast/forecast.ts';
-import { forecastPoints, medianStepMs } from '../../../queries/forecast/points.ts';
+import { computeMedianStepMs, forecastPoints } from '../../../queries/forecast/points.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import { DurationText } from '../../../queries/time-parameters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -73,19 +73,21 @@ export const forecastSeries = defineOperation({
     partial: PartialResults,
   }),
   async handler({ caller, body, signal }, ports) {
-    const requested = await readRequestedSeries(body, { caller, ports, signal });
-    if (requested.series.length > maxForecasts)
-      throw invalid(
+    const seriesRequest = await readRequestedSeries(body, { caller, ports, signal });
+    if (seriesRequest.series.length > maxForecasts)
+      throw createValidationError(
         body.query === undefined ? 'series' : 'query',
-        `returns ${requested.series.length} series: at most ${maxForecasts} can be forecast in one request`,
+        `returns ${seriesRequest.series.length} series: at most ${maxForecasts} can be forecast in one request`,
       );
     const series = [];
-    for (const requestedSeries of requested.series) {
-      series.push(toForecastView(requestedSeries, requested.stepMs ?? medianStepMs(requestedSeries.points), body));
+    for (const requestedSeries of seriesRequest.series) {
+      series.push(
+        toForecastView(requestedSeries, seriesRequest.stepMs ?? computeMedianStepMs(requestedSeries.points), body),
+      );
       await yieldToEventLoop();
       signal.throwIfAborted();
     }
-    return { series, partial: requested.partial };
+    return { series, partial: seriesRequest.partial };
   },
 });
 
@@ -101,7 +103,10 @@ const countSteps = (horizon: number | string, stepMs: number): number => {
   const steps = Math.ceil(Number((parseDuration(horizon) ?? 0n) / 1_000_000n) / (stepMs || 1));
   if (stepMs === 0) return 1;
   if (steps < 1 || steps > maxSteps)
-    throw invalid('horizon', `is ${steps} steps of ${stepMs / 1000} seconds: from 1 to ${maxSteps} can be forecast`);
+    throw createValidationError(
+      'horizon',
+      `is ${steps} steps of ${stepMs / 1000} seconds: from 1 to ${maxSteps} can be forecast`,
+    );
   return steps;
 };
 
@@ -121,10 +126,10 @@ const toForecastView = ({ name, labels, unit, points }: NamedSeries, stepMs: num
   }
   const { forecast, firstAtMs } = forecastResult;
   const intervals = options.levels.map((level) => forecast.intervals(level));
-  const rows = forecast.values.map((value, lead): [number, number, [number, number][]] => [
-    firstAtMs + lead * stepMs,
+  const rows = forecast.values.map((value, stepIndex): [number, number, [number, number][]] => [
+    firstAtMs + stepIndex * stepMs,
     value,
-    intervals.map((interval) => [interval[lead]?.[0] ?? value, interval[lead]?.[1] ?? value]),
+    intervals.map((interval) => [interval[stepIndex]?.[0] ?? value, interval[stepIndex]?.[1] ?? value]),
   ]);
   const toCrossingTime = (steps: number | null): string | null =>
     steps === null ? null : new Date(firstAtMs + (steps - 1) * stepMs).toISOString();
@@ -140,9 +145,9 @@ const toForecastView = ({ name, labels, unit, points }: NamedSeries, stepMs: num
 const toCrossing = (
   forecast: Forecast,
   limit: Threshold | undefined,
-  timeOf: (steps: number | null) => string | null,
+  toTime: (steps: number | null) => string | null,
 ): z.output<typeof Crossing> | null => {
   if (limit === undefined) return null;
   const { steps, low, high, probability, reason } = computeCrossing(forecast, limit);
-  return { at: timeOf(steps), low: timeOf(low), high: timeOf(high), probability, reason };
+  return { at: toTime(steps), low: toTime(low), high: toTime(high), probability, reason };
 };

@@ -1,5 +1,10 @@
 import { anomalyFeedback } from '../../../schemas/resources/anomaly-feedback.ts';
-import { passageVectors, runbookDocuments, runbookShelves, runbookTexts } from '../../../schemas/resources/runbook.ts';
+import {
+  passageVectors,
+  runbookDocuments,
+  runbookIndexRevisions,
+  runbookTexts,
+} from '../../../schemas/resources/runbook.ts';
 import { suggestionMarks } from '../../../schemas/resources/suggestion-mark.ts';
 import { defineGroup } from '../define-group.ts';
 import { listAnomalies, showAnomaly } from './anomalies.ts';
@@ -19,7 +24,14 @@ export const aiGroup = defineGroup({
   summary: 'Anomalies, forecasts, root causes, questions in plain language and runbooks.',
   entitlement: 'ai',
   resources: [detectorResource],
-  collections: [anomalyFeedback, runbookDocuments, runbookTexts, runbookShelves, passageVectors, suggestionMarks],
+  collections: [
+    anomalyFeedback,
+    runbookDocuments,
+    runbookTexts,
+    runbookIndexRevisions,
+    passageVectors,
+    suggestionMarks,
+  ],
   operations: [
     detectAnomalies,
     forecastSeries,

@@ -16,8 +16,8 @@ import type { Ports } from '../../kernel/ports.ts';
 import { createReading, readValidities } from '../../kernel/reading.ts';
 
 const maxQueries = 5;
-/** Maximum values of one result next to sentences */
-const maxShown = 20;
+/** Maximum rows or series of one result */
+const maxItems = 20;
 
 export const QueryResult = z.strictObject({
   passage: z
@@ -29,7 +29,7 @@ export const QueryResult = z.strictObject({
   to: z.string(),
   stepMs: z.int().nullable(),
   sentence: z.string().describe('Description of the query, generated from the query alone'),
-  result: Result.nullable().describe(`At most ${maxShown} rows or series`),
+  result: Result.nullable().describe(`At most ${maxItems} rows or series`),
   reason: z.string().nullable().describe('Why there is no result'),
 });
 export type QueryResult = z.output<typeof QueryResult>;
@@ -49,28 +49,32 @@ interface QueryContext {
   readonly timeZone: string;
 }
 
-/** Returns the query of a question, or no query if the question has several meanings or none. */
-const queriesOfQuestion = async (
+/** Returns the query of a question; none if the question is ambiguous or cannot be parsed. */
+const parseQuestionQueries = async (
   question: string,
   { caller, ports, range, timeZone }: QueryContext,
 ): Promise<QueryRequest[]> => {
   const reading = createReading(caller, ports);
   const catalogue = await readCachedCatalogue(reading);
-  const labelled = await readMetricLabels(findNamedMetrics(question, catalogue), reading);
-  const understood = understand({ question, timeZone, nowMs: reading.nowMs, defaultRange: range }, catalogue, labelled);
-  if (understood.is !== 'interpretation') return [];
-  const { query, range: questionRange, stepMs } = understood.interpretation;
+  const metricLabels = await readMetricLabels(findNamedMetrics(question, catalogue), reading);
+  const parseResult = understand(
+    { question, timeZone, nowMs: reading.nowMs, defaultRange: range },
+    catalogue,
+    metricLabels,
+  );
+  if (parseResult.is !== 'interpretation') return [];
+  const { query, range: questionRange, stepMs } = parseResult.interpretation;
   return [{ query: parseQuery(query), range: questionRange, stepMs, passage: null }];
 };
 
 const limitResult = (result: Result): Result => {
   const { rows, series, partial } = result;
-  if (Math.max(rows.length, series.length) <= maxShown) return result;
-  const message = `the first ${maxShown} of ${Math.max(rows.length, series.length)} are shown: run the query for all`;
+  if (Math.max(rows.length, series.length) <= maxItems) return result;
+  const message = `the first ${maxItems} of ${Math.max(rows.length, series.length)} are shown: run the query for all`;
   return {
     ...result,
-    rows: rows.slice(0, maxShown),
-    series: series.slice(0, maxShown),
+    rows: rows.slice(0, maxItems),
+    series: series.slice(0, maxItems),
     partial: [...partial, { code: 'rows', message }],
   };
 };
@@ -90,8 +94,8 @@ const runRequest = async (
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof QueryError) return { result: null, reason: error.message };
-    ports.log.warn({ error: String(error) }, 'a query that a passage names failed');
-    return { result: null, reason: 'it cannot be answered now' };
+    ports.log.warn({ error: String(error) }, 'a query in a passage failed');
+    return { result: null, reason: 'it cannot be run now' };
   }
 };
 
@@ -101,9 +105,9 @@ export const runNamedQueries = async (
   context: QueryContext,
 ): Promise<QueryResult[]> => {
   const { range, timeZone } = context;
-  const questionRequests = await queriesOfQuestion(question, context);
+  const questionRequests = await parseQuestionQueries(question, context);
   const passageRequests = extractQueries(passages, maxQueries - questionRequests.length).map(
-    ({ query, passage }): QueryRequest => ({ query, passage, range, stepMs: undefined }),
+    ({ query, passageIndex }): QueryRequest => ({ query, passage: passageIndex, range, stepMs: undefined }),
   );
   const requests = [...questionRequests, ...passageRequests];
   const results = await Promise.all(requests.map((each) => runRequest(each, context)));

@@ -1,26 +1,26 @@
 /** Events near an anomaly: events of the feed, and Kubernetes events. */
 import { findRangeProblem, type Range } from '../../../queries/range.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
 import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 import type { FeedEvent } from '../../../subjects/events/events.ts';
 import { readFeedPage } from '../../../subjects/events/feed.ts';
 import { type KubernetesEvent, readEvents } from '../../../subjects/kubernetes/events.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { eventSources } from '../../event-feed/sources.ts';
+import { createEventSources } from '../../event-feed/sources.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
 
 /** Time range of events near an anomaly, before and after its start. */
 const eventWindow = { beforeMs: 3_600_000, afterMs: 600_000, max: 50 };
-const nearKinds = ['deployment', 'config', 'alert', 'anomaly', 'incident', 'custom'];
+const eventKinds = ['deployment', 'config', 'alert', 'anomaly', 'incident', 'custom'];
 
 export const toRange = (fromMs: number, toMs: number): Range => ({
   from: BigInt(fromMs) * 1_000_000n,
   to: BigInt(toMs) * 1_000_000n,
 });
 
-const eventRange = ({ beginMs }: StoredAnomaly): Range =>
+const getEventRange = ({ beginMs }: StoredAnomaly): Range =>
   toRange(beginMs - eventWindow.beforeMs, beginMs + eventWindow.afterMs);
 
 export const readEventsNear = async (
@@ -28,12 +28,12 @@ export const readEventsNear = async (
   { caller, ports, partial }: { readonly caller: Caller; readonly ports: Ports; readonly partial: Incompleteness[] },
 ): Promise<FeedEvent[]> => {
   const query = {
-    range: eventRange(anomaly),
-    kinds: nearKinds,
-    isChosen: true,
+    range: getEventRange(anomaly),
+    kinds: eventKinds,
+    hasExplicitKinds: true,
     projectId: anomaly.projectId || undefined,
   };
-  const sources = eventSources(query, {
+  const sources = createEventSources(query, {
     reading: createReading(caller, ports),
     ports,
     partial,
@@ -49,12 +49,12 @@ export const readEventsNear = async (
  */
 export const readClusterEventsNear = async (
   anomaly: StoredAnomaly,
-  { reading, partial }: { readonly reading: Reading; readonly partial: Incompleteness[] },
+  { reading, partial }: { readonly reading: TenantReader; readonly partial: Incompleteness[] },
 ): Promise<KubernetesEvent[]> => {
-  const range = eventRange(anomaly);
+  const range = getEventRange(anomaly);
   const reason = findRangeProblem(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
   if (reason !== undefined) {
-    partial.push({ code: 'retention', message: `no events of Kubernetes: ${reason}` });
+    partial.push({ code: 'retention', message: `no Kubernetes events: ${reason}` });
     return [];
   }
   const scope = { projectId: anomaly.projectId || undefined };

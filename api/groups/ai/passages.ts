@@ -1,7 +1,7 @@
-/** Passages in API answers, and the search of passages for a caller. */
+/** Passages in API responses, and the search for passages on behalf of a caller. */
 import { z } from 'zod';
 import { type FoundPassage, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
-import { availableSources, PassageIndexCache } from '../../../subjects/runbooks/shelves.ts';
+import { getAvailableSources, PassageIndexCache } from '../../../subjects/runbooks/shelves.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { compareToQuestion, type EmbeddingUsage } from './embeddings.ts';
 import type { ModelContext } from './model.ts';
@@ -58,8 +58,8 @@ export const searchPassages = async (
 ): Promise<PassageSearchResult> => {
   const { caller, ports } = context;
   const reading = createReading(caller, ports);
-  const index = await indexCache.of({ documents: ports.documents.forTenant(caller.tenantId), reading });
-  const allowedSources = new Set(availableSources(reading));
+  const index = await indexCache.get({ documents: ports.documents.forTenant(caller.tenantId), reading });
+  const allowedSources = new Set(getAvailableSources(reading));
   const searchedSources = new Set(requestedSources.filter((source) => allowedSources.has(source)));
   const reason = `the plan ${caller.plan.name} does not include it`;
   const { similarity: similarityOf, usage: embeddings } = await compareToQuestion(

@@ -1,6 +1,6 @@
 /**
- * A question translated to a query by a model. The query is validated like any other; the model receives the errors at
- * most twice.
+ * Translates a question to a query with a model. The query is validated like any other; the model receives validation
+ * errors at most twice.
  */
 
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { parseQuery } from '../../../queries/run.ts';
 import { resolveStepMs } from '../../../queries/steps.ts';
 import type { Catalogue } from '../../../subjects/questions/catalogue.ts';
 import { selectRelevantNames } from '../../../subjects/questions/fitting.ts';
-import type { Interpretation, ReadWord } from '../../../subjects/questions/understanding.ts';
+import type { Interpretation, InterpretedWord } from '../../../subjects/questions/understanding.ts';
 import { readValidities } from '../../kernel/reading.ts';
 import { type ModelContext, parseJsonText, queryModel } from './model.ts';
 
@@ -49,10 +49,10 @@ export interface ModelQuery {
   readonly reason: string | null;
 }
 
-/** Parses the query in the model's output; throws `QueryError` with its problem. */
-const readAnswer = async (
+/** Parses the query in the model's output; throws `QueryError` if it is invalid. */
+const parseModelQuery = async (
   answer: unknown,
-  words: readonly ReadWord[],
+  words: readonly InterpretedWord[],
   { caller, ports }: ModelContext,
 ): Promise<Interpretation | undefined> => {
   const output = ModelOutput.safeParse(answer);
@@ -76,7 +76,7 @@ const readAnswer = async (
 
 /** Returns the query of a question that the grammar cannot parse. Every part is validated: unknown names are errors. */
 export const queryByModel = async (
-  { question, words }: { readonly question: string; readonly words: readonly ReadWord[] },
+  { question, words }: { readonly question: string; readonly words: readonly InterpretedWord[] },
   catalogue: Catalogue,
   context: ModelContext,
 ): Promise<ModelQuery> => {
@@ -96,7 +96,7 @@ export const queryByModel = async (
     );
     if ('reason' in answer) return { parsedQuestion: undefined, tries, reason: answer.reason };
     try {
-      const interpretation = await readAnswer(parseJsonText(answer.text), words, context);
+      const interpretation = await parseModelQuery(parseJsonText(answer.text), words, context);
       return {
         parsedQuestion: interpretation,
         tries,

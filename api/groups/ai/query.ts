@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { QueryReading } from '../../../queries/promql/reading.ts';
+import type { QueryReader } from '../../../queries/promql/reading.ts';
 import { Query } from '../../../queries/query.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
@@ -32,7 +32,7 @@ const QueryView = z.strictObject(queryFields);
 const Refusal = z.strictObject({
   code: z.enum(refusalCodes),
   reason: z.string(),
-  nearest: z.array(z.string()).describe('Known names similar to the unknown ones'),
+  nearest: z.array(z.string()).describe('Existing names similar to the unknown ones'),
   operation: z.string().nullable().describe('Operation that answers this kind of question'),
   words: QuestionWords,
 });
@@ -78,8 +78,8 @@ export const answerQuestion = defineOperation({
     const defaultRange = parseRange(body, ports.clock.now());
     const reading = createReading(caller, ports);
     const catalogue = await readCachedCatalogue(reading);
-    const labelled = await readMetricLabels(findNamedMetrics(question, catalogue), reading);
-    const parseResult = understand({ question, timeZone, nowMs: reading.nowMs, defaultRange }, catalogue, labelled);
+    const metricLabels = await readMetricLabels(findNamedMetrics(question, catalogue), reading);
+    const parseResult = understand({ question, timeZone, nowMs: reading.nowMs, defaultRange }, catalogue, metricLabels);
     const toView = (parsedQuestion: Interpretation) => toQueryView(parsedQuestion, timeZone);
     switch (parseResult.is) {
       case 'refusal': {
@@ -140,7 +140,7 @@ const toQueryView = (parsedQuestion: Interpretation, timeZone: string): z.input<
   words: [...parsedQuestion.words],
 });
 
-const runInterpretation = async (parsedQuestion: Interpretation, reading: QueryReading, signal: AbortSignal) => {
+const runInterpretation = async (parsedQuestion: Interpretation, reading: QueryReader, signal: AbortSignal) => {
   const { query, range, stepMs } = parsedQuestion;
   const result = await run(query, reading, { range, stepMs, signal });
   const emptyReason = isEmpty(result, query)

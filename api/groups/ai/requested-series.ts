@@ -1,6 +1,6 @@
 /** The series that an operation reads: points in the request, or the result of a query. */
 import { z } from 'zod';
-import { invalid } from '../../../queries/errors.ts';
+import { createValidationError } from '../../../queries/errors.ts';
 import { Query } from '../../../queries/query.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { Incompleteness, type Result } from '../../../queries/result.ts';
@@ -93,10 +93,11 @@ export const readRequestedSeries = async (
   { caller, ports, signal }: { readonly caller: Caller; readonly ports: Ports; readonly signal: AbortSignal },
 ): Promise<RequestedSeries> => {
   if ((request.series === undefined) === (request.query === undefined))
-    throw invalid('series', 'specify either series or a query');
+    throw createValidationError('series', 'specify either series or a query');
   if (request.series !== undefined) {
     const total = request.series.reduce((sum, { points }) => sum + points.length, 0);
-    if (total > maxPoints) throw invalid('series', `${total} points are too many: at most ${maxPoints} at once`);
+    if (total > maxPoints)
+      throw createValidationError('series', `${total} points are too many: at most ${maxPoints} at once`);
     return {
       series: request.series.map((inputSeries) => ({ name: '', unit: '', ...inputSeries })),
       stepMs: undefined,
@@ -107,10 +108,11 @@ export const readRequestedSeries = async (
   const range = parseRange(request, ports.clock.now());
   const stepMs = resolveStepMs(request.step, range);
   const result = await run(query, createReading(caller, ports), { range, stepMs, signal });
-  if (result.form !== 'series') throw invalid('query', 'returns a table: only values by step can be analyzed');
+  if (result.form !== 'series')
+    throw createValidationError('query', 'returns a table: only values by step can be analyzed');
   const total = result.series.length * buildSteps(range, stepMs).count;
   if (total > maxPoints)
-    throw invalid(
+    throw createValidationError(
       'step',
       `${total} points are too many: at most ${maxPoints} at once; use a larger step or fewer groups`,
     );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { runForAnswer } from '../../../queries/run.ts';
-import { nodeDisplayName } from '../../../subjects/causes/incident-context.ts';
+import { runWithoutCost } from '../../../queries/run.ts';
+import { getNodeDisplayName } from '../../../subjects/causes/incident-context.ts';
 import { type Causes, causeKinds, findCauses, type JudgedCause, minScore } from '../../../subjects/causes/judge.ts';
 import { readIncidentContext } from '../../../subjects/causes/read-incident-context.ts';
 import { judgeSourceChanges } from '../../../subjects/causes/shown-by.ts';
@@ -20,7 +20,7 @@ const Cause = z.strictObject({
   begin: z.iso.datetime(),
   title: z.string(),
   link: z.string().describe('Link to its page; empty for none'),
-  score: z.number().describe('0 to 1: how well it explains the symptom. From 0.3 on it is reported as a cause'),
+  score: z.number().describe('From 0 to 1: how well it explains the symptom. It is reported as a cause from 0.3 on'),
   evidence: z.array(z.string()).describe('Evidence for it'),
   counterEvidence: z.array(z.string()).describe('Evidence against it'),
   path: z.array(z.string()).describe('Calls from the symptom to it; may be empty'),
@@ -45,13 +45,19 @@ const toCauseView = ({
   begin: new Date(beginMs).toISOString(),
   evidence: [...evidence],
   counterEvidence: [...counterEvidence],
-  path: path.map(nodeDisplayName),
+  path: path.map(getNodeDisplayName),
 });
 
 /** Merges the causes on the path of calls with the configuration changes that explain the symptom. */
-const toResult = (pathCauses: Pick<Causes, 'causes' | 'others' | 'reason'>, judgedChanges: readonly JudgedCause[]) => {
+const toResult = (
+  pathCauses: Pick<Causes, 'causes' | 'sharesOnOthers' | 'reason'>,
+  judgedChanges: readonly JudgedCause[],
+) => {
   const causes = [...pathCauses.causes, ...judgedChanges.filter(({ score }) => score >= minScore)];
-  const otherCandidates = [...judgedChanges.filter(({ score }) => score < minScore), ...pathCauses.others].slice(0, 20);
+  const otherCandidates = [
+    ...judgedChanges.filter(({ score }) => score < minScore),
+    ...pathCauses.sharesOnOthers,
+  ].slice(0, 20);
   return {
     state: causes.length > 0 ? ('found' as const) : ('inconclusive' as const),
     reason: causes.length > 0 ? null : pathCauses.reason,
@@ -89,7 +95,7 @@ export const findRootCause = defineOperation({
       reading,
       symptom,
       { projectId: body.projectId, scope: body.scope },
-      (query, options) => runForAnswer(query, reading, { ...options, signal }),
+      (query, options) => runWithoutCost(query, reading, { ...options, signal }),
     );
     const noticed = new Date(incidentContext?.detectedMs ?? symptom.noticedMs).toISOString();
     if (incidentContext === undefined) {
@@ -97,7 +103,7 @@ export const findRootCause = defineOperation({
         'the symptom has no label with a service or a host that serves requests, so its calls cannot be followed to a cause';
       const symptomView = { services: [...symptom.services], noticed, begin: null, degradations: [] };
       const judgedChanges = judgeSourceChanges(changes, { ...symptom, areRequestsWorse: false });
-      return { ...toResult({ causes: [], others: [], reason }, judgedChanges), symptom: symptomView };
+      return { ...toResult({ causes: [], sharesOnOthers: [], reason }, judgedChanges), symptom: symptomView };
     }
     const rankedCauses = findCauses(incidentContext);
     const { onsetMs, symptom: degradations } = rankedCauses;
@@ -108,7 +114,7 @@ export const findRootCause = defineOperation({
     return {
       ...toResult(rankedCauses, judgedChanges),
       symptom: {
-        services: incidentContext.symptoms.map(nodeDisplayName),
+        services: incidentContext.symptoms.map(getNodeDisplayName),
         noticed,
         degradations: [...degradations],
         begin: degradations.length === 0 ? null : new Date(onsetMs).toISOString(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseRange } from '../../../queries/range.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
-import { bestSentences } from '../../../subjects/runbooks/sentences.ts';
+import { selectBestSentences } from '../../../subjects/runbooks/sentences.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { EmbeddingUsage } from './embeddings.ts';
 import { QueryResult, runNamedQueries } from './named-figures.ts';
@@ -19,7 +19,7 @@ export const answerFromRunbooks = defineOperation({
   summary:
     'Answer a question with sentences of runbooks and similar sources, with their passages, and with results of queries',
   role: 'viewer',
-  unaudited: 'it reads, as lists do',
+  unaudited: 'it only reads, as lists do',
   body: z.strictObject({
     question: z.string().min(1).max(16_384),
     sources: sourcesField,
@@ -38,7 +38,7 @@ export const answerFromRunbooks = defineOperation({
     embeddings: EmbeddingUsage,
     model: z
       .strictObject({
-        used: z.boolean().describe('false: the sentences are quoted from the passages'),
+        used: z.boolean().describe('false: the sentences are quotations from the passages'),
         excluded: z
           .int()
           .describe('Number of model sentences that no passage supports, or with numbers that are in no passage'),
@@ -54,17 +54,17 @@ export const answerFromRunbooks = defineOperation({
       { question, limit: maxPassages, sources },
       { caller, ports, request, signal },
     );
-    const { sentences, reason } = bestSentences(question, searchResult.passages);
+    const { sentences, reason } = selectBestSentences(question, searchResult.passages);
     // Queries of unrelated passages are ignored.
     const relevantPassages = sentences.length === 0 ? [] : searchResult.passages;
     const model =
       sentences.length === 0
         ? null
         : await answerWithModel(question, searchResult.passages, { caller, ports, request, signal });
-    const chosenSentences = model?.used ? model.sentences : sentences;
+    const answerSentences = model?.used ? model.sentences : sentences;
     const figures = await runNamedQueries(question, relevantPassages, { caller, ports, signal, range, timeZone });
     return {
-      sentences: chosenSentences.map(({ text, passages }) => ({ text, passages: [...passages] })),
+      sentences: answerSentences.map(({ text, passages }) => ({ text, passages: [...passages] })),
       reason,
       passages: searchResult.passages.map(toPassageView),
       figures,

@@ -6,13 +6,18 @@ import {
   type RunbookDocument,
   runbookDocuments,
   runbookIndexRevisionId,
-  runbookShelves,
+  runbookIndexRevisions,
   runbookTexts,
 } from '../../../schemas/resources/runbook.ts';
 import { type Format, formats, readDocument } from '../../../subjects/runbooks/passages.ts';
-import { fieldError, notFound } from '../../errors.ts';
+import { createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { equals, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
+import {
+  createEqualsFilter,
+  createListParameters,
+  type ListParameters,
+  readPage,
+} from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 const maxBytes = 1024 * 1024;
@@ -46,17 +51,17 @@ const parseRawBody = (format: Format) => (body: Uint8Array) => {
   try {
     return { format, content: new TextDecoder('utf-8', { fatal: true }).decode(body) };
   } catch {
-    throw fieldError('content', 'is not UTF-8');
+    throw createFieldError('content', 'is not UTF-8');
   }
 };
 
 /** Stores a new revision, so that every process reloads the documents, and the new total number of passages. */
 const updateIndexRevision = async (documents: TenantDocuments, passages: number): Promise<void> => {
-  const revisions = documents.collection(runbookShelves);
+  const revisions = documents.collection(runbookIndexRevisions);
   const before = await revisions.find(runbookIndexRevisionId);
   const total = (before?.passages ?? 0) + passages;
   if (passages > 0 && total > maxPassages)
-    throw fieldError(
+    throw createFieldError(
       'content',
       `has ${passages} passages: with the existing passages that is ${total}, and the maximum of an organization is ${maxPassages}; delete documents first`,
     );
@@ -93,21 +98,21 @@ export const addRunbookDocument = defineOperation({
     const { format, url = '' } = body;
     const content = body.content.toWellFormed();
     const bytes = Buffer.byteLength(content);
-    if (bytes > maxBytes) throw fieldError('content', `has ${bytes} bytes: the maximum is ${maxBytes}`);
+    if (bytes > maxBytes) throw createFieldError('content', `has ${bytes} bytes: the maximum is ${maxBytes}`);
     const { title, passages } = readDocument(content, format, body.title?.toWellFormed());
-    if (passages.length === 0) throw fieldError('content', `has no text when it is read as ${format}`);
+    if (passages.length === 0) throw createFieldError('content', `has no text when it is read as ${format}`);
     const id = computeHashId('runbook', caller.tenantId, content);
     return change(async (scope) => {
       const tenantDocuments = scope.forTenant(caller.tenantId);
-      const stored = tenantDocuments.collection(runbookDocuments);
-      const before = await stored.find(id);
+      const runbookCollection = tenantDocuments.collection(runbookDocuments);
+      const before = await runbookCollection.find(id);
       if (before !== undefined) {
-        scope.unchanged();
+        scope.markUnchanged();
         return { document: toView(before), isNew: false };
       }
       await updateIndexRevision(tenantDocuments, passages.length);
       const fields = { title, format, url, bytes, passages: passages.length, addedBy: caller.actor.id };
-      const inserted = await stored.insert({ id, ...fields });
+      const inserted = await runbookCollection.insert({ id, ...fields });
       await tenantDocuments.collection(runbookTexts).insert({ id, content });
       scope.record({ id, name: title, after: fields });
       return { document: toView(inserted), isNew: true };
@@ -116,7 +121,7 @@ export const addRunbookDocument = defineOperation({
 });
 
 const listDefinition = {
-  filters: { format: equals('format', z.enum(formats)) },
+  filters: { format: createEqualsFilter('format', z.enum(formats)) },
   searched: ['title'],
   sorts: ['title', 'createdAt'],
 } as const;
@@ -127,7 +132,7 @@ export const listRunbookDocuments = defineOperation({
   operationId: 'listRunbookDocuments',
   summary: 'List documents that can be found and cited',
   role: 'viewer',
-  query: listParameters(listDefinition),
+  query: createListParameters(listDefinition),
   response: z.strictObject({ items: z.array(DocumentView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { documents, clock }) {
     const { items, nextCursor } = await readPage(
@@ -154,10 +159,10 @@ export const deleteRunbookDocument = defineOperation({
   handler: ({ caller, params, change }) =>
     change(async (scope) => {
       const tenantDocuments = scope.forTenant(caller.tenantId);
-      const stored = tenantDocuments.collection(runbookDocuments);
-      const before = await stored.find(params.id);
-      if (before === undefined) throw notFound('document');
-      await stored.delete(before.id, before.version);
+      const runbookCollection = tenantDocuments.collection(runbookDocuments);
+      const before = await runbookCollection.find(params.id);
+      if (before === undefined) throw createNotFoundError('document');
+      await runbookCollection.delete(before.id, before.version);
       await tenantDocuments.collection(runbookTexts).delete(before.id);
       await updateIndexRevision(tenantDocuments, -before.passages);
       const view = toView(before);

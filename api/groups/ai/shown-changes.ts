@@ -1,6 +1,6 @@
 /**
- * Changes of the rule or detector that reports a symptom, and of the plan and routes, from the audit log: the part that
- * every Viewer may read.
+ * Reads changes from the audit log: of the rule or detector that reports a symptom, of the plan, and of the routing.
+ * Every Viewer may read these changes.
  */
 import { alertRoutingId } from '../../../schemas/resources/alert-routing.ts';
 import type { Symptom } from '../../../subjects/causes/read-incident-context.ts';
@@ -13,7 +13,7 @@ const maxReporters = 5;
 const maxChanges = 5;
 
 /** Returns the objects that affect every reported symptom: the plan, and for alerts also their routing. */
-const sharedReporters = (shownBy: readonly SymptomSource[], tenantId: string): SymptomSource[] => {
+const getSharedReporters = (shownBy: readonly SymptomSource[], tenantId: string): SymptomSource[] => {
   if (shownBy.length === 0) return [];
   const hasAlertRule = shownBy.some(({ what }) => what === 'alert rule');
   return [
@@ -27,12 +27,12 @@ export const readReporterChanges = async (
   tenantId: string,
   { documents, configurationActions }: Pick<Ports, 'documents' | 'configurationActions'>,
 ): Promise<SourceChange[]> => {
-  const distinctReporters = [...new Map(shownBy.map((each) => [each.id, each])).values()].slice(0, maxReporters);
+  const reporters = [...new Map(shownBy.map((each) => [each.id, each])).values()].slice(0, maxReporters);
   const changes = await Promise.all(
-    [...distinctReporters, ...sharedReporters(distinctReporters, tenantId)].map(async (reporter) => {
+    [...reporters, ...getSharedReporters(reporters, tenantId)].map(async (reporter) => {
       const timeRange = { fromMs: noticedMs - changesBeforeMs, toMs: untilMs };
-      // Everybody can see the current plan, so plan changes are visible also to callers who may not read other changes
-      // of an Admin.
+      // Everybody can see the current plan, so plan changes are also visible to callers who may not read other changes
+      // by an Admin.
       const actions = reporter.what === 'plan' ? ['organization.change-plan'] : configurationActions;
       const filter = { ...timeRange, actions, resourceId: reporter.id };
       const records = await findNewestRecords(documents, tenantId, filter, { limit: maxChanges });

@@ -1,4 +1,4 @@
-/** Stores the vectors of an organization, so that restarts and other processes do not pay for their computation again. */
+/** Stores the vectors of an organization, so that they need not be computed again after a restart or in another process. */
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { passageVectors } from '../../../schemas/resources/runbook.ts';
@@ -25,12 +25,14 @@ export const readVectors = async (
   { model, keys, nowMs }: { readonly model: string; readonly keys: ReadonlySet<string>; readonly nowMs: number },
   onVector: (key: string, vector: Vector) => void,
 ): Promise<void> => {
-  const stored = documents.collection(passageVectors);
+  const vectorCollection = documents.collection(passageVectors);
   const staleIds: string[] = [];
-  for await (const { id, createdAt, model: vectorModel, vectors } of iterateDocuments(stored, { limit: pageSize })) {
+  for await (const { id, createdAt, model: vectorModel, vectors } of iterateDocuments(vectorCollection, {
+    limit: pageSize,
+  })) {
     const usedVectors = vectorModel === model ? vectors.filter(([key]) => keys.has(key)) : [];
     for (const [key, vector] of usedVectors) onVector(key, Int8Array.from(Buffer.from(vector, 'base64')));
     if (usedVectors.length === 0 && nowMs - Date.parse(createdAt) > minDeletionAgeMs) staleIds.push(id);
   }
-  for (const id of staleIds) await stored.delete(id);
+  for (const id of staleIds) await vectorCollection.delete(id);
 };

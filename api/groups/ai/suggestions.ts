@@ -3,21 +3,21 @@ import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type SuggestionMark, suggestionMarks } from '../../../schemas/resources/suggestion-mark.ts';
 import { type SuggestionResult, suggestNow } from '../../../subjects/suggestions/suggest-now.ts';
 import {
+  createSuggestionId,
   isEvidenceUnchanged,
   isSuggestionId,
   type Suggestion,
-  suggestionId,
   suggestionKinds,
 } from '../../../subjects/suggestions/suggestion.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Transact } from '../../changes.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
-/** After a request was sent, the same suggestion cannot be applied again for this time, which is longer than a request can take. */
+/** Time for which a suggestion cannot be applied again after its request was sent. It is longer than a request can take. */
 const claimTimeoutMs = 60_000;
 
 const Request = z.strictObject({
@@ -41,7 +41,7 @@ const SuggestionView = z.strictObject({
 
 const toView = (tenantId: string, suggestion: Suggestion): z.input<typeof SuggestionView> => {
   const { kind, subject, title, evidence, effect, request } = suggestion;
-  return { id: suggestionId(tenantId, suggestion), kind, subject, title, evidence, effect, request };
+  return { id: createSuggestionId(tenantId, suggestion), kind, subject, title, evidence, effect, request };
 };
 
 interface RequestContext {
@@ -63,7 +63,7 @@ const readOpenSuggestions = async (context: RequestContext): Promise<SuggestionR
     reading: createReading(context.caller, context.ports),
     log: context.ports.log,
   });
-  const toSuggestionId = (suggestion: Suggestion): string => suggestionId(context.caller.tenantId, suggestion);
+  const toSuggestionId = (suggestion: Suggestion): string => createSuggestionId(context.caller.tenantId, suggestion);
   const marks = new Map(
     (await readDismissals(context, suggestions.map(toSuggestionId))).map((mark) => [mark.id, mark]),
   );
@@ -74,12 +74,12 @@ const readOpenSuggestions = async (context: RequestContext): Promise<SuggestionR
   return { suggestions: suggestions.filter(isOpen), missing };
 };
 
-/** Returns a currently open suggestion. Throws a conflict for a formerly open one, and not found for anything else. */
+/** Returns a currently open suggestion. Throws `CONFLICT` for a suggestion that is no longer open, and `NOT_FOUND` for anything else. */
 const findOpenSuggestion = async (id: string, context: RequestContext): Promise<Suggestion> => {
   const { tenantId } = context.caller;
-  if (!isSuggestionId(tenantId, id)) throw notFound('suggestion');
+  if (!isSuggestionId(tenantId, id)) throw createNotFoundError('suggestion');
   const { suggestions, missing } = await readOpenSuggestions(context);
-  const openSuggestion = suggestions.find((suggestion) => suggestionId(tenantId, suggestion) === id);
+  const openSuggestion = suggestions.find((suggestion) => createSuggestionId(tenantId, suggestion) === id);
   if (openSuggestion !== undefined) return openSuggestion;
   if (missing.length > 0)
     throw new ApiError(
@@ -105,8 +105,8 @@ export const listSuggestions = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     const { suggestions, missing } = await readOpenSuggestions({ caller, ports });
-    const matches = suggestions.filter(({ kind }) => query.kind === undefined || kind === query.kind);
-    return { items: matches.map((each) => toView(caller.tenantId, each)), missing: [...missing] };
+    const matchingSuggestions = suggestions.filter(({ kind }) => query.kind === undefined || kind === query.kind);
+    return { items: matchingSuggestions.map((each) => toView(caller.tenantId, each)), missing: [...missing] };
   },
 });
 

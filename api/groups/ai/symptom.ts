@@ -7,7 +7,7 @@ import { readTransitions } from '../../../subjects/alerts/history.ts';
 import { findAnomaly } from '../../../subjects/anomalies/stored.ts';
 import type { Symptom } from '../../../subjects/causes/read-incident-context.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { type ApiError, fieldError } from '../../errors.ts';
+import { type ApiError, createFieldError } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
 
@@ -39,12 +39,13 @@ interface RequestContext {
 
 type Labels = Readonly<Record<string, string>>;
 
-const servicesFromLabels = (labels: Labels): string[] =>
+const getServicesFromLabels = (labels: Labels): string[] =>
   [labels['service'] ?? labels['service.name'] ?? ''].filter((each) => each !== '');
-const hostsFromLabels = (labels: Labels): string[] =>
+const getHostsFromLabels = (labels: Labels): string[] =>
   [labels['host.name'] ?? labels['host'] ?? labels['k8s.node.name'] ?? ''].filter((each) => each !== '');
 
-const missingError = (path: string, what: string): ApiError => fieldError(path, `the ${what} does not exist`);
+const createMissingError = (path: string, noun: string): ApiError =>
+  createFieldError(path, `the ${noun} does not exist`);
 
 const weekMs = 7 * 86_400_000;
 
@@ -65,20 +66,20 @@ const readAlertSymptoms = async (
       ({ to_state, from_state }) => to_state === 'firing' && from_state !== 'recovering',
     );
     if (firingTransition === undefined) return [];
-    const pending = transitions.find(
+    const pendingTransition = transitions.find(
       ({ to_state, ms }) => to_state === 'pending' && Number(ms) <= Number(firingTransition.ms),
     );
-    const hasPendingPhase = firingTransition.from_state === 'pending' && pending !== undefined;
-    const ended = transitions.find(
+    const hasPendingPhase = firingTransition.from_state === 'pending' && pendingTransition !== undefined;
+    const endTransition = transitions.find(
       ({ to_state, ms }) => to_state === 'inactive' && Number(ms) > Number(firingTransition.ms),
     );
     return [
       {
-        services: servicesFromLabels(firingTransition.labels),
-        hosts: hostsFromLabels(firingTransition.labels),
+        services: getServicesFromLabels(firingTransition.labels),
+        hosts: getHostsFromLabels(firingTransition.labels),
         shownBy: [{ what: 'alert rule', id: firingTransition.rule_id }],
-        noticedMs: Number(hasPendingPhase ? pending.ms : firingTransition.ms),
-        untilMs: ended === undefined ? reading.nowMs : Number(ended.ms),
+        noticedMs: Number(hasPendingPhase ? pendingTransition.ms : firingTransition.ms),
+        untilMs: endTransition === undefined ? reading.nowMs : Number(endTransition.ms),
       },
     ];
   });
@@ -87,7 +88,7 @@ const readAlertSymptoms = async (
 const readIncidentSymptom = async (incidentId: string, context: RequestContext): Promise<Omit<Symptom, 'isRange'>> => {
   const { caller, ports } = context;
   const incident = await ports.documents.forTenant(caller.tenantId).collection(incidents).find(incidentId);
-  if (incident === undefined) throw missingError('incidentId', 'incident');
+  if (incident === undefined) throw createMissingError('incidentId', 'incident');
   const alerts =
     incident.alertIds.length === 0 ? [] : await readAlertSymptoms(incident.alertIds.slice(0, 100), context);
   const openedMs = Date.parse(incident.openedAt);
@@ -105,23 +106,23 @@ export const readSymptom = async (request: SymptomRequest, context: RequestConte
   const { alertId, anomalyId, incidentId, service } = request;
   const specifiedSubjects = [alertId, anomalyId, incidentId, service].filter((each) => each !== undefined);
   if (specifiedSubjects.length !== 1)
-    throw fieldError('alertId', 'specify one of alertId, anomalyId, incidentId and service');
+    throw createFieldError('alertId', 'specify one of alertId, anomalyId, incidentId and service');
   const { caller, ports } = context;
   if (alertId !== undefined) {
-    const [found] = await readAlertSymptoms([alertId], context);
-    if (found === undefined) throw missingError('alertId', 'alert that fired');
-    return { ...found, isRange: false };
+    const [alertSymptom] = await readAlertSymptoms([alertId], context);
+    if (alertSymptom === undefined) throw createMissingError('alertId', 'alert that fired');
+    return { ...alertSymptom, isRange: false };
   }
   if (anomalyId !== undefined) {
-    const found = await findAnomaly(createReading(caller, ports), anomalyId);
-    if (found === undefined) throw missingError('anomalyId', 'anomaly');
+    const anomaly = await findAnomaly(createReading(caller, ports), anomalyId);
+    if (anomaly === undefined) throw createMissingError('anomalyId', 'anomaly');
     return {
-      services: servicesFromLabels(found.labels),
-      hosts: hostsFromLabels(found.labels),
+      services: getServicesFromLabels(anomaly.labels),
+      hosts: getHostsFromLabels(anomaly.labels),
       isRange: false,
-      shownBy: [{ what: 'detector', id: found.detectorId }],
-      noticedMs: found.beginMs,
-      untilMs: found.endMs ?? ports.clock.now(),
+      shownBy: [{ what: 'detector', id: anomaly.detectorId }],
+      noticedMs: anomaly.beginMs,
+      untilMs: anomaly.endMs ?? ports.clock.now(),
     };
   }
   if (incidentId !== undefined) return { ...(await readIncidentSymptom(incidentId, context)), isRange: false };

@@ -1,4 +1,4 @@
-/** An answer in a model's words, reduced to the statements that passages support. */
+/** An answer that a model wrote, reduced to the statements that passages support. */
 import { z } from 'zod';
 import { checkSentences } from '../../../subjects/runbooks/checked-sentences.ts';
 import type { FoundPassage } from '../../../subjects/runbooks/passage-index.ts';
@@ -29,7 +29,7 @@ export interface ModelAnswerSentences {
   readonly reason: string | null;
 }
 
-const createUnusedAnswer = (reason: string, excluded = 0): ModelAnswerSentences => ({
+const createUnusedResult = (reason: string, excluded = 0): ModelAnswerSentences => ({
   used: false,
   sentences: [],
   excluded,
@@ -50,11 +50,12 @@ export const answerWithModel = async (
     text: truncateText(text, maxPassageLength),
   }));
   const material = { question: truncateText(question, maxQuestionLength), sources };
-  const answer = await queryModel({ purpose: 'answer', instructions, material }, context);
-  if ('reason' in answer) return createUnusedAnswer(answer.reason);
-  const parsedOutput = ModelOutput.safeParse(parseJsonText(answer.text));
-  if (!parsedOutput.success) return createUnusedAnswer('the model did not answer with the requested JSON');
-  const { sentences, excluded } = checkSentences(parsedOutput.data.sentences, passages);
-  if (sentences.length === 0) return createUnusedAnswer('no sentence of the model is supported by a passage', excluded);
-  return { used: true, sentences, excluded, reason: null };
+  const modelOutput = await queryModel({ purpose: 'answer', instructions, material }, context);
+  if ('reason' in modelOutput) return createUnusedResult(modelOutput.reason);
+  const parsedOutput = ModelOutput.safeParse(parseJsonText(modelOutput.text));
+  if (!parsedOutput.success) return createUnusedResult('the model did not answer with the requested JSON');
+  const { sentences, excludedCount } = checkSentences(parsedOutput.data.sentences, passages);
+  if (sentences.length === 0)
+    return createUnusedResult('no sentence of the model is supported by a passage', excludedCount);
+  return { used: true, sentences, excluded: excludedCount, reason: null };
 };

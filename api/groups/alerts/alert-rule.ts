@@ -11,10 +11,10 @@ import { type ActiveAlert, readRuleStates } from '../../../subjects/alerts/histo
 import { AlertRuleFields, type AlertRuleFields as Fields, parseStoredRule } from '../../../subjects/alerts/rule.ts';
 import { findStoredRuleProblems, type Problem } from '../../../subjects/alerts/rule-problems.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, fieldErrors } from '../../errors.ts';
+import { ApiError, createFieldErrors } from '../../errors.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, type ResourceDefinition, storedView } from '../../resources/resource-spec.ts';
 import { Staleness, toStalenessView } from './views.ts';
 
@@ -89,24 +89,24 @@ const toViews = async (
 const requireUnmanaged = (before: Pick<AlertRuleDocument, 'managedBy'> | undefined): void => {
   const managedBy = before?.managedBy;
   if (!managedBy) return;
-  const where =
+  const owner =
     'sloId' in managedBy
       ? `service level objective ${managedBy.sloId}: change query.alerting there (PUT /api/slos/${managedBy.sloId})`
       : `synthetic check ${managedBy.checkId}: change alerting there (PATCH /api/synthetics/checks/${managedBy.checkId})`;
-  throw new ApiError('CONFLICT', `the rule is managed by the ${where}`);
+  throw new ApiError('CONFLICT', `the rule is managed by the ${owner}`);
 };
 
-/** Returns a problem for each missing object that a condition references. Throws if the plan does not include its data source. */
+/** Returns an error for each missing object that a condition references. Throws if the plan does not include its data source. */
 const findMissingReferences = async (
   condition: Fields['condition'],
   caller: Caller,
   tenantDocuments: Pick<TenantDocuments, 'collection'>,
 ): Promise<Problem[]> => {
   if (condition.kind === 'composite') {
-    const stored = tenantDocuments.collection(collection);
+    const ruleCollection = tenantDocuments.collection(collection);
     const rules = Object.entries(condition.rules);
     const referencedRules = await Promise.all(
-      rules.map(async ([name, id]) => ({ name, id, rule: await stored.find(id) })),
+      rules.map(async ([name, id]) => ({ name, id, rule: await ruleCollection.find(id) })),
     );
     return referencedRules.flatMap(({ name, id, rule }) =>
       rule === undefined ? [{ path: `condition.rules.${name}`, message: `alert rule ${id} does not exist` }] : [],
@@ -131,7 +131,7 @@ const prepare: NonNullable<
       message: `must be a duration from ${minInterval} to 1d, such as 30s, 5m or 1h`,
     });
   problems.push(...(await findMissingReferences(after.condition, caller, forTenant(caller.tenantId))));
-  if (problems.length > 0) throw fieldErrors(problems);
+  if (problems.length > 0) throw createFieldErrors(problems);
   return { ...after, queryVersion };
 };
 
@@ -170,7 +170,7 @@ const sharedDefinition: Omit<
   prepare,
   refuseRemoval: requireUnmanaged,
   show: toViews,
-  list: { searched: ['name', 'description'], filters: { projectId: equals('projectId') } },
+  list: { searched: ['name', 'description'], filters: { projectId: createEqualsFilter('projectId') } },
 };
 
 /** Alert rules, shared by both versions of the API: the same documents. */

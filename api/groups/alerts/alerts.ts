@@ -18,7 +18,7 @@ import { createTemplateQuery } from '../../../subjects/alerts/query-text.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
 import { type QueryResultLookup, renderWithQueries } from '../../../subjects/alerts/templates/queries.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -27,7 +27,7 @@ import { collection, parseRuleDocument } from './alert-rule.ts';
 import { listFiringPlatformAlerts } from './platform-alerts.ts';
 import { GroupView, Staleness, toGroupView, toIsoTime, toStalenessView } from './views.ts';
 
-const active = alertStates.filter((state) => state !== 'inactive');
+const activeStates = alertStates.filter((state) => state !== 'inactive');
 
 const AcknowledgementView = z.strictObject({ by: z.string(), at: z.string(), note: z.string() });
 
@@ -51,31 +51,33 @@ const AlertView = z.strictObject({
 
 /** Alerts with the data of their rules; alerts of deleted rules are omitted. */
 const toRuleAlertViews = async (
-  found: readonly ActiveAlert[],
+  alerts: readonly ActiveAlert[],
   caller: Caller,
   ports: Ports,
 ): Promise<z.input<typeof AlertView>[]> => {
-  const own = ports.documents.forTenant(caller.tenantId);
-  const ids = [...new Set(found.map(({ ruleId }) => ruleId))];
+  const tenantDocuments = ports.documents.forTenant(caller.tenantId);
+  const ids = [...new Set(alerts.map(({ ruleId }) => ruleId))];
   const rules = new Map(
-    await Promise.all(ids.map(async (id) => [id, await own.collection(collection).find(id)] as const)),
+    await Promise.all(ids.map(async (id) => [id, await tenantDocuments.collection(collection).find(id)] as const)),
   );
-  const marks = await Promise.all(found.map(({ alertId }) => own.collection(alertAcknowledgements).find(alertId)));
+  const marks = await Promise.all(
+    alerts.map(({ alertId }) => tenantDocuments.collection(alertAcknowledgements).find(alertId)),
+  );
   return renderWithQueries(
-    (queried) =>
-      found.flatMap((alert, index) => {
+    (queryResults) =>
+      alerts.flatMap((alert, index) => {
         const document = rules.get(alert.ruleId);
         const rule = document && parseRuleDocument(document);
         if (rule === undefined) return [];
         const stored = { ...rule, updatedAt: document?.updatedAt ?? '' };
-        return toRuleAlertView(alert, stored, { queried, mark: marks[index], nowMs: ports.clock.now() });
+        return toRuleAlertView(alert, stored, { queryResults, mark: marks[index], nowMs: ports.clock.now() });
       }),
     createTemplateQuery(createReading(caller, ports)),
   );
 };
 
 interface ViewContext {
-  readonly queried: QueryResultLookup;
+  readonly queryResults: QueryResultLookup;
   readonly mark: AlertAcknowledgement | undefined;
   readonly nowMs: number;
 }
@@ -83,7 +85,7 @@ interface ViewContext {
 const toRuleAlertView = (
   alert: ActiveAlert,
   rule: AlertRule & { readonly updatedAt: string },
-  { queried, mark, nowMs }: ViewContext,
+  { queryResults, mark, nowMs }: ViewContext,
 ): z.input<typeof AlertView> => {
   const { alertId, ruleId, startedAtMs, labels, value } = alert;
   const templateValues = { labels, value, severity: alert.severity ?? 'info', atMs: alert.evaluatedMs };
@@ -102,8 +104,8 @@ const toRuleAlertView = (
     since: toIsoTime(alert.sinceMs),
     startedAt: toIsoTime(startedAtMs),
     labels: alertLabels(rule, templateValues),
-    annotations: alertAnnotations(rule, templateValues, queried),
-    acknowledged: toAcknowledgementView(currentAcknowledgement(mark, startedAtMs)),
+    annotations: alertAnnotations(rule, templateValues, queryResults),
+    acknowledged: toAcknowledgementView(getCurrentAcknowledgement(mark, startedAtMs)),
   };
 };
 
@@ -111,13 +113,13 @@ const toAcknowledgementView = (mark: AlertAcknowledgement | undefined): z.input<
   mark === undefined ? null : { by: mark.by, at: mark.at, note: mark.note };
 
 const toPlatformAlertViews = async (
-  found: readonly ActivePlatformAlert[],
+  alerts: readonly ActivePlatformAlert[],
   { tenantId }: Caller,
   { documents }: Ports,
 ): Promise<z.input<typeof AlertView>[]> => {
   const marks = documents.forTenant(tenantId).collection(alertAcknowledgements);
   return Promise.all(
-    found.map(async ({ alertId, ruleId, ruleName, projectId, annotations, evaluatedMs, ...alert }) => {
+    alerts.map(async ({ alertId, ruleId, ruleName, projectId, annotations, evaluatedMs, ...alert }) => {
       const { labels, state, severity, value, reason, sinceMs, startedAtMs } = alert;
       return {
         id: alertId,
@@ -136,7 +138,7 @@ const toPlatformAlertViews = async (
         startedAt: toIsoTime(startedAtMs),
         labels: { ...labels },
         annotations: { ...annotations },
-        acknowledged: toAcknowledgementView(currentAcknowledgement(await marks.find(alertId), startedAtMs)),
+        acknowledged: toAcknowledgementView(getCurrentAcknowledgement(await marks.find(alertId), startedAtMs)),
       };
     }),
   );
@@ -161,36 +163,36 @@ const isAfterCursor = ({ sinceMs, alertId }: ActiveAlert, after: NonNullable<Ale
 
 /** Reads the alerts of rules and of the platform, sorted together. */
 const readAllAlerts = async (caller: Caller, ports: Ports, filter: AlertFilter, limit: number) => {
-  const [ofRules, ofPlatform] = await Promise.all([
+  const [ruleAlerts, platformAlertList] = await Promise.all([
     readAlerts(createReading(caller, ports), filter, limit),
     readPlatformAlerts(caller, ports, filter),
   ]);
-  return [...ofRules, ...ofPlatform].sort(compareByStart).slice(0, limit);
+  return [...ruleAlerts, ...platformAlertList].sort(compareByStart).slice(0, limit);
 };
 
 const isPlatformAlert = (alert: ActiveAlert): alert is ActivePlatformAlert => alert.ruleId === platformRuleId;
 
 /** Converts alerts to their API views, in the same order. */
-const toAlertViews = async (found: readonly ActiveAlert[], caller: Caller, ports: Ports) => {
-  const [ofRules, ofPlatform] = await Promise.all([
+const toAlertViews = async (alerts: readonly ActiveAlert[], caller: Caller, ports: Ports) => {
+  const [ruleAlertViews, platformAlertViews] = await Promise.all([
     toRuleAlertViews(
-      found.filter((alert) => !isPlatformAlert(alert)),
+      alerts.filter((alert) => !isPlatformAlert(alert)),
       caller,
       ports,
     ),
-    toPlatformAlertViews(found.filter(isPlatformAlert), caller, ports),
+    toPlatformAlertViews(alerts.filter(isPlatformAlert), caller, ports),
   ]);
-  const byId = new Map([...ofRules, ...ofPlatform].map((shown) => [shown.id, shown]));
-  return found.flatMap(({ alertId }) => byId.get(alertId) ?? []);
+  const byId = new Map([...ruleAlertViews, ...platformAlertViews].map((view) => [view.id, view]));
+  return alerts.flatMap(({ alertId }) => byId.get(alertId) ?? []);
 };
 
 /** Returns the acknowledgement if it belongs to the current firing of the alert; each applies to one firing only. */
-const currentAcknowledgement = (
+const getCurrentAcknowledgement = (
   mark: AlertAcknowledgement | undefined,
   startedAtMs: number | null,
 ): AlertAcknowledgement | undefined => (mark?.startedAtMs === (startedAtMs ?? 0) ? mark : undefined);
 
-const isState = new Set<string>(alertStates);
+const knownStates = new Set<string>(alertStates);
 
 export const listAlerts = defineOperation({
   method: 'GET',
@@ -202,7 +204,10 @@ export const listAlerts = defineOperation({
     state: z
       .string()
       .max(128)
-      .refine((text) => text.split(',').every((each) => isState.has(each)), `must be some of ${alertStates.join(',')}`)
+      .refine(
+        (text) => text.split(',').every((each) => knownStates.has(each)),
+        `must be some of ${alertStates.join(',')}`,
+      )
       .optional()
       .describe(`Comma-separated, of ${alertStates.join(', ')}; default: all but inactive`),
     ruleId: z.string().max(128).optional(),
@@ -215,14 +220,16 @@ export const listAlerts = defineOperation({
       query.cursor === undefined ? [] : decodeCursor('alerts', query.cursor, [uint64Pattern, nonEmptyTextPattern]);
     const filter = {
       states:
-        query.state === undefined ? active : alertStates.filter((state) => query.state?.split(',').includes(state)),
+        query.state === undefined
+          ? activeStates
+          : alertStates.filter((state) => query.state?.split(',').includes(state)),
       ruleIds: query.ruleId === undefined ? undefined : [query.ruleId],
       after: query.cursor === undefined ? undefined : { sinceMs, alertId: decodeText(after) },
     };
-    const found = await readAllAlerts(caller, ports, filter, query.limit + 1);
-    const page = found.slice(0, query.limit);
+    const alerts = await readAllAlerts(caller, ports, filter, query.limit + 1);
+    const page = alerts.slice(0, query.limit);
     const last = page.at(-1);
-    const hasNext = found.length > query.limit && last !== undefined;
+    const hasNext = alerts.length > query.limit && last !== undefined;
     return {
       items: await toAlertViews(page, caller, ports),
       nextCursor: hasNext ? encodeCursor('alerts', [last.sinceMs ?? 0, encodeText(last.alertId)]) : null,
@@ -241,9 +248,9 @@ export const acknowledgeAlert = defineOperation({
   body: z.strictObject({ note: z.string().max(2048).default('') }),
   response: AlertView,
   async handler({ caller, params, body, change }, ports) {
-    const [alert] = await readAllAlerts(caller, ports, { alertId: params.id, states: active }, 1);
-    const [shown] = alert === undefined ? [] : await toAlertViews([alert], caller, ports);
-    if (alert === undefined || shown === undefined) throw notFound('alert');
+    const [alert] = await readAllAlerts(caller, ports, { alertId: params.id, states: activeStates }, 1);
+    const [alertView] = alert === undefined ? [] : await toAlertViews([alert], caller, ports);
+    if (alert === undefined || alertView === undefined) throw createNotFoundError('alert');
     const mark: AlertAcknowledgement = {
       ruleId: alert.ruleId,
       startedAtMs: alert.startedAtMs ?? 0,
@@ -259,8 +266,8 @@ export const acknowledgeAlert = defineOperation({
         else await marks.replace(params.id, mark, before.version);
         scope.record({
           id: params.id,
-          name: shown.ruleName,
-          before: currentAcknowledgement(before, alert.startedAtMs),
+          name: alertView.ruleName,
+          before: getCurrentAcknowledgement(before, alert.startedAtMs),
           after: mark,
         });
       });
@@ -269,7 +276,7 @@ export const acknowledgeAlert = defineOperation({
         throw new ApiError('CONFLICT', 'somebody else acknowledged the alert at the same time: read it again');
       throw error;
     }
-    return { ...shown, acknowledged: { by: mark.by, at: mark.at, note: mark.note } };
+    return { ...alertView, acknowledged: { by: mark.by, at: mark.at, note: mark.note } };
   },
 });
 
@@ -288,18 +295,18 @@ export const listRuleGroups = defineOperation({
   }),
   async handler({ caller, params, query }, ports) {
     const rule = await ports.documents.forTenant(caller.tenantId).collection(collection).find(params.id);
-    if (rule === undefined) throw notFound('alert rule');
-    const found = await readAlerts(
+    if (rule === undefined) throw createNotFoundError('alert rule');
+    const alerts = await readAlerts(
       createReading(caller, ports),
       { ruleIds: [rule.id], states: alertStates },
       query.limit + 1,
     );
-    const items = found
+    const items = alerts
       .slice(0, query.limit)
       .map(({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs, evaluatedMs }) => ({
         ...toGroupView({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs }),
         evaluatedAt: toIsoTime(evaluatedMs),
       }));
-    return { items, nextCursor: null, isCut: found.length > query.limit };
+    return { items, nextCursor: null, isCut: alerts.length > query.limit };
   },
 });

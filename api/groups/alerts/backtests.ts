@@ -7,11 +7,11 @@ import type { AlertTransition } from '../../../schemas/alerts.ts';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type AlertBacktest, alertBacktests } from '../../../schemas/resources/alert-backtest.ts';
 import { parseDurationMs } from '../../../subjects/alerts/durations.ts';
-import { AlertRuleFields, windowMs } from '../../../subjects/alerts/rule.ts';
+import { AlertRuleFields, getWindowMs } from '../../../subjects/alerts/rule.ts';
 import { findRuleProblems } from '../../../subjects/alerts/rule-problems.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, fieldError, fieldErrors, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createFieldErrors, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -111,10 +111,10 @@ const resolveRule = async (
   { documents }: Ports,
 ) => {
   if ((ruleId === undefined) === (rule === undefined))
-    throw fieldError('rule', 'specify either a rule or the id of a saved rule');
+    throw createFieldError('rule', 'specify either a rule or the id of a saved rule');
   if (rule !== undefined) {
     const problems = findRuleProblems(rule).map(({ path, message }) => ({ path: `rule.${path}`, message }));
-    if (problems.length > 0) throw fieldErrors(problems);
+    if (problems.length > 0) throw createFieldErrors(problems);
     return { fields: rule, ruleId: '', ruleVersion: 0 };
   }
   const document = await documents
@@ -122,7 +122,7 @@ const resolveRule = async (
     .collection(collection)
     .find(ruleId ?? '');
   const saved = document && parseRuleDocument(document);
-  if (saved === undefined) throw notFound('alert rule');
+  if (saved === undefined) throw createNotFoundError('alert rule');
   const { id, version, ...fields } = saved;
   return { fields, ruleId: id, ruleVersion: version };
 };
@@ -138,12 +138,12 @@ const parseBacktestRange = (
   const range = parseRange(body, reading.nowMs);
   const [fromMs, toMs] = [Number(range.from / 1_000_000n), Math.min(Number(range.to / 1_000_000n), reading.nowMs)];
   const { condition } = fields;
-  const firstReadNs = range.from - BigInt(windowMs(fields) + parseDurationMs(fields.delay)) * 1_000_000n;
+  const firstReadNs = range.from - BigInt(getWindowMs(fields) + parseDurationMs(fields.delay)) * 1_000_000n;
   for (const signal of condition.kind === 'composite' ? [] : listSignals(condition.query))
     requireRetained({ from: firstReadNs, to: range.to }, { caller: reading, signal, nowMs: reading.nowMs });
   const evaluationCount = Math.floor((toMs - fromMs) / parseDurationMs(fields.interval));
   if (evaluationCount > maxEvaluations)
-    throw fieldError(
+    throw createFieldError(
       'from',
       `gives ${evaluationCount} evaluations, and at most ${maxEvaluations} are run: use a shorter range or a longer interval`,
     );
@@ -206,7 +206,7 @@ export const getBacktest = defineOperation({
   response: BacktestView,
   async handler({ caller, params }, ports) {
     const backtest = await ports.documents.forTenant(caller.tenantId).collection(alertBacktests).find(params.id);
-    if (backtest === undefined) throw notFound('backtest');
+    if (backtest === undefined) throw createNotFoundError('backtest');
     return toView(backtest);
   },
 });

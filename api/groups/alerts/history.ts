@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { alertSeverities, alertStates } from '../../../schemas/alerts.ts';
 import { readEvaluations, readTransitions } from '../../../subjects/alerts/history.ts';
 import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -28,7 +28,7 @@ export const listAlertHistory = defineOperation({
     const { shown, nextCursor } = finishHistoryPage('alert-history', rows, {
       ...page,
       limit: query.limit,
-      idOf: ({ id }) => id,
+      getId: ({ id }) => id,
     });
     return { items: shown.map(toPastTransitionView), nextCursor };
   },
@@ -64,14 +64,14 @@ export const listEvaluations = defineOperation({
   response: z.strictObject({ items: z.array(EvaluationView), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, ports) {
     const rule = await ports.documents.forTenant(caller.tenantId).collection(collection).find(params.id);
-    if (rule === undefined) throw notFound('alert rule');
+    if (rule === undefined) throw createNotFoundError('alert rule');
     const reading = createReading(caller, ports);
     const page = parseHistoryPage('alert-evaluations', query, reading);
     const rows = await readEvaluations(reading, { ruleId: rule.id, alertId: query.alertId ?? '' }, page);
     const { shown, nextCursor } = finishHistoryPage('alert-evaluations', rows, {
       ...page,
       limit: query.limit,
-      idOf: () => query.alertId ?? '-',
+      getId: () => query.alertId ?? '-',
     });
     return {
       items: shown.map((row) => ({

@@ -26,16 +26,16 @@ export const syncManagedRules = async (
   managedBy: ManagedBy,
   desiredRules: readonly (readonly [ruleId: string, AlertRuleFields])[],
 ): Promise<void> => {
-  const stored = documents.collection(collection);
-  const [[field, id]] = Object.entries(managedBy) as [[string, string]];
-  const { items } = await stored.list({ filter: { [`managedBy.${field}`]: id } });
+  const ruleCollection = documents.collection(collection);
+  const [[ownerField, id]] = Object.entries(managedBy) as [[string, string]];
+  const { items } = await ruleCollection.list({ filter: { [`managedBy.${ownerField}`]: id } });
   const remainingRules = new Map(items.map((rule) => [rule.id, rule]));
   for (const [ruleId, fields] of desiredRules) {
     const rule: Rule = { ...fields, queryVersion, managedBy };
     const existing = remainingRules.get(ruleId);
     remainingRules.delete(ruleId);
-    if (existing === undefined) await stored.insert({ ...rule, id: ruleId });
-    else if (!hasSameContent(rule, existing)) await stored.replace(ruleId, rule, existing.version);
+    if (existing === undefined) await ruleCollection.insert({ ...rule, id: ruleId });
+    else if (!hasSameContent(rule, existing)) await ruleCollection.replace(ruleId, rule, existing.version);
   }
-  for (const [ruleId, { version }] of remainingRules) await stored.delete(ruleId, version);
+  for (const [ruleId, { version }] of remainingRules) await ruleCollection.delete(ruleId, version);
 };

@@ -1,11 +1,11 @@
-/** Removes silences that ended long ago */
+/** Removes silences that ended long ago. */
 
 import { getFields } from '../../../runtime/stored-fields.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { getSilenceState, silences } from '../../../schemas/resources/silence.ts';
 import { formatMatchers } from '../../../subjects/alerts/routing/matching.ts';
-import { createSystemTransact, systemActor } from '../../changes.ts';
+import { createSystemActor, createSystemTransact } from '../../changes.ts';
 
 /** How long an ended silence stays in the list */
 export const retentionDays = 30;
@@ -21,12 +21,12 @@ export const removeOldSilences = async (ports: {
     await createSystemTransact(
       ports,
       'silence.remove',
-    )(async ({ forTenant, record, unchanged }) => {
-      const stored = forTenant(tenantId).collection(silences);
-      const before = await stored.find(id);
-      if (before === undefined || getSilenceState(before, maxEndMs) !== 'expired') return unchanged();
-      await stored.delete(id, before.version);
+    )(async ({ forTenant, record, markUnchanged }) => {
+      const silenceCollection = forTenant(tenantId).collection(silences);
+      const before = await silenceCollection.find(id);
+      if (before === undefined || getSilenceState(before, maxEndMs) !== 'expired') return markUnchanged();
+      await silenceCollection.delete(id, before.version);
       const name = formatMatchers(before.matchers);
-      record({ id, name, tenantId, actor: systemActor('removal of old silences'), before: getFields(before) });
+      record({ id, name, tenantId, actor: createSystemActor('removal of old silences'), before: getFields(before) });
     });
 };

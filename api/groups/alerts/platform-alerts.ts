@@ -1,4 +1,4 @@
-/** The alerts that the platform raises about itself, for every group of operations that displays them. */
+/** Alerts that the platform raises about itself, for every group of operations that displays them. */
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { channelHealths } from '../../../schemas/resources/notification-delivery.ts';

@@ -4,10 +4,10 @@ import { type RecordingGroup, recordingGroups } from '../../../schemas/resources
 import { type ActiveAlert, readRuleStates } from '../../../subjects/alerts/history.ts';
 import { RecordingGroupFields, recordingRuleId } from '../../../subjects/alerts/recording/group.ts';
 import { findGroupProblems } from '../../../subjects/alerts/recording/problems.ts';
-import { fieldErrors } from '../../errors.ts';
+import { createFieldErrors } from '../../errors.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { Staleness, toIsoTime, toStalenessView } from './views.ts';
 
@@ -95,9 +95,9 @@ export const recordingGroupResource = defineResource<
   maxCount: maxGroups,
   prepare(after) {
     const problems = findGroupProblems(after);
-    if (problems.length > 0) throw fieldErrors(problems);
+    if (problems.length > 0) throw createFieldErrors(problems);
     return after;
   },
   show: toViews,
-  list: { searched: ['name', 'file'], filters: { file: equals('file') } },
+  list: { searched: ['name', 'file'], filters: { file: createEqualsFilter('file') } },
 });

@@ -20,7 +20,7 @@ import {
   findRoutes,
   selectGroupLabels,
 } from '../../../subjects/alerts/routing/tree.ts';
-import { fieldError, fieldErrors } from '../../errors.ts';
+import { createFieldError, createFieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 
@@ -61,7 +61,7 @@ const requireKnownPolicies = async (documents: TenantDocuments, { receivers }: A
   const policies = documents.collection(escalationPolicies);
   for (const [index, { escalationPolicyId: id }] of receivers.entries())
     if (id !== undefined && (await policies.find(id)) === undefined)
-      throw fieldError(
+      throw createFieldError(
         `receivers.${index}.escalationPolicyId`,
         `names ${id}, which is not the id of an escalation policy`,
       );
@@ -73,7 +73,7 @@ const requireKnownChannels = async (documents: TenantDocuments, { receivers }: A
   for (const [index, { channelIds }] of receivers.entries())
     for (const id of channelIds) {
       if (!knownChannelIds.has(id) && (await channels.find(id)) === undefined)
-        throw fieldError(`receivers.${index}.channelIds`, `names ${id}, which is not a notification channel`);
+        throw createFieldError(`receivers.${index}.channelIds`, `names ${id}, which is not a notification channel`);
       knownChannelIds.add(id);
     }
 };
@@ -91,23 +91,23 @@ export const setAlertRouting = defineOperation({
   response: AlertRouting,
   async handler({ caller, body, request, change }) {
     const problems = findRoutingProblems(body);
-    if (problems.length > 0) throw fieldErrors(problems);
+    if (problems.length > 0) throw createFieldErrors(problems);
     const precondition = parsePrecondition(request);
-    const after = await change(async (scope) => {
+    const updatedRouting = await change(async (scope) => {
       const documents = scope.forTenant(caller.tenantId);
       const before = await readRouting(documents);
       requireVersion(before, precondition, { noun, requiresIfMatch: true });
       if (JSON.stringify(toView(before)) === JSON.stringify(body)) {
-        scope.unchanged();
+        scope.markUnchanged();
         return before;
       }
       await requireKnownChannels(documents, body);
       await requireKnownPolicies(documents, body);
-      const stored = documents.collection(alertRoutings);
+      const routingCollection = documents.collection(alertRoutings);
       const storedRouting =
         before.version === 0
-          ? await stored.insert({ id: alertRoutingId, ...body })
-          : await stored.replace(alertRoutingId, body, before.version);
+          ? await routingCollection.insert({ id: alertRoutingId, ...body })
+          : await routingCollection.replace(alertRoutingId, body, before.version);
       scope.record({
         id: alertRoutingId,
         name: noun,
@@ -116,8 +116,8 @@ export const setAlertRouting = defineOperation({
       });
       return storedRouting;
     });
-    request.reply('ETag', formatEtag(after));
-    return toView(after);
+    request.reply('ETag', formatEtag(updatedRouting));
+    return toView(updatedRouting);
   },
 });
 
@@ -144,7 +144,7 @@ export const testAlertRouting = defineOperation({
     receivers: z.array(
       z.strictObject({
         name: z.string(),
-        routeId: z.string().describe('Position in the tree: 0 is the root, 0/2 its third route'),
+        routeId: z.string().describe('Path in the tree: 0 is the root, 0/2 its third child route'),
         channels: z.array(z.strictObject({ id: z.string(), name: z.string().nullable(), enabled: z.boolean() })),
         groupKey: z.string(),
         groupLabels: labelsSchema,
@@ -168,9 +168,9 @@ export const testAlertRouting = defineOperation({
     const tenantDocuments = documents.forTenant(caller.tenantId);
     const problems = routing === undefined ? [] : findRoutingProblems(routing);
     if (problems.length > 0)
-      throw fieldErrors(problems.map(({ path, message }) => ({ path: `routing.${path}`, message })));
+      throw createFieldErrors(problems.map(({ path, message }) => ({ path: `routing.${path}`, message })));
     const time = parseTime(at, clock.now());
-    if (time === undefined) throw fieldError('at', 'must be ISO-8601 or an expression such as now+2h');
+    if (time === undefined) throw createFieldError('at', 'must be ISO-8601 or an expression such as now+2h');
     const document = routing ?? (await readRouting(tenantDocuments));
     const root = compileRoutes(document);
     const channels = tenantDocuments.collection(notificationChannels);
@@ -216,11 +216,11 @@ export const importAlertRouting = defineOperation({
     notes: z.array(z.string()).describe('Parts of the file that the document does not contain'),
   }),
   async handler({ caller, body, signal }) {
-    const imported = await readAlertmanagerInWorker({ tenantId: caller.tenantId, signal }, body.yaml);
-    if ('problems' in imported)
-      throw fieldErrors(
-        imported.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),
+    const importResult = await readAlertmanagerInWorker({ tenantId: caller.tenantId, signal }, body.yaml);
+    if ('problems' in importResult)
+      throw createFieldErrors(
+        importResult.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),
       );
-    return { routing: imported.routing, notes: [...imported.notes] };
+    return { routing: importResult.routing, notes: [...importResult.notes] };
   },
 });

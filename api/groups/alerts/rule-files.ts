@@ -10,7 +10,7 @@ import { writeRuleFile } from '../../../subjects/alerts/rule-file-writing.ts';
 import { type ExistingRule, RuleNames } from '../../../subjects/alerts/rule-names.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { alertRuleResource, collection, parseRuleDocument } from './alert-rule.ts';
 import { recordingGroupResource } from './recording-group.ts';
@@ -40,16 +40,16 @@ interface ImportContext {
   readonly dryRun: boolean;
 }
 
-/** Creates or replaces a group of recording rules. */
+/** Creates a group of recording rules, or replaces it if it exists. */
 const importGroup = async (
   group: RecordingGroupFields,
   { scope, caller, dryRun }: ImportContext,
 ): Promise<ImportResult> => {
   const { file, name } = group;
-  const stored = scope.forTenant(caller.tenantId).collection(recordingGroups);
-  const { items } = await stored.list({ filter: { file, name }, limit: 1 });
+  const ruleCollection = scope.forTenant(caller.tenantId).collection(recordingGroups);
+  const { items } = await ruleCollection.list({ filter: { file, name }, limit: 1 });
   const [existing] = items;
-  const writer = recordingGroupResource.writer(scope, caller);
+  const writer = recordingGroupResource.createWriter(scope, caller);
   if (existing === undefined) {
     const createdGroup = dryRun ? undefined : await writer.create(group, { action: 'recording-group.create' });
     return { outcome: 'created', id: createdGroup?.id ?? null };
@@ -69,7 +69,7 @@ const importRule = async (
     return { place, name: record, ...groupResult, problems: [...problems] };
   if (parsedRule === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
   const { rule, replaces: existing } = names.assign(parsedRule);
-  const writer = alertRuleResource.writer(scope, caller);
+  const writer = alertRuleResource.createWriter(scope, caller);
   const document = { ...rule, queryVersion };
   const { name } = rule;
   if (existing === undefined) {
@@ -111,21 +111,21 @@ export const importAlertRules = defineOperation({
     const reader = { tenantId: caller.tenantId, signal };
     const { rules, recordings, problem } = await readRuleFileInWorker(reader, body.file, body.fileName);
     if (recordings.length > 0) requireEntitlement(caller, 'metrics');
-    if (problem !== undefined) throw fieldError('file', problem);
+    if (problem !== undefined) throw createFieldError('file', problem);
     if (rules.length > maxRules)
-      throw fieldError('file', `has ${rules.length} rules, and at most ${maxRules} are read at once: split it`);
+      throw createFieldError('file', `has ${rules.length} rules, and at most ${maxRules} are read at once: split it`);
     const items = await change(async (scope) => {
       const outcomes: z.input<typeof Outcome>[] = [];
       const existingRules: ExistingRule[] = [];
-      for await (const one of iterateDocuments(scope.forTenant(caller.tenantId).collection(collection)))
-        existingRules.push(one);
+      for await (const document of iterateDocuments(scope.forTenant(caller.tenantId).collection(collection)))
+        existingRules.push(document);
       const names = new RuleNames(existingRules);
       const importContext = { scope, caller, dryRun: body.dryRun };
       const groups = new Map<string, ImportResult>();
       for (const group of recordings) groups.set(group.name, await importGroup(group, importContext));
-      for (const one of rules) outcomes.push(await importRule(one, importContext, { names, groups }));
+      for (const fileRule of rules) outcomes.push(await importRule(fileRule, importContext, { names, groups }));
       // A file may contain no changes.
-      scope.unchanged();
+      scope.markUnchanged();
       return outcomes;
     });
     return { items };

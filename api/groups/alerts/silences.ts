@@ -3,8 +3,8 @@ import { getFields } from '../../../runtime/stored-fields.ts';
 import { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import { getSilenceState, type Silence, SilenceFields, silences } from '../../../schemas/resources/silence.ts';
 import { readFiringAlerts } from '../../../subjects/alerts/firing.ts';
-import { compileMatchers, formatMatchers, matcherProblem } from '../../../subjects/alerts/routing/matching.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { compileMatchers, findMatcherProblem, formatMatchers } from '../../../subjects/alerts/routing/matching.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
 import type { ListFilter } from '../../resources/resource-list.ts';
@@ -35,11 +35,14 @@ const stateFilter: ListFilter = {
 /** Rejects invalid expressions, and matchers that every alert matches. */
 const validateMatchers = (matchers: readonly Matcher[]): void => {
   for (const [index, matcher] of matchers.entries()) {
-    const problem = matcherProblem(matcher);
-    if (problem !== undefined) throw fieldError(`matchers.${index}.value`, problem);
+    const problem = findMatcherProblem(matcher);
+    if (problem !== undefined) throw createFieldError(`matchers.${index}.value`, problem);
   }
   if (compileMatchers(matchers).matches({}))
-    throw fieldError('matchers', 'match alerts without any labels, so they would mute everything: name a value');
+    throw createFieldError(
+      'matchers',
+      'match alerts without any labels, so they would mute everything: specify a value',
+    );
 };
 
 export const silenceResource = defineResource<typeof SilenceFields, Silence, typeof View>({
@@ -69,8 +72,8 @@ export const silenceResource = defineResource<typeof SilenceFields, Silence, typ
     const endsAt = new Date(after.endsAt).toISOString();
     if (before !== undefined && getSilenceState(before, nowMs) === 'expired')
       throw new ApiError('CONFLICT', 'the silence is over and cannot be changed: create another');
-    if (endsAt <= startsAt) throw fieldError('endsAt', 'must be after startsAt');
-    if (Date.parse(endsAt) <= nowMs) throw fieldError('endsAt', 'must be in the future');
+    if (endsAt <= startsAt) throw createFieldError('endsAt', 'must be after startsAt');
+    if (Date.parse(endsAt) <= nowMs) throw createFieldError('endsAt', 'must be in the future');
     return { ...after, startsAt, endsAt };
   },
   show: (documents, { ports }) =>

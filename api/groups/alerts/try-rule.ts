@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { QueryReading } from '../../../queries/promql/reading.ts';
+import type { QueryReader } from '../../../queries/promql/reading.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { Incompleteness, Series } from '../../../queries/result.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
@@ -14,7 +14,7 @@ import { queryErrorMessage, queryRule } from '../../../subjects/alerts/run-query
 import { emptyState } from '../../../subjects/alerts/state.ts';
 import { renderWithQueries } from '../../../subjects/alerts/templates/queries.ts';
 import { createTestTransitions } from '../../../subjects/alerts/test-firing.ts';
-import { ApiError, fieldErrors, notFound } from '../../errors.ts';
+import { ApiError, createFieldErrors, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -54,7 +54,7 @@ const toPastValuesView = ({
   toMs,
   stepMs,
   series,
-  limits,
+  thresholds,
   partial,
 }: PastValues): z.input<typeof PastValuesView> => ({
   from: toIsoTime(fromMs),
@@ -62,7 +62,7 @@ const toPastValuesView = ({
   stepMs,
   error: null,
   series: [...series],
-  limits: [...limits],
+  limits: [...thresholds],
   partial: [...partial],
 });
 
@@ -75,7 +75,7 @@ interface PastRange {
 const readPastValues = async (
   { condition, delay }: AlertRule,
   { from, to }: PastRange,
-  reading: QueryReading,
+  reading: QueryReader,
   signal: AbortSignal,
 ): Promise<z.input<typeof PastValuesView> | null> => {
   const range = parseRange({ from, to }, reading.nowMs);
@@ -127,12 +127,12 @@ export const previewAlertRule = defineOperation({
   }),
   async handler({ caller, query, body, signal }, ports) {
     const problems = findRuleProblems(body);
-    if (problems.length > 0) throw fieldErrors(problems);
+    if (problems.length > 0) throw createFieldErrors(problems);
     const nowMs = ports.clock.now();
     const rule = { ...body, id: 'preview', version: 1 };
     const reading = createReading(caller, ports);
     const { from, to } = query;
-    const [answer, past] = await Promise.all([
+    const [queryResult, past] = await Promise.all([
       queryRule(rule, reading, {
         nowMs,
         signal,
@@ -142,7 +142,7 @@ export const previewAlertRule = defineOperation({
     ]);
     const { tenantId } = caller;
     const evaluation = await renderWithQueries(
-      (queryResults) => evaluate({ tenantId, rule, prior: emptyState(), answer, nowMs, queryResults }),
+      (queryResults) => evaluate({ tenantId, rule, prior: emptyState(), answer: queryResult, nowMs, queryResults }),
       createTemplateQuery(reading, { signal }),
     );
     return {
@@ -152,7 +152,7 @@ export const previewAlertRule = defineOperation({
       groupCount: evaluation.groups.length,
       groups: evaluation.groups.slice(0, maxGroups).map(toGroupView),
       transitions: evaluation.transitions.slice(0, maxGroups).map(toTransitionView),
-      warnings: await findRuleWarnings(rule, reading, answer, nowMs),
+      warnings: await findRuleWarnings(rule, reading, queryResult, nowMs),
       past,
     };
   },
@@ -176,13 +176,13 @@ export const testAlertRule = defineOperation({
   response: z.strictObject({ transitions: z.array(TransitionView) }),
   async handler({ caller, params, body, change, signal }, ports) {
     const document = await ports.documents.forTenant(caller.tenantId).collection(collection).find(params.id);
-    if (document === undefined) throw notFound('alert rule');
+    if (document === undefined) throw createNotFoundError('alert rule');
     const rule = parseRuleDocument(document);
     if (rule === undefined) throw new ApiError('CONFLICT', 'the format of this rule is not supported');
     const { tenantId } = caller;
     const nowMs = ports.clock.now();
     const transitions = await renderWithQueries(
-      (queried) => createTestTransitions(rule, { tenantId, labels: body.labels, nowMs, queried }),
+      (queryResults) => createTestTransitions(rule, { tenantId, labels: body.labels, nowMs, queryResults }),
       createTemplateQuery(createReading(caller, ports), { signal }),
     );
     await ports.alertTransitions.publish(...transitions);

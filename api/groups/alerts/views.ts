@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AlertTransition, alertSeverities, alertStates } from '../../../schemas/alerts.ts';
 import type { GroupResult } from '../../../subjects/alerts/evaluate.ts';
 import type { PastTransition } from '../../../subjects/alerts/history.ts';
-import { staleSinceMs } from '../../../subjects/alerts/staleness.ts';
+import { findStaleSinceMs } from '../../../subjects/alerts/staleness.ts';
 
 const Labels = z.record(z.string(), z.string());
 
@@ -20,11 +20,11 @@ export const Staleness = z.strictObject({
 });
 
 export const toStalenessView = (
-  rule: Parameters<typeof staleSinceMs>[0],
+  rule: Parameters<typeof findStaleSinceMs>[0],
   evaluatedMs: number,
   nowMs: number,
 ): z.input<typeof Staleness> => {
-  const sinceMs = staleSinceMs(rule, evaluatedMs, nowMs);
+  const sinceMs = findStaleSinceMs(rule, evaluatedMs, nowMs);
   return { stale: sinceMs !== undefined, staleSince: toIsoTime(sinceMs) };
 };
 

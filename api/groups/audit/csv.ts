@@ -1,4 +1,4 @@
-import { csvRow } from '../../csv.ts';
+import { formatCsvRow } from '../../csv.ts';
 import type { StoredRecord } from './chain/record-pages.ts';
 
 const columns: Readonly<Record<string, (record: StoredRecord) => string | number>> = {
@@ -21,6 +21,6 @@ const columns: Readonly<Record<string, (record: StoredRecord) => string | number
 
 /** Records as lines of CSV */
 export async function* writeCsvLines(records: AsyncIterable<StoredRecord>): AsyncGenerator<string> {
-  yield csvRow(Object.keys(columns));
-  for await (const record of records) yield csvRow(Object.values(columns).map((cell) => cell(record)));
+  yield formatCsvRow(Object.keys(columns));
+  for await (const record of records) yield formatCsvRow(Object.values(columns).map((cell) => cell(record)));
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { Actor, auditRecords } from '../../../schemas/resources/audit-record.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { evidenceBreakKinds, findBrokenEvidence } from '../siem/case-evidence.ts';
 import { hashLeaf } from './chain/merkle.ts';
 import {
+  computeConsistencyRanges,
+  computeInclusionRanges,
   computeInclusionRoot,
   computeRoots,
-  consistencyRanges,
-  inclusionRanges,
   type LeafRange,
 } from './chain/merkle-proofs.ts';
 import { readRecordsInOrder, readStoredEnd } from './chain/record-pages.ts';
@@ -49,11 +49,11 @@ export const getEvidenceHead = defineOperation({
     const head = newestSigned ?? (await evidence.signer.sign(tenantId));
     const { sequence } = await readStoredEnd(documents, tenantId);
     if (since !== undefined && since > (head?.size ?? 0))
-      throw fieldError('since', `is larger than the newest tree head, which covers ${head?.size ?? 0} records`);
+      throw createFieldError('since', `is larger than the newest tree head, which covers ${head?.size ?? 0} records`);
     const proof =
       since === undefined || head === undefined
         ? undefined
-        : await computeProof(documents, tenantId, head.size, consistencyRanges(since, head.size));
+        : await computeProof(documents, tenantId, head.size, computeConsistencyRanges(since, head.size));
     return {
       head: head === undefined ? null : toHeadView(head),
       publicKey: evidence.key.publicKey,
@@ -82,17 +82,17 @@ export const proveAuditRecord = defineOperation({
   }),
   async handler({ caller: { tenantId }, params: { id } }, { documents, evidence }) {
     const record = await documents.forTenant(tenantId).collection(auditRecords).find(id);
-    if (record === undefined) throw notFound('audit record');
+    if (record === undefined) throw createNotFoundError('audit record');
     const index = record.sequence - 1;
     const newestSigned = (await evidence.heads.listNewest(tenantId)).find((head) => evidence.key.isSignedBy(head));
     // Sign a record that is not signed yet.
     const head =
       newestSigned !== undefined && newestSigned.size > index ? newestSigned : await evidence.signer.sign(tenantId);
-    if (head === undefined || head.size <= index) throw mismatchError();
-    const proof = await computeProof(documents, tenantId, head.size, inclusionRanges(index, head.size));
+    if (head === undefined || head.size <= index) throw createMismatchError();
+    const proof = await computeProof(documents, tenantId, head.size, computeInclusionRanges(index, head.size));
     const leaf = hashLeaf(Buffer.from(record.hash, 'hex'));
     const root = computeInclusionRoot({ index, size: head.size }, leaf, proof)?.toString('hex');
-    if (root !== head.root) throw mismatchError();
+    if (root !== head.root) throw createMismatchError();
     return {
       recordId: id,
       hash: record.hash,
@@ -141,9 +141,9 @@ export const verifyEvidence = defineOperation({
   }),
   async handler({ caller: { tenantId } }, { documents, evidence, clock }) {
     const stores = { documents, clock, heads: evidence.heads, key: evidence.key };
-    const verified = await verifyChain(stores, tenantId);
-    const { records, erasedDetails, erasures, heads, lastHead, extent } = verified;
-    const firstBreak = verified.firstBreak ?? (await findBrokenEvidence(documents, tenantId));
+    const verification = await verifyChain(stores, tenantId);
+    const { records, erasedDetails, erasures, heads, lastHead, extent } = verification;
+    const firstBreak = verification.firstBreak ?? (await findBrokenEvidence(documents, tenantId));
     return {
       valid: firstBreak === undefined,
       firstBreak: firstBreak ?? null,
@@ -172,12 +172,12 @@ const computeProof = (
   ranges: readonly LeafRange[],
 ): Promise<Buffer[]> =>
   computeRoots(ranges, readLeaves(documents, tenantId, size)).catch((cause: unknown) => {
-    if (cause instanceof RangeError) throw mismatchError(cause);
+    if (cause instanceof RangeError) throw createMismatchError(cause);
     throw cause;
   });
 
 /** Creates the error for records that differ from the signed ones, so that there is no proof. */
-const mismatchError = (cause?: unknown): ApiError =>
+const createMismatchError = (cause?: unknown): ApiError =>
   new ApiError(
     'CONFLICT',
     'the records differ from the signed ones, so there is no proof: GET /api/evidence/verify returns the first break',

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '../../callers/caller.ts';
 import { csvType, joinIntoChunks, jsonLinesType } from '../../csv.ts';
-import { fieldErrors } from '../../errors.ts';
+import { createFieldErrors } from '../../errors.ts';
 import { type ContentResponse, defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { writeEvidenceLines } from './chain/evidence-file.ts';
@@ -28,31 +28,31 @@ export const exportAuditRecords = defineOperation({
     const day = new Date(ports.clock.now()).toISOString().slice(0, 10);
     const lines =
       format === 'evidence'
-        ? await evidenceFileLines(caller, ports)
-        : await selectedLines(format, filter, caller, ports);
+        ? await createEvidenceLines(caller, ports)
+        : await createSelectedLines(format, filter, caller, ports);
     request.reply('Content-Disposition', `attachment; filename="audit-${day}.${format === 'csv' ? 'csv' : 'ndjson'}"`);
     return { contentType: format === 'csv' ? csvType : jsonLinesType, content: Readable.from(joinIntoChunks(lines)) };
   },
 });
 
-const requireNoFilter = (given: object): void => {
-  const details = Object.entries(given)
+const requireNoFilter = (filters: object): void => {
+  const details = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .map(([path]) => ({
       path,
       message: 'cannot be combined with format=evidence: only the whole chain can be verified',
     }));
-  if (details.length > 0) throw fieldErrors(details);
+  if (details.length > 0) throw createFieldErrors(details);
 };
 
-const selectedLines = async (
+const createSelectedLines = async (
   format: 'ndjson' | 'csv',
   filter: Parameters<typeof toDocumentFilter>[0],
   { tenantId }: Caller,
   { documents }: Ports,
 ): Promise<AsyncIterable<string>> => {
-  const span = await findSequenceRange(documents, tenantId, filter);
-  const records = readRecordsInOrder(documents, tenantId, span, toDocumentFilter(filter));
+  const sequenceRange = await findSequenceRange(documents, tenantId, filter);
+  const records = readRecordsInOrder(documents, tenantId, sequenceRange, toDocumentFilter(filter));
   return format === 'csv' ? writeCsvLines(records) : writeViewLines(records);
 };
 
@@ -61,7 +61,10 @@ async function* writeViewLines(records: AsyncIterable<StoredRecord>): AsyncGener
 }
 
 /** Yields the lines of an evidence file. Signs new records first, so that the last head of the file covers all records. */
-const evidenceFileLines = async ({ tenantId, organization }: Caller, ports: Ports): Promise<AsyncIterable<string>> => {
+const createEvidenceLines = async (
+  { tenantId, organization }: Caller,
+  ports: Ports,
+): Promise<AsyncIterable<string>> => {
   const { documents, clock } = ports;
   const { heads, key, signer } = ports.evidence;
   await signer.sign(tenantId);

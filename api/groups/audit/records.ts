@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cursorParameter, decodeCursor, encodeCursor, uint64Pattern } from '../../../queries/cursor.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { auditRecords } from '../../../schemas/resources/audit-record.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { erasureAction } from './chain/erasures.ts';
@@ -54,7 +54,7 @@ export const getAuditRecord = defineOperation({
   response: AuditRecordView,
   async handler({ caller: { tenantId }, params: { id } }, { documents }) {
     const record = await documents.forTenant(tenantId).collection(auditRecords).find(id);
-    if (record === undefined) throw notFound('audit record');
+    if (record === undefined) throw createNotFoundError('audit record');
     return toRecordView(record);
   },
 });
@@ -64,8 +64,8 @@ const maxNewestRecords = 1_000;
 
 /** Every action declared by operations, and those of the newest records. */
 const listActions = async ({ documents, auditActions }: Ports, tenantId: string): Promise<string[]> => {
-  const recorded = await readRecordedActions(documents, tenantId);
-  return [...new Set([...auditActions, erasureAction, ...recorded])].sort();
+  const recordedActions = await readRecordedActions(documents, tenantId);
+  return [...new Set([...auditActions, erasureAction, ...recordedActions])].sort();
 };
 
 const readRecordedActions = async (documents: Documents, tenantId: string): Promise<string[]> => {

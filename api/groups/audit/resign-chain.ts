@@ -5,7 +5,7 @@ import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import type { Log } from '../../../schemas/ports/log.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import { createSystemTransact, systemActor } from '../../changes.ts';
+import { createSystemActor, createSystemTransact } from '../../changes.ts';
 import { createChainSigner } from './chain/chain-signing.ts';
 import { deriveEvidenceKey } from './chain/evidence-key.ts';
 import { findNewestSequence } from './chain/record-pages.ts';
@@ -35,8 +35,10 @@ export const resignChain = async (
     if ((await heads.listNewest(tenantId)).some((head) => key.isSignedBy(head)))
       throw new Error(`the audit chain of ${tenantId} has signed tree heads: new records are signed automatically`);
     const change = createSystemTransact({ documents, clock }, 'audit-log.sign');
-    await change(async ({ record }) => record({ id: tenantId, tenantId, actor: systemActor('command line') }));
-    const head = await createChainSigner({ documents, heads, key, clock, log, fromBeginning: true }).signNew(tenantId);
+    await change(async ({ record }) => record({ id: tenantId, tenantId, actor: createSystemActor('command line') }));
+    const head = await createChainSigner({ documents, heads, key, clock, log, signFromBeginning: true }).signNew(
+      tenantId,
+    );
     return head?.size ?? 0;
   } finally {
     await heads.close();

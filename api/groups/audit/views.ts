@@ -56,7 +56,7 @@ export const toRecordView = (record: AuditRecord & { readonly id: string }): z.o
   };
 };
 
-/** A signed tree head in API answers. */
+/** A signed tree head in API responses. */
 export const HeadView = EvidenceHead.omit({ tenantId: true });
 
 export const toHeadView = ({ tenantId: _, ...head }: EvidenceHead): z.output<typeof HeadView> =>

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { createExistingAccountMail, createRegistrationMail } from '../../identity/accounts/account-mails.ts';
 import { type JoiningUser, readTokenAddress, redeemJoinToken } from '../../identity/accounts/joining.ts';
-import { canSendMailTo, countTokenUse } from '../../identity/accounts/mail-limits.ts';
+import { countMailRequest, countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { EmailAddress, OrganizationName, PersonName } from '../../identity/accounts/names.ts';
 import { createToken, findToken, invalidateTokens } from '../../identity/accounts/one-time-tokens.ts';
 import { NewPassword } from '../../identity/password.ts';
 import { requireHardToGuess } from '../../identity/password-rules.ts';
 import { beginSession } from '../../identity/sessions.ts';
-import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { countSignInAttempt } from '../../identity/sign-in-attempts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { Person, Tenant, Tokens } from './views.ts';
@@ -34,8 +34,8 @@ export const register = defineOperation({
         'FORBIDDEN',
         'registration is disabled on this installation; ask an administrator of an organization to invite you',
       );
-    const canSendMail = await canSendMailTo(counters, request.address, email);
-    const hasAccount = directory.userByEmail(email) !== undefined;
+    const canSendMail = await countMailRequest(counters, request.address, email);
+    const hasAccount = directory.findUserByEmail(email) !== undefined;
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
     // An address with an account takes the same steps, so that the response time does not reveal it either.
     await documents.transaction(async (scope) => {
@@ -84,8 +84,8 @@ export const acceptInvite = defineOperation({
     const [existingUser] = (await documents.forTenant(usersTenant).collection(users).list({ filter: { email } })).items;
     const joiningUser: JoiningUser =
       existingUser === undefined
-        ? { fresh: await prepareNewUser(email, body, ports) }
-        : { known: await verifyExistingUser(existingUser, body, request.address, ports) };
+        ? { newUser: await prepareNewUser(email, body, ports) }
+        : { existingUser: await verifyExistingUser(existingUser, body, request.address, ports) };
     const { user, organization } = await change((scope) =>
       redeemJoinToken(scope, token, joiningUser, { planId: settings.NEW_ORGANIZATION_PLAN }),
     );
@@ -102,10 +102,10 @@ const prepareNewUser = async (
   { name, password }: AcceptRequest,
   { passwords }: Ports,
 ): Promise<User> => {
-  if (name === undefined) throw fieldError('name', 'is required');
+  if (name === undefined) throw createFieldError('name', 'is required');
   const parsedPassword = NewPassword.safeParse(password);
   if (!parsedPassword.success)
-    throw fieldError('password', parsedPassword.error.issues[0]?.message ?? 'choose a password');
+    throw createFieldError('password', parsedPassword.error.issues[0]?.message ?? 'choose a password');
   await requireHardToGuess(parsedPassword.data, email);
   return { email, name, passwordHash: await passwords.hash(parsedPassword.data), disabled: false };
 };
@@ -120,12 +120,12 @@ const verifyExistingUser = async (
   address: string,
   { counters, passwords, settings }: Ports,
 ): Promise<User & StoredMetadata> => {
-  const refusal = new ApiError('UNAUTHENTICATED', 'this address has an account: enter its password to join');
-  if (user.disabled) throw refusal;
+  const passwordError = new ApiError('UNAUTHENTICATED', 'this address has an account: enter its password to join');
+  if (user.disabled) throw passwordError;
   if (user.passwordHash === null) return user;
-  if (password === undefined) throw refusal;
-  const attempt = await countAttempt({ counters, settings }, address, user.email);
-  if (!(await passwords.verify(user.passwordHash, password))) throw refusal;
-  await attempt.succeeded();
+  if (password === undefined) throw passwordError;
+  const attempt = await countSignInAttempt({ counters, settings }, address, user.email);
+  if (!(await passwords.verify(user.passwordHash, password))) throw passwordError;
+  await attempt.reportSuccess();
   return user;
 };

@@ -5,9 +5,9 @@ import type { Transact } from '../../changes.ts';
 import { ApiError } from '../../errors.ts';
 import { createSignInChangedMail } from '../../identity/accounts/account-mails.ts';
 import { checkSecondFactor } from '../../identity/second-factor.ts';
-import { unauthenticated } from '../../identity/session.ts';
+import { createUnauthenticatedError } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
-import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { countSignInAttempt } from '../../identity/sign-in-attempts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { SignedIn } from './views.ts';
@@ -38,10 +38,10 @@ export const login = defineOperation({
   async handler({ body, request, change }, ports) {
     const { directory, passwords, signInFailures } = ports;
     const email = body.email.trim().toLowerCase();
-    const attempt = await countAttempt(ports, request.address, email);
-    const user = directory.userByEmail(email);
+    const attempt = await countSignInAttempt(ports, request.address, email);
+    const user = directory.findUserByEmail(email);
     const isPasswordCorrect = await passwords.verify(user?.passwordHash, body.password);
-    const userOrganizations = user === undefined ? [] : directory.organizationsOf(user.id);
+    const userOrganizations = user === undefined ? [] : directory.listOrganizationsOfUser(user.id);
     const requestedId = body.organizationId;
     const organization =
       requestedId === undefined
@@ -49,7 +49,7 @@ export const login = defineOperation({
         : userOrganizations.find(({ id }) => id === requestedId);
     if (!isPasswordCorrect || user === undefined || user.disabled) {
       signInFailures.recordRefusal({ email, user, tenantId: organization?.id, change });
-      throw unauthenticated('the e-mail address or the password is wrong');
+      throw createUnauthenticatedError('the e-mail address or the password is wrong');
     }
     if (organization === undefined)
       throw new ApiError(
@@ -65,10 +65,13 @@ export const login = defineOperation({
       if (body.code !== undefined) signInFailures.recordRefusal({ email, user, tenantId: organization.id, change });
       throw error;
     }
-    await attempt.succeeded();
+    await attempt.reportSuccess();
     if (secondFactor === 'recovery-code') await recordRecoveryCodeUse(user, organization.id, { change, ports });
     await rehashIfOutdated(user, body.password, ports);
-    return beginSession({ user, organization, request, change, isNamed: requestedId !== undefined }, ports);
+    return beginSession(
+      { user, organization, request, change, isOrganizationRequested: requestedId !== undefined },
+      ports,
+    );
   },
 });
 

@@ -3,12 +3,12 @@ import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { requirePerson } from '../../callers/caller.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { createSignInChangedMail } from '../../identity/accounts/account-mails.ts';
-import { createRecoveryCodes, secretContext } from '../../identity/multi-factor-codes.ts';
+import { createRecoveryCodes, getSecretContext } from '../../identity/multi-factor-codes.ts';
 import { findEnrolment, useCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';
-import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { countSignInAttempt } from '../../identity/sign-in-attempts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
@@ -43,7 +43,7 @@ export const enrollMultiFactor = defineOperation({
       if (existing?.confirmedAt)
         throw new ApiError('CONFLICT', 'multi-factor is enabled; disable it before you enroll another authenticator');
       const pendingEnrolment = {
-        secret: secretBox.seal(secretContext(user.id), secret),
+        secret: secretBox.seal(getSecretContext(user.id), secret),
         confirmedAt: null,
         lastTimeStep: 0,
         recoveryCodes: [],
@@ -80,7 +80,7 @@ export const confirmMultiFactor = defineOperation({
       throw new ApiError('CONFLICT', 'no authenticator is enrolled; call POST /auth/mfa/enroll first');
     if (enrolment.confirmedAt !== null) throw new ApiError('CONFLICT', 'multi-factor is already enabled');
     if ((await useCode(user.id, body.code, request, ports)) === undefined)
-      throw fieldError('code', 'is not the authenticator’s current code; check its clock');
+      throw createFieldError('code', 'is not the authenticator’s current code; check its clock');
     const codes = createRecoveryCodes(ports.secretBox, user.id);
     await change(async (scope) => {
       const enrolments = scope.forTenant(multiFactorsTenant).collection(multiFactors);
@@ -96,7 +96,7 @@ export const confirmMultiFactor = defineOperation({
       const sessionFilter = identityProviderTenantId === undefined ? {} : { tenantId: identityProviderTenantId };
       if (body.endOtherSessions) await removeSessions(scope, { userId: user.id, ...sessionFilter }, sessionId);
     });
-    return { recoveryCodes: [...codes.displayed] };
+    return { recoveryCodes: [...codes.displayedCodes] };
   },
 });
 
@@ -112,7 +112,7 @@ export const renewRecoveryCodes = defineOperation({
   async handler({ caller, body, request, change }, ports) {
     const { user } = requirePerson(caller);
     await requireMultiFactor(user.id, ports);
-    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw fieldError('code', 'is wrong');
+    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw createFieldError('code', 'is wrong');
     const codes = createRecoveryCodes(ports.secretBox, user.id);
     await change(async ({ forTenant, record }) => {
       await forTenant(multiFactorsTenant)
@@ -120,7 +120,7 @@ export const renewRecoveryCodes = defineOperation({
         .update(user.id, { recoveryCodes: [...codes.hashes] });
       record({ id: user.id, name: user.email });
     });
-    return { recoveryCodes: [...codes.displayed] };
+    return { recoveryCodes: [...codes.displayedCodes] };
   },
 });
 
@@ -140,11 +140,12 @@ export const turnMultiFactorOff = defineOperation({
     const { user } = requirePerson(caller);
     await requireMultiFactor(user.id, ports);
     if (user.passwordHash !== null) {
-      const attempt = await countAttempt(ports, request.address, user.email);
-      if (!(await ports.passwords.verify(user.passwordHash, body.password))) throw fieldError('password', 'is wrong');
-      await attempt.succeeded();
+      const attempt = await countSignInAttempt(ports, request.address, user.email);
+      if (!(await ports.passwords.verify(user.passwordHash, body.password)))
+        throw createFieldError('password', 'is wrong');
+      await attempt.reportSuccess();
     }
-    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw fieldError('code', 'is wrong');
+    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw createFieldError('code', 'is wrong');
     await change(async (scope) => {
       await scope.forTenant(multiFactorsTenant).collection(multiFactors).delete(user.id);
       const mailText = 'Your second factor was turned off. You can now sign in with the password alone.';

@@ -4,14 +4,14 @@ import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
 import type { User } from '../../../schemas/resources/user.ts';
 import { requirePerson } from '../../callers/caller.ts';
-import { ApiError, fieldError } from '../../errors.ts';
-import { authenticate, unauthenticated } from '../../identity/session.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
+import { authenticate, createUnauthenticatedError } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { admissionActions, admitUser, linkIdentity } from '../../identity/sso/admission.ts';
 import { extractDomain } from '../../identity/sso/domains.ts';
 import { consumeFlow, type Flow, flowLifetimeMs, isLocalPath, storeFlow } from '../../identity/sso/flow.ts';
 import { buildRedirectUri, findEnabledProvider } from '../../identity/sso/oidc-client.ts';
-import { authorizationUrl, discoverOrUnavailable, exchangeCode } from '../../identity/sso/provider.ts';
+import { createAuthorizationUrl, discoverOrUnavailable, exchangeCode } from '../../identity/sso/provider.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import type { RequestFacts } from '../../request-facts.ts';
@@ -54,7 +54,7 @@ export const startOidc = defineOperation({
     const secrets = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
     const configuration = await discoverOrUnavailable(client, outbound);
     const redirectUri = buildRedirectUri(settings, request.host);
-    const url = await authorizationUrl(configuration, secrets, { redirectUri, scopes: provider.scopes, email });
+    const url = await createAuthorizationUrl(configuration, secrets, { redirectUri, scopes: provider.scopes, email });
     storeFlow(request, secretBox, {
       tenantId,
       issuer: client.issuer,
@@ -73,9 +73,9 @@ export const startOidc = defineOperation({
 
 /** Returns the organization with single sign-on that verified the domain of an address; if there are several, the first one. */
 const findTenantByEmail = async (email: string | undefined, ports: Ports): Promise<string | undefined> => {
-  if (email === undefined) throw fieldError('organization', 'is required, unless an e-mail address is given');
+  if (email === undefined) throw createFieldError('organization', 'is required, unless an e-mail address is given');
   const domain = extractDomain(email);
-  if (domain === undefined) throw fieldError('email', 'is not an e-mail address');
+  if (domain === undefined) throw createFieldError('email', 'is not an e-mail address');
   const { items } = await ports.documents
     .forTenant(provedDomainsTenant)
     .collection(provedDomains)
@@ -118,19 +118,19 @@ export const finishOidc = defineOperation({
       registeredProvider.client.issuer !== flow.issuer ||
       registeredProvider.client.clientId !== flow.clientId
     )
-      throw unauthenticated('the identity provider was changed meanwhile; start again');
+      throw createUnauthenticatedError('the identity provider was changed in the meantime; start again');
     const { provider, client } = registeredProvider;
     const { roleMapping } = provider;
     const claims = await exchangeCode(await discoverOrUnavailable(client, outbound), flow, {
       callbackUrl: toCallbackUrl(buildRedirectUri(settings, request.host), query),
-      needed: ['email', ...(roleMapping === null ? [] : [roleMapping.claim])],
+      requiredClaims: ['email', ...(roleMapping === null ? [] : [roleMapping.claim])],
     });
     const { tenantId } = flow;
     if (flow.link !== undefined) {
       await linkIdentity({ tenantId, claims, change }, findLinkingUser(flow.link, tenantId, ports), ports);
     } else {
       const user = await admitUser({ tenantId, provider, claims, change }, ports);
-      const organization = ports.directory.organizationsOf(user.id).find(({ id }) => id === tenantId);
+      const organization = ports.directory.listOrganizationsOfUser(user.id).find(({ id }) => id === tenantId);
       if (organization === undefined) throw new ApiError('FORBIDDEN', 'this user is not in the organization');
       await beginSession({ user, organization, request, change, provedBy: tenantId }, ports);
     }
@@ -153,7 +153,7 @@ const findLinkingUser = (
   tenantId: string,
   { directory }: Ports,
 ): User & StoredMetadata => {
-  const caller = directory.caller(sessionId, userId, tenantId);
-  if (caller === undefined) throw unauthenticated('sign in before you link an identity');
+  const caller = directory.getCaller(sessionId, userId, tenantId);
+  if (caller === undefined) throw createUnauthenticatedError('sign in before you link an identity');
   return caller.user;
 };

@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { platformTenant, type StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { requirePerson } from '../../callers/caller.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import {
   createNoPasswordMail,
   createPasswordChangedMail,
   createPasswordResetMail,
   createSignInChangedMail,
 } from '../../identity/accounts/account-mails.ts';
-import { canSendMailTo, countTokenUse } from '../../identity/accounts/mail-limits.ts';
+import { countMailRequest, countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
 import { consumeToken, createToken, findToken, invalidateTokens } from '../../identity/accounts/one-time-tokens.ts';
 import { NewPassword } from '../../identity/password.ts';
 import { requireHardToGuess } from '../../identity/password-rules.ts';
 import { requireCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';
-import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { countSignInAttempt } from '../../identity/sign-in-attempts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const changePassword = defineOperation({
@@ -41,22 +41,22 @@ export const changePassword = defineOperation({
   async handler({ caller, body, request, change }, ports) {
     const { mail, passwords, settings } = ports;
     const { user, userId, sessionId } = requirePerson(caller);
-    const attempt = await countAttempt(ports, request.address, user.email);
+    const attempt = await countSignInAttempt(ports, request.address, user.email);
     if (!(await passwords.verify(user.passwordHash, body.currentPassword)))
-      throw fieldError('currentPassword', 'is not your password');
-    await attempt.succeeded();
+      throw createFieldError('currentPassword', 'is not your password');
+    await attempt.reportSuccess();
     if (body.newPassword === body.currentPassword)
-      throw fieldError('newPassword', 'must differ from the current password');
+      throw createFieldError('newPassword', 'must differ from the current password');
     await requireHardToGuess(body.newPassword, user.email, 'newPassword');
     await requireCode(user.id, { code: body.code, request }, ports);
     const passwordHash = await passwords.hash(body.newPassword);
     const endedSessions = await change(async (scope) => {
       const { forTenant, record } = scope;
-      const stored = forTenant(usersTenant).collection(users);
-      const before = await stored.find(userId);
+      const userCollection = forTenant(usersTenant).collection(users);
+      const before = await userCollection.find(userId);
       if (before?.passwordHash !== user.passwordHash)
         throw new ApiError('CONFLICT', 'the password was changed in another session; sign in again');
-      const updated = await stored.update(userId, { passwordHash });
+      const updated = await userCollection.update(userId, { passwordHash });
       const mailText = 'Your password was changed, and your other sessions were ended.';
       await mail.enqueue(scope, createSignInChangedMail(settings, user.email, mailText));
       record({ id: userId, name: user.email, before, after: updated });
@@ -79,8 +79,8 @@ export const forgotPassword = defineOperation({
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({}),
   async handler({ body: { email }, request }, { counters, directory, documents, mail, settings, clock }) {
-    const canSendMail = await canSendMailTo(counters, request.address, email);
-    const user = canSendMail ? directory.userByEmail(email) : undefined;
+    const canSendMail = await countMailRequest(counters, request.address, email);
+    const user = canSendMail ? directory.findUserByEmail(email) : undefined;
     const activeUser = user === undefined || user.disabled ? undefined : user;
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
     // The same steps are taken for an unknown address, so that the response time does not reveal it either.
@@ -125,13 +125,13 @@ export const resetPassword = defineOperation({
     const passwordHash = await passwords.hash(body.password);
     await change(async ({ forTenant, record }) => {
       await consumeToken({ forTenant }, token);
-      const people = forTenant(usersTenant).collection(users);
-      const before = requireResettable(await people.find(token.userId));
-      const after = await people.update(before.id, { passwordHash });
+      const userCollection = forTenant(usersTenant).collection(users);
+      const before = requireResettable(await userCollection.find(token.userId));
+      const after = await userCollection.update(before.id, { passwordHash });
       await removeSessions({ forTenant }, { userId: before.id });
       await mail.enqueue({ forTenant }, createPasswordChangedMail(settings, before.email));
       const actor = { type: 'user', id: before.id, name: before.email } as const;
-      const tenantIds = directory.organizationsOf(before.id).map(({ id }) => id);
+      const tenantIds = directory.listOrganizationsOfUser(before.id).map(({ id }) => id);
       for (const tenantId of tenantIds.length > 0 ? tenantIds : [platformTenant])
         record({ id: before.id, name: before.email, before, after, tenantId, actor });
     });

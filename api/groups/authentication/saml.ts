@@ -1,4 +1,4 @@
-/** SAML is not supported. Its routes answer 501 and are not published. */
+/** SAML is not supported. Its routes return 501 and are not published. */
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method } from '../../kernel/operation.ts';

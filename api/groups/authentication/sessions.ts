@@ -4,10 +4,10 @@ import { PermanentError } from '../../../schemas/errors.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { roles } from '../../../schemas/resources/user.ts';
 import { requirePerson } from '../../callers/caller.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { formatExpiredCookies, readCookie, refreshCookie, requireOwnPage } from '../../identity/cookies.ts';
 import { refreshSession } from '../../identity/refresh-session.ts';
-import { unauthenticated } from '../../identity/session.ts';
+import { createUnauthenticatedError } from '../../identity/session.ts';
 import { beginSession, issueTokens } from '../../identity/sessions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { RequestFacts } from '../../request-facts.ts';
@@ -73,10 +73,10 @@ export const listSessions = defineOperation({
       .collection(sessions)
       .list({ filter, sort: { refreshedAt: -1 }, limit: query.limit, after: query.cursor })
       .catch((error: unknown) => {
-        if (error instanceof PermanentError) throw fieldError('cursor', 'is not a cursor of this list');
+        if (error instanceof PermanentError) throw createFieldError('cursor', 'is not a cursor of this list');
         throw error;
       });
-    const names = new Map(directory.organizationsOf(userId).map(({ id, name }) => [id, name]));
+    const names = new Map(directory.listOrganizationsOfUser(userId).map(({ id, name }) => [id, name]));
     const items = page.items.map(({ id, tenantId, createdAt, refreshedAt, expiresAt, address, userAgent }) => ({
       id,
       current: id === sessionId,
@@ -104,7 +104,7 @@ export const endSession = defineOperation({
     const { userId, user, identityProviderTenantId } = requirePerson(caller);
     const session = await documents.forTenant(sessionsTenant).collection(sessions).find(id);
     if (session?.userId !== userId || (identityProviderTenantId ?? session.tenantId) !== session.tenantId)
-      throw notFound('session');
+      throw createNotFoundError('session');
     await change(async ({ forTenant, record }) => {
       await forTenant(sessionsTenant).collection(sessions).delete(id);
       record({ id, name: user.email, tenantId: session.tenantId });
@@ -154,7 +154,7 @@ export const refresh = defineOperation({
 
 const readCookieToken = (request: RequestFacts, publicUrl: string | undefined): string => {
   const token = readCookie(request.header('cookie'), refreshCookie);
-  if (token === undefined) throw unauthenticated('the request has no refresh token; sign in');
+  if (token === undefined) throw createUnauthenticatedError('the request has no refresh token; sign in');
   const site = request.header('sec-fetch-site') || undefined;
   requireOwnPage({ site, origin: request.header('origin') || undefined, host: request.host }, publicUrl);
   return token;
@@ -171,11 +171,11 @@ export const switchTenant = defineOperation({
   response: SignedIn,
   async handler({ caller, body, request, change }, ports) {
     const { user, sessionId } = requirePerson(caller);
-    const userOrganizations = ports.directory.organizationsOf(user.id);
+    const userOrganizations = ports.directory.listOrganizationsOfUser(user.id);
     const organization = userOrganizations.find(({ id }) => id === body.organizationId);
     if (organization === undefined) throw new ApiError('NOT_FOUND', 'you are not a member of this organization');
     const session = await ports.documents.forTenant(sessionsTenant).collection(sessions).find(sessionId);
-    if (session === undefined) throw unauthenticated('the session has ended; sign in again');
+    if (session === undefined) throw createUnauthenticatedError('the session has ended; sign in again');
     const { provedBy } = session;
     // An identity provider proves an identity for its own organization only.
     if (provedBy !== undefined && provedBy !== organization.id)
@@ -183,7 +183,7 @@ export const switchTenant = defineOperation({
         'FORBIDDEN',
         'this session was started through another organization’s identity provider; sign in there',
       );
-    return beginSession({ user, organization, request, change, insteadOf: session }, ports);
+    return beginSession({ user, organization, request, change, replacedSession: session }, ports);
   },
 });
 
@@ -195,6 +195,6 @@ export const jwks = defineOperation({
   role: 'none',
   response: z.strictObject({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) }),
   handler: (_, { tokens }) => ({
-    keys: tokens.publicKeys().map((key) => ({ ...key, kid: key.kid ?? '', kty: key.kty ?? '' })),
+    keys: tokens.listPublicKeys().map((key) => ({ ...key, kid: key.kid ?? '', kty: key.kty ?? '' })),
   }),
 });

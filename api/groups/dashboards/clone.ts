@@ -23,16 +23,16 @@ export const cloneDashboard = defineOperation({
   response: DashboardView,
   async handler(input, ports) {
     const { caller, params, body, change } = input;
-    const copied = await change(async (scope) => {
-      const writer = dashboardResource.writer(scope, caller);
+    const copiedDashboard = await change(async (scope) => {
+      const writer = dashboardResource.createWriter(scope, caller);
       const { document } = parseSavedDashboard(await writer.find(params.id));
       const copy = parseOrThrow(DashboardFields, {
         ...document,
         name: `Copy of ${document.name}`.slice(0, 256),
         ...body,
       });
-      return writer.create(await completeDashboard(copy, { before: undefined, caller, of: scope.forTenant }));
+      return writer.create(await completeDashboard(copy, { before: undefined, caller, forTenant: scope.forTenant }));
     });
-    return dashboardResource.answer(copied, input, ports);
+    return dashboardResource.sendView(copiedDashboard, input, ports);
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Query, readSaved } from '../../../queries/query.ts';
+import { parseSavedQuery, type Query } from '../../../queries/query.ts';
 import { Validity } from '../../../queries/validity.ts';
 import type { CollectionDefinition, StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
@@ -26,12 +26,12 @@ import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.t
 import { toSummary } from '../../../subjects/dashboards/summary.ts';
 import { checkWithoutReads, combineValidity } from '../../../subjects/dashboards/validity.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { readValidities } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { hasSameContent } from '../../resources/resource-history.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { sharedOrOwn } from '../../resources/shared-or-own.ts';
+import { sharedOrOwnVisibility } from '../../resources/shared-or-own.ts';
 
 /** A stored dashboard in the current form. */
 export type Document = DashboardFields &
@@ -82,8 +82,8 @@ export const DashboardView = z.strictObject({
 
 /** Converts a stored dashboard to the current form. */
 export const parseSavedDashboard = (stored: SavedVersions) => {
-  const read = parseStoredDashboard(stored);
-  if (read !== undefined) return read;
+  const parsed = parseStoredDashboard(stored);
+  if (parsed !== undefined) return parsed;
   const message = `the format of this dashboard, version ${stored.documentVersion}, is not supported`;
   throw new ApiError('CONFLICT', message);
 };
@@ -98,8 +98,12 @@ const readSavedQueries = async (
   caller: Caller,
 ): Promise<ReadonlyMap<string, SavedQuery>> => {
   const ids = new Set(listSavedQueryIds(document));
-  const found = await Promise.all([...ids].map((id) => documents.collection(savedQueries).find(id)));
-  return new Map(found.flatMap((one) => (one === undefined || !sharedOrOwn.to(one, caller) ? [] : [[one.id, one]])));
+  const queryDocuments = await Promise.all([...ids].map((id) => documents.collection(savedQueries).find(id)));
+  return new Map(
+    queryDocuments.flatMap((savedQuery) =>
+      savedQuery === undefined || !sharedOrOwnVisibility.to(savedQuery, caller) ? [] : [[savedQuery.id, savedQuery]],
+    ),
+  );
 };
 
 /** Returns the queries of the panels' saved queries, without those that this version cannot parse. */
@@ -108,12 +112,12 @@ export const readParsedQueries = async (
   document: DashboardFields,
   caller: Caller,
 ): Promise<ReadonlyMap<string, Query>> => {
-  const saved = await readSavedQueries(documents, document, caller);
-  const understood = [...saved].flatMap(([id, { query, queryVersion }]): [string, Query][] => {
-    const read = readSaved(query, queryVersion);
-    return read === undefined ? [] : [[id, read]];
+  const storedQueries = await readSavedQueries(documents, document, caller);
+  const parsedQueries = [...storedQueries].flatMap(([id, { query, queryVersion }]): [string, Query][] => {
+    const parsed = parseSavedQuery(query, queryVersion);
+    return parsed === undefined ? [] : [[id, parsed]];
   });
-  return new Map(understood);
+  return new Map(parsedQueries);
 };
 
 const checkValidity = async (document: DashboardFields, { caller, ports }: ResourceContext): Promise<Validity> => {
@@ -133,15 +137,15 @@ const checkValidity = async (document: DashboardFields, { caller, ports }: Resou
 
 const show = (documents: readonly (Document & StoredMetadata)[], context: ResourceContext) => {
   const { caller, ports } = context;
-  const own = ports.documents.forTenant(caller.tenantId);
+  const tenantDocuments = ports.documents.forTenant(caller.tenantId);
   return Promise.all(
     documents.map(async (stored) => {
       const { document, losses } = parseSavedDashboard(stored);
       const { id, version, createdAt, updatedAt, ownerId, changedBy, documentVersion } = stored;
       const [validity, opened, use] = await Promise.all([
         checkValidity(document, context),
-        own.collection(dashboardOpenings).find(id),
-        own.collection(templateUses).find(id),
+        tenantDocuments.collection(dashboardOpenings).find(id),
+        tenantDocuments.collection(templateUses).find(id),
       ]);
       return {
         ...document,
@@ -167,8 +171,8 @@ const show = (documents: readonly (Document & StoredMetadata)[], context: Resour
 interface CompletionContext {
   readonly before: (Document & StoredMetadata) | undefined;
   readonly caller: Caller;
-  of(tenantId: string): TenantDocuments;
-  readonly how?: ChangeOptions;
+  forTenant(tenantId: string): TenantDocuments;
+  readonly changeOptions?: ChangeOptions;
 }
 
 /** Rejects a manual change of a dashboard that is managed as code. */
@@ -184,24 +188,30 @@ const requireManualChangeAllowed = (before: Document | undefined, how: ChangeOpt
 const requireVisibleQueries = async (
   after: DashboardFields,
   former: DashboardFields | undefined,
-  { caller, of }: CompletionContext,
+  { caller, forTenant }: CompletionContext,
 ): Promise<void> => {
-  const known = new Set(former === undefined ? [] : listSavedQueryIds(former));
-  const seen = await readSavedQueries(of(caller.tenantId), after, caller);
-  const unseen = listSavedQueryIds(after).find((id) => !known.has(id) && !seen.has(id));
-  if (unseen !== undefined)
-    throw fieldError(savedQueryIdPath, `${savedQueryIdPath}: ${unseen} does not exist in ${savedQueries.name}`);
+  const formerIds = new Set(former === undefined ? [] : listSavedQueryIds(former));
+  const visibleQueries = await readSavedQueries(forTenant(caller.tenantId), after, caller);
+  const invisibleId = listSavedQueryIds(after).find((id) => !formerIds.has(id) && !visibleQueries.has(id));
+  if (invisibleId !== undefined)
+    throw createFieldError(
+      savedQueryIdPath,
+      `${savedQueryIdPath}: ${invisibleId} does not exist in ${savedQueries.name}`,
+    );
 };
 
 /** Returns the dashboard to store: the given fields with owner, author and source. */
-export const completeDashboard = async (after: DashboardFields, completing: CompletionContext): Promise<Document> => {
-  const { before, caller, how: options = {} } = completing;
+export const completeDashboard = async (
+  after: DashboardFields,
+  completionContext: CompletionContext,
+): Promise<Document> => {
+  const { before, caller, changeOptions: options = {} } = completionContext;
   const source = options.source ?? before?.source;
-  const former = before && parseStoredDashboard(before)?.document;
-  await requireVisibleQueries(after, former, completing);
+  const previousDashboard = before && parseStoredDashboard(before)?.document;
+  await requireVisibleQueries(after, previousDashboard, completionContext);
   const ownerId = before?.ownerId ?? caller.actor.id;
   const document: Document = {
-    ...(former === undefined ? after : withStableIds(former, after)),
+    ...(previousDashboard === undefined ? after : withStableIds(previousDashboard, after)),
     // Only the owner can change the visibility, so that nobody can make another person's dashboard private.
     visibility: before !== undefined && ownerId !== caller.actor.id ? before.visibility : after.visibility,
     ...currentVersions,
@@ -251,13 +261,13 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
   live: true,
   requiresIfMatch: true,
   maxBodyBytes: 4 * 1024 * 1024,
-  visible: sharedOrOwn,
+  visible: sharedOrOwnVisibility,
   initial: ({ caller }) => ({ ...currentVersions, ownerId: caller.actor.id, changedBy: caller.actor.id }),
   parameters: { create: NewParameters, change: ChangeParameters },
   async prepare(after, { before, caller, forTenant, parameters }) {
-    const how: ChangeOptions = parameters;
-    const document = await completeDashboard(after, { before, caller, of: forTenant, how });
-    return how.id === undefined ? document : { ...document, id: how.id };
+    const changeOptions: ChangeOptions = parameters;
+    const document = await completeDashboard(after, { before, caller, forTenant: forTenant, changeOptions });
+    return changeOptions.id === undefined ? document : { ...document, id: changeOptions.id };
   },
   refuseRemoval: (before, parameters) => requireManualChangeAllowed(before, parameters),
   compared: selectDifferences,

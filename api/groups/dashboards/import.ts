@@ -5,7 +5,7 @@ import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { jsonOfYamlInWorker, readImportedInWorker } from '../../../subjects/dashboards/grafana/documents.ts';
 import { type Imported, ImportReport } from '../../../subjects/dashboards/grafana/import.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, fieldError, fieldErrors } from '../../errors.ts';
+import { ApiError, createFieldError, createFieldErrors } from '../../errors.ts';
 import { requireShallow } from '../../kernel/json-body.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { hasSameContent } from '../../resources/resource-history.ts';
@@ -21,11 +21,11 @@ const Query = z.strictObject({
   dryRun: z
     .enum(['true', 'false'])
     .optional()
-    .describe('true: nothing is written; the answer contains the expected result'),
+    .describe('true: nothing is written; the response contains the expected result'),
   folder: DashboardFields.shape.folder
     .unwrap()
     .optional()
-    .describe('Default: the present folder, or the folder of the document'),
+    .describe('Default: the current folder, or the folder of the document'),
   id: DashboardId.optional().describe('Default: the id of the document, or one derived from its uid'),
   ...manualChangeParameters.shape,
 });
@@ -45,27 +45,30 @@ const outcomes = ['created', 'changed', 'unchanged'] as const;
 /** Returns the dashboard to store. Its folder and visibility stay unchanged if the document does not contain them. */
 const toStoredDashboard = async (
   { document, report }: Imported,
-  { before, query, caller, of }: Importing,
+  { before, query, caller, forTenant }: Importing,
 ): Promise<Document> => {
-  const former = before && parseSavedDashboard(before).document;
+  const previousDashboard = before && parseSavedDashboard(before).document;
   const isOiqFormat = report.from === 'oiq';
-  const folder = query.folder ?? (isOiqFormat ? document.folder : (former?.folder ?? document.folder));
-  const visibility = isOiqFormat ? document.visibility : (former?.visibility ?? document.visibility);
+  const folder = query.folder ?? (isOiqFormat ? document.folder : (previousDashboard?.folder ?? document.folder));
+  const visibility = isOiqFormat ? document.visibility : (previousDashboard?.visibility ?? document.visibility);
   // The document was validated when it was parsed, and the folder with the parameters.
-  return completeDashboard({ ...document, folder, visibility }, { before, caller, of, how: { force: query.force } });
+  return completeDashboard(
+    { ...document, folder, visibility },
+    { before, caller, forTenant, changeOptions: { force: query.force } },
+  );
 };
 
 interface Importing {
   readonly before: (Document & StoredMetadata) | undefined;
   readonly query: Query;
   readonly caller: Caller;
-  of(tenantId: string): TenantDocuments;
+  forTenant(tenantId: string): TenantDocuments;
 }
 
 /** Returns the dashboard with the id. Throws if the id belongs to a dashboard that the caller cannot see. */
 const findExisting = async (id: string, documents: TenantDocuments, caller: Caller) => {
   const before = await documents.collection(dashboardResource.collection).find(id);
-  if (before === undefined || dashboardResource.visibleTo(before, caller)) return before;
+  if (before === undefined || dashboardResource.isVisibleTo(before, caller)) return before;
   throw new ApiError('CONFLICT', `another dashboard has the id ${id}: choose another one in the parameter id`);
 };
 
@@ -86,7 +89,7 @@ export const importDashboard = defineOperation({
         { tenantId: caller?.tenantId ?? '' },
         Buffer.from(bytes).toString('utf8'),
       );
-      if ('problem' in converted) throw fieldError('', `the body is not YAML: ${converted.problem}`);
+      if ('problem' in converted) throw createFieldError('', `the body is not YAML: ${converted.problem}`);
       requireShallow(Buffer.from(converted.json));
       return JSON.parse(converted.json);
     },
@@ -102,7 +105,7 @@ export const importDashboard = defineOperation({
   }),
   async handler({ caller, query, body, change, signal }, ports) {
     const imported = await readImportedInWorker({ tenantId: caller.tenantId, signal }, JSON.stringify(body));
-    if ('problems' in imported) throw fieldErrors([...imported.problems]);
+    if ('problems' in imported) throw createFieldErrors([...imported.problems]);
     const id = query.id ?? imported.id;
     const toOutcome = (stored: Document, outcome: (typeof outcomes)[number], version: number | null) => ({
       outcome,
@@ -116,7 +119,7 @@ export const importDashboard = defineOperation({
         before,
         query,
         caller,
-        of: (tenantId) => ports.documents.forTenant(tenantId),
+        forTenant: (tenantId) => ports.documents.forTenant(tenantId),
       });
       const isSame = before !== undefined && hasSameContent(after, before);
       return toOutcome(
@@ -126,19 +129,19 @@ export const importDashboard = defineOperation({
       );
     }
     return change(async (scope) => {
-      const writer = dashboardResource.writer(scope, caller);
+      const writer = dashboardResource.createWriter(scope, caller);
       const before = await findExisting(id, scope.forTenant(caller.tenantId), caller);
-      const after = await toStoredDashboard(imported, { before, query, caller, of: scope.forTenant });
+      const after = await toStoredDashboard(imported, { before, query, caller, forTenant: scope.forTenant });
       if (before === undefined) {
         const createdDashboard = await writer.create({ ...after, id });
         return toOutcome(createdDashboard, 'created', createdDashboard.version);
       }
       const precondition = [before.version];
       const changeResult = await writer.change(id, () => after, { precondition, action: 'dashboard.update' });
-      if (!changeResult.changed) scope.unchanged();
+      if (!changeResult.isChanged) scope.markUnchanged();
       return toOutcome(
         changeResult.document,
-        changeResult.changed ? 'changed' : 'unchanged',
+        changeResult.isChanged ? 'changed' : 'unchanged',
         changeResult.document.version,
       );
     });

@@ -3,29 +3,29 @@ import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type DashboardSummary, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {
-  equals,
+  createEqualsFilter,
+  createListParameters,
   FacetValues,
   type ListDefinition,
-  listParameters,
   readFacets,
   readPage,
 } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
-import { sharedOrOwn } from '../../resources/shared-or-own.ts';
+import { sharedOrOwnVisibility } from '../../resources/shared-or-own.ts';
 import { DashboardView, SourceName } from './dashboard.ts';
 
 const listDefinition: ListDefinition = {
   searched: ['name', 'description'],
   filters: {
-    tag: equals('tags'),
+    tag: createEqualsFilter('tags'),
     folder: {
-      ...equals('folders'),
+      ...createEqualsFilter('folders'),
       schema: z.string().min(1).max(512).optional().describe('Dashboards in this folder and below'),
     },
-    visibility: equals('visibility'),
-    ownerId: equals('ownerId'),
+    visibility: createEqualsFilter('visibility'),
+    ownerId: createEqualsFilter('ownerId'),
     source: {
-      ...equals('source'),
+      ...createEqualsFilter('source'),
       schema: SourceName.optional().describe('Dashboards managed as code by this source'),
     },
   },
@@ -69,7 +69,7 @@ export const listDashboards = defineOperation({
   operationId: 'listDashboards',
   summary: 'List dashboards without their panels; search them by text, tag and folder',
   role: 'viewer',
-  query: listParameters(listDefinition).extend({ facets }),
+  query: createListParameters(listDefinition).extend({ facets }),
   response: z.strictObject({
     items: z.array(Item),
     nextCursor: z.string().nullable(),
@@ -86,7 +86,7 @@ export const listDashboards = defineOperation({
   async handler({ caller, query }, { documents, clock }) {
     const summaries = documents.forTenant(caller.tenantId).collection(dashboardSummaries);
     const now = new Date(clock.now()).toISOString();
-    const pageRequest = { query, now, where: sharedOrOwn.where(caller) };
+    const pageRequest = { query, now, where: sharedOrOwnVisibility.where(caller) };
     const { items, nextCursor } = await readPage(summaries, listDefinition, pageRequest);
     if (query.facets !== 'true') return { items: items.map(toItem), nextCursor, facets: null };
     const [tags = noValues, folders = noValues] = await readFacets(summaries, listDefinition, {

@@ -3,7 +3,7 @@ import { StableId } from '../../../schemas/dashboards/layout.ts';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { DashboardFields, Panel } from '../../../subjects/dashboards/document.ts';
 import { PanelBody, withoutPanel, withPanel, withReplacedPanel } from '../../../subjects/dashboards/panels.ts';
-import { fieldError, notFound } from '../../errors.ts';
+import { createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation, parseOrThrow } from '../../kernel/operation.ts';
 import { formatEtag } from '../../resources/preconditions.ts';
 import type { WriteInput } from '../../resources/resource-changes.ts';
@@ -22,7 +22,7 @@ const PanelChange = z.strictObject({
   version: z.int().positive().describe('Version of the dashboard; the ETag'),
 });
 
-/** Applies `next` to a dashboard, and returns the new version. */
+/** Applies `applyChange` to a dashboard, and returns the new version. */
 const changeDocument = async (
   id: string,
   applyChange: (document: DashboardFields) => DashboardFields,
@@ -35,8 +35,8 @@ const changeDocument = async (
       completeDashboard(parseOrThrow(DashboardFields, applyChange(parseSavedDashboard(before).document)), {
         before,
         caller,
-        of: forTenant,
-        how: input.query,
+        forTenant: forTenant,
+        changeOptions: input.query,
       }),
     input,
   );
@@ -46,7 +46,7 @@ const changeDocument = async (
 
 const toPanelChange = ({ panels, version }: Document & StoredMetadata, id: string): z.input<typeof PanelChange> => {
   const panel = panels.find((one) => one.id === id);
-  if (panel === undefined) throw notFound('panel');
+  if (panel === undefined) throw createNotFoundError('panel');
   return { panel, version };
 };
 
@@ -94,10 +94,10 @@ export const replacePanel = defineOperation({
   async handler(input) {
     const { params, body } = input;
     if (body.id !== undefined && body.id !== params.panelId)
-      throw fieldError('id', `must be ${params.panelId}, as in the path: the id of a panel cannot change`);
+      throw createFieldError('id', `must be ${params.panelId}, as in the path: the id of a panel cannot change`);
     const next = (document: DashboardFields): DashboardFields => {
       const replaced = withReplacedPanel(document, params.panelId, body);
-      if (replaced === undefined) throw notFound('panel');
+      if (replaced === undefined) throw createNotFoundError('panel');
       return replaced;
     };
     return toPanelChange(await changeDocument(params.id, next, input), params.panelId);
@@ -115,7 +115,7 @@ export const removePanel = defineOperation({
   async handler(input) {
     const next = (document: DashboardFields): DashboardFields => {
       const rest = withoutPanel(document, input.params.panelId);
-      if (rest === undefined) throw notFound('panel');
+      if (rest === undefined) throw createNotFoundError('panel');
       return rest;
     };
     return { version: (await changeDocument(input.params.id, next, input)).version };

@@ -16,12 +16,12 @@ import {
   runDashboardQuery,
   streamDashboard,
 } from '../../../subjects/dashboards/query/run-query.ts';
-import { eventsRange } from '../../../subjects/events/events.ts';
+import { parseEventsRange } from '../../../subjects/events/events.ts';
 import { readFeedPage } from '../../../subjects/events/feed.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { jsonLinesType } from '../../csv.ts';
 import { toApiError } from '../../errors.ts';
-import { eventSources } from '../../event-feed/sources.ts';
+import { createEventSources } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -56,8 +56,8 @@ const toFault = (error: unknown, { log }: Ports): Pick<QueryFault, 'code' | 'mes
 const readEvents = async (query: EventsRequest, caller: Caller, ports: Ports) => {
   const reading = createReading(caller, ports);
   const partial: Incompleteness[] = [];
-  const range = eventsRange({ from: formatTime(query.range.from), to: formatTime(query.range.to) }, reading);
-  const sources = eventSources({ ...query, range }, { reading, ports, partial, tenantId: caller.tenantId });
+  const range = parseEventsRange({ from: formatTime(query.range.from), to: formatTime(query.range.to) }, reading);
+  const sources = createEventSources({ ...query, range }, { reading, ports, partial, tenantId: caller.tenantId });
   const { events } = await readFeedPage(sources, { limit: query.limit, after: {} });
   return { events, partial };
 };
@@ -103,7 +103,7 @@ export const queryDashboard = defineOperation({
     const context = await createDashboardContext(document, caller, signal, ports);
     if (!/\bapplication\/x-ndjson\b/i.test(request.header('accept'))) return runDashboardQuery(document, body, context);
     const lines = streamDashboard(document, body, context);
-    // The first line is produced before the answer begins, so that an invalid query is an error and not a broken
+    // The first line is produced before the response begins, so that an invalid query is an error and not a broken
     // stream.
     const first = await lines.next();
     return { contentType: jsonLinesType, content: Readable.from(toJsonLines(first, lines)) };

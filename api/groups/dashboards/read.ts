@@ -4,7 +4,7 @@ import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { dashboardOpenings } from '../../../schemas/resources/dashboard.ts';
 import { addView } from '../../../subjects/dashboards/openings.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -17,7 +17,7 @@ export const findDashboard = async (
   { documents }: Ports,
 ): Promise<Document & StoredMetadata> => {
   const stored = await documents.forTenant(caller.tenantId).collection(dashboardResource.collection).find(id);
-  if (stored === undefined || !dashboardResource.visibleTo(stored, caller)) throw notFound('dashboard');
+  if (stored === undefined || !dashboardResource.isVisibleTo(stored, caller)) throw createNotFoundError('dashboard');
   return stored;
 };
 
@@ -25,12 +25,12 @@ export const findDashboard = async (
  * Counts a view. Two concurrent views may count once: the number shows whether a dashboard is used and is not exact.
  */
 const countView = async (id: string, { tenantId }: Caller, { documents, clock }: Ports): Promise<void> => {
-  const openings = documents.forTenant(tenantId).collection(dashboardOpenings);
+  const viewCounters = documents.forTenant(tenantId).collection(dashboardOpenings);
   try {
-    const counter = await openings.find(id);
+    const counter = await viewCounters.find(id);
     const next = addView(counter, clock.now());
-    if (counter === undefined) await openings.insert({ id, ...next });
-    else await openings.replace(id, next, counter.version);
+    if (counter === undefined) await viewCounters.insert({ id, ...next });
+    else await viewCounters.replace(id, next, counter.version);
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
   }
@@ -52,6 +52,6 @@ export const getDashboard = defineOperation({
     const { caller, params, query } = input;
     const dashboard = await findDashboard(params.id, caller, ports);
     if (query.countView === 'true') await countView(dashboard.id, caller, ports);
-    return dashboardResource.answer(dashboard, input, ports);
+    return dashboardResource.sendView(dashboard, input, ports);
   },
 });

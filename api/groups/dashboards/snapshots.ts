@@ -25,10 +25,10 @@ import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.t
 import { createResultStripper } from '../../../subjects/dashboards/snapshots/stripped.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { type ListDefinition, listParameters, readPage } from '../../resources/resource-list.ts';
+import { createListParameters, type ListDefinition, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { parseSavedDashboard } from './dashboard.ts';
 import { createDashboardContext } from './query.ts';
@@ -102,7 +102,7 @@ const unexpiredFilter = (dashboardId: string, { clock }: Ports): Filter => ({
 const computeExpiry = (days: number | undefined, { settings, clock }: Ports): string => {
   const maxDays = settings.SNAPSHOT_DAYS;
   if (days !== undefined && days > maxDays)
-    throw fieldError('expiresInDays', `is ${days}, and at most ${maxDays} are allowed here (OIQ_SNAPSHOT_DAYS)`);
+    throw createFieldError('expiresInDays', `is ${days}, and at most ${maxDays} are allowed here (OIQ_SNAPSHOT_DAYS)`);
   return toIsoTime(clock.now() + (days ?? Math.min(defaultDays, maxDays)) * dayMs);
 };
 
@@ -113,19 +113,22 @@ const buildContent = async (
   { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
   ports: Ports,
 ) => {
-  const found = await findDashboard(id, caller, ports);
-  const { document } = parseSavedDashboard(found);
-  const { labels, bodies, name = document.name, expiresInDays: _, ...question } = body;
+  const dashboard = await findDashboard(id, caller, ports);
+  const { document } = parseSavedDashboard(dashboard);
+  const { labels, bodies, name = document.name, expiresInDays: _, ...dashboardQuery } = body;
   const context = await createDashboardContext(document, caller, signal, ports);
-  const answer = await runDashboardQuery(
+  const queryResponse = await runDashboardQuery(
     document,
-    { ...question, annotations: false },
+    { ...dashboardQuery, annotations: false },
     { ...context, shownAs: (panel) => createResultStripper(panel, { labels, bodies }) },
   );
-  const content = createSnapshotContent({ name, createdAt: toIsoTime(ports.clock.now()) }, document, answer);
+  const content = createSnapshotContent({ name, createdAt: toIsoTime(ports.clock.now()) }, document, queryResponse);
   const compressed = (await promisify(gzip)(JSON.stringify(content))).toString('base64');
   if (compressed.length > maxCharacters)
-    throw fieldError('panels', 'the data exceeds the maximum size of a snapshot: select fewer panels or a longer step');
+    throw createFieldError(
+      'panels',
+      'the data exceeds the maximum size of a snapshot: select fewer panels or a longer step',
+    );
   return { name, compressed };
 };
 
@@ -152,17 +155,17 @@ export const createDashboardSnapshot = defineOperation({
     const token = createToken(ports, caller.tenantId, id);
     const { labels, bodies } = body;
     const fields = { dashboardId: params.id, name, createdBy: caller.actor.id, expiresAt, labels, bodies };
-    const made = await change(async ({ forTenant, record }) => {
+    const insertedSnapshot = await change(async ({ forTenant, record }) => {
       const documents = forTenant(caller.tenantId);
-      const stored = documents.collection(dashboardSnapshots);
-      if ((await stored.count(unexpiredFilter(params.id, ports))) >= maxSnapshots)
+      const snapshots = documents.collection(dashboardSnapshots);
+      if ((await snapshots.count(unexpiredFilter(params.id, ports))) >= maxSnapshots)
         throw new ApiError('CONFLICT', `the dashboard has ${maxSnapshots} snapshots: revoke one first`);
       const snapshot = { id, ...fields, tokenHash: hashToken(token), opened: 0 };
       await documents.collection(dashboardSnapshotContents).insert({ id, gzip: compressed });
       record({ id, name, after: fields });
-      return stored.insert(snapshot);
+      return snapshots.insert(snapshot);
     });
-    return { ...toView(made), token, path: `/api/shared-snapshots/${token}` };
+    return { ...toView(insertedSnapshot), token, path: `/api/shared-snapshots/${token}` };
   },
 });
 
@@ -175,13 +178,13 @@ export const listDashboardSnapshots = defineOperation({
   summary: 'List the unexpired snapshots of a dashboard',
   role: 'viewer',
   params: idParameter,
-  query: listParameters(listing),
+  query: createListParameters(listing),
   response: z.strictObject({ items: z.array(SnapshotView), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, ports) {
     const { id } = await findDashboard(params.id, caller, ports);
-    const stored = ports.documents.forTenant(caller.tenantId).collection(dashboardSnapshots);
+    const snapshots = ports.documents.forTenant(caller.tenantId).collection(dashboardSnapshots);
     const now = toIsoTime(ports.clock.now());
-    const { items, nextCursor } = await readPage(stored, listing, { query, now, where: unexpiredFilter(id, ports) });
+    const { items, nextCursor } = await readPage(snapshots, listing, { query, now, where: unexpiredFilter(id, ports) });
     return { items: items.map(toView), nextCursor };
   },
 });
@@ -196,19 +199,21 @@ export const revokeDashboardSnapshot = defineOperation({
   params: idParameter,
   response: z.strictObject({}),
   async handler({ caller, params, change }, ports) {
-    const stored = ports.documents.forTenant(caller.tenantId).collection(dashboardSnapshots);
-    const found = await stored.find(params.id);
-    if (found === undefined) throw notFound('snapshot');
-    const isOwn = found.createdBy === caller.actor.id;
+    const snapshots = ports.documents.forTenant(caller.tenantId).collection(dashboardSnapshots);
+    const snapshot = await snapshots.find(params.id);
+    if (snapshot === undefined) throw createNotFoundError('snapshot');
+    const isOwn = snapshot.createdBy === caller.actor.id;
     if (!isOwn && !satisfiesAccess(caller.role, 'admin')) {
       // Only callers who may see the dashboard learn that the snapshot exists.
-      await findDashboard(found.dashboardId, caller, ports).catch(() => Promise.reject(notFound('snapshot')));
+      await findDashboard(snapshot.dashboardId, caller, ports).catch(() =>
+        Promise.reject(createNotFoundError('snapshot')),
+      );
       throw new ApiError('FORBIDDEN', 'the snapshot was created by another user: an Admin can revoke it');
     }
     await change(async ({ forTenant, record }) => {
-      await removeSnapshots(forTenant(caller.tenantId), { id: found.id });
-      const { tokenHash: _, opened: __, ...before } = found;
-      record({ id: found.id, name: found.name, before });
+      await removeSnapshots(forTenant(caller.tenantId), { id: snapshot.id });
+      const { tokenHash: _, opened: __, ...before } = snapshot;
+      record({ id: snapshot.id, name: snapshot.name, before });
     });
     return {};
   },
@@ -221,23 +226,23 @@ export const revokeDashboardSnapshot = defineOperation({
 const findSnapshotByToken = async (token: string, { secretBox, documents, clock }: Ports) => {
   const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, token)?.split(' ') ?? [];
   const tenantDocuments = documents.forTenant(tenantId);
-  const found = await tenantDocuments.collection(dashboardSnapshots).find(id);
+  const snapshot = await tenantDocuments.collection(dashboardSnapshots).find(id);
   const hash = Buffer.from(hashToken(token));
-  const hasMatchingHash = timingSafeEqual(hash, Buffer.from(found?.tokenHash ?? '0'.repeat(hash.length)));
-  if (found === undefined || !hasMatchingHash || found.expiresAt <= toIsoTime(clock.now()))
+  const hasMatchingHash = timingSafeEqual(hash, Buffer.from(snapshot?.tokenHash ?? '0'.repeat(hash.length)));
+  if (snapshot === undefined || !hasMatchingHash || snapshot.expiresAt <= toIsoTime(clock.now()))
     throw new ApiError('NOT_FOUND', 'the snapshot does not exist, has expired or was revoked');
   const content = await tenantDocuments.collection(dashboardSnapshotContents).find(id);
   if (content === undefined) throw new ApiError('NOT_FOUND', 'the snapshot does not exist, has expired or was revoked');
-  return { found, own: tenantDocuments, gzip: content.gzip };
+  return { found: snapshot, own: tenantDocuments, gzip: content.gzip };
 };
 
 /** Two concurrent views may count once: the number shows whether a snapshot is used and is not exact. */
-const countOpening = async (
-  own: TenantDocuments,
+const countView = async (
+  tenantDocuments: TenantDocuments,
   { id, opened, version }: DashboardSnapshot & StoredMetadata,
 ): Promise<void> => {
   try {
-    await own.collection(dashboardSnapshots).update(id, { opened: opened + 1 }, version);
+    await tenantDocuments.collection(dashboardSnapshots).update(id, { opened: opened + 1 }, version);
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
   }
@@ -256,7 +261,7 @@ export const getSharedSnapshot = defineOperation({
     request.reply('X-Robots-Tag', 'noindex, nofollow');
     request.reply('Referrer-Policy', 'no-referrer');
     const { found, own, gzip } = await findSnapshotByToken(params.token, ports);
-    await countOpening(own, found);
+    await countView(own, found);
     const text = (await promisify(gunzip)(Buffer.from(gzip, 'base64'))).toString('utf8');
     return { expiresAt: found.expiresAt, ...parseSnapshotContent(text) };
   },

@@ -5,7 +5,7 @@ import type { ResourceVersion } from '../../../schemas/resources/resource-histor
 import { DashboardDifference, findDashboardDifferences } from '../../../subjects/dashboards/difference.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { Loss, type SavedVersions } from '../../../subjects/dashboards/read-saved.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readVersion, readVersions } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -53,7 +53,7 @@ const findVersion = async (
   { id, version }: { readonly id: string; readonly version: string | number },
 ): Promise<ResourceVersion> => {
   const storedVersion = await readVersion(documents, dashboardResource.type, id, Number(version));
-  if (storedVersion === undefined) throw notFound('stored version of the dashboard');
+  if (storedVersion === undefined) throw createNotFoundError('stored version of the dashboard');
   return storedVersion;
 };
 
@@ -118,10 +118,10 @@ export const restoreDashboardVersion = defineOperation({
         const isSame = findDashboardDifferences(parseSavedDashboard(before).document, document).length === 0;
         return isSame
           ? getFields(before)
-          : completeDashboard(document, { before, caller, of: forTenant, how: input.query });
+          : completeDashboard(document, { before, caller, forTenant: forTenant, changeOptions: input.query });
       },
       input,
     );
-    return { ...(await dashboardResource.answer(after, input, ports)), losses: restoredLosses };
+    return { ...(await dashboardResource.sendView(after, input, ports)), losses: restoredLosses };
   },
 });

@@ -6,7 +6,7 @@ import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { engines, findEngine } from '../../../subjects/databases/engines.ts';
 import { MeasureResult, readEngineSeries, readMeasures } from '../../../subjects/databases/figures.ts';
 import { DatabaseInstance, readDatabases } from '../../../subjects/databases/instances.ts';
-import { currentSystemName } from '../../../subjects/databases/systems.ts';
+import { getCurrentSystemName } from '../../../subjects/databases/systems.ts';
 import { formatMinutes, toFullMinutes } from '../../../subjects/services/minutes.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError } from '../../errors.ts';
@@ -83,7 +83,7 @@ export const getDatabaseEngines = defineOperation({
   },
 });
 
-const unseenError = (engine: string): ApiError =>
+const createUnknownEngineError = (engine: string): ApiError =>
   new ApiError('NOT_FOUND', `the engine ${engine} is not supported, and it has no database in this range`);
 
 const maxDatabases = 1_000;
@@ -107,13 +107,13 @@ export const showDatabaseEngine = defineOperation({
   }),
   async handler({ caller, params: { engine }, query }, ports) {
     const { minutes, reading } = toReadingAndMinutes(caller, query, ports);
-    const name = currentSystemName(engine);
+    const name = getCurrentSystemName(engine);
     const supportedEngine = findEngine(name);
     const [{ items }, figures] = await Promise.all([
       readDatabases(reading, { ...query, engine: name }, minutes),
       supportedEngine === undefined ? [] : readMeasures(reading, supportedEngine, minutes),
     ]);
-    if (supportedEngine === undefined && items.length === 0) throw unseenError(name);
+    if (supportedEngine === undefined && items.length === 0) throw createUnknownEngineError(name);
     return {
       ...formatMinutes(minutes),
       engine: name,
@@ -157,9 +157,9 @@ export const showDatabaseSeries = defineOperation({
   async handler({ caller, params: { engine }, query }, ports) {
     const { minutes, reading } = toReadingAndMinutes(caller, query, ports);
     const stepMs = resolveStepMs(query.step, minutes, { minMs: minuteMs });
-    const name = currentSystemName(engine);
+    const name = getCurrentSystemName(engine);
     const engineSeries = await readEngineSeries(reading, { ...query, engine: name }, { minutes, stepMs });
-    if (engineSeries.series.length === 0 && findEngine(name) === undefined) throw unseenError(name);
+    if (engineSeries.series.length === 0 && findEngine(name) === undefined) throw createUnknownEngineError(name);
     return { ...formatMinutes(minutes), stepMs, ...engineSeries };
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { parseMilliseconds } from '../../../queries/range.ts';
 import { DeadLetterView } from '../../../subjects/dead-letters/dead-letters.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { filterFields, toDeadLetterView } from './views.ts';
 
@@ -51,7 +51,7 @@ export const showDeadLetter = defineOperation({
   }),
   async handler({ caller, params, signal }, { deadLetters }) {
     const deadLetterWithPayload = await deadLetters.show(params.id, caller.tenantId, signal);
-    if (deadLetterWithPayload === undefined) throw notFound('dead letter');
+    if (deadLetterWithPayload === undefined) throw createNotFoundError('dead letter');
     const { deadLetter, payload } = deadLetterWithPayload;
     return {
       ...toDeadLetterView(deadLetter),
@@ -75,7 +75,7 @@ export const discardDeadLetter = defineOperation({
   response: z.strictObject({}),
   async handler({ caller: { tenantId, actor }, params: { id }, signal, change }, { deadLetters }) {
     const [deadLetter] = (await deadLetters.list({ tenantId, ids: [id] }, { limit: 1, signal })).items;
-    if (deadLetter === undefined) throw notFound('dead letter');
+    if (deadLetter === undefined) throw createNotFoundError('dead letter');
     const { state } = deadLetter;
     if (state === 'open')
       await change(async ({ record }) => record({ id, before: { state }, after: { state: 'discarded' } }));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseMilliseconds } from '../../../queries/range.ts';
-import { fieldError, notFound } from '../../errors.ts';
+import { createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { ReplayView } from '../../kernel/ports/dead-letters.ts';
 import { filterFields, toReplayView } from './views.ts';
@@ -21,8 +21,8 @@ export const replayDeadLetters = defineOperation({
   response: ReplayView,
   async handler({ caller, body, change }, { replayJobs, clock }) {
     const { dryRun, all, from, to, ...filter } = body;
-    const restricted = [from, to, ...Object.values(filter)].some((value) => value !== undefined);
-    if (!restricted && !all) throw fieldError('ids', 'is required, unless a filter or all: true is given');
+    const isRestricted = [from, to, ...Object.values(filter)].some((value) => value !== undefined);
+    if (!isRestricted && !all) throw createFieldError('ids', 'is required, unless a filter or all: true is given');
     const now = clock.now();
     const range = { fromMs: parseMilliseconds('from', from, now), toMs: parseMilliseconds('to', to, now) };
     const job = await replayJobs.start(
@@ -44,7 +44,7 @@ export const showReplay = defineOperation({
   response: ReplayView,
   async handler({ caller, params }, { replayJobs }) {
     const job = await replayJobs.find(caller.tenantId, params.id);
-    if (job === undefined) throw notFound('replay');
+    if (job === undefined) throw createNotFoundError('replay');
     return toReplayView(job);
   },
 });

@@ -13,7 +13,7 @@ import { findGroup } from '../../../subjects/errors/groups.ts';
 import { FingerprintMerges } from '../../../subjects/errors/merges.ts';
 import { ErrorGroupStatuses } from '../../../subjects/errors/states.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { ApiError, type FieldError, fieldError, fieldErrors, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createFieldErrors, createNotFoundError, type FieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { requireMember } from '../../resources/members.ts';
@@ -44,7 +44,7 @@ const requireMatchingStatus = ({ status, resolvedIn, ignoredUntil }: Change): vo
     details.push({ path: 'resolvedIn', message: 'requires "status": "resolved"' });
   if (ignoredUntil && status !== 'ignored')
     details.push({ path: 'ignoredUntil', message: 'requires "status": "ignored"' });
-  if (details.length > 0) throw fieldErrors(details);
+  if (details.length > 0) throw createFieldErrors(details);
 };
 
 /** Returns the state after a change; `now` is the time of a status change. */
@@ -81,7 +81,7 @@ const unmerge = async (
   for (const [index, fingerprint] of removedFingerprints.entries()) {
     const merge = await merges.find(fingerprint);
     if (fingerprint === groupId || merge?.groupId !== groupId)
-      throw fieldError(
+      throw createFieldError(
         `unmerge.${index}`,
         fingerprint === groupId
           ? 'is the fingerprint that identifies the group: remove the others instead'
@@ -106,7 +106,7 @@ const writeState = async (
   }
   if (status === 'unresolved' && assigneeId === null) return initialState;
   if ((await states.count()) >= maxDecisions)
-    throw new ApiError('CONFLICT', `${maxDecisions} groups have a status or an assignee already, which is the maximum`);
+    throw new ApiError('CONFLICT', `${maxDecisions} groups already have a status or an assignee, which is the maximum`);
   return states.insert({ id, ...next });
 };
 
@@ -126,7 +126,7 @@ export const changeError = defineOperation({
     const reading = createReading(caller, ports);
     const { tenantId } = caller;
     const group = await findGroup(reading, params.id, await readDecisions(ports.documents, tenantId));
-    if (group === undefined) throw notFound('error group');
+    if (group === undefined) throw createNotFoundError('error group');
     const view = await change(async (scope) => {
       const tenantDocuments = scope.forTenant(tenantId);
       const before = await tenantDocuments.collection(errorGroupStates).find(group.id);
@@ -139,14 +139,14 @@ export const changeError = defineOperation({
       const statuses = await ErrorGroupStatuses.read(reading, new FingerprintMerges(merges), {
         states: before === undefined ? [] : [before],
       });
-      const isOpen = (await statuses.of([group.id])).get(group.id)?.status === 'unresolved';
+      const isOpen = (await statuses.getStatuses([group.id])).get(group.id)?.status === 'unresolved';
       const next = applyChange(before ?? initialState, body, { isOpen, now: new Date(reading.nowMs).toISOString() });
       const after = await writeState(scope, tenantId, group.id, { before, next });
-      const members = new FingerprintMerges(merges).membersOf(group.id);
+      const members = new FingerprintMerges(merges).getMembers(group.id);
       if (body.unmerge !== undefined) await unmerge(tenantDocuments, group.id, members, body.unmerge);
       const viewAfter = toDecisionView(group.id, after, (await readDecisions(scope, tenantId)).merges);
       const viewBefore = toDecisionView(group.id, before ?? initialState, merges);
-      if (isDeepStrictEqual(viewAfter, viewBefore)) scope.unchanged();
+      if (isDeepStrictEqual(viewAfter, viewBefore)) scope.markUnchanged();
       else scope.record({ id: group.id, before: viewBefore, after: viewAfter });
       return viewAfter;
     });

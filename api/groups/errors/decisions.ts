@@ -35,7 +35,7 @@ export const Decision = z.strictObject({
   version: z.int().describe('Its ETag; 0 without any decision'),
 });
 
-/** Decisions about a group in API answers. */
+/** Decisions about a group in API responses. */
 export const toDecisionView = (
   id: string,
   {
@@ -55,5 +55,5 @@ export const toDecisionView = (
   ignoredUntil,
   assigneeId,
   version,
-  fingerprints: new FingerprintMerges(merges).membersOf(id),
+  fingerprints: new FingerprintMerges(merges).getMembers(id),
 });

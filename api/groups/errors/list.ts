@@ -33,7 +33,7 @@ export const listErrors = defineOperation({
   response: z.strictObject({
     items: z.array(ErrorGroup),
     nextCursor: z.string().nullable(),
-    partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+    partial: z.array(Incompleteness).describe('Empty when the response is complete'),
   }),
   async handler({ caller, query }, ports) {
     const reading = createReading(caller, ports);
@@ -43,7 +43,7 @@ export const listErrors = defineOperation({
     const insertedBeforeMs = page?.landedBy ?? reading.nowMs;
     const groupsRequest = {
       range,
-      landedBy: insertedBeforeMs,
+      insertedBeforeMs: insertedBeforeMs,
       filter: query,
       sort: query.sort,
       limit: query.limit,

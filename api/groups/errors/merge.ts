@@ -3,7 +3,7 @@ import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type ErrorMerge, errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
 import { findGroup } from '../../../subjects/errors/groups.ts';
 import { type ErrorDecisions, FingerprintMerges } from '../../../subjects/errors/merges.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { Decision, ErrorGroupId, initialState, toDecisionView } from './decisions.ts';
@@ -44,34 +44,37 @@ export const mergeErrors = defineOperation({
   async handler({ caller, body, change }, ports) {
     const { tenantId } = caller;
     const reading = createReading(caller, ports);
-    const decided = await readDecisions(ports.documents, tenantId);
+    const currentDecisions = await readDecisions(ports.documents, tenantId);
     for (const [index, id] of body.ids.entries())
-      if ((await findGroup(reading, id, decided)) === undefined)
-        throw fieldError(`ids.${index}`, 'the error group does not exist');
+      if ((await findGroup(reading, id, currentDecisions)) === undefined)
+        throw createFieldError(`ids.${index}`, 'the error group does not exist');
     return change(async (scope) => {
       const decisions = await readDecisions(scope, tenantId);
       const merges = new FingerprintMerges(decisions.merges);
-      const groups = [...new Set(body.ids.map((id) => merges.groupOf(id)))];
+      const groups = [...new Set(body.ids.map((id) => merges.getGroup(id)))];
       const [targetId = ''] = groups;
       const state = decisions.states.find(({ id }) => id === targetId) ?? initialState;
       const viewBefore = toDecisionView(targetId, state, decisions.merges);
       if (groups.length === 1) {
-        scope.unchanged();
+        scope.markUnchanged();
         return viewBefore;
       }
-      const fingerprints = new Set(groups.flatMap((group) => merges.membersOf(group)));
+      const fingerprints = new Set(groups.flatMap((group) => merges.getMembers(group)));
       const rejoin = new Set(body.rejoin);
       requireNoSeparatedPairs(findSeparatedPairs(decisions, fingerprints, rejoin));
       const mergesById = new Map(decisions.merges.map((merge) => [merge.id, merge]));
-      const added = [...fingerprints].filter((fingerprint) => merges.groupOf(fingerprint) !== targetId);
-      if (added.filter((fingerprint) => !mergesById.has(fingerprint)).length + mergesById.size > maxDecisions)
-        throw new ApiError('CONFLICT', `${maxDecisions} fingerprints were merged already, which is the maximum`);
+      const addedFingerprints = [...fingerprints].filter((fingerprint) => merges.getGroup(fingerprint) !== targetId);
+      if (
+        addedFingerprints.filter((fingerprint) => !mergesById.has(fingerprint)).length + mergesById.size >
+        maxDecisions
+      )
+        throw new ApiError('CONFLICT', `${maxDecisions} fingerprints were already merged, which is the maximum`);
       const mergeFields = { mergedAt: new Date(reading.nowMs).toISOString(), mergedBy: caller.actor.name };
       await writeMerges(scope.forTenant(tenantId), decisions, {
-        into: targetId,
+        targetId: targetId,
         fingerprints,
-        added: new Set(added),
-        now: mergeFields,
+        added: new Set(addedFingerprints),
+        mergeFields: mergeFields,
       });
       const tenantDocuments = scope.forTenant(tenantId);
       for (const group of groups.slice(1)) await tenantDocuments.collection(errorGroupStates).delete(group);
@@ -87,27 +90,31 @@ const writeMerges = async (
   { collection }: Pick<TenantDocuments, 'collection'>,
   { merges }: Pick<ErrorDecisions, 'merges'>,
   {
-    into,
+    targetId,
     fingerprints,
     added,
-    now,
+    mergeFields,
   }: {
-    readonly into: string;
+    readonly targetId: string;
     readonly fingerprints: ReadonlySet<string>;
     readonly added: ReadonlySet<string>;
-    readonly now: Pick<ErrorMerge, 'mergedAt' | 'mergedBy'>;
+    readonly mergeFields: Pick<ErrorMerge, 'mergedAt' | 'mergedBy'>;
   },
 ): Promise<void> => {
-  const stored = collection(errorMerges);
+  const mergeCollection = collection(errorMerges);
   const mergesById = new Map(merges.map((merge) => [merge.id, merge]));
   for (const fingerprint of fingerprints) {
     const before = mergesById.get(fingerprint);
     const separateFrom = (before?.separateFrom ?? []).filter((other) => !fingerprints.has(other));
     const isAdded = added.has(fingerprint);
     if (before === undefined) {
-      if (isAdded) await stored.insert({ id: fingerprint, groupId: into, ...now, separateFrom });
+      if (isAdded) await mergeCollection.insert({ id: fingerprint, groupId: targetId, ...mergeFields, separateFrom });
     } else if (isAdded || separateFrom.length < before.separateFrom.length)
-      await stored.update(fingerprint, { ...(isAdded && { groupId: into, ...now }), separateFrom }, before.version);
+      await mergeCollection.update(
+        fingerprint,
+        { ...(isAdded && { groupId: targetId, ...mergeFields }), separateFrom },
+        before.version,
+      );
   }
 };
 

@@ -12,7 +12,7 @@ import {
   errorFilterParameters,
   parseErrorRange,
 } from '../../../subjects/errors/scope.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { withGroupRange } from './range.ts';
@@ -42,18 +42,18 @@ export const listErrorOccurrences = defineOperation({
     const reading = createReading(caller, ports);
     const decisions = await readDecisions(ports.documents, caller.tenantId);
     const group = await findGroup(reading, params.id, decisions);
-    if (group === undefined) throw notFound('error group');
+    if (group === undefined) throw createNotFoundError('error group');
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     if (page !== undefined) checkCursorRange(page.range, reading);
     const range = page?.range ?? parseErrorRange(withGroupRange(query, group, reading), reading);
     const scope = createErrorScope(reading, range, query);
     const occurrences = await readOccurrences(reading, scope, {
-      fingerprints: new FingerprintMerges(decisions.merges).membersOf(group.id),
+      fingerprints: new FingerprintMerges(decisions.merges).getMembers(group.id),
       limit: query.limit + 1,
       after: page?.after,
     });
     const pageItems = occurrences.slice(0, query.limit);
-    const last = occurrences.length > query.limit ? pageItems.at(-1)?.position : undefined;
+    const last = occurrences.length > query.limit ? pageItems.at(-1)?.positionCondition : undefined;
     const cursor = last && [range.from, range.to, last.time, last.partition, last.offset, last.ordinal];
     return {
       items: pageItems.map(({ occurrence }) => occurrence),

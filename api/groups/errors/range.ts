@@ -1,4 +1,4 @@
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 
 interface RangeQuery {
   readonly from?: string | undefined;
@@ -7,11 +7,11 @@ interface RangeQuery {
 
 const dayMs = 86_400_000;
 
-/** The requested range; by default from the first occurrence of the group, within the retention. */
+/** Returns the requested range; by default it starts at the first occurrence of the group, within the retention. */
 export const withGroupRange = (
   query: RangeQuery,
   { firstSeen }: { readonly firstSeen: bigint },
-  { plan, nowMs }: Reading,
+  { plan, nowMs }: TenantReader,
 ): RangeQuery => {
   if (query.from !== undefined) return query;
   const { logs, traces } = plan.retentionDays;

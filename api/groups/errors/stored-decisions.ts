@@ -1,4 +1,4 @@
-/** Decisions of people about groups of errors, for every group of operations that reads errors. */
+/** Users’ decisions about groups of errors, for every group of operations that reads errors. */
 
 import type { Collection, Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';

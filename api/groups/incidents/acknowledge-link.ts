@@ -50,7 +50,7 @@ export const acknowledgeByLink = defineOperation({
         throw new ApiError('CONFLICT', `the incident is ${before.status} and cannot become acknowledged`);
       const { title, status } = next;
       if (before.status === 'acknowledged') {
-        scope.unchanged();
+        scope.markUnchanged();
         return { title, status };
       }
       await acknowledgeAlerts(next, before, { ...context, forTenant: scope.forTenant, by: personId });

@@ -9,7 +9,7 @@ import { readMember, readNames } from '../../../subjects/on-call/people.ts';
 import { readShifts } from '../../../subjects/on-call/reading.ts';
 import { requirePerson } from '../../callers/caller.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -61,11 +61,12 @@ export const createCalendarFeed = defineOperation({
     const id = randomUUID();
     // The token contains the organization and the id of the feed, which only this installation can decrypt, and a random secret.
     const token = secretBox.seal(purpose, `${tenantId} ${id} ${randomBytes(32).toString('base64url')}`);
-    const made = await change(async ({ forTenant, record }) => {
+    const insertedFeed = await change(async ({ forTenant, record }) => {
       const tenantDocuments = forTenant(tenantId);
       const schedule =
         scheduleId === null ? undefined : await tenantDocuments.collection(onCallSchedules).find(scheduleId);
-      if (scheduleId !== null && schedule === undefined) throw fieldError('scheduleId', 'is not an on-call schedule');
+      if (scheduleId !== null && schedule === undefined)
+        throw createFieldError('scheduleId', 'is not an on-call schedule');
       const stored = tenantDocuments.collection(calendarFeeds);
       if ((await stored.count({ userId })) >= maxFeeds)
         throw new ApiError('CONFLICT', `you have ${maxFeeds} feeds: revoke one first`);
@@ -74,7 +75,11 @@ export const createCalendarFeed = defineOperation({
     });
     const path = `/api/on-call/calendars/${token}`;
     const { PUBLIC_URL: publicUrl } = settings;
-    return { ...toView(made), path, url: publicUrl === undefined ? '' : `${publicUrl.replace(/\/$/, '')}${path}` };
+    return {
+      ...toView(insertedFeed),
+      path,
+      url: publicUrl === undefined ? '' : `${publicUrl.replace(/\/$/, '')}${path}`,
+    };
   },
 });
 
@@ -110,7 +115,7 @@ export const revokeCalendarFeed = defineOperation({
         calendarFeed === undefined ||
         (calendarFeed.userId !== caller.actor.id && !satisfiesAccess(caller.role, 'admin'))
       )
-        throw notFound('calendar feed');
+        throw createNotFoundError('calendar feed');
       await stored.delete(calendarFeed.id);
       const { scheduleId, userId } = calendarFeed;
       record({ id: calendarFeed.id, name: '', before: { scheduleId, userId } });
@@ -163,14 +168,14 @@ export const getSharedCalendar = defineOperation({
     request.reply('Referrer-Policy', 'no-referrer');
     const { tenantId, found, member } = await findFeedByToken(params.token, ports);
     const { scheduleId, userId } = found;
-    const own = documents.forTenant(tenantId);
+    const tenantDocuments = documents.forTenant(tenantId);
     const nowMs = clock.now();
-    const items = await readSchedules(own, found);
+    const items = await readSchedules(tenantDocuments, found);
     const range = { fromMs: Math.floor(nowMs / dayMs) * dayMs - feedRange.beforeMs, toMs: nowMs + feedRange.afterMs };
     const schedules = [];
     for (const { id, name } of items) {
-      const { pieces, people } = await readShifts(own, id, { ...range, nowMs });
-      schedules.push({ scheduleId: id, name, pieces, people });
+      const { slices, people } = await readShifts(tenantDocuments, id, { ...range, nowMs });
+      schedules.push({ scheduleId: id, name, slices, people });
     }
     const names = await readNames(
       documents,
@@ -180,7 +185,7 @@ export const getSharedCalendar = defineOperation({
       name: scheduleId === null ? `On call: ${member.name}` : (items[0]?.name ?? ''),
       createdMs: nowMs,
       ...(scheduleId === null && { userId }),
-      nameOf: (id) => names.get(id) ?? id,
+      getUserName: (id) => names.get(id) ?? id,
     });
   },
 });

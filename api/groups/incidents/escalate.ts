@@ -22,15 +22,15 @@ import type { Page } from '../../../subjects/on-call/escalation.ts';
 import {
   checkEscalation,
   type EscalationCheck,
-  escalationKey,
-  escalationStart,
+  getEscalationKey,
+  getEscalationStart,
 } from '../../../subjects/on-call/incident-escalation.ts';
 import { createPageDelivery, type PagingContext } from '../../../subjects/on-call/page.ts';
 import { decidePageEnd, toPageEndDelivery } from '../../../subjects/on-call/page-end.ts';
 import { type NamedPeople, readPeople } from '../../../subjects/on-call/people.ts';
 import { readPolicyOrOwners } from '../../../subjects/on-call/reading.ts';
-import { type AuditedTransaction, createSystemTransact, systemActor } from '../../changes.ts';
-import { type MailingPorts, pendingNotification, toMailDrafts } from './project-mails.ts';
+import { type AuditedTransaction, createSystemActor, createSystemTransact } from '../../changes.ts';
+import { getPendingNotification, type MailingPorts, toMailDrafts } from './project-mails.ts';
 import { writeIncident } from './write.ts';
 
 export interface EscalatePorts extends MailingPorts {
@@ -48,7 +48,7 @@ interface EscalationRecord {
 }
 
 interface QueueContext extends PagingContext {
-  readonly of: Documents['forTenant'];
+  readonly forTenant: Documents['forTenant'];
   readonly people: NamedPeople;
 }
 
@@ -56,16 +56,16 @@ interface QueueContext extends PagingContext {
 const queuePageEnds = async (
   incident: StoredIncident,
   evaluation: EscalationCheck,
-  known: EscalationRecord | undefined,
+  escalation: EscalationRecord | undefined,
   putting: QueueContext,
 ): Promise<readonly PageOpening[]> => {
-  const openings = known?.openings ?? [];
-  const endStatus = decidePageEnd(incident, known, evaluation);
+  const openings = escalation?.openings ?? [];
+  const endStatus = decidePageEnd(incident, escalation, evaluation);
   if (endStatus === undefined) return openings;
-  const waiting = putting.of(putting.tenantId).collection(pendingDeliveries);
+  const pending = putting.forTenant(putting.tenantId).collection(pendingDeliveries);
   for (const opening of openings) {
     const end = toPageEndDelivery(incident, opening, endStatus, putting);
-    if ((await waiting.find(end.id)) === undefined) await waiting.insert(end);
+    if ((await pending.find(end.id)) === undefined) await pending.insert(end);
   }
   return endStatus === 'resolved' ? [] : openings;
 };
@@ -78,16 +78,16 @@ interface PageDelivery {
   readonly opening: PageOpening | undefined;
 }
 
-const toDeliveries = (incident: StoredIncident, page: Page, putting: QueueContext): PageDelivery[] => {
-  const { people } = putting;
+const toDeliveries = (incident: StoredIncident, page: Page, context: QueueContext): PageDelivery[] => {
+  const { people } = context;
   const { to } = page;
-  const name = people.nameOf(to);
+  const name = people.getName(to);
   if (to.kind === 'channel') {
-    const opening = people.opensAt(to.id) ? { channelId: to.id, userId: null } : undefined;
-    return [{ delivery: createPageDelivery(incident, page, putting), to: { ...to, name }, opening }];
+    const opening = people.opensItemAt(to.id) ? { channelId: to.id, userId: null } : undefined;
+    return [{ delivery: createPageDelivery(incident, page, context), to: { ...to, name }, opening }];
   }
-  return people.contactsOf(to.id).map((contact) => ({
-    delivery: createPageDelivery(incident, page, { ...putting, contact }),
+  return people.getContacts(to.id).map((contact) => ({
+    delivery: createPageDelivery(incident, page, { ...context, contact }),
     to: { ...to, name, ...(contact.id !== null && { contact: contact.name }) },
     opening: contact.opens && contact.id !== null ? { channelId: contact.id, userId: to.id } : undefined,
   }));
@@ -97,11 +97,11 @@ const toDeliveries = (incident: StoredIncident, page: Page, putting: QueueContex
 const queuePages = async (
   incident: StoredIncident,
   { key, pages, notes }: EscalationCheck,
-  putting: QueueContext,
+  context: QueueContext,
 ): Promise<readonly PageOpening[]> => {
-  const { of, tenantId, nowMs } = putting;
-  const actions = of(tenantId).collection(escalationActions);
-  const waiting = of(tenantId).collection(pendingDeliveries);
+  const { forTenant, tenantId, nowMs } = context;
+  const actions = forTenant(tenantId).collection(escalationActions);
+  const pending = forTenant(tenantId).collection(pendingDeliveries);
   const commonFields = { incidentId: incident.id, at: new Date(nowMs).toISOString() };
   for (const note of notes) {
     const { kind, round, step = null, reason = null } = note;
@@ -115,10 +115,10 @@ const queuePages = async (
       to: null,
     });
   }
-  const deliveries = pages.flatMap((page) => toDeliveries(incident, page, putting).map((each) => ({ ...each, page })));
+  const deliveries = pages.flatMap((page) => toDeliveries(incident, page, context).map((each) => ({ ...each, page })));
   for (const { delivery, to, page } of deliveries) {
-    if ((await waiting.find(delivery.id)) !== undefined) continue;
-    await waiting.insert(delivery);
+    if ((await pending.find(delivery.id)) !== undefined) continue;
+    await pending.insert(delivery);
     const { round, step } = page;
     await actions.insert({ id: delivery.id, ...commonFields, kind: 'page', round, step, reason: null, to });
   }
@@ -139,9 +139,9 @@ const writeEvaluatedIncident = async (
   const fields = getFields<Incident>(before);
   if (isTimedOut) {
     const next = { ...removeAcknowledgement(fields), escalatesAt };
-    return writeIncident(scope, tenantId, { before, next, actor: systemActor('incidents') });
+    return writeIncident(scope, tenantId, { before, next, actor: createSystemActor('incidents') });
   }
-  scope.unchanged();
+  scope.markUnchanged();
   // Do not create a new version if nothing changed, so that the ETags of clients stay valid.
   if ((before.escalatesAt ?? null) === escalatesAt) return;
   await scope
@@ -157,33 +157,37 @@ const escalateOne = async (
   { id }: Pick<StoredIncident, 'id'>,
 ): Promise<void> => {
   const { documents, clock, mail } = ports;
-  const found = await documents.forTenant(tenantId).collection(incidents).find(id);
-  if (found === undefined) return;
-  const policy = await readPolicyOrOwners(documents.forTenant(tenantId), found.escalationPolicyId);
+  const incident = await documents.forTenant(tenantId).collection(incidents).find(id);
+  if (incident === undefined) return;
+  const policy = await readPolicyOrOwners(documents.forTenant(tenantId), incident.escalationPolicyId);
   const nowMs = clock.now();
-  const notification = pendingNotification(found, await documents.forTenant(tenantId).collection(escalations).find(id));
-  const drafts = notification === undefined ? [] : await toMailDrafts(found, tenantId, notification, ports);
+  const notification = getPendingNotification(
+    incident,
+    await documents.forTenant(tenantId).collection(escalations).find(id),
+  );
+  const drafts = notification === undefined ? [] : await toMailDrafts(incident, tenantId, notification, ports);
   const people = await readPeople(documents, tenantId, { policy, atMs: nowMs, nowMs });
   await createSystemTransact(
     ports,
     'incident.escalate',
   )(async (scope) => {
-    const own = scope.forTenant(tenantId);
-    const before = await own.collection(incidents).find(id);
+    const tenantDocuments = scope.forTenant(tenantId);
+    const before = await tenantDocuments.collection(incidents).find(id);
     // Concurrent changes are evaluated in the next run.
-    if (before?.version !== found.version) return scope.unchanged();
-    const known = await own.collection(escalations).find(id);
-    const evaluation = checkEscalation(before, known, { policy, people, nowMs });
+    if (before?.version !== incident.version) return scope.markUnchanged();
+    const escalation = await tenantDocuments.collection(escalations).find(id);
+    const evaluation = checkEscalation(before, escalation, { policy, people, nowMs });
     const { key, state } = evaluation;
-    const putting = { of: scope.forTenant, tenantId, policyName: policy.name, people, nowMs };
-    const remainingOpenings = await queuePageEnds(before, evaluation, known, putting);
-    const openings = distinctByChannel([...remainingOpenings, ...(await queuePages(before, evaluation, putting))]);
+    const context = { forTenant: scope.forTenant, tenantId, policyName: policy.name, people, nowMs };
+    const remainingOpenings = await queuePageEnds(before, evaluation, escalation, context);
+    const openings = distinctByChannel([...remainingOpenings, ...(await queuePages(before, evaluation, context))]);
     // Another instance may have notified in the meantime.
-    if (pendingNotification(before, known) !== undefined) for (const draft of drafts) await mail.enqueue(scope, draft);
-    const notified = notification ?? known?.notified ?? { since: escalationStart(before), what: 'opened' };
+    if (getPendingNotification(before, escalation) !== undefined)
+      for (const draft of drafts) await mail.enqueue(scope, draft);
+    const notified = notification ?? escalation?.notified ?? { since: getEscalationStart(before), what: 'opened' };
     const after = { key, state, openings, notified };
-    if (known === undefined) await own.collection(escalations).insert({ id, ...after });
-    else await own.collection(escalations).replace(id, after, known.version);
+    if (escalation === undefined) await tenantDocuments.collection(escalations).insert({ id, ...after });
+    else await tenantDocuments.collection(escalations).replace(id, after, escalation.version);
     await writeEvaluatedIncident(scope, tenantId, before, evaluation);
   });
 };
@@ -192,16 +196,16 @@ const escalateOne = async (
  * How long after its last change an incident is checked for pending notifications even if it is not due: as long as all
  * processes may be down.
  */
-const changedWithinMs = 30 * 60_000;
+const recentChangeMs = 30 * 60_000;
 
 /**
  * Whether an incident has notifications to send although no page is due: mail about its opening or resolution, or the
  * resolution of incidents that its pages opened in external services.
  */
-const shouldNotify = (incident: StoredIncident, known: EscalationRecord | undefined): boolean => {
-  if (pendingNotification(incident, known) !== undefined) return true;
-  const about = { key: escalationKey(incident), isTimedOut: false };
-  return (known?.openings ?? []).length > 0 && decidePageEnd(incident, known, about) === 'resolved';
+const shouldNotify = (incident: StoredIncident, escalation: EscalationRecord | undefined): boolean => {
+  if (getPendingNotification(incident, escalation) !== undefined) return true;
+  const evaluation = { key: getEscalationKey(incident), isTimedOut: false };
+  return (escalation?.openings ?? []).length > 0 && decidePageEnd(incident, escalation, evaluation) === 'resolved';
 };
 
 /** Returns the incidents to evaluate: those that are due, and changed ones with pending notifications. */
@@ -213,16 +217,16 @@ const findDueIncidents = async ({ documents, clock }: EscalatePorts) => {
     due.set(`${tenantId}/${id}`, { tenantId, id });
   const changed: (StoredIncident & { readonly tenantId: string })[] = [];
   for await (const incident of documents.findInAllTenants(incidents, {
-    updatedAt: { $gte: iso(nowMs - changedWithinMs) },
+    updatedAt: { $gte: iso(nowMs - recentChangeMs) },
   }))
     if (!due.has(`${incident.tenantId}/${incident.id}`)) changed.push(incident);
-  for (const [tenantId, own] of Map.groupBy(changed, (incident) => incident.tenantId)) {
-    const filter = { id: { $in: own.map(({ id }) => id) } };
-    const known = new Map<string, EscalationRecord>();
+  for (const [tenantId, tenantIncidents] of Map.groupBy(changed, (incident) => incident.tenantId)) {
+    const filter = { id: { $in: tenantIncidents.map(({ id }) => id) } };
+    const escalationsById = new Map<string, EscalationRecord>();
     for await (const escalation of iterateDocuments(documents.forTenant(tenantId).collection(escalations), { filter }))
-      known.set(escalation.id, escalation);
-    for (const { tenantId: _, ...incident } of own)
-      if (shouldNotify(incident, known.get(incident.id)))
+      escalationsById.set(escalation.id, escalation);
+    for (const { tenantId: _, ...incident } of tenantIncidents)
+      if (shouldNotify(incident, escalationsById.get(incident.id)))
         due.set(`${tenantId}/${incident.id}`, { tenantId, id: incident.id });
   }
   return due.values();
@@ -230,11 +234,11 @@ const findDueIncidents = async ({ documents, clock }: EscalatePorts) => {
 
 /** Evaluates each due incident, except those of closed organizations. A failed one does not affect the others. */
 export const escalateDue = async (ports: EscalatePorts, signal: AbortSignal): Promise<void> => {
-  const known = ports.documents.forTenant(organizationsTenant).collection(organizations);
+  const organizationCollection = ports.documents.forTenant(organizationsTenant).collection(organizations);
   const closed = new Map<string, boolean>();
   for (const { tenantId, id } of await findDueIncidents(ports)) {
     if (signal.aborted) return;
-    if (!closed.has(tenantId)) closed.set(tenantId, (await known.find(tenantId))?.disabled === true);
+    if (!closed.has(tenantId)) closed.set(tenantId, (await organizationCollection.find(tenantId))?.disabled === true);
     if (closed.get(tenantId)) continue;
     await escalateOne(ports, tenantId, { id }).catch((error: unknown) =>
       ports.log.warn({ error, tenantId, incident: id }, 'an incident could not be escalated; retrying'),

@@ -6,7 +6,7 @@ import {
   escalationPolicies,
 } from '../../../schemas/resources/escalation-policy.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { findUnknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { storedView } from '../../resources/resource-spec.ts';
@@ -31,9 +31,9 @@ const requireKnownTargets = async (
       if (knownTargets.has(`${kind} ${id}`)) continue;
       const path = `steps.${index}.targets.${position}.id`;
       if (kind === 'person' && (await findUnknownMember(tenantDocuments, [id])) !== undefined)
-        throw fieldError(path, `${id} is not a user of this organization`);
+        throw createFieldError(path, `${id} is not a user of this organization`);
       if (kind === 'channel' && (await tenantDocuments.collection(notificationChannels).find(id)) === undefined)
-        throw fieldError(path, `${id} is not a notification channel`);
+        throw createFieldError(path, `${id} is not a notification channel`);
       knownTargets.add(`${kind} ${id}`);
     }
 };

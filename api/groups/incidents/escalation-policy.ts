@@ -4,7 +4,7 @@ import { timeParameter } from '../../../queries/time-parameters.ts';
 import { previewEscalation } from '../../../subjects/on-call/escalation.ts';
 import { readPeople } from '../../../subjects/on-call/people.ts';
 import { readEscalationPolicy } from '../../../subjects/on-call/reading.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { escalationPolicyResource, PolicyView } from './escalation-policies.ts';
@@ -46,18 +46,18 @@ export const getEscalationPolicy = defineOperation({
     const { documents, clock } = ports;
     const { tenantId } = caller;
     const policy = await readEscalationPolicy(documents.forTenant(tenantId), params.id);
-    if (policy === undefined) throw notFound(escalationPolicyResource.noun);
-    if (query.preview === 'false') return escalationPolicyResource.answer(policy, input, ports);
+    if (policy === undefined) throw createNotFoundError(escalationPolicyResource.noun);
+    if (query.preview === 'false') return escalationPolicyResource.sendView(policy, input, ports);
     const nowMs = clock.now();
     const openedMs = parseMilliseconds('at', query.at, nowMs) ?? nowMs;
     const steps = await previewEscalation(policy, openedMs, (atMs) =>
       readPeople(documents, tenantId, { policy, atMs, nowMs }),
     );
     return {
-      ...(await escalationPolicyResource.shown(policy, { caller, ports })),
+      ...(await escalationPolicyResource.toView(policy, { caller, ports })),
       preview: steps.map(({ atMs, people, pages, notes }) => ({
         at: new Date(atMs).toISOString(),
-        pages: pages.map(({ round, step, to }) => ({ round, step, ...to, name: people.nameOf(to) })),
+        pages: pages.map(({ round, step, to }) => ({ round, step, ...to, name: people.getName(to) })),
         skipped: notes.flatMap(({ step, reason }) =>
           step === undefined || reason === undefined ? [] : [{ step, reason }],
         ),

@@ -10,11 +10,11 @@ import {
   incidents,
 } from '../../../schemas/resources/incident.ts';
 import { changeState, initialFields, type StateChange } from '../../../subjects/incidents/state.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { findUnknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
@@ -46,7 +46,7 @@ const toView = ({ ruleIds, ...incident }: Incident & StoredMetadata) => ({
   ...(ruleIds && { ruleIds: [...ruleIds] }),
 });
 
-const transitionError = (from: IncidentState, to: IncidentState): ApiError =>
+const createTransitionError = (from: IncidentState, to: IncidentState): ApiError =>
   new ApiError(
     'CONFLICT',
     from === 'merged'
@@ -55,9 +55,13 @@ const transitionError = (from: IncidentState, to: IncidentState): ApiError =>
   );
 
 /** Moves an incident to another state; throws for impossible transitions. */
-const transitionTo = <One extends Incident>(incident: One, to: IncidentState, how: StateChange): One => {
+const transitionTo = <AnyIncident extends Incident>(
+  incident: AnyIncident,
+  to: IncidentState,
+  how: StateChange,
+): AnyIncident => {
   const next = changeState(incident, to, how);
-  if (next === undefined) throw transitionError(incident.status, to);
+  if (next === undefined) throw createTransitionError(incident.status, to);
   return next;
 };
 
@@ -65,33 +69,33 @@ const transitionTo = <One extends Incident>(incident: One, to: IncidentState, ho
 const maxOpenIncidents = 5000;
 
 const requireCapacity = async (own: TenantDocuments): Promise<void> => {
-  const goesOn = { status: { $in: ['open', 'acknowledged'] } };
-  if ((await own.collection(incidents).count(goesOn)) >= maxOpenIncidents)
+  const ongoingFilter = { status: { $in: ['open', 'acknowledged'] } };
+  if ((await own.collection(incidents).count(ongoingFilter)) >= maxOpenIncidents)
     throw new ApiError('CONFLICT', `${maxOpenIncidents} incidents are ongoing: resolve or merge some first`);
 };
 
 const requireKnownRoleHolders = async (
-  own: TenantDocuments,
+  tenantDocuments: TenantDocuments,
   { roles }: Incident,
   before: Incident | undefined,
 ): Promise<void> => {
-  const known = new Set(before?.roles.map(({ userId }) => userId));
+  const previousUserIds = new Set(before?.roles.map(({ userId }) => userId));
   for (const [index, { userId }] of roles.entries())
-    if (!known.has(userId) && (await findUnknownMember(own, [userId])) !== undefined)
-      throw fieldError(`roles.${index}.userId`, 'is not a user of this organization');
+    if (!previousUserIds.has(userId) && (await findUnknownMember(tenantDocuments, [userId])) !== undefined)
+      throw createFieldError(`roles.${index}.userId`, 'is not a user of this organization');
 };
 
 /** Restarts the escalation of an ongoing incident whose policy changed. */
 const restartEscalation = (incident: Incident, at: string): Incident => {
-  const goesOn = incident.status === 'open' || incident.status === 'acknowledged';
-  return { ...incident, escalatesAt: goesOn && incident.escalationPolicyId !== null ? at : null };
+  const isOngoing = incident.status === 'open' || incident.status === 'acknowledged';
+  return { ...incident, escalatesAt: isOngoing && incident.escalationPolicyId !== null ? at : null };
 };
 
 /** Throws unless the target of a merge is another incident that exists and is ongoing. */
-const requireTarget = async (own: TenantDocuments, id: string, targetId: string): Promise<void> => {
-  if (targetId === id) throw fieldError('mergedInto', 'is the incident itself: choose another one');
-  const target = await own.collection(incidents).find(targetId);
-  if (target === undefined) throw fieldError('mergedInto', 'is not an incident of this organization');
+const requireTarget = async (tenantDocuments: TenantDocuments, id: string, targetId: string): Promise<void> => {
+  if (targetId === id) throw createFieldError('mergedInto', 'is the incident itself: choose another one');
+  const target = await tenantDocuments.collection(incidents).find(targetId);
+  if (target === undefined) throw createFieldError('mergedInto', 'is not an incident of this organization');
   if (target.status === 'merged' || target.status === 'resolved')
     throw new ApiError('CONFLICT', `the incident ${targetId} is ${target.status}: merge into an ongoing incident`);
 };
@@ -124,21 +128,22 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     groupId: null,
   }),
   async prepare(after, { before, caller, forTenant, ports }) {
-    const own = forTenant(caller.tenantId);
+    const tenantDocuments = forTenant(caller.tenantId);
     const { status, mergedInto } = after;
-    if (before === undefined) await requireCapacity(own);
-    if (before === undefined && status !== 'open') throw fieldError('status', 'of a new incident must be open');
+    if (before === undefined) await requireCapacity(tenantDocuments);
+    if (before === undefined && status !== 'open') throw createFieldError('status', 'of a new incident must be open');
     if ((status === 'merged') !== (mergedInto !== null))
-      throw fieldError('mergedInto', 'requires "status": "merged", and the reverse');
-    await requireKnownRoleHolders(own, after, before);
+      throw createFieldError('mergedInto', 'requires "status": "merged", and vice versa');
+    await requireKnownRoleHolders(tenantDocuments, after, before);
     if (before === undefined)
       return { ...after, escalatesAt: after.escalationPolicyId === null ? null : after.openedAt };
     if (before.status === 'merged' && status === 'merged' && mergedInto !== before.mergedInto)
       throw new ApiError('CONFLICT', `the incident is merged into ${before.mergedInto} already`);
-    const how = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
-    const next = transitionTo({ ...after, status: before.status }, status, how);
-    if (before.status !== 'merged' && mergedInto !== null) await requireTarget(own, before.id, mergedInto);
-    const escalated = after.escalationPolicyId === before.escalationPolicyId ? next : restartEscalation(next, how.at);
+    const stateChange = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
+    const next = transitionTo({ ...after, status: before.status }, status, stateChange);
+    if (before.status !== 'merged' && mergedInto !== null) await requireTarget(tenantDocuments, before.id, mergedInto);
+    const escalated =
+      after.escalationPolicyId === before.escalationPolicyId ? next : restartEscalation(next, stateChange.at);
     return applySideEffects(escalated, before, {
       ...createTimelineContext(caller, ports),
       by: caller.actor.id,
@@ -149,14 +154,14 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     searched: ['title', 'summary'],
     sorts: ['openedAt', 'createdAt', 'updatedAt', 'title'],
     filters: {
-      status: equals('status', z.enum(incidentStates)),
-      severity: equals('severity', z.enum(alertSeverities)),
-      service: equals('services'),
-      alertId: equals('alertIds'),
-      mergedInto: equals('mergedInto'),
-      escalationPolicyId: equals('escalationPolicyId'),
-      tag: equals('tags'),
-      assigneeId: equals('roles.userId'),
+      status: createEqualsFilter('status', z.enum(incidentStates)),
+      severity: createEqualsFilter('severity', z.enum(alertSeverities)),
+      service: createEqualsFilter('services'),
+      alertId: createEqualsFilter('alertIds'),
+      mergedInto: createEqualsFilter('mergedInto'),
+      escalationPolicyId: createEqualsFilter('escalationPolicyId'),
+      tag: createEqualsFilter('tags'),
+      assigneeId: createEqualsFilter('roles.userId'),
       from: { schema: Time, where: (value, now) => ({ openedAt: { $gte: parseTimeParameter('from', value, now) } }) },
       to: { schema: Time, where: (value, now) => ({ openedAt: { $lte: parseTimeParameter('to', value, now) } }) },
       acknowledged: {
@@ -179,11 +184,11 @@ const defineTransition = (verb: 'acknowledge' | 'resolve' | 'reopen', to: Incide
     params: idParameter,
     response: IncidentView,
     async handler(input, ports) {
-      const how = { by: input.caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
+      const stateChange = { by: input.caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
       const after = await incidentResource.change(
         input.params.id,
         async (before, scope) => {
-          const next = transitionTo(getFields(before), to, how);
+          const next = transitionTo(getFields(before), to, stateChange);
           return applySideEffects(next, before, {
             ...createTimelineContext(input.caller, ports),
             by: input.caller.actor.id,
@@ -192,7 +197,7 @@ const defineTransition = (verb: 'acknowledge' | 'resolve' | 'reopen', to: Incide
         },
         input,
       );
-      return incidentResource.answer(after, input, ports);
+      return incidentResource.sendView(after, input, ports);
     },
   });
 

@@ -4,10 +4,10 @@ import {
   MaintenanceWindowFields,
   maintenanceWindows,
 } from '../../../schemas/resources/maintenance-window.ts';
-import { compileMatchers, matcherProblem } from '../../../subjects/alerts/routing/matching.ts';
+import { compileMatchers, findMatcherProblem } from '../../../subjects/alerts/routing/matching.ts';
 import { parseRecurrence, RecurrenceError } from '../../../subjects/maintenance-windows/recurrence.ts';
-import { nextOccurrences } from '../../../subjects/maintenance-windows/windows.ts';
-import { fieldError } from '../../errors.ts';
+import { findNextOccurrences } from '../../../subjects/maintenance-windows/windows.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
@@ -15,7 +15,7 @@ import { storedView } from '../../resources/resource-spec.ts';
 const maxWindows = 500;
 
 /** Read-only fields in the view of a window. */
-export const statusView = {
+export const statusFields = {
   createdBy: z.string().describe('Creator: id of a user or service account'),
   isActive: z.boolean().describe('Whether it is active now'),
   times: z
@@ -24,11 +24,11 @@ export const statusView = {
   ...storedView,
 };
 
-const View = z.strictObject({ ...MaintenanceWindowFields.shape, ...statusView });
+const View = z.strictObject({ ...MaintenanceWindowFields.shape, ...statusFields });
 
 /** Current and next times of a window, for views. */
 export const toStatusView = (window: MaintenanceWindow, nowMs: number) => {
-  const nextTimes = nextOccurrences(window, nowMs);
+  const nextTimes = findNextOccurrences(window, nowMs);
   return {
     isActive: nextTimes.some(({ fromMs }) => fromMs <= nowMs),
     times: nextTimes.map(({ fromMs, toMs }) => ({
@@ -42,7 +42,7 @@ const validateRecurrence = ({ recurrence }: MaintenanceWindow): void => {
   try {
     if (recurrence !== null) parseRecurrence(recurrence);
   } catch (error) {
-    if (error instanceof RecurrenceError) throw fieldError('recurrence', error.message);
+    if (error instanceof RecurrenceError) throw createFieldError('recurrence', error.message);
     throw error;
   }
 };
@@ -50,11 +50,11 @@ const validateRecurrence = ({ recurrence }: MaintenanceWindow): void => {
 /** Rejects invalid expressions, and matchers that would mute every alert of the organization. */
 const validateMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => {
   for (const [index, matcher] of matchers.entries()) {
-    const problem = matcherProblem(matcher);
-    if (problem !== undefined) throw fieldError(`matchers.${index}.value`, problem);
+    const problem = findMatcherProblem(matcher);
+    if (problem !== undefined) throw createFieldError(`matchers.${index}.value`, problem);
   }
   if (projectIds.length === 0 && compileMatchers(matchers).matches({}))
-    throw fieldError(
+    throw createFieldError(
       'matchers',
       'match alerts without any labels, so they would mute everything: name a value or projects',
     );

@@ -15,7 +15,7 @@ import type { TimelineContext } from './timeline-sources.ts';
 const maxComparedIncidents = 100;
 const maxReadMs = 4000;
 /** Time range of calls before and after the opening of the later incident */
-const aroundMs = 1_800_000;
+const callMarginMs = 1_800_000;
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 const toNanoseconds = (ms: number): bigint => BigInt(ms) * 1_000_000n;
@@ -44,12 +44,13 @@ export const readMergeSuggestions = async (
   if (candidates.length === 0) return { suggestions: [], missing: [] };
   const services = [...new Set([incident, ...candidates].flatMap((each) => each.services))];
   const laterMs = Math.max(openedMs, ...candidates.map((each) => Date.parse(each.openedAt)));
-  const range = { from: toNanoseconds(openedMs - aroundMs), to: toNanoseconds(laterMs + aroundMs) };
-  const [read] = await Promise.allSettled([withTimeout(maxReadMs, readCallsBetween(reading, services, range))]);
-  if (read.status === 'rejected') ports.log.warn({ error: read.reason }, 'calls between services could not be read');
-  const calls = read.status === 'fulfilled' ? read.value : [];
+  const range = { from: toNanoseconds(openedMs - callMarginMs), to: toNanoseconds(laterMs + callMarginMs) };
+  const [callsResult] = await Promise.allSettled([withTimeout(maxReadMs, readCallsBetween(reading, services, range))]);
+  if (callsResult.status === 'rejected')
+    ports.log.warn({ error: callsResult.reason }, 'calls between services could not be read');
+  const calls = callsResult.status === 'fulfilled' ? callsResult.value : [];
   return {
     suggestions: suggestMerges(incident, candidates, calls),
-    missing: read.status === 'fulfilled' ? [] : ['calls between services'],
+    missing: callsResult.status === 'fulfilled' ? [] : ['calls between services'],
   };
 };

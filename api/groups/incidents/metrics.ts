@@ -5,7 +5,7 @@ import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import { computeMetrics, computeMetricsBy } from '../../../subjects/incidents/metrics.ts';
 import { countPages, countPagesByPerson } from '../../../subjects/on-call/paged.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readPages } from './pages.ts';
@@ -92,7 +92,7 @@ export const getIncidentMetrics = defineOperation({
   async handler({ caller, query }, ports) {
     const now = new Date(ports.clock.now()).toISOString();
     const [from, to] = [parseTimeParameter('from', query.from, now), parseTimeParameter('to', query.to, now)];
-    if (from > to) throw fieldError('from', 'must be before to');
+    if (from > to) throw createFieldError('from', 'must be before to');
     const { severity, service, escalationPolicyId } = query;
     const filter = {
       openedAt: { $gte: from, $lte: to },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { getFields } from '../../../runtime/stored-fields.ts';
 import { OverrideFields } from '../../../schemas/resources/on-call-schedule.ts';
 import { listPeople } from '../../../subjects/on-call/reading.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { findUnknownMember } from '../../resources/members.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -33,15 +33,17 @@ export const addOverride = defineOperation({
     const { caller, params, body } = input;
     const nowMs = clock.now();
     const override = { ...body, id: randomUUID() };
-    if (Date.parse(body.to) <= nowMs) throw fieldError('to', 'must be in the future: past shifts cannot be changed');
+    if (Date.parse(body.to) <= nowMs)
+      throw createFieldError('to', 'must be in the future: past shifts cannot be changed');
     await scheduleResource.change(
       params.id,
       async (before, { forTenant }) => {
         const { layer } = override;
         if (layer !== undefined && !before.layers.some(({ name }) => name === layer))
-          throw fieldError('layer', `the schedule has no layer “${layer}”`);
-        const unknown = await findUnknownMember(forTenant(caller.tenantId), override.userIds);
-        if (unknown !== undefined) throw fieldError('userIds', `${unknown} is not a user of this organization`);
+          throw createFieldError('layer', `the schedule has no layer “${layer}”`);
+        const unknownUserId = await findUnknownMember(forTenant(caller.tenantId), override.userIds);
+        if (unknownUserId !== undefined)
+          throw createFieldError('userIds', `${unknownUserId} is not a user of this organization`);
         const overrides = [...withoutPast(before.overrides, nowMs), override];
         if (overrides.length > maxOverrides)
           throw new ApiError('CONFLICT', `the schedule has ${maxOverrides} overrides: delete one first`);
@@ -69,7 +71,7 @@ export const deleteOverride = defineOperation({
     await scheduleResource.change(
       params.id,
       async (before) => {
-        if (!before.overrides.some(({ id }) => id === params.overrideId)) throw notFound('override');
+        if (!before.overrides.some(({ id }) => id === params.overrideId)) throw createNotFoundError('override');
         const overrides = withoutPast(before.overrides, nowMs).filter(({ id }) => id !== params.overrideId);
         return { ...getFields(before), overrides, userIds: listPeople({ ...before, overrides }) };
       },

@@ -3,7 +3,7 @@ import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { escalationActions } from '../../../schemas/resources/escalation.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { groupPages, type PageEntry } from '../../../subjects/on-call/paged.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { parseTimeParameter, Time } from './times.ts';
@@ -66,7 +66,7 @@ export const listIncidentPages = defineOperation({
   async handler({ caller, query }, ports) {
     const now = new Date(ports.clock.now()).toISOString();
     const [from, to] = [parseTimeParameter('from', query.from, now), parseTimeParameter('to', query.to, now)];
-    if (from > to) throw fieldError('from', 'must be before to');
+    if (from > to) throw createFieldError('from', 'must be before to');
     const { pages, isCut } = await readPages(ports, caller.tenantId, { from, to });
     const { userId, atNight, offset, limit } = query;
     const matchingPages = pages.filter(

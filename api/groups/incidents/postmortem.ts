@@ -7,10 +7,10 @@ import {
   type Postmortem,
   PostmortemFields,
 } from '../../../schemas/resources/incident.ts';
-import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
+import { formatPostmortem } from '../../../subjects/incidents/postmortem.ts';
 import { TimelineEntry } from '../../../subjects/incidents/timeline.ts';
-import { hasAlready } from '../../changes.ts';
-import { fieldError } from '../../errors.ts';
+import { hasSameFields } from '../../changes.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { findUnknownMember } from '../../resources/members.ts';
 import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
@@ -89,7 +89,7 @@ export const getIncidentPostmortem = defineOperation({
     request.reply('ETag', formatEtag(postmortem));
     if (query.format === 'json') return toView(incident, postmortem, context);
     const { entries } = await readTimeline(incident, context);
-    return { contentType: markdownType, content: postmortemMarkdown(incident, postmortem, entries) };
+    return { contentType: markdownType, content: formatPostmortem(incident, postmortem, entries) };
   },
 });
 
@@ -99,7 +99,7 @@ const requireKnownOwners = async (own: TenantDocuments, after: Postmortem, befor
   for (const [index, { ownerId }] of after.actions.entries()) {
     if (ownerId === null || previousOwnerIds.has(ownerId)) continue;
     if ((await findUnknownMember(own, [ownerId])) !== undefined)
-      throw fieldError(`actions.${index}.ownerId`, 'is not a user of this organization');
+      throw createFieldError(`actions.${index}.ownerId`, 'is not a user of this organization');
   }
 };
 
@@ -118,25 +118,25 @@ export const setIncidentPostmortem = defineOperation({
     const precondition = parsePrecondition(request);
     const incident = await findIncident(params.id, createTimelineContext(caller, ports));
     const after = await change(async (scope) => {
-      await incidentResource.writer(scope, caller).find(incident.id);
+      await incidentResource.createWriter(scope, caller).find(incident.id);
       const tenantDocuments = scope.forTenant(caller.tenantId);
       const before = await readPostmortem(tenantDocuments, incident.id);
       requireVersion(before, precondition, { noun, requiresIfMatch: true });
-      if (hasAlready(before, body)) {
-        scope.unchanged();
+      if (hasSameFields(before, body)) {
+        scope.markUnchanged();
         return before;
       }
       await requireKnownOwners(tenantDocuments, body, before);
       const stored = tenantDocuments.collection(incidentPostmortems);
       if (before.version === 0) {
-        const written = await stored.insert({ id: incident.id, ...body });
-        scope.record({ id: incident.id, name: incident.title, after: getFields(written) });
-        return written;
+        const storedPostmortem = await stored.insert({ id: incident.id, ...body });
+        scope.record({ id: incident.id, name: incident.title, after: getFields(storedPostmortem) });
+        return storedPostmortem;
       }
-      const written = await stored.replace(incident.id, body, before.version);
+      const storedPostmortem = await stored.replace(incident.id, body, before.version);
       const { version: _, ...previousFields } = before;
       scope.record({ id: incident.id, name: incident.title, before: previousFields, after: body });
-      return written;
+      return storedPostmortem;
     });
     request.reply('ETag', formatEtag(after));
     return toView(incident, after, createTimelineContext(caller, ports));

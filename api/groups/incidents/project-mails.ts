@@ -7,7 +7,7 @@ import type { IncidentNotification } from '../../../schemas/resources/escalation
 import type { Incident } from '../../../schemas/resources/incident.ts';
 import { type Project, projects } from '../../../schemas/resources/project.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import { escalationStart } from '../../../subjects/on-call/incident-escalation.ts';
+import { getEscalationStart } from '../../../subjects/on-call/incident-escalation.ts';
 import { buildLink } from '../../mail/links.ts';
 import { type MailDraft, sanitizeName } from '../../mail/mail-text.ts';
 import type { MailQueue } from '../../mail/queue.ts';
@@ -23,13 +23,13 @@ export interface MailingPorts {
 type StoredIncident = Incident & StoredMetadata;
 
 /** The pending notification of an incident; undefined if it was already sent, and for merged incidents. */
-export const pendingNotification = (
+export const getPendingNotification = (
   incident: StoredIncident,
   escalation: { readonly notified?: IncidentNotification | undefined } | undefined,
 ): IncidentNotification | undefined => {
   if (incident.status === 'merged') return undefined;
   const current: IncidentNotification = {
-    since: escalationStart(incident),
+    since: getEscalationStart(incident),
     what: incident.status === 'resolved' ? 'resolved' : 'opened',
   };
   // A state that an earlier version processed has no notification: do not notify about it late.
@@ -44,10 +44,13 @@ export const pendingNotification = (
 const readNotifiedProjects = async (documents: Documents, tenantId: string, { ruleIds = [] }: StoredIncident) => {
   const tenantDocuments = documents.forTenant(tenantId);
   const rules = await Promise.all(ruleIds.map((id) => tenantDocuments.collection(alertRules).find(id)));
-  const ids = rules.map((rule) => (rule as { readonly projectId?: string | null } | undefined)?.projectId ?? null);
+  const projectIds = rules.map(
+    (rule) => (rule as { readonly projectId?: string | null } | undefined)?.projectId ?? null,
+  );
   const notifiedProjects: (Project & StoredMetadata)[] = [];
   for await (const project of iterateDocuments(tenantDocuments.collection(projects)))
-    if (ids.length === 0 || ids.includes(null) || ids.includes(project.id)) notifiedProjects.push(project);
+    if (projectIds.length === 0 || projectIds.includes(null) || projectIds.includes(project.id))
+      notifiedProjects.push(project);
   return notifiedProjects;
 };
 

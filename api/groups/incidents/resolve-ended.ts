@@ -8,7 +8,7 @@ import { readPlan } from '../../../schemas/resources/tenant-plan.ts';
 import { findEndMs, readLastTransitions } from '../../../subjects/incidents/ended.ts';
 import { changeState } from '../../../subjects/incidents/state.ts';
 import { readPolicyOrOwners } from '../../../subjects/on-call/reading.ts';
-import { createSystemTransact, systemActor } from '../../changes.ts';
+import { createSystemActor, createSystemTransact } from '../../changes.ts';
 import { freezeIfResolved } from './timeline-evidence.ts';
 import type { TimelineContext } from './timeline-sources.ts';
 import { writeIncident } from './write.ts';
@@ -37,22 +37,22 @@ const resolveIncident = (incident: StoredIncident, endedMs: number, context: Tim
       before?.version === incident.version
         ? changeState(getFields<Incident>(before), 'resolved', { by: '', at })
         : undefined;
-    if (before === undefined || next === undefined) return scope.unchanged();
-    const withFrozenTimeline = await freezeIfResolved(next, before, { ...context, forTenant: scope.forTenant });
-    await writeIncident(scope, tenantId, { before, next: withFrozenTimeline, actor: systemActor('incidents') });
+    if (before === undefined || next === undefined) return scope.markUnchanged();
+    const frozenIncident = await freezeIfResolved(next, before, { ...context, forTenant: scope.forTenant });
+    await writeIncident(scope, tenantId, { before, next: frozenIncident, actor: createSystemActor('incidents') });
   });
 };
 
-const resolveOfTenant = async (
+const resolveTenantIncidents = async (
   tenantId: string,
-  known: readonly StoredIncident[],
+  tenantIncidents: readonly StoredIncident[],
   ports: EndedPorts,
 ): Promise<void> => {
   const plan = await readPlan(ports.documents, tenantId);
   if (plan === undefined) return;
   const nowMs = ports.clock.now();
   const reading = { columns: ports.columns.forTenant(tenantId), plan, nowMs };
-  for (const incident of known) {
+  for (const incident of tenantIncidents) {
     if (incident.alertIds.length === 0) continue;
     const endedMs = findEndMs(incident.alertIds, await readLastTransitions(reading.columns, incident.alertIds));
     if (endedMs === undefined) continue;
@@ -66,14 +66,14 @@ const resolveOfTenant = async (
 /** Resolves incidents whose alerts ended. A failed read of one organization's alerts does not affect the others. */
 export const resolveEnded = async (ports: EndedPorts, signal: AbortSignal): Promise<void> => {
   const byTenant = new Map<string, StoredIncident[]>();
-  for await (const { tenantId, ...found } of ports.documents.findInAllTenants(incidents, ongoingFilter)) {
+  for await (const { tenantId, ...incident } of ports.documents.findInAllTenants(incidents, ongoingFilter)) {
     const tenantIncidents = byTenant.get(tenantId) ?? [];
-    tenantIncidents.push(found as StoredIncident);
+    tenantIncidents.push(incident as StoredIncident);
     byTenant.set(tenantId, tenantIncidents);
   }
-  for (const [tenantId, known] of byTenant) {
+  for (const [tenantId, tenantIncidents] of byTenant) {
     if (signal.aborted) return;
-    await resolveOfTenant(tenantId, known, ports).catch((error: unknown) =>
+    await resolveTenantIncidents(tenantId, tenantIncidents, ports).catch((error: unknown) =>
       ports.log.warn({ error, tenantId }, 'incidents could not be resolved; retrying'),
     );
   }

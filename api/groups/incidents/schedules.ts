@@ -11,7 +11,7 @@ import {
 import { findDifferences } from '../../../subjects/on-call/differences.ts';
 import { listPeople, readAbsences } from '../../../subjects/on-call/reading.ts';
 import { saveOnCallVersion } from '../../../subjects/on-call/versions.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { findUnknownMember } from '../../resources/members.ts';
 import { parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
@@ -44,17 +44,17 @@ const validateSchedule = async (
 ): Promise<OnCallSchedule> => {
   const previousUserIds = new Set(before?.userIds);
   for (const [index, { participants }] of after.layers.entries()) {
-    const unknown = await findUnknownMember(
+    const unknownUserId = await findUnknownMember(
       documents,
       participants.flat().filter((id) => !previousUserIds.has(id)),
     );
-    if (unknown !== undefined)
-      throw fieldError(`layers.${index}.participants`, `${unknown} is not a user of this organization`);
+    if (unknownUserId !== undefined)
+      throw createFieldError(`layers.${index}.participants`, `${unknownUserId} is not a user of this organization`);
   }
   const names = new Set(after.layers.map(({ name }) => name));
   const orphanedOverride = after.overrides.find(({ layer }) => layer !== undefined && !names.has(layer));
   if (orphanedOverride !== undefined)
-    throw fieldError(
+    throw createFieldError(
       'layers',
       `the override ${orphanedOverride.id} replaces the layer “${orphanedOverride.layer}”: keep it, or delete the override first`,
     );
@@ -63,19 +63,19 @@ const validateSchedule = async (
 
 /** Stores the new version of a schedule, and revokes the calendar feeds of a deleted one. */
 const storeScheduleChange = async (
-  own: TenantDocuments,
+  tenantDocuments: TenantDocuments,
   change: Parameters<typeof saveOnCallVersion>[1],
 ): Promise<void> => {
-  await saveOnCallVersion(own, change);
+  await saveOnCallVersion(tenantDocuments, change);
   if (change.after !== undefined || change.before === undefined) return;
-  const feeds = own.collection(calendarFeeds);
+  const feeds = tenantDocuments.collection(calendarFeeds);
   const { items } = await feeds.list({ filter: { scheduleId: change.before.id }, limit: 1000 });
   for (const { id } of items) await feeds.delete(id);
 };
 
-export const toView = ({ userIds: _, ...shown }: OnCallSchedule & StoredMetadata): z.input<typeof View> => ({
-  ...shown,
-  overrides: [...shown.overrides],
+export const toView = ({ userIds: _, ...visibleFields }: OnCallSchedule & StoredMetadata): z.input<typeof View> => ({
+  ...visibleFields,
+  overrides: [...visibleFields.overrides],
 });
 
 export const scheduleResource = defineResource<typeof OnCallScheduleFields, OnCallSchedule, typeof View>({
@@ -118,7 +118,7 @@ export const replaceSchedule = defineOperation({
   method: 'PUT',
   path: '/api/on-call/schedules/{id}',
   operationId: 'replaceOnCallSchedule',
-  summary: 'Replace an on-call schedule, or preview with `dryRun` who would be on call differently',
+  summary: 'Replace an on-call schedule; `dryRun` previews who would be on call instead',
   role: 'editor',
   audit: 'on-call-schedule.update',
   versions: 'write',
@@ -143,15 +143,15 @@ export const replaceSchedule = defineOperation({
         (before, { forTenant }) => toNextSchedule(forTenant(caller.tenantId), before),
         input,
       );
-      return scheduleResource.answer(after, input, ports);
+      return scheduleResource.sendView(after, input, ports);
     }
     const nowMs = ports.clock.now();
     return change(async (scope) => {
       const tenantDocuments = scope.forTenant(caller.tenantId);
-      const before = await scheduleResource.writer(scope, caller).find(params.id);
+      const before = await scheduleResource.createWriter(scope, caller).find(params.id);
       requireVersion(before, parsePrecondition(request), { noun: scheduleResource.noun, requiresIfMatch: false });
       const after = await toNextSchedule(tenantDocuments, before);
-      scope.unchanged();
+      scope.markUnchanged();
       const absences = await readAbsences(tenantDocuments, [...before.userIds, ...after.userIds], {
         nowMs,
         sinceMs: nowMs,

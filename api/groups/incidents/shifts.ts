@@ -8,7 +8,7 @@ import { listPeople, readAbsences, readOnCall, readVersions } from '../../../sub
 import { computeShifts, gapReasons } from '../../../subjects/on-call/shifts.ts';
 import { createShiftsResponse, maxRangeMs } from '../../../subjects/on-call/shifts-answer.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
@@ -18,15 +18,16 @@ const IsoTime = z.iso.datetime();
 const GapReason = z.enum(gapReasons);
 const Names = z.record(z.string(), z.string()).describe('Names of people by id, including former members');
 
-/** The requested range; by default 30 days from now. */
+/** Returns the requested range; by default 30 days from now. */
 const parseShiftRange = (
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   nowMs: number,
 ): { readonly fromMs: number; readonly toMs: number } => {
   const fromMs = parseMilliseconds('from', from, nowMs) ?? nowMs;
   const toMs = parseMilliseconds('to', to, nowMs) ?? fromMs + defaultRangeMs;
-  if (toMs <= fromMs) throw fieldError('to', 'must be after from');
-  if (toMs - fromMs > maxRangeMs) throw fieldError('to', 'is more than 400 days after from: request a shorter range');
+  if (toMs <= fromMs) throw createFieldError('to', 'must be after from');
+  if (toMs - fromMs > maxRangeMs)
+    throw createFieldError('to', 'is more than 400 days after from: request a shorter range');
   return { fromMs, toMs };
 };
 
@@ -69,7 +70,7 @@ export const listShifts = defineOperation({
     const nowMs = clock.now();
     const range = parseShiftRange(query, nowMs);
     const schedule = await tenantDocuments.collection(onCallSchedules).find(params.id);
-    if (schedule === undefined) throw notFound('on-call schedule');
+    if (schedule === undefined) throw createNotFoundError('on-call schedule');
     const versions = await readVersions(tenantDocuments, params.id, range);
     const absences = await readAbsences(tenantDocuments, versions.flatMap(listPeople), {
       nowMs,
@@ -79,10 +80,10 @@ export const listShifts = defineOperation({
     const names = await readNames(documents, versions.flatMap(listPeople));
     if (format === 'ics') {
       const { id: scheduleId, name } = schedule;
-      const content = createShiftsCalendar([{ scheduleId, name, pieces: computeShifts(versions, absences, range) }], {
+      const content = createShiftsCalendar([{ scheduleId, name, slices: computeShifts(versions, absences, range) }], {
         name,
         createdMs: nowMs,
-        nameOf: (userId) => names.get(userId) ?? userId,
+        getUserName: (userId) => names.get(userId) ?? userId,
       });
       return { contentType: calendarType, content };
     }
@@ -139,12 +140,12 @@ export const getOnCall = defineOperation({
       scheduleId !== undefined &&
       (await tenantDocuments.collection(onCallSchedules).find(scheduleId)) === undefined
     )
-      throw fieldError('scheduleId', 'the on-call schedule does not exist in this organization');
+      throw createFieldError('scheduleId', 'the on-call schedule does not exist in this organization');
     const names = await readNames(
       documents,
       onCallEntries.flatMap(({ userIds }) => userIds),
     );
-    const members = query.names === 'all' ? directory.membersOf(caller.tenantId) : [];
+    const members = query.names === 'all' ? directory.listMembers(caller.tenantId) : [];
     const allNames = new Map(names);
     for (const { user, membership } of members)
       if (!user.disabled && membership.disabled !== true) allNames.set(user.id, user.name || user.email);

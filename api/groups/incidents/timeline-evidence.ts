@@ -18,16 +18,16 @@ export const freezeIfResolved = async (
 ): Promise<Incident> => {
   if (after.status !== 'resolved' || before.status === 'resolved') return after;
   const resolvedIncident = { ...before, ...after };
-  const [actions, observed] = await Promise.all([
+  const [actions, telemetry] = await Promise.all([
     readActions(resolvedIncident, context),
     readTelemetryEntries(resolvedIncident, context),
   ]);
-  const { content, sha256 } = freezeTimeline(sortEntries([...actions, ...observed.entries]));
-  const stored = forTenant(context.tenantId).collection(incidentEvidence);
+  const { content, sha256 } = freezeTimeline(sortEntries([...actions, ...telemetry.entries]));
+  const evidenceCollection = forTenant(context.tenantId).collection(incidentEvidence);
   const id = computeEvidenceId(before.id, sha256);
-  if ((await stored.find(id)) === undefined) {
+  if ((await evidenceCollection.find(id)) === undefined) {
     const frozenAt = new Date(context.ports.clock.now()).toISOString();
-    await stored.insert({ id, incidentId: before.id, frozenAt, sha256, content });
+    await evidenceCollection.insert({ id, incidentId: before.id, frozenAt, sha256, content });
   }
   return { ...after, evidenceHash: sha256 };
 };

@@ -1,5 +1,5 @@
 /** Reads the timeline entries of each source. */
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
 import { withTimeout } from '../../../runtime/timeout.ts';
 import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
@@ -7,21 +7,21 @@ import { escalationActions } from '../../../schemas/resources/escalation.ts';
 import { type Incident, incidentNotes } from '../../../schemas/resources/incident.ts';
 import { readDeliveryAttempts } from '../../../subjects/alerts/deliveries.ts';
 import { readTransitions } from '../../../subjects/alerts/history.ts';
-import { eventsRange } from '../../../subjects/events/events.ts';
+import { parseEventsRange } from '../../../subjects/events/events.ts';
 import { readFeedPage } from '../../../subjects/events/feed.ts';
 import {
-  deliveryEntry,
-  eventEntry,
   formatRecipient,
-  recordEntry,
   type TimelineEntry,
   toActionEntry,
+  toDeliveryEntry,
+  toEventEntry,
   toNoteEntry,
-  transitionEntry,
+  toRecordEntry,
+  toTransitionEntry,
 } from '../../../subjects/incidents/timeline.ts';
-import { pageGroupKey } from '../../../subjects/on-call/page.ts';
+import { getPageGroupKey } from '../../../subjects/on-call/page.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { eventSources } from '../../event-feed/sources.ts';
+import { createEventSources } from '../../event-feed/sources.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { findNewestRecords } from '../audit/chain/record-search.ts';
@@ -31,12 +31,12 @@ const maxEntries = 1000;
 /** Time limit per source. An incident is resolved in a transaction, which may take 10 seconds. */
 const maxReadMs = 4000;
 /** The timeline starts this long before the incident, because earlier events may have caused it. */
-const beforeMs = 3_600_000;
+const leadTimeMs = 3_600_000;
 
 /** Context of a timeline read: a caller, or the platform. */
 export interface TimelineContext {
   readonly tenantId: string;
-  readonly reading: Reading;
+  readonly reading: TenantReader;
   readonly ports: Pick<Ports, 'documents' | 'clock' | 'log' | 'configurationActions'>;
 }
 
@@ -48,31 +48,35 @@ export const createTimelineContext = (caller: Caller, ports: Ports): TimelineCon
 
 type StoredIncident = Incident & StoredMetadata;
 
-const timelineRange = ({ openedAt, resolvedAt }: StoredIncident, { reading, ports }: TimelineContext) => {
-  const from = new Date(Date.parse(openedAt) - beforeMs).toISOString();
+const computeTimelineRange = ({ openedAt, resolvedAt }: StoredIncident, { reading, ports }: TimelineContext) => {
+  const from = new Date(Date.parse(openedAt) - leadTimeMs).toISOString();
   const to = resolvedAt ?? new Date(ports.clock.now()).toISOString();
-  return eventsRange({ from, to }, reading);
+  return parseEventsRange({ from, to }, reading);
 };
 
 const readTransitionEntries = async (incident: StoredIncident, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { alertIds } = incident;
   if (alertIds.length === 0) return [];
-  const page = { range: timelineRange(incident, context), limit: maxEntries };
+  const page = { range: computeTimelineRange(incident, context), limit: maxEntries };
   const rows = await readTransitions(context.reading, { alertIds }, page);
-  return rows.map(transitionEntry);
+  return rows.map(toTransitionEntry);
 };
 
 /** Returns deployments of the services of the incident, or of all services if it has none, and changes of configuration. */
 const readEventEntries = async (incident: StoredIncident, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { services } = incident;
-  const query = { kinds: ['deployment', 'config'], isChosen: true, range: timelineRange(incident, context) };
+  const query = {
+    kinds: ['deployment', 'config'],
+    hasExplicitKinds: true,
+    range: computeTimelineRange(incident, context),
+  };
   const partial: Incompleteness[] = [];
-  const sources = eventSources(query, { ...context, partial });
-  const { events: found } = await readFeedPage(sources, { limit: maxEntries, after: {} });
-  return found
+  const sources = createEventSources(query, { ...context, partial });
+  const { events: feedEvents } = await readFeedPage(sources, { limit: maxEntries, after: {} });
+  return feedEvents
     .filter(({ kind, service }) => kind !== 'deployment' || services.length === 0 || services.includes(service))
     .filter(({ details }) => details.resourceType !== 'incident')
-    .map(eventEntry);
+    .map(toEventEntry);
 };
 
 /** Actions of the escalation, the oldest first. */
@@ -92,16 +96,16 @@ const readDeliveryEntries = async (incident: StoredIncident, context: TimelineCo
   if (names.size === 0) return [];
   const { openedAt, resolvedAt } = incident;
   const toMs = resolvedAt === null ? context.ports.clock.now() : Date.parse(resolvedAt);
-  const steps = await readDeliveryAttempts(context.reading.columns, pageGroupKey(incident.id), {
+  const steps = await readDeliveryAttempts(context.reading.columns, getPageGroupKey(incident.id), {
     fromMs: Date.parse(openedAt),
     toMs,
     limit: maxEntries,
   });
-  return steps.map((step) => deliveryEntry(step, names.get(step.id) ?? ''));
+  return steps.map((step) => toDeliveryEntry(step, names.get(step.id) ?? ''));
 };
 
 /**
- * Actions of people and escalation on the incident. They are read from documents, so they are available even without
+ * Returns the actions of users and of the escalation on the incident. They are read from documents, so they are available even without
  * telemetry.
  */
 export const readActions = async (
@@ -120,10 +124,10 @@ export const readActions = async (
 const readAuditEntries = async (id: string, tenantId: string, documents: Documents): Promise<TimelineEntry[]> => {
   const filter = { resourceType: 'incident', resourceId: id };
   const records = await findNewestRecords(documents, tenantId, filter, { limit: maxEntries });
-  return records.map(recordEntry);
+  return records.map(toRecordEntry);
 };
 
-/** Entries from telemetry. Unavailable sources are listed, so that an incident can be resolved anyway. */
+/** Returns the entries from telemetry. Unavailable sources are listed, so that an incident can be resolved anyway. */
 export const readTelemetryEntries = async (
   incident: StoredIncident,
   context: TimelineContext,

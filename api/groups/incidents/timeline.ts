@@ -13,11 +13,11 @@ import { MergeSuggestion } from '../../../subjects/incidents/merges.ts';
 import {
   restoreTimeline,
   sortEntries,
-  sortKey,
   TimelineEntry,
   toNoteEntry,
+  toSortKey,
 } from '../../../subjects/incidents/timeline.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { incidentResource } from './incident.ts';
@@ -47,7 +47,7 @@ export const findIncident = async (
   { tenantId, ports }: TimelineContext,
 ): Promise<Incident & StoredMetadata> => {
   const incident = await ports.documents.forTenant(tenantId).collection(incidentResource.collection).find(id);
-  if (incident === undefined) throw notFound('incident');
+  if (incident === undefined) throw createNotFoundError('incident');
   return incident;
 };
 
@@ -62,14 +62,14 @@ export const readTimeline = async (
     const { entries, missing } = await readTelemetryEntries(incident, context);
     return { entries: sortEntries([...entries, ...actions]), evidence: null, missing };
   }
-  const stored = await context.ports.documents
+  const frozenTimeline = await context.ports.documents
     .forTenant(context.tenantId)
     .collection(incidentEvidence)
     .find(computeEvidenceId(incident.id, evidenceHash));
-  const { entries, isIntact } = restoreTimeline(stored?.content ?? '', evidenceHash);
+  const { entries, isIntact } = restoreTimeline(frozenTimeline?.content ?? '', evidenceHash);
   return {
     entries: sortEntries([...actions, ...entries]),
-    evidence: { frozenAt: stored?.frozenAt ?? incident.updatedAt, sha256: evidenceHash, isIntact },
+    evidence: { frozenAt: frozenTimeline?.frozenAt ?? incident.updatedAt, sha256: evidenceHash, isIntact },
     missing: isIntact ? [] : ['the timeline that was frozen when the incident was resolved'],
   };
 };
@@ -105,7 +105,7 @@ export const getIncidentTimeline = defineOperation({
       query.cursor === undefined
         ? []
         : decodeCursor('incident-timeline', query.cursor, [nonEmptyTextPattern]).map(decodeText);
-    const remaining = entries.filter((entry) => sortKey(entry) > after);
+    const remaining = entries.filter((entry) => toSortKey(entry) > after);
     const items = remaining.slice(0, query.limit);
     const last = items.at(-1);
     const hasNext = remaining.length > items.length && last !== undefined;
@@ -114,7 +114,7 @@ export const getIncidentTimeline = defineOperation({
       evidence,
       mergeSuggestions: [...merges.suggestions],
       missing: [...missing, ...merges.missing],
-      nextCursor: hasNext ? encodeCursor('incident-timeline', [encodeText(sortKey(last))]) : null,
+      nextCursor: hasNext ? encodeCursor('incident-timeline', [encodeText(toSortKey(last))]) : null,
     };
   },
 });
@@ -138,8 +138,8 @@ export const addIncidentNote = defineOperation({
     change(async (scope) => {
       const now = new Date(clock.now()).toISOString();
       const at = parseTimeParameter('at', body.at, now);
-      if (at > now) throw fieldError('at', 'must not be in the future');
-      const incident = await incidentResource.writer(scope, caller).find(params.id);
+      if (at > now) throw createFieldError('at', 'must not be in the future');
+      const incident = await incidentResource.createWriter(scope, caller).find(params.id);
       const notes = scope.forTenant(caller.tenantId).collection(incidentNotes);
       if ((await notes.count({ incidentId: incident.id })) >= maxNotes)
         throw new ApiError('CONFLICT', `a timeline has at most ${maxNotes} notes: continue in the postmortem`);

@@ -43,7 +43,7 @@ export const listCompute = defineOperation({
         type: ({ type }) => type.value,
       }),
     );
-    const listed = createPage(
+    const computePage = createPage(
       cursorKind,
       query,
       page,
@@ -58,6 +58,6 @@ export const listCompute = defineOperation({
         texts: ({ id, name, type, host }) => [id, name.value, type.value, host.value],
       },
     );
-    return { ...listed, groups: countComputeGroups(items) };
+    return { ...computePage, groups: countComputeGroups(items) };
   },
 });

@@ -41,7 +41,7 @@ export const listDisks = defineOperation({
     const items = diskResult.items.filter(
       createFilter(query, { host: ({ disk }: DiskWithHistory) => disk.host.value, kind: ({ disk }) => disk.kind }),
     );
-    const listed = createPage(
+    const diskPage = createPage(
       cursorKind,
       query,
       page,
@@ -58,9 +58,9 @@ export const listDisks = defineOperation({
     );
     const retentionDays = caller.plan.retentionDays.metrics;
     const disks = await addForecasts(reading, page.range, query, {
-      disks: listed.items,
+      disks: diskPage.items,
       days: Math.min(query.historyDays, retentionDays),
     });
-    return { ...listed, items: disks };
+    return { ...diskPage, items: disks };
   },
 });

@@ -24,7 +24,7 @@ export const listHosts = defineOperation({
   response: createListSchema(Host),
   handler: ({ caller, query }, ports) =>
     readListPage(cursorKind, query, createReading(caller, ports), {
-      read: readHosts,
+      readItems: readHosts,
       filters: { state: ({ state }) => state },
       sorts: {
         name: ({ name, id }) => name.value ?? id,

@@ -22,7 +22,7 @@ export const listProcesses = defineOperation({
   response: createListSchema(Process),
   handler: ({ caller, query }, ports) =>
     readListPage(cursorKind, query, createReading(caller, ports), {
-      read: readProcesses,
+      readItems: readProcesses,
       filters: { host: ({ host }) => host.value, service: ({ service }) => service.value },
       sorts: {
         cpu: ({ cpuCores }) => cpuCores.value,

@@ -7,10 +7,10 @@ export const instrumentationGroup = defineGroup({
     [
       'GET /api/instrumentation/agents',
       'viewer',
-      'the eBPF agent fleet: host, version, services instrumented, last seen',
+      'the eBPF agent fleet: host, version, instrumented services, last seen',
     ],
     ['GET /api/instrumentation/agents/{id}', 'viewer', 'one agent'],
     ['GET /api/instrumentation/coverage', 'viewer', 'hosts and services with and without an agent'],
-    ['GET /api/instrumentation/manifest', 'viewer', 'install manifest for this tenant'],
+    ['GET /api/instrumentation/manifest', 'viewer', 'installation manifest for this organization'],
   ],
 });

@@ -18,7 +18,7 @@ export const listClusters = defineOperation({
   response: createListSchema(Cluster),
   handler: ({ caller, query }, ports) =>
     readListPage(cursorKind, query, createReading(caller, ports), {
-      read: readClusters,
+      readItems: readClusters,
       filters: {},
       sorts: {
         name: ({ name, id }) => name.value ?? id,

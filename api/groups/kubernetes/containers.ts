@@ -25,7 +25,7 @@ export const listContainers = defineOperation({
   response: createListSchema(Container),
   handler: ({ caller, query }, ports) =>
     readListPage(cursorKind, query, createReading(caller, ports), {
-      read: readContainers,
+      readItems: readContainers,
       filters: {
         cluster: ({ cluster }) => cluster.value,
         namespace: ({ namespace }) => namespace.value,

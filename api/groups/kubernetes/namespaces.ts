@@ -21,7 +21,7 @@ export const listNamespaces = defineOperation({
   response: createListSchema(Namespace),
   handler: ({ caller, query }, ports) =>
     readListPage(cursorKind, query, createReading(caller, ports), {
-      read: readNamespaces,
+      readItems: readNamespaces,
       filters: { cluster: ({ cluster }) => cluster.value },
       sorts: {
         name: ({ name }) => name,

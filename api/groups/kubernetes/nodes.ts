@@ -21,7 +21,7 @@ export const listNodes = defineOperation({
   response: createListSchema(Node),
   handler: ({ caller, query }, ports) =>
     readListPage(cursorKind, query, createReading(caller, ports), {
-      read: readNodes,
+      readItems: readNodes,
       filters: { cluster: ({ cluster }) => cluster.value },
       sorts: {
         name: ({ name }) => name,

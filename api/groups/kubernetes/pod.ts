@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { OnePod, readPod } from '../../../subjects/kubernetes/pod.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -23,7 +23,7 @@ export const showPod = defineOperation({
     const reading = createReading(caller, ports);
     const range = parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
     const pod = await readPod(reading, range, query, params.uid);
-    if (pod === undefined) throw notFound('pod');
+    if (pod === undefined) throw createNotFoundError('pod');
     return pod;
   },
 });

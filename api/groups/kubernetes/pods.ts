@@ -25,7 +25,7 @@ export const listPods = defineOperation({
   response: createListSchema(Pod),
   handler: ({ caller, query }, ports) =>
     readListPage(cursorKind, query, createReading(caller, ports), {
-      read: readPods,
+      readItems: readPods,
       filters: {
         cluster: ({ cluster }) => cluster.value,
         namespace: ({ namespace }) => namespace.value,

@@ -26,7 +26,7 @@ export const listWorkloads = defineOperation({
   response: createListSchema(Workload),
   handler: ({ caller, query }, ports) =>
     readListPage(cursorKind, query, createReading(caller, ports), {
-      read: readWorkloads,
+      readItems: readWorkloads,
       filters: {
         cluster: ({ cluster }) => cluster.value,
         namespace: ({ namespace }) => namespace.value,

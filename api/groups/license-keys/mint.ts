@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createKey, shownOnce } from './minting.ts';
+import { createKey, secretView } from './minting.ts';
 import { licenseKeyResource, requireFutureExpiry } from './resource.ts';
 import { LicenseKeyView } from './views.ts';
 
@@ -16,12 +16,12 @@ export const mintLicenseKey = defineOperation({
   body: LicenseKeyFields.extend({
     projectId: z.string().min(1).max(128).describe('Project of the data that is sent with the key'),
   }).meta({ examples: [{ ...licenseKeyResource.example, projectId: 'default' }] }),
-  response: LicenseKeyView.extend(shownOnce),
+  response: LicenseKeyView.extend(secretView),
   async handler(input, ports) {
     const { caller, body, change } = input;
     requireFutureExpiry(body, ports.clock.now());
     const { key, document } = createKey({ ...body, signals: [...new Set(body.signals)] });
-    const licenseKey = await change((scope) => licenseKeyResource.writer(scope, caller).create(document));
-    return { ...(await licenseKeyResource.answer(licenseKey, input, ports)), key };
+    const licenseKey = await change((scope) => licenseKeyResource.createWriter(scope, caller).create(document));
+    return { ...(await licenseKeyResource.sendView(licenseKey, input, ports)), key };
   },
 });

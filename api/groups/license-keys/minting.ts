@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { getFields } from '../../../runtime/stored-fields.ts';
-import { makeLicenseKey } from '../../../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../../../schemas/license-key-format.ts';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, toSecretFields } from '../../../schemas/resources/license-key.ts';
 import { ApiError } from '../../errors.ts';
 import { requireNotRevoked } from './resource.ts';
-import { keyState } from './views.ts';
+import { getKeyState } from './views.ts';
 
 /** Number of rotated secrets that are still listed; older secrets are no longer valid. */
 const maxListedSecrets = 5;
@@ -14,7 +14,7 @@ const maxListedSecrets = 5;
 export const createKey = (
   fields: Omit<LicenseKey, 'hash' | 'prefix' | 'revokedAt' | 'previous'>,
 ): { readonly key: string; readonly document: LicenseKey } => {
-  const key = makeLicenseKey();
+  const key = generateLicenseKey();
   return { key, document: { ...fields, ...toSecretFields(key), revokedAt: null } };
 };
 
@@ -24,9 +24,9 @@ export const rotateKey = (
   { graceSeconds, now }: { readonly graceSeconds: number; readonly now: number },
 ): { readonly key: string; readonly document: LicenseKey } => {
   requireNotRevoked(before);
-  if (keyState(before, now) === 'expired')
+  if (getKeyState(before, now) === 'expired')
     throw new ApiError('CONFLICT', `the license key “${before.name}” has expired: set a later expiresAt first`);
-  const key = makeLicenseKey();
+  const key = generateLicenseKey();
   const end = new Date(now + graceSeconds * 1000).toISOString();
   const { hash, prefix, previous = [] } = before;
   const rotatedSecret = { hash, prefix, rotatedAt: new Date(now).toISOString(), validUntil: end };
@@ -39,8 +39,8 @@ export const rotateKey = (
   return { key, document };
 };
 
-/** The key itself, which no other answer contains */
-export const shownOnce = { key: z.string().describe('The key. It is shown only once and cannot be read again') };
+/** The key itself, which no other response contains */
+export const secretView = { key: z.string().describe('The key. It is shown only once and cannot be read again') };
 
 const daySeconds = 86_400;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type LicenseKey, LicenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals, type ListFilter } from '../../resources/resource-list.ts';
+import { createEqualsFilter, type ListFilter } from '../../resources/resource-list.ts';
 import { LicenseKeyView, toViews } from './views.ts';
 
 /** Filter of the list. Revoked keys are kept, because telemetry and audit records reference them. */
@@ -33,7 +33,7 @@ export const licenseKeyResource = defineResource<typeof LicenseKeyFields, Licens
   show: (keys, { caller, ports }) => toViews(ports.documents.forTenant(caller.tenantId), keys, ports.clock.now()),
   live: true,
   list: {
-    filters: { projectId: equals('projectId', z.string().min(1).max(128)), state: stateFilter },
+    filters: { projectId: createEqualsFilter('projectId', z.string().min(1).max(128)), state: stateFilter },
     searched: ['name', 'prefix'],
     sorts: ['name', 'createdAt', 'updatedAt', 'expiresAt'],
   },
@@ -45,5 +45,5 @@ export const requireNotRevoked = ({ name, revokedAt }: LicenseKey): void => {
 };
 
 export const requireFutureExpiry = ({ expiresAt }: Pick<LicenseKey, 'expiresAt'>, now: number): void => {
-  if (expiresAt !== null && Date.parse(expiresAt) <= now) throw fieldError('expiresAt', 'must be in the future');
+  if (expiresAt !== null && Date.parse(expiresAt) <= now) throw createFieldError('expiresAt', 'must be in the future');
 };

@@ -20,6 +20,6 @@ export const revokeLicenseKey = defineOperation({
       revokedAt: before.revokedAt ?? new Date(ports.clock.now()).toISOString(),
     });
     const after = await licenseKeyResource.change(input.params.id, revoke, input);
-    return licenseKeyResource.answer(after, input, ports);
+    return licenseKeyResource.sendView(after, input, ports);
   },
 });

@@ -1,6 +1,6 @@
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { GracePeriod, rotateKey, shownOnce } from './minting.ts';
+import { GracePeriod, rotateKey, secretView } from './minting.ts';
 import { licenseKeyResource } from './resource.ts';
 import { LicenseKeyView } from './views.ts';
 
@@ -14,7 +14,7 @@ export const rotateLicenseKey = defineOperation({
   versions: 'write',
   params: idParameter,
   body: GracePeriod,
-  response: LicenseKeyView.extend(shownOnce),
+  response: LicenseKeyView.extend(secretView),
   async handler(input, ports) {
     const { graceSeconds } = input.body;
     let secret = '';
@@ -24,6 +24,6 @@ export const rotateLicenseKey = defineOperation({
       return document;
     };
     const after = await licenseKeyResource.change(input.params.id, rotate, input);
-    return { ...(await licenseKeyResource.answer(after, input, ports)), key: secret };
+    return { ...(await licenseKeyResource.sendView(after, input, ports)), key: secret };
   },
 });

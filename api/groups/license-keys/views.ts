@@ -10,7 +10,7 @@ const usageFields = {
   lastRefusal: LicenseKeyUse.shape.lastRefusal.describe('Last rejected request with the key, and the reason'),
 };
 
-/** A license key in API answers, without the secret */
+/** A license key in API responses, without the secret */
 export const LicenseKeyView = z.strictObject({
   ...LicenseKeyFields.shape,
   projectId: z.string(),
@@ -37,7 +37,7 @@ export type LicenseKeyView = z.output<typeof LicenseKeyView>;
 
 type Key = LicenseKey & StoredMetadata;
 
-export const keyState = ({ revokedAt, expiresAt }: Pick<LicenseKey, 'revokedAt' | 'expiresAt'>, now: number) => {
+export const getKeyState = ({ revokedAt, expiresAt }: Pick<LicenseKey, 'revokedAt' | 'expiresAt'>, now: number) => {
   if (revokedAt !== null) return 'revoked';
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'active';
 };
@@ -63,20 +63,20 @@ const toUsageView = (use: OptionalUse) => ({
 });
 
 const toView = (key: Key, findUse: (hash: string) => OptionalUse, now: number): LicenseKeyView => {
-  const { hash, previous = [], ...shown } = key;
+  const { hash, previous = [], ...visibleFields } = key;
   const use = findUse(hash);
-  const state = keyState(key, now);
+  const state = getKeyState(key, now);
   return {
-    ...shown,
+    ...visibleFields,
     state,
     ...toUsageView(use),
     ...summarizeSeenTimes([hash, ...previous.map((one) => one.hash)].map(findUse)),
-    previous: previous.map(({ hash: earlier, prefix, rotatedAt, validUntil }) => ({
+    previous: previous.map(({ hash: previousHash, prefix, rotatedAt, validUntil }) => ({
       prefix,
       rotatedAt,
       validUntil,
       isActive: state === 'active' && Date.parse(validUntil) > now,
-      ...toUsageView(findUse(earlier)),
+      ...toUsageView(findUse(previousHash)),
     })),
   };
 };

@@ -8,7 +8,7 @@ import { run } from '../../../queries/run.ts';
 import { toQueryParts } from '../../../queries/search/query-parts.ts';
 import { parseSort, sortDescription } from '../../../queries/sort.ts';
 import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
@@ -49,7 +49,7 @@ export const aggregateLogs = defineOperation({
       ),
     limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of groups'),
     step: stepParameter.step.describe(
-      'Length of a step, such as 5m, or auto: the answer contains series. By default, a table',
+      'Length of a step, such as 5m, or auto: the response contains series. By default, a table',
     ),
   }),
   response: Result,
@@ -58,10 +58,10 @@ export const aggregateLogs = defineOperation({
     const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     const measures = parseMeasures('measure', query.measure);
     if (measures.length > maxMeasures)
-      throw fieldError('measure', `names ${measures.length} measures, at most ${maxMeasures} are allowed`);
+      throw createFieldError('measure', `names ${measures.length} measures, at most ${maxMeasures} are allowed`);
     const groupBy = query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy);
     if (groupBy.length > maxGroups)
-      throw fieldError('groupBy', `names ${groupBy.length} fields, at most ${maxGroups} are allowed`);
+      throw createFieldError('groupBy', `names ${groupBy.length} fields, at most ${maxGroups} are allowed`);
     const { step } = query;
     const stepMs = step === undefined ? undefined : resolveStepMs(step === 'auto' ? undefined : step, range);
     return renamePathOnError(

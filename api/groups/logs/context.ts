@@ -5,14 +5,14 @@ import type { LogOrder } from '../../../queries/logs/pages.ts';
 import { type Range, requireRetained } from '../../../queries/range.ts';
 import { type LogPosition, LogRecord } from '../../../queries/signals/log-record.ts';
 import { latestRecordNs } from '../../../queries/time.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const hourNs = 3_600_000_000_000n;
 const dayNs = 24n * hourNs;
 const cursorKind = 'log-context';
 
-const RecordCount = (text: string) => z.coerce.number().int().min(0).max(500).default(20).describe(text);
+const createCountSchema = (text: string) => z.coerce.number().int().min(0).max(500).default(20).describe(text);
 
 const SideView = z.strictObject({
   items: z.array(LogRecord),
@@ -29,14 +29,14 @@ export const showLogContext = defineOperation({
   entitlement: 'logs',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   query: z.strictObject({
-    before: RecordCount('Number of records before the record'),
-    after: RecordCount('Number of records after the record'),
+    before: createCountSchema('Number of records before the record'),
+    after: createCountSchema('Number of records after the record'),
     cursor: z
       .string()
       .max(4096)
       .regex(/^[\w-]+$/, 'is not a cursor of this list')
       .optional()
-      .describe('nextCursor of one side: the answer contains records of that side only'),
+      .describe('nextCursor of one side: the response contains records of that side only'),
   }),
   response: z.strictObject({
     record: LogRecord,
@@ -48,8 +48,9 @@ export const showLogContext = defineOperation({
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const reader = columns.forTenant(caller.tenantId);
     const streamPosition = await readLogWithStream(reader, params.id);
-    if (streamPosition === undefined || (page !== undefined && page.id !== params.id)) throw notFound('log record');
-    const { position, record } = streamPosition.found;
+    if (streamPosition === undefined || (page !== undefined && page.id !== params.id))
+      throw createNotFoundError('log record');
+    const { position, record } = streamPosition.log;
     const time = BigInt(position.time);
     requireRetained({ from: time, to: time }, { caller, signal: 'logs', nowMs, isFromCursor: true });
     const retainedFrom = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(caller.plan.retentionDays.logs) * dayNs;

@@ -5,9 +5,9 @@ import { decodeLogCursor, encodeLogCursor } from '../../../queries/logs/cursor.t
 import { type ExportPage, type ExportQuery, exportColumns, exportRecords } from '../../../queries/logs/export.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import type { LogRecord } from '../../../queries/signals/log-record.ts';
-import { csvRow, csvType, joinIntoChunks, jsonLinesType } from '../../csv.ts';
+import { csvType, formatCsvRow, joinIntoChunks, jsonLinesType } from '../../csv.ts';
 import { type ContentResponse, defineOperation } from '../../kernel/operation.ts';
 import { parseFieldNames, recordParameters } from './list.ts';
 
@@ -50,8 +50,8 @@ export const exportLogs = defineOperation({
     requireRetained(range, { caller, signal: 'logs', nowMs, isFromCursor: pageCursor !== undefined });
     const format = query.format ?? (/\btext\/csv\b/i.test(request.header('accept')) ? 'csv' : 'ndjson');
     const reading = { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs };
-    const question = { filter: query, range, order, after: pageCursor?.after, limit };
-    const lines = linesOf[format](reading, question, parseFieldNames(query.fields));
+    const exportQuery = { filter: query, range, order, after: pageCursor?.after, limit };
+    const lines = writersByFormat[format](reading, exportQuery, parseFieldNames(query.fields));
     // The first page is read before the response starts, so that a failure there is an error response and not a broken
     // stream.
     const first = await lines.next();
@@ -71,8 +71,8 @@ async function* prependFirst(first: IteratorResult<string>, rest: AsyncGenerator
 }
 
 type LineWriter = (
-  reading: Reading,
-  question: ExportQuery,
+  reading: TenantReader,
+  exportQuery: ExportQuery,
   names: readonly string[] | undefined,
 ) => AsyncGenerator<string>;
 
@@ -83,15 +83,15 @@ const toCutNotice = ({ order, range, limit }: ExportQuery, { resumeAfter }: Expo
     cursor: encodeLogCursor(order, { range, after: resumeAfter }),
   };
 
-async function* writeJsonLines(...[reading, question, names]: Parameters<LineWriter>): AsyncGenerator<string> {
+async function* writeJsonLines(...[reading, exportQuery, names]: Parameters<LineWriter>): AsyncGenerator<string> {
   const pages: AsyncGenerator<ExportPage<unknown>> =
-    names === undefined ? exportRecords(reading, question) : exportColumns(reading, names, question);
+    names === undefined ? exportRecords(reading, exportQuery) : exportColumns(reading, names, exportQuery);
   for await (const page of pages) {
     let lines = '';
     for (const item of page.items)
       lines += `${JSON.stringify(names === undefined ? item : toNamedFields(names, item as unknown[]))}\n`;
-    const cut = toCutNotice(question, page);
-    if (cut !== undefined) lines += `${JSON.stringify({ cut })}\n`;
+    const cutNotice = toCutNotice(exportQuery, page);
+    if (cutNotice !== undefined) lines += `${JSON.stringify({ cut: cutNotice })}\n`;
     yield lines;
   }
 }
@@ -105,14 +105,14 @@ const defaultColumns = [
   ...['attributes', 'resource'],
 ] as const satisfies readonly (keyof LogRecord)[];
 
-async function* writeCsvLines(...[reading, question, names]: Parameters<LineWriter>): AsyncGenerator<string> {
-  let lines = csvRow(names ?? defaultColumns);
+async function* writeCsvLines(...[reading, exportQuery, names]: Parameters<LineWriter>): AsyncGenerator<string> {
+  let lines = formatCsvRow(names ?? defaultColumns);
   const pages: AsyncGenerator<ExportPage<readonly unknown[]>> =
-    names === undefined ? toCellPages(exportRecords(reading, question)) : exportColumns(reading, names, question);
+    names === undefined ? toCellPages(exportRecords(reading, exportQuery)) : exportColumns(reading, names, exportQuery);
   for await (const page of pages) {
-    for (const values of page.items) lines += csvRow(values.map(toCellText));
-    const cut = toCutNotice(question, page);
-    if (cut !== undefined) lines += csvRow([`# cut: ${cut.message}; cursor=${cut.cursor}`]);
+    for (const values of page.items) lines += formatCsvRow(values.map(toCellText));
+    const cutNotice = toCutNotice(exportQuery, page);
+    if (cutNotice !== undefined) lines += formatCsvRow([`# cut: ${cutNotice.message}; cursor=${cutNotice.cursor}`]);
     yield lines;
     lines = '';
   }
@@ -132,4 +132,7 @@ const toCellText = (value: unknown): string | number => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
-const linesOf: Readonly<Record<(typeof formats)[number], LineWriter>> = { ndjson: writeJsonLines, csv: writeCsvLines };
+const writersByFormat: Readonly<Record<(typeof formats)[number], LineWriter>> = {
+  ndjson: writeJsonLines,
+  csv: writeCsvLines,
+};

@@ -60,7 +60,7 @@ export const showLogHistogram = defineOperation({
       .strictObject({ records: z.int(), counts: StepCounts })
       .nullable()
       .describe('Records of all other values; null if there are none'),
-    partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+    partial: z.array(Incompleteness).describe('Empty when the response is complete'),
     ...hintField,
   }),
   async handler({ caller, query }, { columns, clock }) {

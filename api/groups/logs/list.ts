@@ -8,7 +8,7 @@ import { parseNames } from '../../../queries/names.ts';
 import { parseRetainedRange, type Range, rangeParameters, requireRetained } from '../../../queries/range.ts';
 import { formatLogId, type LogPosition, LogRecord } from '../../../queries/signals/log-record.ts';
 import { readPatternLogs } from '../../../subjects/log-patterns/pattern-records.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
@@ -34,7 +34,7 @@ export const parseFieldNames = (fields: string | undefined): string[] | undefine
   if (fields === undefined) return undefined;
   const names = [...new Set(parseNames('fields', fields))];
   if (names.length > maxFields)
-    throw fieldError('fields', `names ${names.length} fields, at most ${maxFields} are allowed`);
+    throw createFieldError('fields', `names ${names.length} fields, at most ${maxFields} are allowed`);
   return names;
 };
 
@@ -77,7 +77,10 @@ export const listLogs = defineOperation({
     if (page !== undefined) requireRetained(range, { caller, signal: 'logs', nowMs, isFromCursor: true });
     const names = parseFieldNames(query.fields);
     if (names !== undefined && patternId !== undefined)
-      throw fieldError('fields', 'cannot be combined with patternId: finding a pattern requires the whole record');
+      throw createFieldError(
+        'fields',
+        'cannot be combined with patternId: finding a pattern requires the whole record',
+      );
     const reader = columns.forTenant(caller.tenantId);
     const request = {
       limit,
@@ -112,11 +115,11 @@ const readWholeRecords = async (
   request: RangedPageRequest,
 ): Promise<PageResult<LogRecord>> => {
   const condition = buildLogCondition(query);
-  const { found, nextPosition } =
+  const { found: logs, nextPosition } =
     query.patternId === undefined
       ? await readLogPage(reader, condition, request)
       : await readPatternLogs(reader, query.patternId, condition, request);
-  return { items: found.map(({ record }) => record), nextPosition };
+  return { items: logs.map(({ record }) => record), nextPosition };
 };
 
 const readChosenFields = async (

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { positionCondition } from '../../../queries/logs/context.ts';
 import { readLogs } from '../../../queries/logs/pages.ts';
 import { LogRecord, parseLogId } from '../../../queries/signals/log-record.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const showLog = defineOperation({
@@ -16,9 +16,9 @@ export const showLog = defineOperation({
   response: LogRecord,
   async handler({ caller, params }, { columns }) {
     const position = parseLogId(params.id);
-    if (position === undefined) throw notFound('log record');
+    if (position === undefined) throw createNotFoundError('log record');
     const [found] = await readLogs(columns.forTenant(caller.tenantId), positionCondition, { ...position }, 1);
-    if (found === undefined) throw notFound('log record');
+    if (found === undefined) throw createNotFoundError('log record');
     return found.record;
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FieldValue, topValues } from '../../../queries/fields/values.ts';
+import { FieldValue, readTopValues } from '../../../queries/fields/values.ts';
 import { hintField } from '../../../queries/hints/lists.ts';
 import { buildRecordsHint } from '../../../queries/hints/records.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
@@ -36,7 +36,7 @@ export const listLogFieldValues = defineOperation({
     withField: z.int().describe('Number of records read that have the field; with `prefix`, a value with the prefix'),
     distinct: z.int().describe('Number of distinct values'),
     items: z.array(FieldValue).describe('Most frequent first'),
-    partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+    partial: z.array(Incompleteness).describe('Empty when the response is complete'),
     ...hintField,
   }),
   async handler({ caller, params: { name }, query }, { columns, clock }) {
@@ -44,7 +44,7 @@ export const listLogFieldValues = defineOperation({
     const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     const reading = { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs };
     const parts = toQueryParts('logs', query);
-    const { readRange, values, partial, ...counts } = await topValues(reading, {
+    const { readRange, values, partial, ...counts } = await readTopValues(reading, {
       signal: 'logs',
       name,
       range,

@@ -61,7 +61,7 @@ export const showCardinality = defineOperation({
     const reading = { columns: columns.forTenant(caller.tenantId) };
     const { projectId, scope, sort, limit, metric } = query;
     const countQuery = { range, projectId, scope };
-    const [total, { items, more }, labels] = await Promise.all([
+    const [total, { items, nextPosition }, labels] = await Promise.all([
       countSeries(reading, countQuery),
       listMetricCardinality(reading, { ...countQuery, sort, limit, metric, after: page?.after }),
       metric === undefined ? undefined : listLabelCardinality(reading, { ...countQuery, metric }),
@@ -80,9 +80,9 @@ export const showCardinality = defineOperation({
       }),
       ...(labels && { labels }),
       nextCursor:
-        more === undefined
+        nextPosition === undefined
           ? null
-          : encodeCursor(cursorKind, [range.from, range.to, more.size, encodeText(more.metric)]),
+          : encodeCursor(cursorKind, [range.from, range.to, nextPosition.size, encodeText(nextPosition.metric)]),
     };
   },
 });

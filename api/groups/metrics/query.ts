@@ -6,7 +6,7 @@ import { type BatchQueries, runBatch } from '../../../queries/run-batch.ts';
 import { resolveStepMs } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 
@@ -59,11 +59,11 @@ type Body = z.output<typeof Body>;
 /** Returns the queries and formulas; throws if there are none, too many, or duplicate names. */
 const validateQueries = ({ queries, formulas }: Body): BatchQueries => {
   const count = Object.keys(queries).length + Object.keys(formulas).length;
-  if (Object.keys(queries).length === 0) throw fieldError('queries', 'must contain at least one query');
+  if (Object.keys(queries).length === 0) throw createFieldError('queries', 'must contain at least one query');
   if (count > maxQueries)
-    throw fieldError('queries', `at most ${maxQueries} queries and formulas are allowed in one request`);
+    throw createFieldError('queries', `at most ${maxQueries} queries and formulas are allowed in one request`);
   const duplicateName = Object.keys(formulas).find((formula) => Object.hasOwn(queries, formula));
   if (duplicateName !== undefined)
-    throw fieldError(`formulas.${duplicateName}`, 'is also the name of a query: use different names');
+    throw createFieldError(`formulas.${duplicateName}`, 'is also the name of a query: use different names');
   return { queries, formulas };
 };

@@ -1,10 +1,10 @@
 import { type CatalogueMetric, listCatalogue, type MetricCatalogueQuery } from '../../../queries/metrics/catalogue.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { ApiError } from '../../errors.ts';
 
 /** Returns the metric with a name; throws 404 if it has no points in the range. */
 export const requireMetric = async (
-  reading: Pick<Reading, 'columns'>,
+  reading: Pick<TenantReader, 'columns'>,
   name: string,
   metricQuery: Pick<MetricCatalogueQuery, 'range' | 'projectId' | 'scope'>,
 ): Promise<CatalogueMetric> => {

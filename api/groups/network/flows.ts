@@ -102,8 +102,12 @@ export const listFlows = defineOperation({
 });
 
 const parseCursor = (cursor: string): { range: Range; at: number } => {
-  const [start = '', end = '', at = ''] = decodeCursor(cursorKind, cursor, [int64Pattern, int64Pattern, uint64Pattern]);
-  return { range: { from: BigInt(start), to: BigInt(end) }, at: Number(at) };
+  const [start = '', end = '', startIndex = ''] = decodeCursor(cursorKind, cursor, [
+    int64Pattern,
+    int64Pattern,
+    uint64Pattern,
+  ]);
+  return { range: { from: BigInt(start), to: BigInt(end) }, at: Number(startIndex) };
 };
 
 export const showTopology = defineOperation({

@@ -9,7 +9,7 @@ import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { parsePrecondition } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { createSecretSchema, type SecretField } from '../../resources/resource-secrets.ts';
 
@@ -51,8 +51,8 @@ export const MaskableSettings = z.discriminatedUnion(
 function toMaskableSchema(schema: z.ZodType): z.ZodType {
   const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
   const secretOrMask = createSecretSchema(inner as z.ZodType<string>);
-  const described = schema.description === undefined ? secretOrMask : secretOrMask.describe(schema.description);
-  return schema instanceof z.ZodOptional ? described.optional() : described;
+  const describedSchema = schema.description === undefined ? secretOrMask : secretOrMask.describe(schema.description);
+  return schema instanceof z.ZodOptional ? describedSchema.optional() : describedSchema;
 }
 
 const ChannelFields = z.strictObject({
@@ -99,7 +99,7 @@ export const channelResource = defineResource<typeof ChannelFields, Notification
     settings: { type: 'webhook', url: 'https://hooks.example.com/alerts' },
   },
   secrets: channelSecrets,
-  list: { searched: ['name', 'description'], filters: { type: equals('settings.type') } },
+  list: { searched: ['name', 'description'], filters: { type: createEqualsFilter('settings.type') } },
   maxCount: maxChannels,
 });
 
@@ -117,9 +117,9 @@ export const deleteChannel = defineOperation({
     const precondition = parsePrecondition(request);
     await change(async (scope) => {
       const routing = await scope.forTenant(caller.tenantId).collection(alertRoutings).find(alertRoutingId);
-      const users = (routing?.receivers ?? []).filter(({ channelIds }) => channelIds.includes(params.id));
-      if (users.length > 0) {
-        const names = users.map(({ name }) => `“${name}”`).join(', ');
+      const usingReceivers = (routing?.receivers ?? []).filter(({ channelIds }) => channelIds.includes(params.id));
+      if (usingReceivers.length > 0) {
+        const names = usingReceivers.map(({ name }) => `“${name}”`).join(', ');
         const message = `the notification channel is in use by the alert routing (receivers ${names})`;
         throw new ApiError('CONFLICT', `${message}: remove it from them first`);
       }
@@ -132,7 +132,7 @@ export const deleteChannel = defineOperation({
         const message = `the notification channel is in use by the escalation policies ${names}`;
         throw new ApiError('CONFLICT', `${message}: remove it from them first`);
       }
-      await channelResource.writer(scope, caller).remove(params.id, { precondition });
+      await channelResource.createWriter(scope, caller).remove(params.id, { precondition });
     });
     return {};
   },

@@ -31,12 +31,12 @@ const removeFromPreferences = async (
   { before, after }: { readonly before?: Contact & StoredMetadata; readonly after?: Contact & StoredMetadata },
 ): Promise<void> => {
   if (before === undefined || after !== undefined) return;
-  const stored = tenantDocuments.collection(preferences);
-  const ownerPreferences = await stored.find(before.ownerId);
+  const preferencesCollection = tenantDocuments.collection(preferences);
+  const ownerPreferences = await preferencesCollection.find(before.ownerId);
   if (!ownerPreferences?.contacts?.some(({ contactId }) => contactId === before.id)) return;
-  const { contacts: listed, ...others } = getFields<Preferences>(ownerPreferences);
-  const remaining = listed.filter(({ contactId }) => contactId !== before.id);
-  await stored.replace(before.ownerId, { ...others, contacts: remaining }, ownerPreferences.version);
+  const { contacts: contactPreferences, ...others } = getFields<Preferences>(ownerPreferences);
+  const remaining = contactPreferences.filter(({ contactId }) => contactId !== before.id);
+  await preferencesCollection.replace(before.ownerId, { ...others, contacts: remaining }, ownerPreferences.version);
 };
 
 export const contactResource = defineResource<typeof ContactFields, Contact, typeof View>({

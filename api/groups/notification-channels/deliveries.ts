@@ -4,7 +4,7 @@ import { deliveryStates } from '../../../schemas/notifications.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { channelHealths } from '../../../schemas/resources/notification-delivery.ts';
 import { Delivery, listDeliveries } from '../../../subjects/alerts/deliveries.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
@@ -34,7 +34,7 @@ export const listChannelDeliveries = defineOperation({
   async handler({ caller, params, query }, { documents, columns }) {
     const tenantDocuments = documents.forTenant(caller.tenantId);
     if ((await tenantDocuments.collection(notificationChannels).find(params.id)) === undefined)
-      throw notFound('notification channel');
+      throw createNotFoundError('notification channel');
     const [page, health] = await Promise.all([
       listDeliveries(columns.forTenant(caller.tenantId), { channelId: params.id, ...query }),
       tenantDocuments.collection(channelHealths).find(params.id),

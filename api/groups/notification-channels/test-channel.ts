@@ -13,7 +13,7 @@ import { renderMessage } from '../../../subjects/notification-channels/message.t
 import { findChannelType } from '../../../subjects/notification-channels/registry.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Transact } from '../../changes.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -80,24 +80,24 @@ type TestTarget = Pick<NotificationChannel, 'name' | 'settings'> &
 
 /** Sends a test to a channel or a contact, and a resolved notification if the test opened an incident there. */
 const sendTest = async (
-  tested: TestTarget,
+  target: TestTarget,
   purpose: 'notification-channel' | 'contact',
   { caller, change }: { readonly caller: Caller; readonly change: Transact },
   ports: Ports,
 ): Promise<z.input<typeof TestResult>> => {
-  const { documents, secretBox, settings: installation, clock, mailer, outbound } = ports;
-  const type = findChannelType(tested.settings.type);
-  const settings = unsealSettings(tested.settings, type, secretBox, purpose);
+  const { documents, secretBox, settings: installationSettings, clock, mailer, outbound } = ports;
+  const type = findChannelType(target.settings.type);
+  const settings = unsealSettings(target.settings, type, secretBox, purpose);
   if (settings === undefined)
     throw new ApiError('CONFLICT', 'its secrets were encrypted with another key of the installation: enter them again');
-  await change(async ({ record }) => record({ id: tested.id, name: tested.name }));
-  const sample = createSample(caller.tenantId, tested.id, clock.now());
+  await change(async ({ record }) => record({ id: target.id, name: target.name }));
+  const sample = createSample(caller.tenantId, target.id, clock.now());
   const organization = await documents.forTenant(organizationsTenant).collection(organizations).find(caller.tenantId);
   const send = (notification: Notification): Promise<DeliveryAttempt> => {
     const message = renderMessage(notification, {
-      templates: tested.templates ?? {},
-      publicUrl: installation.PUBLIC_URL ?? '',
-      address: installation.HTTP_ADDRESS,
+      templates: target.templates ?? {},
+      publicUrl: installationSettings.PUBLIC_URL ?? '',
+      address: installationSettings.HTTP_ADDRESS,
       timeZone: organization?.timeZone,
     });
     return attemptDelivery(type, { message, settings }, { outbound, mailer, clock });
@@ -109,7 +109,7 @@ const sendTest = async (
     result = end.outcome === 'delivered' ? result : { ...end, answer };
   }
   const { outcome, statusCode, answer, latencyMs } = result;
-  const notes = installation.PUBLIC_URL === undefined ? [missingUrlNote] : [];
+  const notes = installationSettings.PUBLIC_URL === undefined ? [missingUrlNote] : [];
   return { delivered: outcome === 'delivered', statusCode, answer, latencyMs, notes };
 };
 
@@ -126,7 +126,7 @@ export const testChannel = defineOperation({
   async handler(input, ports) {
     const { caller, params } = input;
     const channel = await ports.documents.forTenant(caller.tenantId).collection(notificationChannels).find(params.id);
-    if (channel === undefined) throw notFound('notification channel');
+    if (channel === undefined) throw createNotFoundError('notification channel');
     return sendTest(channel, 'notification-channel', input, ports);
   },
 });
@@ -145,7 +145,7 @@ export const testContact = defineOperation({
   async handler(input, ports) {
     const { caller, params } = input;
     const contact = await ports.documents.forTenant(caller.tenantId).collection(contacts).find(params.id);
-    if (contact?.ownerId !== caller.actor.id) throw notFound('contact');
+    if (contact?.ownerId !== caller.actor.id) throw createNotFoundError('contact');
     return sendTest(contact, 'contact', input, ports);
   },
 });

@@ -1,4 +1,4 @@
-/** Findings from the response that the sender received, by HTTP status, gRPC code and error message */
+/** A finding about the response that the sender received, by HTTP status, gRPC code or error message */
 import type { Attempt } from './doctor-attempt.ts';
 import { createProblem, type Finding, type FindingCode } from './finding.ts';
 
@@ -110,8 +110,8 @@ const messages: readonly (readonly [RegExp, FindingText])[] = [
 
 const toFinding = ([code, message, action]: FindingText): Finding => createProblem(code, message, action);
 
-/** Findings from status and message. A status below 17 is a gRPC code. */
-export const answerFindings = ({ status, error }: Attempt): Finding[] => {
+/** Returns findings from status and message. A status below 17 is a gRPC code. */
+export const findResponseProblems = ({ status, error }: Attempt): Finding[] => {
   const findings: Finding[] = [];
   const text = error === undefined ? undefined : messages.find(([pattern]) => pattern.test(error))?.[1];
   if (text !== undefined) findings.push(toFinding(text));

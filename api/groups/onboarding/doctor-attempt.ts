@@ -25,35 +25,37 @@ interface ParsedEndpoint {
   readonly port: string;
 }
 
-const effectivePort = ({ port, protocol }: URL): string => port || (protocol === 'https:' ? '443' : '80');
+const getEffectivePort = ({ port, protocol }: URL): string => port || (protocol === 'https:' ? '443' : '80');
 
 const parseEndpoint = (endpoint: string): ParsedEndpoint | undefined => {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `http://${endpoint}`;
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
-  return { url, path: trimTrailing(url.pathname, '/'), port: effectivePort(url) };
+  return { url, path: trimTrailing(url.pathname, '/'), port: getEffectivePort(url) };
 };
 
-const wrongEndpoint = (message: string, action: string): Finding => createProblem('wrong-endpoint', message, action);
-const wrongProtocol = (message: string, action: string): Finding => createProblem('wrong-protocol', message, action);
+const createWrongEndpoint = (message: string, action: string): Finding =>
+  createProblem('wrong-endpoint', message, action);
+const createWrongProtocol = (message: string, action: string): Finding =>
+  createProblem('wrong-protocol', message, action);
 
 /** Compares the endpoint of the sender with the endpoints of this installation. */
-export const endpointFinding = ({ endpoint, protocol, signal }: Attempt, endpoints: Endpoints): Finding | undefined => {
+export const checkEndpoint = ({ endpoint, protocol, signal }: Attempt, endpoints: Endpoints): Finding | undefined => {
   if (endpoint === undefined) return undefined;
   const parsed = parseEndpoint(endpoint);
-  if (parsed === undefined) return wrongEndpoint(`${endpoint} is not a URL`, `use ${endpoints.otlpHttp}`);
+  if (parsed === undefined) return createWrongEndpoint(`${endpoint} is not a URL`, `use ${endpoints.otlpHttp}`);
   const mainUrl = new URL(endpoints.otlpHttp);
   if (parsed.url.protocol === 'https:' && mainUrl.protocol === 'http:')
-    return wrongEndpoint(
+    return createWrongEndpoint(
       'this installation does not use TLS at this address',
       `use http:// instead: ${endpoints.otlpHttp}`,
     );
-  const grpcPort = effectivePort(new URL(endpoints.otlpGrpc));
+  const grpcPort = getEffectivePort(new URL(endpoints.otlpGrpc));
   const remoteWritePath = new URL(endpoints.remoteWrite).pathname;
   const usedProtocol = protocol ?? inferProtocol(parsed, grpcPort, remoteWritePath);
-  if (usedProtocol === 'otlp-grpc') return grpcFinding(parsed, grpcPort, endpoints);
+  if (usedProtocol === 'otlp-grpc') return checkGrpcEndpoint(parsed, grpcPort, endpoints);
   if (parsed.port === grpcPort)
-    return wrongProtocol(
+    return createWrongProtocol(
       `port ${grpcPort} expects gRPC, but the sender uses HTTP`,
       usedProtocol === 'otlp-http'
         ? `use ${endpoints.otlpHttp}, or set OTEL_EXPORTER_OTLP_PROTOCOL=grpc`
@@ -61,11 +63,11 @@ export const endpointFinding = ({ endpoint, protocol, signal }: Attempt, endpoin
     );
   if (usedProtocol === 'remote-write') {
     if (parsed.path === remoteWritePath) return undefined;
-    return wrongEndpoint(`${parsed.path || '/'} does not accept remote-write`, `use ${endpoints.remoteWrite}`);
+    return createWrongEndpoint(`${parsed.path || '/'} does not accept remote-write`, `use ${endpoints.remoteWrite}`);
   }
   if (parsed.path === remoteWritePath)
-    return wrongProtocol('this path accepts Prometheus remote-write, not OTLP', `use ${endpoints.otlpHttp}`);
-  return httpFinding(parsed, signal, endpoints);
+    return createWrongProtocol('this path accepts Prometheus remote-write, not OTLP', `use ${endpoints.otlpHttp}`);
+  return checkHttpEndpoint(parsed, signal, endpoints);
 };
 
 const inferProtocol = ({ port, path }: ParsedEndpoint, grpcPort: string, remoteWritePath: string): Protocol => {
@@ -73,40 +75,45 @@ const inferProtocol = ({ port, path }: ParsedEndpoint, grpcPort: string, remoteW
   return port === grpcPort ? 'otlp-grpc' : 'otlp-http';
 };
 
-const grpcFinding = ({ port, path }: ParsedEndpoint, grpcPort: string, ours: Endpoints): Finding | undefined => {
+const checkGrpcEndpoint = (
+  { port, path }: ParsedEndpoint,
+  grpcPort: string,
+  endpoints: Endpoints,
+): Finding | undefined => {
   if (port !== grpcPort)
-    return wrongProtocol(
+    return createWrongProtocol(
       `port ${port} expects HTTP, but the sender uses gRPC`,
-      `use ${ours.otlpGrpc}, or set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`,
+      `use ${endpoints.otlpGrpc}, or set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`,
     );
-  if (path !== '') return wrongEndpoint('a gRPC endpoint has no path', `use ${ours.otlpGrpc}`);
+  if (path !== '') return createWrongEndpoint('a gRPC endpoint has no path', `use ${endpoints.otlpGrpc}`);
   return undefined;
 };
 
-const httpFinding = (
+const checkHttpEndpoint = (
   { port, path }: ParsedEndpoint,
   signal: Signal | undefined,
-  ours: Endpoints,
+  endpoints: Endpoints,
 ): Finding | undefined => {
   if (/\/v1\/\w+\/v1\/\w+$/.test(path))
-    return wrongEndpoint(
+    return createWrongEndpoint(
       'the path of the signal appears twice: the sender appends /v1/logs, /v1/metrics or /v1/traces itself',
-      `configure ${ours.otlpHttp} without the path of the signal`,
+      `configure ${endpoints.otlpHttp} without the path of the signal`,
     );
   const isSdkPort =
-    port === effectivePort(new URL(ours.otlpHttpBare)) && ours.otlpHttpBare !== new URL(ours.otlpHttp).origin;
-  const root = isSdkPort ? '' : new URL(ours.otlpHttp).pathname;
-  const use = isSdkPort ? ours.otlpHttpBare : ours.otlpHttp;
+    port === getEffectivePort(new URL(endpoints.otlpHttpBare)) &&
+    endpoints.otlpHttpBare !== new URL(endpoints.otlpHttp).origin;
+  const root = isSdkPort ? '' : new URL(endpoints.otlpHttp).pathname;
+  const use = isSdkPort ? endpoints.otlpHttpBare : endpoints.otlpHttp;
   if (!isSdkPort && path !== root && !path.startsWith(`${root}/`))
-    return wrongEndpoint('the path lacks /otlp: without it the request reaches the dashboard', `use ${use}`);
+    return createWrongEndpoint('the path lacks /otlp: without it the request reaches the dashboard', `use ${use}`);
   if (isSdkPort && path.startsWith('/otlp'))
-    return wrongEndpoint(`port ${port} accepts OTLP without /otlp`, `use ${use}`);
+    return createWrongEndpoint(`port ${port} accepts OTLP without /otlp`, `use ${use}`);
   const rest = path.slice(root.length);
   if (rest === '') return undefined;
   const pathSignal = /^\/v1\/(logs|metrics|traces)$/.exec(rest)?.[1];
   if (pathSignal === undefined)
-    return wrongEndpoint(`${path} is not an OTLP path`, `use ${use}/v1/logs, /v1/metrics or /v1/traces`);
+    return createWrongEndpoint(`${path} is not an OTLP path`, `use ${use}/v1/logs, /v1/metrics or /v1/traces`);
   if (signal !== undefined && pathSignal !== signal)
-    return wrongEndpoint(`${signal} were sent to the path of ${pathSignal}`, `use ${use}/v1/${signal}`);
+    return createWrongEndpoint(`${signal} were sent to the path of ${pathSignal}`, `use ${use}/v1/${signal}`);
   return undefined;
 };

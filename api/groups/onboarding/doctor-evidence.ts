@@ -6,16 +6,16 @@ import type { LastReceived } from '../../../subjects/onboarding/landed.ts';
 import type { Evidence } from './doctor-reads.ts';
 import { createHint, createProblem, createSuccess, type Finding, type FindingCode } from './finding.ts';
 
-export const evidenceFindings = (
+export const checkEvidence = (
   evidence: Evidence,
   { signal, nowMs }: { readonly signal: Signal | undefined; readonly nowMs: number },
 ): Finding[] =>
   [
-    refusalFinding(evidence),
-    ...quotaFindings(evidence, signal),
-    ...rejectedFindings(evidence),
-    deadLetterFinding(evidence.deadLetters, evidence.landed),
-    arrivalFinding(evidence, { signal, nowMs }),
+    checkRefusal(evidence),
+    ...checkQuotas(evidence, signal),
+    ...checkRejections(evidence),
+    checkDeadLetters(evidence.deadLetters, evidence.lastStored),
+    checkArrival(evidence, { signal, nowMs }),
   ].filter((finding) => finding !== undefined);
 
 const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>> = {
@@ -32,15 +32,15 @@ const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>>
 };
 
 /** The last rejected request, unless a later one was accepted. */
-const refusalFinding = ({ use }: Evidence): Finding | undefined => {
+const checkRefusal = ({ use }: Evidence): Finding | undefined => {
   const refusal = use?.lastRefusal ?? undefined;
-  if (refusal === undefined || refusal.at < newestTime(use?.lastSeen ?? {}, undefined)) return undefined;
+  if (refusal === undefined || refusal.at < findNewestTime(use?.lastSeen ?? {}, undefined)) return undefined;
   const [code, reason, action] = refusals[refusal.reason] ?? [];
   if (code === undefined || reason === undefined || action === undefined) return undefined;
   return createProblem(code, `a request from ${refusal.address} was refused at ${refusal.at}, ${reason}`, action);
 };
 
-const quotaFindings = ({ quotas }: Evidence, signal: Signal | undefined): Finding[] =>
+const checkQuotas = ({ quotas }: Evidence, signal: Signal | undefined): Finding[] =>
   quotas
     .filter(
       ({ state, scope }) => state === 'rejecting' && (scope === 'total' || signal === undefined || scope === signal),
@@ -72,7 +72,7 @@ const rejections: Readonly<Record<string, readonly [FindingCode, string]>> = {
 };
 
 /** Findings from the rejected requests, which are counted by reason. */
-const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
+const checkRejections = ({ rejected }: Evidence): Finding[] =>
   rejected.flatMap(({ reason, requests }) => {
     const [code, action] = rejections[reason] ?? [];
     if (code === undefined || action === undefined) return [];
@@ -84,15 +84,15 @@ const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
   });
 
 /** The finding from the newest rejected body of the key. Only a hint if records of the signal were stored after it. */
-const deadLetterFinding = (deadLetters: readonly DeadLetter[], landed: LastReceived): Finding | undefined => {
+const checkDeadLetters = (deadLetters: readonly DeadLetter[], landed: LastReceived): Finding | undefined => {
   const [newest] = deadLetters;
   if (newest === undefined) return undefined;
   const after = (landed as Readonly<Record<string, string | null>>)[newest.signal] ?? '';
   const toFinding = Date.parse(after) > Date.parse(newest.receivedAt) ? createHint : createProblem;
-  const where = newest.position === null ? '' : ` at byte ${newest.position}`;
+  const positionText = newest.position === null ? '' : ` at byte ${newest.position}`;
   return toFinding(
     'refused-payload',
-    `a body with ${newest.signal} was refused at ${newest.receivedAt}: ${newest.message}${where} (${newest.reason})`,
+    `a body with ${newest.signal} was refused at ${newest.receivedAt}: ${newest.message}${positionText} (${newest.reason})`,
     actionForReason(newest.reason),
   );
 };
@@ -114,19 +114,22 @@ const actionForReason = (reason: string): string =>
 const maxIngestionDelayMs = 60_000;
 
 /** The newest of the times by signal; empty if there is none. */
-const newestTime = (times: Readonly<Partial<Record<Signal, string | null>>>, signal: Signal | undefined): string => {
+const findNewestTime = (
+  times: Readonly<Partial<Record<Signal, string | null>>>,
+  signal: Signal | undefined,
+): string => {
   const selectedTimes = signal === undefined ? Object.values(times) : [times[signal]];
   const knownTimes = selectedTimes.filter((at) => typeof at === 'string');
   return knownTimes.sort().at(-1) ?? '';
 };
 
 /** Compares the data accepted with the key to the data stored for its project. */
-const arrivalFinding = (
-  { use, landed }: Evidence,
+const checkArrival = (
+  { use, lastStored }: Evidence,
   { signal, nowMs }: { readonly signal: Signal | undefined; readonly nowMs: number },
 ): Finding => {
-  const lastReceivedAt = newestTime(use?.lastSeen ?? {}, signal);
-  const newest = newestTime(landed, signal);
+  const lastReceivedAt = findNewestTime(use?.lastSeen ?? {}, signal);
+  const newest = findNewestTime(lastStored, signal);
   const dataText = signal ?? 'data';
   if (lastReceivedAt === '')
     return createHint(

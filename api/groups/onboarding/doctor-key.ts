@@ -1,4 +1,4 @@
-import { isWellFormed } from '../../../schemas/license-key-format.ts';
+import { isWellFormedLicenseKey } from '../../../schemas/license-key-format.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
 import { parseNetworks } from '../../../schemas/source-address.ts';
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
@@ -8,7 +8,7 @@ import { createHint, createProblem, type Finding } from './finding.ts';
 const prefix = 'oiq_lk_';
 
 /** The finding for a text that cannot be a license key; undefined if it can be one. Performs no lookup. */
-export const formatFinding = (text: string): Finding | undefined => {
+export const checkKeyFormat = (text: string): Finding | undefined => {
   if (text.startsWith('oiq_sa_'))
     return createProblem(
       'wrong-credential',
@@ -21,12 +21,12 @@ export const formatFinding = (text: string): Finding | undefined => {
       'this is a session token of a signed-in user: it is for the management API, not for sending telemetry',
       'create a license key and configure the sender with it',
     );
-  if (isWellFormed(text)) return undefined;
+  if (isWellFormedLicenseKey(text)) return undefined;
   const trimmedKey = text
     .trim()
     .replace(/^(?:x-license-key\s*[:=]\s*|bearer\s+)/i, '')
     .replace(/^["'`]|["'`]$/g, '');
-  if (trimmedKey !== text && isWellFormed(trimmedKey))
+  if (trimmedKey !== text && isWellFormedLicenseKey(trimmedKey))
     return createProblem(
       'malformed-key',
       'there are extra characters around the key: blanks, quotes, or the name of the header',
@@ -52,7 +52,7 @@ export const unknownKeyFinding = createProblem(
 );
 
 /** Findings from the key and the plan. `hash` is the hash of the pasted secret. */
-export const keyFindings = (
+export const checkKey = (
   { key, hash }: FoundKey,
   plan: Plan,
   { signal, source, nowMs }: { signal: Signal | undefined; source: string | undefined; nowMs: number },
@@ -74,8 +74,8 @@ export const keyFindings = (
         'rotate it, or create one that expires later',
       ),
     );
-  const rotated = key.previous?.find((one) => one.hash === hash);
-  if (rotated !== undefined) findings.push(rotatedFinding(rotated, nowMs));
+  const rotatedSecret = key.previous?.find((one) => one.hash === hash);
+  if (rotatedSecret !== undefined) findings.push(createRotatedFinding(rotatedSecret, nowMs));
   if (signal !== undefined && !key.signals.includes(signal))
     findings.push(
       createProblem(
@@ -92,10 +92,10 @@ export const keyFindings = (
         'change the plan, or send other signals',
       ),
     );
-  return [...findings, ...addressFindings(key.allowedCidrs ?? [], source)];
+  return [...findings, ...checkAddress(key.allowedCidrs ?? [], source)];
 };
 
-const rotatedFinding = (
+const createRotatedFinding = (
   { rotatedAt, validUntil }: { readonly rotatedAt: string; readonly validUntil: string },
   nowMs: number,
 ): Finding => {
@@ -105,7 +105,7 @@ const rotatedFinding = (
     : createHint('rotated-key', `this key was rotated at ${rotatedAt} and works until ${validUntil}`, action);
 };
 
-const addressFindings = (allowedCidrs: readonly string[], source: string | undefined): Finding[] => {
+const checkAddress = (allowedCidrs: readonly string[], source: string | undefined): Finding[] => {
   if (allowedCidrs.length === 0) return [];
   const networks = allowedCidrs.join(', ');
   if (source === undefined)

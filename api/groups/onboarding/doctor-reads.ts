@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { buildUseId, type LicenseKeyUse, licenseKeyUses } from '../../../schemas/resources/license-key-use.ts';
-import { noQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
+import { emptyQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter } from '../../../subjects/dead-letters/dead-letters.ts';
 import { type LastReceived, readLastReceived } from '../../../subjects/onboarding/landed.ts';
@@ -37,7 +37,7 @@ export const findKey = async (
 export interface Evidence {
   readonly use: LicenseKeyUse | undefined;
   /** Of the key's project, within the last day */
-  readonly landed: LastReceived;
+  readonly lastStored: LastReceived;
   readonly deadLetters: readonly DeadLetter[];
   /** Rejected requests of this hour and the one before, by reason. */
   readonly rejected: readonly { readonly reason: string; readonly requests: number }[];
@@ -53,7 +53,7 @@ export const readEvidence = async (
   const nowMs = clock.now();
   const tenantDocuments = documents.forTenant(tenantId);
   const recentRange = { fromMs: nowMs - (nowMs % hourMs) - hourMs, toMs: nowMs + hourMs };
-  const [use, landed, deadLetterPage, volumes, quota, used] = await Promise.all([
+  const [use, lastStored, deadLetterPage, volumes, quota, usedBytes] = await Promise.all([
     tenantDocuments.collection(licenseKeyUses).find(buildUseId(key.id, hash)),
     readLastReceived(columns.forTenant(tenantId), { projectId: key.projectId, sinceMs: nowMs - dayMs }),
     deadLetters.list(
@@ -66,9 +66,9 @@ export const readEvidence = async (
   ]);
   return {
     use,
-    landed,
+    lastStored,
     deadLetters: deadLetterPage.items,
     rejected: Object.values(volumes).flatMap(({ rejectedBy }) => rejectedBy),
-    quotas: toQuotaStates(quota ?? noQuota, plan.limits, used, nowMs),
+    quotas: toQuotaStates(quota ?? emptyQuota, plan.limits, usedBytes, nowMs),
   };
 };

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { LicenseKeyUse } from '../../../schemas/resources/license-key-use.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { answerFindings } from './doctor-answer.ts';
-import { endpointFinding, protocols } from './doctor-attempt.ts';
-import { evidenceFindings } from './doctor-evidence.ts';
-import { formatFinding, keyFindings, unknownKeyFinding } from './doctor-key.ts';
+import { findResponseProblems } from './doctor-answer.ts';
+import { checkEndpoint, protocols } from './doctor-attempt.ts';
+import { checkEvidence } from './doctor-evidence.ts';
+import { checkKey, checkKeyFormat, unknownKeyFinding } from './doctor-key.ts';
 import { findKey, readEvidence } from './doctor-reads.ts';
 import { buildEndpoints } from './endpoints.ts';
 import { chooseVerdict, Finding, findingCodes, sortFindings } from './finding.ts';
@@ -69,10 +69,10 @@ export const runDoctor = defineOperation({
   async handler({ caller, body, request }, ports) {
     const { documents, settings, clock } = ports;
     const attemptFindings = [
-      endpointFinding(body, buildEndpoints(settings, request.host)),
-      ...answerFindings(body),
+      checkEndpoint(body, buildEndpoints(settings, request.host)),
+      ...findResponseProblems(body),
     ].filter((finding) => finding !== undefined);
-    const formatProblem = formatFinding(body.key);
+    const formatProblem = checkKeyFormat(body.key);
     const foundKey = formatProblem === undefined ? await findKey(documents, caller.tenantId, body.key) : undefined;
     if (foundKey === undefined) {
       const findings = sortFindings([
@@ -83,21 +83,21 @@ export const runDoctor = defineOperation({
     }
     const context = { signal: body.signal, source: body.source, nowMs: clock.now() };
     const evidence = await readEvidence(foundKey, body.signal, caller, ports);
-    const validityFindings = keyFindings(foundKey, caller.plan, context);
+    const validityFindings = checkKey(foundKey, caller.plan, context);
     // A problem of the key itself already explains the status “unauthenticated”.
     const hasKeyProblem = validityFindings.some(({ level }) => level === 'problem');
     const findings = sortFindings([
       ...validityFindings,
-      ...evidenceFindings(evidence, context),
+      ...checkEvidence(evidence, context),
       ...attemptFindings.filter(({ code }) => !hasKeyProblem || code !== 'other-key-sent'),
     ]);
-    const { id, name, prefix, projectId, signals: allowed } = foundKey.key;
+    const { id, name, prefix, projectId, signals: allowedSignals } = foundKey.key;
     const { lastUsedAt = null, lastRefusal = null } = evidence.use ?? {};
     return {
       verdict: chooseVerdict(findings),
       findings,
-      key: { id, name, prefix, projectId, signals: [...allowed], lastUsedAt, lastRefusal },
-      landed: { ...evidence.landed },
+      key: { id, name, prefix, projectId, signals: [...allowedSignals], lastUsedAt, lastRefusal },
+      landed: { ...evidence.lastStored },
       refused: evidence.deadLetters.map((deadLetter) => ({
         id: deadLetter.id,
         receivedAt: deadLetter.receivedAt,

@@ -61,7 +61,7 @@ export const createSuccess = (code: FindingCode, message: string): Finding => ({
 export const sortFindings = (findings: readonly Finding[]): Finding[] =>
   findingCodes.flatMap((code) => findings.find((finding) => finding.code === code) ?? []);
 
-/** The finding that explains the most: the first problem, otherwise a success, otherwise the first hint. */
+/** Returns the code of the most informative finding: the first problem, otherwise a success, otherwise the first hint. */
 export const chooseVerdict = (findings: readonly Finding[]): FindingCode =>
   (
     findings.find(({ level }) => level === 'problem') ??

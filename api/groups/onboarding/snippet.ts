@@ -4,7 +4,7 @@ import type { Endpoints } from './endpoints.ts';
 /** Placeholder for the license key: a key is shown only once, when it is created. */
 export const keyPlaceholder = 'YOUR_LICENSE_KEY';
 
-/** One text of a snippet to paste: a file, or commands for a shell. */
+/** One part of a snippet, to be pasted: a file, or shell commands. */
 export interface SnippetFile {
   readonly name: string;
   readonly language: 'shell' | 'yaml' | 'javascript' | 'python' | 'go' | 'csharp' | 'ruby' | 'php' | 'alloy';
@@ -28,7 +28,7 @@ export const dedent = (text: string): string => {
 };
 
 /** The variables that every OpenTelemetry SDK reads. */
-export const sdkEnvironment = ({ otlpHttp }: Endpoints, more = ''): SnippetFile => ({
+export const createSdkEnvironment = ({ otlpHttp }: Endpoints, extraLines = ''): SnippetFile => ({
   name: 'environment',
   language: 'shell',
   text: `${dedent(`
@@ -39,8 +39,16 @@ export const sdkEnvironment = ({ otlpHttp }: Endpoints, more = ''): SnippetFile 
     export OTEL_TRACES_EXPORTER=otlp
     export OTEL_METRICS_EXPORTER=otlp
     export OTEL_LOGS_EXPORTER=otlp
-  `)}${more === '' ? '' : `\n${more}`}`,
+  `)}${extraLines === '' ? '' : `\n${extraLines}`}`,
 });
 
-export const shellFile = (name: string, text: string): SnippetFile => ({ name, language: 'shell', text: dedent(text) });
-export const yamlFile = (name: string, text: string): SnippetFile => ({ name, language: 'yaml', text: dedent(text) });
+export const createShellFile = (name: string, text: string): SnippetFile => ({
+  name,
+  language: 'shell',
+  text: dedent(text),
+});
+export const createYamlFile = (name: string, text: string): SnippetFile => ({
+  name,
+  language: 'yaml',
+  text: dedent(text),
+});

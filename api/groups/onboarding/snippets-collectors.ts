@@ -1,4 +1,4 @@
-import { dedent, keyPlaceholder, type Snippet, shellFile, yamlFile } from './snippet.ts';
+import { createShellFile, createYamlFile, dedent, keyPlaceholder, type Snippet } from './snippet.ts';
 
 const allSignals = ['logs', 'metrics', 'traces'] as const;
 
@@ -10,7 +10,7 @@ export const collectorSnippets: readonly Snippet[] = [
     kind: 'collector',
     signals: allSignals,
     pieces: ({ otlpHttp }) => [
-      yamlFile(
+      createYamlFile(
         'config.yaml',
         `
         receivers:
@@ -29,7 +29,7 @@ export const collectorSnippets: readonly Snippet[] = [
             traces: { receivers: [otlp], exporters: [otlphttp/oiq] }
         `,
       ),
-      shellFile('run', `OIQ_LICENSE_KEY=${keyPlaceholder} otelcol-contrib --config config.yaml`),
+      createShellFile('run', `OIQ_LICENSE_KEY=${keyPlaceholder} otelcol-contrib --config config.yaml`),
     ],
   },
   {
@@ -38,8 +38,8 @@ export const collectorSnippets: readonly Snippet[] = [
     kind: 'collector',
     signals: allSignals,
     pieces: ({ otlpHttp }) => [
-      shellFile('secret', `kubectl create secret generic oiq --from-literal=license-key=${keyPlaceholder}`),
-      yamlFile(
+      createShellFile('secret', `kubectl create secret generic oiq --from-literal=license-key=${keyPlaceholder}`),
+      createYamlFile(
         'values.yaml',
         `
         mode: daemonset
@@ -64,7 +64,7 @@ export const collectorSnippets: readonly Snippet[] = [
               traces: { exporters: [otlphttp/oiq] }
         `,
       ),
-      shellFile(
+      createShellFile(
         'install',
         `
         helm repo add open-telemetry https://open-telemetry.github.io/opentelemetry-helm-charts
@@ -79,7 +79,7 @@ export const collectorSnippets: readonly Snippet[] = [
     kind: 'agent',
     signals: ['metrics'],
     pieces: ({ remoteWrite }) => [
-      yamlFile(
+      createYamlFile(
         'prometheus.yml',
         `
         remote_write:
@@ -107,7 +107,7 @@ export const collectorSnippets: readonly Snippet[] = [
           }
         `),
       },
-      yamlFile(
+      createYamlFile(
         'promtail.yaml',
         `
         clients:
@@ -148,9 +148,9 @@ export const collectorSnippets: readonly Snippet[] = [
     signals: ['logs'],
     pieces: ({ otlpHttp }) => {
       const { hostname, port, protocol, pathname } = new URL(otlpHttp);
-      const tls = protocol === 'https:';
+      const usesTls = protocol === 'https:';
       return [
-        yamlFile(
+        createYamlFile(
           'fluent-bit.yaml',
           `
           pipeline:
@@ -161,8 +161,8 @@ export const collectorSnippets: readonly Snippet[] = [
               - name: opentelemetry
                 match: '*'
                 host: ${hostname}
-                port: ${port || (tls ? '443' : '80')}
-                tls: ${tls ? 'on' : 'off'}
+                port: ${port || (usesTls ? '443' : '80')}
+                tls: ${usesTls ? 'on' : 'off'}
                 logs_uri: ${pathname}/v1/logs
                 header: x-license-key ${keyPlaceholder}
           `,
@@ -176,7 +176,7 @@ export const collectorSnippets: readonly Snippet[] = [
     kind: 'agent',
     signals: ['logs', 'traces'],
     pieces: ({ otlpHttp }) => [
-      yamlFile(
+      createYamlFile(
         'vector.yaml',
         `
         sources: # Vector 0.51 or newer
@@ -212,7 +212,7 @@ export const collectorSnippets: readonly Snippet[] = [
     kind: 'shell',
     signals: ['logs'],
     pieces: ({ otlpHttp }) => [
-      shellFile(
+      createShellFile(
         'send one log record',
         `
         curl -sS ${otlpHttp}/v1/logs \\

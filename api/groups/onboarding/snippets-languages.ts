@@ -1,4 +1,4 @@
-import { dedent, type Snippet, sdkEnvironment, shellFile } from './snippet.ts';
+import { createSdkEnvironment, createShellFile, dedent, type Snippet } from './snippet.ts';
 
 const allSignals = ['logs', 'metrics', 'traces'] as const;
 
@@ -10,9 +10,9 @@ export const languageSnippets: readonly Snippet[] = [
     kind: 'language',
     signals: allSignals,
     pieces: (endpoints) => [
-      shellFile('install', 'npm install @opentelemetry/api @opentelemetry/auto-instrumentations-node'),
-      sdkEnvironment(endpoints),
-      shellFile('run', 'node --require @opentelemetry/auto-instrumentations-node/register app.js'),
+      createShellFile('install', 'npm install @opentelemetry/api @opentelemetry/auto-instrumentations-node'),
+      createSdkEnvironment(endpoints),
+      createShellFile('run', 'node --require @opentelemetry/auto-instrumentations-node/register app.js'),
     ],
   },
   {
@@ -21,15 +21,15 @@ export const languageSnippets: readonly Snippet[] = [
     kind: 'language',
     signals: allSignals,
     pieces: (endpoints) => [
-      shellFile(
+      createShellFile(
         'install',
         `
         pip install opentelemetry-distro opentelemetry-exporter-otlp
         opentelemetry-bootstrap -a install
         `,
       ),
-      sdkEnvironment(endpoints, 'export OTEL_PYTHON_LOGGING_AUTO_INSTRUMENTATION_ENABLED=true'),
-      shellFile('run', 'opentelemetry-instrument python app.py'),
+      createSdkEnvironment(endpoints, 'export OTEL_PYTHON_LOGGING_AUTO_INSTRUMENTATION_ENABLED=true'),
+      createShellFile('run', 'opentelemetry-instrument python app.py'),
     ],
   },
   {
@@ -38,12 +38,12 @@ export const languageSnippets: readonly Snippet[] = [
     kind: 'language',
     signals: allSignals,
     pieces: (endpoints) => [
-      shellFile(
+      createShellFile(
         'install',
         'curl -LO https://github.com/open-telemetry/opentelemetry-java-instrumentation/releases/latest/download/opentelemetry-javaagent.jar',
       ),
-      sdkEnvironment(endpoints),
-      shellFile('run', 'java -javaagent:opentelemetry-javaagent.jar -jar app.jar'),
+      createSdkEnvironment(endpoints),
+      createShellFile('run', 'java -javaagent:opentelemetry-javaagent.jar -jar app.jar'),
     ],
   },
   {
@@ -52,8 +52,11 @@ export const languageSnippets: readonly Snippet[] = [
     kind: 'language',
     signals: allSignals,
     pieces: (endpoints) => [
-      shellFile('install', 'go get go.opentelemetry.io/otel/sdk go.opentelemetry.io/contrib/exporters/autoexport'),
-      sdkEnvironment(endpoints),
+      createShellFile(
+        'install',
+        'go get go.opentelemetry.io/otel/sdk go.opentelemetry.io/contrib/exporters/autoexport',
+      ),
+      createSdkEnvironment(endpoints),
       { name: 'main.go', language: 'go', text: goProgram },
     ],
   },
@@ -63,7 +66,7 @@ export const languageSnippets: readonly Snippet[] = [
     kind: 'language',
     signals: allSignals,
     pieces: (endpoints) => [
-      shellFile(
+      createShellFile(
         'install',
         `
         dotnet add package OpenTelemetry.Extensions.Hosting
@@ -72,7 +75,7 @@ export const languageSnippets: readonly Snippet[] = [
         dotnet add package OpenTelemetry.Instrumentation.Http
         `,
       ),
-      sdkEnvironment(endpoints),
+      createSdkEnvironment(endpoints),
       { name: 'Program.cs', language: 'csharp', text: dotnetProgram },
     ],
   },
@@ -82,11 +85,11 @@ export const languageSnippets: readonly Snippet[] = [
     kind: 'language',
     signals: ['traces'],
     pieces: (endpoints) => [
-      shellFile(
+      createShellFile(
         'install',
         'bundle add opentelemetry-sdk opentelemetry-exporter-otlp opentelemetry-instrumentation-all',
       ),
-      sdkEnvironment(endpoints),
+      createSdkEnvironment(endpoints),
       { name: 'config/initializers/opentelemetry.rb', language: 'ruby', text: rubyProgram },
     ],
   },
@@ -96,15 +99,15 @@ export const languageSnippets: readonly Snippet[] = [
     kind: 'language',
     signals: allSignals,
     pieces: (endpoints) => [
-      shellFile(
+      createShellFile(
         'install',
         `
         pecl install opentelemetry
         composer require open-telemetry/sdk open-telemetry/exporter-otlp php-http/guzzle7-adapter
         `,
       ),
-      sdkEnvironment(endpoints, 'export OTEL_PHP_AUTOLOAD_ENABLED=true'),
-      shellFile('run', 'php -d extension=opentelemetry.so -S localhost:8000'),
+      createSdkEnvironment(endpoints, 'export OTEL_PHP_AUTOLOAD_ENABLED=true'),
+      createShellFile('run', 'php -d extension=opentelemetry.so -S localhost:8000'),
     ],
   },
 ];

@@ -47,9 +47,9 @@ export const listSnippets = defineOperation({
         (query.signal === undefined || snippet.signals.includes(query.signal)),
     );
     return {
-      items: matchingSnippets.map(({ pieces, signals: sent, ...rest }) => ({
+      items: matchingSnippets.map(({ pieces, signals: snippetSignals, ...rest }) => ({
         ...rest,
-        signals: [...sent],
+        signals: [...snippetSignals],
         pieces: pieces(endpoints).map((piece) => ({ ...piece })),
       })),
       nextCursor: null,

@@ -44,9 +44,9 @@ export const addEvent = defineOperation({
       details: {},
     };
     if (existing === undefined) await events.publish(event);
-    await change(async ({ record, unchanged }) => {
+    await change(async ({ record, markUnchanged }) => {
       if (existing === undefined) record({ id, name: body.title, after: { ...fields, time: at } });
-      else unchanged();
+      else markUnchanged();
     });
     return existing ?? toDisplayedEvent(event);
   },

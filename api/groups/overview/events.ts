@@ -11,9 +11,9 @@ import {
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { type Range, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { eventsRange, FeedEvent, feedKinds } from '../../../subjects/events/events.ts';
+import { FeedEvent, feedKinds, parseEventsRange } from '../../../subjects/events/events.ts';
 import { readFeedPage } from '../../../subjects/events/feed.ts';
-import { eventSources, Positions } from '../../event-feed/sources.ts';
+import { createEventSources, Positions } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
@@ -50,11 +50,11 @@ export const listEvents = defineOperation({
   async handler({ caller, query }, ports) {
     const reading = { columns: ports.columns.forTenant(caller.tenantId), plan: caller.plan, nowMs: ports.clock.now() };
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
-    const range = page?.range ?? eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading);
+    const range = page?.range ?? parseEventsRange({ ...query, from: query.from ?? 'now-24h' }, reading);
     const kinds = query.kinds?.split(',') ?? [...feedKinds];
-    const eventQuery = { ...query, range, kinds, isChosen: query.kinds !== undefined };
+    const eventQuery = { ...query, range, kinds, hasExplicitKinds: query.kinds !== undefined };
     const partial: Incompleteness[] = [];
-    const sources = eventSources(eventQuery, { reading, ports, partial, tenantId: caller.tenantId });
+    const sources = createEventSources(eventQuery, { reading, ports, partial, tenantId: caller.tenantId });
     const { events, next } = await readFeedPage(sources, { limit: query.limit, after: page?.after ?? {} });
     return {
       items: [...events],
@@ -65,10 +65,10 @@ export const listEvents = defineOperation({
 });
 
 const parseCursor = (cursor: string): { range: Range; after: z.output<typeof Positions> } => {
-  const [from = '', to = '', part = ''] = decodeCursor(cursorKind, cursor, [
+  const [from = '', to = '', positions = ''] = decodeCursor(cursorKind, cursor, [
     int64Pattern,
     int64Pattern,
     nonEmptyTextPattern,
   ]);
-  return { range: { from: BigInt(from), to: BigInt(to) }, after: decodeJson(Positions, part) };
+  return { range: { from: BigInt(from), to: BigInt(to) }, after: decodeJson(Positions, positions) };
 };

@@ -5,7 +5,7 @@ import { Result, Unknown } from '../../../queries/result.ts';
 import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { type IncidentState, incidents } from '../../../schemas/resources/incident.ts';
-import { eventsRange } from '../../../subjects/events/events.ts';
+import { parseEventsRange } from '../../../subjects/events/events.ts';
 import { Attention, readAttention } from '../../../subjects/overview/attention.ts';
 import { Counters, readCounters } from '../../../subjects/overview/counters.ts';
 import { PlatformState, toPlatformState } from '../../../subjects/overview/platform.ts';
@@ -25,9 +25,9 @@ const rangeFields = { from: rangeParameters.from, to: rangeParameters.to };
 const maxIncidents = 500;
 
 const readOngoingIncidents = async (documents: Pick<Documents, 'forTenant'>, tenantId: string) => {
-  const stored = documents.forTenant(tenantId).collection(incidents);
+  const incidentCollection = documents.forTenant(tenantId).collection(incidents);
   const readByStatus = async (status: IncidentState) =>
-    (await stored.list({ filter: { status }, sort: { openedAt: -1 }, limit: maxIncidents })).items;
+    (await incidentCollection.list({ filter: { status }, sort: { openedAt: -1 }, limit: maxIncidents })).items;
   return [...(await readByStatus('open')), ...(await readByStatus('acknowledged'))];
 };
 
@@ -55,15 +55,15 @@ export const showOverview = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     const reading = createReading(caller, ports);
-    const minutes = toFullMinutes(eventsRange(query, reading), reading.nowMs);
-    const { counters, previous, last } = await readCounters(reading, { ...query, minutes });
+    const minutes = toFullMinutes(parseEventsRange(query, reading), reading.nowMs);
+    const { counters, previous: previousMinutes, last } = await readCounters(reading, { ...query, minutes });
     const alerts = await listFiringPlatformAlerts(ports.documents, caller.tenantId, reading.nowMs);
     const attention =
       query.attention &&
       (await readAttention(reading, {
         ...query,
         minutes,
-        previous,
+        previousMinutes,
         decisions: await readDecisions(ports.documents, caller.tenantId),
         platformAlerts: alerts,
         incidents: await readOngoingIncidents(ports.documents, caller.tenantId),
@@ -72,11 +72,11 @@ export const showOverview = defineOperation({
       }));
     return {
       ...formatMinutes(minutes),
-      previous: formatMinutes(previous),
+      previous: formatMinutes(previousMinutes),
       counters,
       lastRecord: last ?? { value: null, reason: 'there is no log record and no span in the range' },
       ...(attention && { attention }),
-      platform: toPlatformState(alerts, ports.groupStatuses.groups()),
+      platform: toPlatformState(alerts, ports.groupStatuses.getStatuses()),
     };
   },
 });
@@ -92,16 +92,16 @@ export const listOverviewSeries = defineOperation({
   query: z.strictObject({ ...rangeFields, ...projectScopeParameters, ...stepParameter }),
   response: Result,
   async handler({ caller, query }, ports) {
-    const started = performance.now();
+    const startedMs = performance.now();
     const reading = createReading(caller, ports);
-    const minutes = toFullMinutes(eventsRange(query, reading), reading.nowMs);
+    const minutes = toFullMinutes(parseEventsRange(query, reading), reading.nowMs);
     const stepMs = resolveStepMs(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
-    const answer = await readOverviewSeries(reading, { ...query, minutes, stepMs });
+    const overviewSeries = await readOverviewSeries(reading, { ...query, minutes, stepMs });
     return {
-      ...answer,
+      ...overviewSeries,
       ...formatMinutes(minutes),
       stepMs,
-      cost: { rowsRead: 0, bytesRead: 0, elapsedMs: performance.now() - started, isCached: false },
+      cost: { rowsRead: 0, bytesRead: 0, elapsedMs: performance.now() - startedMs, isCached: false },
       freshness: { value: null, reason: 'not known yet' },
     };
   },

@@ -1,6 +1,6 @@
 import { getFields } from '../../../runtime/stored-fields.ts';
 import { type Project, ProjectNotifications } from '../../../schemas/resources/project.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { formatEtag } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -11,7 +11,7 @@ const response = ProjectNotifications.meta({
   description: 'The ETag is that of the project',
 });
 
-const notificationsOrDefault = ({ notifications }: Partial<Project>): ProjectNotifications =>
+const getNotifications = ({ notifications }: Partial<Project>): ProjectNotifications =>
   notifications ?? ProjectNotifications.parse({});
 
 export const showNotifications = defineOperation({
@@ -25,9 +25,9 @@ export const showNotifications = defineOperation({
   response,
   async handler({ caller, params, request }, { documents }) {
     const project = await documents.forTenant(caller.tenantId).collection(projectResource.collection).find(params.id);
-    if (project === undefined) throw notFound('project');
+    if (project === undefined) throw createNotFoundError('project');
     request.reply('ETag', formatEtag(project));
-    return notificationsOrDefault(project);
+    return getNotifications(project);
   },
 });
 
@@ -55,6 +55,6 @@ export const setNotifications = defineOperation({
     });
     const project = await projectResource.change(input.params.id, withNotifications, input);
     input.request.reply('ETag', formatEtag(project));
-    return notificationsOrDefault(project);
+    return getNotifications(project);
   },
 });

@@ -7,7 +7,7 @@ import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { createKey, GracePeriod, rotateKey, shownOnce } from '../license-keys/minting.ts';
+import { createKey, GracePeriod, rotateKey, secretView } from '../license-keys/minting.ts';
 import { licenseKeyResource } from '../license-keys/resource.ts';
 import { LicenseKeyView } from '../license-keys/views.ts';
 import { projectResource } from './resource.ts';
@@ -26,24 +26,26 @@ export const rotateProjectKey = defineOperation({
   audit: ['project.rotate-key', 'license-key.rotate', 'license-key.create'],
   params: idParameter,
   body: GracePeriod,
-  response: z.strictObject({ ...shownOnce, licenseKey: LicenseKeyView }),
+  response: z.strictObject({ ...secretView, licenseKey: LicenseKeyView }),
   async handler({ caller, params, body, change }, ports) {
     const now = ports.clock.now();
     const { key, licenseKey } = await change(async (scope) => {
-      const project = await projectResource.writer(scope, caller).find(params.id);
-      const current = await findIngestKey(project, scope, caller);
-      if (current === undefined) return createIngestKey(project, scope, caller);
-      const rotated = rotateKey(current, { graceSeconds: body.graceSeconds, now });
-      const writer = licenseKeyResource.writer(scope, caller);
-      const { document } = await writer.change(current.id, () => rotated.document, { action: 'license-key.rotate' });
+      const project = await projectResource.createWriter(scope, caller).find(params.id);
+      const currentKey = await findIngestKey(project, scope, caller);
+      if (currentKey === undefined) return createIngestKey(project, scope, caller);
+      const rotatedKey = rotateKey(currentKey, { graceSeconds: body.graceSeconds, now });
+      const writer = licenseKeyResource.createWriter(scope, caller);
+      const { document } = await writer.change(currentKey.id, () => rotatedKey.document, {
+        action: 'license-key.rotate',
+      });
       scope.record({ id: project.id, name: project.name, action: 'project.rotate-key' });
-      return { key: rotated.key, licenseKey: document };
+      return { key: rotatedKey.key, licenseKey: document };
     });
-    return { key, licenseKey: await licenseKeyResource.shown(licenseKey, { caller, ports }) };
+    return { key, licenseKey: await licenseKeyResource.toView(licenseKey, { caller, ports }) };
   },
 });
 
-/** The project's ingest key, unless it was revoked. */
+/** Returns the project's ingest key, unless it was revoked. */
 const findIngestKey = async (
   { ingestKeyId }: Project,
   { forTenant }: AuditedTransaction,
@@ -61,8 +63,10 @@ const createIngestKey = async (
 ): Promise<IssuedKey> => {
   const fields = LicenseKeyFields.parse({ name: `Ingest key of ${project.name}`.slice(0, 256) });
   const { key, document } = createKey({ ...fields, projectId: project.id });
-  const licenseKey = await licenseKeyResource.writer(scope, caller).create(document, { action: 'license-key.create' });
+  const licenseKey = await licenseKeyResource
+    .createWriter(scope, caller)
+    .create(document, { action: 'license-key.create' });
   const withIngestKey = () => ({ ...getFields(project), ingestKeyId: licenseKey.id });
-  await projectResource.writer(scope, caller).change(project.id, withIngestKey, { action: 'project.rotate-key' });
+  await projectResource.createWriter(scope, caller).change(project.id, withIngestKey, { action: 'project.rotate-key' });
   return { key, licenseKey };
 };

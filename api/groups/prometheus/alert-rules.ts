@@ -6,9 +6,9 @@ import { recordingGroups } from '../../../schemas/resources/recording-group.ts';
 import { readAlerts, readRuleStates } from '../../../subjects/alerts/history.ts';
 import {
   listedRules,
-  prometheusAlerts,
-  prometheusRules,
   type StoredRules,
+  toPrometheusAlerts,
+  toPrometheusRules,
 } from '../../../subjects/alerts/prometheus-shape.ts';
 import { createTemplateQuery } from '../../../subjects/alerts/query-text.ts';
 import { type AlertRule, parseStoredRule } from '../../../subjects/alerts/rule.ts';
@@ -42,12 +42,12 @@ const readRecordingGroups = async (caller: Caller, { documents }: Ports): Promis
 const readActiveAlerts = (caller: Caller, ports: Ports) =>
   readAlerts(createReading(caller, ports), { states: ['pending', 'firing', 'recovering'] }, maxAlerts);
 
-type Group = ReturnType<typeof prometheusRules>[number];
+type RuleGroup = ReturnType<typeof toPrometheusRules>[number];
 
 /** Returns no samples for the queries in annotations, because the annotations are not in the response. */
 const skipTextQueries: QueryResultLookup = () => ({ samples: [] });
 
-const withoutAlerts = (group: Group): Group => ({
+const removeAlerts = (group: RuleGroup): RuleGroup => ({
   ...group,
   rules: group.rules.map((rule) => (rule.type === 'alerting' ? { ...rule, alerts: [] } : rule)),
 });
@@ -57,13 +57,13 @@ export const listRules = defineGetOperation({
   operationId: 'listPrometheusRules',
   summary: 'List alert and recording rules in the format of Prometheus',
   parameters: ruleParameters,
-  async answer({ caller, given, signal }, ports) {
-    const includesAlerts = shouldIncludeAlerts(given);
+  async answer({ caller, parameterValues, signal }, ports) {
+    const includesAlerts = shouldIncludeAlerts(parameterValues);
     const [alerting, recording] = await Promise.all([
       readEnabledRules(caller, ports),
       readRecordingGroups(caller, ports),
     ]);
-    const rules = filterRules(given, listedRules({ alerting, recording }));
+    const rules = filterRules(parameterValues, listedRules({ alerting, recording }));
     const ids = rules.map(({ id }) => id);
     const [ruleStates, alerts] = await Promise.all([
       readRuleStates(createReading(caller, ports), ids),
@@ -71,13 +71,16 @@ export const listRules = defineGetOperation({
     ]);
     if (!includesAlerts)
       return {
-        data: paginateGroups(given, prometheusRules(rules, ruleStates, alerts, skipTextQueries).map(withoutAlerts)),
+        data: paginateGroups(
+          parameterValues,
+          toPrometheusRules(rules, ruleStates, alerts, skipTextQueries).map(removeAlerts),
+        ),
       };
     const groups = await renderWithQueries(
-      (queried) => prometheusRules(rules, ruleStates, alerts, queried),
+      (getQueryResult) => toPrometheusRules(rules, ruleStates, alerts, getQueryResult),
       createTemplateQuery(createReading(caller, ports), { signal }),
     );
-    return { data: paginateGroups(given, groups) };
+    return { data: paginateGroups(parameterValues, groups) };
   },
 });
 
@@ -87,10 +90,10 @@ export const listAlerts = defineGetOperation({
   summary: 'List alerts in the format of Prometheus',
   parameters: {},
   async answer({ caller, signal }, ports) {
-    const [rules, found] = await Promise.all([readEnabledRules(caller, ports), readActiveAlerts(caller, ports)]);
+    const [rules, storedAlerts] = await Promise.all([readEnabledRules(caller, ports), readActiveAlerts(caller, ports)]);
     const byId = new Map(rules.map((rule) => [rule.id, rule]));
     const alerts = await renderWithQueries(
-      (queried) => prometheusAlerts(byId, found, queried),
+      (getQueryResult) => toPrometheusAlerts(byId, storedAlerts, getQueryResult),
       createTemplateQuery(createReading(caller, ports), { signal }),
     );
     return { data: { alerts } };

@@ -66,14 +66,14 @@ export const limitItems = <Item>(items: readonly Item[], limit: number): Prometh
     ? { data: items.slice(0, limit), warnings: ['results truncated due to limit'] }
     : { data: items };
 
-type Handler = Parameters<typeof defineOperation>[0]['handler'];
-type Input = Parameters<Handler>[0];
-type Ports = Parameters<Handler>[1];
+type OperationHandler = Parameters<typeof defineOperation>[0]['handler'];
+type OperationInput = Parameters<OperationHandler>[0];
+type Ports = Parameters<OperationHandler>[1];
 
 interface PrometheusRequest {
-  readonly given: PrometheusParameters;
+  readonly parameterValues: PrometheusParameters;
   readonly params: Readonly<Record<string, string>>;
-  readonly caller: Input['caller'];
+  readonly caller: OperationInput['caller'];
   readonly signal: AbortSignal;
 }
 
@@ -97,23 +97,26 @@ const definePrometheusOperation = (
     summary: method === 'GET' ? summary : `${summary}; the parameters as a form`,
     role: 'viewer',
     basic: true,
-    ...(method === 'POST' && { form: true as const, unaudited: 'a read' }),
+    ...(method === 'POST' && { form: true as const, unaudited: 'it reads only' }),
     query: z.looseObject(parameters),
     ...(params && { params }),
     response: Answer,
     failure: toPrometheusError,
     async handler({ query, params: pathParameters, caller, signal }, ports) {
-      const given = query as PrometheusParameters;
+      const parameterValues = query as PrometheusParameters;
       return toSuccessBody(
-        await answer({ given, params: (pathParameters ?? {}) as Record<string, string>, caller, signal }, ports),
+        await answer(
+          { parameterValues, params: (pathParameters ?? {}) as Record<string, string>, caller, signal },
+          ports,
+        ),
       );
     },
   });
 
 /** Defines an operation of Prometheus' API with the method GET. */
-export const defineGetOperation = (declared: PrometheusOperation) => definePrometheusOperation('GET', declared);
+export const defineGetOperation = (operation: PrometheusOperation) => definePrometheusOperation('GET', operation);
 /** Defines an operation of Prometheus' API that also accepts POST with its parameters as a form. */
-export const defineGetAndPostOperations = (declared: PrometheusOperation) => [
-  definePrometheusOperation('GET', declared),
-  definePrometheusOperation('POST', declared),
+export const defineGetAndPostOperations = (operation: PrometheusOperation) => [
+  definePrometheusOperation('GET', operation),
+  definePrometheusOperation('POST', operation),
 ];

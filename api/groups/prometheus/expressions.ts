@@ -2,16 +2,18 @@ import { toTreeJson } from '../../../queries/promql/syntax/json.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { prettyPrint } from '../../../queries/promql/syntax/print.ts';
 import { defineGetAndPostOperations } from './answer.ts';
-import { parameter, withExpression } from './parameters.ts';
+import { createParameterSchema, withExpression } from './parameters.ts';
 
-const parameters = { query: parameter('An expression') };
+const parameters = { query: createParameterSchema('An expression') };
 
 export const formatQuery = defineGetAndPostOperations({
   path: 'format_query',
   operationId: 'formatPromql',
   summary: 'Format an expression',
   parameters,
-  answer: ({ given }) => ({ data: withExpression(given, (text) => prettyPrint(parseExpression(text))) }),
+  answer: ({ parameterValues }) => ({
+    data: withExpression(parameterValues, (text) => prettyPrint(parseExpression(text))),
+  }),
 });
 
 export const parseQuery = defineGetAndPostOperations({
@@ -19,5 +21,7 @@ export const parseQuery = defineGetAndPostOperations({
   operationId: 'parsePromql',
   summary: 'Parse an expression into a tree',
   parameters,
-  answer: ({ given }) => ({ data: withExpression(given, (text) => toTreeJson(parseExpression(text))) }),
+  answer: ({ parameterValues }) => ({
+    data: withExpression(parameterValues, (text) => toTreeJson(parseExpression(text))),
+  }),
 });

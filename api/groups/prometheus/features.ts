@@ -62,7 +62,7 @@ const listFeatures = (settings: Settings): Readonly<Record<string, Category>> =>
 export const showFeatures = defineGetOperation({
   path: 'features',
   operationId: 'showPrometheusFeatures',
-  summary: 'List the supported features of Prometheus: of its API, of PromQL, of rules and of templates',
+  summary: 'List the supported Prometheus features of the API, PromQL, rules and templates',
   parameters: {},
   answer: (_request, { settings }) => ({ data: listFeatures(settings) }),
 });

@@ -2,10 +2,17 @@ import { z } from 'zod';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import { listSeries, readLabelNames, readLabelValues } from '../../../queries/promql/fetch/label-reads.ts';
 import { defineGetAndPostOperations, defineGetOperation, limitItems } from './answer.ts';
-import { getLimit, limited, selectors, setsOf, shared, timeRange } from './parameters.ts';
+import {
+  getLimit,
+  limitParameters,
+  parseMatcherSets,
+  projectParameters,
+  selectorParameters,
+  timeRangeParameters,
+} from './parameters.ts';
 import { createScope, parseWindow } from './scope.ts';
 
-const parameters = { ...selectors, ...timeRange, ...limited, ...shared };
+const parameters = { ...selectorParameters, ...timeRangeParameters, ...limitParameters, ...projectParameters };
 
 export const showSeries = defineGetAndPostOperations({
   path: 'series',
@@ -13,9 +20,9 @@ export const showSeries = defineGetAndPostOperations({
   summary: 'List the label sets of the series that match selectors',
   parameters,
   async answer(request, ports) {
-    const matcherSets = setsOf(request.given, true);
+    const matcherSets = parseMatcherSets(request.parameterValues, true);
     if (matcherSets.length === 0) throw new PromqlError('bad_data', 'no match[] parameter provided');
-    const limit = getLimit(request.given);
+    const limit = getLimit(request.parameterValues);
     return limitItems(
       await listSeries({ scope: createScope(request, ports), window: parseWindow(request, ports), matcherSets }),
       limit,
@@ -29,11 +36,11 @@ export const showLabels = defineGetAndPostOperations({
   summary: 'List label names',
   parameters,
   async answer(request, ports) {
-    const limit = getLimit(request.given);
+    const limit = getLimit(request.parameterValues);
     const labelsQuery = {
       scope: createScope(request, ports),
       window: parseWindow(request, ports),
-      matcherSets: setsOf(request.given),
+      matcherSets: parseMatcherSets(request.parameterValues),
     };
     return limitItems(await readLabelNames(labelsQuery), limit);
   },
@@ -45,16 +52,16 @@ export const showLabels = defineGetAndPostOperations({
  */
 const unescapeName = (name: string): string => {
   if (!name.startsWith('U__')) return name;
-  const inner = name
+  const decodedName = name
     .slice(3)
-    .replaceAll(/__|_([0-9a-fA-F]{1,6})_/g, (found, hex: string | undefined) =>
+    .replaceAll(/__|_([0-9a-fA-F]{1,6})_/g, (escapeSequence, hex: string | undefined) =>
       hex === undefined
         ? '_'
         : Number.parseInt(hex, 16) > 0x10ffff
-          ? found
+          ? escapeSequence
           : String.fromCodePoint(Number.parseInt(hex, 16)),
     );
-  return inner;
+  return decodedName;
 };
 
 export const showLabelValues = defineGetOperation({
@@ -66,11 +73,11 @@ export const showLabelValues = defineGetOperation({
   async answer(request, ports) {
     const name = unescapeName(request.params['name'] ?? '');
     if (name === '') throw new PromqlError('bad_data', 'invalid label name: ""');
-    const limit = getLimit(request.given);
+    const limit = getLimit(request.parameterValues);
     const labelValuesQuery = {
       scope: createScope(request, ports),
       window: parseWindow(request, ports),
-      matcherSets: setsOf(request.given),
+      matcherSets: parseMatcherSets(request.parameterValues),
     };
     return limitItems(await readLabelValues(labelValuesQuery, name), limit);
   },

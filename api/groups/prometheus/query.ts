@@ -1,7 +1,7 @@
 import { toAnswerJson } from '../../../queries/promql/answer-json.ts';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
-import { retentionStartMs } from '../../../queries/promql/fetch/scope.ts';
+import { getRetentionStartMs } from '../../../queries/promql/fetch/scope.ts';
 import type { EvaluationResult } from '../../../queries/promql/index.ts';
 import { defaultLookbackMs, maxSteps } from '../../../queries/promql/run-promql.ts';
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
@@ -9,27 +9,27 @@ import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { formatType, getValueType } from '../../../queries/promql/syntax/tree.ts';
 import { defineGetAndPostOperations, type PrometheusResult } from './answer.ts';
 import {
+  createParameterError,
+  createParameterSchema,
   getDurationMs,
   getLimit,
   getText,
   getTimeMs,
-  invalid,
-  limited,
+  limitParameters,
   type PrometheusParameters,
-  parameter,
   parseDurationText,
-  shared,
+  projectParameters,
   withExpression,
 } from './parameters.ts';
 import { createScope } from './scope.ts';
 
-const parameters = {
-  query: parameter('An expression'),
-  timeout: parameter('Maximum duration of the evaluation, such as 30s'),
-  lookback_delta: parameter('Maximum age of a sample, by default 5m'),
-  stats: parameter('all: with statistics, and samples of each step'),
-  ...limited,
-  ...shared,
+const queryParameters = {
+  query: createParameterSchema('An expression'),
+  timeout: createParameterSchema('Maximum duration of the evaluation, such as 30s'),
+  lookback_delta: createParameterSchema('Maximum age of a sample, by default 5m'),
+  stats: createParameterSchema('all: with statistics, and samples of each step'),
+  ...limitParameters,
+  ...projectParameters,
 };
 
 /** Shorter than the time limit of every request */
@@ -47,7 +47,7 @@ const parseLookback = (given: PrometheusParameters): number => {
 const parseTimeout = (given: PrometheusParameters): number => {
   if (getText(given, 'timeout') === '') return maxTimeoutMs;
   const timeoutMs = getDurationMs(given, 'timeout');
-  if (timeoutMs <= 0) throw invalid('query', 'context deadline exceeded');
+  if (timeoutMs <= 0) throw createParameterError('query', 'context deadline exceeded');
   return Math.min(maxTimeoutMs, timeoutMs);
 };
 
@@ -62,14 +62,14 @@ const evaluateExpression = async (
   window: EvaluationWindow,
   ports: Ports,
 ): Promise<EvaluationResult> => {
-  const { given, caller } = request;
-  const timeout = AbortSignal.timeout(Math.ceil(parseTimeout(given)));
+  const { parameterValues, caller } = request;
+  const timeout = AbortSignal.timeout(Math.ceil(parseTimeout(parameterValues)));
   try {
     return await ports.promql.threads.evaluate({
-      expression: getText(given, 'query'),
+      expression: getText(parameterValues, 'query'),
       window,
       scope: createScope(request, ports),
-      retainedFromMs: retentionStartMs(caller.plan, ports.clock.now()),
+      retainedFromMs: getRetentionStartMs(caller.plan, ports.clock.now()),
       signal: AbortSignal.any([request.signal, timeout]),
     });
   } catch (error) {
@@ -106,7 +106,7 @@ const toQueryStats = (
 });
 
 /** Warns about a deprecated value of `stats`, in the wording of Prometheus. */
-const deprecatedStatsWarnings = (kind: string): string[] =>
+const getStatsWarnings = (kind: string): string[] =>
   ['', 'all', 'true'].includes(kind)
     ? []
     : [
@@ -118,18 +118,21 @@ const runQuery = async (
   window: EvaluationWindow,
   ports: Ports,
 ): Promise<PrometheusResult> => {
-  const limit = getLimit(request.given);
-  const kind = getText(request.given, 'stats');
-  const started = performance.now();
+  const limit = getLimit(request.parameterValues);
+  const statsMode = getText(request.parameterValues, 'stats');
+  const startedMs = performance.now();
   const evaluation = await evaluateExpression(request, window, ports);
-  const seconds = (performance.now() - started) / 1000;
+  const seconds = (performance.now() - startedMs) / 1000;
   const { data, hasOmittedSeries } = toAnswerJson(evaluation.value, limit);
   return {
-    data: { ...data, ...(kind !== '' && { stats: toQueryStats(evaluation, window, { kind, seconds }) }) },
+    data: {
+      ...data,
+      ...(statsMode !== '' && { stats: toQueryStats(evaluation, window, { kind: statsMode, seconds }) }),
+    },
     warnings: [
       ...evaluation.warnings,
       ...(hasOmittedSeries ? ['results truncated due to limit'] : []),
-      ...deprecatedStatsWarnings(kind),
+      ...getStatsWarnings(statsMode),
     ],
     infos: evaluation.infos,
   };
@@ -139,12 +142,15 @@ export const queryInstant = defineGetAndPostOperations({
   path: 'query',
   operationId: 'queryPrometheus',
   summary: 'Evaluate an expression at a single time',
-  parameters: { ...parameters, time: parameter('RFC 3339 or seconds since the epoch; by default now') },
+  parameters: {
+    ...queryParameters,
+    time: createParameterSchema('RFC 3339 or seconds since the epoch; by default now'),
+  },
   answer(request, ports) {
-    const timeMs = getTimeMs(request.given, 'time', ports.clock.now());
+    const timeMs = getTimeMs(request.parameterValues, 'time', ports.clock.now());
     return runQuery(
       request,
-      { startMs: timeMs, endMs: timeMs, stepMs: 0, lookbackMs: parseLookback(request.given) },
+      { startMs: timeMs, endMs: timeMs, stepMs: 0, lookbackMs: parseLookback(request.parameterValues) },
       ports,
     );
   },
@@ -155,34 +161,37 @@ export const queryRange = defineGetAndPostOperations({
   operationId: 'queryPrometheusRange',
   summary: 'Evaluate an expression over a time range',
   parameters: {
-    ...parameters,
-    start: parameter('First step: RFC 3339 or seconds since the epoch'),
-    end: parameter('End of the range, inclusive'),
-    step: parameter('A duration or seconds'),
+    ...queryParameters,
+    start: createParameterSchema('First step: RFC 3339 or seconds since the epoch'),
+    end: createParameterSchema('End of the range, inclusive'),
+    step: createParameterSchema('A duration or seconds'),
   },
   answer(request, ports) {
-    const { given } = request;
-    const startMs = getTimeMs(given, 'start');
-    const endMs = getTimeMs(given, 'end');
-    if (endMs < startMs) throw invalid('end', 'end timestamp must not be before start time');
-    const stepMs = getDurationMs(given, 'step');
+    const { parameterValues } = request;
+    const startMs = getTimeMs(parameterValues, 'start');
+    const endMs = getTimeMs(parameterValues, 'end');
+    if (endMs < startMs) throw createParameterError('end', 'end timestamp must not be before start time');
+    const stepMs = getDurationMs(parameterValues, 'step');
     if (stepMs <= 0)
-      throw invalid('step', 'zero or negative query resolution step widths are not accepted. Try a positive integer');
+      throw createParameterError(
+        'step',
+        'zero or negative query resolution step widths are not accepted. Try a positive integer',
+      );
     if ((endMs - startMs) / stepMs > maxSteps)
       throw new PromqlError(
         'bad_data',
         'exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)',
       );
-    withExpression(given, requireRange);
-    return runQuery(request, { startMs, endMs, stepMs, lookbackMs: parseLookback(given) }, ports);
+    withExpression(parameterValues, requireRangeExpression);
+    return runQuery(request, { startMs, endMs, stepMs, lookbackMs: parseLookback(parameterValues) }, ports);
   },
 });
 
 /** Throws unless the expression is a scalar or an instant vector, which have a value at each step. */
-const requireRange = (text: string): void => {
+const requireRangeExpression = (text: string): void => {
   const type = getValueType(parseExpression(text));
   if (type !== 'vector' && type !== 'scalar')
-    throw invalid(
+    throw createParameterError(
       'query',
       `invalid expression type "${formatType(type)}" for range query, must be Scalar or instant Vector`,
     );

@@ -4,7 +4,7 @@ import { readCardinality } from '../../../queries/promql/fetch/metadata-reads.ts
 import { defaultLookbackMs } from '../../../queries/promql/run-promql.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineGetOperation } from './answer.ts';
-import { getInteger, limited, shared } from './parameters.ts';
+import { getInteger, limitParameters, projectParameters } from './parameters.ts';
 import { createScope } from './scope.ts';
 
 /** The Prometheus version of this API; clients adapt their requests to it. */
@@ -134,9 +134,9 @@ export const showCardinality = defineGetOperation({
   path: 'status/tsdb',
   operationId: 'showPrometheusCardinality',
   summary: 'Count series by metric, by label, and by label-value pair',
-  parameters: { ...limited, ...shared },
+  parameters: { ...limitParameters, ...projectParameters },
   async answer(request, ports) {
-    const requestedLimit = getInteger(request.given, 'limit', positiveNumberText) ?? defaultRows;
+    const requestedLimit = getInteger(request.parameterValues, 'limit', positiveNumberText) ?? defaultRows;
     if (requestedLimit < 1) throw new PromqlError('bad_data', `limit must be ${positiveNumberText}`);
     const limit = Math.min(requestedLimit, maxRows);
     const nowMs = ports.clock.now();

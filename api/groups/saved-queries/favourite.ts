@@ -16,12 +16,12 @@ export const markSavedQuery = defineOperation({
   response: z.strictObject({ isFavourite: z.boolean() }),
   async handler({ caller, params, body, change }) {
     await change(async (scope) => {
-      const query = await savedQueryResource.writer(scope, caller).find(params.id);
+      const query = await savedQueryResource.createWriter(scope, caller).find(params.id);
       const favourites = scope.forTenant(caller.tenantId).collection(savedQueryFavourites);
       const ownFavourite = { userId: caller.actor.id, savedQueryId: query.id };
       const { items } = await favourites.list({ filter: ownFavourite, limit: 1 });
       const [existing] = items;
-      if (body.isFavourite === (existing !== undefined)) return scope.unchanged();
+      if (body.isFavourite === (existing !== undefined)) return scope.markUnchanged();
       if (existing === undefined) await favourites.insert(ownFavourite);
       else await favourites.delete(existing.id);
       scope.record({

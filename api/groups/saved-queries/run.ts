@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { readSaved } from '../../../queries/query.ts';
+import { parseSavedQuery } from '../../../queries/query.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { resolveStepMs } from '../../../queries/steps.ts';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { savedQueryUses } from '../../../schemas/resources/saved-query.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { runCached } from '../../kernel/reading.ts';
@@ -30,8 +30,9 @@ export const runSavedQuery = defineOperation({
   async handler({ caller, params, body }, ports) {
     const stored = ports.documents.forTenant(caller.tenantId).collection(savedQueryResource.collection);
     const document = (await stored.find(params.id)) as SavedQueryDocument | undefined;
-    if (document === undefined || !savedQueryResource.visibleTo(document, caller)) throw notFound('saved query');
-    const query = readSaved(document.query, document.queryVersion);
+    if (document === undefined || !savedQueryResource.isVisibleTo(document, caller))
+      throw createNotFoundError('saved query');
+    const query = parseSavedQuery(document.query, document.queryVersion);
     if (query === undefined)
       throw new ApiError('CONFLICT', `the format of this query, version ${document.queryVersion}, is not supported`);
     const rangeText = { from: body.from ?? document.from, to: body.to ?? document.to };

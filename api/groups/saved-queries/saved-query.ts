@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Query, queryVersion, readSaved } from '../../../queries/query.ts';
+import { parseSavedQuery, Query, queryVersion } from '../../../queries/query.ts';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import { Validity } from '../../../queries/validity.ts';
 import type { CollectionDefinition, StoredMetadata } from '../../../schemas/ports/documents.ts';
@@ -11,10 +11,10 @@ import {
 } from '../../../schemas/resources/saved-query.ts';
 import { readValidities } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
-import { findUsers } from '../../resources/resource-references.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
+import { findReferencingDocuments } from '../../resources/resource-references.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { sharedOrOwn } from '../../resources/shared-or-own.ts';
+import { sharedOrOwnVisibility } from '../../resources/shared-or-own.ts';
 
 /** Fields of a saved query that callers can write. */
 export const SavedQueryFields = z.strictObject({
@@ -37,7 +37,7 @@ export type SavedQueryDocument = Fields & Pick<SavedQuery, 'queryVersion' | 'own
 
 const View = z.strictObject({
   ...SavedQueryFields.shape,
-  queryVersion: z.int().describe('Version of the form in which it was saved; older versions are supported'),
+  queryVersion: z.int().describe('Version of the stored format; older versions are supported'),
   ownerId: z.string().describe('Creator: id of a user or service account'),
   isFavourite: z.boolean().describe('Whether it is a favorite of the caller'),
   runs: z.int().describe('Number of runs'),
@@ -59,12 +59,12 @@ const unsupportedVersion = (version: number): Validity => ({
   reason: null,
 });
 
-/** Reads the validity of all queries at once. It is unknown if the telemetry cannot be read now. */
+/** Reads the validity of all queries at once. The validity is unknown if the telemetry cannot be read. */
 const checkValidities = async (
   documents: readonly SavedQueryDocument[],
   { caller, ports }: ResourceContext,
 ): Promise<Validity[]> => {
-  const queries = documents.map(({ query, queryVersion: version }) => readSaved(query, version));
+  const queries = documents.map(({ query, queryVersion: version }) => parseSavedQuery(query, version));
   const parsedQueries = queries.filter((query) => query !== undefined);
   const nextValidity = (await readValidities(parsedQueries, caller, ports)).values();
   return documents.map((document, index) =>
@@ -76,21 +76,21 @@ const toViews = async (documents: readonly (SavedQueryDocument & StoredMetadata)
   const { caller, ports } = context;
   const tenantDocuments = ports.documents.forTenant(caller.tenantId);
   const ids = documents.map(({ id }) => id);
-  const [valid, uses, marked, usedBy] = await Promise.all([
+  const [validities, uses, favouritePage, usedBy] = await Promise.all([
     checkValidities(documents, context),
     Promise.all(ids.map((id) => tenantDocuments.collection(savedQueryUses).find(id))),
     tenantDocuments
       .collection(savedQueryFavourites)
       .list({ filter: { userId: caller.actor.id, savedQueryId: { $in: ids } }, limit: Math.max(1, ids.length) }),
-    Promise.all(ids.map((id) => findUsers(tenantDocuments, { collection: savedQueries, id }))),
+    Promise.all(ids.map((id) => findReferencingDocuments(tenantDocuments, { collection: savedQueries, id }))),
   ]);
-  const favourites = new Set(marked.items.map(({ savedQueryId }) => savedQueryId));
+  const favourites = new Set(favouritePage.items.map(({ savedQueryId }) => savedQueryId));
   return documents.map((document, index) => ({
     ...document,
     isFavourite: favourites.has(document.id),
     runs: uses[index]?.runs ?? 0,
     lastRunAt: uses[index]?.lastRunAt ?? null,
-    validity: valid[index] as Validity,
+    validity: validities[index] as Validity,
     usedBy: usedBy[index] ?? [],
   }));
 };
@@ -117,9 +117,9 @@ export const savedQueryResource = defineResource<typeof SavedQueryFields, SavedQ
   },
   view: View,
   live: true,
-  visible: sharedOrOwn,
+  visible: sharedOrOwnVisibility,
   initial: ({ caller }) => ({ queryVersion, ownerId: caller.actor.id }),
-  // Documents are always written in the current form. Only the owner can change the visibility, so that nobody can make
+  // Documents are always written in the current format. Only the owner can change the visibility, so that nobody can make
   // another person's query private.
   prepare: (after, { before, caller }) => ({
     ...after,
@@ -129,6 +129,10 @@ export const savedQueryResource = defineResource<typeof SavedQueryFields, SavedQ
   show: toViews,
   list: {
     searched: ['name', 'description'],
-    filters: { tag: equals('tags'), visibility: equals('visibility'), ownerId: equals('ownerId') },
+    filters: {
+      tag: createEqualsFilter('tags'),
+      visibility: createEqualsFilter('visibility'),
+      ownerId: createEqualsFilter('ownerId'),
+    },
   },
 });

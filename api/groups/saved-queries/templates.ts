@@ -11,7 +11,7 @@ export const listQueryTemplates = defineOperation({
   method: 'GET',
   path: '/api/query-templates',
   operationId: 'listQueryTemplates',
-  summary: 'List queries that are included in the platform, and whether the data of each exists',
+  summary: 'List the query templates of the platform, and whether the data of each exists',
   role: 'viewer',
   query: z.strictObject({
     tag: z.string().max(64).optional(),

@@ -10,7 +10,7 @@ import { requireRoleNotAbove } from '../../callers/rights.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { parsePrecondition } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { maxTokens, requireOwnTokenScopes } from './wider-tokens.ts';
 
@@ -23,7 +23,10 @@ export const serviceAccountResource = defineResource({
   roles: { read: 'admin', write: 'admin' },
   fields: ServiceAccount,
   example: { name: 'Deployments', description: 'Reports deployments from the pipeline', role: 'editor' },
-  list: { filters: { role: equals('role', z.enum(serviceAccountRoles)) }, searched: ['name', 'description'] },
+  list: {
+    filters: { role: createEqualsFilter('role', z.enum(serviceAccountRoles)) },
+    searched: ['name', 'description'],
+  },
   async prepare(after, { caller, before, forTenant }) {
     requireRoleNotAbove(caller, before?.role, after.role);
     if (before !== undefined && (before.role !== after.role || before.disabled !== after.disabled))
@@ -46,14 +49,14 @@ export const removeAccount = defineOperation({
     const { tenantId } = caller;
     await change(async (scope) => {
       const { role } = await serviceAccountResource
-        .writer(scope, caller)
+        .createWriter(scope, caller)
         .remove(id, { precondition: parsePrecondition(request) });
       requireRoleNotAbove(caller, role);
       const documents = scope.forTenant(tenantId);
-      const stored = documents.collection(apiTokens);
-      const { items } = await stored.list({ filter: { serviceAccountId: id }, limit: maxTokens });
+      const tokenCollection = documents.collection(apiTokens);
+      const { items } = await tokenCollection.list({ filter: { serviceAccountId: id }, limit: maxTokens });
       for (const token of items) {
-        await stored.delete(token.id);
+        await tokenCollection.delete(token.id);
         await documents.collection(apiTokenUses).delete(token.id);
       }
     });

@@ -11,13 +11,13 @@ import {
 } from '../../../schemas/resources/service-account.ts';
 import { requireRoleNotAbove } from '../../callers/rights.ts';
 import type { ScopeEntry } from '../../callers/scopes.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
+import { createEqualsFilter, createListParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { maxTokens, requireOwnScopes } from './wider-tokens.ts';
 
-/** A token in API answers: without its secret and its hash. */
+/** A token in API responses, without its secret and its hash. */
 const TokenView = z.strictObject({
   id: z.string(),
   serviceAccountId: z.string(),
@@ -71,16 +71,16 @@ export const createToken = defineOperation({
     const token = await change(async ({ forTenant, record }) => {
       const documents = forTenant(caller.tenantId);
       const account = await documents.collection(serviceAccounts).find(id);
-      if (account === undefined) throw notFound('service account');
+      if (account === undefined) throw createNotFoundError('service account');
       requireRoleNotAbove(caller, account.role);
       const requestedScopes = validateScopes(body.scopes, scopes);
       requireOwnScopes(caller, requestedScopes);
       const expiresAt = parseExpiry(body.expiresAt, clock.now(), settings.API_TOKEN_MAX_DAYS);
-      const stored = documents.collection(apiTokens);
-      if ((await stored.count({ serviceAccountId: id })) >= maxTokens)
+      const tokenCollection = documents.collection(apiTokens);
+      if ((await tokenCollection.count({ serviceAccountId: id })) >= maxTokens)
         throw new ApiError('CONFLICT', `the account has ${maxTokens} tokens, the maximum: revoke unused ones`);
       const { type, id: creatorId, name } = caller.actor;
-      const after = await stored.insert({
+      const after = await tokenCollection.insert({
         serviceAccountId: id,
         name: body.name,
         scopes: requestedScopes,
@@ -99,7 +99,7 @@ export const createToken = defineOperation({
 const validateScopes = (requestedScopes: readonly string[], allScopes: readonly ScopeEntry[]): string[] => {
   const names = new Set(allScopes.map(({ scope }) => scope));
   requestedScopes.forEach((scope, index) => {
-    if (!names.has(scope)) throw fieldError(`scopes.${index}`, `is not a scope; GET /api/scopes lists them`);
+    if (!names.has(scope)) throw createFieldError(`scopes.${index}`, `is not a scope; GET /api/scopes lists them`);
   });
   return [...new Set(requestedScopes)].sort();
 };
@@ -108,15 +108,18 @@ const parseExpiry = (requestedExpiry: string | undefined, now: number, maxDays: 
   const latest = now + maxDays * dayMs;
   const expiryMs =
     requestedExpiry === undefined ? Math.min(latest, now + defaultDays * dayMs) : Date.parse(requestedExpiry);
-  if (expiryMs <= now) throw fieldError('expiresAt', 'is in the past');
+  if (expiryMs <= now) throw createFieldError('expiresAt', 'is in the past');
   if (expiryMs > latest)
-    throw fieldError('expiresAt', `is more than ${maxDays} days ahead, the maximum that this installation allows`);
+    throw createFieldError(
+      'expiresAt',
+      `is more than ${maxDays} days ahead, the maximum that this installation allows`,
+    );
   return new Date(expiryMs).toISOString();
 };
 
 const listDefinition = { sorts: ['createdAt', 'name', 'expiresAt'] };
 /** Restricts the list to one account. Callers cannot set this filter. */
-const listByAccount = { ...listDefinition, filters: { account: equals('serviceAccountId') } };
+const listByAccount = { ...listDefinition, filters: { account: createEqualsFilter('serviceAccountId') } };
 
 export const listTokens = defineOperation({
   method: 'GET',
@@ -125,12 +128,12 @@ export const listTokens = defineOperation({
   summary: 'List the API tokens of a service account, with their last use',
   role: 'admin',
   params: idParameter,
-  query: listParameters(listDefinition),
+  query: createListParameters(listDefinition),
   response: z.strictObject({ items: z.array(TokenView), nextCursor: z.string().nullable() }),
   async handler({ caller, params: { id: account }, query }, { documents, clock }) {
     const tenantDocuments = documents.forTenant(caller.tenantId);
     if ((await tenantDocuments.collection(serviceAccounts).find(account)) === undefined)
-      throw notFound('service account');
+      throw createNotFoundError('service account');
     const now = new Date(clock.now()).toISOString();
     const page = await readPage(tenantDocuments.collection(apiTokens), listByAccount, {
       query: { ...query, account },
@@ -153,10 +156,10 @@ export const revokeToken = defineOperation({
   async handler({ caller, params: { id, tokenId }, change }) {
     await change(async ({ forTenant, record }) => {
       const documents = forTenant(caller.tenantId);
-      const stored = documents.collection(apiTokens);
-      const before = await stored.find(tokenId);
-      if (before?.serviceAccountId !== id) throw notFound('API token of this service account');
-      await stored.delete(tokenId);
+      const tokenCollection = documents.collection(apiTokens);
+      const before = await tokenCollection.find(tokenId);
+      if (before?.serviceAccountId !== id) throw createNotFoundError('API token of this service account');
+      await tokenCollection.delete(tokenId);
       await documents.collection(apiTokenUses).delete(tokenId);
       record({ id: tokenId, name: before.name, before });
     });

@@ -45,7 +45,7 @@ export const recordDeployment = defineOperation({
   async handler({ caller, body, change }, ports) {
     const { id = randomUUID(), service, version, environment, projectId, link, commit, description } = body;
     const nowMs = ports.clock.now();
-    const at = parseEventTime(body.time, nowMs);
+    const eventTime = parseEventTime(body.time, nowMs);
     const existing =
       body.id === undefined ? undefined : await findEvent(createReading(caller, ports), 'deployment', id);
     const event: PlatformEvent = {
@@ -53,7 +53,7 @@ export const recordDeployment = defineOperation({
       projectId,
       id,
       kind: 'deployment',
-      at,
+      at: eventTime,
       severity: 'info',
       title: `${service} ${version}`.slice(0, 256),
       text: description,
@@ -65,9 +65,9 @@ export const recordDeployment = defineOperation({
       details: { version, commit },
     };
     if (existing === undefined) await ports.events.publish(event);
-    await change(async ({ record, unchanged }) => {
-      if (existing === undefined) record({ id, name: event.title, after: { ...body, time: at } });
-      else unchanged();
+    await change(async ({ record, markUnchanged }) => {
+      if (existing === undefined) record({ id, name: event.title, after: { ...body, time: eventTime } });
+      else markUnchanged();
     });
     return toRecordedDeployment(existing ?? toDisplayedEvent(event));
   },
@@ -78,7 +78,7 @@ export const listDeployments = defineOperation({
   path: '/api/deployments',
   operationId: 'listDeployments',
   summary:
-    'List deployments of a time range, the newest first: recorded ones, and those detected from service.version (including rollbacks, but not restarts and additional instances of a version)',
+    'List recorded deployments and those detected from service.version in a time range, newest first (rollbacks count; restarts and additional instances of a version do not)',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -103,7 +103,7 @@ export const listDeployments = defineOperation({
     const { deployments, partial } = await readDeployments(reading, { ...query, range });
     const { pageItems, last } = getSortedPage(
       deployments,
-      { nameOf: ({ id }) => id, sortedBy: ({ time }) => time, direction: 'descending' },
+      { getName: ({ id }) => id, getSortValue: ({ time }) => time, direction: 'descending' },
       { limit: query.limit, after: page?.after },
     );
     return {

@@ -10,7 +10,7 @@ import { Endpoint, readEndpoints } from '../../../subjects/services/endpoints.ts
 import { createThresholdLookup } from '../../../subjects/services/figures.ts';
 import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
-import { metricSorts, metricValue } from '../../../subjects/services/sorting.ts';
+import { getMetricValue, metricSorts } from '../../../subjects/services/sorting.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -56,8 +56,8 @@ export const listEndpoints = defineOperation({
     const { pageItems, last } = getSortedPage(
       endpoints,
       {
-        nameOf: ({ name, kind }) => `${name}\n${kind}`,
-        sortedBy: ({ name, figures }) => (by === 'name' ? name : metricValue(figures, by)),
+        getName: ({ name, kind }) => `${name}\n${kind}`,
+        getSortValue: ({ name, figures }) => (by === 'name' ? name : getMetricValue(figures, by)),
         direction,
       },
       { limit: query.limit, after },

@@ -55,7 +55,7 @@ export const listServiceDeployments = defineOperation({
     ]);
     const { pageItems, last } = getSortedPage(
       deployments,
-      { nameOf: ({ id }) => id, sortedBy: ({ time }) => time, direction: 'descending' },
+      { getName: ({ id }) => id, getSortValue: ({ time }) => time, direction: 'descending' },
       { limit: query.limit, after: page?.after },
     );
     const items: JudgedDeployment[] = [];

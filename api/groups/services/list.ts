@@ -57,7 +57,7 @@ export const listServices = defineOperation({
     const { by, direction } = parseSort(query.sort);
     const { pageItems, last } = getSortedPage(
       services,
-      { nameOf: ({ name }) => name, sortedBy: createSortKey(by), direction },
+      { getName: ({ name }) => name, getSortValue: createSortKey(by), direction },
       { limit: query.limit, after },
     );
     return {

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { decodeCursor, int64Pattern, nonEmptyTextPattern } from '../../../queries/cursor.ts';
 import { type ProjectScope, requireProjectScope } from '../../../queries/project-scope.ts';
 import { parseRetainedRange, type Range, requireRetained } from '../../../queries/range.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { decodePosition, type Position } from '../../../queries/sorted-page.ts';
 import { isService } from '../../../subjects/services/detail.ts';
 import { toFullMinutes } from '../../../subjects/services/minutes.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 
 interface MinutesQuery extends ProjectScope {
   readonly from?: string | undefined;
@@ -15,11 +15,11 @@ interface MinutesQuery extends ProjectScope {
   readonly cursor?: string | undefined;
 }
 
-/** Returns the requested range in whole minutes, and the position after which the page starts; both are in the cursor, if any. */
+/** Returns the requested range in whole minutes, and the position after which the page starts. A cursor contains both. */
 export const parseMinutes = (
   kind: string,
   query: MinutesQuery,
-  reading: Reading,
+  reading: TenantReader,
 ): { readonly minutes: Range; readonly after: Position | undefined } => {
   requireProjectScope(query);
   const { nowMs } = reading;
@@ -33,11 +33,15 @@ export const parseMinutes = (
 };
 
 /** Parses the range and the position in a cursor. Throws if the range exceeds the retention. */
-export const parseServiceCursor = (kind: string, cursor: string, reading: Reading): ServiceCursor => {
-  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [int64Pattern, int64Pattern, nonEmptyTextPattern]);
+export const parseServiceCursor = (kind: string, cursor: string, reading: TenantReader): ServiceCursor => {
+  const [from = '', to = '', encodedPosition = ''] = decodeCursor(kind, cursor, [
+    int64Pattern,
+    int64Pattern,
+    nonEmptyTextPattern,
+  ]);
   const range = { from: BigInt(from), to: BigInt(to) };
   requireRetained(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs, isFromCursor: true });
-  return { range, after: decodePosition(part) };
+  return { range, after: decodePosition(encodedPosition) };
 };
 
 interface ServiceCursor {
@@ -52,8 +56,8 @@ export const serviceParams = z.strictObject({
 
 /** Throws 404 for a service without any data in the scope. */
 export const requireService = async (
-  reading: Reading,
+  reading: TenantReader,
   serviceQuery: ProjectScope & { readonly minutes: Range; readonly service: string },
 ): Promise<void> => {
-  if (!(await isService(reading, serviceQuery))) throw notFound('service');
+  if (!(await isService(reading, serviceQuery))) throw createNotFoundError('service');
 };

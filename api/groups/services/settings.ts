@@ -1,14 +1,14 @@
 import { ServiceSettings, serviceSettings, serviceSettingsId } from '../../../schemas/resources/apdex-settings.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
-import { hasAlready } from '../../changes.ts';
-import { fieldError } from '../../errors.ts';
+import { hasSameFields } from '../../changes.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const getServiceSettings = defineOperation({
   method: 'GET',
   path: '/api/service-settings',
   operationId: 'getServiceSettings',
-  summary: 'Get the rating settings of services: the Apdex threshold, for all and for individual services',
+  summary: 'Get the Apdex thresholds: the default and those of individual services',
   role: 'viewer',
   response: ServiceSettings,
   handler: ({ caller }, { documents }) => readServiceSettings(documents.forTenant(caller.tenantId)),
@@ -18,7 +18,7 @@ export const putServiceSettings = defineOperation({
   method: 'PUT',
   path: '/api/service-settings',
   operationId: 'setServiceSettings',
-  summary: 'Set the rating settings of services; omitted fields are reset to their default',
+  summary: 'Set the Apdex thresholds of services; omitted fields are reset to their defaults',
   role: 'editor',
   audit: 'service-settings.update',
   body: ServiceSettings,
@@ -26,17 +26,18 @@ export const putServiceSettings = defineOperation({
   async handler({ caller, body, change }) {
     const names = body.services.map(({ service }) => service);
     const duplicateIndex = names.findIndex((name, index) => names.indexOf(name) !== index);
-    if (duplicateIndex >= 0) throw fieldError(`services.${duplicateIndex}.service`, 'appears twice in the list');
-    await change(async ({ forTenant, record, unchanged }) => {
+    if (duplicateIndex >= 0) throw createFieldError(`services.${duplicateIndex}.service`, 'appears twice in the list');
+    await change(async ({ forTenant, record, markUnchanged }) => {
       const documents = forTenant(caller.tenantId);
       const before = await readServiceSettings(documents);
-      if (hasAlready(before, body)) {
-        unchanged();
+      if (hasSameFields(before, body)) {
+        markUnchanged();
         return;
       }
-      const stored = documents.collection(serviceSettings);
-      if ((await stored.find(serviceSettingsId)) === undefined) await stored.insert({ id: serviceSettingsId, ...body });
-      else await stored.replace(serviceSettingsId, body);
+      const settingsCollection = documents.collection(serviceSettings);
+      if ((await settingsCollection.find(serviceSettingsId)) === undefined)
+        await settingsCollection.insert({ id: serviceSettingsId, ...body });
+      else await settingsCollection.replace(serviceSettingsId, body);
       record({ id: serviceSettingsId, before, after: body });
     });
     return body;

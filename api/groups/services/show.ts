@@ -4,7 +4,7 @@ import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness, Unknown } from '../../../queries/result.ts';
 import { apdexParameter, filterParameters } from '../../../subjects/services/chosen-activity.ts';
 import { readServiceParts, ServiceParts } from '../../../subjects/services/detail.ts';
-import { emptyService, readService, ServiceTotal } from '../../../subjects/services/inventory.ts';
+import { createEmptyService, readService, ServiceTotal } from '../../../subjects/services/inventory.ts';
 import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -44,6 +44,11 @@ export const showService = defineOperation({
       readServiceParts(reading, serviceQuery),
     ]);
     if (total === undefined) await requireService(reading, serviceQuery);
-    return { ...formatMinutes(minutes), ...(total ?? emptyService(params.name)), ...parts, partial: [...partial] };
+    return {
+      ...formatMinutes(minutes),
+      ...(total ?? createEmptyService(params.name)),
+      ...parts,
+      partial: [...partial],
+    };
   },
 });

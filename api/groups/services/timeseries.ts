@@ -35,7 +35,7 @@ export const listServiceSeries = defineOperation({
   }),
   response: Result,
   async handler({ caller, params, query }, ports) {
-    const started = performance.now();
+    const startedMs = performance.now();
     const reading = createReading(caller, ports);
     const { minutes } = parseMinutes('service', query, reading);
     const serviceQuery = { ...query, minutes, service: params.name };
@@ -43,12 +43,12 @@ export const listServiceSeries = defineOperation({
     await requireService(reading, serviceQuery);
     const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
     const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
-    const answer = await readServiceSeries(reading, { ...serviceQuery, stepMs, apdexThresholdMs });
+    const seriesResult = await readServiceSeries(reading, { ...serviceQuery, stepMs, apdexThresholdMs });
     return {
-      ...answer,
+      ...seriesResult,
       ...formatMinutes(minutes),
       stepMs,
-      cost: { rowsRead: 0, bytesRead: 0, elapsedMs: performance.now() - started, isCached: false },
+      cost: { rowsRead: 0, bytesRead: 0, elapsedMs: performance.now() - startedMs, isCached: false },
       freshness: { value: null, reason: 'not known yet' },
     };
   },

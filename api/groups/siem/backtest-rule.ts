@@ -5,7 +5,7 @@ import { DetectionSignal } from '../../../schemas/signals.ts';
 import { backtestLogs } from '../../../subjects/detections/backtest-logs.ts';
 import { createRuleDeploymentSource } from '../../../subjects/detections/rule-tests.ts';
 import { SignalEventView, toSignalEventView } from '../../../subjects/detections/stored-signals.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -22,7 +22,7 @@ export const backtestDetectionRule = defineOperation({
   method: 'POST',
   path: '/api/siem/rules/{id}/backtest',
   operationId: 'backtestDetectionRule',
-  summary: 'Run a rule on stored log records, which returns the same signals as the stream for the same records',
+  summary: 'Run a rule on stored log records; it returns the same signals as the stream does for these records',
   role: 'editor',
   unaudited: 'it changes nothing',
   budgetMs: 120_000,
@@ -46,17 +46,23 @@ export const backtestDetectionRule = defineOperation({
   async handler({ caller, params, body, signal }, ports) {
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     const rule = await tenantDocuments.collection(ruleResource.collection).find(params.id);
-    if (rule === undefined) throw notFound('detection rule');
+    if (rule === undefined) throw createNotFoundError('detection rule');
     const reading = createReading(caller, ports);
     const { nowMs } = reading;
     const range = parseRetainedRange(body, { caller: reading, signal: 'logs', nowMs });
-    const toDeploy = await createRuleDeploymentSource(rule, tenantDocuments);
+    const ruleDeploymentSource = await createRuleDeploymentSource(rule, tenantDocuments);
     const items = new Map<string, z.output<typeof BacktestSignal>>();
     const ids = new Set<string>();
     let scannedRecords = 0;
     const recordsQuery = { filter: { search: body.search, scope: 'account' as const }, range, limit: body.limit };
-    const run = { tenantId: caller.tenantId, nowMs, budgetMs: maxScanMs, signal, toDeploy };
-    const hasEvaluatedAll = await backtestLogs(reading, run, recordsQuery, ({ records, signals }) => {
+    const backtestOptions = {
+      tenantId: caller.tenantId,
+      nowMs,
+      budgetMs: maxScanMs,
+      signal,
+      toDeploy: ruleDeploymentSource,
+    };
+    const hasEvaluatedAll = await backtestLogs(reading, backtestOptions, recordsQuery, ({ records, signals }) => {
       scannedRecords += records;
       for (const { tenantId: _, events, ...rest } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
         const signalView = { ...rest, events: events.map(toSignalEventView) };

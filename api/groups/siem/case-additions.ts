@@ -18,7 +18,7 @@ export const commentOnCase = defineOperation({
   response: CommentView,
   handler: ({ caller, params, body, change }) =>
     change(async (scope) => {
-      const securityCase = await caseResource.writer(scope, caller).find(params.id);
+      const securityCase = await caseResource.createWriter(scope, caller).find(params.id);
       const { id, text, authorId, authorName, createdAt } = await scope
         .forTenant(caller.tenantId)
         .collection(caseComments)
@@ -58,18 +58,18 @@ export const attachCaseEvidence = defineOperation({
   response: EvidenceView,
   handler: ({ caller, params, body, change }) =>
     change(async (scope) => {
-      const securityCase = await caseResource.writer(scope, caller).find(params.id);
-      const stored = scope.forTenant(caller.tenantId).collection(caseEvidence);
+      const securityCase = await caseResource.createWriter(scope, caller).find(params.id);
+      const evidenceCollection = scope.forTenant(caller.tenantId).collection(caseEvidence);
       const hashedContent = hashContent(body.content);
       if (hashedContent.bytes > maxEvidenceBytes)
         throw new ApiError(
           'PAYLOAD_TOO_LARGE',
-          `evidence may have at most ${maxEvidenceBytes} bytes, this piece has ${hashedContent.bytes}`,
+          `evidence can have at most ${maxEvidenceBytes} bytes, but this file has ${hashedContent.bytes}`,
         );
-      if ((await stored.count({ caseId: securityCase.id })) >= maxEvidence)
+      if ((await evidenceCollection.count({ caseId: securityCase.id })) >= maxEvidence)
         throw new ApiError('CONFLICT', `a case can have at most ${maxEvidence} items of evidence: open another case`);
       const { name, description, mediaType } = body;
-      const after = await stored.insert({
+      const after = await evidenceCollection.insert({
         caseId: securityCase.id,
         name,
         description,

@@ -15,15 +15,17 @@ export const hashEvidence = (content: Buffer): string => createHash('sha256').up
 /** Returns the hash in an evidence id. It is part of the id, so that the audit chain contains it even after the details of a record were erased. */
 export const extractHash = (id: string): string => id.slice(0, 64);
 
-/** Returns the break of the first evidence, in the order of the audit chain, that is missing or was changed. */
+/** Returns the first evidence, in the order of the audit chain, that is missing or was changed. */
 export const findBrokenEvidence = async (
   documents: Documents,
   tenantId: string,
 ): Promise<{ kind: (typeof evidenceBreakKinds)[number]; sequence: number; message: string } | undefined> => {
   const tenantDocuments = documents.forTenant(tenantId);
   const evidenceCollection = tenantDocuments.collection(caseEvidence);
-  const attached = tenantDocuments.collection(auditRecords);
-  for await (const { sequence, resource } of iterateDocuments(attached, { filter: { action: attachEvidenceAction } })) {
+  const auditCollection = tenantDocuments.collection(auditRecords);
+  for await (const { sequence, resource } of iterateDocuments(auditCollection, {
+    filter: { action: attachEvidenceAction },
+  })) {
     const evidence = await evidenceCollection.find(resource.id);
     if (evidence === undefined)
       return {

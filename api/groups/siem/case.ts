@@ -10,10 +10,10 @@ import {
   type SecurityCase,
   securityCases,
 } from '../../../schemas/resources/security-case.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { requireMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 import { extractHash, hashEvidence } from './case-evidence.ts';
 
@@ -91,31 +91,32 @@ export const toEvidenceView = ({
   content,
   version: _version,
   updatedAt: _updatedAt,
-  ...shown
+  ...viewFields
 }: StoredMetadata & { readonly caseId: string; readonly content: string } & Omit<
     EvidenceView,
     'isIntact'
   >): EvidenceView => ({
-  ...shown,
-  isIntact: hashEvidence(Buffer.from(content, 'base64')) === extractHash(shown.id),
+  ...viewFields,
+  isIntact: hashEvidence(Buffer.from(content, 'base64')) === extractHash(viewFields.id),
 });
 
 const toDuration = (
-  { createdAt: from, closedAt }: { readonly createdAt: string; readonly closedAt: string | null },
-  until: string | null,
-  what: string,
+  { createdAt: startTime, closedAt }: { readonly createdAt: string; readonly closedAt: string | null },
+  endTime: string | null,
+  eventText: string,
 ): z.output<typeof Duration> =>
-  until === null
+  endTime === null
     ? {
         value: null,
-        reason: closedAt === null ? `it was not ${what} yet` : `it was closed, but it was never marked as ${what}`,
+        reason:
+          closedAt === null ? `it was not ${eventText} yet` : `it was closed, but it was never marked as ${eventText}`,
       }
-    : { value: (Date.parse(until) - Date.parse(from)) / 1000 };
+    : { value: (Date.parse(endTime) - Date.parse(startTime)) / 1000 };
 
-const readCommentsAndEvidence = async (own: TenantDocuments, caseId: string) => {
+const readCommentsAndEvidence = async (documents: TenantDocuments, caseId: string) => {
   const [comments, evidence] = await Promise.all([
-    own.collection(caseComments).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: 1000 }),
-    own.collection(caseEvidence).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: maxEvidence }),
+    documents.collection(caseComments).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: 1000 }),
+    documents.collection(caseEvidence).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: maxEvidence }),
   ]);
   return {
     comments: comments.items.map(({ id, text, authorId, authorName, createdAt }) => ({
@@ -130,15 +131,15 @@ const readCommentsAndEvidence = async (own: TenantDocuments, caseId: string) => 
 };
 
 /** Sets the times of response, containment and closing, each at the first change with this meaning. */
-const withTimes = (after: Document, before: Document | undefined, now: string): Document => {
+const setStateTimes = (after: Document, before: Document | undefined, now: string): Document => {
   const hasResponse = after.state !== 'open' || after.assigneeId !== null;
   const isClosed = after.state === 'closed';
   // A case that is closed without having been contained gets no containment time.
-  const contained = after.state === 'contained' ? now : null;
+  const newContainedAt = after.state === 'contained' ? now : null;
   return {
     ...after,
     respondedAt: before?.respondedAt ?? (hasResponse ? now : null),
-    containedAt: isClosed || contained !== null ? (before?.containedAt ?? contained) : null,
+    containedAt: isClosed || newContainedAt !== null ? (before?.containedAt ?? newContainedAt) : null,
     closedAt: isClosed ? (before?.closedAt ?? now) : null,
   };
 };
@@ -158,10 +159,10 @@ export const caseResource = defineResource<typeof CaseFields, Document, typeof C
   initial: ({ caller }) => ({ openedBy: caller.actor.id, respondedAt: null, containedAt: null, closedAt: null }),
   async prepare(after, { before, caller, forTenant, ports }) {
     if (after.resolution !== null && after.state !== 'closed')
-      throw fieldError('resolution', 'requires "state": "closed"');
+      throw createFieldError('resolution', 'requires "state": "closed"');
     const { assigneeId } = after;
     if (assigneeId !== before?.assigneeId) await requireMember(forTenant(caller.tenantId), assigneeId);
-    return withTimes(after, before, new Date(ports.clock.now()).toISOString());
+    return setStateTimes(after, before, new Date(ports.clock.now()).toISOString());
   },
   async show(documents, { caller, ports }) {
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
@@ -179,11 +180,11 @@ export const caseResource = defineResource<typeof CaseFields, Document, typeof C
     searched: ['title', 'summary'],
     sorts: ['createdAt', 'updatedAt', 'title'],
     filters: {
-      state: equals('state', z.enum(caseStates)),
-      severity: equals('severity', z.enum(caseSeverities)),
-      assigneeId: equals('assigneeId'),
-      tag: equals('tags'),
-      signalId: equals('signalIds'),
+      state: createEqualsFilter('state', z.enum(caseStates)),
+      severity: createEqualsFilter('severity', z.enum(caseSeverities)),
+      assigneeId: createEqualsFilter('assigneeId'),
+      tag: createEqualsFilter('tags'),
+      signalId: createEqualsFilter('signalIds'),
     },
   },
 });

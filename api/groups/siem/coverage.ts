@@ -14,7 +14,7 @@ import { findRuleTelemetry } from '../../../subjects/detections/telemetry.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { ruleResource } from './rule.ts';
-import { readSentTelemetry } from './telemetry.ts';
+import { readRuleTelemetry } from './telemetry.ts';
 
 const countFields = {
   rules: z.int(),
@@ -59,7 +59,7 @@ const CoverageView = z.strictObject({
 
 const readCoveringRules = async (
   tenantDocuments: TenantDocuments,
-  { tables, telemetry }: Awaited<ReturnType<typeof readSentTelemetry>>,
+  { tables, telemetry }: Awaited<ReturnType<typeof readRuleTelemetry>>,
 ): Promise<CoveringRule[]> => {
   const rules: Omit<CoveringRule, 'isSeen'>[] = [];
   const ruleDocuments = tenantDocuments.collection(ruleResource.collection);
@@ -167,7 +167,7 @@ export const getMitreCoverage = defineOperation({
     const toNs = BigInt(ports.clock.now()) * 1_000_000n;
     const range = { from: toNs - BigInt(query.days) * 86_400_000_000_000n, to: toNs };
     const [sentTelemetry, signals] = await Promise.all([
-      readSentTelemetry({ caller, ports }, query.days),
+      readRuleTelemetry({ caller, ports }, query.days),
       countSignals(createReading(caller, ports), { range }),
     ]);
     const rules = await readCoveringRules(ports.documents.forTenant(caller.tenantId), sentTelemetry);

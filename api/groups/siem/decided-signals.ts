@@ -7,9 +7,9 @@ import { ApiError } from '../../errors.ts';
 const maxDecidedSignals = 10_000;
 
 /** Returns the ids of the signals whose triage decision matches a filter. Throws if there are too many. */
-export const readDecidedSignalIds = async (own: TenantDocuments, filter: Filter): Promise<string[]> => {
+export const readDecidedSignalIds = async (documents: TenantDocuments, filter: Filter): Promise<string[]> => {
   const ids: string[] = [];
-  for await (const { id } of iterateDocuments(own.collection(signalTriages), { filter })) {
+  for await (const { id } of iterateDocuments(documents.collection(signalTriages), { filter })) {
     ids.push(id);
     if (ids.length > maxDecidedSignals)
       throw new ApiError(

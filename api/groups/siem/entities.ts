@@ -9,12 +9,12 @@ import {
   uint64Pattern,
 } from '../../../queries/cursor.ts';
 import { getRetentionDays } from '../../../queries/range.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
 import { type EntityRisk, type RiskQuery, readEntityRisk } from '../../../subjects/detections/entity-risk.ts';
 import { entityTypes } from '../../../subjects/detections/fields/entities.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -34,7 +34,9 @@ const parameters = {
     .min(1)
     .max(2160)
     .default(24)
-    .describe("Half-life of a signal's risk in hours: half remains after it, a quarter after twice the time"),
+    .describe(
+      "Half-life of a signal's risk in hours: half of the risk remains after this time, a quarter after twice this time",
+    ),
 };
 
 const Entity = z.strictObject({
@@ -82,14 +84,14 @@ const toEntityView = ({ entity, score, signals, lastMs, shares }: EntityRisk): z
 const createRiskQuery = async (
   query: { readonly days: number; readonly halfLifeHours: number },
   atMs: number,
-  { caller, ports, reading }: { readonly caller: Caller; readonly ports: Ports; readonly reading: Reading },
+  { caller, ports, reading }: { readonly caller: Caller; readonly ports: Ports; readonly reading: TenantReader },
 ): Promise<Omit<RiskQuery, 'shares'>> => {
   const days = Math.min(query.days, getRetentionDays(reading.plan, 'detections'));
   // A decision is never earlier than its signal.
   const since = new Date(atMs - days * 86_400_000).toISOString();
   const filter = { state: 'closed', verdict: 'false-positive', changedAt: { $gte: since } };
   const falsePositiveIds = await readDecidedSignalIds(ports.documents.forTenant(caller.tenantId), filter);
-  return { atMs, days, halfLifeHours: query.halfLifeHours, without: falsePositiveIds };
+  return { atMs, days, halfLifeHours: query.halfLifeHours, excludedIds: falsePositiveIds };
 };
 
 const cursorKind = 'siem-entities';
@@ -111,17 +113,17 @@ export const listEntities = defineOperation({
     const reading = createReading(caller, ports);
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const atMs = page?.atMs ?? Math.trunc(reading.nowMs);
-    const question = await createRiskQuery(query, atMs, { caller, ports, reading });
+    const riskQuery = await createRiskQuery(query, atMs, { caller, ports, reading });
     const entityRisks = await readEntityRisk(
       reading,
-      { ...question, type: query.type, shares: 5 },
+      { ...riskQuery, type: query.type, shares: 5 },
       { limit: query.limit + 1, after: page?.after },
     );
     const items = entityRisks.slice(0, query.limit);
     const last = entityRisks.length > query.limit ? items.at(-1) : undefined;
     return {
       asOf: new Date(atMs).toISOString(),
-      days: question.days,
+      days: riskQuery.days,
       halfLifeHours: query.halfLifeHours,
       items: items.map(toEntityView),
       nextCursor:
@@ -156,15 +158,15 @@ export const getEntity = defineOperation({
   async handler({ caller, params, query }, ports) {
     const reading = createReading(caller, ports);
     const atMs = Math.trunc(reading.nowMs);
-    const question = await createRiskQuery(query, atMs, { caller, ports, reading });
+    const riskQuery = await createRiskQuery(query, atMs, { caller, ports, reading });
     const entity = `${params.type} ${params.value}`;
-    const [found] = await readEntityRisk(reading, { ...question, entity, shares: 200 }, { limit: 1 });
-    if (found === undefined) throw notFound('entity with signals');
+    const [entityRisk] = await readEntityRisk(reading, { ...riskQuery, entity, shares: 200 }, { limit: 1 });
+    if (entityRisk === undefined) throw createNotFoundError('entity with signals');
     return {
       asOf: new Date(atMs).toISOString(),
-      days: question.days,
+      days: riskQuery.days,
       halfLifeHours: query.halfLifeHours,
-      ...toEntityView(found),
+      ...toEntityView(entityRisk),
     };
   },
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../schemas/resources/threat-intel.ts';
 import { ApiError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { createSecretSchema, maskSecrets } from '../../resources/resource-secrets.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
@@ -78,7 +78,7 @@ export const FeedFields = z.strictObject({
     .min(1024)
     .max(128 * 1024 * 1024)
     .default(32 * 1024 * 1024)
-    .describe('Maximum size of an answer; larger answers are rejected'),
+    .describe('Maximum size of a response; larger responses are rejected'),
   maxIndicators: z
     .int()
     .min(1)
@@ -158,7 +158,7 @@ export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof
     authentication: { type: 'basic', username: 'oiq', password: 'the password of the partner' },
   },
   secrets: feedSecrets,
-  list: { searched: ['name', 'description'], filters: { type: equals('location.type') } },
+  list: { searched: ['name', 'description'], filters: { type: createEqualsFilter('location.type') } },
   view: FeedView,
   live: true,
   async show(feeds, { caller, ports }) {

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { rangeParameters } from '../../../queries/range.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import {
@@ -13,15 +13,15 @@ import {
   fileBaselines,
 } from '../../../schemas/resources/file-baseline.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
-import { eventsRange } from '../../../subjects/events/events.ts';
+import { parseEventsRange } from '../../../subjects/events/events.ts';
 import { readFiles } from '../../../subjects/file-integrity/stored.ts';
 import { type Caller, requirePerson } from '../../callers/caller.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { parsePrecondition } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
@@ -78,9 +78,9 @@ const updateApproval = (after: Document, before: Document | undefined, caller: C
   if (after.state === 'proposed') return { ...after, approvedAt: null, approvedBy: null, retiredAt: null };
   if (after.state === 'retired') return { ...after, retiredAt: now };
   if (after.files === 0)
-    throw fieldError(
+    throw createFieldError(
       'state',
-      'cannot be approved: no file was seen there. Try again after changes have landed, or specify "files"',
+      'cannot be approved: no file was observed there. Try again after changes were stored, or specify "files"',
     );
   return { ...after, approvedAt: now, approvedBy: requirePerson(caller).actor.id, retiredAt: null };
 };
@@ -105,7 +105,7 @@ export const baselineResource = defineResource<typeof BaselineFields, Document, 
   view: BaselineView,
   requiresIfMatch: true,
   show: (documents) => documents,
-  list: { filters: { state: equals('state', z.enum(baselineStates)) } },
+  list: { filters: { state: createEqualsFilter('state', z.enum(baselineStates)) } },
   prepare(after, { before, caller, ports }) {
     return updateApproval(after, before, caller, new Date(ports.clock.now()).toISOString());
   },
@@ -131,17 +131,17 @@ const CaptureRequest = z.strictObject({
     .min(1)
     .max(maxFiles)
     .optional()
-    .describe('The files with their states, if known; by default as last observed'),
+    .describe('The files with their states; default: the last observed states'),
 });
 
-const longestRetentionDays = ({ plan }: Reading): number =>
+const getLongestRetentionDays = ({ plan }: TenantReader): number =>
   Math.max(...signals.map((signal) => plan.retentionDays[signal]));
 
 const readObservedFiles = async (
   { hosts, paths, from, to }: z.output<typeof CaptureRequest>,
-  reading: Reading,
+  reading: TenantReader,
 ): Promise<{ readonly files: readonly BaselineFile[]; readonly from: bigint; readonly to: bigint }> => {
-  const range = eventsRange({ from: from ?? `now-${longestRetentionDays(reading)}d`, to }, reading);
+  const range = parseEventsRange({ from: from ?? `now-${getLongestRetentionDays(reading)}d`, to }, reading);
   const files = await readFiles(reading, { hosts, paths }, range);
   if (files === undefined || files.length > maxFiles)
     throw new ApiError('CONFLICT', `a baseline can have at most ${maxFiles} files: specify fewer paths or hosts`);
@@ -154,7 +154,8 @@ export const captureFileBaseline = defineOperation({
   method: 'POST',
   path: '/api/siem/fim/baselines',
   operationId: 'takeFileBaseline',
-  summary: 'Create a baseline of files as last observed, or with given states; it counts once it is approved',
+  summary:
+    'Create a baseline of files from their last observed or the specified states; it takes effect when it is approved',
   role: 'editor',
   audit: 'file-baseline.create',
   maxBodyBytes: 8_000_000,
@@ -164,14 +165,14 @@ export const captureFileBaseline = defineOperation({
     const reading = createReading(caller, ports);
     const now = new Date(ports.clock.now()).toISOString();
     const snapshot = body.files === undefined ? await readObservedFiles(body, reading) : undefined;
-    const sortedFiles = (snapshot?.files ?? body.files ?? []).toSorted((one, other) =>
-      one.path < other.path ? -1 : 1,
+    const sortedFiles = (snapshot?.files ?? body.files ?? []).toSorted((first, second) =>
+      first.path < second.path ? -1 : 1,
     );
     const files = [...new Map(sortedFiles.map((file) => [file.path, file])).values()];
     const { from: _from, to: _to, files: _files, ...fields } = body;
     const after = await change(async (scope) => {
-      const stored = scope.forTenant(caller.tenantId);
-      if ((await stored.collection(fileBaselines).count()) >= maxBaselines)
+      const tenantDocuments = scope.forTenant(caller.tenantId);
+      if ((await tenantDocuments.collection(fileBaselines).count()) >= maxBaselines)
         throw new ApiError('CONFLICT', `an organization has at most ${maxBaselines} baselines: delete one`);
       const id = randomUUID();
       const document: Document = {
@@ -186,18 +187,18 @@ export const captureFileBaseline = defineOperation({
         retiredAt: null,
       };
       const createdBaseline = await baselineResource
-        .writer(scope, caller)
+        .createWriter(scope, caller)
         .create({ ...updateApproval(document, undefined, caller, now), id } as Document);
-      for (let part = 0; part * filesPerPart < files.length; part++)
-        await stored.collection(fileBaselineParts).insert({
-          id: `${id}-${part}`,
+      for (let partIndex = 0; partIndex * filesPerPart < files.length; partIndex++)
+        await tenantDocuments.collection(fileBaselineParts).insert({
+          id: `${id}-${partIndex}`,
           baselineId: id,
-          part,
-          files: files.slice(part * filesPerPart, (part + 1) * filesPerPart),
+          part: partIndex,
+          files: files.slice(partIndex * filesPerPart, (partIndex + 1) * filesPerPart),
         });
       return createdBaseline;
     });
-    return baselineResource.answer(after, { caller, request }, ports);
+    return baselineResource.sendView(after, { caller, request }, ports);
   },
 });
 
@@ -219,16 +220,16 @@ export const listBaselineFiles = defineOperation({
   async handler({ caller, params, query }, { documents }) {
     const tenantDocuments = documents.forTenant(caller.tenantId);
     const baseline = await tenantDocuments.collection(fileBaselines).find(params.id);
-    if (baseline === undefined) throw notFound('file baseline');
-    const number = Number(query.cursor ?? 0);
-    const filesPart = await tenantDocuments.collection(fileBaselineParts).find(`${baseline.id}-${number}`);
-    const hasNext = (number + 1) * filesPerPart < baseline.files;
+    if (baseline === undefined) throw createNotFoundError('file baseline');
+    const partIndex = Number(query.cursor ?? 0);
+    const filesPart = await tenantDocuments.collection(fileBaselineParts).find(`${baseline.id}-${partIndex}`);
+    const hasNext = (partIndex + 1) * filesPerPart < baseline.files;
     return {
       items: (filesPart?.files ?? []).map(({ path, states }) => ({
         path,
         states: states.map((state) => ({ ...state })),
       })),
-      nextCursor: hasNext ? String(number + 1) : null,
+      nextCursor: hasNext ? String(partIndex + 1) : null,
     };
   },
 });
@@ -237,7 +238,7 @@ export const deleteFileBaseline = defineOperation({
   method: 'DELETE',
   path: '/api/siem/fim/baselines/{id}',
   operationId: 'deleteFileBaseline',
-  summary: 'Delete a baseline, which removes its approvals. Retire it instead to preserve them',
+  summary: 'Delete a baseline and its approvals; to preserve the approvals, retire it instead',
   role: 'editor',
   audit: 'file-baseline.delete',
   versions: 'require',
@@ -246,7 +247,7 @@ export const deleteFileBaseline = defineOperation({
   async handler({ caller, params, change, request }) {
     const precondition = parsePrecondition(request);
     return await change(async (scope) => {
-      const { id } = await baselineResource.writer(scope, caller).remove(params.id, { precondition });
+      const { id } = await baselineResource.createWriter(scope, caller).remove(params.id, { precondition });
       const parts = scope.forTenant(caller.tenantId).collection(fileBaselineParts);
       for await (const part of iterateDocuments(parts, { filter: { baselineId: id } })) await parts.delete(part.id);
       return { id };

@@ -79,9 +79,9 @@ const Summary = z
     isComplete: z.boolean().describe('false if there are more changes than the verdicts were counted for'),
   })
   .nullable()
-  .describe('For the whole range, for all verdicts; null if not requested');
+  .describe('Of the whole range and all verdicts; null if not requested');
 
-const listOfNames = (names: readonly string[]) =>
+const createNameListSchema = (names: readonly string[]) =>
   z
     .string()
     .max(256)
@@ -98,39 +98,39 @@ const readPage = async (
   filter: ChangeFilter,
   page: HistoryPage,
   requestedVerdicts: readonly string[] | undefined,
-): Promise<{ readonly shown: JudgedChange[]; readonly next: JudgedChange | undefined }> => {
+): Promise<{ readonly items: JudgedChange[]; readonly next: JudgedChange | undefined }> => {
   const limit = page.limit - 1;
-  const shown: JudgedChange[] = [];
-  let scanned = 0;
-  for await (const judged of readJudgedChanges(
+  const items: JudgedChange[] = [];
+  let scannedCount = 0;
+  for await (const judgedChanges of readJudgedChanges(
     judgingContext,
     filter,
     page,
     requestedVerdicts === undefined ? page.limit : undefined,
   )) {
-    const matching = judged.filter(
+    const matching = judgedChanges.filter(
       ({ judgement }) => requestedVerdicts === undefined || requestedVerdicts.includes(judgement.verdict),
     );
-    const freeCount = limit - shown.length;
-    shown.push(...matching.slice(0, freeCount));
-    if (matching.length > freeCount) return { shown, next: shown.at(-1) };
-    scanned += judged.length;
-    if (scanned >= maxScannedChanges) return { shown, next: judged.at(-1) };
+    const remainingCount = limit - items.length;
+    items.push(...matching.slice(0, remainingCount));
+    if (matching.length > remainingCount) return { items, next: items.at(-1) };
+    scannedCount += judgedChanges.length;
+    if (scannedCount >= maxScannedChanges) return { items, next: judgedChanges.at(-1) };
   }
-  return { shown, next: undefined };
+  return { items, next: undefined };
 };
 
-const summarize = async (
-  judging: JudgingContext,
+const summarizeChanges = async (
+  judgingContext: JudgingContext,
   filter: ChangeFilter,
   { range }: HistoryPage,
 ): Promise<z.input<typeof Summary>> => {
-  const counts = await countChanges(judging.reading, filter, range);
+  const counts = await countChanges(judgingContext.reading, filter, range);
   const byVerdict: Record<Verdict, number> = { approved: 0, expected: 0, unapproved: 0, unknown: 0 };
   let summarizedCount = 0;
-  for await (const judged of readJudgedChanges(judging, filter, { range })) {
-    for (const { judgement } of judged) byVerdict[judgement.verdict]++;
-    summarizedCount += judged.length;
+  for await (const judgedChanges of readJudgedChanges(judgingContext, filter, { range })) {
+    for (const { judgement } of judgedChanges) byVerdict[judgement.verdict]++;
+    summarizedCount += judgedChanges.length;
     if (summarizedCount >= maxSummarizedChanges) break;
   }
   return {
@@ -153,7 +153,7 @@ export const listFileChanges = defineOperation({
     ...projectScopeParameters,
     host: z.string().min(1).max(512).optional(),
     path: z.string().min(1).max(4096).optional().describe('Files at and below this path'),
-    action: listOfNames(fileActions).describe(`Comma-separated, of ${fileActions.join(', ')}`),
+    action: createNameListSchema(fileActions).describe(`Comma-separated, of ${fileActions.join(', ')}`),
     source: z.enum(fileSources).optional(),
     user: z.string().min(1).max(512).optional(),
     process: z.string().min(1).max(4096).optional(),
@@ -162,7 +162,7 @@ export const listFileChanges = defineOperation({
       .regex(/^[0-9A-Fa-f]{32,64}$/, 'must be a hash in hexadecimal')
       .optional()
       .describe('Hash of the file before or after'),
-    verdict: listOfNames(verdicts).describe(`Comma-separated, of ${verdicts.join(', ')}`),
+    verdict: createNameListSchema(verdicts).describe(`Comma-separated, of ${verdicts.join(', ')}`),
     windowSeconds: z.coerce
       .number()
       .int()
@@ -170,7 +170,7 @@ export const listFileChanges = defineOperation({
       .max(86_400)
       .default(defaultWindowSeconds)
       .describe('Maximum time between a change and the package or deployment that explains it'),
-    summary: z.enum(['true']).optional().describe('true: the answer includes a summary'),
+    summary: z.enum(['true']).optional().describe('true: the response includes a summary'),
   }),
   response: z.strictObject({ items: z.array(ChangeView), nextCursor: z.string().nullable(), summary: Summary }),
   async handler({ caller, query }, ports) {
@@ -178,14 +178,18 @@ export const listFileChanges = defineOperation({
     const page = parseHistoryPage('fim', query, reading);
     const { host, path, source, user, process, hash, projectId, scope } = query;
     const filter = { host, path, source, user, process, hash, projectId, scope, actions: query.action?.split(',') };
-    const judging = { reading, own: ports.documents.forTenant(caller.tenantId), windowMs: query.windowSeconds * 1000 };
-    const [{ shown, next }, summary] = await Promise.all([
-      readPage(judging, filter, page, query.verdict?.split(',')),
-      query.summary === undefined ? null : summarize(judging, filter, page),
+    const judgingContext = {
+      reading,
+      tenantDocuments: ports.documents.forTenant(caller.tenantId),
+      windowMs: query.windowSeconds * 1000,
+    };
+    const [{ items, next }, summary] = await Promise.all([
+      readPage(judgingContext, filter, page, query.verdict?.split(',')),
+      query.summary === undefined ? null : summarizeChanges(judgingContext, filter, page),
     ]);
     const { from, to } = page.range;
     return {
-      items: shown.map(toView),
+      items: items.map(toView),
       nextCursor:
         next === undefined ? null : encodeCursor('fim', [from, to, next.change.ms, encodeText(next.change.id)]),
       summary,

@@ -20,10 +20,10 @@ import { runTests } from '../../../subjects/detections/rule-tests.ts';
 import { findRuleTelemetry } from '../../../subjects/detections/telemetry.ts';
 import { findWarnings } from '../../../subjects/detections/warnings.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { deriveFields, parseRuleFields, type RuleDocument, ruleResource } from './rule.ts';
-import { readSentTelemetry } from './telemetry.ts';
+import { readRuleTelemetry } from './telemetry.ts';
 
 const outcomes = ['created', 'changed', 'unchanged', 'refused', 'deleted', 'absent'] as const;
 
@@ -53,7 +53,7 @@ const disabledMessage = 'it is not enabled';
 const documentsPerBatch = 50;
 
 /** Returns the id of a document. A document without an id gets the same derived id at every import. */
-const documentId = (document: SigmaDocument): string => {
+const getDocumentId = (document: SigmaDocument): string => {
   if (document.id !== '') return document.id;
   const source = document.kind === 'correlation' ? [] : document.logsource;
   const hash = createHash('sha256')
@@ -65,42 +65,44 @@ const documentId = (document: SigmaDocument): string => {
 const readDocuments = async (
   reader: WorkerRequester,
   files: readonly SigmaFile[],
-): Promise<{ readonly given: ImportedDocument[]; readonly refused: Item[] }> => {
-  const given: ImportedDocument[] = [];
-  const refused: Item[] = [];
+): Promise<{ readonly importedDocuments: ImportedDocument[]; readonly rejectedItems: Item[] }> => {
+  const importedDocuments: ImportedDocument[] = [];
+  const rejectedItems: Item[] = [];
   const ids = new Set<string>();
   const texts = files.map(({ source }) => source);
   for (const [index, { documents, errors }] of (await readRulesInWorker(reader, texts)).entries()) {
     const file = files[index]?.name ?? '';
     const locationPrefix = file === '' ? '' : `${file}: `;
-    for (const faults of Map.groupBy(errors, ({ document }) => document).values())
-      refused.push({
+    for (const documentErrors of Map.groupBy(errors, ({ document }) => document).values())
+      rejectedItems.push({
         ruleId: '',
-        title: faults[0]?.title ?? '',
+        title: documentErrors[0]?.title ?? '',
         outcome: 'refused',
-        message: locationPrefix + faults.map(formatSigmaError).join('; '),
+        message: locationPrefix + documentErrors.map(formatSigmaError).join('; '),
       });
     for (const document of documents) {
-      const id = documentId(document);
+      const id = getDocumentId(document);
       if (ids.has(id))
-        refused.push({
+        rejectedItems.push({
           ruleId: id,
           title: document.title,
           outcome: 'refused',
           message: `${locationPrefix}another document of this import has the id ${id}`,
         });
-      else given.push({ file, document, id });
+      else importedDocuments.push({ file, document, id });
       ids.add(id);
     }
   }
-  return { given, refused };
+  return { importedDocuments, rejectedItems };
 };
 
 /** Top-level fields in which two documents differ. */
 const findDifferingFields = (before: string, after: string): string[] => {
-  const [one, other] = [before, after].map((source) => (parseYaml(source).value() ?? {}) as Record<string, unknown>);
-  return [...new Set([...Object.keys(one ?? {}), ...Object.keys(other ?? {})])].filter(
-    (name) => !isDeepStrictEqual(one?.[name], other?.[name]),
+  const [beforeFields, afterFields] = [before, after].map(
+    (source) => (parseYaml(source).value() ?? {}) as Record<string, unknown>,
+  );
+  return [...new Set([...Object.keys(beforeFields ?? {}), ...Object.keys(afterFields ?? {})])].filter(
+    (name) => !isDeepStrictEqual(beforeFields?.[name], afterFields?.[name]),
   );
 };
 
@@ -108,7 +110,7 @@ const Query = z.strictObject({
   dryRun: z
     .enum(['true', 'false'])
     .optional()
-    .describe('true: nothing is written; the answer contains the expected result'),
+    .describe('true: nothing is written; the response contains the expected result'),
   enabled: z.enum(['true', 'false']).optional().describe('false: new rules are disabled'),
   status: z
     .string()
@@ -140,12 +142,12 @@ const isEnabled = ({ status, level }: SigmaDocument, { enabled, status: statuses
   (statuses === undefined || (status !== undefined && statuses.split(',').includes(status))) &&
   (minLevel === undefined || sigmaLevels.indexOf(level ?? 'medium') >= sigmaLevels.indexOf(minLevel));
 
-/** Plans the import of a document: the result to report, and the rule to store. Settings made by the team are kept. */
+/** Plans the import of a document: the result to report, and the rule to store. Settings that the team made are preserved. */
 const planImport = async (
   { document, id }: ImportedDocument,
   before: (RuleDocument & StoredMetadata) | undefined,
   query: Query,
-  own: Parameters<typeof runTests>[2],
+  tenantDocuments: Parameters<typeof runTests>[2],
 ): Promise<{ readonly item: Item; readonly next?: RuleDocument }> => {
   const base = { ruleId: id, title: document.title };
   const scope = before?.scope ?? '';
@@ -169,25 +171,29 @@ const planImport = async (
     return { item: { ...base, outcome: 'created', message: next.enabled ? '' : disabledMessage }, next };
   const fields = [...findDifferingFields(before.source, document.source), ...(next.scope === scope ? [] : ['scope'])];
   if (fields.length === 0) return { item: { ...base, outcome: 'unchanged', message: '' } };
-  const [failed] = next.mayFailTests ? [] : await runTests({ document, anySource: next.anySource }, next.tests, own);
-  if (failed !== undefined)
-    return { item: { ...base, outcome: 'refused', message: `${failed.path}: ${failed.message}` } };
+  const [failedTest] = next.mayFailTests
+    ? []
+    : await runTests({ document, anySource: next.anySource }, next.tests, tenantDocuments);
+  if (failedTest !== undefined)
+    return { item: { ...base, outcome: 'refused', message: `${failedTest.path}: ${failedTest.message}` } };
   return { item: { ...base, outcome: 'changed', message: `changes ${fields.join(', ')}` }, next };
 };
 
 /** Deletes rules of a scope that are not among the documents, if requested and if the documents are complete. */
 const pruneScope = async (
   ids: ReadonlySet<string>,
-  hasRefused: boolean,
-  { query, own, remove }: Pruning,
+  hasRejected: boolean,
+  { query, tenantDocuments, remove }: PruneContext,
 ): Promise<Item[]> => {
   const { scope } = query;
   if (scope === undefined) return [];
   const items: Item[] = [];
-  for await (const { id, title } of iterateDocuments(own.collection(ruleResource.collection), { filter: { scope } }))
+  for await (const { id, title } of iterateDocuments(tenantDocuments.collection(ruleResource.collection), {
+    filter: { scope },
+  }))
     if (!ids.has(id)) items.push({ ruleId: id, title, outcome: 'absent', message: `it belongs to the scope ${scope}` });
   if (query.prune !== 'true') return items;
-  if (hasRefused)
+  if (hasRejected)
     return items.map((item) => ({
       ...item,
       message: `${item.message}; nothing is deleted while documents are rejected`,
@@ -197,9 +203,9 @@ const pruneScope = async (
       await remove(items.slice(from, from + documentsPerBatch).map(({ ruleId }) => ruleId));
   return items.map((item) => ({ ...item, outcome: 'deleted' }));
 };
-interface Pruning {
+interface PruneContext {
   readonly query: Query;
-  readonly own: TenantDocuments;
+  readonly tenantDocuments: TenantDocuments;
   remove(ids: readonly string[]): Promise<void>;
 }
 
@@ -224,81 +230,82 @@ export const importDetectionRules = defineOperation({
   alsoAccepts: {
     'application/yaml': (bytes) => ({ files: [{ name: '', source: Buffer.from(bytes).toString('utf8') }] }),
     'application/zip': async (bytes, caller) => {
-      const read = await readArchiveInWorker({ tenantId: caller?.tenantId ?? '' }, bytes);
-      if ('problem' in read) throw fieldError('', read.problem);
-      return read;
+      const archive = await readArchiveInWorker({ tenantId: caller?.tenantId ?? '' }, bytes);
+      if ('problem' in archive) throw createFieldError('', archive.problem);
+      return archive;
     },
   },
   response: z.strictObject({ items: z.array(Item) }),
   async handler({ caller, query, body, change, signal }, ports) {
-    const { given, refused } = await readDocuments({ tenantId: caller.tenantId, signal }, body.files);
-    if (given.length + refused.length === 0) throw fieldError('files', 'contain no Sigma document');
+    const { importedDocuments, rejectedItems } = await readDocuments({ tenantId: caller.tenantId, signal }, body.files);
+    if (importedDocuments.length + rejectedItems.length === 0)
+      throw createFieldError('files', 'contain no Sigma document');
     if (query.prune === 'true' && query.scope === undefined)
-      throw fieldError('prune', 'needs a scope: only rules of that scope are deleted');
-    const own = ports.documents.forTenant(caller.tenantId);
-    const { tables, telemetry } = await readSentTelemetry({ caller, ports });
+      throw createFieldError('prune', 'needs a scope: only rules of that scope are deleted');
+    const tenantDocuments = ports.documents.forTenant(caller.tenantId);
+    const { tables, telemetry } = await readRuleTelemetry({ caller, ports });
     const items: Item[] = [];
-    for (let from = 0; from < given.length; from += documentsPerBatch) {
-      const batch = given.slice(from, from + documentsPerBatch);
+    for (let from = 0; from < importedDocuments.length; from += documentsPerBatch) {
+      const batch = importedDocuments.slice(from, from + documentsPerBatch);
       if (query.dryRun === 'true')
         for (const each of batch) {
-          const before = await own.collection(ruleResource.collection).find(each.id);
-          items.push((await planImport(each, before, query, own)).item);
+          const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
+          items.push((await planImport(each, before, query, tenantDocuments)).item);
         }
       else items.push(...(await change((scope) => writeBatch(scope, batch, { caller, query }))));
     }
-    const added = items.filter(({ outcome, message }) => outcome === 'created' && message !== disabledMessage);
-    if (query.dryRun !== 'true' && added.length > 0)
-      await own.collection(retroHunts).insert(
+    const enabledItems = items.filter(({ outcome, message }) => outcome === 'created' && message !== disabledMessage);
+    if (query.dryRun !== 'true' && enabledItems.length > 0)
+      await tenantDocuments.collection(retroHunts).insert(
         createHunt(
-          added.map(({ ruleId }) => ruleId),
+          enabledItems.map(({ ruleId }) => ruleId),
           ports.clock.now(),
         ),
       );
-    const documents = new Map(given.map(({ id, document }) => [id, document]));
-    const warned = items.map((item): Item => {
+    const documents = new Map(importedDocuments.map(({ id, document }) => [id, document]));
+    const importedItems = items.map((item): Item => {
       const document = documents.get(item.ruleId);
       if (document === undefined || (item.outcome !== 'created' && item.outcome !== 'changed')) return item;
       const { isSeen, reason } = findRuleTelemetry(document, tables, telemetry);
-      const unsent = isSeen === false ? [`the required telemetry is not sent: ${reason}`] : [];
-      const texts = [item.message, ...unsent, ...findWarnings(document, tables)];
-      return { ...item, message: texts.filter((text) => text !== '').join('; ') };
+      const telemetryWarnings = isSeen === false ? [`the required telemetry is not sent: ${reason}`] : [];
+      const messages = [item.message, ...telemetryWarnings, ...findWarnings(document, tables)];
+      return { ...item, message: messages.filter((text) => text !== '').join('; ') };
     });
-    const hasRefused = refused.length > 0 || items.some(({ outcome }) => outcome === 'refused');
-    const pruned = await pruneScope(new Set(documents.keys()), hasRefused, {
+    const hasRejected = rejectedItems.length > 0 || items.some(({ outcome }) => outcome === 'refused');
+    const prunedItems = await pruneScope(new Set(documents.keys()), hasRejected, {
       query,
-      own,
+      tenantDocuments,
       remove: (ids) =>
         change(async (scope) => {
-          const writer = ruleResource.writer(scope, caller);
+          const writer = ruleResource.createWriter(scope, caller);
           for (const id of ids) await writer.remove(id, { action: 'detection-rule.delete' });
         }),
     });
-    return { items: [...warned, ...pruned, ...refused] };
+    return { items: [...importedItems, ...prunedItems, ...rejectedItems] };
   },
 });
 
-type Scope = Parameters<typeof ruleResource.writer>[0];
+type Scope = Parameters<typeof ruleResource.createWriter>[0];
 
 const writeBatch = async (
   scope: Scope,
-  part: readonly ImportedDocument[],
+  batch: readonly ImportedDocument[],
   { caller, query }: { readonly caller: Caller; readonly query: Query },
 ): Promise<Item[]> => {
-  const own = scope.forTenant(caller.tenantId);
-  const writer = ruleResource.writer(scope, caller);
+  const tenantDocuments = scope.forTenant(caller.tenantId);
+  const writer = ruleResource.createWriter(scope, caller);
   const items: Item[] = [];
-  let written = 0;
-  for (const each of part) {
-    const before = await own.collection(ruleResource.collection).find(each.id);
-    const { item, next } = await planImport(each, before, query, own);
+  let writtenCount = 0;
+  for (const each of batch) {
+    const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
+    const { item, next } = await planImport(each, before, query, tenantDocuments);
     items.push(item);
     if (next === undefined) continue;
-    written++;
+    writtenCount++;
     if (before === undefined) await writer.create({ ...next, id: each.id }, { action: 'detection-rule.create' });
     else await writer.change(each.id, () => next, { action: 'detection-rule.replace' });
   }
-  if (written === 0) scope.unchanged();
+  if (writtenCount === 0) scope.markUnchanged();
   return items;
 };
 

@@ -3,13 +3,13 @@ import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { indicatorTypes, type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import { computeScore, toScoreInputs } from '../../../subjects/threat-intel/indicator.ts';
 import { addBlock } from '../../../subjects/threat-intel/write-indicators.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {
-  equals,
+  createEqualsFilter,
+  createListParameters,
   type ListDefinition,
   type ListParameters,
-  listParameters,
   readPage,
 } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -21,7 +21,7 @@ const TimeWithOffset = z.iso.datetime({ offset: true });
 export const IndicatorFields = z.strictObject({
   type: z.enum(indicatorTypes),
   value: z.string().min(1).max(4096).describe('Normalized for comparison: lower case and refanged'),
-  source: z.string().min(1).max(256).default('manual').describe('Source of the statement'),
+  source: z.string().min(1).max(256).default('manual').describe('Source of the indicator'),
   name: z.string().max(256).default(''),
   description: z.string().max(4096).default(''),
   tags: z.array(z.string().min(1).max(256)).max(64).default([]),
@@ -38,10 +38,8 @@ export const IndicatorFields = z.strictObject({
 const IndicatorView = z.strictObject({
   ...IndicatorFields.shape,
   seenAt: z.iso.datetime().describe('Last time its source listed it; updated once a day for unchanged indicators'),
-  halfLifeDays: z.number().nullable().describe('Half-life given by its feed; null for the default of the type'),
-  score: z
-    .int()
-    .describe('Current score: its confidence, halved with each half-life of its type; 0 once it is no longer valid'),
+  halfLifeDays: z.number().nullable().describe('Half-life from its feed; null for the default of the type'),
+  score: z.int().describe('Current score: its confidence, halved after each half-life; 0 once it is no longer valid'),
   ...storedView,
 });
 
@@ -50,10 +48,10 @@ const listDefinition: ListDefinition = {
   searched: ['value', 'name'],
   sorts: ['seenAt', 'createdAt', 'value', 'confidence'],
   filters: {
-    type: equals('type', z.enum(indicatorTypes)),
-    source: equals('source'),
-    tag: equals('tags'),
-    value: equals('value', z.string().min(1).max(4096)),
+    type: createEqualsFilter('type', z.enum(indicatorTypes)),
+    source: createEqualsFilter('source'),
+    tag: createEqualsFilter('tags'),
+    value: createEqualsFilter('value', z.string().min(1).max(4096)),
     state: {
       schema: z.enum(['valid', 'ended']).optional(),
       where: (value, now) => {
@@ -87,7 +85,7 @@ export const listIndicators = defineOperation({
   operationId: 'listThreatIndicators',
   summary: 'List threat indicators',
   role: 'viewer',
-  query: listParameters(listDefinition),
+  query: createListParameters(listDefinition),
   response: z.strictObject({ items: z.array(IndicatorView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { documents, clock }) {
     const nowMs = clock.now();
@@ -114,10 +112,10 @@ export const deleteIndicator = defineOperation({
   response: IndicatorView,
   handler: ({ caller, params, change }, { clock }) =>
     change(async (scope) => {
-      const stored = scope.forTenant(caller.tenantId).collection(threatIndicators);
-      const before = await stored.find(params.id);
-      if (before === undefined) throw notFound('threat indicator');
-      await stored.delete(before.id, before.version);
+      const indicatorCollection = scope.forTenant(caller.tenantId).collection(threatIndicators);
+      const before = await indicatorCollection.find(params.id);
+      if (before === undefined) throw createNotFoundError('threat indicator');
+      await indicatorCollection.delete(before.id, before.version);
       const seenAt = new Date(clock.now()).toISOString();
       await addBlock(scope.forTenant, caller.tenantId, [{ ...before, isRevoked: true, seenAt }]);
       const view = toView(before, clock.now());

@@ -5,7 +5,7 @@ import type { WorkerRequester } from '../../../queries/worker.ts';
 import { normalizeValue, type ParsedIndicators } from '../../../subjects/threat-intel/indicator.ts';
 import { readDocumentInWorker } from '../../../subjects/threat-intel/read-document.ts';
 import { writeIndicators } from '../../../subjects/threat-intel/write-indicators.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { IndicatorFields } from './indicator.ts';
 
@@ -29,7 +29,9 @@ const AddRequest = z.strictObject({
   retroHunt: z
     .strictObject({ from: timeParameter.describe('ISO 8601, now-7d or epoch milliseconds') })
     .optional()
-    .describe('Also searches stored logs since then for new indicators; an event in the feed reports the end'),
+    .describe(
+      'Also searches stored logs since this time for the new indicators; an event reports when the search ends',
+    ),
   format: z.enum(formats).optional().describe('Format of `content`'),
   content: z
     .union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())])
@@ -37,10 +39,10 @@ const AddRequest = z.strictObject({
     .describe('A document in the format: CSV as text; STIX 2.1 and MISP as JSON, or as text'),
 });
 
-const tooManyError = (count: number): ApiError =>
+const createTooManyError = (count: number): ApiError =>
   new ApiError(
     'PAYLOAD_TOO_LARGE',
-    `a request may have at most ${maxIndicators} indicators, this one has ${count}: split it`,
+    `a request can have at most ${maxIndicators} indicators, but this one has ${count}: split it`,
   );
 
 const readContent = async (
@@ -48,12 +50,12 @@ const readContent = async (
   format: (typeof formats)[number],
   content: unknown,
 ): Promise<ParsedIndicators> => {
-  if (typeof content !== 'string' && format === 'csv') throw fieldError('content', 'must be text for CSV');
+  if (typeof content !== 'string' && format === 'csv') throw createFieldError('content', 'must be text for CSV');
   // Objects are passed to the thread as text, which is copied much faster.
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   const parseResult = await readDocumentInWorker(reader, format, text, { max: maxIndicators });
-  if ('problem' in parseResult) throw fieldError('content', parseResult.problem);
-  if ('tooMany' in parseResult) throw tooManyError(parseResult.tooMany);
+  if ('problem' in parseResult) throw createFieldError('content', parseResult.problem);
+  if ('tooMany' in parseResult) throw createTooManyError(parseResult.tooMany);
   return parseResult;
 };
 
@@ -64,13 +66,13 @@ const readRequestedIndicators = async (
   if (indicators !== undefined) {
     const normalizedIndicators = indicators.map((indicator, index) => {
       const value = normalizeValue(indicator.type, indicator.value);
-      if (value === undefined) throw fieldError(`indicators.${index}.value`, `is not a valid ${indicator.type}`);
+      if (value === undefined) throw createFieldError(`indicators.${index}.value`, `is not a valid ${indicator.type}`);
       return { ...indicator, value, givenId: '' };
     });
     return { indicators: normalizedIndicators, refused: [] };
   }
   if (format === undefined || content === undefined)
-    throw fieldError(
+    throw createFieldError(
       format === undefined ? 'indicators' : 'content',
       'specify indicators, or a format with its content',
     );
@@ -89,7 +91,7 @@ export const addIndicators = defineOperation({
   response: z.strictObject({
     created: z.int(),
     updated: z.int(),
-    unchanged: z.int().describe('Number that existed already without a difference'),
+    unchanged: z.int().describe('Number of indicators that existed already and did not change'),
     refused: z
       .array(z.strictObject({ at: z.string().describe('Line, or object id'), message: z.string() }))
       .describe('Rejected entries, the first 1,000'),
@@ -107,9 +109,9 @@ export const addIndicators = defineOperation({
       huntFromMs: parseMilliseconds('retroHunt.from', body.retroHunt?.from, nowMs) ?? null,
     };
     const counts = await writeIndicators(
-      (work) =>
+      (writeChanges) =>
         change(async (scope) => {
-          const writeCounts = await work(scope.forTenant);
+          const writeCounts = await writeChanges(scope.forTenant);
           scope.record({ id: source, name: source, after: writeCounts });
           return writeCounts;
         }),

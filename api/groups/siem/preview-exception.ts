@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { RuleException } from '../../../schemas/resources/detection-rule.ts';
-import { exceptionError } from '../../../subjects/detections/deployed.ts';
+import { findExceptionError } from '../../../subjects/detections/deployed.ts';
 import { maxPreviewedSignals, previewException } from '../../../subjects/detections/exception-preview.ts';
 import { createRuleDeploymentSource } from '../../../subjects/detections/rule-tests.ts';
-import { ApiError, fieldErrors, notFound } from '../../errors.ts';
+import { ApiError, createFieldErrors, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -42,7 +42,9 @@ export const previewRuleException = defineOperation({
         signals: z.int(),
         covered: z
           .int()
-          .describe('Signals that it would have covered; correlations count if it covers at least one record'),
+          .describe(
+            'Signals that the exception would have covered; a correlation counts if at least one of its records is covered',
+          ),
         unknown: z.int().describe('Number of signals whose records are no longer stored'),
         examples: z.array(
           z.strictObject({ signalId: z.string(), time: z.iso.datetime(), entities: z.array(z.string()) }),
@@ -53,21 +55,24 @@ export const previewRuleException = defineOperation({
   async handler({ caller, params, body, signal }, ports) {
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     const rule = await tenantDocuments.collection(ruleResource.collection).find(params.id);
-    if (rule === undefined) throw notFound('detection rule');
+    if (rule === undefined) throw createNotFoundError('detection rule');
     if (rule.kind !== 'rule') throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules have exceptions`);
-    const error = exceptionError(body);
-    if (error !== undefined) throw fieldErrors([error]);
+    const error = findExceptionError(body);
+    if (error !== undefined) throw createFieldErrors([error]);
     const reading = createReading(caller, ports);
     const range = parseRetainedRange(
       { from: body.from ?? 'now-7d', to: body.to },
       { caller: reading, signal: 'logs', nowMs: reading.nowMs },
     );
     const exception = { id: previewExceptionId, reason: '', when: body.when, expiresAt: null };
-    const toDeploy = await createRuleDeploymentSource({ ...rule, exceptions: [exception] }, tenantDocuments);
-    const run = { tenantId: caller.tenantId, nowMs: reading.nowMs, budgetMs, signal };
+    const ruleDeploymentSource = await createRuleDeploymentSource(
+      { ...rule, exceptions: [exception] },
+      tenantDocuments,
+    );
+    const previewOptions = { tenantId: caller.tenantId, nowMs: reading.nowMs, budgetMs, signal };
     const { rules, isComplete } = await previewException(
       reading,
-      { ...run, rule, toDeploy, exceptionId: previewExceptionId },
+      { ...previewOptions, rule, toDeploy: ruleDeploymentSource, exceptionId: previewExceptionId },
       range,
     );
     return {

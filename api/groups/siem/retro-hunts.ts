@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
-const maxRules = 20;
+const maxRuleIds = 20;
 
 export const listRetroHunts = defineOperation({
   method: 'GET',
@@ -16,14 +16,14 @@ export const listRetroHunts = defineOperation({
       z.strictObject({
         id: z.string(),
         status: z.enum(['running', 'finished', 'failed']),
-        ruleIds: z.array(z.string()).describe(`The first ${maxRules}`),
+        ruleIds: z.array(z.string()).describe(`The first ${maxRuleIds}`),
         rules: z.int(),
         from: z.iso.datetime(),
         to: z.iso.datetime(),
         records: z.int().describe('Number of records that were evaluated'),
         signals: z.int().describe('Includes signals that the stream had already found'),
         isComplete: z.boolean().describe('false if there were more records or signals than the limits of a run'),
-        message: z.string().describe('Why it failed'),
+        message: z.string().describe('Why the run failed'),
         createdAt: z.iso.datetime(),
       }),
     ),
@@ -35,7 +35,7 @@ export const listRetroHunts = defineOperation({
       items: items.map(({ id, status, ruleIds, fromMs, toMs, records, signals, isComplete, message, createdAt }) => ({
         id,
         status,
-        ruleIds: ruleIds.slice(0, maxRules),
+        ruleIds: ruleIds.slice(0, maxRuleIds),
         rules: ruleIds.length,
         from: new Date(fromMs).toISOString(),
         to: new Date(toMs).toISOString(),

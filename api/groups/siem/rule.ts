@@ -10,21 +10,21 @@ import {
 } from '../../../schemas/resources/detection-rule.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
-import { exceptionError, parseDocuments } from '../../../subjects/detections/deployed.ts';
+import { findExceptionError, parseDocuments } from '../../../subjects/detections/deployed.ts';
 import { formatSigmaError, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
 import { findMissingRules } from '../../../subjects/detections/named-rules.ts';
 import { maxRuleCharacters, readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { createHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { RuleTests, runTests } from '../../../subjects/detections/rule-tests.ts';
 import { countSuppressed } from '../../../subjects/detections/stored-signals.ts';
-import { readSwitchedOffRules } from '../../../subjects/detections/switched-off.ts';
+import { readDisabledRules } from '../../../subjects/detections/switched-off.ts';
 import { defaultTelemetryDays, findRuleTelemetry, RuleTelemetry } from '../../../subjects/detections/telemetry.ts';
-import { fieldError, fieldErrors } from '../../errors.ts';
+import { createFieldError, createFieldErrors } from '../../errors.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
-import { readSentTelemetry } from './telemetry.ts';
+import { readRuleTelemetry } from './telemetry.ts';
 
 /** Default risk of a signal, by the level of the rule. */
 const defaultRiskScores: Readonly<Record<SignalSeverity, number>> = {
@@ -74,7 +74,7 @@ export type RuleDocument = DetectionRule & RuleFields;
 type Document = RuleDocument;
 
 /** Returns the fields that callers can write, with defaults for all except the source. */
-export const parseRuleFields = (given: z.input<typeof RuleFields>): RuleFields => RuleFields.parse(given);
+export const parseRuleFields = (input: z.input<typeof RuleFields>): RuleFields => RuleFields.parse(input);
 
 export const RuleView = z.strictObject({
   ...RuleFields.shape,
@@ -94,24 +94,24 @@ export const RuleView = z.strictObject({
       partitions: z.int().describe('Number of stream partitions that no longer evaluate it'),
     })
     .nullable()
-    .describe('Set after its evaluation took too long; the next change of the rule enables it again'),
+    .describe('Set if its evaluation took too long; the next change of the rule enables it again'),
   hidden: z
     .int()
     .nullable()
     .describe(
-      `Signals that its suppression hid in the last ${defaultTelemetryDays} days, as far as reported; null: it has no suppression`,
+      `Reported number of signals that its suppression hid in the last ${defaultTelemetryDays} days; null without suppression`,
     ),
 });
 
 /** Parses a text with exactly one document; errors contain the line and the field. */
 const parseSingleDocument = async (tenantId: string, source: string): Promise<SigmaDocument> => {
   if (splitDocuments(source).length > 1)
-    throw fieldError('source', 'contains several documents: import them with POST /api/siem/rules/import');
+    throw createFieldError('source', 'contains several documents: import them with POST /api/siem/rules/import');
   const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker({ tenantId }, [source]);
   if (errors.length > 0)
-    throw fieldErrors(errors.map((error) => ({ path: 'source', message: formatSigmaError(error) })));
+    throw createFieldErrors(errors.map((error) => ({ path: 'source', message: formatSigmaError(error) })));
   const [document] = documents;
-  if (document === undefined) throw fieldError('source', 'contains no document');
+  if (document === undefined) throw createFieldError('source', 'contains no document');
   return document;
 };
 
@@ -127,26 +127,29 @@ export const deriveFields = (document: SigmaDocument, risk: number | null) => {
 /** Throws if an exception is invalid, or cannot apply to this kind of document. */
 const requireValidExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): void => {
   if (exceptions.length > 0 && kind !== 'rule')
-    throw fieldError('exceptions', `apply to rules only, and this is a ${kind}: add them to the rules that it names`);
+    throw createFieldError(
+      'exceptions',
+      `apply to rules only, but this is a ${kind}: add them to the rules that it references`,
+    );
   const ids = exceptions.map(({ id }) => id);
   const problems = exceptions.flatMap((exception, index) => {
     const path = `exceptions.${index}`;
     if (ids.indexOf(exception.id) < index)
       return [{ path: `${path}.id`, message: 'is already the id of another exception' }];
-    const error = exceptionError(exception);
+    const error = findExceptionError(exception);
     return error === undefined ? [] : [{ path: `${path}.${error.path}`, message: error.message }];
   });
-  if (problems.length > 0) throw fieldErrors(problems);
+  if (problems.length > 0) throw createFieldErrors(problems);
 };
 
 /** Rejects failing tests, with their path in the body. */
 const requirePassingTests = async (
   document: SigmaDocument,
   { tests, mayFailTests, anySource }: RuleFields,
-  own: Parameters<typeof runTests>[2],
+  tenantDocuments: Parameters<typeof runTests>[2],
 ): Promise<void> => {
-  const failed = mayFailTests ? [] : await runTests({ document, anySource }, tests, own);
-  if (failed.length > 0) throw fieldErrors(failed);
+  const failedTests = mayFailTests ? [] : await runTests({ document, anySource }, tests, tenantDocuments);
+  if (failedTests.length > 0) throw createFieldErrors(failedTests);
 };
 
 export const ruleResource = defineResource<typeof RuleFields, Document, typeof RuleView>({
@@ -181,40 +184,44 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   async prepare(after, { before, caller, forTenant, ports }) {
     const document = await parseSingleDocument(caller.tenantId, after.source);
     if (before !== undefined && document.id !== '' && document.id !== before.id)
-      throw fieldError('source', `has the id ${document.id}, but this rule is ${before.id}`);
+      throw createFieldError('source', `has the id ${document.id}, but this rule is ${before.id}`);
     requireValidExceptions(document, after);
     await requirePassingTests(document, after, forTenant(caller.tenantId));
-    const prepared = { ...after, ...deriveFields(document, after.risk) };
+    const preparedRule = { ...after, ...deriveFields(document, after.risk) };
     // Correlations and pipelines reference the rule by its own id.
     const id = before?.id ?? (document.id === '' ? randomUUID() : document.id);
     if (after.enabled && before?.enabled !== true && document.kind !== 'filter')
       await forTenant(caller.tenantId)
         .collection(retroHunts)
         .insert(createHunt([id], ports.clock.now()));
-    return before === undefined ? Object.assign(prepared, { id }) : prepared;
+    return before === undefined ? Object.assign(preparedRule, { id }) : preparedRule;
   },
   live: true,
   async show(documents, context) {
     const reading = createReading(context.caller, context.ports);
     const suppressingIds = documents.filter(({ suppression }) => suppression !== null).map(({ id }) => id);
-    const [{ tables, telemetry }, switchedOffRules, hidden] = await Promise.all([
-      readSentTelemetry(context),
-      readSwitchedOffRules(reading, documents),
+    const [{ tables, telemetry }, switchedOffRules, suppressedCounts] = await Promise.all([
+      readRuleTelemetry(context),
+      readDisabledRules(reading, documents),
       countSuppressed(reading, suppressingIds, reading.nowMs - defaultTelemetryDays * 86_400_000),
     ]);
     const parsedDocuments = await parseDocuments(
       context.caller,
       documents.map(({ source }) => source),
     );
-    const readable = parsedDocuments.filter((document) => typeof document !== 'string');
-    const missing = await findMissingRules(readable, [], context.ports.documents.forTenant(context.caller.tenantId));
-    return documents.map((stored, index) => {
-      const found = parsedDocuments[index];
-      const document = typeof found === 'string' ? undefined : found;
-      const switchedOff = switchedOffRules.get(stored.id);
+    const readableDocuments = parsedDocuments.filter((document) => typeof document !== 'string');
+    const getMissingRules = await findMissingRules(
+      readableDocuments,
+      [],
+      context.ports.documents.forTenant(context.caller.tenantId),
+    );
+    return documents.map((rule, index) => {
+      const parseResult = parsedDocuments[index];
+      const document = typeof parseResult === 'string' ? undefined : parseResult;
+      const switchedOff = switchedOffRules.get(rule.id);
       return {
-        ...stored,
-        level: stored.severity,
+        ...rule,
+        level: rule.severity,
         status: document?.status ?? null,
         tags: [...(document?.tags ?? [])],
         logsource:
@@ -226,9 +233,9 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
           document === undefined
             ? { isSeen: null, reason: 'the rule cannot be read', lastSeen: null, missingFields: [] }
             : findRuleTelemetry(document, tables, telemetry),
-        unknownRules: document === undefined ? [] : missing(document),
+        unknownRules: document === undefined ? [] : getMissingRules(document),
         switchedOff: switchedOff === undefined ? null : { ...switchedOff, reason: 'too-slow' as const },
-        hidden: hidden.get(stored.id) ?? null,
+        hidden: suppressedCounts.get(rule.id) ?? null,
       };
     });
   },
@@ -236,9 +243,9 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
     searched: ['title', 'note', 'source'],
     sorts: ['title', 'createdAt', 'updatedAt', 'severity'],
     filters: {
-      severity: equals('severity', z.enum(signalSeverities)),
-      scope: equals('scope'),
-      kind: equals('kind', z.enum(['rule', 'correlation', 'filter'])),
+      severity: createEqualsFilter('severity', z.enum(signalSeverities)),
+      scope: createEqualsFilter('scope'),
+      kind: createEqualsFilter('kind', z.enum(['rule', 'correlation', 'filter'])),
       enabled: {
         schema: z.enum(['true', 'false']).optional(),
         where: (value) => ({ enabled: value === 'true' }),

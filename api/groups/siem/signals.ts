@@ -8,17 +8,17 @@ import {
 } from '../../../schemas/resources/signal-triage.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
 import {
+  getSuppressedCount,
   parseEvents,
   readSignal,
   readSignals,
   SignalEventView,
   type SignalFilter,
   type StoredSignal,
-  suppressedCount,
   toSignalEventView,
 } from '../../../subjects/detections/stored-signals.ts';
 import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
-import { fieldError, notFound } from '../../errors.ts';
+import { createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { requireMember } from '../../resources/members.ts';
@@ -78,7 +78,7 @@ const toView = (signal: StoredSignal, triage: SignalTriage | undefined): z.input
     time: new Date(Number(signal.ms)).toISOString(),
     events: parseEvents(signal).map(toSignalEventView),
     eventCount: signal.event_count,
-    hidden: suppressedCount(signal),
+    hidden: getSuppressedCount(signal),
     entities: signal.entities.map((entity) => {
       const [type = '', ...value] = entity.split(' ');
       return { type, value: value.join(' ') };
@@ -95,16 +95,22 @@ const toView = (signal: StoredSignal, triage: SignalTriage | undefined): z.input
   };
 };
 
-const toIdFilter = async (
-  own: TenantDocuments,
+const readIdFilter = async (
+  tenantDocuments: TenantDocuments,
   { state, assigneeId }: { readonly state?: string | undefined; readonly assigneeId?: string | undefined },
 ): Promise<SignalFilter['ids']> => {
   if (assigneeId !== undefined)
-    return { are: 'only', of: await readDecidedSignalIds(own, { assigneeId, ...(state !== undefined && { state }) }) };
+    return {
+      are: 'only',
+      of: await readDecidedSignalIds(tenantDocuments, { assigneeId, ...(state !== undefined && { state }) }),
+    };
   if (state === undefined) return undefined;
   if (state === 'open')
-    return { are: 'none', of: await readDecidedSignalIds(own, { state: { $in: ['acknowledged', 'closed'] } }) };
-  return { are: 'only', of: await readDecidedSignalIds(own, { state }) };
+    return {
+      are: 'none',
+      of: await readDecidedSignalIds(tenantDocuments, { state: { $in: ['acknowledged', 'closed'] } }),
+    };
+  return { are: 'only', of: await readDecidedSignalIds(tenantDocuments, { state }) };
 };
 
 export const listSignals = defineOperation({
@@ -133,7 +139,7 @@ export const listSignals = defineOperation({
     projectId: z.string().max(128).optional(),
     state: z.enum(signalStates).optional(),
     assigneeId: z.string().max(128).optional(),
-    suppressed: z.enum(['true']).optional().describe('true: also signals that an exception covers'),
+    suppressed: z.enum(['true']).optional().describe('true: include signals that an exception covers'),
   }),
   response: z.strictObject({ items: z.array(SignalView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
@@ -146,26 +152,26 @@ export const listSignals = defineOperation({
       technique: query.technique?.toUpperCase(),
       projectId: query.projectId,
       severities: query.severity?.split(','),
-      ids: await toIdFilter(tenantDocuments, query),
+      ids: await readIdFilter(tenantDocuments, query),
       withSuppressed: query.suppressed === 'true',
     };
     const rows = await readSignals(reading, filter, page);
-    const { shown, nextCursor } = finishHistoryPage('signals', rows, {
+    const { shown: pageSignals, nextCursor } = finishHistoryPage('signals', rows, {
       ...page,
       limit: query.limit,
-      idOf: ({ id }) => id,
+      getId: ({ id }) => id,
     });
-    const triages = await readTriages(tenantDocuments, shown);
-    return { items: shown.map((signal) => toView(signal, triages.get(signal.id))), nextCursor };
+    const triages = await readTriages(tenantDocuments, pageSignals);
+    return { items: pageSignals.map((signal) => toView(signal, triages.get(signal.id))), nextCursor };
   },
 });
 
 const readTriages = async (
-  own: TenantDocuments,
+  tenantDocuments: TenantDocuments,
   signals: readonly StoredSignal[],
 ): Promise<ReadonlyMap<string, SignalTriage & StoredMetadata>> => {
   const ids = signals.map(({ id }) => id);
-  const { items } = await own
+  const { items } = await tenantDocuments
     .collection(signalTriages)
     .list({ filter: { id: { $in: ids } }, limit: Math.max(1, ids.length) });
   return new Map(items.map((item) => [item.id, item]));
@@ -181,7 +187,7 @@ export const getSignal = defineOperation({
   response: SignalView,
   async handler({ caller, params }, ports) {
     const signal = await readSignal(createReading(caller, ports), params.id);
-    if (signal === undefined) throw notFound('signal');
+    if (signal === undefined) throw createNotFoundError('signal');
     const triage = await ports.documents.forTenant(caller.tenantId).collection(signalTriages).find(signal.id);
     return toView(signal, triage);
   },
@@ -208,11 +214,11 @@ const applyTriage = (
   currentTriage: Omit<SignalTriage, 'changedAt'>,
   changedAt: string,
 ): SignalTriage => {
-  const keepsVerdict = state === undefined || state === 'closed';
+  const shouldKeepVerdict = state === undefined || state === 'closed';
   return {
     state: state ?? currentTriage.state,
     assigneeId: assigneeId === undefined ? currentTriage.assigneeId : assigneeId,
-    verdict: verdict === undefined ? (keepsVerdict ? currentTriage.verdict : null) : verdict,
+    verdict: verdict === undefined ? (shouldKeepVerdict ? currentTriage.verdict : null) : verdict,
     reason: reason ?? currentTriage.reason,
     changedAt,
   };
@@ -241,16 +247,17 @@ export const triageSignal = defineOperation({
   response: SignalView,
   async handler({ caller, params, body, change }, ports) {
     const signal = await readSignal(createReading(caller, ports), params.id);
-    if (signal === undefined) throw notFound('signal');
+    if (signal === undefined) throw createNotFoundError('signal');
     const now = new Date(ports.clock.now()).toISOString();
     const after = await change(async (scope) => {
-      const own = scope.forTenant(caller.tenantId);
-      const triages = own.collection(signalTriages);
+      const tenantDocuments = scope.forTenant(caller.tenantId);
+      const triages = tenantDocuments.collection(signalTriages);
       const before = await triages.find(signal.id);
       const { changedAt: _, ...currentTriage } = before === undefined ? initialTriage : pickTriageFields(before);
       const next = applyTriage(body, currentTriage, now);
-      if (next.verdict !== null && next.state !== 'closed') throw fieldError('verdict', 'requires "state": "closed"');
-      await requireMember(own, next.assigneeId);
+      if (next.verdict !== null && next.state !== 'closed')
+        throw createFieldError('verdict', 'requires "state": "closed"');
+      await requireMember(tenantDocuments, next.assigneeId);
       if (before === undefined) await triages.insert({ id: signal.id, ...next });
       else await triages.replace(signal.id, next, before.version);
       scope.record({

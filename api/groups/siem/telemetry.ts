@@ -6,7 +6,7 @@ import { createReading } from '../../kernel/reading.ts';
 import type { ResourceContext } from '../../resources/resource-spec.ts';
 
 /** Returns the organization's field tables, and the telemetry of the last days. */
-export const readSentTelemetry = async (
+export const readRuleTelemetry = async (
   { caller, ports }: ResourceContext,
   days = defaultTelemetryDays,
 ): Promise<{ readonly tables: readonly FieldTable[]; readonly telemetry: Telemetry }> => {

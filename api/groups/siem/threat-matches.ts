@@ -17,7 +17,7 @@ const MatchView = z.strictObject({
   id: z.string(),
   time: z.iso.datetime().describe('Time of the first record'),
   lastTime: z.iso.datetime().describe('Time of the latest known record'),
-  count: z.int().describe('Records of the same entity with it within an hour'),
+  count: z.int().describe('Records of the same entity that contain it, within an hour'),
   indicator: z.strictObject({
     type: z.enum(indicatorTypes),
     value: z.string(),
@@ -37,14 +37,14 @@ const MatchView = z.strictObject({
   retroHunt: z.boolean().describe('Whether it was found in records stored before the indicator'),
 });
 
-const matchIndicatorKey = ({ source, type, value }: StoredMatch): string => buildIndicatorKey(source, type, value);
+const getIndicatorKey = ({ source, type, value }: StoredMatch): string => buildIndicatorKey(source, type, value);
 
 const readIndicators = async (
-  own: TenantDocuments,
+  tenantDocuments: TenantDocuments,
   matches: readonly StoredMatch[],
 ): Promise<ReadonlyMap<string, ThreatIndicator & StoredMetadata>> => {
-  const keys = [...new Set(matches.map(matchIndicatorKey))];
-  const { items } = await own
+  const keys = [...new Set(matches.map(getIndicatorKey))];
+  const { items } = await tenantDocuments
     .collection(threatIndicators)
     .list({ filter: { key: { $in: keys } }, limit: Math.max(1, keys.length) });
   return new Map(items.map((item) => [item.key, item]));
@@ -100,12 +100,12 @@ export const listThreatMatches = defineOperation({
     const reading = createReading(caller, ports);
     const page = parseHistoryPage('threat-matches', query, reading);
     const rows = await readMatches(reading, query, page);
-    const { shown, nextCursor } = finishHistoryPage('threat-matches', rows, {
+    const { shown: pageMatches, nextCursor } = finishHistoryPage('threat-matches', rows, {
       ...page,
       limit: query.limit,
-      idOf: ({ id }) => id,
+      getId: ({ id }) => id,
     });
-    const indicators = await readIndicators(ports.documents.forTenant(caller.tenantId), shown);
-    return { items: shown.map((match) => toView(match, indicators.get(matchIndicatorKey(match)))), nextCursor };
+    const indicators = await readIndicators(ports.documents.forTenant(caller.tenantId), pageMatches);
+    return { items: pageMatches.map((match) => toView(match, indicators.get(getIndicatorKey(match)))), nextCursor };
   },
 });

@@ -5,19 +5,19 @@ import { detectionPlaceholders, detectionRules } from '../../../schemas/resource
 import { parseDocuments } from '../../../subjects/detections/deployed.ts';
 import { findMissingRules } from '../../../subjects/detections/named-rules.ts';
 import { readRulesInWorker } from '../../../subjects/detections/read.ts';
-import { requirementsOf } from '../../../subjects/detections/rule-set.ts';
+import { getRequirements } from '../../../subjects/detections/rule-set.ts';
 import { findMatches, TestEvent } from '../../../subjects/detections/rule-tests.ts';
 import {
   defaultTelemetryDays,
   findRuleTelemetry,
+  listTablesFor,
   RuleTelemetry,
-  tablesFor,
 } from '../../../subjects/detections/telemetry.ts';
 import { findWarnings } from '../../../subjects/detections/warnings.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { readSentTelemetry } from './telemetry.ts';
+import { readRuleTelemetry } from './telemetry.ts';
 
 export const testDetectionRule = defineOperation({
   method: 'POST',
@@ -47,10 +47,10 @@ export const testDetectionRule = defineOperation({
   async handler({ caller, params, body }, { documents }) {
     const tenantDocuments = documents.forTenant(caller.tenantId);
     const rule = await tenantDocuments.collection(detectionRules).find(params.id);
-    if (rule === undefined) throw notFound('detection rule');
+    if (rule === undefined) throw createNotFoundError('detection rule');
     const [document] = await parseDocuments(tenantDocuments, [rule.source]);
     if (typeof document !== 'object' || document.kind !== 'rule')
-      throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules are run over single events`);
+      throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules can run on single events`);
     const matches = await findMatches({ document, anySource: rule.anySource }, body.events, tenantDocuments);
     return {
       matches: matches.flatMap((match, event) => (match === undefined ? [] : [{ event, fields: [...match.fields] }])),
@@ -58,9 +58,9 @@ export const testDetectionRule = defineOperation({
   },
 });
 
-const readPlaceholderNames = async (own: TenantDocuments): Promise<ReadonlySet<string>> => {
+const readPlaceholderNames = async (tenantDocuments: TenantDocuments): Promise<ReadonlySet<string>> => {
   const names = new Set<string>();
-  for await (const { name } of iterateDocuments(own.collection(detectionPlaceholders), {})) names.add(name);
+  for await (const { name } of iterateDocuments(tenantDocuments.collection(detectionPlaceholders), {})) names.add(name);
   return names;
 };
 
@@ -103,7 +103,7 @@ export const validateDetectionRules = defineOperation({
         fields: z
           .array(z.strictObject({ field: z.string(), names: z.array(z.string()) }))
           .describe('Fields in its conditions, each with the possible names in events'),
-        tables: z.array(z.string()).describe('Field tables used to map events for it'),
+        tables: z.array(z.string()).describe('Field tables that map events for the document'),
         telemetry: RuleTelemetry.describe('Whether the organization sends the required telemetry'),
         placeholders: z.array(z.string()),
         unknownPlaceholders: z.array(z.string()).describe('Placeholders without a value: no event can match them'),
@@ -117,8 +117,8 @@ export const validateDetectionRules = defineOperation({
     const reader = { tenantId: caller.tenantId, signal };
     const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker(reader, [body.source]);
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
-    const [{ tables, telemetry }, placeholders, missing] = await Promise.all([
-      readSentTelemetry({ caller, ports }, body.telemetryDays),
+    const [{ tables, telemetry }, knownPlaceholders, getMissingRules] = await Promise.all([
+      readRuleTelemetry({ caller, ports }, body.telemetryDays),
       readPlaceholderNames(tenantDocuments),
       findMissingRules(documents, documents, tenantDocuments),
     ]);
@@ -127,7 +127,7 @@ export const validateDetectionRules = defineOperation({
       errors: errors.map(({ document, title, line, field, message }) => ({ document, title, line, field, message })),
       documents: documents.map((document) => {
         const { id, title, kind } = document;
-        const requirements = kind === 'correlation' ? undefined : requirementsOf(document, tables);
+        const requirements = kind === 'correlation' ? undefined : getRequirements(document, tables);
         return {
           document: document.document,
           id,
@@ -135,12 +135,12 @@ export const validateDetectionRules = defineOperation({
           kind,
           logsource: requirements === undefined ? null : { ...(requirements.logsource as Record<string, string>) },
           fields: requirements?.fields.map(({ field, names }) => ({ field, names: [...names] })) ?? [],
-          tables: requirements === undefined ? [] : tablesFor(requirements.logsource, tables),
+          tables: requirements === undefined ? [] : listTablesFor(requirements.logsource, tables),
           telemetry: findRuleTelemetry(document, tables, telemetry),
           placeholders: [...(requirements?.placeholders ?? [])],
-          unknownPlaceholders: requirements?.placeholders.filter((name) => !placeholders.has(name)) ?? [],
+          unknownPlaceholders: requirements?.placeholders.filter((name) => !knownPlaceholders.has(name)) ?? [],
           rules: kind === 'rule' || document.rules === 'any' ? [] : [...document.rules],
-          unknownRules: missing(document),
+          unknownRules: getMissingRules(document),
           warnings: findWarnings(document, tables),
         };
       }),

@@ -54,21 +54,21 @@ const notifyTenant = async (
     const notificationEvent = { event: 'slo-burning', severity: alert.severity ?? 'warning', about: 'slo' } as const;
     const receivers = await collectReceivers(counters, tenantId, subscribedProjects, notificationEvent);
     await documents.transaction(async (scope) => {
-      const stored = scope.forTenant(tenantId).collection(sloBurnNotifications);
+      const notificationCollection = scope.forTenant(tenantId).collection(sloBurnNotifications);
       // Another instance may have notified in the meantime.
-      if ((await stored.find(sloId)) !== undefined) return;
+      if ((await notificationCollection.find(sloId)) !== undefined) return;
       for (const to of receivers) await mail.enqueue(scope, toMailDraft(to, sloId, alert, settings));
-      await stored.insert({ id: sloId, at: new Date(nowMs).toISOString() });
+      await notificationCollection.insert({ id: sloId, at: new Date(nowMs).toISOString() });
     });
   }
 };
 
-/** Checks the SLOs of organizations with subscribed projects. A failed check does not affect the others. */
+/** Checks the SLOs of organizations with subscribed projects. A failure does not affect the other organizations. */
 export const notifyBurns = async (ports: MailJobPorts, signal: AbortSignal): Promise<void> => {
   await forEachSubscribedTenant(
     ports,
-    { events: ['slo-burning'], what: 'objectives' },
-    (tenantId, own) => notifyTenant(ports, tenantId, own),
+    { events: ['slo-burning'], subject: 'objectives' },
+    (tenantId, projects) => notifyTenant(ports, tenantId, projects),
     signal,
   );
 };

@@ -3,7 +3,7 @@ import { QueryError } from '../../../queries/errors.ts';
 import { versions } from '../../../subjects/slos/openslo/indicators.ts';
 import { type ParsedSlo, readOpenSloInWorker } from '../../../subjects/slos/openslo/read.ts';
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
-import { ApiError, fieldError, fieldErrors } from '../../errors.ts';
+import { ApiError, createFieldError, createFieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {
   type ImportContext,
@@ -13,7 +13,7 @@ import {
 } from '../../resources/import-by-name.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { findSlo } from './found.ts';
-import { type SloDocument, sloResource, toStoredForm } from './slo.ts';
+import { type SloDocument, sloResource, toSloDocument } from './slo.ts';
 
 const example = `apiVersion: openslo/v1
 kind: SLO
@@ -55,7 +55,7 @@ const importSlo = async ({ document, line, slo }: ParsedSlo, importContext: Impo
   const base = { document, line, name: slo.name, problems: [] };
   let sloDocument: SloDocument;
   try {
-    sloDocument = toStoredForm(slo, importContext.caller);
+    sloDocument = toSloDocument(slo, importContext.caller);
   } catch (error) {
     return { ...base, outcome: 'refused', id: null, problems: toProblems(error) };
   }
@@ -69,7 +69,7 @@ export const importSlos = defineOperation({
   summary: 'Import SLOs from OpenSLO, Sloth or Pyrra, with a result for each; a repeated import changes nothing',
   role: 'editor',
   audit: ['service-level-objective.create', 'service-level-objective.update'],
-  // Larger than the limit of `yaml`, so that its error names the field that is too long.
+  // Larger than the limit of `source`, so that the error names this field.
   maxBodyBytes: 8 * 1024 * 1024,
   body: z.strictObject({
     source: z
@@ -84,11 +84,11 @@ export const importSlos = defineOperation({
   async handler({ caller, body, change, signal }) {
     const { slos, problems } = await readOpenSloInWorker({ tenantId: caller.tenantId, signal }, body.source);
     if (slos.length > maxObjectives)
-      throw fieldError(
+      throw createFieldError(
         'source',
-        `has ${slos.length} objectives, and at most ${maxObjectives} are read at once: split it`,
+        `has ${slos.length} objectives, but at most ${maxObjectives} can be imported at once: split it`,
       );
-    const refused: Outcome[] = problems.map(({ document, line, field, message }) => ({
+    const rejectedItems: Outcome[] = problems.map(({ document, line, field, message }) => ({
       document,
       line,
       name: null,
@@ -96,13 +96,13 @@ export const importSlos = defineOperation({
       id: null,
       problems: [{ path: field, message }],
     }));
-    const importedItems = await importInBatches(slos, change, async (part, scope) => {
+    const importedItems = await importInBatches(slos, change, async (batch, scope) => {
       const outcomes: Outcome[] = [];
-      for (const slo of part) outcomes.push(await importSlo(slo, { scope, caller, dryRun: body.dryRun }));
+      for (const slo of batch) outcomes.push(await importSlo(slo, { scope, caller, dryRun: body.dryRun }));
       return outcomes;
     });
-    const items = [...refused, ...importedItems];
-    return { items: items.toSorted((one, other) => one.document - other.document || one.line - other.line) };
+    const items = [...rejectedItems, ...importedItems];
+    return { items: items.toSorted((first, second) => first.document - second.document || first.line - second.line) };
   },
 });
 
@@ -118,8 +118,8 @@ export const exportSlo = defineOperation({
   response: z.string(),
   async handler({ caller, params, query }, ports) {
     const { slo } = await findSlo(params.id, caller, ports);
-    const exported = writeOpenSlo(slo, query.version);
-    if ('problems' in exported) throw fieldErrors(exported.problems);
-    return exported.text;
+    const openSlo = writeOpenSlo(slo, query.version);
+    if ('problems' in openSlo) throw createFieldErrors(openSlo.problems);
+    return openSlo.text;
   },
 });

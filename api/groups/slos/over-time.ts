@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { durationSchema, formatDuration, parseDurationMs } from '../../../subjects/alerts/durations.ts';
 import { chooseStep, maxPoints, readBurnRates, readForecast } from '../../../subjects/slos/over-time.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -39,10 +39,10 @@ export const getSloBurnRate = defineOperation({
     const sliceMs = parseDurationMs(slo.slo.query.slice);
     const windowMs = parseDurationMs(query.window);
     if (windowMs % sliceMs !== 0)
-      throw fieldError('window', `must be a multiple of the time slice, ${slo.slo.query.slice}`);
+      throw createFieldError('window', `must be a multiple of the time slice, ${slo.slo.query.slice}`);
     const stepMs = chooseStep(windowMs, sliceMs, requestedRange);
     if (stepMs === undefined)
-      throw fieldError(
+      throw createFieldError(
         'from',
         `results in more than ${maxPoints} points of ${query.window}: use a later start, or a longer window`,
       );
@@ -67,7 +67,7 @@ export const getSloForecast = defineOperation({
     interval: z
       .strictObject({ from: z.iso.datetime().nullable(), to: z.iso.datetime().nullable() })
       .nullable()
-      .describe('Interval with a probability of 80 %; null in it means not within the window'),
+      .describe('Interval with a probability of 80 %; a null bound means not within the window'),
     breachChance: z.number().nullable().describe('Probability that it runs out within the window, 0 to 1'),
     reason: z.string().nullable().describe('Why there is no forecast; null if there is one'),
   }),

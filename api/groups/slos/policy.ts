@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type StoredSloPolicy, sloPolicies } from '../../../schemas/resources/slo-policy.ts';
-import { policyProblems, readPolicy, SloPolicyFields } from '../../../subjects/slos/policy.ts';
-import { hasAlready } from '../../changes.ts';
-import { fieldErrors } from '../../errors.ts';
+import { findPolicyProblems, readPolicy, SloPolicyFields } from '../../../subjects/slos/policy.ts';
+import { hasSameFields } from '../../changes.ts';
+import { createFieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -11,7 +11,7 @@ import { findSlo } from './found.ts';
 import { syncSloRules } from './managed-rules.ts';
 import { sloResource } from './slo.ts';
 
-const noun = 'error-budget policy';
+const policyNoun = 'error-budget policy';
 
 const View = z.strictObject({
   ...SloPolicyFields.shape,
@@ -20,12 +20,14 @@ const View = z.strictObject({
 
 type StoredPolicy = StoredSloPolicy & Pick<StoredMetadata, 'version'>;
 
-const readStoredPolicy = async (own: Pick<TenantDocuments, 'collection'>, id: string): Promise<StoredPolicy> =>
-  (await own.collection(sloPolicies).find(id)) ?? { steps: [], version: 0 };
+const readStoredPolicy = async (
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
+  id: string,
+): Promise<StoredPolicy> => (await tenantDocuments.collection(sloPolicies).find(id)) ?? { steps: [], version: 0 };
 
-const toView = (known: StoredPolicy): z.output<typeof View> => ({
-  steps: readPolicy(known)?.steps ?? [],
-  version: known.version,
+const toView = (policy: StoredPolicy): z.output<typeof View> => ({
+  steps: readPolicy(policy)?.steps ?? [],
+  version: policy.version,
 });
 
 export const getSloPolicy = defineOperation({
@@ -48,7 +50,7 @@ export const setSloPolicy = defineOperation({
   method: 'PUT',
   path: '/api/slos/{id}/policy',
   operationId: 'setSloPolicy',
-  summary: 'Set the actions for a low error budget, or a fast burn',
+  summary: 'Set the policy steps for a low error budget or a fast burn rate',
   role: 'editor',
   audit: 'service-level-objective.set-policy',
   versions: 'write',
@@ -57,20 +59,22 @@ export const setSloPolicy = defineOperation({
   response: View,
   async handler({ caller, params, body, request, change }, ports) {
     const { id, slo } = await findSlo(params.id, caller, ports);
-    const problems = policyProblems(body, slo);
-    if (problems.length > 0) throw fieldErrors(problems);
+    const problems = findPolicyProblems(body, slo);
+    if (problems.length > 0) throw createFieldErrors(problems);
     const after = await change(async (scope): Promise<StoredPolicy> => {
       const tenantDocuments = scope.forTenant(caller.tenantId);
       const before = await readStoredPolicy(tenantDocuments, id);
-      requireVersion(before, parsePrecondition(request), { noun, requiresIfMatch: false });
-      if (hasAlready(before, body)) {
-        scope.unchanged();
+      requireVersion(before, parsePrecondition(request), { noun: policyNoun, requiresIfMatch: false });
+      if (hasSameFields(before, body)) {
+        scope.markUnchanged();
         return before;
       }
-      const stored = tenantDocuments.collection(sloPolicies);
+      const policyCollection = tenantDocuments.collection(sloPolicies);
       const writtenPolicy =
-        before.version === 0 ? await stored.insert({ id, ...body }) : await stored.replace(id, body, before.version);
-      const objective = await sloResource.writer(scope, caller).find(id);
+        before.version === 0
+          ? await policyCollection.insert({ id, ...body })
+          : await policyCollection.replace(id, body, before.version);
+      const objective = await sloResource.createWriter(scope, caller).find(id);
       await syncSloRules(tenantDocuments, { before: objective, after: objective });
       scope.record({ id, name: slo.name, before: { steps: before.steps }, after: body });
       return writtenPolicy;

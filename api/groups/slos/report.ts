@@ -7,13 +7,13 @@ import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { type SloReport, sloReports } from '../../../schemas/resources/slo-report.ts';
 import { calendarPeriods } from '../../../schemas/slo-slices.ts';
 import { readAlertIdsOfRules } from '../../../subjects/alerts/history.ts';
-import type { KnownSlo } from '../../../subjects/slos/document.ts';
+import type { IdentifiedSlo } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { findPeriods, readReport, serializePeriod } from '../../../subjects/slos/report.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { createSystemTransact, systemActor } from '../../changes.ts';
-import { csvRow, csvType } from '../../csv.ts';
-import { fieldError } from '../../errors.ts';
+import { createSystemActor, createSystemTransact } from '../../changes.ts';
+import { csvType, formatCsvRow } from '../../csv.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -44,8 +44,11 @@ const Period = z.strictObject({
 type Period = z.input<typeof Period>;
 
 /** Returns the target at a time, from the stored versions of the SLO. Before the oldest version, the target of that version applies. */
-const readTargets = async (own: TenantDocuments, { id, slo }: KnownSlo): Promise<(ms: number) => number> => {
-  const versions = (await readVersions(own, 'service-level-objective', id)).map(({ at, fields }) => ({
+const readTargets = async (
+  tenantDocuments: TenantDocuments,
+  { id, slo }: IdentifiedSlo,
+): Promise<(ms: number) => number> => {
+  const versions = (await readVersions(tenantDocuments, 'service-level-objective', id)).map(({ at, fields }) => ({
     atMs: Date.parse(at),
     targetPct: Number((fields as { targetPct?: unknown }).targetPct ?? slo.targetPct),
   }));
@@ -54,7 +57,7 @@ const readTargets = async (own: TenantDocuments, { id, slo }: KnownSlo): Promise
 
 /** Incidents of the SLO's service or alerts that were opened in a range. */
 const findIncidents = async (
-  { id, slo }: KnownSlo,
+  { id, slo }: IdentifiedSlo,
   caller: Caller,
   ports: Ports,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
@@ -62,28 +65,30 @@ const findIncidents = async (
   const ids = await readAlertIdsOfRules(createReading(caller, ports), `${id}-`, maxIncidents);
   const stored = ports.documents.forTenant(caller.tenantId).collection(incidents);
   const openedAt = { $gte: new Date(fromMs).toISOString(), $lt: new Date(toMs).toISOString() };
-  const found = new Map<string, Incident & StoredMetadata>();
+  const incidentsById = new Map<string, Incident & StoredMetadata>();
   for (const filter of [
     ...(slo.service === '' ? [] : [{ services: slo.service, openedAt }]),
     ...(ids.length === 0 ? [] : [{ alertIds: { $in: ids }, openedAt }]),
   ])
-    for (const one of (await stored.list({ filter, sort: { openedAt: 1 }, limit: maxIncidents })).items)
-      found.set(one.id, one);
-  return [...found.values()].toSorted((one, other) => (one.openedAt < other.openedAt ? -1 : 1));
+    for (const incident of (await stored.list({ filter, sort: { openedAt: 1 }, limit: maxIncidents })).items)
+      incidentsById.set(incident.id, incident);
+  return [...incidentsById.values()].toSorted((first, second) => (first.openedAt < second.openedAt ? -1 : 1));
 };
 
 type PeriodContent = Omit<Period, 'revision' | 'sha256'>;
 
 /** Freezes a settled period if it differs from the last revision. A repeated call writes nothing. */
 const freezeIfChanged = async (
-  { id, slo }: KnownSlo,
-  figures: PeriodContent,
-  { of, tenantId, ports }: { readonly of: string; readonly tenantId: string; readonly ports: Ports },
+  { id, slo }: IdentifiedSlo,
+  period: PeriodContent,
+  { reportId, tenantId, ports }: { readonly reportId: string; readonly tenantId: string; readonly ports: Ports },
 ): Promise<Pick<Period, 'revision' | 'sha256'>> => {
-  const { content, sha256 } = serializePeriod(figures);
-  const readLastRevision = async (own: Pick<TenantDocuments, 'collection'>): Promise<SloReport | undefined> =>
-    (await own.collection(sloReports).list({ filter: { of } })).items.toSorted(
-      (one, other) => other.revision - one.revision,
+  const { content, sha256 } = serializePeriod(period);
+  const readLastRevision = async (
+    tenantDocuments: Pick<TenantDocuments, 'collection'>,
+  ): Promise<SloReport | undefined> =>
+    (await tenantDocuments.collection(sloReports).list({ filter: { of: reportId } })).items.toSorted(
+      (first, second) => second.revision - first.revision,
     )[0];
   const lastRevision = await readLastRevision(ports.documents.forTenant(tenantId));
   if (lastRevision?.sha256 === sha256) return { revision: lastRevision.revision, sha256 };
@@ -91,27 +96,27 @@ const freezeIfChanged = async (
     ports,
     'slo-report.freeze',
   )(async (scope) => {
-    const own = scope.forTenant(tenantId);
-    const before = await readLastRevision(own);
+    const tenantDocuments = scope.forTenant(tenantId);
+    const before = await readLastRevision(tenantDocuments);
     if (before?.sha256 === sha256) {
-      scope.unchanged();
+      scope.markUnchanged();
       return { revision: before.revision, sha256 };
     }
     const revision = (before?.revision ?? 0) + 1;
     const frozenAt = new Date(ports.clock.now()).toISOString();
-    const written = await own
+    const writtenReport = await tenantDocuments
       .collection(sloReports)
-      .insert({ id: computeHashId(of, revision), sloId: id, of, revision, frozenAt, sha256, content });
-    const { content: _, ...after } = written;
-    scope.record({ id: written.id, name: slo.name, after, tenantId, actor: systemActor('slo-reports') });
+      .insert({ id: computeHashId(reportId, revision), sloId: id, of: reportId, revision, frozenAt, sha256, content });
+    const { content: _, ...after } = writtenReport;
+    scope.record({ id: writtenReport.id, name: slo.name, after, tenantId, actor: createSystemActor('slo-reports') });
     return { revision, sha256 };
   });
 };
 
 const writeCsv = function* (items: readonly Period[]): Generator<string> {
-  const cell = (value: number | boolean | string | null): string | number =>
+  const formatCell = (value: number | boolean | string | null): string | number =>
     value === null ? '' : typeof value === 'number' ? value : String(value);
-  yield csvRow([
+  yield formatCsvRow([
     ...[
       'from',
       'to',
@@ -135,21 +140,31 @@ const writeCsv = function* (items: readonly Period[]): Generator<string> {
       'sha256',
     ],
   ]);
-  for (const one of items) {
-    const withMaintenance = one.withMaintenance;
-    yield csvRow(
+  for (const period of items) {
+    const withMaintenance = period.withMaintenance;
+    yield formatCsvRow(
       [
-        ...[one.from, one.to, one.targetPct, one.hasEnded, one.isSettled, one.isMet, one.sli, one.good, one.total],
         ...[
-          one.budget.total,
-          one.budget.remaining,
-          one.coverage,
+          period.from,
+          period.to,
+          period.targetPct,
+          period.hasEnded,
+          period.isSettled,
+          period.isMet,
+          period.sli,
+          period.good,
+          period.total,
+        ],
+        ...[
+          period.budget.total,
+          period.budget.remaining,
+          period.coverage,
           withMaintenance?.sli ?? null,
           withMaintenance?.good ?? null,
           withMaintenance?.total ?? null,
         ],
-        ...[one.incidents.length, one.revision, one.sha256],
-      ].map(cell),
+        ...[period.incidents.length, period.revision, period.sha256],
+      ].map(formatCell),
     );
   }
 };
@@ -183,34 +198,37 @@ export const getSloReport = defineOperation({
     const range = parseSliceRange(query, nowMs);
     const periods = findPeriods({ period, timeZone }, range, maxPeriods);
     if (periods === undefined)
-      throw fieldError('from', `results in more than ${maxPeriods} periods: use a later start, or longer periods`);
-    const own = ports.documents.forTenant(caller.tenantId);
-    const { periods: reports, ...measured } = await readReport(createReading(caller, ports), knownSlo, {
+      throw createFieldError(
+        'from',
+        `results in more than ${maxPeriods} periods: use a later start, or longer periods`,
+      );
+    const tenantDocuments = ports.documents.forTenant(caller.tenantId);
+    const { periods: reports, ...measurement } = await readReport(createReading(caller, ports), knownSlo, {
       periods,
       nowMs,
-      maintenance: await readExclusions(own, [knownSlo.slo]),
-      targetAt: await readTargets(own, knownSlo),
+      maintenance: await readExclusions(tenantDocuments, [knownSlo.slo]),
+      targetAt: await readTargets(tenantDocuments, knownSlo),
     });
-    const opened = await findIncidents(knownSlo, caller, ports, {
+    const openedIncidents = await findIncidents(knownSlo, caller, ports, {
       fromMs: periods[0]?.fromMs ?? range.fromMs,
       toMs: periods.at(-1)?.toMs ?? range.toMs,
     });
     const items: Period[] = [];
-    for (const each of reports) {
-      const figures = {
-        ...each,
-        incidents: opened
-          .filter(({ openedAt }) => openedAt >= each.from && openedAt < each.to)
+    for (const report of reports) {
+      const periodContent = {
+        ...report,
+        incidents: openedIncidents
+          .filter(({ openedAt }) => openedAt >= report.from && openedAt < report.to)
           .map(({ id, openedAt, severity }) => ({ id, openedAt, severity })),
       };
-      const isFrozen = each.isSettled && timeZone === sloTimeZone && each.coverage > 0;
-      const of = computeHashId(knownSlo.id, period, timeZone, each.from);
-      const frozen = isFrozen
-        ? await freezeIfChanged(knownSlo, figures, { of, tenantId: caller.tenantId, ports })
+      const isFrozen = report.isSettled && timeZone === sloTimeZone && report.coverage > 0;
+      const reportKey = computeHashId(knownSlo.id, period, timeZone, report.from);
+      const revisionFields = isFrozen
+        ? await freezeIfChanged(knownSlo, periodContent, { reportId: reportKey, tenantId: caller.tenantId, ports })
         : { revision: null, sha256: null };
-      items.push({ ...figures, ...frozen });
+      items.push({ ...periodContent, ...revisionFields });
     }
-    if (format === 'json') return { period, timeZone, ...measured, items };
+    if (format === 'json') return { period, timeZone, ...measurement, items };
     request.reply('Content-Disposition', `attachment; filename="slo-${period}.csv"`);
     return { contentType: csvType, content: [...writeCsv(items)].join('') };
   },

@@ -6,14 +6,14 @@ import { type StoredSlo, slos } from '../../../schemas/resources/slo.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { findSloProblems } from '../../../subjects/slos/problems.ts';
-import { requiredEntitlements } from '../../../subjects/slos/signals.ts';
+import { listRequiredEntitlements } from '../../../subjects/slos/signals.ts';
 import { readSloStatuses } from '../../../subjects/slos/status.ts';
-import { readSlo } from '../../../subjects/slos/stored.ts';
+import { parseStoredSlo } from '../../../subjects/slos/stored.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { fieldErrors } from '../../errors.ts';
+import { createFieldErrors } from '../../errors.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { sloMetricFields } from './figures.ts';
 import { syncSloRules } from './managed-rules.ts';
@@ -25,10 +25,10 @@ const maxSlos = 1000;
 export type SloDocument = SloFields & Pick<StoredSlo, 'queryVersion'>;
 
 /** Returns the stored form of an SLO. Throws if it is invalid, or cannot be measured under the caller's plan. */
-export const toStoredForm = (after: SloFields, caller: Caller): SloDocument => {
+export const toSloDocument = (after: SloFields, caller: Caller): SloDocument => {
   const problems = findSloProblems(after);
-  if (problems.length > 0) throw fieldErrors(problems);
-  for (const entitlement of requiredEntitlements(after)) requireEntitlement(caller, entitlement);
+  if (problems.length > 0) throw createFieldErrors(problems);
+  for (const entitlement of listRequiredEntitlements(after)) requireEntitlement(caller, entitlement);
   return { ...after, queryVersion };
 };
 
@@ -48,22 +48,24 @@ const toViews = async (
   documents: readonly (SloDocument & StoredMetadata)[],
   { caller, ports }: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
-  const parsed = documents.map((document) => ({ document, slo: readSlo(document) }));
-  const readableSlos = parsed.flatMap(({ document: { id }, slo }) => (slo === undefined ? [] : [{ id, slo }]));
+  const parsedSlos = documents.map((document) => ({ document, slo: parseStoredSlo(document) }));
+  const readableSlos = parsedSlos.flatMap(({ document: { id }, slo }) => (slo === undefined ? [] : [{ id, slo }]));
   const maintenance = await readExclusions(
     ports.documents.forTenant(caller.tenantId),
     readableSlos.map(({ slo }) => slo),
   );
-  const at = { nowMs: ports.clock.now(), maintenance };
-  const statuses = await readSloStatuses(createReading(caller, ports), readableSlos, at).catch((error: unknown) => {
-    ports.log.warn({ error: String(error) }, 'the state of SLOs cannot be read');
-    return [];
-  });
-  const byId = new Map(readableSlos.map(({ id }, index) => [id, statuses[index] ?? null]));
-  return parsed.map(
+  const evaluationOptions = { nowMs: ports.clock.now(), maintenance };
+  const statuses = await readSloStatuses(createReading(caller, ports), readableSlos, evaluationOptions).catch(
+    (error: unknown) => {
+      ports.log.warn({ error: String(error) }, 'cannot read the status of SLOs');
+      return [];
+    },
+  );
+  const statusesById = new Map(readableSlos.map(({ id }, index) => [id, statuses[index] ?? null]));
+  return parsedSlos.map(
     ({ document: { id, version, createdAt, updatedAt, queryVersion: _, ...fields }, slo = fields }) => ({
       ...slo,
-      status: byId.get(id) ?? null,
+      status: statusesById.get(id) ?? null,
       id,
       version,
       createdAt,
@@ -92,10 +94,10 @@ export const sloResource = defineResource<typeof SloFields, SloDocument, typeof 
   show: toViews,
   initial: () => ({ queryVersion }),
   alongside: syncSloRules,
-  prepare: (after, { caller }) => toStoredForm(after, caller),
+  prepare: (after, { caller }) => toSloDocument(after, caller),
   maxCount: maxSlos,
   list: {
     searched: ['name', 'description'],
-    filters: { service: equals('service'), type: equals('type') },
+    filters: { service: createEqualsFilter('service'), type: createEqualsFilter('type') },
   },
 });

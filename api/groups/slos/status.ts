@@ -14,7 +14,7 @@ const Status = z.strictObject({
   withMaintenance: z
     .strictObject(sloMetricFields)
     .nullable()
-    .describe('The same with the excluded maintenance; null if none is excluded'),
+    .describe('The same values with excluded maintenance counted; null if none is excluded'),
   burnRates: z
     .array(z.strictObject({ window: z.string(), rate: z.number().nullable(), good: z.number(), total: z.number() }))
     .describe('How many times faster than allowed the budget is spent, over the windows of its rules'),

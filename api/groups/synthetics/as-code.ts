@@ -3,7 +3,7 @@ import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { maxChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { maxLocations, syntheticLocations } from '../../../schemas/resources/synthetic-location.ts';
 import {
-  lineOfField,
+  findFieldLine,
   type ParsedCheckFile,
   readCheckFilesInWorker,
   writeCheckYaml,
@@ -11,7 +11,7 @@ import {
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { readChecks, readKnownNames } from '../../../subjects/synthetics/known.ts';
 import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {
   type ImportContext,
@@ -37,7 +37,7 @@ export const exportChecks = defineOperation({
     const tenantDocuments = documents.forTenant(caller.tenantId);
     const names = new Map((await readLocations(tenantDocuments)).map(({ id, name }) => [id, name]));
     const [label = '', ...value] = query.label?.split('=') ?? [];
-    if (query.label !== undefined && value.length === 0) throw fieldError('label', 'must be NAME=VALUE');
+    if (query.label !== undefined && value.length === 0) throw createFieldError('label', 'must be NAME=VALUE');
     const checks = (await readChecks(tenantDocuments)).filter(
       ({ labels }) => query.label === undefined || labels[label] === value.join('='),
     );
@@ -56,9 +56,9 @@ type Outcome = z.input<typeof Outcome>;
 /**
  * Reads the objects that checks can reference: ids of locations by name, and variables. An import does not change them.
  */
-const readReferences = async (own: TenantDocuments) => ({
-  ids: new Map((await readLocations(own)).map(({ id, name }) => [name, id])),
-  known: await readKnownNames(own),
+const readReferences = async (tenantDocuments: TenantDocuments) => ({
+  ids: new Map((await readLocations(tenantDocuments)).map(({ id, name }) => [name, id])),
+  known: await readKnownNames(tenantDocuments),
 });
 
 /**
@@ -67,14 +67,17 @@ const readReferences = async (own: TenantDocuments) => ({
  */
 const mergeRecording = async (
   { check, recording }: ParsedCheckFile & { readonly check: CheckFields },
-  own: TenantDocuments,
+  tenantDocuments: TenantDocuments,
 ): Promise<CheckFields> => {
   if (recording === undefined || check.browser === undefined) return check;
-  const { items } = await own.collection(checkResource.collection).list({ filter: { name: check.name }, limit: 1 });
-  const [existing] = items;
-  if (existing === undefined) return { ...check, enabled: recording.isComplete };
-  if (existing.type !== check.type) throw fieldError('title', `is the name of a check of the type ${existing.type}`);
-  return CheckFields.strip().parse({ ...existing, browser: { ...existing.browser, ...check.browser } });
+  const { items } = await tenantDocuments
+    .collection(checkResource.collection)
+    .list({ filter: { name: check.name }, limit: 1 });
+  const [existingCheck] = items;
+  if (existingCheck === undefined) return { ...check, enabled: recording.isComplete };
+  if (existingCheck.type !== check.type)
+    throw createFieldError('title', `is the name of a check of the type ${existingCheck.type}`);
+  return CheckFields.strip().parse({ ...existingCheck, browser: { ...existingCheck.browser, ...check.browser } });
 };
 
 /** Returns documents with the problem of those that have the name of an earlier one: it would overwrite that. */
@@ -86,7 +89,7 @@ const refuseRepeatedNames = (files: readonly ParsedCheckFile[]): readonly Parsed
     if (firstLine === undefined) linesByName.set(file.name, file.line);
     if (firstLine === undefined || file.check === undefined) return file;
     const { check: _, ...rest } = file;
-    const line = lineOfField(file, 'name');
+    const line = findFieldLine(file, 'name');
     return { ...rest, problems: [{ path: 'name', line, message: `is that of the document at line ${firstLine}` }] };
   });
 };
@@ -95,7 +98,7 @@ const refuseRepeatedNames = (files: readonly ParsedCheckFile[]): readonly Parsed
 const importCheck = async (
   file: ParsedCheckFile,
   { ids, known }: Awaited<ReturnType<typeof readReferences>>,
-  importing: ImportContext,
+  importContext: ImportContext,
 ): Promise<Outcome> => {
   const base = { document: file.document, line: file.line, name: file.name };
   const losses = [...(file.recording?.losses ?? [])];
@@ -104,19 +107,22 @@ const importCheck = async (
     outcome: 'refused',
     id: null,
     losses,
-    problems: problems.map(({ path, message, line }) => ({ path, message, line: line ?? lineOfField(file, path) })),
+    problems: problems.map(({ path, message, line }) => ({ path, message, line: line ?? findFieldLine(file, path) })),
   });
   const { check } = file;
   if (check === undefined) return refuse(file.problems);
   try {
-    const merged = await mergeRecording({ ...file, check }, importing.scope.forTenant(importing.caller.tenantId));
+    const mergedCheck = await mergeRecording(
+      { ...file, check },
+      importContext.scope.forTenant(importContext.caller.tenantId),
+    );
     const next: CheckFields = {
-      ...merged,
-      locations: merged.locations.map((location) => ids.get(location) ?? location),
+      ...mergedCheck,
+      locations: mergedCheck.locations.map((location) => ids.get(location) ?? location),
     };
-    const problemsFound = findCheckProblems(next, known);
-    if (problemsFound.length > 0) return refuse(problemsFound);
-    return { ...base, ...(await writeByName(checkResource, next, importing)), problems: [], losses };
+    const checkProblems = findCheckProblems(next, known);
+    if (checkProblems.length > 0) return refuse(checkProblems);
+    return { ...base, ...(await writeByName(checkResource, next, importContext)), problems: [], losses };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return refuse(error.details ?? [{ path: '', message: error.message }]);
@@ -155,11 +161,11 @@ export const importChecks = defineOperation({
   async handler({ caller, body, change, signal }) {
     const files = await readCheckFilesInWorker({ tenantId: caller.tenantId, signal }, body.source);
     if (files.length > maxChecks)
-      throw fieldError('source', `has ${files.length} checks, and at most ${maxChecks} are read`);
-    const items = await importInBatches(refuseRepeatedNames(files), change, async (part, scope) => {
+      throw createFieldError('source', `has ${files.length} checks, and at most ${maxChecks} are read`);
+    const items = await importInBatches(refuseRepeatedNames(files), change, async (batch, scope) => {
       const references = await readReferences(scope.forTenant(caller.tenantId));
       const outcomes: Outcome[] = [];
-      for (const file of part)
+      for (const file of batch)
         outcomes.push(await importCheck(file, references, { scope, caller, dryRun: body.dryRun }));
       return outcomes;
     });

@@ -6,7 +6,7 @@ import {
   syntheticCheckNotifications,
 } from '../../../schemas/resources/synthetic-notification.ts';
 import { findActiveDowntime, readWindows } from '../../../subjects/synthetics/downtimes.ts';
-import { type KnownCheck, readChecks } from '../../../subjects/synthetics/known.ts';
+import { type IdentifiedCheck, readChecks } from '../../../subjects/synthetics/known.ts';
 import { type LastVerdict, readLastVerdicts } from '../../../subjects/synthetics/notified-state.ts';
 import { buildLink } from '../../mail/links.ts';
 import { type MailDraft, sanitizeName } from '../../mail/mail-text.ts';
@@ -19,13 +19,13 @@ import {
 
 type CheckNotification = SyntheticCheckNotification['what'];
 
-const events = { failing: 'check-failing', recovered: 'check-recovered' } as const;
+const eventNames = { failing: 'check-failing', recovered: 'check-recovered' } as const;
 
 /**
  * Returns the pending notification of a check; undefined if it was already sent, the state is unknown, or the check is
  * in a planned downtime.
  */
-export const pendingNotification = (
+export const getPendingNotification = (
   { state, isMaintenance }: Pick<LastVerdict, 'state' | 'isMaintenance'>,
   lastNotification: CheckNotification | undefined,
 ): CheckNotification | undefined => {
@@ -36,14 +36,14 @@ export const pendingNotification = (
 
 const toMailDraft = (
   to: string,
-  check: KnownCheck,
-  { what, verdict }: { readonly what: CheckNotification; readonly verdict: string },
+  check: IdentifiedCheck,
+  { notificationKind, verdict }: { readonly notificationKind: CheckNotification; readonly verdict: string },
   settings: MailJobPorts['settings'],
 ): MailDraft => ({
   to,
-  subject: `Check ${what}: ${sanitizeName(check.name)}`,
+  subject: `Check ${notificationKind}: ${sanitizeName(check.name)}`,
   paragraphs: [
-    `The synthetic check “${sanitizeName(check.name)}” ${what === 'failing' ? 'fails' : 'recovered'}: ${sanitizeName(verdict.toWellFormed())}.`,
+    `The synthetic check “${sanitizeName(check.name)}” ${notificationKind === 'failing' ? 'fails' : 'recovered'}: ${sanitizeName(verdict.toWellFormed())}.`,
     ...(check.description === '' ? [] : [sanitizeName(check.description.slice(0, 2000).toWellFormed())]),
   ],
   link: { text: 'Show the check', url: buildLink(settings, `checks?open=${encodeURIComponent(check.id)}`) },
@@ -51,22 +51,22 @@ const toMailDraft = (
 
 /** Returns the mails about the current state of a check. */
 const toMailDrafts = async (
-  check: KnownCheck,
-  notification: { readonly what: CheckNotification; readonly verdict: string },
+  check: IdentifiedCheck,
+  notification: { readonly notificationKind: CheckNotification; readonly verdict: string },
   {
     tenantId,
-    own: subscribedProjects,
+    subscribedProjects,
     counters,
     settings,
   }: Pick<MailJobPorts, 'counters' | 'settings'> & {
     readonly tenantId: string;
-    readonly own: readonly StoredProject[];
+    readonly subscribedProjects: readonly StoredProject[];
   },
 ): Promise<MailDraft[]> => {
   // A check without a project concerns all projects.
   const affectedProjects = subscribedProjects.filter(({ id }) => check.projectId === null || check.projectId === id);
   const notificationEvent = {
-    event: events[notification.what],
+    event: eventNames[notification.notificationKind],
     severity: check.alerting.severity,
     about: 'check',
   } as const;
@@ -74,7 +74,11 @@ const toMailDrafts = async (
   return [...receivers].map((to) => toMailDraft(to, check, notification, settings));
 };
 
-const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly StoredProject[]): Promise<void> => {
+const notifyTenant = async (
+  ports: MailJobPorts,
+  tenantId: string,
+  subscribedProjects: readonly StoredProject[],
+): Promise<void> => {
   const { documents, columns, clock, mail } = ports;
   const nowMs = clock.now();
   const tenantDocuments = documents.forTenant(tenantId);
@@ -96,32 +100,32 @@ const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly
     const verdict = verdicts.get(check.id);
     if (verdict === undefined) continue;
     const isMaintenance = verdict.isMaintenance || findDowntime(check) !== undefined;
-    const nextNotification = pendingNotification({ ...verdict, isMaintenance }, lastNotifications.get(check.id));
+    const nextNotification = getPendingNotification({ ...verdict, isMaintenance }, lastNotifications.get(check.id));
     if (nextNotification === undefined) continue;
     const drafts = await toMailDrafts(
       check,
-      { what: nextNotification, verdict: verdict.says },
-      { ...ports, tenantId, own },
+      { notificationKind: nextNotification, verdict: verdict.says },
+      { ...ports, tenantId, subscribedProjects },
     );
     await documents.transaction(async (scope) => {
-      const stored = scope.forTenant(tenantId).collection(syntheticCheckNotifications);
-      const before = await stored.find(check.id);
+      const notificationCollection = scope.forTenant(tenantId).collection(syntheticCheckNotifications);
+      const before = await notificationCollection.find(check.id);
       // Another instance may have notified in the meantime.
       if (before?.what === nextNotification) return;
       for (const draft of drafts) await mail.enqueue(scope, draft);
       const after = { what: nextNotification, at: new Date(nowMs).toISOString() };
-      if (before === undefined) await stored.insert({ id: check.id, ...after });
-      else await stored.replace(check.id, after, before.version);
+      if (before === undefined) await notificationCollection.insert({ id: check.id, ...after });
+      else await notificationCollection.replace(check.id, after, before.version);
     });
   }
 };
 
-/** Checks the synthetic checks of organizations with subscribed projects. A failure does not affect the others. */
+/** Checks the synthetic checks of organizations with subscribed projects. A failure does not affect the other organizations. */
 export const notifyCheckChanges = async (ports: MailJobPorts, signal: AbortSignal): Promise<void> => {
   await forEachSubscribedTenant(
     ports,
-    { events: Object.values(events), what: 'checks' },
-    (tenantId, own) => notifyTenant(ports, tenantId, own),
+    { events: Object.values(eventNames), subject: 'checks' },
+    (tenantId, subscribedProjects) => notifyTenant(ports, tenantId, subscribedProjects),
     signal,
   );
 };

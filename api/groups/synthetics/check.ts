@@ -9,17 +9,17 @@ import { checkStates } from '../../../schemas/synthetic-runs.ts';
 import { createAlertRule } from '../../../subjects/synthetics/alert-rules.ts';
 import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
 import { findActiveDowntime, readWindows } from '../../../subjects/synthetics/downtimes.ts';
-import { nextDueTimes } from '../../../subjects/synthetics/heartbeat-times.ts';
+import { listNextDueTimes } from '../../../subjects/synthetics/heartbeat-times.ts';
 import { readKnownNames } from '../../../subjects/synthetics/known.ts';
 import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
 import { findQuotaProblem } from '../../../subjects/synthetics/runs-a-month.ts';
 import type { CheckState } from '../../../subjects/synthetics/state.ts';
 import { type CheckStatus, readCheckStatuses, readLastDue } from '../../../subjects/synthetics/stored-results.ts';
-import type { TimeSpan } from '../../../subjects/synthetics/uptime.ts';
-import { ApiError, fieldErrors } from '../../errors.ts';
+import type { TimePeriod } from '../../../subjects/synthetics/uptime.ts';
+import { ApiError, createFieldErrors } from '../../errors.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { syncManagedRules } from '../alerts/managed-rules.ts';
 import { createHeartbeatToken } from './heartbeat-token.ts';
@@ -28,7 +28,7 @@ const NullableShare = z.number().nullable();
 
 const View = z.strictObject({
   ...CheckFields.shape,
-  locations: z.array(z.string()).describe('Empty if its last location was deleted; it does not run then'),
+  locations: z.array(z.string()).describe('Empty if its last location was deleted; then the check does not run'),
   state: z
     .enum([...checkStates, 'maintenance'])
     .nullable()
@@ -55,10 +55,12 @@ interface CheckStateView {
 }
 
 /** A planned downtime overrides the status of the check. */
-const toStateView = (status: CheckStatus | undefined, downtime: TimeSpan | undefined): CheckStateView => {
-  const since = (ms: number): string => new Date(ms).toISOString();
-  if (downtime !== undefined) return { state: 'maintenance', since: since(downtime.fromMs) };
-  return status === undefined ? { state: null, since: null } : { state: status.state, since: since(status.sinceMs) };
+const toStateView = (status: CheckStatus | undefined, downtime: TimePeriod | undefined): CheckStateView => {
+  const toIsoTime = (ms: number): string => new Date(ms).toISOString();
+  if (downtime !== undefined) return { state: 'maintenance', since: toIsoTime(downtime.fromMs) };
+  return status === undefined
+    ? { state: null, since: null }
+    : { state: status.state, since: toIsoTime(status.sinceMs) };
 };
 
 const nextDueCount = 5;
@@ -69,21 +71,21 @@ const readHeartbeatFields = async (documents: readonly CheckDocument[], { caller
   if (heartbeatChecks.length === 0) return new Map<string, { nextDueAt: string[]; tokenPrefix: string | null }>();
   const nowMs = ports.clock.now();
   const ids = heartbeatChecks.map(({ id }) => id);
-  const [tokens, lastDue] = await Promise.all([
+  const [tokens, lastDueTimes] = await Promise.all([
     ports.documents
       .forTenant(caller.tenantId)
       .collection(syntheticHeartbeatTokens)
       .list({ filter: { id: { $in: ids } }, limit: ids.length }),
     readLastDue(createReading(caller, ports), ids).catch((error: unknown) => {
-      ports.log.warn({ error: String(error) }, 'when heartbeats last ran cannot be read');
+      ports.log.warn({ error: String(error) }, 'cannot read the last due times of heartbeats');
       return new Map<string, number>();
     }),
   ]);
   const prefixes = new Map(tokens.items.map(({ id, prefix }) => [id, prefix]));
   return new Map(
     heartbeatChecks.map(({ id, enabled, every, heartbeat, createdAt }) => {
-      const options = { baseMs: lastDue.get(id) ?? Date.parse(createdAt), nowMs, count: nextDueCount };
-      const times = enabled && heartbeat !== undefined ? nextDueTimes({ every, heartbeat }, options) : [];
+      const options = { baseMs: lastDueTimes.get(id) ?? Date.parse(createdAt), nowMs, count: nextDueCount };
+      const times = enabled && heartbeat !== undefined ? listNextDueTimes({ every, heartbeat }, options) : [];
       const nextDueAt = times.map((ms) => new Date(ms).toISOString());
       return [id, { nextDueAt, tokenPrefix: prefixes.get(id) ?? null }];
     }),
@@ -99,35 +101,35 @@ const toViews = async (
   const ids = documents.map(({ id }) => id);
   const [statuses, windows, heartbeats] = await Promise.all([
     readCheckStatuses(createReading(caller, ports), ids, nowMs).catch((error: unknown) => {
-      ports.log.warn({ error: String(error) }, 'the state of checks cannot be read');
+      ports.log.warn({ error: String(error) }, 'cannot read the status of checks');
       return new Map<string, CheckStatus>();
     }),
     readWindows(ports.documents.forTenant(caller.tenantId)),
     readHeartbeatFields(documents, context),
   ]);
-  const downtimeOf = findActiveDowntime(windows, nowMs);
+  const findDowntime = findActiveDowntime(windows, nowMs);
   return documents.map((document) => {
-    const known = statuses.get(document.id);
-    const [day = null, days30 = null, days90 = null] = known?.uptime ?? [];
+    const status = statuses.get(document.id);
+    const [day = null, days30 = null, days90 = null] = status?.uptime ?? [];
     return {
       ...document,
-      ...toStateView(known, document.enabled ? downtimeOf(document) : undefined),
-      uptime: known === undefined ? null : { day, days30, days90 },
+      ...toStateView(status, document.enabled ? findDowntime(document) : undefined),
+      uptime: status === undefined ? null : { day, days30, days90 },
       ...(heartbeats.get(document.id) ?? { nextDueAt: null, tokenPrefix: null }),
     };
   });
 };
 
 const requireRunsWithinPlan = async (
-  own: TenantDocuments,
+  tenantDocuments: TenantDocuments,
   { name, limits }: Plan,
   { after, before }: { readonly after: CheckFields; readonly before: CheckDocument | undefined },
 ): Promise<void> => {
   const maxRuns = limits.syntheticRunsPerMonth ?? null;
   if (maxRuns === null) return;
-  const { items } = await own.collection(syntheticChecks).list({ limit: maxChecks });
-  const others = items.filter(({ id }) => id !== before?.id);
-  const problem = findQuotaProblem(after, { before, others, maxRuns, plan: name });
+  const { items } = await tenantDocuments.collection(syntheticChecks).list({ limit: maxChecks });
+  const otherChecks = items.filter(({ id }) => id !== before?.id);
+  const problem = findQuotaProblem(after, { before, others: otherChecks, maxRuns, plan: name });
   if (problem !== undefined) throw new ApiError('CONFLICT', problem);
 };
 
@@ -158,23 +160,26 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
   view: View,
   live: true,
   show: toViews,
-  async prepare(given, { caller, forTenant, before }) {
-    const after = toStoredCheck(given);
-    const own = forTenant(caller.tenantId);
-    const problems = findCheckProblems(after, await readKnownNames(own));
-    if (problems.length > 0) throw fieldErrors(problems);
-    await requireRunsWithinPlan(own, caller.plan, { after, before });
+  async prepare(checkFields, { caller, forTenant, before }) {
+    const after = toStoredCheck(checkFields);
+    const tenantDocuments = forTenant(caller.tenantId);
+    const problems = findCheckProblems(after, await readKnownNames(tenantDocuments));
+    if (problems.length > 0) throw createFieldErrors(problems);
+    await requireRunsWithinPlan(tenantDocuments, caller.plan, { after, before });
     return after;
   },
   created: async (documents, { id, type }) => (type === 'heartbeat' ? createHeartbeatToken(documents, id) : {}),
   async alongside(documents, { before, after }) {
     const id = (after ?? before)?.id ?? '';
     await syncManagedRules(documents, { checkId: id }, after === undefined ? [] : [[id, createAlertRule(id, after)]]);
-    const wasBrowserCheck = before !== undefined && before.type === 'browser' && after?.type !== 'browser';
-    if (wasBrowserCheck) await deleteMatching(documents.collection(syntheticPictures), { checkId: before.id });
+    const isNoLongerBrowserCheck = before !== undefined && before.type === 'browser' && after?.type !== 'browser';
+    if (isNoLongerBrowserCheck) await deleteMatching(documents.collection(syntheticPictures), { checkId: before.id });
     if (before?.type === 'heartbeat' && after?.type !== 'heartbeat')
       await deleteMatching(documents.collection(syntheticHeartbeatTokens), { id: before.id });
   },
   maxCount: maxChecks,
-  list: { searched: ['name', 'description'], filters: { type: equals('type'), projectId: equals('projectId') } },
+  list: {
+    searched: ['name', 'description'],
+    filters: { type: createEqualsFilter('type'), projectId: createEqualsFilter('projectId') },
+  },
 });

@@ -5,19 +5,19 @@ import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import {
   createDowntimeTest,
   createMatchers,
-  namesChecks,
   parseScope,
   readWindows,
+  referencesChecks,
   type Window,
 } from '../../../subjects/synthetics/downtimes.ts';
-import { type KnownCheck, readChecks } from '../../../subjects/synthetics/known.ts';
-import { fieldErrors, notFound } from '../../errors.ts';
+import { type IdentifiedCheck, readChecks } from '../../../subjects/synthetics/known.ts';
+import { createFieldErrors, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { formatEtag, parsePrecondition } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import {
   maintenanceWindowResource,
-  statusView,
+  statusFields,
   toStatusView,
   validateWindow,
 } from '../incidents/maintenance-window.ts';
@@ -25,9 +25,7 @@ import {
 /** A downtime has the fields of a maintenance window, with checks as its scope. */
 const DowntimeFields = MaintenanceWindowFields.omit({ matchers: true }).extend({
   checkIds: z.array(z.string().min(1).max(128)).max(100).default([]).describe('Ids of checks'),
-  labels: CheckFields.shape.labels.describe(
-    'Checks that have all of these labels; limited to the given checks, if any',
-  ),
+  labels: CheckFields.shape.labels.describe('Checks that have all of these labels; limited to `checkIds`, if any'),
 });
 
 const View = z.strictObject({
@@ -36,10 +34,10 @@ const View = z.strictObject({
     'The same scope, as matchers of the maintenance window with this id',
   ),
   checks: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('Checks currently in scope'),
-  ...statusView,
+  ...statusFields,
 });
 
-const toView = (window: Window, checks: readonly KnownCheck[], nowMs: number): z.input<typeof View> => ({
+const toView = (window: Window, checks: readonly IdentifiedCheck[], nowMs: number): z.input<typeof View> => ({
   ...window,
   ...parseScope(window),
   checkIds: [...parseScope(window).checkIds],
@@ -47,9 +45,9 @@ const toView = (window: Window, checks: readonly KnownCheck[], nowMs: number): z
   ...toStatusView(window, nowMs),
 });
 
-/** Whether a maintenance window is a downtime: it references checks, even if they were deleted, or currently applies to a check. */
-const isDowntime = (window: MaintenanceWindow & StoredMetadata, checks: readonly KnownCheck[]): boolean =>
-  namesChecks(window) || checks.some(createDowntimeTest(window));
+/** Returns whether a maintenance window is a downtime: it references checks (also deleted ones) or applies to a current check. */
+const isDowntime = (window: MaintenanceWindow & StoredMetadata, checks: readonly IdentifiedCheck[]): boolean =>
+  referencesChecks(window) || checks.some(createDowntimeTest(window));
 
 export const listDowntimes = defineOperation({
   method: 'GET',
@@ -61,30 +59,32 @@ export const listDowntimes = defineOperation({
   response: z.strictObject({ items: z.array(View), nextCursor: z.null() }),
   async handler({ caller, query: { checkId } }, { documents, clock }) {
     const tenantDocuments = documents.forTenant(caller.tenantId);
-    const [windows, all] = await Promise.all([readWindows(tenantDocuments), readChecks(tenantDocuments)]);
-    const selectedChecks = checkId === undefined ? all : all.filter(({ id }) => id === checkId);
+    const [windows, allChecks] = await Promise.all([readWindows(tenantDocuments), readChecks(tenantDocuments)]);
+    const selectedChecks = checkId === undefined ? allChecks : allChecks.filter(({ id }) => id === checkId);
     if (checkId !== undefined && selectedChecks.length === 0)
-      throw fieldErrors([{ path: 'checkId', message: `synthetic check ${checkId} does not exist` }]);
+      throw createFieldErrors([{ path: 'checkId', message: `synthetic check ${checkId} does not exist` }]);
     const items = windows.filter((window) =>
-      checkId === undefined ? isDowntime(window, all) : selectedChecks.some(createDowntimeTest(window)),
+      checkId === undefined ? isDowntime(window, allChecks) : selectedChecks.some(createDowntimeTest(window)),
     );
-    return { items: items.map((window) => toView(window, all, clock.now())), nextCursor: null };
+    return { items: items.map((window) => toView(window, allChecks, clock.now())), nextCursor: null };
   },
 });
 
 /** Throws if the scope is empty, or references a check that does not exist. */
 const requireValidScope = async (
   { checkIds, labels }: z.output<typeof DowntimeFields>,
-  own: TenantDocuments,
-): Promise<readonly KnownCheck[]> => {
+  tenantDocuments: TenantDocuments,
+): Promise<readonly IdentifiedCheck[]> => {
   if (checkIds.length === 0 && Object.keys(labels).length === 0)
-    throw fieldErrors([{ path: 'checkIds', message: 'and labels are both empty: specify checks or labels of checks' }]);
-  const checks = await readChecks(own);
+    throw createFieldErrors([
+      { path: 'checkIds', message: 'and labels are both empty: specify checks or labels of checks' },
+    ]);
+  const checks = await readChecks(tenantDocuments);
   const knownCheckIds = new Set(checks.map(({ id }) => id));
-  const missing = checkIds.flatMap((id, index) =>
+  const problems = checkIds.flatMap((id, index) =>
     knownCheckIds.has(id) ? [] : [{ path: `checkIds.${index}`, message: `synthetic check ${id} does not exist` }],
   );
-  if (missing.length > 0) throw fieldErrors(missing);
+  if (problems.length > 0) throw createFieldErrors(problems);
   return checks;
 };
 
@@ -109,17 +109,20 @@ export const createDowntime = defineOperation({
   }),
   response: View,
   async handler({ caller, body: { checkIds, labels, ...fields }, request, change }, { clock }) {
-    const { made: created, checks } = await change(async (scope) => {
+    const { made: window, checks } = await change(async (scope) => {
       const currentChecks = await requireValidScope({ checkIds, labels, ...fields }, scope.forTenant(caller.tenantId));
       const window = validateWindow({
         ...fields,
         matchers: createMatchers({ checkIds, labels }),
         createdBy: caller.actor.id,
       });
-      return { made: await maintenanceWindowResource.writer(scope, caller).create(window), checks: currentChecks };
+      return {
+        made: await maintenanceWindowResource.createWriter(scope, caller).create(window),
+        checks: currentChecks,
+      };
     });
-    request.reply('ETag', formatEtag(created));
-    return toView(created, checks, clock.now());
+    request.reply('ETag', formatEtag(window));
+    return toView(window, checks, clock.now());
   },
 });
 
@@ -137,8 +140,11 @@ export const deleteDowntime = defineOperation({
     await change(async (scope) => {
       const tenantDocuments = scope.forTenant(caller.tenantId);
       const window = await tenantDocuments.collection(maintenanceWindowResource.collection).find(id);
-      if (window === undefined || !isDowntime(window, await readChecks(tenantDocuments))) throw notFound('downtime');
-      await maintenanceWindowResource.writer(scope, caller).remove(id, { precondition: parsePrecondition(request) });
+      if (window === undefined || !isDowntime(window, await readChecks(tenantDocuments)))
+        throw createNotFoundError('downtime');
+      await maintenanceWindowResource
+        .createWriter(scope, caller)
+        .remove(id, { precondition: parsePrecondition(request) });
     });
     return {};
   },

@@ -11,19 +11,19 @@ import { topics } from '../../../schemas/topics.ts';
 import { acceptResults } from '../../../subjects/synthetics/accept.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
 import { requestConfirmationRuns } from '../../../subjects/synthetics/elsewhere.ts';
-import { storePicture } from '../../../subjects/synthetics/pictures.ts';
+import { storeScreenshot } from '../../../subjects/synthetics/pictures.ts';
 import { createWork, requestTtlMs } from '../../../subjects/synthetics/work.ts';
 import { createPublisher } from '../../event-publisher.ts';
 
-interface Options {
+interface LocalWorkOptions {
   readonly bus: Bus;
   readonly documents: Documents;
   readonly clock: Clock;
   readonly settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>;
 }
 
-export const createLocalWork = async ({ bus, documents, clock, settings }: Options) => {
-  const box = createSecretBox(await loadSecretKey(settings));
+export const createLocalWork = async ({ bus, documents, clock, settings }: LocalWorkOptions) => {
+  const secretBox = createSecretBox(await loadSecretKey(settings));
   const runs = createPublisher(bus, topics.syntheticRuns);
   return {
     async tenants(): Promise<readonly string[]> {
@@ -41,7 +41,7 @@ export const createLocalWork = async ({ bus, documents, clock, settings }: Optio
         createWork(
           documents.forTenant(tenantId),
           { location: localLocation, probe: localLocation, digest, ...probeState, nowMs: clock.now() },
-          box,
+          secretBox,
         ),
       async send(results: readonly ProbeResult[]): Promise<void> {
         const origin = { tenantId, location: localLocation, nowMs: clock.now() };
@@ -51,7 +51,7 @@ export const createLocalWork = async ({ bus, documents, clock, settings }: Optio
       sendAlarms: (alarms: readonly ProbeAlarm[]): Promise<void> =>
         requestConfirmationRuns(documents.forTenant(tenantId), alarms, { location: localLocation, nowMs: clock.now() }),
       async sendScreenshot(picture: ProbePicture): Promise<void> {
-        await storePicture(documents.forTenant(tenantId), picture, { location: localLocation, nowMs: clock.now() });
+        await storeScreenshot(documents.forTenant(tenantId), picture, { location: localLocation, nowMs: clock.now() });
       },
     }),
     close: () => runs.close(),

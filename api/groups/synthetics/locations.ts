@@ -13,7 +13,7 @@ import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.
 import { UnsupportedType } from '../../../schemas/synthetic-work.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
 import { readChecks } from '../../../subjects/synthetics/known.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
@@ -24,11 +24,11 @@ const toAuditFields = ({ name, description, prefix }: SyntheticLocation): object
 
 /** Stores a new location. Throws if there are too many, or one with the same name. */
 const insertLocation = async (own: TenantDocuments, location: SyntheticLocation & { readonly id: string }) => {
-  const stored = own.collection(syntheticLocations);
-  if ((await stored.count()) >= maxLocations)
+  const locationCollection = own.collection(syntheticLocations);
+  if ((await locationCollection.count()) >= maxLocations)
     throw new ApiError('CONFLICT', `there are ${maxLocations} synthetic locations: delete one first`);
   try {
-    return await stored.insert(location);
+    return await locationCollection.insert(location);
   } catch (error) {
     if (!(error instanceof ConflictError) || error.kind !== 'duplicate') throw error;
     const name = JSON.stringify(location.name);
@@ -45,11 +45,13 @@ const LocationView = z.strictObject({
   lastSeenAt: z.iso.datetime().nullable().describe('Last contact of its probes; null: never'),
   unsupportedTypes: z
     .array(UnsupportedType)
-    .describe('Check types that its probe last reported as unsupported; their checks are unknown there'),
+    .describe(
+      'Check types that its probe last reported as unsupported; checks of these types have the state unknown there',
+    ),
   clockAheadMs: z
     .int()
     .nullable()
-    .describe('Clock offset of its probe ahead of the platform, as last measured; null: not reported'),
+    .describe('How far the clock of its probe is ahead of the platform, as last measured; null: not reported'),
   checks: z.int().describe('Number of checks that run there'),
   createdAt: z.iso.datetime().nullable(),
 });
@@ -94,15 +96,18 @@ export const listLocations = defineOperation({
       clockAheadMs: contactsByLocation.get(id)?.clockAheadMs ?? null,
       checks: checks.filter((check) => check.locations.includes(id)).length,
     });
-    const local = {
+    const localLocationView = {
       id: localLocation,
       name: 'Local',
-      description: 'Next to this installation',
+      description: 'In this installation',
       prefix: '',
       createdAt: null,
       ...getProbeStatus(localLocation),
     };
-    return { items: [local, ...locations.items.map((one) => toView(one, getProbeStatus(one.id)))], nextCursor: null };
+    return {
+      items: [localLocationView, ...locations.items.map((location) => toView(location, getProbeStatus(location.id)))],
+      nextCursor: null,
+    };
   },
 });
 
@@ -150,7 +155,7 @@ export const deleteLocation = defineOperation({
     await change(async (scope) => {
       const tenantDocuments = scope.forTenant(caller.tenantId);
       const before = await tenantDocuments.collection(syntheticLocations).find(id);
-      if (before === undefined) throw notFound('synthetic location');
+      if (before === undefined) throw createNotFoundError('synthetic location');
       const checks = await readChecks(tenantDocuments, { locations: id });
       const lastLocationChecks = checks.filter(({ locations }) => locations.length === 1);
       if (lastLocationChecks.length > 0 && !query.force) {
@@ -164,7 +169,7 @@ export const deleteLocation = defineOperation({
       }
       for (const check of checks)
         await checkResource
-          .writer(scope, caller)
+          .createWriter(scope, caller)
           .change(
             check.id,
             (before) => ({ ...before, locations: before.locations.filter((location) => location !== id) }),

@@ -11,7 +11,7 @@ import { ApiError } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import type { RequestFacts } from '../../request-facts.ts';
 
-const purpose = 'synthetic-probe';
+const tokenPurpose = 'synthetic-probe';
 /** Number of characters of a token that are displayed */
 const displayPrefixLength = probeTokenPrefix.length + 6;
 
@@ -21,21 +21,21 @@ export const createProbeToken = (
   tenantId: string,
   locationId: string,
 ): { readonly token: string } & Pick<SyntheticLocation, 'hash' | 'prefix'> => {
-  const token = probeTokenPrefix + box.seal(purpose, `${tenantId} ${locationId}`);
+  const token = probeTokenPrefix + box.seal(tokenPurpose, `${tenantId} ${locationId}`);
   return { token, hash: hashProbeToken(token), prefix: token.slice(0, displayPrefixLength) };
 };
 
 /**
- * Returns the location of the request's token. The same steps are taken for any other text, so that the response time
- * does not reveal why it is invalid.
+ * Returns the location of the request's token. For an invalid token, the same steps run, so that the response time
+ * does not reveal why the token is invalid.
  */
 export const authenticateLocation = async (
   request: RequestFacts,
   { documents, secretBox }: Pick<Ports, 'documents' | 'secretBox'>,
 ): Promise<{ readonly tenantId: string; readonly id: string }> => {
   const token = /^Bearer (\S+)$/i.exec(request.header('authorization'))?.[1] ?? '';
-  const sealed = token.startsWith(probeTokenPrefix) ? token.slice(probeTokenPrefix.length) : '';
-  const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, sealed)?.split(' ') ?? [];
+  const sealedText = token.startsWith(probeTokenPrefix) ? token.slice(probeTokenPrefix.length) : '';
+  const [tenantId = platformTenant, id = 'none'] = secretBox.open(tokenPurpose, sealedText)?.split(' ') ?? [];
   const location = await documents.forTenant(tenantId).collection(syntheticLocations).find(id);
   const hash = Buffer.from(hashProbeToken(token));
   const hasMatchingHash = timingSafeEqual(hash, Buffer.from(location?.hash ?? '0'.repeat(hash.length)));

@@ -9,7 +9,7 @@ import {
 } from '../../../schemas/synthetic-work.ts';
 import { acceptResults } from '../../../subjects/synthetics/accept.ts';
 import { requestConfirmationRuns } from '../../../subjects/synthetics/elsewhere.ts';
-import { storePicture } from '../../../subjects/synthetics/pictures.ts';
+import { storeScreenshot } from '../../../subjects/synthetics/pictures.ts';
 import { createWork } from '../../../subjects/synthetics/work.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { authenticateLocation } from './probe-token.ts';
@@ -48,7 +48,7 @@ export const sendProbeResults = defineOperation({
   maxBodyBytes: 8 * 1024 * 1024,
   body: z.strictObject({
     results: z.array(ProbeResult).max(200),
-    alarms: z.array(ProbeAlarm).max(200).default([]).describe('Failures, which are retried elsewhere immediately'),
+    alarms: z.array(ProbeAlarm).max(200).default([]).describe('Failures, which other locations confirm immediately'),
   }),
   response: z.strictObject({
     accepted: z.int(),
@@ -57,10 +57,10 @@ export const sendProbeResults = defineOperation({
   async handler({ body, request }, { documents, clock, secretBox, syntheticRuns }) {
     const { tenantId, id } = await authenticateLocation(request, { documents, secretBox });
     const origin = { tenantId, location: id, nowMs: clock.now() };
-    const { runs, refused } = await acceptResults(documents.forTenant(tenantId), body.results, origin);
+    const { runs, rejected } = await acceptResults(documents.forTenant(tenantId), body.results, origin);
     await syntheticRuns.publish(...runs);
     await requestConfirmationRuns(documents.forTenant(tenantId), body.alarms, origin);
-    return { accepted: body.results.length - refused.length, refused: [...refused] };
+    return { accepted: body.results.length - rejected.length, refused: [...rejected] };
   },
 });
 
@@ -73,10 +73,10 @@ export const sendProbePicture = defineOperation({
   unaudited: 'pictures are telemetry',
   limit: probeRateLimit,
   body: ProbePicture,
-  response: z.strictObject({ reason: z.string().describe('Why it was not stored; empty if it was') }),
+  response: z.strictObject({ reason: z.string().describe('Why the picture was not stored; empty if it was stored') }),
   async handler({ body, request }, { documents, clock, secretBox }) {
     const { tenantId, id } = await authenticateLocation(request, { documents, secretBox });
-    const refusal = await storePicture(documents.forTenant(tenantId), body, { location: id, nowMs: clock.now() });
+    const refusal = await storeScreenshot(documents.forTenant(tenantId), body, { location: id, nowMs: clock.now() });
     return { reason: refusal ?? '' };
   },
 });

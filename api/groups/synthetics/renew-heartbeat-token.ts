@@ -19,7 +19,7 @@ export const renewHeartbeatToken = defineOperation({
   }),
   async handler({ caller, params: { id }, change }) {
     return change(async (scope) => {
-      const { name, type } = await checkResource.writer(scope, caller).find(id);
+      const { name, type } = await checkResource.createWriter(scope, caller).find(id);
       if (type !== 'heartbeat')
         throw new ApiError('CONFLICT', `only a heartbeat has a token: this check is of the type ${type}`);
       scope.record({ id, name });

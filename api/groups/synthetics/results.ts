@@ -13,12 +13,12 @@ import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { calendarPeriods } from '../../../schemas/slo-slices.ts';
 import { runOutcomes } from '../../../schemas/synthetic-runs.ts';
 import { findDowntimes, readWindows } from '../../../subjects/synthetics/downtimes.ts';
-import { type KnownCheck, parseCheck } from '../../../subjects/synthetics/known.ts';
+import { type IdentifiedCheck, parseCheck } from '../../../subjects/synthetics/known.ts';
 import { maxPeriods, splitPeriods } from '../../../subjects/synthetics/periods.ts';
 import { readRuns, readStates } from '../../../subjects/synthetics/stored-results.ts';
 import { computeUptime } from '../../../subjects/synthetics/uptime.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { fieldError, notFound } from '../../errors.ts';
+import { createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -26,10 +26,10 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
 import { RunView, toRunView } from './run-view.ts';
 
-export const findCheck = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownCheck> => {
-  const stored = await documents.forTenant(caller.tenantId).collection(checkResource.collection).find(id);
-  const check = stored && parseCheck(stored);
-  if (check === undefined) throw notFound('synthetic check');
+export const findCheck = async (id: string, caller: Caller, { documents }: Ports): Promise<IdentifiedCheck> => {
+  const document = await documents.forTenant(caller.tenantId).collection(checkResource.collection).find(id);
+  const check = document && parseCheck(document);
+  if (check === undefined) throw createNotFoundError('synthetic check');
   return check;
 };
 
@@ -57,7 +57,7 @@ export const listRuns = defineOperation({
   async handler({ caller, params, query }, ports) {
     const { id } = await findCheck(params.id, caller, ports);
     const range = parseRangeMs(query, ports.clock.now());
-    const [dueMs = '', locationPart = ''] =
+    const [dueMs = '', encodedLocation = ''] =
       query.cursor === undefined ? [] : decodeCursor('runs', query.cursor, [/^\d{1,15}$/, nonEmptyTextPattern]);
     const rows = await readRuns(createReading(caller, ports), {
       checkId: id,
@@ -65,7 +65,7 @@ export const listRuns = defineOperation({
       outcome: query.outcome,
       ...range,
       limit: query.limit + 1,
-      before: query.cursor === undefined ? undefined : { dueMs: Number(dueMs), location: decodeText(locationPart) },
+      before: query.cursor === undefined ? undefined : { dueMs: Number(dueMs), location: decodeText(encodedLocation) },
     });
     const items = rows.slice(0, query.limit).map((row) =>
       toRunView({
@@ -97,7 +97,7 @@ export const getUptime = defineOperation({
   params: idParameter,
   query: z.strictObject({
     from: timeParameter.default('now-30d').describe('ISO 8601, now-15m or epoch milliseconds'),
-    to: timeParameter.default('now').describe('Exclusive; nothing is known after now'),
+    to: timeParameter.default('now').describe('Exclusive; limited to now'),
     period: z
       .enum(calendarPeriods)
       .optional()
@@ -126,7 +126,7 @@ export const getUptime = defineOperation({
     const range = { fromMs: requestedRange.fromMs, toMs: Math.min(requestedRange.toMs, nowMs) };
     const periods = splitPeriods(range, query);
     if (periods === undefined)
-      throw fieldError('period', `results in more than ${maxPeriods} periods: use a longer period`);
+      throw createFieldError('period', `results in more than ${maxPeriods} periods: use a longer period`);
     const [states, windows] = await Promise.all([
       readStates(createReading(caller, ports), check.id, range),
       readWindows(ports.documents.forTenant(caller.tenantId)),
@@ -136,8 +136,8 @@ export const getUptime = defineOperation({
     return {
       items: periods.flatMap((period) =>
         locations.map((location) => {
-          const { fromMs, toMs, ...figures } = computeUptime(states.get(location ?? '') ?? [], downtimes, period);
-          return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), location, ...figures };
+          const { fromMs, toMs, ...durations } = computeUptime(states.get(location ?? '') ?? [], downtimes, period);
+          return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), location, ...durations };
         }),
       ),
     };

@@ -12,7 +12,7 @@ import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
 import { getCheckType } from '../../../subjects/synthetics/registry.ts';
 import { probeTimeoutMs, requestTtlMs } from '../../../subjects/synthetics/work.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, fieldError, fieldErrors } from '../../errors.ts';
+import { ApiError, createFieldError, createFieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -25,12 +25,12 @@ const maxRequestAgeMs = 600_000;
 const localStartMs = 20_000;
 
 /** Returns those of the locations whose probes have reported recently. */
-const filterReachable = async (
-  own: TenantDocuments,
+const filterReachableLocations = async (
+  tenantDocuments: TenantDocuments,
   locations: readonly string[],
   nowMs: number,
 ): Promise<readonly string[]> => {
-  const { items } = await own
+  const { items } = await tenantDocuments
     .collection(syntheticProbeContacts)
     .list({ filter: { location: { $in: [...locations] } } });
   const reachableLocations = new Set(
@@ -61,9 +61,9 @@ const waitForResults = async (
   { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
   { documents, clock }: Ports,
 ): Promise<z.input<typeof RunResults>> => {
-  const own = documents.forTenant(caller.tenantId);
-  const runRequests = own.collection(syntheticRunRequests);
-  let reachableLocations = await filterReachable(own, locations, requestedAtMs);
+  const tenantDocuments = documents.forTenant(caller.tenantId);
+  const runRequests = tenantDocuments.collection(syntheticRunRequests);
+  let reachableLocations = await filterReachableLocations(tenantDocuments, locations, requestedAtMs);
   let results = (await runRequests.find(id))?.results ?? {};
   const isStarting = (): boolean =>
     locations.includes(localLocation) &&
@@ -74,7 +74,7 @@ const waitForResults = async (
     (isStarting() || !reachableLocations.every((location) => Object.hasOwn(results, location)))
   ) {
     await pause(pollMs, undefined, { signal });
-    if (isStarting()) reachableLocations = await filterReachable(own, locations, clock.now());
+    if (isStarting()) reachableLocations = await filterReachableLocations(tenantDocuments, locations, clock.now());
     results = (await runRequests.find(id))?.results ?? results;
   }
   // Runs that have not started by now are not needed any more.
@@ -116,11 +116,11 @@ export const runCheckNow = defineOperation({
   async handler({ caller, params, body, change, signal }, ports) {
     const requestedAtMs = ports.clock.now();
     const { id, locations } = await change(async (scope) => {
-      const check = await checkResource.writer(scope, caller).find(params.id);
+      const check = await checkResource.createWriter(scope, caller).find(params.id);
       requireActiveCheck(check);
       const requestedLocations = body.locations ?? check.locations;
       const unknownIndex = requestedLocations.findIndex((location) => !check.locations.includes(location));
-      if (unknownIndex >= 0) throw fieldError(`locations.${unknownIndex}`, 'is not a location of this check');
+      if (unknownIndex >= 0) throw createFieldError(`locations.${unknownIndex}`, 'is not a location of this check');
       const createdRequest = await scope
         .forTenant(caller.tenantId)
         .collection(syntheticRunRequests)
@@ -150,7 +150,7 @@ export const tryCheck = defineOperation({
     requireActiveCheck(check);
     const problems = findCheckProblems(check, await readKnownNames(ports.documents.forTenant(caller.tenantId)));
     if (problems.length > 0)
-      throw fieldErrors(problems.map(({ path, message }) => ({ path: `check.${path}`, message })));
+      throw createFieldErrors(problems.map(({ path, message }) => ({ path: `check.${path}`, message })));
     const { locations } = check;
     const { id } = await change(async (scope) => {
       const runRequests = scope.forTenant(caller.tenantId).collection(syntheticRunRequests);
@@ -160,15 +160,15 @@ export const tryCheck = defineOperation({
       });
       if (openRequests.items.filter(({ tried }) => tried !== undefined).length >= maxTestRuns)
         throw new ApiError('CONFLICT', `${maxTestRuns} test runs are already in progress: wait until one of them ends`);
-      const made = await runRequests.insert({
+      const createdRequest = await runRequests.insert({
         checkId: randomUUID(),
         tried: check,
         locations,
         requestedAtMs,
         results: {},
       });
-      scope.record({ id: made.id, name: check.name });
-      return made;
+      scope.record({ id: createdRequest.id, name: check.name });
+      return createdRequest;
     });
     return waitForResults({ id, locations, requestedAtMs }, { caller, signal }, ports);
   },

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { runOutcomes, type SyntheticRun, SyntheticStep } from '../../../schemas/synthetic-runs.ts';
 
-const phases = z.record(z.string(), z.number()).describe('Milliseconds; they add up to durationMs');
+const phasesSchema = z.record(z.string(), z.number()).describe('Milliseconds; they add up to durationMs');
 
-/** A run in API answers */
+/** A run in API responses */
 export const RunView = z.strictObject({
   id: z.string(),
   location: z.string(),
@@ -13,7 +13,7 @@ export const RunView = z.strictObject({
   outcome: z.enum(runOutcomes),
   attempts: z.int(),
   durationMs: z.number().describe('Of the last attempt'),
-  phases,
+  phases: phasesSchema,
   steps: z.array(SyntheticStep),
   message: z.string(),
   traceId: z.string(),

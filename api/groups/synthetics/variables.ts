@@ -5,16 +5,21 @@ import {
   type SyntheticVariable,
   syntheticVariables,
 } from '../../../schemas/resources/synthetic-variable.ts';
-import { checksByVariable, type KnownCheck, readChecks, readKnownNames } from '../../../subjects/synthetics/known.ts';
+import {
+  groupChecksByVariable,
+  type IdentifiedCheck,
+  readChecks,
+  readKnownNames,
+} from '../../../subjects/synthetics/known.ts';
 import { findUnboundSecrets, isBoundTo } from '../../../subjects/synthetics/problems.ts';
-import { templateName } from '../../../subjects/synthetics/templates.ts';
+import { templateNamePattern } from '../../../subjects/synthetics/templates.ts';
 import { variablePurpose } from '../../../subjects/synthetics/work.ts';
-import { hasAlready } from '../../changes.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { hasSameFields } from '../../changes.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { markSecretChanges, secretMask } from '../../resources/resource-secrets.ts';
 
-const VariableName = z.string().regex(templateName, 'must be a name of at most 64 letters, digits, _ and -');
+const VariableName = z.string().regex(templateNamePattern, 'must be a name of at most 64 letters, digits, _ and -');
 
 const HostPattern = z
   .string()
@@ -36,7 +41,7 @@ const VariableView = z.strictObject({
 
 const toView = (
   { id, description, isSecret, value, hosts, updatedAt }: SyntheticVariable & StoredMetadata,
-  users: readonly KnownCheck[] = [],
+  checks: readonly IdentifiedCheck[] = [],
 ): z.input<typeof VariableView> => ({
   name: id,
   description,
@@ -44,7 +49,7 @@ const toView = (
   updatedAt,
   value: isSecret ? secretMask : value,
   hosts: [...hosts],
-  checks: users.map((check) => ({ id: check.id, name: check.name })),
+  checks: checks.map((check) => ({ id: check.id, name: check.name })),
 });
 
 const secretFields = [{ path: 'value', destination: [] }];
@@ -63,13 +68,16 @@ export const listVariables = defineOperation({
     const { items } = await tenantDocuments
       .collection(syntheticVariables)
       .list({ sort: { id: 1 }, limit: maxVariables });
-    const users = checksByVariable(await readChecks(tenantDocuments));
-    return { items: items.map((variable) => toView(variable, users.get(variable.id))), nextCursor: null };
+    const checksByVariableName = groupChecksByVariable(await readChecks(tenantDocuments));
+    return {
+      items: items.map((variable) => toView(variable, checksByVariableName.get(variable.id))),
+      nextCursor: null,
+    };
   },
 });
 
 const Body = z.strictObject({
-  value: z.string().max(16_384).describe('The mask preserves the present secret'),
+  value: z.string().max(16_384).describe('The mask preserves the stored secret'),
   isSecret: z.boolean().default(false),
   hosts: z
     .array(HostPattern)
@@ -87,15 +95,15 @@ const toStoredValue = (
 ): string => {
   if (!isSecret) {
     if (value !== secretMask) return value;
-    throw fieldError('value', 'is the mask of a secret: give the value, or set `isSecret`');
+    throw createFieldError('value', 'is the mask of a secret: give the value, or set `isSecret`');
   }
   if (value !== secretMask) return seal(value);
-  if (before?.isSecret !== true) throw fieldError('value', 'is masked, but no secret is stored for it');
-  const addedHost = hosts.find((one) => !isBoundTo(before.hosts, one));
+  if (before?.isSecret !== true) throw createFieldError('value', 'is the mask, but no secret is stored');
+  const addedHost = hosts.find((host) => !isBoundTo(before.hosts, host));
   if (addedHost !== undefined)
-    throw fieldError(
+    throw createFieldError(
       'value',
-      `must be given again because ${addedHost} is a new host: the stored secret is bound to the old ones`,
+      `must be specified again because ${addedHost} is a new host: the stored secret is bound to the previous hosts`,
     );
   return before.value;
 };
@@ -111,40 +119,43 @@ export const setVariable = defineOperation({
   body: Body,
   response: VariableView,
   async handler({ caller, params, body, change }, { secretBox }) {
-    if (body.isSecret && body.hosts.length === 0) throw fieldError('hosts', 'are required for a secret');
-    if (!body.isSecret && body.hosts.length > 0) throw fieldError('hosts', 'are for secrets only');
-    return change(async ({ forTenant, record, unchanged }) => {
+    if (body.isSecret && body.hosts.length === 0) throw createFieldError('hosts', 'are required for a secret');
+    if (!body.isSecret && body.hosts.length > 0) throw createFieldError('hosts', 'are for secrets only');
+    return change(async ({ forTenant, record, markUnchanged }) => {
       const tenantDocuments = forTenant(caller.tenantId);
-      const stored = tenantDocuments.collection(syntheticVariables);
-      const before = await stored.find(params.name);
-      if (before === undefined && (await stored.count()) >= maxVariables)
+      const variableCollection = tenantDocuments.collection(syntheticVariables);
+      const before = await variableCollection.find(params.name);
+      if (before === undefined && (await variableCollection.count()) >= maxVariables)
         throw new ApiError('CONFLICT', `there are ${maxVariables} synthetic variables: delete one first`);
       const value = toStoredValue(body, before, (text) => secretBox.seal(variablePurpose, text));
       const next: SyntheticVariable = { ...body, value };
-      const users = checksByVariable(await readChecks(tenantDocuments)).get(params.name) ?? [];
+      const checks = groupChecksByVariable(await readChecks(tenantDocuments)).get(params.name) ?? [];
       const { variables } = await readKnownNames(tenantDocuments);
       const nextVariables = new Map(variables).set(params.name, body.isSecret ? body.hosts : undefined);
-      const unboundUses = users.flatMap((check) =>
+      const unboundUses = checks.flatMap((check) =>
         findUnboundSecrets(check, nextVariables).map(({ message }) => ({ check, message })),
       );
-      const [first] = unboundUses;
-      if (first !== undefined)
-        throw new ApiError('CONFLICT', `the check “${first.check.name}” (${first.check.id}) ${first.message}`);
-      if (before !== undefined && hasAlready(before, next)) {
-        unchanged();
-        return toView(before, users);
+      const [firstUnboundUse] = unboundUses;
+      if (firstUnboundUse !== undefined)
+        throw new ApiError(
+          'CONFLICT',
+          `the check “${firstUnboundUse.check.name}” (${firstUnboundUse.check.id}) ${firstUnboundUse.message}`,
+        );
+      if (before !== undefined && hasSameFields(before, next)) {
+        markUnchanged();
+        return toView(before, checks);
       }
       const after =
         before === undefined
-          ? await stored.insert({ id: params.name, ...next })
-          : await stored.replace(params.name, next, before.version);
+          ? await variableCollection.insert({ id: params.name, ...next })
+          : await variableCollection.replace(params.name, next, before.version);
       record({
         id: params.name,
         name: params.name,
         before: before && toAuditFields(before),
         after: toAuditFields(after, before),
       });
-      return toView(after, users);
+      return toView(after, checks);
     });
   },
 });
@@ -160,16 +171,16 @@ export const deleteVariable = defineOperation({
   response: z.strictObject({}),
   async handler({ caller, params, change }) {
     await change(async ({ forTenant, record }) => {
-      const own = forTenant(caller.tenantId);
-      const stored = own.collection(syntheticVariables);
-      const before = await stored.find(params.name);
-      if (before === undefined) throw notFound('synthetic variable');
-      const users = checksByVariable(await readChecks(own)).get(params.name) ?? [];
-      if (users.length > 0) {
-        const names = users.slice(0, 10).map((check) => `“${check.name}” (${check.id})`);
+      const tenantDocuments = forTenant(caller.tenantId);
+      const variableCollection = tenantDocuments.collection(syntheticVariables);
+      const before = await variableCollection.find(params.name);
+      if (before === undefined) throw createNotFoundError('synthetic variable');
+      const checks = groupChecksByVariable(await readChecks(tenantDocuments)).get(params.name) ?? [];
+      if (checks.length > 0) {
+        const names = checks.slice(0, 10).map((check) => `“${check.name}” (${check.id})`);
         throw new ApiError('CONFLICT', `the synthetic variable is in use by ${names.join(', ')}: change them first`);
       }
-      await stored.delete(params.name, before.version);
+      await variableCollection.delete(params.name, before.version);
       record({ id: params.name, name: params.name, before: toAuditFields(before) });
     });
     return {};

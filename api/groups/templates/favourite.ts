@@ -15,10 +15,10 @@ const setFavourite = async (
   await change(async (scope) => {
     const favourites = scope.forTenant(caller.tenantId).collection(templateFavourites);
     const ownFavourite = { userId: caller.actor.id, templateId: id };
-    const [existing] = (await favourites.list({ filter: ownFavourite, limit: 1 })).items;
-    if (isFavourite === (existing !== undefined)) return scope.unchanged();
-    if (existing === undefined) await favourites.insert(ownFavourite);
-    else await favourites.delete(existing.id);
+    const [existingFavourite] = (await favourites.list({ filter: ownFavourite, limit: 1 })).items;
+    if (isFavourite === (existingFavourite !== undefined)) return scope.markUnchanged();
+    if (existingFavourite === undefined) await favourites.insert(ownFavourite);
+    else await favourites.delete(existingFavourite.id);
     scope.record({ id, name: document.name, before: { isFavourite: !isFavourite }, after: { isFavourite } });
   });
   return { isFavourite };

@@ -14,30 +14,30 @@ import {
   rankTemplates,
   type TemplateStatus,
 } from '../../../subjects/dashboards/templates/ranking.ts';
-import { type Template, templates } from '../../../subjects/dashboards/templates/templates.ts';
+import { loadTemplates, type Template } from '../../../subjects/dashboards/templates/templates.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
 
 /** Returns a template by its id. */
 export const findTemplate = async (id: string): Promise<Template> => {
-  const found = (await templates()).find((template) => template.id === id);
-  if (found === undefined) throw notFound('template');
-  return found;
+  const template = (await loadTemplates()).find((template) => template.id === id);
+  if (template === undefined) throw createNotFoundError('template');
+  return template;
 };
 
 /** Reads with one query which data of the templates exists; undefined if the telemetry is currently unavailable. */
 const tryReadAvailableData = async (
-  all: readonly Template[],
+  galleryTemplates: readonly Template[],
   caller: Caller,
   ports: Ports,
 ): Promise<AvailableData | undefined> => {
   try {
-    const needs = all.flatMap(({ panels }) => collectNeeds(panels));
+    const needs = galleryTemplates.flatMap(({ panels }) => collectNeeds(panels));
     return await readAvailableData(createReading(caller, ports), needs);
   } catch (error) {
-    ports.log.warn({ error: String(error) }, 'the telemetry for templates cannot be read');
+    ports.log.warn({ error: String(error) }, 'cannot read the telemetry for templates');
     return undefined;
   }
 };
@@ -50,19 +50,20 @@ export interface RankedTemplate extends TemplateStatus {
 
 /** Returns all templates, ranked for an organization. */
 export const readGallery = async (caller: Caller, ports: Ports): Promise<RankedTemplate[]> => {
-  const all = await templates();
-  const own = ports.documents.forTenant(caller.tenantId);
+  const allTemplates = await loadTemplates();
+  const tenantDocuments = ports.documents.forTenant(caller.tenantId);
   const dashboardCounts = new Map<string, number>();
   const favouriteCounts = new Map<string, number>();
   const ownFavourites = new Set<string>();
-  const count = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1);
-  const availableData = await tryReadAvailableData(all, caller, ports);
-  for await (const { templateId } of iterateDocuments(own.collection(templateUses))) count(dashboardCounts, templateId);
-  for await (const { templateId, userId } of iterateDocuments(own.collection(templateFavourites))) {
-    count(favouriteCounts, templateId);
+  const increment = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1);
+  const availableData = await tryReadAvailableData(allTemplates, caller, ports);
+  for await (const { templateId } of iterateDocuments(tenantDocuments.collection(templateUses)))
+    increment(dashboardCounts, templateId);
+  for await (const { templateId, userId } of iterateDocuments(tenantDocuments.collection(templateFavourites))) {
+    increment(favouriteCounts, templateId);
     if (userId === caller.actor.id) ownFavourites.add(templateId);
   }
-  const entries = all.map((template): TemplateStatus => {
+  const entries = allTemplates.map((template): TemplateStatus => {
     const panels = availableData && assessPanels(template.panels, availableData);
     return {
       template,
@@ -79,7 +80,7 @@ export const readGallery = async (caller: Caller, ports: Ports): Promise<RankedT
 };
 
 /** A template in a list, with the values that determine its position. */
-export const Item = z.strictObject({
+export const TemplateItem = z.strictObject({
   id: z.string(),
   name: z.string(),
   description: z.string(),
@@ -103,7 +104,7 @@ export const Item = z.strictObject({
   isFavourite: z.boolean().describe('Whether it is a favorite of the caller'),
 });
 
-export const toItem = (rankedTemplate: RankedTemplate): z.input<typeof Item> => {
+export const toTemplateItem = (rankedTemplate: RankedTemplate): z.input<typeof TemplateItem> => {
   const { template, rank, dashboards, favourites, isFavourite } = rankedTemplate;
   const { id, version, sentBy, document, panels } = template;
   return {

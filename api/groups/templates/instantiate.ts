@@ -8,7 +8,7 @@ import { completeDashboard, DashboardView, dashboardResource } from '../dashboar
 import { findTemplate } from './gallery.ts';
 
 /** Id of the stored content of a template version. */
-export const toOriginalId = (templateId: string, version: string): string => `${templateId}.${version}`;
+export const buildOriginalId = (templateId: string, version: string): string => `${templateId}.${version}`;
 
 const { name, folder, visibility } = DashboardFields.shape;
 
@@ -16,7 +16,7 @@ export const instantiateTemplate = defineOperation({
   method: 'POST',
   path: '/api/templates/{id}/instantiate',
   operationId: 'instantiateTemplate',
-  summary: 'Create a dashboard from a template; it stores its origin',
+  summary: 'Create a dashboard from a template; the dashboard stores its origin',
   role: 'editor',
   audit: 'dashboard.create',
   versions: 'shown',
@@ -34,14 +34,14 @@ export const instantiateTemplate = defineOperation({
       const tenantDocuments = scope.forTenant(caller.tenantId);
       const fields = parseOrThrow(DashboardFields, { ...document, ...body });
       const dashboard = await dashboardResource
-        .writer(scope, caller)
-        .create(await completeDashboard(fields, { before: undefined, caller, of: scope.forTenant }));
+        .createWriter(scope, caller)
+        .create(await completeDashboard(fields, { before: undefined, caller, forTenant: scope.forTenant }));
       await tenantDocuments.collection(templateUses).insert({ id: dashboard.id, templateId, templateVersion: version });
       const originals = tenantDocuments.collection(templateOriginals);
-      const id = toOriginalId(templateId, version);
+      const id = buildOriginalId(templateId, version);
       if ((await originals.find(id)) === undefined) await originals.insert({ id, document, ...currentVersions });
       return dashboard;
     });
-    return dashboardResource.answer(createdDashboard, input, ports);
+    return dashboardResource.sendView(createdDashboard, input, ports);
   },
 });

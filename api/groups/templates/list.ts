@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
-import { Item, readGallery, toItem } from './gallery.ts';
+import { readGallery, TemplateItem, toTemplateItem } from './gallery.ts';
 
 export const listTemplates = defineOperation({
   method: 'GET',
@@ -17,11 +17,11 @@ export const listTemplates = defineOperation({
       .describe('Only templates whose name, description or sender contains this text'),
     favourite: z.enum(['true']).optional().describe('true: only favorites of the caller'),
   }),
-  response: z.strictObject({ items: z.array(Item), nextCursor: z.null() }),
+  response: z.strictObject({ items: z.array(TemplateItem), nextCursor: z.null() }),
   async handler({ caller, query }, ports) {
     const searchText = query.search?.toLowerCase() ?? '';
     const items = (await readGallery(caller, ports))
-      .map(toItem)
+      .map(toTemplateItem)
       .filter(({ name, description, sentBy, tags, isFavourite }) => {
         if (query.tag !== undefined && !tags.includes(query.tag)) return false;
         if (query.favourite === 'true' && !isFavourite) return false;

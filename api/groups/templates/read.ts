@@ -5,13 +5,13 @@ import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { collectNeeds } from '../../../subjects/dashboards/templates/fit.ts';
 import type { Template } from '../../../subjects/dashboards/templates/templates.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { dashboardResource, parseSavedDashboard } from '../dashboards/dashboard.ts';
-import { findTemplate, Item, readGallery, toItem } from './gallery.ts';
-import { toOriginalId } from './instantiate.ts';
+import { findTemplate, readGallery, TemplateItem, toTemplateItem } from './gallery.ts';
+import { buildOriginalId } from './instantiate.ts';
 
 const TemplateChanges = z.strictObject({
   dashboardId: z.string(),
@@ -30,16 +30,16 @@ const readTemplateChanges = async (
 ): Promise<z.input<typeof TemplateChanges>> => {
   const tenantDocuments = documents.forTenant(caller.tenantId);
   const dashboard = await tenantDocuments.collection(dashboardResource.collection).find(dashboardId);
-  const use = await tenantDocuments.collection(templateUses).find(dashboardId);
+  const templateUse = await tenantDocuments.collection(templateUses).find(dashboardId);
   if (
     dashboard === undefined ||
-    !dashboardResource.visibleTo(dashboard, caller) ||
-    use?.templateId !== id ||
-    use.isGone
+    !dashboardResource.isVisibleTo(dashboard, caller) ||
+    templateUse?.templateId !== id ||
+    templateUse.isGone
   )
-    throw notFound('dashboard created from this template');
-  const { templateVersion } = use;
-  const original = await tenantDocuments.collection(templateOriginals).find(toOriginalId(id, templateVersion));
+    throw createNotFoundError('dashboard created from this template');
+  const { templateVersion } = templateUse;
+  const original = await tenantDocuments.collection(templateOriginals).find(buildOriginalId(id, templateVersion));
   if (original === undefined) throw new Error(`the version ${templateVersion} of ${id} was not stored`);
   const { document: originalDocument, documentVersion, queryVersion } = original;
   const differences = findDashboardDifferences(
@@ -51,11 +51,11 @@ const readTemplateChanges = async (
 
 const listRequiredData = ({ panels }: Template): { metrics: string[]; attributes: string[]; signals: string[] } => {
   const requirements = collectNeeds(panels);
-  const unique = (names: readonly string[]): string[] => [...new Set(names)].sort();
+  const toSortedUnique = (names: readonly string[]): string[] => [...new Set(names)].sort();
   return {
-    metrics: unique(requirements.flatMap((need) => (need.is === 'metric' ? [need.name] : []))),
-    attributes: unique(requirements.flatMap((need) => (need.is === 'attribute' ? [need.name] : []))),
-    signals: unique(requirements.map((need) => (need.is === 'metric' ? 'metrics' : need.signal))),
+    metrics: toSortedUnique(requirements.flatMap((need) => (need.kind === 'metric' ? [need.name] : []))),
+    attributes: toSortedUnique(requirements.flatMap((need) => (need.kind === 'attribute' ? [need.name] : []))),
+    signals: toSortedUnique(requirements.map((need) => (need.kind === 'metric' ? 'metrics' : need.signal))),
   };
 };
 
@@ -63,7 +63,7 @@ export const getTemplate = defineOperation({
   method: 'GET',
   path: '/api/templates/{id}',
   operationId: 'getTemplate',
-  summary: 'Get a dashboard template, with the values that determine its position, and the missing data of each panel',
+  summary: 'Get a dashboard template, with the values that determine its position and the missing data of each panel',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
@@ -75,7 +75,7 @@ export const getTemplate = defineOperation({
       .describe('Id of a dashboard created from it, to get later changes of the template'),
   }),
   response: z.strictObject({
-    ...Item.shape,
+    ...TemplateItem.shape,
     needs: z
       .strictObject({ metrics: z.array(z.string()), attributes: z.array(z.string()), signals: z.array(z.string()) })
       .describe('Everything that its panels reference; current and former names of the conventions are equivalent'),
@@ -84,7 +84,7 @@ export const getTemplate = defineOperation({
         z.strictObject({
           panelId: z.string(),
           title: z.string(),
-          missing: z.array(z.string()).describe('Missing data in words; empty if the panel has data'),
+          missing: z.array(z.string()).describe('Descriptions of missing data; empty if the panel has data'),
         }),
       )
       .nullable()
@@ -94,10 +94,10 @@ export const getTemplate = defineOperation({
   }),
   async handler({ caller, params, query }, ports) {
     const template = await findTemplate(params.id);
-    const rankedTemplate = (await readGallery(caller, ports)).find((one) => one.template === template);
-    if (rankedTemplate === undefined) throw notFound('template');
+    const rankedTemplate = (await readGallery(caller, ports)).find((candidate) => candidate.template === template);
+    if (rankedTemplate === undefined) throw createNotFoundError('template');
     return {
-      ...toItem(rankedTemplate),
+      ...toTemplateItem(rankedTemplate),
       needs: listRequiredData(template),
       fits: rankedTemplate.panels?.map(({ id: panelId, title, missing }) => ({ panelId, title, missing })) ?? null,
       document: template.document,

@@ -3,7 +3,7 @@ import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { dashboardOpenings, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
 import { templateUses } from '../../../schemas/resources/dashboard-template.ts';
 import { countedDays, countViews } from '../../../subjects/dashboards/openings.ts';
-import { templates } from '../../../subjects/dashboards/templates/templates.ts';
+import { loadTemplates } from '../../../subjects/dashboards/templates/templates.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const UsageView = z.strictObject({
@@ -11,7 +11,7 @@ const UsageView = z.strictObject({
   name: z.string(),
   dashboards: z.int().describe('Dashboards that were created from it'),
   present: z.int().describe('Number of these dashboards that still exist'),
-  opened: z.int().describe('Number of views of these by people, in `openedDays`'),
+  opened: z.int().describe('Number of views of these dashboards by people in the last `viewedDays` days'),
   lastCreatedAt: z.iso.datetime().nullable(),
 });
 
@@ -25,7 +25,7 @@ export const getTemplateUsage = defineOperation({
   async handler({ caller }, { documents, clock }) {
     const tenantDocuments = documents.forTenant(caller.tenantId);
     const usageByTemplate = new Map(
-      (await templates()).map(({ id, document: { name } }) => [
+      (await loadTemplates()).map(({ id, document: { name } }) => [
         id,
         { id, name, dashboards: 0, present: 0, opened: 0, lastCreatedAt: null as string | null },
       ]),
@@ -38,16 +38,16 @@ export const getTemplateUsage = defineOperation({
       usage.dashboards++;
       if (usage.lastCreatedAt === null || createdAt > usage.lastCreatedAt) usage.lastCreatedAt = createdAt;
       if (isDeleted) continue;
-      const [summary, openings] = await Promise.all([
+      const [summary, viewCounts] = await Promise.all([
         tenantDocuments.collection(dashboardSummaries).find(id),
         tenantDocuments.collection(dashboardOpenings).find(id),
       ]);
       if (summary !== undefined) usage.present++;
-      usage.opened += countViews(openings, clock.now());
+      usage.opened += countViews(viewCounts, clock.now());
     }
     return {
       viewedDays: countedDays,
-      items: [...usageByTemplate.values()].sort((one, other) => other.dashboards - one.dashboards),
+      items: [...usageByTemplate.values()].sort((first, second) => second.dashboards - first.dashboards),
     };
   },
 });

@@ -4,7 +4,7 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { LogRecord } from '../../../queries/signals/log-record.ts';
 import { readTraceLogs } from '../../../queries/traces/logs.ts';
 import { parseTraceId } from '../../../queries/traces/trace.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 
@@ -34,7 +34,7 @@ export const listTraceLogs = defineOperation({
       traceId === undefined
         ? undefined
         : await readTraceLogs(reading, traceId, { scope: query, spanId, limit, cursor });
-    if (logsPage === undefined) throw notFound('trace');
+    if (logsPage === undefined) throw createNotFoundError('trace');
     return { ...logsPage, items: [...logsPage.items] };
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { parseTraceId, readTrace, Trace } from '../../../queries/traces/trace.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 
@@ -10,7 +10,7 @@ export const showTrace = defineOperation({
   method: 'GET',
   path: '/api/traces/{id}',
   operationId: 'getTrace',
-  summary: 'Get a trace: its spans by start time, its facts and its critical path',
+  summary: 'Get a trace: its spans by start time, its properties and its critical path',
   role: 'viewer',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   query: z.strictObject({ ...projectScopeParameters, cursor: cursorParameter }),
@@ -20,7 +20,7 @@ export const showTrace = defineOperation({
     const traceId = parseTraceId(params.id);
     const trace =
       traceId === undefined ? undefined : await readTrace(reading, traceId, { scope: query, cursor: query.cursor });
-    if (trace === undefined) throw notFound('trace');
+    if (trace === undefined) throw createNotFoundError('trace');
     return trace;
   },
 });

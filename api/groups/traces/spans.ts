@@ -4,7 +4,7 @@ import { buildListHint, hintField } from '../../../queries/hints/lists.ts';
 import { parseMeasures, parseNames } from '../../../queries/names.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { parseRetainedRange, rangeParameters, serviceParameter } from '../../../queries/range.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
 import { toQueryParts } from '../../../queries/search/query-parts.ts';
@@ -12,7 +12,7 @@ import { Span } from '../../../queries/signals/span-record.ts';
 import { parseSort, sortDescription } from '../../../queries/sort.ts';
 import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { listSpans, spanOrders } from '../../../queries/traces/spans.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -48,10 +48,10 @@ const Query = z.strictObject({
     .max(512)
     .optional()
     .describe(
-      `With measure: a measure (count, p95_duration, or its name) or field of groupBy. ${sortDescription}; the default is the first measure in this form`,
+      `With measure: a measure (count, p95_duration, or its name) or field of groupBy. ${sortDescription}; default: the first measure, descending`,
     ),
   step: stepParameter.step.describe(
-    'With measure: length of a step, such as 5m, or auto: the answer contains series. By default, a table',
+    'With measure: length of a step, such as 5m, or auto; the response contains series. Default: a table',
   ),
 });
 type Query = z.output<typeof Query>;
@@ -75,23 +75,26 @@ export const searchSpans = defineOperation({
     if (query.measure !== undefined)
       return { items: [], nextCursor: null, aggregate: await aggregateSpans(query, query.measure, reading, signal) };
     for (const name of ['groupBy', 'sort', 'step'] as const)
-      if (query[name] !== undefined) throw fieldError(name, 'needs a measure, such as measure=count');
+      if (query[name] !== undefined) throw createFieldError(name, 'needs a measure, such as measure=count');
     const { order = 'newest' } = query;
-    const { items, nextCursor } = await listSpans({ ...query, projectId: effectiveProjectId(query), order }, reading);
+    const { items, nextCursor } = await listSpans(
+      { ...query, projectId: getEffectiveProjectId(query), order },
+      reading,
+    );
     const hint = await buildListHint('traces', query, items, reading);
     return { items: [...items], nextCursor, aggregate: null, ...hint };
   },
 });
 
-const effectiveProjectId = ({ scope, projectId }: Query): string | undefined =>
+const getEffectiveProjectId = ({ scope, projectId }: Query): string | undefined =>
   scope === 'account' ? undefined : projectId;
 
-const aggregateSpans = (query: Query, measure: string, reading: Reading, signal: AbortSignal): Promise<Result> => {
+const aggregateSpans = (query: Query, measure: string, reading: TenantReader, signal: AbortSignal): Promise<Result> => {
   const { sort, step, limit } = query;
   if (query.cursor !== undefined)
-    throw fieldError('cursor', 'applies to lists only: aggregations are returned in one response');
-  if (query.order !== undefined) throw fieldError('order', 'is for spans: groups are sorted by sort');
-  const parts = toQueryParts('traces', query);
+    throw createFieldError('cursor', 'applies to lists only: aggregations are returned in one response');
+  if (query.order !== undefined) throw createFieldError('order', 'is for spans: groups are sorted by sort');
+  const queryParts = toQueryParts('traces', query);
   const range = parseRetainedRange(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
   const stepMs = step === undefined ? undefined : resolveStepMs(step === 'auto' ? undefined : step, range);
   const measures = parseMeasures('measure', measure);
@@ -106,7 +109,7 @@ const aggregateSpans = (query: Query, measure: string, reading: Reading, signal:
         signal: 'traces',
         measures,
         limit,
-        ...parts,
+        ...queryParts,
         groupBy: query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy),
         ...(sort !== undefined && { order: parseSort(sort) }),
       },

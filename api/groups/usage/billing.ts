@@ -2,14 +2,14 @@ import { z } from 'zod';
 import {
   addNumbers,
   NumberOrReason as KnownSchema,
-  knownNumber,
   type NumberOrReason,
-  unknownNumber,
+  toKnownNumber,
+  toUnknownNumber,
 } from '../../../queries/unknown.ts';
 import { Price } from '../../../schemas/resources/plan.ts';
 import { type Signal, signals } from '../../../schemas/telemetry-signals.ts';
 import { readVolumes } from '../../../subjects/usage/ledger.ts';
-import { monthParameter, monthPeriod, projectUsage, toIsoTime } from '../../../subjects/usage/period.ts';
+import { forecastUsage, getMonthPeriod, monthParameter, toIsoTime } from '../../../subjects/usage/period.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { Period, PlanRef, usageCache } from './views.ts';
 
@@ -38,32 +38,32 @@ export const getBilling = defineOperation({
   }),
   async handler({ caller, query }, { columns, clock, settings }) {
     const nowMs = clock.now();
-    const period = monthPeriod(query.month, nowMs);
+    const period = getMonthPeriod(query.month, nowMs);
     const reader = columns.forTenant(caller.tenantId);
     const [volumes, projection] = await Promise.all([
       readVolumes(reader, {}, { fromMs: period.fromMs, toMs: period.endMs }),
-      projectUsage(reader, {}, period, nowMs),
+      forecastUsage(reader, {}, period, nowMs),
     ]);
     const price = caller.plan.price ?? null;
     const getAcceptedBytes = (signal: Signal): number => volumes[signal].accepted.bytes;
-    const bytes = {
+    const acceptedBytes = {
       logs: getAcceptedBytes('logs'),
       metrics: getAcceptedBytes('metrics'),
       traces: getAcceptedBytes('traces'),
     };
     // A past month has no forecast.
     const projectBytes = (signal: Signal): NumberOrReason =>
-      nowMs >= period.endMs ? knownNumber(bytes[signal]) : projection.bytes[signal];
+      nowMs >= period.endMs ? toKnownNumber(acceptedBytes[signal]) : projection.bytes[signal];
     return {
       asOf: toIsoTime(nowMs),
       plan: { id: caller.organization.planId, name: caller.plan.name, price },
       period: { from: toIsoTime(period.fromMs), to: toIsoTime(period.endMs) },
       currency: price?.currency ?? null,
-      acceptedBytes: bytes,
+      acceptedBytes: acceptedBytes,
       cost: computeCost(price, {
-        logs: knownNumber(bytes.logs),
-        metrics: knownNumber(bytes.metrics),
-        traces: knownNumber(bytes.traces),
+        logs: toKnownNumber(acceptedBytes.logs),
+        metrics: toKnownNumber(acceptedBytes.metrics),
+        traces: toKnownNumber(acceptedBytes.traces),
       }),
       projected: computeCost(price, {
         logs: projectBytes('logs'),
@@ -86,19 +86,19 @@ interface Cost {
 const roundToCents = (amount: number): number => Math.round(amount * 100) / 100;
 
 const computeSignalCost = (price: Price | null, signal: Signal, bytes: NumberOrReason): NumberOrReason => {
-  if (price === null) return unknownNumber('the plan has no price');
+  if (price === null) return toUnknownNumber('the plan has no price');
   if (bytes.value === null) return bytes;
   const billedGigabytes = bytes.value / gigabyte - (price.includedGigabytes?.[signal] ?? 0);
-  if (billedGigabytes <= 0) return knownNumber(0);
+  if (billedGigabytes <= 0) return toKnownNumber(0);
   const pricePerGigabyte = price.perGigabyte[signal];
   return pricePerGigabyte === null
-    ? unknownNumber(`${signal} have no price on this plan`)
-    : knownNumber(roundToCents(billedGigabytes * pricePerGigabyte));
+    ? toUnknownNumber(`${signal} have no price on this plan`)
+    : toKnownNumber(roundToCents(billedGigabytes * pricePerGigabyte));
 };
 
 export const computeCost = (price: Price | null, bytes: Readonly<Record<Signal, NumberOrReason>>): Cost => {
   const toSignalCost = (signal: Signal): NumberOrReason => computeSignalCost(price, signal, bytes[signal]);
   const bySignal = { logs: toSignalCost('logs'), metrics: toSignalCost('metrics'), traces: toSignalCost('traces') };
-  const sum = addNumbers([...signals.map((signal) => bySignal[signal]), knownNumber(price?.perMonth ?? 0)]);
-  return { signals: bySignal, total: sum.value === null ? sum : knownNumber(roundToCents(sum.value)) };
+  const sum = addNumbers([...signals.map((signal) => bySignal[signal]), toKnownNumber(price?.perMonth ?? 0)]);
+  return { signals: bySignal, total: sum.value === null ? sum : toKnownNumber(roundToCents(sum.value)) };
 };

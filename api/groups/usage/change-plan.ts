@@ -4,10 +4,10 @@ import { type Plan, plans, plansTenant } from '../../../schemas/resources/plan.t
 import { getQuotaWindow } from '../../../schemas/resources/quota.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import { readVolumes, sumVolumes } from '../../../subjects/usage/ledger.ts';
-import { ApiError, type FieldError, fieldError, notFound } from '../../errors.ts';
+import { ApiError, createFieldError, createNotFoundError, type FieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
-import { isAvailable } from './plans.ts';
+import { isPlanAvailable } from './plans.ts';
 import { PlanRef } from './views.ts';
 
 const Loss = z.strictObject({ path: z.string(), message: z.string() });
@@ -16,7 +16,7 @@ export const changePlan = defineOperation({
   method: 'PUT',
   path: '/api/billing/plan',
   operationId: 'changePlan',
-  summary: 'Change the plan, with immediate effect. 409 lists what would be lost, until acceptLosses is set',
+  summary: 'Change the plan, with immediate effect. Unless acceptLosses is set, 409 lists the losses',
   role: 'admin',
   audit: 'organization.change-plan',
   versions: 'write',
@@ -29,11 +29,11 @@ export const changePlan = defineOperation({
     if (!settings.SELF_SERVICE_PLANS)
       throw new ApiError(
         'FORBIDDEN',
-        'only the operator of the installation changes plans, unless OIQ_SELF_SERVICE_PLANS is set',
+        'only the operator of the installation can change plans, unless OIQ_SELF_SERVICE_PLANS is set',
       );
     const plan = await documents.forTenant(plansTenant).collection(plans).find(body.planId);
-    if (plan === undefined) throw fieldError('planId', 'is not a plan: GET /api/plans lists them');
-    if (!isAvailable(plan, settings))
+    if (plan === undefined) throw createFieldError('planId', 'is not a plan: GET /api/plans lists them');
+    if (!isPlanAvailable(plan, settings))
       throw new ApiError(
         'FORBIDDEN',
         `the plan ${plan.name} cannot be chosen here: ask the operator of the installation`,
@@ -43,13 +43,13 @@ export const changePlan = defineOperation({
     const volumes = await readVolumes(columns.forTenant(tenantId), {}, { fromMs: today.fromMs, toMs: today.endMs });
     const bytesToday = sumVolumes(volumes).accepted.bytes;
 
-    const outcome = await change(async ({ forTenant, record }) => {
+    const planChange = await change(async ({ forTenant, record }) => {
       const stored = forTenant(organizationsTenant).collection(organizations);
       const before = await stored.find(tenantId);
-      const previous = before && (await forTenant(plansTenant).collection(plans).find(before.planId));
-      if (before === undefined || previous === undefined) throw notFound('organization');
+      const previousPlan = before && (await forTenant(plansTenant).collection(plans).find(before.planId));
+      if (before === undefined || previousPlan === undefined) throw createNotFoundError('organization');
       requireVersion(before, parsePrecondition(request), { noun: 'organization', requiresIfMatch: false });
-      const losses = findLosses(before, previous, plan, bytesToday);
+      const losses = findLosses(before, previousPlan, plan, bytesToday);
       if (losses.length > 0 && !body.acceptLosses)
         throw new ApiError(
           'CONFLICT',
@@ -61,13 +61,13 @@ export const changePlan = defineOperation({
       const retentionDays = limitRetention(before.retentionDays, plan);
       const after = await stored.update(tenantId, { planId: plan.id, retentionDays });
       record({ id: tenantId, name: after.name, before, after });
-      return { after, previous, losses };
+      return { after, previous: previousPlan, losses };
     });
-    request.reply('ETag', formatEtag(outcome.after));
+    request.reply('ETag', formatEtag(planChange.after));
     return {
       plan: { id: plan.id, name: plan.name },
-      previousPlan: { id: outcome.previous.id, name: outcome.previous.name },
-      losses: outcome.losses,
+      previousPlan: { id: planChange.previous.id, name: planChange.previous.name },
+      losses: planChange.losses,
     };
   },
 });
@@ -98,18 +98,18 @@ export const findLosses = (
     );
     const maxDays = nextPlan.retentionDays[signal];
     if (currentDays <= maxDays) continue;
-    const ownRetentionText = organizationRetention[signal] === undefined ? '' : ' (the organization’s retention)';
+    const retentionNote = organizationRetention[signal] === undefined ? '' : ' (the organization’s retention)';
     losses.push({
       path: `retentionDays.${signal}`,
-      message: `${signal} are stored for ${currentDays} days${ownRetentionText}; the plan stores ${maxDays} days, and older data is permanently deleted`,
+      message: `${signal} are stored for ${currentDays} days${retentionNote}; the plan stores ${maxDays} days, and older data is permanently deleted`,
     });
   }
   const lostEntitlements = previousPlan.entitlements.filter((name) => !nextPlan.entitlements.includes(name));
   for (const name of lostEntitlements) {
-    const rejectionText = (signals as readonly string[]).includes(name) ? ', and new data is rejected' : '';
+    const rejectionNote = (signals as readonly string[]).includes(name) ? ', and new data is rejected' : '';
     losses.push({
       path: `entitlements.${name}`,
-      message: `the plan does not include ${name}: this data can no longer be read${rejectionText}`,
+      message: `the plan does not include ${name}: this data can no longer be read${rejectionNote}`,
     });
   }
   const { bytesPerDay } = nextPlan.limits;

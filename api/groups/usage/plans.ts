@@ -25,7 +25,7 @@ const PlanView = z.strictObject({
 });
 
 /** Whether organizations may choose a plan themselves. */
-export const isAvailable = ({ selfService }: Plan, settings: { readonly SELF_SERVICE_PLANS: boolean }): boolean =>
+export const isPlanAvailable = ({ selfService }: Plan, settings: { readonly SELF_SERVICE_PLANS: boolean }): boolean =>
   settings.SELF_SERVICE_PLANS && selfService !== false;
 
 export const listPlans = defineOperation({
@@ -44,7 +44,7 @@ export const listPlans = defineOperation({
       limits: plan.limits,
       price: plan.price ?? null,
       current: plan.id === caller.organization.planId,
-      available: isAvailable(plan, settings),
+      available: isPlanAvailable(plan, settings),
     }));
     return { items, nextCursor: null };
   },
@@ -69,14 +69,14 @@ export const getEntitlements = defineOperation({
     limits,
   }),
   async handler({ caller: { plan, organization } }, { documents }) {
-    const all = await readPlans(documents);
-    const names = new Set([...plan.entitlements, ...all.flatMap(({ entitlements }) => entitlements)]);
+    const allPlans = await readPlans(documents);
+    const names = new Set([...plan.entitlements, ...allPlans.flatMap(({ entitlements }) => entitlements)]);
     return {
       plan: { id: organization.planId, name: plan.name },
       entitlements: [...names].sort().map((name) => ({
         name,
         enabled: plan.entitlements.includes(name),
-        plans: all
+        plans: allPlans
           .filter(({ entitlements }) => entitlements.includes(name))
           .map(({ id, name: title }) => ({ id, name: title })),
       })),

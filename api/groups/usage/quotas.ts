@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
-import { noQuota, Quota, quotaId, quotaScopes, quotas, quotaWindows } from '../../../schemas/resources/quota.ts';
+import { emptyQuota, Quota, quotaId, quotaScopes, quotas, quotaWindows } from '../../../schemas/resources/quota.ts';
 import { toIsoTime } from '../../../subjects/usage/period.ts';
 import { QuotaState, readUsedBytes, toQuotaStates } from '../../../subjects/usage/quota-states.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { hasAlready } from '../../changes.ts';
-import { type FieldError, fieldErrors } from '../../errors.ts';
+import { hasSameFields } from '../../changes.ts';
+import { createFieldErrors, type FieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
@@ -17,7 +17,7 @@ const QuotaView = z.strictObject({
 });
 
 /** Value for quotas that were never set: no thresholds, version 0. */
-const defaultQuota: Quota & Pick<StoredMetadata, 'version'> = { ...noQuota, version: 0 };
+const defaultQuota: Quota & Pick<StoredMetadata, 'version'> = { ...emptyQuota, version: 0 };
 
 const toView = async (
   quota: Quota,
@@ -25,12 +25,12 @@ const toView = async (
   { columns, clock }: Pick<Ports, 'columns' | 'clock'>,
 ): Promise<z.output<typeof QuotaView>> => {
   const nowMs = clock.now();
-  const used = await readUsedBytes(columns.forTenant(tenantId), nowMs);
+  const usedBytes = await readUsedBytes(columns.forTenant(tenantId), nowMs);
   const { day, month } = quota;
-  return { day, month, asOf: toIsoTime(nowMs), states: toQuotaStates(quota, plan.limits, used, nowMs) };
+  return { day, month, asOf: toIsoTime(nowMs), states: toQuotaStates(quota, plan.limits, usedBytes, nowMs) };
 };
 
-/** Not cached, unlike other answers on usage: users read it just after they changed a quota. */
+/** Not cached, unlike other usage responses: users read quotas right after they changed them. */
 export const getQuotas = defineOperation({
   method: 'GET',
   path: '/api/usage/quotas',
@@ -51,7 +51,7 @@ export const setQuotas = defineOperation({
   method: 'PUT',
   path: '/api/usage/quotas',
   operationId: 'setQuotas',
-  summary: 'Set quotas. Within a second, requests beyond a reject threshold are answered with 429',
+  summary: 'Set quotas. Within a second, requests beyond a reject threshold receive 429',
   role: 'admin',
   audit: 'quota.set',
   versions: 'write',
@@ -60,12 +60,12 @@ export const setQuotas = defineOperation({
   response: QuotaView,
   async handler({ caller, body, request, change }, ports) {
     requireReachableWarnings(body);
-    const after = await change(async ({ forTenant, record, unchanged }) => {
+    const after = await change(async ({ forTenant, record, markUnchanged }) => {
       const collection = forTenant(caller.tenantId).collection(quotas);
       const before = await collection.find(quotaId);
       requireVersion(before ?? defaultQuota, parsePrecondition(request), { noun: 'quota', requiresIfMatch: false });
-      if (hasAlready(before ?? defaultQuota, body)) {
-        unchanged();
+      if (hasSameFields(before ?? defaultQuota, body)) {
+        markUnchanged();
         return before ?? defaultQuota;
       }
       const storedQuota =
@@ -89,5 +89,5 @@ const requireReachableWarnings = (quota: Quota): void => {
       return [{ path: `${window}.${scope}.warnBytes`, message: 'is above rejectBytes, so it would never warn' }];
     }),
   );
-  if (details.length > 0) throw fieldErrors(details);
+  if (details.length > 0) throw createFieldErrors(details);
 };

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { knownNumber, NumberOrReason, unknownNumber } from '../../../queries/unknown.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../../queries/unknown.ts';
 import { ledgerGroups } from '../../../runtime/ledger-groups.ts';
 import type { Bus } from '../../../schemas/ports/bus.ts';
 import { getQuotaWindow } from '../../../schemas/resources/quota.ts';
 import { readVolumes, sumVolumes } from '../../../subjects/usage/ledger.ts';
-import { monthParameter, monthPeriod, projectUsage, toIsoTime } from '../../../subjects/usage/period.ts';
+import { forecastUsage, getMonthPeriod, monthParameter, toIsoTime } from '../../../subjects/usage/period.ts';
 import { Volume } from '../../../subjects/usage/volume.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { Period, PlanRef, usageCache } from './views.ts';
@@ -38,9 +38,9 @@ const Usage = z.strictObject({
 const countPendingMessages = async (bus: Bus): Promise<NumberOrReason> => {
   try {
     const lags = await Promise.all(ledgerGroups.map(({ group, topics }) => bus.lag(group, topics)));
-    return knownNumber(lags.flat().reduce((sum, { lag }) => sum + lag, 0));
+    return toKnownNumber(lags.flat().reduce((sum, { lag }) => sum + lag, 0));
   } catch {
-    return unknownNumber('the bus does not answer');
+    return toUnknownNumber('the bus does not respond');
   }
 };
 
@@ -64,13 +64,13 @@ export const getUsage = defineOperation({
   response: Usage,
   async handler({ caller, query }, { columns, bus, clock }) {
     const nowMs = clock.now();
-    const period = monthPeriod(query.month, nowMs);
+    const period = getMonthPeriod(query.month, nowMs);
     const reader = columns.forTenant(caller.tenantId);
     const filter = { projectId: query.projectId };
     const today = getQuotaWindow('day', nowMs);
     const [volumes, projection, todayVolumes, messages] = await Promise.all([
       readVolumes(reader, filter, { fromMs: period.fromMs, toMs: period.endMs }),
-      projectUsage(reader, filter, period, nowMs),
+      forecastUsage(reader, filter, period, nowMs),
       readVolumes(reader, {}, { fromMs: today.fromMs, toMs: today.endMs }),
       countPendingMessages(bus),
     ]);
@@ -87,7 +87,7 @@ export const getUsage = defineOperation({
       today: {
         bytes,
         limitBytes: bytesPerDay,
-        share: bytesPerDay === null ? unknownNumber('the plan has no limit') : knownNumber(bytes / bytesPerDay),
+        share: bytesPerDay === null ? toUnknownNumber('the plan has no limit') : toKnownNumber(bytes / bytesPerDay),
       },
       signals: {
         logs: toProjectedVolume('logs', volumes.logs),

@@ -3,11 +3,11 @@ import { parseMilliseconds } from '../../../queries/range.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
-import { addRow, emptyVolume, type HourRange } from '../../../subjects/usage/ledger.ts';
+import { addSumRow, emptyVolume, type HourRange } from '../../../subjects/usage/ledger.ts';
 import { type PointRow, readGroups, readPoints } from '../../../subjects/usage/over-time.ts';
 import { toIsoTime } from '../../../subjects/usage/period.ts';
 import { Amount, Landed } from '../../../subjects/usage/volume.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { SignalName, usageCache } from './views.ts';
 
@@ -16,7 +16,7 @@ const stepMs = { hour: hourMs, day: 24 * hourMs } as const;
 const defaultSteps = { hour: 24, day: 30 } as const;
 const maxSteps = 1_000;
 
-const id = z.string().min(1).max(128).optional();
+const idSchema = z.string().min(1).max(128).optional();
 const Query = z.strictObject({
   from: z
     .string()
@@ -28,8 +28,8 @@ const Query = z.strictObject({
   step: z.enum(['hour', 'day']).default('day').describe('Steps start at full hours, or at 00:00 UTC'),
   by: z.enum(['none', 'signal', 'project', 'key', 'service']).default('none'),
   signal: SignalName.optional(),
-  projectId: id,
-  keyId: id,
+  projectId: idSchema,
+  keyId: idSchema,
   service: z.string().max(512).optional(),
   limit: z.coerce
     .number()
@@ -45,7 +45,7 @@ const Point = z.strictObject({
   at: z.string().describe('Start of the step'),
   landed: Landed,
   accepted: Amount.nullable().describe(
-    'null by or for a service, like the fields below: only stored records have a service',
+    'null if grouped or filtered by service, like the fields below: only stored records have a service',
   ),
   deadLettered: Amount.nullable(),
   refused: Amount.nullable(),
@@ -71,31 +71,34 @@ const TimeSeries = z.strictObject({
 });
 
 const parseRange = ({ from, to, step }: Query, nowMs: number): HourRange => {
-  const size = stepMs[step];
-  const end = parseMilliseconds('to', to, nowMs) ?? nowMs;
-  const startMs = parseMilliseconds('from', from, nowMs) ?? end - (defaultSteps[step] - 1) * size;
-  if (startMs > end) throw fieldError('from', 'is after to');
-  if (startMs < 0) throw fieldError('from', 'is before 1970');
-  const fromMs = startMs - (startMs % size);
-  const toMs = Math.max(fromMs + size, Math.ceil(end / size) * size);
-  if (toMs > 4_000_000_000_000) throw fieldError('to', 'is too far in the future');
-  if ((toMs - fromMs) / size > maxSteps)
-    throw fieldError('from', `makes more than ${maxSteps} steps of one ${step}: use a shorter range or longer steps`);
+  const stepSizeMs = stepMs[step];
+  const endMs = parseMilliseconds('to', to, nowMs) ?? nowMs;
+  const startMs = parseMilliseconds('from', from, nowMs) ?? endMs - (defaultSteps[step] - 1) * stepSizeMs;
+  if (startMs > endMs) throw createFieldError('from', 'is after to');
+  if (startMs < 0) throw createFieldError('from', 'is before 1970');
+  const fromMs = startMs - (startMs % stepSizeMs);
+  const toMs = Math.max(fromMs + stepSizeMs, Math.ceil(endMs / stepSizeMs) * stepSizeMs);
+  if (toMs > 4_000_000_000_000) throw createFieldError('to', 'is too far in the future');
+  if ((toMs - fromMs) / stepSizeMs > maxSteps)
+    throw createFieldError(
+      'from',
+      `results in more than ${maxSteps} steps of one ${step}: use a shorter range or longer steps`,
+    );
   return { fromMs, toMs };
 };
 
 /** Points of one group, from its rows in order of time. */
-const toPoints = (rows: readonly PointRow[], isOfServices: boolean): z.output<typeof Point>[] => {
+const toPoints = (rows: readonly PointRow[], isByService: boolean): z.output<typeof Point>[] => {
   const volumes = new Map<string, ReturnType<typeof emptyVolume>>();
   for (const row of rows) {
     const volume = volumes.get(row.at) ?? emptyVolume();
-    addRow(volume, row);
+    addSumRow(volume, row);
     volumes.set(row.at, volume);
   }
   return [...volumes].map(([at, { landed, accepted, deadLettered, refused, rejected }]) => ({
     at: toIsoTime(Number(at) * 1000),
     landed,
-    ...(isOfServices
+    ...(isByService
       ? { accepted: null, deadLettered: null, refused: null, rejected: null }
       : { accepted, deadLettered, refused, rejected }),
   }));
@@ -117,8 +120,8 @@ export const getUsageTimeSeries = defineOperation({
     const groups = await readGroups(reader, query, hours);
     const pageGroups = groups.slice(0, query.limit);
     const rows = Map.groupBy(await readPoints(reader, query, hours, pageGroups), ({ grouped }) => grouped);
-    const names = await nameGroups(documents.forTenant(caller.tenantId), query.by, pageGroups);
-    const isOfServices = query.by === 'service' || query.service !== undefined;
+    const names = await readGroupNames(documents.forTenant(caller.tenantId), query.by, pageGroups);
+    const isByService = query.by === 'service' || query.service !== undefined;
     return {
       asOf: toIsoTime(nowMs),
       from: toIsoTime(hours.fromMs),
@@ -128,7 +131,7 @@ export const getUsageTimeSeries = defineOperation({
       series: pageGroups.map((group) => ({
         id: group,
         name: names.get(group) ?? null,
-        points: toPoints(rows.get(group) ?? [], isOfServices),
+        points: toPoints(rows.get(group) ?? [], isByService),
       })),
       excluded: groups.length - pageGroups.length,
     };
@@ -138,7 +141,7 @@ export const getUsageTimeSeries = defineOperation({
 const collectionsByGroup = { project: projects, key: licenseKeys } as const;
 
 /** Returns the names of groups by id. Deleted projects and keys have none; for signals and services, the id is the name. */
-const nameGroups = async (
+const readGroupNames = async (
   documents: TenantDocuments,
   by: 'none' | 'signal' | 'project' | 'key' | 'service',
   ids: readonly string[],

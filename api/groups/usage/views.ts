@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 
-/** How long answers on usage are cached. */
+/** How long usage responses are cached. */
 export const usageCache = { ttlMs: 300_000 };
 
 export const SignalName = z.enum(signals);

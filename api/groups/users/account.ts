@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, fieldError, notFound } from '../../errors.ts';
-import { organizationClosedMail } from '../../identity/accounts/account-mails.ts';
+import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
+import { createOrganizationClosedMail } from '../../identity/accounts/account-mails.ts';
 import { closeOrganization } from '../../identity/accounts/closing.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { readOwnerAddresses } from '../../identity/accounts/owners.ts';
@@ -27,7 +27,7 @@ export const Account = z.strictObject({
 });
 
 /** Fields of the account that `PATCH` ignores, so that a response can be sent back. */
-const serverOwnedOfAccount = ['plan', 'mail'] as const;
+const serverOwnedAccountFields = ['plan', 'mail'] as const;
 
 const toAccountView = (
   { organization, plan }: Pick<Caller, 'organization' | 'plan'>,
@@ -37,7 +37,7 @@ const toAccountView = (
   name: organization.name,
   timeZone: organization.timeZone ?? 'UTC',
   plan: { id: organization.planId, name: plan.name, entitlements: [...plan.entitlements] },
-  mail: mail.configured ? 'configured' : 'not-configured',
+  mail: mail.isConfigured ? 'configured' : 'not-configured',
   version: organization.version,
   createdAt: organization.createdAt,
   updatedAt: organization.updatedAt,
@@ -66,7 +66,7 @@ export const patchAccount = defineOperation({
   audit: 'organization.update',
   versions: 'write',
   body: z.strictObject({ name: OrganizationName.optional(), timeZone: TimeZone.optional() }),
-  serverOwned: serverOwnedOfAccount,
+  serverOwned: serverOwnedAccountFields,
   response: Account,
   async handler(input, ports) {
     const organization = await changeOrganization(input, (before) => {
@@ -92,8 +92,8 @@ export const closeAccount = defineOperation({
     if (caller.role !== 'owner') throw new ApiError('FORBIDDEN', 'only an Owner can close the organization');
     const { closed } = await change(async (scope) => {
       const before = await scope.forTenant(organizationsTenant).collection(organizations).find(caller.tenantId);
-      if (before === undefined || before.disabled) throw notFound('organization');
-      if (body.name !== before.name) throw fieldError('name', 'is not the name of the organization');
+      if (before === undefined || before.disabled) throw createNotFoundError('organization');
+      if (body.name !== before.name) throw createFieldError('name', 'is not the name of the organization');
       const closedOrganization = await closeOrganization(scope, before, clock.now());
       const details = {
         organization: before.name,
@@ -102,7 +102,7 @@ export const closeAccount = defineOperation({
         eraseAt: closedOrganization.closed?.eraseAt ?? '',
       };
       for (const to of await readOwnerAddresses(scope, before.id))
-        await mail.enqueue(scope, organizationClosedMail(settings, { to, ...details }));
+        await mail.enqueue(scope, createOrganizationClosedMail(settings, { to, ...details }));
       return closedOrganization;
     });
     const { at = '', eraseAt = '' } = closed ?? {};

@@ -2,7 +2,7 @@ import { preferences } from '../../../schemas/resources/preferences.ts';
 import { defineGroup } from '../define-group.ts';
 import { closeAccount, getAccount, patchAccount } from './account.ts';
 import { getIdentityProvider, setIdentityProvider } from './identity-provider.ts';
-import { invite, listInvitations, withdrawInvitation } from './invitations.ts';
+import { inviteUser, listInvitations, withdrawInvitation } from './invitations.ts';
 import { listUsers } from './list-users.ts';
 import { getUser, patchUser, removeUser, resetMemberMultiFactor } from './members.ts';
 import { createOrganization, listOrganizations } from './organizations.ts';
@@ -15,7 +15,7 @@ export const usersGroup = defineGroup({
   summary: 'Users of an organization, their roles and invitations, and the settings of the organization.',
   operations: [
     listUsers,
-    invite,
+    inviteUser,
     listInvitations,
     withdrawInvitation,
     getUser,

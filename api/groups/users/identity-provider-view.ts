@@ -6,7 +6,7 @@ import { createSecretSchema, maskSecrets, type SecretField } from '../../resourc
 
 export const secretFields: readonly SecretField[] = [{ path: 'clientSecret', destination: ['issuer', 'clientId'] }];
 
-const Ignored = z.unknown().optional().describe('Ignored');
+const IgnoredField = z.unknown().optional().describe('Ignored');
 const maxDomains = 50;
 
 const fields = {
@@ -22,7 +22,7 @@ const fields = {
   defaultRole: MappedRole.nullable().describe('Role of new people without a mapped role; null denies them access'),
 };
 
-/** Body of a request. Fields owned by the server may be sent back, and are ignored. */
+/** Body of a request. Fields that the server owns are accepted and ignored, so that a response can be sent back. */
 export const ProviderBody = z.strictObject({
   ...fields,
   clientSecret: fields.clientSecret.default(null),
@@ -30,13 +30,13 @@ export const ProviderBody = z.strictObject({
   roleMapping: fields.roleMapping.default(null),
   defaultRole: fields.defaultRole.default('viewer'),
   domains: z
-    .array(z.strictObject({ name: z.string().min(1).max(253), provedAt: Ignored, record: Ignored }))
+    .array(z.strictObject({ name: z.string().min(1).max(253), provedAt: IgnoredField, record: IgnoredField }))
     .max(maxDomains)
     .default([]),
-  redirectUri: Ignored,
+  redirectUri: IgnoredField,
 });
 
-/** The resource in API answers */
+/** The resource in API responses */
 export const ProviderView = z.strictObject({
   ...fields,
   domains: z.array(
@@ -45,14 +45,14 @@ export const ProviderView = z.strictObject({
       provedAt: z.iso.datetime().nullable(),
       record: z
         .strictObject({ type: z.literal('TXT'), name: z.string(), value: z.string() })
-        .describe('Verifies the domain once it is in DNS and this is saved again'),
+        .describe('DNS record that verifies the domain; save the provider again after you have added it'),
     }),
   ),
   redirectUri: z.string().describe('URI to register at the provider'),
 });
 
 /** For organizations without a provider */
-export const noProvider: IdentityProvider = {
+export const emptyProvider: IdentityProvider = {
   enabled: false,
   issuer: null,
   clientId: null,

@@ -4,15 +4,15 @@ import {
   identityProviderId,
   identityProviders,
 } from '../../../schemas/resources/identity-provider.ts';
-import { fieldError } from '../../errors.ts';
+import { createFieldError } from '../../errors.ts';
 import { removeSessions } from '../../identity/sessions.ts';
-import { isDomainVerified, normalizeDomain, routeDomains } from '../../identity/sso/domains.ts';
+import { isDomainVerified, normalizeDomain, syncVerifiedDomains } from '../../identity/sso/domains.ts';
 import { buildRedirectUri, clientSecretPurpose } from '../../identity/sso/oidc-client.ts';
 import { describeFailure, discoverProvider, findIssuerProblem } from '../../identity/sso/provider.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { markSecretChanges, sealSecrets } from '../../resources/resource-secrets.ts';
-import { noProvider, ProviderBody, ProviderView, secretFields, toProviderView } from './identity-provider-view.ts';
+import { emptyProvider, ProviderBody, ProviderView, secretFields, toProviderView } from './identity-provider-view.ts';
 
 export const getIdentityProvider = defineOperation({
   method: 'GET',
@@ -24,7 +24,7 @@ export const getIdentityProvider = defineOperation({
   async handler({ caller: { tenantId }, request }, { documents, secretBox, settings }) {
     const provider = await documents.forTenant(tenantId).collection(identityProviders).find(identityProviderId);
     const redirectUri = buildRedirectUri(settings, request.host);
-    return toProviderView(provider ?? noProvider, { tenantId, box: secretBox, redirectUri });
+    return toProviderView(provider ?? emptyProvider, { tenantId, box: secretBox, redirectUri });
   },
 });
 
@@ -45,7 +45,7 @@ export const setIdentityProvider = defineOperation({
     const { documents, secretBox, settings } = ports;
     const before = await documents.forTenant(tenantId).collection(identityProviders).find(identityProviderId);
     const provider: IdentityProvider = sealSecrets(
-      { ...omitIgnored(body), domains: await verifyDomains(body, before ?? noProvider, tenantId, ports) },
+      { ...omitIgnoredFields(body), domains: await verifyDomains(body, before ?? emptyProvider, tenantId, ports) },
       secretFields,
       { before, box: secretBox, purpose: clientSecretPurpose },
     );
@@ -54,14 +54,14 @@ export const setIdentityProvider = defineOperation({
       const tenantProviders = forTenant(tenantId).collection(identityProviders);
       if (before === undefined) await tenantProviders.insert({ id: identityProviderId, ...provider });
       else await tenantProviders.replace(identityProviderId, provider, before.version);
-      await routeDomains(forTenant, tenantId, provider);
+      await syncVerifiedDomains(forTenant, tenantId, provider);
       record({
         id: identityProviderId,
         name: provider.issuer ?? '',
         ...(before === undefined ? {} : { before: markSecretChanges(before, secretFields) }),
         after: markSecretChanges(provider, secretFields, before),
       });
-      if (before !== undefined && mustEndSessions(before, provider))
+      if (before !== undefined && shouldEndSessions(before, provider))
         await removeSessions({ forTenant }, { tenantId, provedBy: tenantId });
     });
     return toProviderView(provider, {
@@ -72,10 +72,10 @@ export const setIdentityProvider = defineOperation({
   },
 });
 
-const omitIgnored = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectUri'> => fields;
+const omitIgnoredFields = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectUri'> => fields;
 
 /** Whether sessions opened by the provider must end. */
-const mustEndSessions = (before: IdentityProvider, { enabled, issuer, clientId }: IdentityProvider): boolean =>
+const shouldEndSessions = (before: IdentityProvider, { enabled, issuer, clientId }: IdentityProvider): boolean =>
   before.enabled && (!enabled || issuer !== before.issuer || clientId !== before.clientId);
 
 /** Verifies the domains in DNS. If DNS does not respond, a domain keeps its previous verification. */
@@ -87,15 +87,15 @@ const verifyDomains = (
 ): Promise<IdentityProvider['domains']> => {
   const names = body.domains.map(({ name }, index) => {
     const domain = normalizeDomain(name);
-    if (domain === undefined) throw fieldError(`domains.${index}.name`, 'is not a domain');
+    if (domain === undefined) throw createFieldError(`domains.${index}.name`, 'is not a domain');
     return domain;
   });
   return Promise.all(
     [...new Set(names)].map(async (name) => {
-      const provedBefore = before.domains.find((domain) => domain.name === name)?.provedAt ?? null;
+      const previousProvedAt = before.domains.find((domain) => domain.name === name)?.provedAt ?? null;
       const isProvedNow = await isDomainVerified({ outbound, box: secretBox }, tenantId, name);
-      if (isProvedNow === undefined) return { name, provedAt: provedBefore };
-      return { name, provedAt: isProvedNow ? (provedBefore ?? new Date(clock.now()).toISOString()) : null };
+      if (isProvedNow === undefined) return { name, provedAt: previousProvedAt };
+      return { name, provedAt: isProvedNow ? (previousProvedAt ?? new Date(clock.now()).toISOString()) : null };
     }),
   );
 };
@@ -105,14 +105,17 @@ const requireReachableProvider = async (
   { issuer, clientId, clientSecret }: IdentityProvider,
   { outbound, secretBox }: Ports,
 ): Promise<void> => {
-  if (issuer === null) throw fieldError('issuer', 'is required if the provider is enabled');
-  if (clientId === null) throw fieldError('clientId', 'is required if the provider is enabled');
+  if (issuer === null) throw createFieldError('issuer', 'is required if the provider is enabled');
+  if (clientId === null) throw createFieldError('clientId', 'is required if the provider is enabled');
   const problem = findIssuerProblem(issuer);
-  if (problem !== undefined) throw fieldError('issuer', problem);
+  if (problem !== undefined) throw createFieldError('issuer', problem);
   const secret = clientSecret === null ? undefined : secretBox.open(clientSecretPurpose, clientSecret);
   try {
     await discoverProvider({ issuer, clientId, clientSecret: secret }, outbound);
   } catch (error) {
-    throw fieldError('issuer', `is not a reachable OpenID Connect provider of this issuer: ${describeFailure(error)}`);
+    throw createFieldError(
+      'issuer',
+      `is not the issuer of a reachable OpenID Connect provider: ${describeFailure(error)}`,
+    );
   }
 };

@@ -5,14 +5,14 @@ import { memberships, roles, users, usersTenant } from '../../../schemas/resourc
 import { requireGrantableRoles } from '../../callers/rights.ts';
 import { requireScopesOfRole } from '../../callers/scopes.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { ApiError, notFound, rateLimited } from '../../errors.ts';
+import { ApiError, createNotFoundError, createRateLimitError } from '../../errors.ts';
 import { createInvitationMail } from '../../identity/accounts/account-mails.ts';
 import { deleteInvitation } from '../../identity/accounts/joining.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
 import { createToken } from '../../identity/accounts/one-time-tokens.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
+import { createEqualsFilter, createListParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 /** An invitation as visible to administrators, without the token */
@@ -51,7 +51,7 @@ const lifetimeMs = lifetimeDays * 86_400_000;
 /** Rate limit of an organization */
 const tenantRateLimit = { rate: 1 / 6, burst: 200 };
 
-export const invite = defineOperation({
+export const inviteUser = defineOperation({
   method: 'POST',
   path: '/api/users/invitations',
   operationId: 'createInvitation',
@@ -66,17 +66,17 @@ export const invite = defineOperation({
     requireGrantableRoles(caller, role);
     requireScopesOfRole(role, caller, ports.scopes);
     const { granted, retryAfterMs } = await counters.consume(`invitations/${tenantId}`, tenantRateLimit, 1);
-    if (granted < 1) throw rateLimited('too many invitations in a short time; try again later', retryAfterMs);
+    if (granted < 1) throw createRateLimitError('too many invitations in a short time; try again later', retryAfterMs);
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
     const invitation = await change(async (scope) => {
       await requireNonMember(scope, tenantId, email);
-      const openInvitations = scope.forTenant(tenantId).collection(invitations);
-      const [before] = (await openInvitations.list({ filter: { email } })).items;
+      const invitationCollection = scope.forTenant(tenantId).collection(invitations);
+      const [before] = (await invitationCollection.list({ filter: { email } })).items;
       if (before !== undefined) {
         requireGrantableRoles(caller, before.role);
         await deleteInvitation(scope, tenantId, before);
-        const states = { before: toAuditFields(before) };
-        scope.record({ action: 'invitation.withdraw', id: before.id, name: email, ...states });
+        const auditFields = { before: toAuditFields(before) };
+        scope.record({ action: 'invitation.withdraw', id: before.id, name: email, ...auditFields });
       }
       const id = crypto.randomUUID();
       const { token, tokenHash } = await createToken(scope, {
@@ -94,7 +94,7 @@ export const invite = defineOperation({
         lifetimeDays,
       };
       const mailId = await mail.enqueue(scope, createInvitationMail(settings, mailDetails), lifetimeMs);
-      const inserted = await openInvitations.insert({
+      const createdInvitation = await invitationCollection.insert({
         id,
         email,
         role,
@@ -103,8 +103,8 @@ export const invite = defineOperation({
         tokenHash,
         mailId,
       });
-      scope.record({ id, name: email, after: toAuditFields(inserted) });
-      return inserted;
+      scope.record({ id, name: email, after: toAuditFields(createdInvitation) });
+      return createdInvitation;
     });
     return toView(invitation, ports);
   },
@@ -117,7 +117,7 @@ const requireNonMember = async ({ forTenant }: AuditedTransaction, tenantId: str
 };
 
 const listDefinition = {
-  filters: { role: equals('role', z.enum(roles)) },
+  filters: { role: createEqualsFilter('role', z.enum(roles)) },
   searched: ['email'],
   sorts: ['email', 'createdAt', 'expiresAt'],
 } as const;
@@ -128,13 +128,19 @@ export const listInvitations = defineOperation({
   operationId: 'listInvitations',
   summary: 'List open invitations, and whether their mail was sent',
   role: 'admin',
-  query: listParameters(listDefinition),
+  query: createListParameters(listDefinition),
   response: z.strictObject({ items: z.array(InvitationView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const stored = ports.documents.forTenant(caller.tenantId).collection(invitations);
+    const invitationCollection = ports.documents.forTenant(caller.tenantId).collection(invitations);
     const now = new Date(ports.clock.now()).toISOString();
-    const page = await readPage(stored, listDefinition, { query: query as typeof query & { limit: number }, now });
-    return { items: await Promise.all(page.items.map((each) => toView(each, ports))), nextCursor: page.nextCursor };
+    const page = await readPage(invitationCollection, listDefinition, {
+      query: query as typeof query & { limit: number },
+      now,
+    });
+    return {
+      items: await Promise.all(page.items.map((invitation) => toView(invitation, ports))),
+      nextCursor: page.nextCursor,
+    };
   },
 });
 
@@ -150,7 +156,7 @@ export const withdrawInvitation = defineOperation({
   async handler({ caller, params, change }) {
     await change(async (scope) => {
       const invitation = await scope.forTenant(caller.tenantId).collection(invitations).find(params.id);
-      if (invitation === undefined) throw notFound('invitation');
+      if (invitation === undefined) throw createNotFoundError('invitation');
       requireGrantableRoles(caller, invitation.role);
       await deleteInvitation(scope, caller.tenantId, invitation);
       scope.record({ id: invitation.id, name: invitation.email, before: toAuditFields(invitation) });

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor } from '../../../queries/cursor.ts';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
 import type { Member as DirectoryMember } from '../../identity/directory.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { equals, listParameters } from '../../resources/resource-list.ts';
+import { createEqualsFilter, createListParameters } from '../../resources/resource-list.ts';
 import { Member, toMember } from './member.ts';
 
 /** Sort fields of the list, with their values */
@@ -21,7 +21,7 @@ interface UserQuery {
   readonly cursor?: unknown;
 }
 
-const matches = ({ user, membership }: DirectoryMember, { role, search }: UserQuery): boolean => {
+const matchesQuery = ({ user, membership }: DirectoryMember, { role, search }: UserQuery): boolean => {
   if (role !== undefined && membership.role !== role) return false;
   if (typeof search !== 'string') return true;
   const text = search.toLowerCase();
@@ -31,7 +31,7 @@ const matches = ({ user, membership }: DirectoryMember, { role, search }: UserQu
 const compare = (left: string, right: string): number => (left === right ? 0 : left < right ? -1 : 1);
 
 /** One page of the matching members, and the cursor of the next page */
-const paginate = (
+const paginateMembers = (
   members: readonly DirectoryMember[],
   query: UserQuery,
 ): { page: readonly DirectoryMember[]; nextCursor: string | null } => {
@@ -40,14 +40,14 @@ const paginate = (
   const getSortKey = sortValues[sort.replace(/^-/, '')] ?? (() => '');
   const kind = `users ${sort}`;
   const after = query.cursor === undefined ? undefined : decodeCursor(kind, String(query.cursor), [/^.+$/, /^.+$/]);
-  const remaining = members.flatMap((member) => {
+  const remainingEntries = members.flatMap((member) => {
     const [value, id] = [getSortKey(member), member.user.id];
     const order = after === undefined ? 1 : compare(value, after[0] ?? '') * direction || compare(id, after[1] ?? '');
-    return order > 0 && matches(member, query) ? [{ member, value, id }] : [];
+    return order > 0 && matchesQuery(member, query) ? [{ member, value, id }] : [];
   });
-  remaining.sort((left, right) => compare(left.value, right.value) * direction || compare(left.id, right.id));
-  const pageEntries = remaining.slice(0, query.limit);
-  const last = remaining.length > pageEntries.length ? pageEntries.at(-1) : undefined;
+  remainingEntries.sort((left, right) => compare(left.value, right.value) * direction || compare(left.id, right.id));
+  const pageEntries = remainingEntries.slice(0, query.limit);
+  const last = remainingEntries.length > pageEntries.length ? pageEntries.at(-1) : undefined;
   return {
     page: pageEntries.map(({ member }) => member),
     nextCursor: last === undefined ? null : encodeCursor(kind, [last.value, last.id]),
@@ -60,20 +60,23 @@ export const listUsers = defineOperation({
   operationId: 'listUsers',
   summary: 'List the users of the organization; search results are sorted by address by default',
   role: 'admin',
-  query: listParameters({
-    filters: { role: equals('role', z.enum(roles)) },
+  query: createListParameters({
+    filters: { role: createEqualsFilter('role', z.enum(roles)) },
     searched: ['email', 'name'],
     sorts: Object.keys(sortValues),
   }),
   response: z.strictObject({ items: z.array(Member), nextCursor: z.string().nullable() }),
   async handler({ caller: { tenantId }, query }, { directory, documents }) {
-    const { page, nextCursor } = paginate(directory.membersOf(tenantId), { ...query, limit: Number(query.limit) });
-    const members = documents.forTenant(tenantId).collection(memberships);
+    const { page, nextCursor } = paginateMembers(directory.listMembers(tenantId), {
+      ...query,
+      limit: Number(query.limit),
+    });
+    const membershipCollection = documents.forTenant(tenantId).collection(memberships);
     // The list is built from memory. The memberships are read from the store, because recent changes may be missing in
     // memory.
     const items = await Promise.all(
       page.map(async ({ user }) => {
-        const membership = await members.find(user.id);
+        const membership = await membershipCollection.find(user.id);
         return membership === undefined ? [] : [await toMember(documents, { user, membership })];
       }),
     );

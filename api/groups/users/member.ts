@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { type Membership, memberships, roles, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { notFound } from '../../errors.ts';
+import { createNotFoundError } from '../../errors.ts';
 import type { Member as DirectoryMember } from '../../identity/directory.ts';
 
 /** A user in an organization. */
@@ -53,6 +53,6 @@ export const findMember = async (
 ): Promise<DirectoryMember> => {
   const membership = await scope.forTenant(tenantId).collection(memberships).find(id);
   const user = membership && (await scope.forTenant(usersTenant).collection(users).find(id));
-  if (membership === undefined || user === undefined) throw notFound('user');
+  if (membership === undefined || user === undefined) throw createNotFoundError('user');
   return { membership, user };
 };

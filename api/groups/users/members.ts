@@ -61,7 +61,7 @@ export const patchUser = defineOperation({
       const { role = membership.role, disabled = membership.disabled ?? false } = body;
       const wasDisabled = membership.disabled ?? false;
       if (role === membership.role && disabled === wasDisabled) {
-        scope.unchanged();
+        scope.markUnchanged();
         return { user, membership };
       }
       const isReenabled = wasDisabled && !disabled;
@@ -172,7 +172,7 @@ const requireManagesEverywhere = async (
   userId: string,
   { caller, directory }: { readonly caller: Caller; readonly directory: Directory },
 ): Promise<void> => {
-  for (const { id } of directory.organizationsOf(userId)) {
+  for (const { id } of directory.listOrganizationsOfUser(userId)) {
     if (id === caller.tenantId) continue;
     const members = forTenant(id).collection(memberships);
     const memberMembership = await members.find(userId);

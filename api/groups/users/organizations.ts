@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
 import { requirePerson } from '../../callers/caller.ts';
-import { ApiError, rateLimited } from '../../errors.ts';
+import { ApiError, createRateLimitError } from '../../errors.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { insertOrganization } from '../../identity/accounts/organization.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
-const OwnOrganization = z.strictObject({
+const MemberOrganization = z.strictObject({
   id: z.string(),
   name: z.string(),
   role: z.enum(roles),
@@ -21,11 +21,11 @@ export const listOrganizations = defineOperation({
   summary:
     'List my organizations; a session started through an identity provider lists only the organization of that provider',
   role: 'session',
-  response: z.strictObject({ items: z.array(OwnOrganization), nextCursor: z.null() }),
+  response: z.strictObject({ items: z.array(MemberOrganization), nextCursor: z.null() }),
   async handler({ caller }, { directory, documents }) {
     const { userId, tenantId, identityProviderTenantId } = requirePerson(caller);
-    const items: z.output<typeof OwnOrganization>[] = [];
-    for (const { id, name, createdAt } of directory.organizationsOf(userId)) {
+    const items: z.output<typeof MemberOrganization>[] = [];
+    for (const { id, name, createdAt } of directory.listOrganizationsOfUser(userId)) {
       if (identityProviderTenantId !== undefined && identityProviderTenantId !== id) continue;
       const membership = await documents.forTenant(id).collection(memberships).find(userId);
       if (membership !== undefined)
@@ -46,18 +46,19 @@ export const createOrganization = defineOperation({
   role: 'session',
   audit: 'organization.create',
   body: z.strictObject({ name: OrganizationName }),
-  response: OwnOrganization,
+  response: MemberOrganization,
   async handler({ caller, body, change }, { counters, settings }) {
     const { userId, user, identityProviderTenantId } = requirePerson(caller);
     if (identityProviderTenantId !== undefined)
       throw new ApiError(
         'FORBIDDEN',
-        'this session began at an organization’s identity provider; sign in with the password to create another organization',
+        'this session was started through an organization’s identity provider; to create another organization, sign in with the password',
       );
     if (!settings.MORE_ORGANIZATIONS)
       throw new ApiError('FORBIDDEN', 'creating organizations is disabled on this installation');
     const { granted, retryAfterMs } = await counters.consume(`organizations/${userId}`, userRateLimit, 1);
-    if (granted < 1) throw rateLimited('too many organizations in a short time; try again later', retryAfterMs);
+    if (granted < 1)
+      throw createRateLimitError('too many organizations in a short time; try again later', retryAfterMs);
     const planId = settings.NEW_ORGANIZATION_PLAN;
     const { organization, membership } = await change((scope) =>
       insertOrganization(scope, { name: body.name, owner: user, planId }),

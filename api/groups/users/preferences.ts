@@ -2,8 +2,8 @@ import { contacts } from '../../../schemas/resources/contact.ts';
 import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
 import { projects } from '../../../schemas/resources/project.ts';
 import { requirePerson } from '../../callers/caller.ts';
-import { hasAlready } from '../../changes.ts';
-import { fieldError } from '../../errors.ts';
+import { hasSameFields } from '../../changes.ts';
+import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const getPreferences = defineOperation({
@@ -14,11 +14,11 @@ export const getPreferences = defineOperation({
   role: 'session',
   response: Preferences,
   async handler({ caller }, { documents }) {
-    const stored = await documents
+    const storedPreferences = await documents
       .forTenant(caller.tenantId)
       .collection(preferences)
       .find(requirePerson(caller).userId);
-    return toPreferences(stored);
+    return toPreferences(storedPreferences);
   },
 });
 
@@ -35,28 +35,30 @@ export const putPreferences = defineOperation({
   response: Preferences,
   async handler({ caller, body, change }) {
     const { userId, user, tenantId } = requirePerson(caller);
-    return change(async ({ forTenant, record, unchanged }) => {
-      const project = body.defaultProjectId;
-      if (project !== null && (await forTenant(tenantId).collection(projects).find(project)) === undefined)
-        throw fieldError('defaultProjectId', 'is not a project of this organization');
+    return change(async ({ forTenant, record, markUnchanged }) => {
+      const projectId = body.defaultProjectId;
+      if (projectId !== null && (await forTenant(tenantId).collection(projects).find(projectId)) === undefined)
+        throw createFieldError('defaultProjectId', 'is not a project of this organization');
       for (const [index, { contactId }] of body.contacts.entries())
         if ((await forTenant(tenantId).collection(contacts).find(contactId))?.ownerId !== userId)
-          throw fieldError(`contacts.${index}.contactId`, 'is not one of your contacts');
-      const stored = forTenant(tenantId).collection(preferences);
-      const before = await stored.find(userId);
-      if (hasAlready(toPreferences(before), body)) {
-        unchanged();
+          throw createFieldError(`contacts.${index}.contactId`, 'is not one of your contacts');
+      const preferencesCollection = forTenant(tenantId).collection(preferences);
+      const before = await preferencesCollection.find(userId);
+      if (hasSameFields(toPreferences(before), body)) {
+        markUnchanged();
         return body;
       }
-      const after = before ? await stored.replace(userId, body) : await stored.insert({ id: userId, ...body });
+      const after = before
+        ? await preferencesCollection.replace(userId, body)
+        : await preferencesCollection.insert({ id: userId, ...body });
       record({ id: userId, name: user.email, before, after });
       return toPreferences(after);
     });
   },
 });
 
-/** Converts a stored document to preferences: without the fields of the store, and with defaults for missing fields. */
-const toPreferences = (stored: object | undefined): Preferences => {
-  const preferenceFields = Object.entries(stored ?? {}).filter(([name]) => Object.hasOwn(Preferences.shape, name));
+/** Converts a stored document to preferences: removes the metadata and adds defaults for missing fields. */
+const toPreferences = (document: object | undefined): Preferences => {
+  const preferenceFields = Object.entries(document ?? {}).filter(([name]) => Object.hasOwn(Preferences.shape, name));
   return Preferences.parse(Object.fromEntries(preferenceFields));
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Organization } from '../../../schemas/resources/organization.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
-import { type FieldError, fieldErrors } from '../../errors.ts';
+import { createFieldErrors, type FieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { changeOrganization } from '../../resources/change-organization.ts';
 import { formatEtag } from '../../resources/preconditions.ts';
@@ -13,8 +13,8 @@ const RequestedDays = z.int().min(1).max(3660).nullable().optional().describe('D
 const Retention = z.strictObject({
   days: z
     .strictObject({ logs: z.int().nullable(), metrics: z.int().nullable(), traces: z.int().nullable() })
-    .describe('Days as set; null: as long as the plan allows'),
-  effective: RetentionDays.describe('Retention in days, in addition to today'),
+    .describe('Configured days; null: as long as the plan allows'),
+  effective: RetentionDays.describe('Effective retention in days, not counting today'),
   plan: RetentionDays.describe('Maximum days that the plan allows'),
 });
 
@@ -81,5 +81,5 @@ const requireWithinPlan = (requestedDays: Readonly<Record<string, number | null 
     if ((requestedDays[signal] ?? 0) <= maxDays) return [];
     return [{ path: `days.${signal}`, message: `the plan ${plan.name} stores ${signal} for at most ${maxDays} days` }];
   });
-  if (details.length > 0) throw fieldErrors(details);
+  if (details.length > 0) throw createFieldErrors(details);
 };

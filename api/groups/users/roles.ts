@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Role, roles } from '../../../schemas/resources/user.ts';
 import { canGrantRole, satisfiesAccess } from '../../callers/rights.ts';
-import { missingScopes } from '../../callers/scopes.ts';
+import { listMissingScopes } from '../../callers/scopes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
@@ -37,7 +37,7 @@ export const listRoles = defineOperation({
       grantable:
         satisfiesAccess(caller.role, 'admin') &&
         canGrantRole(caller, id) &&
-        missingScopes(id, caller, scopes).length === 0,
+        listMissingScopes(id, caller, scopes).length === 0,
     })),
     nextCursor: null,
   }),

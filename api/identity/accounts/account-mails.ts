@@ -3,10 +3,10 @@ import type { Settings } from '../../../schemas/settings.ts';
 import { buildLink } from '../../mail/links.ts';
 import { type MailDraft, sanitizeName } from '../../mail/mail-text.ts';
 
-type Addresses = Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>;
+type LinkSettings = Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>;
 
 export const createInvitationMail = (
-  settings: Addresses,
+  settings: LinkSettings,
   details: {
     readonly to: string;
     readonly organization: string;
@@ -28,39 +28,39 @@ export const createInvitationMail = (
   };
 };
 
-export const createPasswordResetMail = (settings: Addresses, to: string, token: string): MailDraft => ({
+export const createPasswordResetMail = (settings: LinkSettings, to: string, token: string): MailDraft => ({
   to,
   subject: 'Choose a new password for OIQ',
   paragraphs: [
-    'Someone, hopefully you, requested a reset of the OIQ password of this address.',
+    'Someone, hopefully you, requested a reset of the OIQ password for this address.',
     'The link works once, for an hour. If it was not you, ignore this message: your password is not changed.',
   ],
   link: { text: 'Choose a new password', url: buildLink(settings, 'reset-password', token) },
 });
 
 /** For users who sign in through an identity provider */
-export const createNoPasswordMail = (settings: Addresses, to: string): MailDraft => ({
+export const createNoPasswordMail = (settings: LinkSettings, to: string): MailDraft => ({
   to,
   subject: 'Signing in to OIQ',
   paragraphs: [
-    'Someone, hopefully you, requested a reset of the OIQ password of this address.',
+    'Someone, hopefully you, requested a reset of the OIQ password for this address.',
     'This account has no password: sign in through your organization’s identity provider.',
   ],
   link: { text: 'Sign in', url: buildLink(settings, 'login') },
 });
 
-export const createPasswordChangedMail = (settings: Addresses, to: string): MailDraft => ({
+export const createPasswordChangedMail = (settings: LinkSettings, to: string): MailDraft => ({
   to,
   subject: 'Your password for OIQ was changed',
   paragraphs: [
-    'The OIQ password of this address was changed, and all its sessions were ended.',
+    'The OIQ password for this address was changed, and all sessions of the account ended.',
     'If it was not you, reset the password immediately and contact an Owner of your organization.',
   ],
   link: { text: 'Sign in', url: buildLink(settings, 'login') },
 });
 
 export const createRegistrationMail = (
-  settings: Addresses,
+  settings: LinkSettings,
   to: string,
   organization: string,
   token: string,
@@ -74,7 +74,7 @@ export const createRegistrationMail = (
   link: { text: 'Confirm and choose a password', url: buildLink(settings, 'accept-invite', token) },
 });
 
-export const createExistingAccountMail = (settings: Addresses, to: string): MailDraft => ({
+export const createExistingAccountMail = (settings: LinkSettings, to: string): MailDraft => ({
   to,
   subject: 'You have an account on OIQ',
   paragraphs: [
@@ -85,7 +85,7 @@ export const createExistingAccountMail = (settings: Addresses, to: string): Mail
 });
 
 /** Notifies a user about a change of their sign-in, which `changeText` describes in a sentence. */
-export const createSignInChangedMail = (settings: Addresses, to: string, changeText: string): MailDraft => ({
+export const createSignInChangedMail = (settings: LinkSettings, to: string, changeText: string): MailDraft => ({
   to,
   subject: 'Your sign-in settings on OIQ were changed',
   paragraphs: [
@@ -96,7 +96,7 @@ export const createSignInChangedMail = (settings: Addresses, to: string, changeT
 });
 
 export const createFactorResetMail = (
-  settings: Addresses,
+  settings: LinkSettings,
   { to, organization, by }: { readonly to: string; readonly organization: string; readonly by: string },
 ): MailDraft => ({
   to,
@@ -108,9 +108,9 @@ export const createFactorResetMail = (
   link: { text: 'Sign in', url: buildLink(settings, 'login') },
 });
 
-export const organizationClosedMail = (
-  settings: Addresses,
-  facts: {
+export const createOrganizationClosedMail = (
+  settings: LinkSettings,
+  details: {
     readonly to: string;
     readonly organization: string;
     readonly organizationId: string;
@@ -118,11 +118,11 @@ export const organizationClosedMail = (
     readonly eraseAt: string;
   },
 ): MailDraft => ({
-  to: facts.to,
-  subject: `The organization ${sanitizeName(facts.organization)} on OIQ was closed`,
+  to: details.to,
+  subject: `The organization ${sanitizeName(details.organization)} on OIQ was closed`,
   paragraphs: [
-    `${sanitizeName(facts.by)} closed the organization “${sanitizeName(facts.organization)}” (${facts.organizationId}). No one can access it any more.`,
-    `Its data will be erased after ${facts.eraseAt.slice(0, 10)}. Until then an operator of this installation can reopen it: oiq organization reopen ${facts.organizationId}`,
+    `${sanitizeName(details.by)} closed the organization “${sanitizeName(details.organization)}” (${details.organizationId}). No one can access it any more.`,
+    `Its data will be erased after ${details.eraseAt.slice(0, 10)}. Until then an operator of this installation can reopen it: oiq organization reopen ${details.organizationId}`,
   ],
   link: { text: 'OIQ', url: buildLink(settings, '') },
 });

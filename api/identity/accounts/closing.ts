@@ -2,10 +2,10 @@
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { type AuditedTransaction, createSystemTransact, systemActor } from '../../changes.ts';
+import { type AuditedTransaction, createSystemActor, createSystemTransact } from '../../changes.ts';
 import { removeSessions } from '../sessions.ts';
 
-const graceMs = 30 * 86_400_000;
+const gracePeriodMs = 30 * 86_400_000;
 
 /**
  * Closes an organization, within a change that declares `organization.close`. Every session of the organization ends.
@@ -15,14 +15,14 @@ export const closeOrganization = async (
   before: Organization & StoredMetadata,
   now: number,
 ): Promise<Organization & StoredMetadata> => {
-  const closed = {
+  const closure = {
     at: new Date(now).toISOString(),
-    eraseAt: new Date(now + graceMs).toISOString(),
+    eraseAt: new Date(now + gracePeriodMs).toISOString(),
     erased: false,
   };
   const organization = await forTenant(organizationsTenant)
     .collection(organizations)
-    .update(before.id, { disabled: true, closed });
+    .update(before.id, { disabled: true, closed: closure });
   await removeSessions({ forTenant }, { tenantId: before.id });
   record({ id: before.id, name: before.name, before, after: organization });
   return organization;
@@ -37,13 +37,13 @@ export const reopenOrganization = async (
     ports,
     'organization.reopen',
   )(async ({ forTenant, record }) => {
-    const stored = forTenant(organizationsTenant).collection(organizations);
-    const before = await stored.find(id);
+    const organizationCollection = forTenant(organizationsTenant).collection(organizations);
+    const before = await organizationCollection.find(id);
     if (before === undefined) throw new Error(`organization ${id} does not exist`);
     if (!before.closed) throw new Error(`the organization ${before.name} is not closed`);
     if (before.closed.erased || Date.parse(before.closed.eraseAt) <= ports.clock.now())
-      throw new Error(`the organization was closed on ${before.closed.at.slice(0, 10)}: its data is erased`);
-    const after = await stored.update(id, { disabled: false, closed: null });
-    record({ id, name: before.name, before, after, tenantId: id, actor: systemActor('command line') });
+      throw new Error(`the organization was closed on ${before.closed.at.slice(0, 10)}: its data was erased`);
+    const after = await organizationCollection.update(id, { disabled: false, closed: null });
+    record({ id, name: before.name, before, after, tenantId: id, actor: createSystemActor('command line') });
     return after;
   });

@@ -17,12 +17,12 @@ import { anyRowClause } from '../../../schemas/tables/any-row.ts';
 import { evidenceHeadsTable } from '../../../schemas/tables/evidence-heads.ts';
 import { tenantTables } from '../../../schemas/tables/index.ts';
 import { quoteString } from '../../../schemas/tables/literal.ts';
-import { createSystemTransact, systemActor } from '../../changes.ts';
+import { createSystemActor, createSystemTransact } from '../../changes.ts';
 import { eraseDetails } from '../../groups/audit/chain/erasure.ts';
 import { removeSessions } from '../sessions.ts';
 import { invalidateTokens } from './one-time-tokens.ts';
 
-export interface ErasingPorts {
+export interface ErasurePorts {
   readonly documents: Documents;
   readonly columns: Columns;
   readonly clock: Clock;
@@ -33,10 +33,10 @@ export interface ErasingPorts {
   readonly collections: readonly CollectionDefinition<object>[];
 }
 
-const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Promise<void> => {
+const eraseTelemetry = async ({ columns }: ErasurePorts, tenantId: string): Promise<void> => {
   const tenantCondition = `tenant_id = ${quoteString(tenantId)}`;
   for (const { name } of tenantTables) {
-    // Signed tree heads contain no names, and prove the remaining audit records.
+    // Signed tree heads contain no personal data and prove the integrity of the remaining audit records.
     if (name === evidenceHeadsTable.name) continue;
     // A deletion rewrites table parts, so skip it if no row matches.
     const matches = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${tenantCondition} ${anyRowClause}`);
@@ -45,7 +45,7 @@ const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Prom
 };
 
 /** Erases users who belong to no other organization. */
-const eraseUsers = async ({ documents }: ErasingPorts, tenantId: string): Promise<void> => {
+const eraseUsers = async ({ documents }: ErasurePorts, tenantId: string): Promise<void> => {
   const memberIds = new Set<string>();
   const otherMemberIds = new Set<string>();
   for await (const membership of documents.findInAllTenants(memberships))
@@ -62,7 +62,7 @@ const eraseUsers = async ({ documents }: ErasingPorts, tenantId: string): Promis
   }
 };
 
-const eraseDocuments = async ({ documents, collections }: ErasingPorts, tenantId: string): Promise<void> => {
+const eraseDocuments = async ({ documents, collections }: ErasurePorts, tenantId: string): Promise<void> => {
   for (const definition of collections) {
     // Keep evidence: `eraseDetails` removes the personal data from it.
     if (definition.evidence) continue;
@@ -71,10 +71,10 @@ const eraseDocuments = async ({ documents, collections }: ErasingPorts, tenantId
 };
 
 /** Erases the verified domains of the organization, which are stored outside of its documents. */
-const eraseDomains = ({ documents }: ErasingPorts, tenantId: string): Promise<number> =>
+const eraseDomains = ({ documents }: ErasurePorts, tenantId: string): Promise<number> =>
   deleteMatching(documents.forTenant(provedDomainsTenant).collection(provedDomains), { tenantId });
 
-const eraseOrganization = async (ports: ErasingPorts, id: string): Promise<void> => {
+const eraseOrganization = async (ports: ErasurePorts, id: string): Promise<void> => {
   await eraseTelemetry(ports, id);
   // Before the documents, because the members are read from the memberships.
   await eraseUsers(ports, id);
@@ -88,19 +88,24 @@ const eraseOrganization = async (ports: ErasingPorts, id: string): Promise<void>
     ports,
     'organization.erase',
   )(async ({ forTenant, record }) => {
-    const stored = forTenant(organizationsTenant).collection(organizations);
-    const before = await stored.find(id);
+    const organizationCollection = forTenant(organizationsTenant).collection(organizations);
+    const before = await organizationCollection.find(id);
     if (!before?.closed) throw new Error(`the organization ${id} is not closed`);
     // The document stays, so that no other organization ever gets the id.
-    const closed = { ...before.closed, erased: true };
-    await stored.update(id, { name: '(erased)', timeZone: undefined, retentionDays: {}, closed });
-    record({ id, tenantId: id, actor: systemActor('erasing') });
+    const closure = { ...before.closed, erased: true };
+    await organizationCollection.update(id, {
+      name: '(erased)',
+      timeZone: undefined,
+      retentionDays: {},
+      closed: closure,
+    });
+    record({ id, tenantId: id, actor: createSystemActor('erasing') });
   });
   ports.log.info({ organization: id }, 'a closed organization was erased');
 };
 
 /** Erases the organizations whose grace period is over. Repeatable: a later call completes an interrupted erasure. */
-export const eraseDueOrganizations = async (ports: ErasingPorts): Promise<void> => {
+export const eraseDueOrganizations = async (ports: ErasurePorts): Promise<void> => {
   const dueFilter = { 'closed.erased': false, 'closed.eraseAt': { $lte: new Date(ports.clock.now()).toISOString() } };
   const ids: string[] = [];
   for await (const { id } of ports.documents.findInAllTenants(organizations, dueFilter)) ids.push(id);
@@ -108,7 +113,7 @@ export const eraseDueOrganizations = async (ports: ErasingPorts): Promise<void> 
 };
 
 /** Erases organizations whose grace period is over. */
-export const eraseClosedOrganizations = defineJob<ErasingPorts>({
+export const eraseClosedOrganizations = defineJob<ErasurePorts>({
   name: 'erasing',
   summary: 'Erase organizations that were closed 30 days ago',
   everyMs: 3_600_000,

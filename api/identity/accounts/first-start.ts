@@ -1,6 +1,6 @@
 /** The first start of an installation: plans, an organization, its Owner, a project and a license key. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { makeLicenseKey } from '../../../schemas/license-key-format.ts';
+import { generateLicenseKey } from '../../../schemas/license-key-format.ts';
 import { systemClock } from '../../../schemas/ports/clock.ts';
 import { ConflictError, type Documents, platformTenant } from '../../../schemas/ports/documents.ts';
 import { installation } from '../../../schemas/resources/installation.ts';
@@ -9,7 +9,7 @@ import { defaultPlans, plans, plansTenant } from '../../../schemas/resources/pla
 import { projects } from '../../../schemas/resources/project.ts';
 import { users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import { createSystemTransact, systemActor } from '../../changes.ts';
+import { createSystemActor, createSystemTransact } from '../../changes.ts';
 import { hashPassword } from '../password.ts';
 import { insertOrganization } from './organization.ts';
 
@@ -30,7 +30,7 @@ export interface GeneratedSecrets {
 export const generateSecrets = (): GeneratedSecrets => ({
   id: randomUUID(),
   password: randomBytes(15).toString('base64url'),
-  licenseKey: makeLicenseKey(),
+  licenseKey: generateLicenseKey(),
 });
 
 /**
@@ -78,7 +78,7 @@ export const initializeInstallation = async (
         passwordHash,
         disabled: false,
       });
-      const actor = systemActor('first start');
+      const actor = createSystemActor('first start');
       await insertOrganization(scope, { id: tenantId, name: 'Default', planId: 'enterprise', owner, actor });
       const key = await forTenant(tenantId)
         .collection(licenseKeys)

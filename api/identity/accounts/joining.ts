@@ -14,7 +14,7 @@ import { insertOrganization } from './organization.ts';
 
 export type JoinToken = Extract<OneTimeToken, { purpose: 'invitation' | 'registration' }> & StoredMetadata;
 
-const invalidInvitationError = (): ApiError =>
+const createInvalidInvitationError = (): ApiError =>
   new ApiError('TOKEN_INVALID', 'this invitation was withdrawn, or its organization was deleted; request a new one');
 
 /** Address to which the token was mailed. */
@@ -24,7 +24,7 @@ export const readTokenAddress = async (
 ): Promise<string> => {
   if (token.purpose === 'registration') return token.email;
   const invitation = await documents.forTenant(token.tenantId).collection(invitations).find(token.invitationId);
-  if (invitation === undefined) throw invalidInvitationError();
+  if (invitation === undefined) throw createInvalidInvitationError();
   return invitation.email;
 };
 
@@ -35,7 +35,7 @@ export interface JoinResult {
 }
 
 /** The joining person: an existing user, or the document of a new one. */
-export type JoiningUser = { readonly known: User & StoredMetadata } | { readonly fresh: User };
+export type JoiningUser = { readonly existingUser: User & StoredMetadata } | { readonly newUser: User };
 
 /**
  * Redeems the token and creates the membership, within a change that declares `user.join` and `organization.create`.
@@ -43,19 +43,19 @@ export type JoiningUser = { readonly known: User & StoredMetadata } | { readonly
 export const redeemJoinToken = async (
   scope: AuditedTransaction,
   token: JoinToken,
-  joining: JoiningUser,
+  joiningUser: JoiningUser,
   { planId }: { readonly planId: string },
 ): Promise<JoinResult> => {
   await consumeToken(scope, token);
-  const people = scope.forTenant(usersTenant).collection(users);
+  const userCollection = scope.forTenant(usersTenant).collection(users);
   const user =
-    'known' in joining
-      ? await people.find(joining.known.id)
-      : await people.insert({ id: randomUUID(), ...joining.fresh });
-  if (user === undefined) throw invalidInvitationError();
+    'existingUser' in joiningUser
+      ? await userCollection.find(joiningUser.existingUser.id)
+      : await userCollection.insert({ id: randomUUID(), ...joiningUser.newUser });
+  if (user === undefined) throw createInvalidInvitationError();
   if (token.purpose === 'registration') {
-    const created = await insertOrganization(scope, { name: token.organization, owner: user, planId });
-    return { user, ...created };
+    const createdOrganization = await insertOrganization(scope, { name: token.organization, owner: user, planId });
+    return { user, ...createdOrganization };
   }
   return { user, ...(await acceptInvitation(scope, token, user)) };
 };
@@ -65,15 +65,16 @@ const acceptInvitation = async (
   { tenantId, invitationId }: Extract<JoinToken, { purpose: 'invitation' }>,
   user: User & StoredMetadata,
 ): Promise<Omit<JoinResult, 'user'>> => {
-  const openInvitations = forTenant(tenantId).collection(invitations);
-  const invitation = await openInvitations.find(invitationId);
+  const invitationCollection = forTenant(tenantId).collection(invitations);
+  const invitation = await invitationCollection.find(invitationId);
   const organization = await forTenant(organizationsTenant).collection(organizations).find(tenantId);
-  if (invitation === undefined || organization === undefined || organization.disabled) throw invalidInvitationError();
-  const members = forTenant(tenantId).collection(memberships);
-  if ((await members.find(user.id)) !== undefined)
+  if (invitation === undefined || organization === undefined || organization.disabled)
+    throw createInvalidInvitationError();
+  const membershipCollection = forTenant(tenantId).collection(memberships);
+  if ((await membershipCollection.find(user.id)) !== undefined)
     throw new ApiError('CONFLICT', `${user.email} is already a member of the organization; sign in`);
-  await openInvitations.delete(invitationId);
-  const membership = await members.insert({ id: user.id, role: invitation.role });
+  await invitationCollection.delete(invitationId);
+  const membership = await membershipCollection.insert({ id: user.id, role: invitation.role });
   record({
     action: 'user.join',
     tenantId,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Counters } from '../../../schemas/ports/counters.ts';
 import { getSubscriberRange } from '../../../schemas/source-address.ts';
-import { rateLimited } from '../../errors.ts';
+import { createRateLimitError } from '../../errors.ts';
 
 /** Rate limits of requests that send mail: per source and address, and per source. */
 const sourceAndAddressLimit = { rate: 1 / 120, burst: 5 };
@@ -11,10 +11,10 @@ const addressLimit = { rate: 1 / 600, burst: 5 };
 
 /**
  * Counts an unauthenticated request that sends mail to an address. Throws `RATE_LIMITED` if its source sends too many
- * requests. Returns false if the address has received enough mail for now; the response must not reveal this. So no
- * source can block another person's mail or fill their inbox.
+ * requests. Returns false if the address has received enough mail for now; the response must not reveal this. Thus a
+ * source can neither block another person's mail nor fill their inbox.
  */
-export const canSendMailTo = async (counters: Counters, address: string, email: string): Promise<boolean> => {
+export const countMailRequest = async (counters: Counters, address: string, email: string): Promise<boolean> => {
   const source = getSubscriberRange(address);
   const key = hash('sha256', email);
   const results = await Promise.all([
@@ -22,7 +22,8 @@ export const canSendMailTo = async (counters: Counters, address: string, email: 
     counters.consume(`mail/${source}`, sourceLimit, 1),
   ]);
   for (const { granted, retryAfterMs } of results)
-    if (granted < 1) throw rateLimited('too many requests for mail from here; wait a moment', retryAfterMs);
+    if (granted < 1)
+      throw createRateLimitError('too many mail requests from this network; try again later', retryAfterMs);
   return (await counters.consume(`mail-to/${key}`, addressLimit, 1)).granted > 0;
 };
 
@@ -35,5 +36,6 @@ export const countTokenUse = async (counters: Counters, address: string): Promis
     tokenUseLimit,
     1,
   );
-  if (granted < 1) throw rateLimited('too many links tried from here; wait a moment', retryAfterMs);
+  if (granted < 1)
+    throw createRateLimitError('too many links were used from this network; try again later', retryAfterMs);
 };

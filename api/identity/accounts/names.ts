@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
 /** A name chosen by a user: one line, without characters that reverse the text direction around it. */
-const createOneLineText = (what: string) =>
+const createOneLineText = (description: string) =>
   z
     .string()
     .trim()
     .min(1)
     .max(256)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern rejects these characters
     .regex(/^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$/, 'must be one line, without bidirectional controls')
-    .describe(what);
+    .describe(description);
 
 export const PersonName = createOneLineText('Display name of the person');
 export const OrganizationName = createOneLineText('Name of the organization');

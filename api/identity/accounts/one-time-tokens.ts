@@ -5,12 +5,12 @@ import { type OneTimeToken, oneTimeTokens, oneTimeTokensTenant } from '../../../
 import { ApiError } from '../../errors.ts';
 
 type Purpose = OneTimeToken['purpose'];
-type TokenOf<Name extends Purpose> = Extract<OneTimeToken, { purpose: Name }>;
+type TokenForPurpose<Name extends Purpose> = Extract<OneTimeToken, { purpose: Name }>;
 
-const invalidTokenError = (): ApiError =>
-  new ApiError('TOKEN_INVALID', 'this link is wrong, was used already, or is too old; request a new one');
+const createInvalidTokenError = (): ApiError =>
+  new ApiError('TOKEN_INVALID', 'this link is invalid, was already used, or has expired; request a new one');
 
-const tokenCollection = (scope: Pick<Documents, 'forTenant'>) =>
+const getTokenCollection = (scope: Pick<Documents, 'forTenant'>) =>
   scope.forTenant(oneTimeTokensTenant).collection(oneTimeTokens);
 
 const hashToken = (token: string): string => hash('sha256', token);
@@ -22,7 +22,7 @@ export const createToken = async (
 ): Promise<{ readonly token: string; readonly tokenHash: string }> => {
   const token = randomBytes(32).toString('base64url');
   const tokenHash = hashToken(token);
-  await tokenCollection(scope).insert({ id: tokenHash, ...fields });
+  await getTokenCollection(scope).insert({ id: tokenHash, ...fields });
   return { token, tokenHash };
 };
 
@@ -32,27 +32,27 @@ export const findToken = async <Name extends Purpose>(
   token: string,
   purposes: readonly Name[],
   now: number,
-): Promise<TokenOf<Name> & StoredMetadata> => {
-  const storedToken = await tokenCollection(scope).find(hashToken(token));
-  if (storedToken === undefined || Date.parse(storedToken.expiresAt) <= now) throw invalidTokenError();
-  if (!(purposes as readonly Purpose[]).includes(storedToken.purpose)) throw invalidTokenError();
-  return storedToken as TokenOf<Name> & StoredMetadata;
+): Promise<TokenForPurpose<Name> & StoredMetadata> => {
+  const storedToken = await getTokenCollection(scope).find(hashToken(token));
+  if (storedToken === undefined || Date.parse(storedToken.expiresAt) <= now) throw createInvalidTokenError();
+  if (!(purposes as readonly Purpose[]).includes(storedToken.purpose)) throw createInvalidTokenError();
+  return storedToken as TokenForPurpose<Name> & StoredMetadata;
 };
 
 /**
  * Consumes a token within the transaction that it authorizes; throws `TOKEN_INVALID` if it was used in the meantime.
  */
 export const consumeToken = async (scope: Pick<Documents, 'forTenant'>, { id }: StoredMetadata): Promise<void> => {
-  if (!(await tokenCollection(scope).delete(id))) throw invalidTokenError();
+  if (!(await getTokenCollection(scope).delete(id))) throw createInvalidTokenError();
 };
 
 /** Invalidates earlier tokens of a user or an address. */
 export const invalidateTokens = (
   scope: Pick<Documents, 'forTenant'>,
   owner: { readonly userId: string } | { readonly email: string },
-): Promise<number> => deleteMatching(tokenCollection(scope), { ...owner });
+): Promise<number> => deleteMatching(getTokenCollection(scope), { ...owner });
 
 /** Deletes expired tokens. */
 export const deleteExpiredOneTimeTokens = async (documents: Documents, now: number): Promise<void> => {
-  await deleteMatching(tokenCollection(documents), { expiresAt: { $lt: new Date(now).toISOString() } });
+  await deleteMatching(getTokenCollection(documents), { expiresAt: { $lt: new Date(now).toISOString() } });
 };

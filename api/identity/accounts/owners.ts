@@ -11,14 +11,15 @@ export const readOwnerAddresses = async (
     .forTenant(tenantId)
     .collection(memberships)
     .list({ filter: { role: 'owner' } });
-  const people = scope.forTenant(usersTenant).collection(users);
-  const owners = await Promise.all(items.filter(({ disabled }) => !disabled).map(({ id }) => people.find(id)));
+  const userCollection = scope.forTenant(usersTenant).collection(users);
+  const owners = await Promise.all(items.filter(({ disabled }) => !disabled).map(({ id }) => userCollection.find(id)));
   return owners.flatMap((user) => (user === undefined || user.disabled ? [] : [user.email]));
 };
 
 /**
- * Throws if an organization has no active Owner after a change. Call it last in the transaction. It is also correct for
- * concurrent changes: each writes the organization's audit chain, so the later one restarts and reads the earlier one.
+ * Throws if an organization has no active Owner after a change. Call it last in the transaction. This is also safe
+ * for concurrent changes: each one writes the organization's audit chain, so the later change is retried and reads
+ * the earlier one.
  */
 export const requireOwner = async (scope: Pick<Documents, 'forTenant'>, tenantId: string): Promise<void> => {
   if ((await readOwnerAddresses(scope, tenantId)).length > 0) return;

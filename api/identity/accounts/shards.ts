@@ -2,7 +2,7 @@
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { createSystemTransact, systemActor } from '../../changes.ts';
+import { createSystemActor, createSystemTransact } from '../../changes.ts';
 
 /** Sets the number; receivers apply it within seconds. Throws with the reason if it is impossible. */
 export const setShards = async (
@@ -20,7 +20,7 @@ export const setShards = async (
     const before = await stored.find(id);
     if (before === undefined) throw new Error(`organization ${id} does not exist`);
     const after = await stored.update(id, { shards });
-    record({ id, name: before.name, before, after, tenantId: id, actor: systemActor('command line') });
+    record({ id, name: before.name, before, after, tenantId: id, actor: createSystemActor('command line') });
     return { before: before.shards, after };
   });
 };

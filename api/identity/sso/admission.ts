@@ -31,7 +31,7 @@ interface ExistingObjects {
 /** Result of the role mapping: a role, none (`null`), or `undefined` without a mapping. */
 type RoleMappingResult = MappedRole | null | undefined;
 
-const forbidden = (message: string): ApiError => new ApiError('FORBIDDEN', message);
+const createForbiddenError = (message: string): ApiError => new ApiError('FORBIDDEN', message);
 
 /** Returns the role for the provider's claims, `null` for none; `undefined` without a mapping. */
 export const mapRole = (
@@ -47,13 +47,13 @@ export const mapRole = (
  * Returns the user of the claims as a member of the provider's organization: found by issuer and subject, or admitted
  * if the address is in a verified domain. Applies the role mapping; an Owner stays Owner.
  */
-export const admitUser = async (admitting: AdmissionContext, ports: IdentityPorts): Promise<User & StoredMetadata> => {
-  const { tenantId, provider, claims, change } = admitting;
-  const before = await findExisting(admitting, ports.documents);
+export const admitUser = async (admission: AdmissionContext, ports: IdentityPorts): Promise<User & StoredMetadata> => {
+  const { tenantId, provider, claims, change } = admission;
+  const before = await findExisting(admission, ports.documents);
   const refuse = (message: string): ApiError => {
     const { user } = before;
     if (user !== undefined) ports.signInFailures.recordRefusal({ email: user.email, user, tenantId, change });
-    return forbidden(message);
+    return createForbiddenError(message);
   };
   if (before.identity !== undefined && (before.user === undefined || before.user.disabled))
     throw refuse('this user is disabled or deleted');
@@ -63,23 +63,23 @@ export const admitUser = async (admitting: AdmissionContext, ports: IdentityPort
     throw refuse('none of the groups at the identity provider has a role in this organization');
   if (before.user !== undefined && before.membership !== undefined && !isOtherRole(before.membership, role))
     return before.user;
-  if (before.membership === undefined) await requireVerifiedDomain(admitting, ports);
-  return change((scope) => createAndAssign(scope, admitting, role));
+  if (before.membership === undefined) await requireVerifiedDomain(admission, ports);
+  return change((scope) => createAndAssign(scope, admission, role));
 };
 
 /** Whether the mapping assigns another role. The role Owner is never changed by a mapping. */
-const isOtherRole = ({ role }: Membership, mapped: RoleMappingResult): mapped is MappedRole =>
-  mapped !== undefined && mapped !== null && role !== 'owner' && role !== mapped;
+const isOtherRole = ({ role }: Membership, mappedRole: RoleMappingResult): mappedRole is MappedRole =>
+  mappedRole !== undefined && mappedRole !== null && role !== 'owner' && role !== mappedRole;
 
 const findExisting = async (
   { tenantId, claims }: AdmissionContext,
   documents: Pick<AuditedTransaction, 'forTenant'>,
 ): Promise<ExistingObjects> => {
-  const known = await documents
+  const identityPage = await documents
     .forTenant(identitiesTenant)
     .collection(identities)
     .list({ filter: { issuer: claims.iss, subject: claims.sub }, limit: 1 });
-  const identity = known.items[0];
+  const identity = identityPage.items[0];
   if (identity === undefined) return { user: undefined, identity, membership: undefined };
   return {
     identity,
@@ -95,32 +95,37 @@ const createAndAssign = async (
   role: RoleMappingResult,
 ): Promise<User & StoredMetadata> => {
   const { tenantId, provider } = admitting;
-  const found = await findExisting(admitting, scope);
-  const members = scope.forTenant(tenantId).collection(memberships);
-  if (found.user !== undefined && found.membership !== undefined) {
-    const { user, membership } = found;
+  const existingObjects = await findExisting(admitting, scope);
+  const membershipCollection = scope.forTenant(tenantId).collection(memberships);
+  if (existingObjects.user !== undefined && existingObjects.membership !== undefined) {
+    const { user, membership } = existingObjects;
     // Another change set the same role in the meantime.
-    if (!isOtherRole(membership, role)) throw new ApiError('CONFLICT', 'the user was changed meanwhile; sign in again');
-    await members.update(user.id, { role }, membership.version);
-    record(scope, admitting, { action: 'user.update', user, before: { role: membership.role }, after: { role } });
+    if (!isOtherRole(membership, role))
+      throw new ApiError('CONFLICT', 'the user was changed in the meantime; sign in again');
+    await membershipCollection.update(user.id, { role }, membership.version);
+    recordChange(scope, admitting, { action: 'user.update', user, before: { role: membership.role }, after: { role } });
     return user;
   }
-  const given = role ?? provider.defaultRole;
-  if (given === null) throw forbidden('the identity provider is set up without a default role');
-  const email = admittedEmail(admitting);
-  const user = found.user ?? (await createUser(scope, admitting, email));
-  await members.insert({ id: user.id, role: given });
-  record(scope, admitting, { action: 'user.provision', user, after: { email, role: given, issuer: provider.issuer } });
+  const assignedRole = role ?? provider.defaultRole;
+  if (assignedRole === null) throw createForbiddenError('the identity provider is set up without a default role');
+  const email = requireAdmittedEmail(admitting);
+  const user = existingObjects.user ?? (await createUser(scope, admitting, email));
+  await membershipCollection.insert({ id: user.id, role: assignedRole });
+  recordChange(scope, admitting, {
+    action: 'user.provision',
+    user,
+    after: { email, role: assignedRole, issuer: provider.issuer },
+  });
   return user;
 };
 
-const record = (
+const recordChange = (
   scope: AuditedTransaction,
   { tenantId }: AdmissionContext,
-  { user, ...what }: { action: string; user: User & StoredMetadata; before?: object; after: object },
+  { user, ...entry }: { action: string; user: User & StoredMetadata; before?: object; after: object },
 ): void =>
   scope.record({
-    ...what,
+    ...entry,
     tenantId,
     id: user.id,
     name: user.email,
@@ -128,14 +133,17 @@ const record = (
   });
 
 /** Returns the address if the provider is authorized for its domain. */
-const admittedEmail = ({ provider, claims }: AdmissionContext): string => {
+const requireAdmittedEmail = ({ provider, claims }: AdmissionContext): string => {
   const { success, data: email = '' } = EmailAddress.safeParse(claims['email']);
-  if (!success) throw forbidden('the identity provider sent no e-mail address; request the scope "email" there');
+  if (!success)
+    throw createForbiddenError('the identity provider sent no e-mail address; request the scope "email" there');
   if (claims['email_verified'] !== true)
-    throw forbidden(`the identity provider has not verified ${email}: an unverified address does not admit a user`);
+    throw createForbiddenError(
+      `the identity provider has not verified ${email}: an unverified address does not admit a user`,
+    );
   const domain = extractDomain(email);
   if (!provider.domains.some(({ name, provedAt }) => provedAt !== null && name === domain))
-    throw forbidden(`the organization has not verified that ${domain ?? email} is its domain`);
+    throw createForbiddenError(`the organization has not verified that ${domain ?? email} is its domain`);
   return email;
 };
 
@@ -144,11 +152,12 @@ const requireVerifiedDomain = async (
   admitting: AdmissionContext,
   { outbound, secretBox }: IdentityPorts,
 ): Promise<void> => {
-  const domain = extractDomain(admittedEmail(admitting)) ?? '';
-  const proved = await isDomainVerified({ outbound, box: secretBox }, admitting.tenantId, domain);
-  if (proved === undefined)
+  const domain = extractDomain(requireAdmittedEmail(admitting)) ?? '';
+  const isVerified = await isDomainVerified({ outbound, box: secretBox }, admitting.tenantId, domain);
+  if (isVerified === undefined)
     throw new ApiError('UNAVAILABLE', `the DNS record that proves ${domain} cannot be looked up now; try again later`);
-  if (!proved) throw forbidden(`the DNS record that proved the organization’s ownership of ${domain} no longer exists`);
+  if (!isVerified)
+    throw createForbiddenError(`the DNS record that proved the organization’s ownership of ${domain} no longer exists`);
 };
 
 const createUser = async (
@@ -156,15 +165,15 @@ const createUser = async (
   { claims }: AdmissionContext,
   email: string,
 ): Promise<User & StoredMetadata> => {
-  const people = scope.forTenant(usersTenant).collection(users);
-  const same = await people.list({ filter: { email }, limit: 1 });
-  if (same.items.length > 0)
+  const userCollection = scope.forTenant(usersTenant).collection(users);
+  const sameEmailUsers = await userCollection.list({ filter: { email }, limit: 1 });
+  if (sameEmailUsers.items.length > 0)
     throw new ApiError(
       'CONFLICT',
       `the user ${email} already exists: sign in with the password, and link the identity provider from there`,
     );
   const name = typeof claims['name'] === 'string' ? claims['name'].replace(/\p{Cc}+/gu, ' ').slice(0, 256) : '';
-  const user = await people.insert({ id: randomUUID(), email, name, passwordHash: null, disabled: false });
+  const user = await userCollection.insert({ id: randomUUID(), email, name, passwordHash: null, disabled: false });
   await scope
     .forTenant(identitiesTenant)
     .collection(identities)
@@ -179,13 +188,14 @@ export const linkIdentity = async (
   { mail, settings }: Pick<IdentityPorts, 'mail' | 'settings'>,
 ): Promise<void> =>
   change(async (scope) => {
-    const linked = scope.forTenant(identitiesTenant).collection(identities);
-    const { items } = await linked.list({ filter: { issuer: claims.iss, subject: claims.sub }, limit: 1 });
+    const identityCollection = scope.forTenant(identitiesTenant).collection(identities);
+    const { items } = await identityCollection.list({ filter: { issuer: claims.iss, subject: claims.sub }, limit: 1 });
     if (items[0] !== undefined && items[0].userId !== user.id)
       throw new ApiError('CONFLICT', 'this identity already belongs to another user');
-    if (items[0] === undefined) await linked.insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
-    const happened = `The identity provider ${claims.iss} was linked. It can now sign you in.`;
-    await mail.enqueue(scope, createSignInChangedMail(settings, user.email, happened));
+    if (items[0] === undefined)
+      await identityCollection.insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
+    const changeText = `The identity provider ${claims.iss} was linked. It can now sign you in.`;
+    await mail.enqueue(scope, createSignInChangedMail(settings, user.email, changeText));
     scope.record({
       action: 'identity.link',
       tenantId,

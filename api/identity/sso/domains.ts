@@ -10,7 +10,7 @@ import {
   provedDomains,
   provedDomainsTenant,
 } from '../../../schemas/resources/identity-provider.ts';
-import { createSystemTransact, systemActor } from '../../changes.ts';
+import { createSystemActor, createSystemTransact } from '../../changes.ts';
 
 const recordPrefix = 'oiq-verification=';
 
@@ -36,17 +36,17 @@ export const isDomainVerified = async (
   tenantId: string,
   domain: string,
 ): Promise<boolean | undefined> => {
-  const records = await outbound.txt(domain);
+  const records = await outbound.resolveTxt(domain);
   return records?.some((record) => record.trim() === createVerificationRecord(box, tenantId, domain));
 };
 
 /** Stores the verified domains of an organization, by which users are routed to its identity provider. */
-export const routeDomains = async (
-  of: Documents['forTenant'],
+export const syncVerifiedDomains = async (
+  forTenant: Documents['forTenant'],
   tenantId: string,
   { domains }: Pick<IdentityProvider, 'domains'>,
 ): Promise<void> => {
-  const verifiedDomains = of(provedDomainsTenant).collection(provedDomains);
+  const verifiedDomains = forTenant(provedDomainsTenant).collection(provedDomains);
   const { items } = await verifiedDomains.list({ filter: { tenantId } });
   const verifiedNames = domains.filter(({ provedAt }) => provedAt !== null).map(({ name }) => name);
   for (const { id, domain } of items) if (!verifiedNames.includes(domain)) await verifiedDomains.delete(id);
@@ -63,35 +63,35 @@ export interface DomainPorts {
 
 /**
  * Looks up the DNS record of every verified domain again: a domain without its record is no longer verified. If DNS does
- * not respond, nothing changes; a new user is only admitted if the record exists at that moment.
+ * not respond, nothing changes; a new user is only admitted if the record exists at that time.
  */
-export const recheckDomains = async (checking: DomainPorts): Promise<void> => {
-  for await (const { tenantId, domains } of checking.documents.findInAllTenants(identityProviders)) {
+export const recheckDomains = async (ports: DomainPorts): Promise<void> => {
+  for await (const { tenantId, domains } of ports.documents.findInAllTenants(identityProviders)) {
     const lostDomains: string[] = [];
     for (const { name, provedAt } of domains)
-      if (provedAt !== null && (await isDomainVerified(checking, tenantId, name)) === false) lostDomains.push(name);
-    if (lostDomains.length > 0) await removeVerification(checking, tenantId, lostDomains);
+      if (provedAt !== null && (await isDomainVerified(ports, tenantId, name)) === false) lostDomains.push(name);
+    if (lostDomains.length > 0) await removeVerification(ports, tenantId, lostDomains);
   }
 };
 
-const removeVerification = (checking: DomainPorts, tenantId: string, lost: readonly string[]): Promise<void> =>
+const removeVerification = (ports: DomainPorts, tenantId: string, lostDomains: readonly string[]): Promise<void> =>
   createSystemTransact(
-    checking,
+    ports,
     'identity-provider.update',
-  )(async ({ forTenant, record, unchanged }) => {
-    const own = forTenant(tenantId).collection(identityProviders);
-    const before = await own.find(identityProviderId);
+  )(async ({ forTenant, record, markUnchanged }) => {
+    const providerCollection = forTenant(tenantId).collection(identityProviders);
+    const before = await providerCollection.find(identityProviderId);
     const isLost = ({ name, provedAt }: IdentityProvider['domains'][number]): boolean =>
-      provedAt !== null && lost.includes(name);
-    if (!before?.domains.some(isLost)) return unchanged();
+      provedAt !== null && lostDomains.includes(name);
+    if (!before?.domains.some(isLost)) return markUnchanged();
     const domains = before.domains.map((domain) => (isLost(domain) ? { ...domain, provedAt: null } : domain));
-    await own.update(identityProviderId, { domains }, before.version);
-    await routeDomains(forTenant, tenantId, { domains });
+    await providerCollection.update(identityProviderId, { domains }, before.version);
+    await syncVerifiedDomains(forTenant, tenantId, { domains });
     record({
       id: identityProviderId,
       name: before.issuer ?? '',
       tenantId,
-      actor: systemActor('check of domains'),
+      actor: createSystemActor('check of domains'),
       before: { domains: before.domains },
       after: { domains },
     });

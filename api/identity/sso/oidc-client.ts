@@ -19,8 +19,8 @@ export const findEnabledProvider = async (
   const provider = await documents.forTenant(tenantId).collection(identityProviders).find(identityProviderId);
   if (!provider?.enabled || provider.issuer === null || provider.clientId === null) return undefined;
   const { issuer, clientId, clientSecret } = provider;
-  const openedSecret = clientSecret === null ? undefined : secretBox.open(clientSecretPurpose, clientSecret);
-  return { provider, client: { issuer, clientId, clientSecret: openedSecret } };
+  const clientSecretText = clientSecret === null ? undefined : secretBox.open(clientSecretPurpose, clientSecret);
+  return { provider, client: { issuer, clientId, clientSecret: clientSecretText } };
 };
 
 /** The address to which providers redirect browsers. */

@@ -17,7 +17,7 @@ import {
 import { type Outbound, OutboundError, type OutboundRequest } from '../../../runtime/outbound.ts';
 import { ApiError } from '../../errors.ts';
 import { isLoopback } from '../cookies.ts';
-import { unauthenticated } from '../session.ts';
+import { createUnauthenticatedError } from '../session.ts';
 import type { Flow } from './flow.ts';
 
 /** A client of a provider */
@@ -34,7 +34,7 @@ export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string;
 export const findIssuerProblem = (issuer: string): string | undefined => {
   if (!URL.canParse(issuer)) return 'is not an address';
   const { protocol, host, search, hash, username } = new URL(issuer);
-  if (search !== '' || hash !== '' || username !== '') return 'is an address without a query, a fragment and a user';
+  if (search !== '' || hash !== '' || username !== '') return 'must not contain a query, a fragment or a user';
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(host))) return undefined;
   return 'must begin with https://';
 };
@@ -50,13 +50,13 @@ const createClientAuth = (secret: string): ClientAuth => {
 };
 
 const maxAddressLength = 2048;
-const neededEndpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
+const requiredEndpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 
 /** Throws unless every endpoint is a URL that is allowed for an issuer: browsers and secrets are sent to these URLs. */
 const requireValidEndpoints = (configuration: Configuration): void => {
   const server = configuration.serverMetadata();
   const endpoints =
-    server.userinfo_endpoint === undefined ? neededEndpoints : [...neededEndpoints, 'userinfo_endpoint'];
+    server.userinfo_endpoint === undefined ? requiredEndpoints : [...requiredEndpoints, 'userinfo_endpoint'];
   for (const name of endpoints) {
     const value: unknown = server[name];
     const isText = typeof value === 'string' && value.length <= maxAddressLength;
@@ -71,7 +71,7 @@ export const discoverProvider = async (
   { issuer, clientId, clientSecret }: Client,
   outbound: Outbound,
 ): Promise<Configuration> => {
-  const plain = new URL(issuer).protocol === 'http:';
+  const isPlainHttp = new URL(issuer).protocol === 'http:';
   const configuration = await discovery(
     new URL(issuer),
     clientId,
@@ -81,7 +81,7 @@ export const discoverProvider = async (
       [customFetch]: (url, { method, headers, body }) =>
         outbound.fetch(url, { method, headers, body: toTextBody(body) } satisfies OutboundRequest),
       // Signatures are verified even though the token is directly from the provider; this also rejects "none".
-      execute: [enableNonRepudiationChecks, ...(plain ? [allowInsecureRequests] : [])],
+      execute: [enableNonRepudiationChecks, ...(isPlainHttp ? [allowInsecureRequests] : [])],
     },
   );
   requireValidEndpoints(configuration);
@@ -94,7 +94,7 @@ const toTextBody = (body: unknown): string | null => {
   throw new TypeError('a body of this type is not supported');
 };
 
-/** Like `discoverProvider`, for a sign-in: throws `UNAVAILABLE` when the provider does not answer. */
+/** Like `discoverProvider`, for a sign-in: throws `UNAVAILABLE` when the provider does not respond. */
 export const discoverOrUnavailable = async (client: Client, outbound: Outbound): Promise<Configuration> => {
   try {
     return await discoverProvider(client, outbound);
@@ -107,11 +107,11 @@ export const discoverOrUnavailable = async (client: Client, outbound: Outbound):
 export const describeFailure = (error: unknown): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof OutboundError) return cause.message;
-  return error instanceof Error ? error.message : 'its answer does not conform to OpenID Connect';
+  return error instanceof Error ? error.message : 'its response does not conform to OpenID Connect';
 };
 
 /** Returns the address to which the browser is redirected. */
-export const authorizationUrl = async (
+export const createAuthorizationUrl = async (
   configuration: Configuration,
   { state, nonce, verifier }: Pick<Flow, 'state' | 'nonce' | 'verifier'>,
   { redirectUri, scopes, email }: { redirectUri: string; scopes: readonly string[]; email: string | undefined },
@@ -128,12 +128,12 @@ export const authorizationUrl = async (
 
 /**
  * Exchanges the browser's authorization response for claims about the person. Throws `UNAUTHENTICATED` if the response
- * is not the provider's answer to this request.
+ * is not the provider's response to this request.
  */
 export const exchangeCode = async (
   configuration: Configuration,
   { state, nonce, verifier }: Flow,
-  { callbackUrl, needed }: { readonly callbackUrl: URL; readonly needed: readonly string[] },
+  { callbackUrl, requiredClaims }: { readonly callbackUrl: URL; readonly requiredClaims: readonly string[] },
 ): Promise<Claims> => {
   try {
     const tokens = await authorizationCodeGrant(configuration, callbackUrl, {
@@ -145,7 +145,7 @@ export const exchangeCode = async (
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('there is no ID token');
     const hasUserinfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
-    if (!hasUserinfo || needed.every((name) => claims[name] !== undefined)) return claims;
+    if (!hasUserinfo || requiredClaims.every((name) => claims[name] !== undefined)) return claims;
     // The client checks that the subject is the same.
     const userinfo = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
     return { ...userinfo, ...claims };
@@ -156,6 +156,8 @@ export const exchangeCode = async (
           cause: error,
         });
     const detail = cause instanceof AuthorizationResponseError ? `: it returned ${cause.error}` : '';
-    throw unauthenticated(`the identity provider’s answer cannot be used to sign in${detail}; start again`);
+    throw createUnauthenticatedError(
+      `the identity provider’s response cannot be used to sign in${detail}; start again`,
+    );
   }
 };

@@ -6,13 +6,13 @@ import type { DeadLetter, DeadLetterFilter } from '../../../subjects/dead-letter
 import type { Transact } from '../../changes.ts';
 
 /** A dead letter with its bytes as received (only their beginning when `headers.cut`). */
-export interface Payload {
+export interface DeadLetterPayload {
   readonly headers: DeadLetterHeaders;
   readonly bytes: Buffer;
 }
 
 /** Result for one dead letter. */
-export interface Result {
+export interface DeadLetterResult {
   readonly id: string;
   readonly tenantId: string;
   readonly outcome: 'done' | 'already' | 'failed';
@@ -24,7 +24,7 @@ export interface Result {
 /** Progress of a replay or a discard. Dead letters in `failed` stay open and are counted by reason. */
 export interface Progress {
   readonly matched: number;
-  /** Number replayed or discarded by this run; in a dry run, the number that would be. */
+  /** Number of dead letters that this run replayed or discarded; in a dry run, the number that it would. */
   readonly done: number;
   /** Number marked by another request in the meantime */
   readonly already: number;
@@ -38,7 +38,7 @@ export interface RunOptions {
   /** Does everything except publishing and marking. */
   readonly dryRun?: boolean;
   /** Called after every chunk of dead letters, with their results */
-  readonly onProgress?: (progress: Progress, results: readonly Result[]) => void | Promise<void>;
+  readonly onProgress?: (progress: Progress, results: readonly DeadLetterResult[]) => void | Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface DeadLetters {
     id: string,
     tenantId?: string,
     signal?: AbortSignal,
-  ): Promise<{ deadLetter: DeadLetter; payload: Payload | undefined } | undefined>;
+  ): Promise<{ deadLetter: DeadLetter; payload: DeadLetterPayload | undefined } | undefined>;
   /**
    * Processes matching open dead letters again. A message and its mark are published in one transaction, so a replayed
    * dead letter is never replayed again, even by concurrent replays.
@@ -75,7 +75,7 @@ export const ReplayView = z.strictObject({
   finishedAt: z.string().nullable(),
   error: z.string().nullable(),
   matched: z.int(),
-  done: z.int().describe('Number replayed; in a dry run, the number that would be'),
+  done: z.int().describe('Number of replayed dead letters; in a dry run, the number that would be replayed'),
   already: z.int().describe('Number replayed or discarded by another request in the meantime'),
   failed: z.int(),
   failedByReason: z.record(z.string(), z.int()),
@@ -96,7 +96,7 @@ export interface ReplayJob extends Omit<z.output<typeof ReplayView>, 'id'> {
 }
 
 export interface ReplayJobs {
-  /** Records that a replay begins, starts it, and returns after it ended or after a short wait, whichever is first. */
+  /** Records that a replay begins, starts it, and returns when it has ended or after a short wait, whichever comes first. */
   start(
     tenantId: string,
     filter: DeadLetterFilter,

@@ -1,4 +1,4 @@
-import { type Addition, HistogramSum, IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import { type Addition, HistogramSum, IncompatibleHistogramsError } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 import type { Aggregator, Expression } from '../syntax/tree.ts';
 import type { Annotations } from './annotations.ts';
@@ -26,32 +26,32 @@ export interface AggregationState {
 }
 
 /**
- * Returns whether a value is a float. `min`, `isMax`, `stddev`, `stdvar` and `quantile` ignore histograms, with an
+ * Returns whether a value is a float. `min`, `max`, `stddev`, `stdvar` and `quantile` ignore histograms and add an
  * annotation.
  */
 const isFloatOrAnnotate = (row: Row, step: number, { operator, inner, annotations }: AggregationState): boolean => {
-  if (row.kinds[step] === histogram) annotations.ignoredInAggregation(operator, inner);
+  if (row.kinds[step] === histogram) annotations.addIgnoredInAggregation(operator, inner);
   return row.kinds[step] === float;
 };
 
-/** `sum`: adds floats with compensation of rounding errors, in one column per part. */
+/** `sum`: adds floats with compensation of rounding errors. Sums and compensations are in separate columns. */
 class SumAccumulator implements Accumulator {
-  readonly #shared: AggregationState;
+  readonly #state: AggregationState;
   readonly #sums: Float64Array;
   readonly #compensations: Float64Array;
-  readonly #present: Uint8Array;
+  readonly #hasValue: Uint8Array;
   #histograms: HistogramsByStep | undefined;
-  #dropName = false;
+  #shouldDropName = false;
 
-  constructor(shared: AggregationState) {
-    this.#shared = shared;
-    this.#sums = new Float64Array(shared.steps);
-    this.#compensations = new Float64Array(shared.steps);
-    this.#present = new Uint8Array(shared.steps);
+  constructor(state: AggregationState) {
+    this.#state = state;
+    this.#sums = new Float64Array(state.steps);
+    this.#compensations = new Float64Array(state.steps);
+    this.#hasValue = new Uint8Array(state.steps);
   }
 
   add(row: Row): void {
-    this.#dropName ||= row.dropName;
+    this.#shouldDropName ||= row.shouldDropName;
     const { values, kinds } = row;
     for (let step = 0; step < kinds.length; step++)
       if (kinds[step] === float) this.#addFloat(step, values[step] as number);
@@ -59,8 +59,8 @@ class SumAccumulator implements Accumulator {
   }
 
   #addFloat(step: number, value: number): void {
-    if (this.#present[step] === 0) {
-      this.#present[step] = 1;
+    if (this.#hasValue[step] === 0) {
+      this.#hasValue[step] = 1;
       this.#sums[step] = value;
       return;
     }
@@ -69,18 +69,18 @@ class SumAccumulator implements Accumulator {
     this.#sums[step] = total;
     if (total === Number.POSITIVE_INFINITY || total === Number.NEGATIVE_INFINITY) this.#compensations[step] = 0;
     else {
-      const rest = Math.abs(sum) >= Math.abs(value) ? sum - total + value : value - total + sum;
-      this.#compensations[step] = (this.#compensations[step] as number) + rest;
+      const compensation = Math.abs(sum) >= Math.abs(value) ? sum - total + value : value - total + sum;
+      this.#compensations[step] = (this.#compensations[step] as number) + compensation;
     }
   }
 
   #addHistogram(step: number, row: Row): void {
-    this.#histograms ??= new HistogramsByStep(this.#shared, (first) => new HistogramSum(first));
+    this.#histograms ??= new HistogramsByStep(this.#state, (first) => new HistogramSum(first));
     this.#histograms.add(step, row);
   }
 
   result(labels: LabelSet): Row {
-    const row = new Row(labels, this.#dropName, this.#sums, this.#present);
+    const row = new Row(labels, this.#shouldDropName, this.#sums, this.#hasValue);
     for (let step = 0; step < this.#sums.length; step++)
       this.#sums[step] = (this.#sums[step] as number) + (this.#compensations[step] as number);
     this.#histograms?.finish(row);
@@ -96,13 +96,13 @@ interface HistogramAccumulator {
 
 /** Sums or means of histograms at the steps that have any. */
 class HistogramsByStep {
-  readonly #shared: AggregationState;
+  readonly #state: AggregationState;
   readonly #create: (first: Histogram) => HistogramAccumulator;
   readonly #accumulators = new Map<number, HistogramAccumulator | undefined>();
   readonly #hints = new Map<number, Set<string>>();
 
-  constructor(shared: AggregationState, create: (first: Histogram) => HistogramAccumulator) {
-    this.#shared = shared;
+  constructor(state: AggregationState, create: (first: Histogram) => HistogramAccumulator) {
+    this.#state = state;
     this.#create = create;
   }
 
@@ -114,26 +114,27 @@ class HistogramsByStep {
       this.#accumulators.set(step, this.#create(value));
       return;
     }
-    const { annotations, inner } = this.#shared;
+    const { annotations, inner } = this.#state;
     try {
-      if (this.#accumulators.get(step)?.add(value).reconciled) annotations.reconciled('aggregation', inner);
+      if (this.#accumulators.get(step)?.add(value).wereBoundsReconciled)
+        annotations.addReconciled('aggregation', inner);
     } catch (error) {
-      if (!(error instanceof IncompatibleHistograms)) throw error;
-      annotations.mixedSchemas(row.labels.get('__name__'), inner);
+      if (!(error instanceof IncompatibleHistogramsError)) throw error;
+      annotations.addMixedSchemas(row.labels.get('__name__'), inner);
       this.#accumulators.set(step, undefined);
     }
   }
 
   /** Writes the results to a row. Steps that also have floats have no result. */
   finish(row: Row): void {
-    const { annotations, inner } = this.#shared;
-    for (const [step, figure] of this.#accumulators) {
+    const { annotations, inner } = this.#state;
+    for (const [step, accumulator] of this.#accumulators) {
       const hints = this.#hints.get(step);
       if (row.kinds[step] === float) {
         annotations.addWarning('encountered a mix of histograms and floats for aggregation', inner);
         row.kinds[step] = absent;
-      } else if (figure !== undefined) {
-        row.setHistogram(step, figure.value().compact());
+      } else if (accumulator !== undefined) {
+        row.setHistogram(step, accumulator.value().compact());
         if (hints?.has('reset') && hints.has('not-reset')) annotations.addResetCollision('aggregation', inner);
       }
     }
@@ -142,32 +143,32 @@ class HistogramsByStep {
 
 /** `avg`. */
 class MeanAccumulator implements Accumulator {
-  readonly #shared: AggregationState;
+  readonly #state: AggregationState;
   readonly #means: (FloatMean | undefined)[];
   #histograms: HistogramsByStep | undefined;
-  #dropName = false;
+  #shouldDropName = false;
 
-  constructor(shared: AggregationState) {
-    this.#shared = shared;
-    this.#means = new Array(shared.steps);
+  constructor(state: AggregationState) {
+    this.#state = state;
+    this.#means = new Array(state.steps);
   }
 
   add(row: Row): void {
-    this.#dropName ||= row.dropName;
+    this.#shouldDropName ||= row.shouldDropName;
     for (let step = 0; step < row.kinds.length; step++) {
       if (row.kinds[step] === float) {
         const mean = this.#means[step];
         if (mean === undefined) this.#means[step] = new FloatMean(row.values[step] as number);
         else mean.add(row.values[step] as number);
       } else if (row.kinds[step] === histogram) {
-        this.#histograms ??= new HistogramsByStep(this.#shared, (first) => new HistogramMean(first));
+        this.#histograms ??= new HistogramsByStep(this.#state, (first) => new HistogramMean(first));
         this.#histograms.add(step, row);
       }
     }
   }
 
   result(labels: LabelSet): Row {
-    const row = Row.empty(labels, this.#shared.steps, this.#dropName);
+    const row = Row.empty(labels, this.#state.steps, this.#shouldDropName);
     for (const [step, mean] of this.#means.entries()) if (mean !== undefined) row.set(step, mean.value);
     this.#histograms?.finish(row);
     return row;
@@ -184,33 +185,33 @@ class CountAccumulator implements Accumulator {
     this.#row = Row.empty(undefined as never, steps);
   }
 
-  add({ kinds, dropName }: Row): void {
-    this.#row.dropName ||= dropName;
+  add({ kinds, shouldDropName }: Row): void {
+    this.#row.shouldDropName ||= shouldDropName;
     for (let step = 0; step < kinds.length; step++)
       if (kinds[step] !== absent) this.#row.set(step, this.#isGroup ? 1 : (this.#row.values[step] as number) + 1);
   }
 
   result(labels: LabelSet): Row {
-    return this.#row.relabeled(labels, this.#row.dropName);
+    return this.#row.withLabels(labels, this.#row.shouldDropName);
   }
 }
 
 /** `min` and `max`. */
 class ExtremeAccumulator implements Accumulator {
-  readonly #shared: AggregationState;
+  readonly #state: AggregationState;
   readonly #row: Row;
   readonly #isMax: boolean;
 
-  constructor(shared: AggregationState) {
-    this.#shared = shared;
-    this.#isMax = shared.operator === 'max';
-    this.#row = Row.empty(undefined as never, shared.steps);
+  constructor(state: AggregationState) {
+    this.#state = state;
+    this.#isMax = state.operator === 'max';
+    this.#row = Row.empty(undefined as never, state.steps);
   }
 
   add(row: Row): void {
-    this.#row.dropName ||= row.dropName;
+    this.#row.shouldDropName ||= row.shouldDropName;
     for (let step = 0; step < row.kinds.length; step++) {
-      if (row.kinds[step] === absent || !isFloatOrAnnotate(row, step, this.#shared)) continue;
+      if (row.kinds[step] === absent || !isFloatOrAnnotate(row, step, this.#state)) continue;
       const value = row.values[step] as number;
       const best = this.#row.values[step] as number;
       if (this.#row.kinds[step] === absent || Number.isNaN(best) || (this.#isMax ? value > best : value < best))
@@ -219,28 +220,28 @@ class ExtremeAccumulator implements Accumulator {
   }
 
   result(labels: LabelSet): Row {
-    return this.#row.relabeled(labels, this.#row.dropName);
+    return this.#row.withLabels(labels, this.#row.shouldDropName);
   }
 }
 
 /** `stddev` and `stdvar`, by Welford's method. */
 class DeviationAccumulator implements Accumulator {
-  readonly #shared: AggregationState;
+  readonly #state: AggregationState;
   readonly #row: Row;
   readonly #means: Float64Array;
   readonly #counts: Float64Array;
 
-  constructor(shared: AggregationState) {
-    this.#shared = shared;
-    this.#row = Row.empty(undefined as never, shared.steps);
-    this.#means = new Float64Array(shared.steps);
-    this.#counts = new Float64Array(shared.steps);
+  constructor(state: AggregationState) {
+    this.#state = state;
+    this.#row = Row.empty(undefined as never, state.steps);
+    this.#means = new Float64Array(state.steps);
+    this.#counts = new Float64Array(state.steps);
   }
 
   add(row: Row): void {
-    this.#row.dropName ||= row.dropName;
+    this.#row.shouldDropName ||= row.shouldDropName;
     for (let step = 0; step < row.kinds.length; step++)
-      if (row.kinds[step] !== absent && isFloatOrAnnotate(row, step, this.#shared))
+      if (row.kinds[step] !== absent && isFloatOrAnnotate(row, step, this.#state))
         this.#add(step, row.values[step] as number);
   }
 
@@ -262,33 +263,33 @@ class DeviationAccumulator implements Accumulator {
     const { values } = this.#row;
     for (let step = 0; step < values.length; step++) {
       const variance = (values[step] as number) / (this.#counts[step] as number);
-      values[step] = this.#shared.operator === 'stddev' ? Math.sqrt(variance) : variance;
+      values[step] = this.#state.operator === 'stddev' ? Math.sqrt(variance) : variance;
     }
-    return this.#row.relabeled(labels, this.#row.dropName);
+    return this.#row.withLabels(labels, this.#row.shouldDropName);
   }
 }
 
 /** `quantile`. */
 class QuantileAccumulator implements Accumulator {
-  readonly #shared: AggregationState;
+  readonly #state: AggregationState;
   readonly #values: number[][];
-  #dropName = false;
+  #shouldDropName = false;
 
-  constructor(shared: AggregationState) {
-    this.#shared = shared;
-    this.#values = Array.from({ length: shared.steps }, () => []);
+  constructor(state: AggregationState) {
+    this.#state = state;
+    this.#values = Array.from({ length: state.steps }, () => []);
   }
 
   add(row: Row): void {
-    this.#dropName ||= row.dropName;
+    this.#shouldDropName ||= row.shouldDropName;
     for (let step = 0; step < row.kinds.length; step++)
-      if (row.kinds[step] !== absent && isFloatOrAnnotate(row, step, this.#shared))
+      if (row.kinds[step] !== absent && isFloatOrAnnotate(row, step, this.#state))
         (this.#values[step] as number[]).push(row.values[step] as number);
   }
 
   result(labels: LabelSet): Row {
-    const { steps, parameter } = this.#shared;
-    const row = Row.empty(labels, steps, this.#dropName);
+    const { steps, parameter } = this.#state;
+    const row = Row.empty(labels, steps, this.#shouldDropName);
     for (const [step, values] of this.#values.entries())
       if (values.length > 0) row.set(step, computeValuesQuantile(parameter?.[step] ?? Number.NaN, values));
     return row;
@@ -296,23 +297,23 @@ class QuantileAccumulator implements Accumulator {
 }
 
 /** Creates the accumulator of a group; undefined for operators that select series instead. */
-export const createAccumulator = (shared: AggregationState): Accumulator | undefined => {
-  switch (shared.operator) {
+export const createAccumulator = (state: AggregationState): Accumulator | undefined => {
+  switch (state.operator) {
     case 'sum':
-      return new SumAccumulator(shared);
+      return new SumAccumulator(state);
     case 'avg':
-      return new MeanAccumulator(shared);
+      return new MeanAccumulator(state);
     case 'count':
     case 'group':
-      return new CountAccumulator(shared);
+      return new CountAccumulator(state);
     case 'min':
     case 'max':
-      return new ExtremeAccumulator(shared);
+      return new ExtremeAccumulator(state);
     case 'stddev':
     case 'stdvar':
-      return new DeviationAccumulator(shared);
+      return new DeviationAccumulator(state);
     case 'quantile':
-      return new QuantileAccumulator(shared);
+      return new QuantileAccumulator(state);
     default:
       return undefined;
   }

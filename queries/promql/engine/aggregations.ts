@@ -21,29 +21,29 @@ const evaluateCountValues = (evaluation: Evaluation, node: Aggregation): Row[] =
   if (label === '' || !label.isWellFormed()) throw new PromqlExecutionError(`invalid label name ${quoteText(label)}`);
   const groups = new GroupIndex({ ...node, grouping: node.without ? node.grouping : [...node.grouping, label] });
   const results: Row[] = [];
-  for (const row of evaluation.vector(node.inner))
+  for (const row of evaluation.vector(node.innerPath))
     for (let step = 0; step < steps.count; step++) {
       if (row.kinds[step] === absent) continue;
       const value = formatValue(row, step);
       counts.reserveLabel(label, value.length);
       const group = groups.indexOf(row.labels.with(label, value));
-      const known = results[group];
-      if (known === undefined) counts.reserveCells(steps.count);
-      const result = known ?? Row.empty(groups.labels[group] as never, steps.count);
+      const existing = results[group];
+      if (existing === undefined) counts.reserveCells(steps.count);
+      const result = existing ?? Row.empty(groups.labels[group] as never, steps.count);
       results[group] = result;
       result.set(step, (result.values[step] as number) + 1);
     }
   return results;
 };
 
-const checkQuantiles = (evaluation: Evaluation, node: Aggregation, parameter: Float64Array): void => {
+const annotateInvalidQuantiles = (evaluation: Evaluation, node: Aggregation, parameter: Float64Array): void => {
   const parameterNode = node.parameter as Expression;
   const numbers = parameter.filter((value) => !Number.isNaN(value));
-  if (numbers.length < parameter.length) evaluation.annotations.quantile(Number.NaN, parameterNode);
+  if (numbers.length < parameter.length) evaluation.annotations.addInvalidQuantile(Number.NaN, parameterNode);
   const max = Math.max(...numbers);
   const min = Math.min(...numbers);
-  if (max > 1) evaluation.annotations.quantile(max, parameterNode);
-  if (min < 0) evaluation.annotations.quantile(min, parameterNode);
+  if (max > 1) evaluation.annotations.addInvalidQuantile(max, parameterNode);
+  if (min < 0) evaluation.annotations.addInvalidQuantile(min, parameterNode);
 };
 
 /**
@@ -51,20 +51,20 @@ const checkQuantiles = (evaluation: Evaluation, node: Aggregation, parameter: Fl
  * accumulators.
  */
 export const evaluateAggregation = (evaluation: Evaluation, node: Aggregation): Row[] => {
-  const { operator, inner } = node;
+  const { operator, innerPath } = node;
   if (operator === 'count_values') return evaluateCountValues(evaluation, node);
   const { annotations, counts, steps } = evaluation;
   const parameter = operator === 'quantile' ? evaluation.scalar(node.parameter as Expression) : undefined;
-  const shared: AggregationState = { operator, inner, annotations, steps: steps.count, parameter };
-  if (createAccumulator({ ...shared, steps: 0 }) === undefined) return evaluateSelection(evaluation, node);
-  if (parameter !== undefined) checkQuantiles(evaluation, node, parameter);
+  const state: AggregationState = { operator, inner: innerPath, annotations, steps: steps.count, parameter };
+  if (createAccumulator({ ...state, steps: 0 }) === undefined) return evaluateSelection(evaluation, node);
+  if (parameter !== undefined) annotateInvalidQuantiles(evaluation, node, parameter);
   const groups = new GroupIndex(node);
   const accumulators: Accumulator[] = [];
-  for (const row of evaluation.vector(inner)) {
+  for (const row of evaluation.vector(innerPath)) {
     const group = groups.indexOf(row.labels);
     if (accumulators[group] === undefined) {
       counts.reserveCells(steps.count);
-      accumulators[group] = createAccumulator(shared) as Accumulator;
+      accumulators[group] = createAccumulator(state) as Accumulator;
     }
     accumulators[group].add(row);
     counts.release(steps.count);

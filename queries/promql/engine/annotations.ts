@@ -3,7 +3,7 @@ import { formatWithExponent } from '../syntax/numbers.ts';
 import { quoteText } from '../syntax/quotes.ts';
 import type { Position } from '../syntax/tree.ts';
 
-/** An annotation that Prometheus returns with an answer: a warning, or a less severe info. */
+/** An annotation that Prometheus returns with a result: a warning, or a less severe info. */
 interface Annotation {
   readonly kind: 'warning' | 'info';
   readonly position: Position;
@@ -43,9 +43,9 @@ export class NonMonotonicBuckets implements Details {
   }
 
   text(): string {
-    const time = (ms: number) => new Date(Math.trunc(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+    const formatTimeMs = (ms: number) => new Date(Math.trunc(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
     const buckets = `from buckets ${formatWithExponent(this.#lowestBound)} to ${formatWithExponent(this.#highestBound)}`;
-    const samples = `over ${this.#count} samples from ${time(this.#fromMs)} to ${time(this.#toMs)}`;
+    const samples = `over ${this.#count} samples from ${formatTimeMs(this.#fromMs)} to ${formatTimeMs(this.#toMs)}`;
     return `, ${buckets}, with a max diff of ${formatWithExponent(this.#maxDifference, 2)}, ${samples}`;
   }
 }
@@ -63,28 +63,28 @@ class OccurrenceCount implements Details {
   }
 }
 
-const metricSuffix = (metric: string): string => (metric === '' ? '' : ` for metric name ${quoteText(metric)}`);
+const toMetricSuffix = (metric: string): string => (metric === '' ? '' : ` for metric name ${quoteText(metric)}`);
 
 /** Collects annotations of one query; equal texts are stored once. */
 export class Annotations {
   readonly #byText = new Map<string, Annotation>();
 
-  addWarning(text: string, place: Position, details?: Details): void {
-    this.#add('warning', text, place, details);
+  addWarning(text: string, position: Position, details?: Details): void {
+    this.#add('warning', text, position, details);
   }
 
-  addInfo(text: string, place: Position, details?: Details): void {
-    this.#add('info', text, place, details);
+  addInfo(text: string, position: Position, details?: Details): void {
+    this.#add('info', text, position, details);
   }
 
   #add(kind: Annotation['kind'], text: string, position: Position, details?: Details): void {
-    const known = this.#byText.get(text);
-    if (known === undefined) this.#byText.set(text, { kind, position, ...(details && { details }) });
-    else if (details !== undefined) known.details?.merge(details);
+    const existing = this.#byText.get(text);
+    if (existing === undefined) this.#byText.set(text, { kind, position, ...(details && { details }) });
+    else if (details !== undefined) existing.details?.merge(details);
   }
 
   /** Returns the texts with positions in the expression, as Prometheus returns them. */
-  texts(expression: string): { warnings: string[]; infos: string[] } {
+  getTexts(expression: string): { warnings: string[]; infos: string[] } {
     const texts = (requestedKind: Annotation['kind']) =>
       [...this.#byText]
         .filter(([, { kind }]) => kind === requestedKind)
@@ -95,76 +95,76 @@ export class Annotations {
     return { warnings: texts('warning'), infos: texts('info') };
   }
 
-  addMixedFloatsHistograms(metric: string, place: Position): void {
-    this.addWarning(`encountered a mix of histograms and floats for metric name ${quoteText(metric)}`, place);
+  addMixedFloatsHistograms(metric: string, position: Position): void {
+    this.addWarning(`encountered a mix of histograms and floats for metric name ${quoteText(metric)}`, position);
   }
 
-  mixedSchemas(metric: string, place: Position): void {
+  addMixedSchemas(metric: string, position: Position): void {
     this.addWarning(
       `vector contains a mix of histograms with exponential and custom buckets schemas for metric name ${quoteText(metric)}`,
-      place,
+      position,
     );
   }
 
-  reconciled(operation: 'addition' | 'subtraction' | 'aggregation', place: Position): void {
-    this.addInfo(`mismatched custom buckets were reconciled during ${operation}`, place);
+  addReconciled(operation: 'addition' | 'subtraction' | 'aggregation', position: Position): void {
+    this.addInfo(`mismatched custom buckets were reconciled during ${operation}`, position);
   }
 
-  addResetCollision(operation: 'addition' | 'subtraction' | 'aggregation', place: Position): void {
-    this.addWarning(`conflicting counter resets during histogram ${operation}`, place);
+  addResetCollision(operation: 'addition' | 'subtraction' | 'aggregation', position: Position): void {
+    this.addWarning(`conflicting counter resets during histogram ${operation}`, position);
   }
 
-  notCounter(metric: string, place: Position): void {
-    this.addWarning(`this native histogram metric is not a counter: ${quoteText(metric)}`, place);
+  addNotCounter(metric: string, position: Position): void {
+    this.addWarning(`this native histogram metric is not a counter: ${quoteText(metric)}`, position);
   }
 
-  notGauge(metric: string, place: Position): void {
-    this.addWarning(`this native histogram metric is not a gauge: ${quoteText(metric)}`, place);
+  addNotGauge(metric: string, position: Position): void {
+    this.addWarning(`this native histogram metric is not a gauge: ${quoteText(metric)}`, position);
   }
 
-  ignoredInRange(metric: string, place: Position): void {
+  addIgnoredInRange(metric: string, position: Position): void {
     this.addInfo(
       `ignored histograms in a range containing both floats and histograms for metric name ${quoteText(metric)}`,
-      place,
+      position,
     );
   }
 
-  ignoredInAggregation(operator: string, place: Position): void {
-    this.addInfo(`ignored histogram in ${operator} aggregation`, place);
+  addIgnoredInAggregation(operator: string, position: Position): void {
+    this.addInfo(`ignored histogram in ${operator} aggregation`, position);
   }
 
-  quantile(value: number, place: Position): void {
-    this.addWarning(`quantile value should be between 0 and 1, got ${formatWithExponent(value)}`, place);
+  addInvalidQuantile(value: number, position: Position): void {
+    this.addWarning(`quantile value should be between 0 and 1, got ${formatWithExponent(value)}`, position);
   }
 
-  badBucket(metric: string, label: string, place: Position): void {
+  addBadBucket(metric: string, label: string, position: Position): void {
     this.addWarning(
-      `bucket label "le" is missing or has a malformed value of ${quoteText(label)}${metricSuffix(metric)}`,
-      place,
+      `bucket label "le" is missing or has a malformed value of ${quoteText(label)}${toMetricSuffix(metric)}`,
+      position,
     );
   }
 
-  mixedHistograms(metric: string, place: Position): void {
-    this.addWarning(`vector contains a mix of classic and native histograms${metricSuffix(metric)}`, place);
+  addMixedHistograms(metric: string, position: Position): void {
+    this.addWarning(`vector contains a mix of classic and native histograms${toMetricSuffix(metric)}`, position);
   }
 
-  nanObservations(note: string, metric: string, place: Position): void {
+  addNanObservations(note: string, metric: string, position: Position): void {
     const texts: Readonly<Record<string, string>> = {
       'nan-result': 'input to histogram_quantile has NaN observations, result is NaN',
       'nan-skew': 'input to histogram_quantile has NaN observations, result is skewed higher',
       'nan-fraction': 'input to histogram_fraction has NaN observations, which are excluded from all fractions',
     };
-    this.addInfo(`${texts[note]}${metricSuffix(metric)}`, place);
+    this.addInfo(`${texts[note]}${toMetricSuffix(metric)}`, position);
   }
 
-  notMonotonic(metric: string, place: Position, details: NonMonotonicBuckets): void {
+  addNotMonotonic(metric: string, position: Position, details: NonMonotonicBuckets): void {
     const text =
       'input to histogram_quantile needed to be fixed for monotonicity (see https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile)';
-    this.addInfo(`${text}${metricSuffix(metric)}`, place, details);
+    this.addInfo(`${text}${toMetricSuffix(metric)}`, position, details);
   }
 
-  overlap(metric: string, place: Position): void {
+  addOverlap(metric: string, position: Position): void {
     const text = `sample has start time that overlaps with previous sample timestamp for metric ${quoteText(metric)}`;
-    this.addWarning(text, place, new OccurrenceCount());
+    this.addWarning(text, position, new OccurrenceCount());
   }
 }

@@ -1,4 +1,4 @@
-import { IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import { IncompatibleHistogramsError } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import { type Binary, getValueType, isComparison, isSetOperator, type Matching } from '../syntax/tree.ts';
@@ -29,7 +29,7 @@ class LastAnnotation {
       this.#annotate = outcome.annotate ?? this.#annotate;
       return outcome;
     } catch (error) {
-      if (!(error instanceof IncompatibleHistograms)) throw error;
+      if (!(error instanceof IncompatibleHistogramsError)) throw error;
       this.#annotate = () =>
         evaluation.annotations.addWarning(
           `incompatible bucket layout encountered for binary operator ${node.operator}`,
@@ -48,14 +48,14 @@ class LastAnnotation {
 /** Combines one element with the scalar; returns the value at the step, or undefined for none. */
 type ScalarOperation = (value: Value, scalar: number) => Value | undefined;
 
-const buildScalarOperation = (evaluation: Evaluation, node: Binary, swapped: boolean): ScalarOperation => {
+const buildScalarOperation = (evaluation: Evaluation, node: Binary, isSwapped: boolean): ScalarOperation => {
   const { operator, bool } = node;
   const calculate = getElementOperation(operator, node);
   const isComparing = isComparison(operator);
   const lastAnnotation = new LastAnnotation();
   return (value, scalar) => {
     const outcome = lastAnnotation.outcome(evaluation, node, () =>
-      swapped ? calculate(scalar, value) : calculate(value, scalar),
+      isSwapped ? calculate(scalar, value) : calculate(value, scalar),
     );
     lastAnnotation.emit(evaluation);
     if (outcome === undefined) return undefined;
@@ -75,14 +75,14 @@ const applyScalar = (source: Row, scalar: Float64Array, result: Row, calculate: 
 
 /** A vector with a scalar on one side. */
 function* evaluateWithScalar(evaluation: Evaluation, node: Binary): Iterable<Row> {
-  const swapped = getValueType(node.left) === 'scalar';
-  const scalar = evaluation.scalar(swapped ? node.left : node.right);
+  const isSwapped = getValueType(node.left) === 'scalar';
+  const scalar = evaluation.scalar(isSwapped ? node.left : node.right);
   const dropsName = changesMetric(node.operator) || node.bool;
-  const calculate = buildScalarOperation(evaluation, node, swapped);
+  const calculate = buildScalarOperation(evaluation, node, isSwapped);
   const removesName = dropsName && !evaluation.options.delayedNameRemoval;
-  for (const source of evaluation.vector(swapped ? node.right : node.left)) {
+  for (const source of evaluation.vector(isSwapped ? node.right : node.left)) {
     const labels = removesName ? source.labels.withoutMetadata : source.labels;
-    const row = Row.empty(labels, scalar.length, source.dropName || dropsName);
+    const row = Row.empty(labels, scalar.length, source.shouldDropName || dropsName);
     if (!applyScalar(source, scalar, row, calculate).isEmpty) yield row;
   }
 }
@@ -95,7 +95,7 @@ class VectorOperation {
   /** The side with unique series per group, and the other side. */
   readonly #one: OperandSide;
   readonly #many: OperandSide;
-  readonly #swapped: boolean;
+  readonly #isSwapped: boolean;
   readonly #groups: number;
   readonly #calculate: (left: Value, right: Value) => Outcome | Annotate;
   readonly #results = new Map<string, Row>();
@@ -108,12 +108,12 @@ class VectorOperation {
   constructor(evaluation: Evaluation, node: Binary) {
     const matching = node.matching as Matching;
     const { left, right, groups } = groupSides(evaluation.vector(node.left), evaluation.vector(node.right), matching);
-    this.#swapped = matching.card === 'one-to-many';
+    this.#isSwapped = matching.card === 'one-to-many';
     this.#evaluation = evaluation;
     this.#node = node;
     this.#matching = matching;
-    this.#one = this.#swapped ? left : right;
-    this.#many = this.#swapped ? right : left;
+    this.#one = this.#isSwapped ? left : right;
+    this.#many = this.#isSwapped ? right : left;
     this.#groups = groups;
     this.#calculate = getElementOperation(node.operator, node);
   }
@@ -129,37 +129,38 @@ class VectorOperation {
     return [...this.#results.values()].filter((row) => !row.isEmpty);
   }
 
-  #evaluateStep(step: number, found: Int32Array, filled: boolean): void {
-    const present = (side: OperandSide) => side.rows.some((row) => row.kinds[step] !== absent);
-    if (!filled && !(present(this.#many) && present(this.#one))) return;
-    findRowOfGroups(this.#one, step, found, this.#matching);
+  #evaluateStep(step: number, rowByGroup: Int32Array, hasFill: boolean): void {
+    const hasElements = (side: OperandSide) => side.rows.some((row) => row.kinds[step] !== absent);
+    if (!hasFill && !(hasElements(this.#many) && hasElements(this.#one))) return;
+    findRowOfGroups(this.#one, step, rowByGroup, this.#matching);
     this.#matchedLabels.clear();
     const { fillLeft, fillRight } = this.#matching;
-    for (const [at, row] of this.#many.rows.entries()) {
+    for (const [manyIndex, row] of this.#many.rows.entries()) {
       if (row.kinds[step] === absent) continue;
-      const partner = found[this.#many.groups[at] as number] as number;
-      if (partner >= 0) this.#combinePair(step, at, partner, readValue(row, step), this.#readOneValue(partner, step));
-      else if (fillRight !== undefined) this.#combinePair(step, at, -1, readValue(row, step), fillRight);
+      const partner = rowByGroup[this.#many.groups[manyIndex] as number] as number;
+      if (partner >= 0)
+        this.#combinePair(step, manyIndex, partner, readValue(row, step), this.#readOneValue(partner, step));
+      else if (fillRight !== undefined) this.#combinePair(step, manyIndex, -1, readValue(row, step), fillRight);
     }
     if (fillLeft !== undefined) this.#fillMany(step, fillLeft);
     this.#lastAnnotation.emit(this.#evaluation);
   }
 
-  #readOneValue(at: number, step: number): Value {
-    return readValue(this.#one.rows[at] as Row, step);
+  #readOneValue(oneIndex: number, step: number): Value {
+    return readValue(this.#one.rows[oneIndex] as Row, step);
   }
 
   #fillMany(step: number, fill: number): void {
-    for (const [at, row] of this.#one.rows.entries()) {
-      if (row.kinds[step] === absent || this.#matchedLabels.has(this.#one.groups[at] as number)) continue;
-      this.#combinePair(step, -1, at, fill, readValue(row, step));
+    for (const [oneIndex, row] of this.#one.rows.entries()) {
+      if (row.kinds[step] === absent || this.#matchedLabels.has(this.#one.groups[oneIndex] as number)) continue;
+      this.#combinePair(step, -1, oneIndex, fill, readValue(row, step));
     }
   }
 
   #combinePair(step: number, many: number, one: number, manyValue: Value, oneValue: Value): void {
     const { bool } = this.#node;
     const outcome = this.#lastAnnotation.outcome(this.#evaluation, this.#node, () =>
-      this.#swapped ? this.#calculate(oneValue, manyValue) : this.#calculate(manyValue, oneValue),
+      this.#isSwapped ? this.#calculate(oneValue, manyValue) : this.#calculate(manyValue, oneValue),
     );
     if (outcome === undefined) return;
     const row = this.#getResultRow(many, one);
@@ -173,8 +174,8 @@ class VectorOperation {
   /** Throws if a group has duplicate results. */
   #requireUniqueMatch(many: number, one: number, labels: LabelSet): void {
     const group = (many >= 0 ? this.#many.groups[many] : this.#one.groups[one]) as number;
-    const known = this.#matchedLabels.get(group);
-    if (known === undefined) {
+    const knownLabels = this.#matchedLabels.get(group);
+    if (knownLabels === undefined) {
       this.#matchedLabels.set(group, new Set([labels.key]));
       return;
     }
@@ -182,23 +183,23 @@ class VectorOperation {
       throw new PromqlExecutionError(
         'multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)',
       );
-    if (known.has(labels.key))
+    if (knownLabels.has(labels.key))
       throw new PromqlExecutionError('multiple matches for labels: grouping labels must ensure unique matches');
-    known.add(labels.key);
+    knownLabels.add(labels.key);
   }
 
   /** Returns the row of a result, computed once for each pair of series. */
   #getResultRow(many: number, one: number): Row {
     const pair = (many + 1) * (this.#one.rows.length + 1) + one + 1;
-    const known = this.#rowByPair.get(pair);
-    if (known !== undefined) return known;
+    const cachedRow = this.#rowByPair.get(pair);
+    if (cachedRow !== undefined) return cachedRow;
     const { operator, bool } = this.#node;
     const { counts, options, steps } = this.#evaluation;
-    const first = this.#many.rows[many]?.labels;
-    const second = this.#one.rows[one]?.labels;
-    const filled = selectMatchingLabels((first ?? second) as LabelSet, this.#matching);
-    const drops = (bool && !options.delayedNameRemoval) || changesMetric(operator);
-    const labels = buildResultLabels(first ?? filled, second ?? filled, this.#matching, drops);
+    const manyLabels = this.#many.rows[many]?.labels;
+    const oneLabels = this.#one.rows[one]?.labels;
+    const fillLabels = selectMatchingLabels((manyLabels ?? oneLabels) as LabelSet, this.#matching);
+    const dropsMetadata = (bool && !options.delayedNameRemoval) || changesMetric(operator);
+    const labels = buildResultLabels(manyLabels ?? fillLabels, oneLabels ?? fillLabels, this.#matching, dropsMetadata);
     const row = this.#results.get(labels.key) ?? Row.createCounted(counts, labels, steps.count, bool);
     this.#results.set(labels.key, row);
     this.#rowByPair.set(pair, row);

@@ -34,45 +34,45 @@ const mergeEqualBounds = (buckets: readonly BucketCount[]): BucketCount[] => {
   return result;
 };
 
-/** Makes counts monotonic; returns where they fell by more than a rounding error. */
+/** Makes counts monotonic; returns where they decreased by more than a rounding error. */
 const makeMonotonic = (buckets: BucketCount[]): MonotonicityFix | undefined => {
-  let forced: MonotonicityFix | undefined;
-  let before = (buckets[0] as BucketCount).count;
+  let fix: MonotonicityFix | undefined;
+  let previousCount = (buckets[0] as BucketCount).count;
   for (const bucket of buckets.slice(1)) {
     const { bound, count } = bucket;
-    if (count === before) continue;
-    if (isAlmostEqual(before, count)) {
-      bucket.count = before;
+    if (count === previousCount) continue;
+    if (isAlmostEqual(previousCount, count)) {
+      bucket.count = previousCount;
       continue;
     }
-    if (count < before) {
-      bucket.count = before;
-      forced ??= { lowest: bound, highest: bound, maxDifference: 0 };
-      forced.lowest = Math.min(forced.lowest, bound);
-      forced.highest = Math.max(forced.highest, bound);
-      forced.maxDifference = Math.max(forced.maxDifference, before - count);
+    if (count < previousCount) {
+      bucket.count = previousCount;
+      fix ??= { lowest: bound, highest: bound, maxDifference: 0 };
+      fix.lowest = Math.min(fix.lowest, bound);
+      fix.highest = Math.max(fix.highest, bound);
+      fix.maxDifference = Math.max(fix.maxDifference, previousCount - count);
       continue;
     }
-    before = count;
+    previousCount = count;
   }
-  return forced;
+  return fix;
 };
 
 /**
  * Returns the quantile of a classic histogram, interpolated linearly within its bucket. Buckets must be in ascending
  * order of bounds.
  */
-export const bucketQuantile = (
+export const computeBucketQuantile = (
   quantile: number,
-  unmerged: readonly BucketCount[],
-): { value: number; forced?: MonotonicityFix | undefined } => {
+  rawBuckets: readonly BucketCount[],
+): { value: number; fix?: MonotonicityFix | undefined } => {
   if (Number.isNaN(quantile)) return { value: Number.NaN };
   if (quantile < 0) return { value: Number.NEGATIVE_INFINITY };
   if (quantile > 1) return { value: Number.POSITIVE_INFINITY };
-  if (unmerged.at(-1)?.bound !== Number.POSITIVE_INFINITY) return { value: Number.NaN };
-  const buckets = mergeEqualBounds(unmerged);
-  const forced = makeMonotonic(buckets);
-  return { value: interpolateQuantile(quantile, buckets), forced };
+  if (rawBuckets.at(-1)?.bound !== Number.POSITIVE_INFINITY) return { value: Number.NaN };
+  const buckets = mergeEqualBounds(rawBuckets);
+  const fix = makeMonotonic(buckets);
+  return { value: interpolateQuantile(quantile, buckets), fix };
 };
 
 const interpolateQuantile = (quantile: number, buckets: readonly BucketCount[]): number => {
@@ -83,12 +83,15 @@ const interpolateQuantile = (quantile: number, buckets: readonly BucketCount[]):
   if (bucketIndex < 0 || bucketIndex >= buckets.length - 1) return (buckets.at(-2) as BucketCount).bound;
   const bucket = buckets[bucketIndex] as BucketCount;
   if (bucketIndex === 0 && bucket.bound <= 0) return bucket.bound;
-  const below = buckets[bucketIndex - 1] ?? { bound: 0, count: 0 };
-  return below.bound + (bucket.bound - below.bound) * ((rank - below.count) / (bucket.count - below.count));
+  const previousBucket = buckets[bucketIndex - 1] ?? { bound: 0, count: 0 };
+  return (
+    previousBucket.bound +
+    (bucket.bound - previousBucket.bound) * ((rank - previousBucket.count) / (bucket.count - previousBucket.count))
+  );
 };
 
 /** Returns the number of observations below a bound, interpolated linearly within its bucket. */
-const rankBelow = (value: number, buckets: readonly BucketCount[]): number => {
+const computeRankBelow = (value: number, buckets: readonly BucketCount[]): number => {
   let rank = 0;
   let lower = (buckets[0] as BucketCount).bound <= 0 ? Number.NEGATIVE_INFINITY : 0;
   for (const { bound, count } of buckets) {
@@ -105,12 +108,12 @@ const rankBelow = (value: number, buckets: readonly BucketCount[]): number => {
  * Returns the fraction of a classic histogram's observations between two bounds. Buckets must be in ascending order of
  * bounds.
  */
-export const bucketFraction = (lower: number, upper: number, unmerged: readonly BucketCount[]): number => {
-  if (unmerged.at(-1)?.bound !== Number.POSITIVE_INFINITY) return Number.NaN;
-  const buckets = mergeEqualBounds(unmerged);
+export const computeBucketFraction = (lower: number, upper: number, rawBuckets: readonly BucketCount[]): number => {
+  if (rawBuckets.at(-1)?.bound !== Number.POSITIVE_INFINITY) return Number.NaN;
+  const buckets = mergeEqualBounds(rawBuckets);
   const { count } = buckets.at(-1) as BucketCount;
   if (count === 0 || Number.isNaN(lower) || Number.isNaN(upper)) return Number.NaN;
   if (lower >= upper) return 0;
-  const boundedRank = (value: number) => Math.min(rankBelow(value, buckets), count);
+  const boundedRank = (value: number) => Math.min(computeRankBelow(value, buckets), count);
   return (boundedRank(upper) - boundedRank(lower)) / count;
 };

@@ -1,4 +1,4 @@
-import { combine, IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import { combine, IncompatibleHistogramsError } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import { type RangeCall, type RangeFunction, type Window, wasCounterReset } from './window.ts';
@@ -10,27 +10,27 @@ interface Sample {
   readonly start: number;
 }
 
-const floatSample = (window: Window, index: number, call: RangeCall): Sample => ({
+const toFloatSample = (window: Window, index: number, call: RangeCall): Sample => ({
   time: window.time(index),
   value: window.value(index),
-  start: call.startTimes ? window.start(index) : 0,
+  start: call.usesStartTimes ? window.start(index) : 0,
 });
 
-const histogramSample = (window: Window, place: number, call: RangeCall): Sample => ({
-  time: window.histogramTime(place),
-  value: window.histogram(place),
-  start: call.startTimes ? window.histogramStart(place) : 0,
+const toHistogramSample = (window: Window, index: number, call: RangeCall): Sample => ({
+  time: window.histogramTime(index),
+  value: window.histogram(index),
+  start: call.usesStartTimes ? window.histogramStart(index) : 0,
 });
 
-/** Yields floats and histograms in the order of time, from two indexes on. */
+/** Yields floats and histograms in the order of time, each from a start index. */
 function* iterateSamples(window: Window, call: RangeCall, float: number, histogram: number): Generator<Sample> {
   let nextFloat = float;
   let nextHistogram = histogram;
   while (nextFloat < window.to || nextHistogram < window.histogramTo) {
-    const floatFirst =
+    const isFloatNext =
       nextHistogram >= window.histogramTo ||
       (nextFloat < window.to && window.time(nextFloat) < window.histogramTime(nextHistogram));
-    yield floatFirst ? floatSample(window, nextFloat++, call) : histogramSample(window, nextHistogram++, call);
+    yield isFloatNext ? toFloatSample(window, nextFloat++, call) : toHistogramSample(window, nextHistogram++, call);
   }
 }
 
@@ -39,11 +39,11 @@ function* iterateSamples(window: Window, call: RangeCall, float: number, histogr
  * sample before the range. Undefined if no sample is in the range.
  */
 const findFirstIndexes = (window: Window, call: RangeCall): readonly [number, number] | undefined => {
-  if (!call.anchored) return [window.from, window.histogramFrom];
+  if (!call.isAnchored) return [window.from, window.histogramFrom];
   const lastIndexBeforeRange = (times: Float64Array, from: number, to: number) => {
-    let place = from;
-    while (place < to && (times[place] as number) <= window.rangeStart) place++;
-    return place - 1;
+    let index = from;
+    while (index < to && (times[index] as number) <= window.rangeStart) index++;
+    return index - 1;
   };
   const float = lastIndexBeforeRange(window.times, window.from, window.to);
   const histogram = lastIndexBeforeRange(window.histogramTimes, window.histogramFrom, window.histogramTo);
@@ -59,11 +59,11 @@ const findFirstIndexes = (window: Window, call: RangeCall): readonly [number, nu
 const countPairs =
   (isCounted: (previous: Sample, sample: Sample) => boolean): RangeFunction =>
   (window, call) => {
-    const firsts = findFirstIndexes(window, call);
-    if (firsts === undefined) return undefined;
+    const firstIndexes = findFirstIndexes(window, call);
+    if (firstIndexes === undefined) return undefined;
     let count = 0;
     let previous: Sample | undefined;
-    for (const sample of iterateSamples(window, call, ...firsts)) {
+    for (const sample of iterateSamples(window, call, ...firstIndexes)) {
       if (previous !== undefined && isCounted(previous, sample)) count++;
       previous = sample;
     }
@@ -71,21 +71,23 @@ const countPairs =
   };
 
 const wasResetBetween = (previous: Sample, sample: Sample): boolean => {
-  const before = previous.value;
+  const previousValue = previous.value;
   const { value } = sample;
-  if (typeof before !== typeof value) return true;
+  if (typeof previousValue !== typeof value) return true;
   if (wasCounterReset(previous.start, previous.time, sample.start, sample.time)) return true;
-  return typeof before === 'number' || typeof value === 'number' ? value < before : wasReset(value, before);
+  return typeof previousValue === 'number' || typeof value === 'number'
+    ? value < previousValue
+    : wasReset(value, previousValue);
 };
 
-const hasChanged = ({ value: before }: Sample, { value }: Sample): boolean => {
-  if (typeof before === 'number' || typeof value === 'number')
-    return value !== before && !(Number.isNaN(value) && Number.isNaN(before));
-  return !value.equals(before);
+const hasChanged = ({ value: previousValue }: Sample, { value }: Sample): boolean => {
+  if (typeof previousValue === 'number' || typeof value === 'number')
+    return value !== previousValue && !(Number.isNaN(value) && Number.isNaN(previousValue));
+  return !value.equals(previousValue);
 };
 
 /** Returns the last two samples in the order of time. */
-const lastTwo = (window: Window, call: RangeCall): readonly [Sample, Sample] | undefined => {
+const getLastTwoSamples = (window: Window, call: RangeCall): readonly [Sample, Sample] | undefined => {
   if (window.floatCount + window.histogramCount < 2) return undefined;
   const float = Math.max(window.from, window.to - 2);
   const histogram = Math.max(window.histogramFrom, window.histogramTo - 2);
@@ -97,55 +99,55 @@ const subtractHistograms = (
   window: Window,
   call: RangeCall,
   [before, last]: readonly [Sample, Sample],
-  counter: boolean,
+  isCounter: boolean,
 ): Histogram => {
   const value = last.value as Histogram;
   const previous = before.value as Histogram;
-  const { annotations, place } = call;
+  const { annotations, position } = call;
   const gauges = [value, previous].filter(({ hint }) => hint === 'gauge').length;
-  if (counter && gauges > 0) annotations.notCounter(window.samples.name, place);
-  if (!counter && gauges < 2) annotations.notGauge(window.samples.name, place);
-  if (counter && wasResetBetween(before, last)) return value.copy().withHint('gauge').compact();
+  if (isCounter && gauges > 0) annotations.addNotCounter(window.samples.name, position);
+  if (!isCounter && gauges < 2) annotations.addNotGauge(window.samples.name, position);
+  if (isCounter && wasResetBetween(before, last)) return value.copy().withHint('gauge').compact();
   const difference = combine(value, previous, -1);
-  if (difference.reconciled) annotations.reconciled('subtraction', place);
+  if (difference.wereBoundsReconciled) annotations.addReconciled('subtraction', position);
   return difference.result.withHint('gauge').compact();
 };
 
 const compareLastTwo =
-  (counter: boolean): RangeFunction =>
+  (isCounter: boolean): RangeFunction =>
   (window, call) => {
-    const pair = lastTwo(window, call);
+    const pair = getLastTwoSamples(window, call);
     if (pair === undefined) return undefined;
     const [before, last] = pair;
     const seconds = (last.time - before.time) / 1000;
     if (seconds === 0) return undefined;
     if (typeof last.value === typeof before.value)
       return typeof last.value === 'number'
-        ? floatChange(pair, counter, seconds)
-        : histogramChangePerSecond(window, call, pair, counter, seconds);
-    call.annotations.addMixedFloatsHistograms(window.samples.name, call.place);
+        ? computeFloatChange(pair, isCounter, seconds)
+        : computeHistogramChange(window, call, pair, isCounter, seconds);
+    call.annotations.addMixedFloatsHistograms(window.samples.name, call.position);
     return undefined;
   };
 
-const floatChange = ([before, last]: readonly [Sample, Sample], counter: boolean, seconds: number): number => {
+const computeFloatChange = ([before, last]: readonly [Sample, Sample], isCounter: boolean, seconds: number): number => {
   const value = last.value as number;
-  const change = counter && wasResetBetween(before, last) ? value : value - (before.value as number);
-  return counter ? change / seconds : change;
+  const change = isCounter && wasResetBetween(before, last) ? value : value - (before.value as number);
+  return isCounter ? change / seconds : change;
 };
 
-const histogramChangePerSecond = (
+const computeHistogramChange = (
   window: Window,
   call: RangeCall,
   pair: readonly [Sample, Sample],
-  counter: boolean,
+  isCounter: boolean,
   seconds: number,
 ): Histogram | undefined => {
   try {
-    const change = subtractHistograms(window, call, pair, counter);
-    return counter ? change.divide(seconds) : change;
+    const change = subtractHistograms(window, call, pair, isCounter);
+    return isCounter ? change.divide(seconds) : change;
   } catch (error) {
-    if (!(error instanceof IncompatibleHistograms)) throw error;
-    call.annotations.mixedSchemas(window.samples.name, call.place);
+    if (!(error instanceof IncompatibleHistogramsError)) throw error;
+    call.annotations.addMixedSchemas(window.samples.name, call.position);
     return undefined;
   }
 };

@@ -4,7 +4,7 @@ import type { Aggregation, Expression } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
 import { GroupIndex } from './groups.ts';
 import { Heap } from './heap.ts';
-import { sampleOffset } from './label-hash.ts';
+import { getSampleOffset } from './label-hash.ts';
 import { absent, float, histogram, Row } from './rows.ts';
 
 interface Candidate {
@@ -24,51 +24,51 @@ const isSmallerOrNaN: CompareLess = (left, right) => Number.isNaN(left) || left 
 const isLargerOrNaN: CompareLess = (left, right) => Number.isNaN(left) || left > right;
 
 /** Returns whether a value replaces the first one to be removed. */
-const replaces = (less: CompareLess, worst: number, value: number): boolean =>
-  !Number.isNaN(value) && (Number.isNaN(worst) || less(worst, value));
+const shouldReplace = (isLess: CompareLess, worst: number, value: number): boolean =>
+  !Number.isNaN(value) && (Number.isNaN(worst) || isLess(worst, value));
 
 /** Returns whether a value is ranked. Only floats are; histograms cause an annotation. */
-const isRanked = (evaluation: Evaluation, node: Aggregation, present: number | undefined): boolean => {
-  if (present === histogram) evaluation.annotations.ignoredInAggregation(node.operator, node);
-  return present === float;
+const isRanked = (evaluation: Evaluation, node: Aggregation, sampleKind: number | undefined): boolean => {
+  if (sampleKind === histogram) evaluation.annotations.addIgnoredInAggregation(node.operator, node);
+  return sampleKind === float;
 };
 
 const selectBest =
   (evaluation: Evaluation, node: Aggregation): SelectRows =>
   (group, step, count) => {
-    const less = node.operator === 'topk' ? isSmallerOrNaN : isLargerOrNaN;
-    const heap = new Heap<Candidate>((left, right) => less(left.value, right.value));
+    const isLess = node.operator === 'topk' ? isSmallerOrNaN : isLargerOrNaN;
+    const heap = new Heap<Candidate>((left, right) => isLess(left.value, right.value));
     const maxItems = Math.min(Math.trunc(count), group.length);
     for (const row of group) {
       if (!isRanked(evaluation, node, row.kinds[step])) continue;
       const value = row.values[step] as number;
       if (heap.items.length < maxItems) heap.push({ row, value });
-      else if (replaces(less, (heap.items[0] as Candidate).value, value)) heap.replaceTop({ row, value });
+      else if (shouldReplace(isLess, (heap.items[0] as Candidate).value, value)) heap.replaceTop({ row, value });
     }
-    return heap.items.sort(compareDescending(less)).map(({ row }) => row);
+    return heap.items.sort(compareDescending(isLess)).map(({ row }) => row);
   };
 
 const compareDescending =
-  (less: CompareLess) =>
+  (isLess: CompareLess) =>
   (left: Candidate, right: Candidate): number => {
-    if (less(right.value, left.value)) return -1;
-    return less(left.value, right.value) ? 1 : 0;
+    if (isLess(right.value, left.value)) return -1;
+    return isLess(left.value, right.value) ? 1 : 0;
   };
 
 const selectFirst: SelectRows = (group, step, count) => {
-  const first: Row[] = [];
+  const firstRows: Row[] = [];
   for (const row of group) {
-    if (row.kinds[step] !== absent) first.push(row);
-    if (first.length >= Math.trunc(count)) break;
+    if (row.kinds[step] !== absent) firstRows.push(row);
+    if (firstRows.length >= Math.trunc(count)) break;
   }
-  return first;
+  return firstRows;
 };
 
 const selectShare: SelectRows = (group, step, ratio) =>
   group.filter(({ labels, kinds }) => {
     if (kinds[step] === absent) return false;
-    const offset = sampleOffset(labels);
-    return ratio >= 0 ? offset < Math.min(ratio, 1) : offset >= 1 + Math.max(ratio, -1);
+    const ratioOffset = getSampleOffset(labels);
+    return ratio >= 0 ? ratioOffset < Math.min(ratio, 1) : ratioOffset >= 1 + Math.max(ratio, -1);
   });
 
 /** Returns whether a parameter selects nothing; throws if it is not a valid number. */
@@ -99,7 +99,7 @@ const isEmptySelection = (evaluation: Evaluation, node: Aggregation, parameter: 
 export const evaluateSelection = (evaluation: Evaluation, node: Aggregation): Row[] => {
   const { steps } = evaluation;
   const parameter = evaluation.scalar(node.parameter as Expression);
-  const rows = [...evaluation.vector(node.inner)];
+  const rows = [...evaluation.vector(node.innerPath)];
   if (isEmptySelection(evaluation, node, parameter)) return [];
   const groups = new GroupIndex(node);
   const members: Row[][] = [];
@@ -109,18 +109,18 @@ export const evaluateSelection = (evaluation: Evaluation, node: Aggregation): Ro
     members[group].push(row);
   }
   const selectByOperator: Readonly<Record<string, SelectRows>> = { limitk: selectFirst, limit_ratio: selectShare };
-  const choose = selectByOperator[node.operator] ?? selectBest(evaluation, node);
+  const selectRows = selectByOperator[node.operator] ?? selectBest(evaluation, node);
   const selectedRows = new Map<Row, Row>();
   for (let step = 0; step < steps.count; step++) {
     const value = parameter[step] as number;
     if (node.operator !== 'limit_ratio' && !(value >= 1)) continue;
-    for (const group of members) for (const row of choose(group, step, value)) addSelected(selectedRows, row, step);
+    for (const group of members) for (const row of selectRows(group, step, value)) addSelected(selectedRows, row, step);
   }
   return [...selectedRows.values()];
 };
 
-const addSelected = (chosen: Map<Row, Row>, row: Row, step: number): void => {
-  const result = chosen.get(row) ?? Row.empty(row.labels, row.kinds.length, row.dropName);
-  chosen.set(row, result);
+const addSelected = (selectedRows: Map<Row, Row>, row: Row, step: number): void => {
+  const result = selectedRows.get(row) ?? Row.empty(row.labels, row.kinds.length, row.shouldDropName);
+  selectedRows.set(row, result);
   result.copyFrom(row, step);
 };

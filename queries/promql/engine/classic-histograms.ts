@@ -4,10 +4,10 @@ import { computeFraction, computeHistogramQuantile } from '../histograms/quantil
 import { formatWithExponent, parsePromqlNumber } from '../syntax/numbers.ts';
 import type { Call, Expression } from '../syntax/tree.ts';
 import { NonMonotonicBuckets } from './annotations.ts';
-import { type BucketCount, bucketFraction, bucketQuantile } from './buckets.ts';
+import { type BucketCount, computeBucketFraction, computeBucketQuantile } from './buckets.ts';
 import type { Evaluation } from './context.ts';
 import type { LabelSet } from './labels.ts';
-import { absent, histogram, mergeRows, Row, stepTimeMs } from './rows.ts';
+import { absent, getStepTimeMs, histogram, mergeRows, Row } from './rows.ts';
 
 /** A classic histogram with a row for each upper bound. */
 interface ClassicHistogram {
@@ -19,22 +19,22 @@ interface ClassicHistogram {
 
 /** The histograms of a vector, native and classic. */
 interface VectorHistograms {
-  readonly natives: Row[];
+  readonly nativeRows: Row[];
   readonly classics: ClassicHistogram[];
 }
 
 const collectHistograms = (evaluation: Evaluation, vector: Expression): VectorHistograms => {
   const { annotations, options } = evaluation;
-  const natives: Row[] = [];
+  const nativeRows: Row[] = [];
   const classics = new Map<string, ClassicHistogram>();
-  const nameOf = (row: Row) => (options.delayedNameRemoval ? row.labels.get('__name__') : '');
+  const getName = (row: Row) => (options.delayedNameRemoval ? row.labels.get('__name__') : '');
   for (const row of evaluation.vector(vector)) {
-    if (row.histograms !== undefined) natives.push(row);
+    if (row.histograms !== undefined) nativeRows.push(row);
     if (!row.kinds.includes(1)) continue;
     const label = row.labels.get('le');
     const bound = parsePromqlNumber(label);
     if (bound === undefined) {
-      annotations.badBucket(nameOf(row), label, vector);
+      annotations.addBadBucket(getName(row), label, vector);
       continue;
     }
     const labels = row.labels.without(['le']);
@@ -42,13 +42,13 @@ const collectHistograms = (evaluation: Evaluation, vector: Expression): VectorHi
     classics.set(labels.key, classic);
     classic.buckets.push({ bound, row });
   }
-  for (const row of natives) {
+  for (const row of nativeRows) {
     const classic = classics.get(row.labels.key);
     if (classic !== undefined) classic.native = row;
   }
-  const all = [...classics.values()];
-  for (const { buckets } of all) buckets.sort((left, right) => left.bound - right.bound);
-  return { natives, classics: all };
+  const classicHistograms = [...classics.values()];
+  for (const { buckets } of classicHistograms) buckets.sort((left, right) => left.bound - right.bound);
+  return { nativeRows, classics: classicHistograms };
 };
 
 /** Computes a value from a native or a classic histogram. */
@@ -74,19 +74,19 @@ class HistogramCall {
   #findConflicts({ native, buckets }: ClassicHistogram): void {
     const { steps, annotations, options } = this.#evaluation;
     const row = native as Row;
-    const found = new Set<number>();
+    const conflictingSteps = new Set<number>();
     for (let step = 0; step < steps.count; step++) {
       if (row.kinds[step] !== histogram || buckets.every((bucket) => bucket.row.kinds[step] !== 1)) continue;
-      annotations.mixedHistograms(options.delayedNameRemoval ? row.labels.get('__name__') : '', this.#vector);
-      found.add(step);
+      annotations.addMixedHistograms(options.delayedNameRemoval ? row.labels.get('__name__') : '', this.#vector);
+      conflictingSteps.add(step);
     }
-    this.#conflicts.set(row, found);
+    this.#conflicts.set(row, conflictingSteps);
   }
 
   rows(calculation: HistogramCalculation, relabel: (labels: LabelSet) => LabelSet = (labels) => labels): Row[] {
-    const natives = this.#histograms.natives.map((row) => this.#evaluateNative(row, calculation, relabel));
+    const nativeRows = this.#histograms.nativeRows.map((row) => this.#evaluateNative(row, calculation, relabel));
     const classics = this.#histograms.classics.map((classic) => this.#evaluateClassic(classic, calculation, relabel));
-    return [...natives, ...classics].filter((row) => !row.isEmpty);
+    return [...nativeRows, ...classics].filter((row) => !row.isEmpty);
   }
 
   #createRow(labels: LabelSet, relabel: (labels: LabelSet) => LabelSet): Row {
@@ -106,7 +106,7 @@ class HistogramCall {
     for (let step = 0; step < steps.count; step++) {
       if (source.kinds[step] !== histogram || conflicts?.has(step)) continue;
       const { value, note } = calculation.native(source.histogram(step), step);
-      if (note !== undefined) annotations.nanObservations(note, row.labels.get('__name__'), this.#vector);
+      if (note !== undefined) annotations.addNanObservations(note, row.labels.get('__name__'), this.#vector);
       row.set(step, value);
     }
     return row;
@@ -124,7 +124,8 @@ class HistogramCall {
       const buckets = conflicts?.has(step) ? [] : readBuckets(classic, step);
       if (buckets.length === 0) continue;
       const { value, monotonicity } = calculation.classic(buckets, step);
-      if (monotonicity !== undefined) annotations.notMonotonic(row.labels.get('__name__'), this.#vector, monotonicity);
+      if (monotonicity !== undefined)
+        annotations.addNotMonotonic(row.labels.get('__name__'), this.#vector, monotonicity);
       row.set(step, value);
     }
     return row;
@@ -136,12 +137,12 @@ class HistogramCall {
     const calculation: HistogramCalculation = {
       native: (value, step) => computeHistogramQuantile(scalar[step] as number, value),
       classic: (buckets, step) => {
-        const { value, forced } = bucketQuantile(scalar[step] as number, buckets);
-        if (forced === undefined) return { value };
-        const { lowest, highest, maxDifference } = forced;
+        const { value, fix } = computeBucketQuantile(scalar[step] as number, buckets);
+        if (fix === undefined) return { value };
+        const { lowest, highest, maxDifference } = fix;
         return {
           value,
-          monotonicity: new NonMonotonicBuckets(stepTimeMs(steps, step), lowest, highest, maxDifference),
+          monotonicity: new NonMonotonicBuckets(getStepTimeMs(steps, step), lowest, highest, maxDifference),
         };
       },
     };
@@ -156,8 +157,13 @@ const readBuckets = ({ buckets }: ClassicHistogram, step: number): BucketCount[]
   return counts;
 };
 
-const annotateInvalidQuantiles = (evaluation: Evaluation, values: Float64Array, place: Expression): Float64Array => {
-  for (const value of values) if (!(value >= 0 && value <= 1)) evaluation.annotations.quantile(value, place);
+const annotateInvalidQuantiles = (
+  evaluation: Evaluation,
+  values: Float64Array,
+  expression: Expression,
+): Float64Array => {
+  for (const value of values)
+    if (!(value >= 0 && value <= 1)) evaluation.annotations.addInvalidQuantile(value, expression);
   return values;
 };
 
@@ -165,20 +171,20 @@ const mergeIfNamesDropped = (evaluation: Evaluation, rows: Row[]): Row[] =>
   evaluation.options.delayedNameRemoval ? rows : mergeRows(rows);
 
 /** `histogram_quantile(φ, v)`. */
-export const histogramQuantile = (evaluation: Evaluation, { args }: Call): Row[] => {
+export const evaluateHistogramQuantile = (evaluation: Evaluation, { args }: Call): Row[] => {
   const [scalar, vector] = args as [Expression, Expression];
   const quantile = annotateInvalidQuantiles(evaluation, evaluation.scalar(scalar), scalar);
   return mergeIfNamesDropped(evaluation, new HistogramCall(evaluation, vector).quantiles(quantile));
 };
 
 /** `histogram_fraction(lower, upper, v)`. */
-export const histogramFraction = (evaluation: Evaluation, { args }: Call): Row[] => {
+export const evaluateHistogramFraction = (evaluation: Evaluation, { args }: Call): Row[] => {
   const [lower, upper, vector] = args as [Expression, Expression, Expression];
   const from = evaluation.scalar(lower);
   const to = evaluation.scalar(upper);
   const calculation: HistogramCalculation = {
     native: (value, step) => computeFraction(from[step] as number, to[step] as number, value),
-    classic: (buckets, step) => ({ value: bucketFraction(from[step] as number, to[step] as number, buckets) }),
+    classic: (buckets, step) => ({ value: computeBucketFraction(from[step] as number, to[step] as number, buckets) }),
   };
   return mergeIfNamesDropped(evaluation, new HistogramCall(evaluation, vector).rows(calculation));
 };
@@ -192,21 +198,21 @@ const formatOpenMetrics = (value: number): string => {
 };
 
 /** `histogram_quantiles(v, label, φ…)`. */
-export const histogramQuantiles = (evaluation: Evaluation, { args }: Call): Row[] => {
+export const evaluateHistogramQuantiles = (evaluation: Evaluation, { args }: Call): Row[] => {
   const [vector, label, ...scalars] = args as [Expression, Expression, ...Expression[]];
   const name = label.kind === 'string' ? label.value : '';
   const quantiles = scalars.map((scalar) => annotateInvalidQuantiles(evaluation, evaluation.scalar(scalar), scalar));
   const call = new HistogramCall(evaluation, vector);
   const rows = quantiles.flatMap((values) =>
-    distinctValues(values).flatMap((value) => {
+    listDistinctValues(values).flatMap((value) => {
       const selectedQuantile = values.map((each) => (Object.is(each, value) ? each : Number.NaN));
-      const found = call.quantiles(selectedQuantile, (labels) => labels.with(name, formatOpenMetrics(value)));
-      for (const row of found)
+      const quantileRows = call.quantiles(selectedQuantile, (labels) => labels.with(name, formatOpenMetrics(value)));
+      for (const row of quantileRows)
         for (let step = 0; step < values.length; step++) if (!Object.is(values[step], value)) row.kinds[step] = absent;
-      return found.filter((row) => !row.isEmpty);
+      return quantileRows.filter((row) => !row.isEmpty);
     }),
   );
   return mergeRows(rows);
 };
 
-const distinctValues = (values: Float64Array): number[] => [...new Set(values)];
+const listDistinctValues = (values: Float64Array): number[] => [...new Set(values)];

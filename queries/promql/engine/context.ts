@@ -4,7 +4,7 @@ import type { Expression, Subquery, VectorSelector } from '../syntax/tree.ts';
 import type { Annotations } from './annotations.ts';
 import type { Row, Steps } from './rows.ts';
 
-/** Prometheus settings that affect answers. */
+/** Prometheus settings that affect results. */
 export interface EngineOptions {
   readonly lookbackMs: number;
   /**
@@ -38,7 +38,7 @@ const bytesPerPoint = 90;
 const maxLabelCharacters = 65_536;
 const maxTotalLabelCharacters = 100e6;
 
-const tooManySamplesError = (): PromqlLimitError =>
+const createTooManySamplesError = (): PromqlLimitError =>
   new PromqlLimitError('query processing would load too many samples into memory in query execution');
 
 /** Counts samples as Prometheus' query statistics do, and throws if a limit is exceeded. */
@@ -48,17 +48,17 @@ export class SampleCounts {
   /** Maximum number of samples held at once. */
   peak = 0;
   /** `total` for each step of the query. */
-  readonly perStep: Float64Array;
+  readonly totalByStep: Float64Array;
   #retained = 0;
   #bytes = 0;
   #labelCharacters = 0;
   readonly #maxSamples: number;
   readonly #maxBytes: number;
 
-  constructor(steps: number, maxSamples: number, bytes: number) {
-    this.perStep = new Float64Array(steps);
+  constructor(steps: number, maxSamples: number, maxBytes: number) {
+    this.totalByStep = new Float64Array(steps);
     this.#maxSamples = maxSamples;
-    this.#maxBytes = bytes;
+    this.#maxBytes = maxBytes;
   }
 
   /** Reserves memory for the columns of a row before they are allocated. Sparse rows take as much as others. */
@@ -86,7 +86,7 @@ export class SampleCounts {
 
   #allocate(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > this.#maxBytes) throw tooManySamplesError();
+    if (this.#bytes > this.#maxBytes) throw createTooManySamplesError();
   }
 
   /** Releases the memory of a row that is no longer used. */
@@ -96,7 +96,7 @@ export class SampleCounts {
 
   read(count: number, step: number): void {
     this.total += count;
-    if (step < this.perStep.length) this.perStep[step] = (this.perStep[step] as number) + count;
+    if (step < this.totalByStep.length) this.totalByStep[step] = (this.totalByStep[step] as number) + count;
   }
 
   /** Counts samples that are retained until the answer. */
@@ -107,9 +107,9 @@ export class SampleCounts {
 
   /** Counts samples that are held temporarily in addition to others. */
   updatePeak(count: number): void {
-    const held = this.#retained + count;
-    if (held > this.peak) this.peak = held;
-    if (held > this.#maxSamples) throw tooManySamplesError();
+    const heldSamples = this.#retained + count;
+    if (heldSamples > this.peak) this.peak = heldSamples;
+    if (heldSamples > this.#maxSamples) throw createTooManySamplesError();
   }
 }
 
@@ -132,5 +132,5 @@ export interface Evaluation {
 }
 
 /** Returns the time at which a selector or subquery is read for a step: `@` fixes it, `offset` shifts it. */
-export const referenceTime = (node: VectorSelector | Subquery, timeMs: number): number =>
+export const getReferenceTime = (node: VectorSelector | Subquery, timeMs: number): number =>
   (typeof node.at === 'number' ? node.at : timeMs) - node.offsetMs;

@@ -16,17 +16,17 @@ const invalidTimeParts: Readonly<Record<string, number>> = {
   year: 292_277_026_596,
 };
 
-const datePart =
-  (name: string, read: (time: Date) => number) =>
+const createDatePartFunction =
+  (name: string, getPart: (time: Date) => number) =>
   (value: number): number => {
     const seconds = Math.trunc(value);
     if (!(Math.abs(seconds) < 2 ** 63)) return invalidTimeParts[name] as number;
     const cycles = Math.floor(seconds / cycleSeconds);
-    const part = read(new Date((seconds - cycles * cycleSeconds) * 1000));
+    const part = getPart(new Date((seconds - cycles * cycleSeconds) * 1000));
     return name === 'year' ? part + 400 * cycles : part;
   };
 
-const yearStart = (time: Date): number => Date.UTC(time.getUTCFullYear(), 0, 1);
+const getYearStart = (time: Date): number => Date.UTC(time.getUTCFullYear(), 0, 1);
 
 /** Functions that return parts of a date from seconds since the epoch. */
 export const dateFunctions: Readonly<Record<string, (value: number) => number>> = Object.fromEntries(
@@ -34,19 +34,19 @@ export const dateFunctions: Readonly<Record<string, (value: number) => number>> 
     days_in_month: (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 0)).getUTCDate(),
     day_of_month: (time: Date) => time.getUTCDate(),
     day_of_week: (time: Date) => time.getUTCDay(),
-    day_of_year: (time: Date) => Math.floor((time.getTime() - yearStart(time)) / dayMs) + 1,
+    day_of_year: (time: Date) => Math.floor((time.getTime() - getYearStart(time)) / dayMs) + 1,
     hour: (time: Date) => time.getUTCHours(),
     minute: (time: Date) => time.getUTCMinutes(),
     month: (time: Date) => time.getUTCMonth() + 1,
     year: (time: Date) => time.getUTCFullYear(),
-  }).map(([name, read]) => [name, datePart(name, read)]),
+  }).map(([name, getPart]) => [name, createDatePartFunction(name, getPart)]),
 );
 
 /**
- * Returns the binary logarithm, computed from the exponent and the logarithm of the fraction: exact for powers of two,
- * and equal to Prometheus to the last digit.
+ * Returns the binary logarithm, computed from the exponent and the logarithm of the fraction. It is exact for powers
+ * of two, and equals that of Prometheus to the last digit.
  */
-export const log2 = (value: number): number => {
+export const computeLog2 = (value: number): number => {
   if (!(value > 2 ** -1000) || value === Number.POSITIVE_INFINITY) return Math.log2(value);
   let exponent = Math.floor(Math.log2(value)) + 1;
   let fraction = value / 2 ** exponent;
@@ -60,4 +60,4 @@ export const log2 = (value: number): number => {
   return fraction === 0.5 ? exponent - 1 : Math.log(fraction) * (1 / Math.LN2) + exponent;
 };
 
-export const log10 = (value: number): number => log2(value) * (Math.LN2 / Math.LN10);
+export const computeLog10 = (value: number): number => computeLog2(value) * (Math.LN2 / Math.LN10);

@@ -13,16 +13,20 @@ import { evaluateInfo } from './added-labels.ts';
 import { evaluateAggregation } from './aggregations.ts';
 import type { Annotations } from './annotations.ts';
 import { evaluateBinary } from './binary.ts';
-import { histogramFraction, histogramQuantile, histogramQuantiles } from './classic-histograms.ts';
-import { type EngineOptions, type Evaluation, referenceTime, type SampleCounts } from './context.ts';
+import {
+  evaluateHistogramFraction,
+  evaluateHistogramQuantile,
+  evaluateHistogramQuantiles,
+} from './classic-histograms.ts';
+import { type EngineOptions, type Evaluation, getReferenceTime, type SampleCounts } from './context.ts';
 import { evaluateLabelJoin, evaluateLabelReplace } from './label-functions.ts';
 import { getScalarOperation } from './operators.ts';
-import { equalityLabels, evaluateAbsent, findRangeArgument, rangeRows } from './range-calls.ts';
-import { absent, float, histogram, mergeRows, Row, type Steps, stepTimeMs } from './rows.ts';
+import { collectEqualityLabels, evaluateAbsent, evaluateRangeCall, findRangeArgument } from './range-calls.ts';
+import { absent, float, getStepTimeMs, histogram, mergeRows, Row, type Steps } from './rows.ts';
 import { cellsPerSample } from './samples.ts';
-import { evaluateSelector, sampleTimes } from './selectors.ts';
+import { evaluateSampleTimes, evaluateSelector } from './selectors.ts';
 import { evaluateSort } from './sorting.ts';
-import { evaluateElementFunction, mergeRenamed, scalarToVector, stepTimes } from './vector-functions.ts';
+import { evaluateElementFunction, evaluateStepTimes, mergeRenamed, scalarToVector } from './vector-functions.ts';
 
 /** State shared by all parts of one query. */
 export interface EvaluationState {
@@ -32,7 +36,7 @@ export interface EvaluationState {
   readonly read: (node: Expression) => Iterable<Series>;
 }
 
-/** Evaluates expressions for steps. Series are processed in sequence as far as an expression permits. */
+/** Evaluates expressions for steps. Series are processed one after the other where the expression permits it. */
 export class Evaluator implements Evaluation {
   readonly steps: Steps;
   readonly options: EngineOptions;
@@ -64,9 +68,9 @@ export class Evaluator implements Evaluation {
       case 'binary':
         return evaluateBinary(this, node);
       case 'unary':
-        return node.operator === '-' ? this.#negate(node) : this.vector(node.inner);
+        return node.operator === '-' ? this.#negate(node) : this.vector(node.innerPath);
       case 'parentheses':
-        return this.vector(node.inner);
+        return this.vector(node.innerPath);
       case 'once':
         return this.#repeatFirstStep(node);
       default:
@@ -79,9 +83,11 @@ export class Evaluator implements Evaluation {
     const [first] = node.args as [Expression];
     switch (node.signature.name) {
       case 'absent_over_time':
-        return range === undefined ? [] : evaluateAbsent(this, rangeRows(this, node, range), equalityLabels(first));
+        return range === undefined
+          ? []
+          : evaluateAbsent(this, evaluateRangeCall(this, node, range), collectEqualityLabels(first));
       case 'absent':
-        return evaluateAbsent(this, this.vector(first), equalityLabels(first));
+        return evaluateAbsent(this, this.vector(first), collectEqualityLabels(first));
       case 'label_replace':
         return evaluateLabelReplace(this, node);
       case 'label_join':
@@ -89,18 +95,18 @@ export class Evaluator implements Evaluation {
       case 'info':
         return evaluateInfo(this, node);
       case 'histogram_quantile':
-        return histogramQuantile(this, node);
+        return evaluateHistogramQuantile(this, node);
       case 'histogram_quantiles':
-        return histogramQuantiles(this, node);
+        return evaluateHistogramQuantiles(this, node);
       case 'histogram_fraction':
-        return histogramFraction(this, node);
+        return evaluateHistogramFraction(this, node);
       case 'vector':
         return scalarToVector(this, first);
       case 'timestamp':
       case 'start_timestamp':
         return this.#evaluateTimestamps(node);
       default:
-        return range === undefined ? this.#evaluateVectorCall(node) : rangeRows(this, node, range);
+        return range === undefined ? this.#evaluateVectorCall(node) : evaluateRangeCall(this, node, range);
     }
   }
 
@@ -112,17 +118,17 @@ export class Evaluator implements Evaluation {
 
   #evaluateTimestamps(node: Call): Iterable<Row> {
     const [first] = node.args as [Expression];
-    const starts = node.signature.name === 'start_timestamp';
-    if (first.kind !== 'selector') return starts ? [] : mergeRenamed(this, stepTimes(this, first));
+    const returnsStartTimes = node.signature.name === 'start_timestamp';
+    if (first.kind !== 'selector') return returnsStartTimes ? [] : mergeRenamed(this, evaluateStepTimes(this, first));
     const rows: Row[] = [];
-    for (const row of sampleTimes(this, first, starts))
-      rows.push(row.relabeled(this.options.delayedNameRemoval ? row.labels : row.labels.withoutMetadata, true));
+    for (const row of evaluateSampleTimes(this, first, returnsStartTimes))
+      rows.push(row.withLabels(this.options.delayedNameRemoval ? row.labels : row.labels.withoutMetadata, true));
     return mergeRenamed(this, rows);
   }
 
   #negate(node: Unary): Row[] {
     const rows: Row[] = [];
-    for (const source of this.vector(node.inner)) {
+    for (const source of this.vector(node.innerPath)) {
       const labels = this.options.delayedNameRemoval ? source.labels : source.labels.withoutMetadata;
       const row = Row.empty(labels, this.steps.count, true);
       for (let step = 0; step < this.steps.count; step++)
@@ -135,9 +141,9 @@ export class Evaluator implements Evaluation {
 
   /** Evaluates a constant expression only at the first step, and repeats its result at every step. */
   *#repeatFirstStep(node: ConstantExpression): Iterable<Row> {
-    for (const source of this.withSteps({ ...this.steps, count: 1 }).vector(node.inner)) {
+    for (const source of this.withSteps({ ...this.steps, count: 1 }).vector(node.innerPath)) {
       this.counts.reserveCells(this.steps.count);
-      const row = Row.empty(source.labels, this.steps.count, source.dropName);
+      const row = Row.empty(source.labels, this.steps.count, source.shouldDropName);
       const value = source.kinds[0] === float ? (source.values[0] as number) : source.histogram(0);
       for (let step = 0; step < this.steps.count; step++) row.setValue(step, value);
       this.counts.retain(this.steps.count - 1);
@@ -153,76 +159,76 @@ export class Evaluator implements Evaluation {
       case 'number':
         return new Float64Array(count).fill(node.value);
       case 'parentheses':
-        return this.scalar(node.inner);
+        return this.scalar(node.innerPath);
       case 'unary': {
-        const values = this.scalar(node.inner);
+        const values = this.scalar(node.innerPath);
         return node.operator === '-' ? values.map((value) => -value) : values;
       }
       case 'binary':
-        return this.#scalarOperation(node);
+        return this.#evaluateScalarOperation(node);
       case 'once': {
-        const [value = Number.NaN] = this.withSteps({ ...this.steps, count: 1 }).scalar(node.inner);
+        const [value = Number.NaN] = this.withSteps({ ...this.steps, count: 1 }).scalar(node.innerPath);
         return new Float64Array(count).fill(value);
       }
       case 'call':
-        return this.#scalarCall(node);
+        return this.#evaluateScalarCall(node);
       default:
         throw new PromqlExecutionError(`unhandled expression of type: ${node.kind}`);
     }
   }
 
-  #scalarOperation(node: Binary): Float64Array {
+  #evaluateScalarOperation(node: Binary): Float64Array {
     const left = this.scalar(node.left);
     const right = this.scalar(node.right);
     const calculate = getScalarOperation(node.operator);
     return left.map((value, step) => calculate(value, right[step] as number));
   }
 
-  #scalarCall(node: Call): Float64Array {
+  #evaluateScalarCall(node: Call): Float64Array {
     const { count } = this.steps;
     const [first, second] = node.args as [Expression, Expression];
     switch (node.signature.name) {
       case 'time':
-        return Float64Array.from({ length: count }, (_, step) => stepTimeMs(this.steps, step) / 1000);
+        return Float64Array.from({ length: count }, (_, step) => getStepTimeMs(this.steps, step) / 1000);
       case 'pi':
         return new Float64Array(count).fill(Math.PI);
       case 'min_of':
       case 'max_of': {
-        const other = this.scalar(second);
-        const choose = node.signature.name === 'min_of' ? Math.min : Math.max;
-        return this.scalar(first).map((value, step) => choose(value, other[step] as number));
+        const otherValues = this.scalar(second);
+        const selectValue = node.signature.name === 'min_of' ? Math.min : Math.max;
+        return this.scalar(first).map((value, step) => selectValue(value, otherValues[step] as number));
       }
       default:
-        return this.#readOnlyValue(first);
+        return this.#readSingleValue(first);
     }
   }
 
   /** `scalar(v)`: the value of the only float of each step, NaN if there is none or more than one. */
-  #readOnlyValue(node: Expression): Float64Array {
+  #readSingleValue(node: Expression): Float64Array {
     const { count } = this.steps;
     const values = new Float64Array(count).fill(Number.NaN);
-    const found = new Uint8Array(count);
+    const seenCounts = new Uint8Array(count);
     for (const row of this.vector(node))
       for (let step = 0; step < count; step++) {
         if (row.kinds[step] !== float) continue;
-        values[step] = found[step] === absent ? (row.values[step] as number) : Number.NaN;
-        found[step] = 1;
+        values[step] = seenCounts[step] === absent ? (row.values[step] as number) : Number.NaN;
+        seenCounts[step] = 1;
       }
     return values;
   }
 
   subquery(node: Subquery): { readonly steps: Steps; readonly rows: Iterable<Row> } {
     const intervalMs = node.stepMs > 0 ? node.stepMs : this.options.subqueryStepMs;
-    const beforeMs = referenceTime(node, this.steps.startMs) - node.rangeMs;
-    const alignedMs = intervalMs * Math.trunc(beforeMs / intervalMs);
-    const startMs = alignedMs <= beforeMs ? alignedMs + intervalMs : alignedMs;
-    const endMs = referenceTime(node, stepTimeMs(this.steps, this.steps.count - 1));
+    const rangeStartMs = getReferenceTime(node, this.steps.startMs) - node.rangeMs;
+    const alignedMs = intervalMs * Math.trunc(rangeStartMs / intervalMs);
+    const startMs = alignedMs <= rangeStartMs ? alignedMs + intervalMs : alignedMs;
+    const endMs = getReferenceTime(node, getStepTimeMs(this.steps, this.steps.count - 1));
     const steps = { startMs, intervalMs, count: Math.max(0, Math.floor((endMs - startMs) / intervalMs) + 1) };
     // Checks the limit for one series before any column is allocated: throws if there are too many steps.
     this.counts.reserveCells(steps.count * (1 + cellsPerSample));
     this.counts.release(steps.count * (1 + cellsPerSample));
     const inner = this.withSteps(steps);
-    if (getValueType(node.inner) === 'scalar') return { steps, rows: scalarToVector(inner, node.inner) };
-    return { steps, rows: inner.vector(node.inner) };
+    if (getValueType(node.innerPath) === 'scalar') return { steps, rows: scalarToVector(inner, node.innerPath) };
+    return { steps, rows: inner.vector(node.innerPath) };
   }
 }

@@ -26,23 +26,26 @@ export const extendPoints = (
 
 const addEndPoints = (window: Window, smoothed: boolean, startMs: number, endMs: number): Samples['floats'] => {
   const { times, values, from, to } = window;
-  const readPoint = (at: number) => [times[at] as number, values[at] as number] as const;
-  const first = Math.max(from, findFirstIndexAt(times, startMs + 1, from, to - 1) - 1);
-  const last = smoothed ? findFirstIndexAt(times, endMs, from, to - 1) : to - 1;
-  if (to === from || window.time(last) <= startMs)
+  const readPoint = (pointIndex: number) => [times[pointIndex] as number, values[pointIndex] as number] as const;
+  const firstIndex = Math.max(from, findFirstIndexAt(times, startMs + 1, from, to - 1) - 1);
+  const lastIndex = smoothed ? findFirstIndexAt(times, endMs, from, to - 1) : to - 1;
+  if (to === from || window.time(lastIndex) <= startMs)
     return { times: new Float64Array(0), values: new Float64Array(0), starts: undefined };
-  const left =
-    smoothed && window.time(first) < startMs
-      ? interpolateFloats(readPoint(first), readPoint(first + 1), startMs, false)
-      : window.value(first);
-  const right =
-    smoothed && last > from && window.time(last) > endMs
-      ? interpolateFloats(readPoint(last - 1), readPoint(last), endMs, false)
-      : window.value(last);
-  const innerBounds = [window.time(first) <= startMs ? first + 1 : first, window.time(last) >= endMs ? last : last + 1];
+  const startValue =
+    smoothed && window.time(firstIndex) < startMs
+      ? interpolateFloats(readPoint(firstIndex), readPoint(firstIndex + 1), startMs, false)
+      : window.value(firstIndex);
+  const endValue =
+    smoothed && lastIndex > from && window.time(lastIndex) > endMs
+      ? interpolateFloats(readPoint(lastIndex - 1), readPoint(lastIndex), endMs, false)
+      : window.value(lastIndex);
+  const innerBounds = [
+    window.time(firstIndex) <= startMs ? firstIndex + 1 : firstIndex,
+    window.time(lastIndex) >= endMs ? lastIndex : lastIndex + 1,
+  ];
   return {
     times: Float64Array.from([startMs, ...times.slice(...innerBounds), endMs]),
-    values: Float64Array.from([left, ...values.slice(...innerBounds), right]),
+    values: Float64Array.from([startValue, ...values.slice(...innerBounds), endValue]),
     starts: undefined,
   };
 };

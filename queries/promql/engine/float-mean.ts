@@ -1,6 +1,6 @@
 import { KahanSum } from '../histograms/kahan.ts';
 
-/** Mean as sum divided by count; once the sum would be infinite, as an incremental mean. */
+/** Computes a mean as the sum divided by the count, or incrementally once the sum would be infinite. */
 export class FloatMean {
   readonly #sum: KahanSum;
   #count = 1;

@@ -15,15 +15,15 @@ export class GroupIndex {
 
   /** Returns the group number of a series. */
   indexOf(labels: LabelSet): number {
-    const groupLabels = this.#groupLabels(labels);
-    const known = this.#byKey.get(groupLabels.key);
-    if (known !== undefined) return known;
+    const groupLabels = this.#getGroupLabels(labels);
+    const groupIndex = this.#byKey.get(groupLabels.key);
+    if (groupIndex !== undefined) return groupIndex;
     this.#byKey.set(groupLabels.key, this.labels.length);
     this.labels.push(groupLabels);
     return this.labels.length - 1;
   }
 
-  #groupLabels(labels: LabelSet): LabelSet {
+  #getGroupLabels(labels: LabelSet): LabelSet {
     if (this.#without) return labels.without(this.#grouping);
     return this.#grouping.length === 0 ? LabelSet.empty : labels.pick(this.#grouping);
   }

@@ -1,4 +1,4 @@
-/** A heap with the smallest element on top. It moves elements like Go's heap, so ties resolve as in Prometheus. */
+/** A heap with the smallest element on top. It moves elements like Go's heap, so ties are resolved as in Prometheus. */
 export class Heap<T> {
   readonly items: T[] = [];
   readonly #isLess: (left: T, right: T) => boolean;
@@ -24,23 +24,23 @@ export class Heap<T> {
   }
 
   #moveUp(from: number): void {
-    for (let at = from; at > 0; ) {
-      const parent = (at - 1) >> 1;
-      if (!this.#isLess(this.items[at] as T, this.items[parent] as T)) return;
-      this.#swap(at, parent);
-      at = parent;
+    for (let index = from; index > 0; ) {
+      const parent = (index - 1) >> 1;
+      if (!this.#isLess(this.items[index] as T, this.items[parent] as T)) return;
+      this.#swap(index, parent);
+      index = parent;
     }
   }
 
   #moveDown(): void {
     const { items } = this;
-    for (let at = 0; ; ) {
-      let child = 2 * at + 1;
+    for (let index = 0; ; ) {
+      let child = 2 * index + 1;
       if (child >= items.length) return;
       if (child + 1 < items.length && this.#isLess(items[child + 1] as T, items[child] as T)) child++;
-      if (!this.#isLess(items[child] as T, items[at] as T)) return;
-      this.#swap(at, child);
-      at = child;
+      if (!this.#isLess(items[child] as T, items[index] as T)) return;
+      this.#swap(index, child);
+      index = child;
     }
   }
 }

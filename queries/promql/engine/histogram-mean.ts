@@ -1,7 +1,7 @@
 import { type Addition, HistogramSum } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 
-/** Mean of histograms as sum divided by count; once a sum would be infinite, as an incremental mean. */
+/** Computes the mean of histograms as the sum divided by the count, or incrementally once a sum would be infinite. */
 export class HistogramMean {
   #sum: HistogramSum;
   #count = 1;

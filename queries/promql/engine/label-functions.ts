@@ -21,9 +21,9 @@ const expandTemplate = (
   groups: readonly (string | undefined)[],
   names: Readonly<Record<string, number>>,
 ): string[] =>
-  Array.from(template.matchAll(templatePattern), ([whole, short, braced]) => {
-    const name = short ?? braced;
-    if (name === undefined) return whole === '$$' ? '$' : whole;
+  Array.from(template.matchAll(templatePattern), ([token, plainName, bracedName]) => {
+    const name = plainName ?? bracedName;
+    if (name === undefined) return token === '$$' ? '$' : token;
     const number = /^\d+$/.test(name) ? Number(name) : names[name];
     return number === undefined ? '' : (groups[number] ?? '');
   });
@@ -45,7 +45,10 @@ const setLabel = (
 ): Row => {
   const characters = texts.reduce((sum, text) => sum + text.length + separator.length, 0) - separator.length;
   counts.reserveLabel(label, characters);
-  return row.relabeled(row.labels.with(label, texts.join(separator)), label === '__name__' ? false : row.dropName);
+  return row.withLabels(
+    row.labels.with(label, texts.join(separator)),
+    label === '__name__' ? false : row.shouldDropName,
+  );
 };
 
 /** `label_replace(v, dst, replacement, src, regex)`. */
@@ -60,7 +63,10 @@ export const evaluateLabelReplace = (evaluation: Evaluation, { args }: Call): Ro
       rows.push(row);
       continue;
     }
-    const groups = Array.from({ length: match.groupCount() + 1 }, (_, at) => match.group(at) ?? undefined);
+    const groups = Array.from(
+      { length: match.groupCount() + 1 },
+      (_, groupIndex) => match.group(groupIndex) ?? undefined,
+    );
     rows.push(setLabel(evaluation, row, target, { texts: expandTemplate(replacement, groups, regex.namedGroups()) }));
   }
   return mergeRows(rows);

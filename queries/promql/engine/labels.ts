@@ -19,7 +19,7 @@ export class LabelSet {
 
   static from(labels: Labels): LabelSet {
     const names = Object.keys(labels).filter((name) => labels[name] !== '');
-    if (names.some((name, at) => at > 0 && name < (names[at - 1] as string))) names.sort();
+    if (names.some((name, index) => index > 0 && name < (names[index - 1] as string))) names.sort();
     return new LabelSet(
       names,
       names.map((name) => labels[name] as string),
@@ -27,13 +27,13 @@ export class LabelSet {
   }
 
   get key(): string {
-    this.#key ??= this.names.map((name, at) => `${name}\u0000${this.values[at]}`).join('\u0001');
+    this.#key ??= this.names.map((name, index) => `${name}\u0000${this.values[index]}`).join('\u0001');
     return this.#key;
   }
 
   get(name: string): string {
-    const at = this.names.indexOf(name);
-    return at < 0 ? '' : (this.values[at] as string);
+    const index = this.names.indexOf(name);
+    return index < 0 ? '' : (this.values[index] as string);
   }
 
   /** The labels without the metric's name, type and unit. */
@@ -60,44 +60,44 @@ export class LabelSet {
   }
 
   #filter(isIncluded: (name: string) => boolean): LabelSet {
-    const included = this.names.map(isIncluded);
+    const isIncludedByIndex = this.names.map(isIncluded);
     return new LabelSet(
-      this.names.filter((_, at) => included[at]),
-      this.values.filter((_, at) => included[at]),
+      this.names.filter((_, index) => isIncludedByIndex[index]),
+      this.values.filter((_, index) => isIncludedByIndex[index]),
     );
   }
 
   toRecord(): Record<string, string> {
-    return Object.fromEntries(this.names.map((name, at) => [name, this.values[at] as string]));
+    return Object.fromEntries(this.names.map((name, index) => [name, this.values[index] as string]));
   }
 
   /** Formats the labels as Prometheus does in messages. */
   toString(): string {
-    const each = this.names.map((name, at) => {
+    const labelTexts = this.names.map((name, index) => {
       const formattedName = unquotedNamePattern.test(name) ? name : quoteText(name);
-      return `${formattedName}=${quoteText(this.values[at] as string)}`;
+      return `${formattedName}=${quoteText(this.values[index] as string)}`;
     });
-    return `{${each.join(', ')}}`;
+    return `{${labelTexts.join(', ')}}`;
   }
 }
 
-/** Compares labels by name and value from the first one on: the order of Prometheus' answers. */
+/** Compares labels by name and value, starting with the first one: the order of Prometheus' results. */
 export const compareLabels = (left: LabelSet, right: LabelSet): number => {
   const length = Math.min(left.names.length, right.names.length);
-  for (let at = 0; at < length; at++) {
-    const name = compareText(left.names[at] as string, right.names[at] as string);
-    if (name !== 0) return name;
-    const value = compareText(left.values[at] as string, right.values[at] as string);
+  for (let index = 0; index < length; index++) {
+    const nameOrder = compareText(left.names[index] as string, right.names[index] as string);
+    if (nameOrder !== 0) return nameOrder;
+    const value = compareText(left.values[index] as string, right.values[index] as string);
     if (value !== 0) return value;
   }
   return left.names.length - right.names.length;
 };
 
 /** Sorts labeled items by their labels. */
-export const sortByLabels = <Labelled extends { readonly labels: Labels }>(all: Iterable<Labelled>): Labelled[] =>
-  Array.from(all, (one) => ({ one, labels: LabelSet.from(one.labels) }))
+export const sortByLabels = <Item extends { readonly labels: Labels }>(items: Iterable<Item>): Item[] =>
+  Array.from(items, (item) => ({ one: item, labels: LabelSet.from(item.labels) }))
     .sort((left, right) => compareLabels(left.labels, right.labels))
-    .map(({ one }) => one);
+    .map(({ one: item }) => item);
 
 const compareText = (left: string, right: string): number => {
   if (left === right) return 0;

@@ -19,18 +19,18 @@ export const groupSides = (
   right: Iterable<Row>,
   matching: Matching,
 ): { left: OperandSide; right: OperandSide; groups: number } => {
-  const numbers = new Map<string, number>();
+  const groupNumbers = new Map<string, number>();
   const toSide = (rows: readonly Row[]): OperandSide => {
     const groups = Int32Array.from(rows, ({ labels }) => {
       const { key } = selectMatchingLabels(labels, matching);
-      const known = numbers.get(key) ?? numbers.size;
-      numbers.set(key, known);
-      return known;
+      const groupNumber = groupNumbers.get(key) ?? groupNumbers.size;
+      groupNumbers.set(key, groupNumber);
+      return groupNumber;
     });
     return { rows, groups };
   };
   const sides = { left: toSide([...left]), right: toSide([...right]) };
-  return { ...sides, groups: numbers.size };
+  return { ...sides, groups: groupNumbers.size };
 };
 
 /** Finds the row of each group at a step, -1 for none. Two rows in one group are ambiguous. */
@@ -41,21 +41,21 @@ export const findRowOfGroups = (
   matching: Matching,
 ): void => {
   rowByGroup.fill(-1);
-  for (const [at, row] of rows.entries()) {
+  for (const [rowIndex, row] of rows.entries()) {
     if (row.kinds[step] === absent) continue;
-    const group = groups[at] as number;
-    const other = rowByGroup[group] as number;
-    if (other >= 0) throw duplicateError(row.labels, (rows[other] as Row).labels, matching);
-    rowByGroup[group] = at;
+    const group = groups[rowIndex] as number;
+    const otherRowIndex = rowByGroup[group] as number;
+    if (otherRowIndex >= 0) throw createDuplicateError(row.labels, (rows[otherRowIndex] as Row).labels, matching);
+    rowByGroup[group] = rowIndex;
   }
 };
 
-const duplicateError = (left: LabelSet, right: LabelSet, matching: Matching): Error => {
+const createDuplicateError = (left: LabelSet, right: LabelSet, matching: Matching): Error => {
   const side = matching.card === 'one-to-many' ? 'left' : 'right';
   const group = selectMatchingLabels(left, matching);
-  const both = [String(left), String(right)].sort().join(', ');
+  const labelTexts = [String(left), String(right)].sort().join(', ');
   return new PromqlExecutionError(
-    `found duplicate series for the match group ${group} on the ${side} hand-side of the operation: [${both}];many-to-many matching not allowed: matching labels must be unique on one side`,
+    `found duplicate series for the match group ${group} on the ${side} hand-side of the operation: [${labelTexts}];many-to-many matching not allowed: matching labels must be unique on one side`,
   );
 };
 

@@ -10,7 +10,7 @@ import type {
   VectorSelector,
 } from '../syntax/tree.ts';
 import { visitExpressions } from '../syntax/tree.ts';
-import { infoMatchers, sharedReference } from './added-labels.ts';
+import { findSharedReference, getInfoMatchers } from './added-labels.ts';
 
 /** Times of a query. An instant query starts and ends at the same time, with step 0. */
 export interface QueryWindow {
@@ -35,48 +35,51 @@ const bucketFunctions = new Set(
 );
 
 /**
- * Returns whether the functions around a selector need no buckets, only counts and sums. They are checked from the
- * inside out.
+ * Returns whether the functions around a selector only need counts and sums, and no buckets. The innermost function
+ * is checked first.
  */
 const needsCountsOnly = (path: readonly Expression[]): boolean => {
-  let counts = false;
+  let hasCountFunction = false;
   for (const node of path.toReversed()) {
     if (node.kind === 'subquery') return false;
     if (node.kind === 'binary' && (node.operator === '</' || node.operator === '>/')) return false;
     if (node.kind !== 'call') continue;
     if (bucketFunctions.has(node.signature.name)) return false;
-    counts ||= countFunctions.has(node.signature.name);
+    hasCountFunction ||= countFunctions.has(node.signature.name);
   }
-  return counts;
+  return hasCountFunction;
 };
 
 /** Functions whose result depends on the time of the step, unlike their arguments. */
-const timeDependent = new Set(
+const timeDependentFunctions = new Set(
   'days_in_month day_of_month day_of_week day_of_year end hour minute month year predict_linear range start step time timestamp'.split(
     ' ',
   ),
 );
 
-const numberNode = (place: { start: number; end: number }, value: number): Expression => ({
+const createNumberNode = (position: { start: number; end: number }, value: number): Expression => ({
   kind: 'number',
   value,
   duration: false,
-  start: place.start,
-  end: place.end,
+  start: position.start,
+  end: position.end,
 });
 
-/** A prepared part: whether it is equal at every step, and whether evaluating it only once saves time. */
-interface Prepared {
+/**
+ * A prepared part of an expression, with whether its value is the same at every step, and whether evaluating it once
+ * saves time.
+ */
+interface PreparedExpression {
   readonly node: Expression;
   readonly isConstant: boolean;
   readonly shouldEvaluateOnce: boolean;
 }
 
-const toEvaluatedOnce = ({ node, shouldEvaluateOnce: worth }: Prepared): Expression =>
-  worth ? { kind: 'once', inner: node, start: node.start, end: node.end } : node;
+const wrapIfConstant = ({ node, shouldEvaluateOnce: worth }: PreparedExpression): Expression =>
+  worth ? { kind: 'once', innerPath: node, start: node.start, end: node.end } : node;
 
-const withoutParentheses = (node: Expression): Expression =>
-  node.kind === 'parentheses' ? withoutParentheses(node.inner) : node;
+const removeParentheses = (node: Expression): Expression =>
+  node.kind === 'parentheses' ? removeParentheses(node.innerPath) : node;
 
 /** Resolves durations, `@` and functions of the query's times, and finds parts that are equal at every step. */
 class ExpressionPreparer {
@@ -86,26 +89,26 @@ class ExpressionPreparer {
     this.#window = window;
   }
 
-  prepare(node: Expression): Prepared {
+  prepare(node: Expression): PreparedExpression {
     switch (node.kind) {
       case 'selector': {
         const selector: VectorSelector = { ...node, ...this.#resolveShift(node) };
         return { node: selector, isConstant: selector.at !== undefined, shouldEvaluateOnce: selector.at !== undefined };
       }
       case 'range':
-        return this.#range(node);
+        return this.#prepareRange(node);
       case 'subquery':
-        return this.#subquery(node);
+        return this.#prepareSubquery(node);
       case 'call':
-        return this.#call(node);
+        return this.#prepareCall(node);
       case 'aggregation':
-        return this.#aggregation(node);
+        return this.#prepareAggregation(node);
       case 'binary':
-        return this.#binary(node);
+        return this.#prepareBinary(node);
       case 'unary':
       case 'parentheses': {
-        const { node: inner, isConstant, shouldEvaluateOnce: worth } = this.prepare(node.inner);
-        return { node: { ...node, inner }, isConstant, shouldEvaluateOnce: worth };
+        const { node: innerPath, isConstant, shouldEvaluateOnce: worth } = this.prepare(node.innerPath);
+        return { node: { ...node, innerPath }, isConstant, shouldEvaluateOnce: worth };
       }
       default:
         return { node, isConstant: true, shouldEvaluateOnce: false };
@@ -114,96 +117,104 @@ class ExpressionPreparer {
 
   #resolveShift(node: VectorSelector | Subquery): TimeShift {
     const { startMs, endMs } = this.#window;
-    const edges = { start: startMs, end: endMs };
-    const at = typeof node.at === 'string' ? edges[node.at] : node.at;
-    const offsetMs = node.offsetExpression === undefined ? node.offsetMs : this.#duration(node.offsetExpression, true);
+    const timesByName = { start: startMs, end: endMs };
+    const at = typeof node.at === 'string' ? timesByName[node.at] : node.at;
+    const offsetMs =
+      node.offsetExpression === undefined ? node.offsetMs : this.#resolveDuration(node.offsetExpression, true);
     return { offsetMs, offsetExpression: undefined, at };
   }
 
-  #range(node: MatrixSelector): Prepared {
+  #prepareRange(node: MatrixSelector): PreparedExpression {
     const { node: selector, isConstant } = this.prepare(node.selector);
-    const rangeMs = node.rangeExpression === undefined ? node.rangeMs : this.#duration(node.rangeExpression, false);
+    const rangeMs =
+      node.rangeExpression === undefined ? node.rangeMs : this.#resolveDuration(node.rangeExpression, false);
     return { node: { ...node, selector, rangeMs }, isConstant, shouldEvaluateOnce: false };
   }
 
-  #subquery(node: Subquery): Prepared {
-    const prepared = this.prepare(node.inner);
-    const stepMs = node.stepExpression === undefined ? node.stepMs : this.#duration(node.stepExpression, false);
-    const rangeMs = node.rangeExpression === undefined ? node.rangeMs : this.#duration(node.rangeExpression, false);
+  #prepareSubquery(node: Subquery): PreparedExpression {
+    const preparedInner = this.prepare(node.innerPath);
+    const stepMs = node.stepExpression === undefined ? node.stepMs : this.#resolveDuration(node.stepExpression, false);
+    const rangeMs =
+      node.rangeExpression === undefined ? node.rangeMs : this.#resolveDuration(node.rangeExpression, false);
     const shift = this.#resolveShift(node);
-    const inner = prepared.isConstant ? toEvaluatedOnce({ ...prepared, shouldEvaluateOnce: true }) : prepared.node;
+    const innerPath = preparedInner.isConstant
+      ? wrapIfConstant({ ...preparedInner, shouldEvaluateOnce: true })
+      : preparedInner.node;
     return {
-      node: { ...node, ...shift, inner, stepMs, rangeMs },
+      node: { ...node, ...shift, innerPath, stepMs, rangeMs },
       isConstant: shift.at !== undefined,
       shouldEvaluateOnce: false,
     };
   }
 
-  #call(node: Call): Prepared {
+  #prepareCall(node: Call): PreparedExpression {
     const { name } = node.signature;
     const { startMs, endMs, stepMs } = this.#window;
     if (name === 'start')
-      return { node: numberNode(node, startMs / 1000), isConstant: true, shouldEvaluateOnce: false };
-    if (name === 'end') return { node: numberNode(node, endMs / 1000), isConstant: true, shouldEvaluateOnce: false };
+      return { node: createNumberNode(node, startMs / 1000), isConstant: true, shouldEvaluateOnce: false };
+    if (name === 'end')
+      return { node: createNumberNode(node, endMs / 1000), isConstant: true, shouldEvaluateOnce: false };
     if (name === 'range')
-      return { node: numberNode(node, (endMs - startMs) / 1000), isConstant: true, shouldEvaluateOnce: false };
+      return { node: createNumberNode(node, (endMs - startMs) / 1000), isConstant: true, shouldEvaluateOnce: false };
     if (name === 'step')
       return {
-        node: numberNode(node, startMs === endMs ? 0 : stepMs / 1000),
+        node: createNumberNode(node, startMs === endMs ? 0 : stepMs / 1000),
         isConstant: true,
         shouldEvaluateOnce: false,
       };
-    const args = node.args.map((argument) => this.prepare(withoutParentheses(argument)));
-    const read = name === 'info' ? args.slice(0, 1) : args;
+    const args = node.args.map((argument) => this.prepare(removeParentheses(argument)));
+    const valueArguments = name === 'info' ? args.slice(0, 1) : args;
     const selectors = args.every((argument) => argument.isConstant && argument.node.kind === 'selector');
-    const shared = name !== 'info' || sharedReference(args[0]?.node as Expression) !== undefined;
+    const hasSharedReference = name !== 'info' || findSharedReference(args[0]?.node as Expression) !== undefined;
     const isConstant =
-      (!timeDependent.has(name) && read.every((argument) => argument.isConstant) && shared) ||
+      (!timeDependentFunctions.has(name) &&
+        valueArguments.every((argument) => argument.isConstant) &&
+        hasSharedReference) ||
       (name === 'timestamp' && selectors);
     const labels = name === 'info' ? args.slice(1).map((argument) => argument.node) : [];
     if (isConstant)
       return { node: { ...node, args: args.map((argument) => argument.node) }, isConstant, shouldEvaluateOnce: true };
     return {
-      node: { ...node, args: [...read.map(toEvaluatedOnce), ...labels] },
+      node: { ...node, args: [...valueArguments.map(wrapIfConstant), ...labels] },
       isConstant,
       shouldEvaluateOnce: false,
     };
   }
 
-  #aggregation(node: Expression & { kind: 'aggregation' }): Prepared {
-    const { node: inner, isConstant, shouldEvaluateOnce: worth } = this.prepare(withoutParentheses(node.inner));
-    const parameter = node.parameter && this.prepare(withoutParentheses(node.parameter)).node;
-    return { node: { ...node, inner, parameter }, isConstant, shouldEvaluateOnce: worth };
+  #prepareAggregation(node: Expression & { kind: 'aggregation' }): PreparedExpression {
+    const { node: innerPath, isConstant, shouldEvaluateOnce: worth } = this.prepare(removeParentheses(node.innerPath));
+    const parameter = node.parameter && this.prepare(removeParentheses(node.parameter)).node;
+    return { node: { ...node, innerPath, parameter }, isConstant, shouldEvaluateOnce: worth };
   }
 
-  #binary(node: Expression & { kind: 'binary' }): Prepared {
+  #prepareBinary(node: Expression & { kind: 'binary' }): PreparedExpression {
     const left = this.prepare(node.left);
     const right = this.prepare(node.right);
     if (left.isConstant && right.isConstant)
       return { node: { ...node, left: left.node, right: right.node }, isConstant: true, shouldEvaluateOnce: true };
     return {
-      node: { ...node, left: toEvaluatedOnce(left), right: toEvaluatedOnce(right) },
+      node: { ...node, left: wrapIfConstant(left), right: wrapIfConstant(right) },
       isConstant: false,
       shouldEvaluateOnce: false,
     };
   }
 
-  #duration(part: DurationPart, negative: boolean): number {
-    const seconds = this.#seconds(part);
+  #resolveDuration(part: DurationPart, allowsNegative: boolean): number {
+    const seconds = this.#computeSeconds(part);
     const fail = (problem: string): never => {
       throw new PromqlExecutionError(`${part.start}:${part.end}: ${problem}`);
     };
     if (!Number.isFinite(seconds)) fail('duration is NaN or infinite');
-    if (seconds <= 0 && !negative) fail('duration must be greater than 0');
+    if (seconds <= 0 && !allowsNegative) fail('duration must be greater than 0');
     if (Math.abs(seconds) > 2 ** 63 / 1e9) fail('duration is out of range');
     return Math.trunc(seconds * 1000);
   }
 
-  #seconds(part: DurationPart): number {
+  #computeSeconds(part: DurationPart): number {
     if (part.kind === 'number') return part.value;
     const { startMs, endMs, stepMs } = this.#window;
-    const left = part.left === undefined ? 0 : this.#seconds(part.left);
-    const right = part.right === undefined ? 0 : this.#seconds(part.right);
+    const left = part.left === undefined ? 0 : this.#computeSeconds(part.left);
+    const right = part.right === undefined ? 0 : this.#computeSeconds(part.right);
     if ((part.operator === '/' || part.operator === '%') && right === 0)
       throw new PromqlExecutionError(
         `${part.start}:${part.end}: ${part.operator === '/' ? 'division' : 'modulo'} by zero`,
@@ -250,15 +261,15 @@ const computeWindow = (
   path: readonly Expression[],
   reads: ReadTimes,
 ): { fromMs: number; toMs: number } => {
-  const around = combineSubqueries(path);
-  const start = around.at ?? window.startMs;
-  const end = around.at ?? window.endMs;
-  const fromMs = reads.at ?? start - around.offsetMs - around.rangeMs;
-  const toMs = reads.at ?? end - around.offsetMs;
+  const enclosing = combineSubqueries(path);
+  const start = enclosing.at ?? window.startMs;
+  const end = enclosing.at ?? window.endMs;
+  const fromMs = reads.at ?? start - enclosing.offsetMs - enclosing.rangeMs;
+  const toMs = reads.at ?? end - enclosing.offsetMs;
   return { fromMs: fromMs - reads.offsetMs - reads.beforeMs, toMs: toMs - reads.offsetMs + reads.afterMs };
 };
 
-const selectorReads = (node: VectorSelector, path: readonly Expression[], lookbackMs: number): ReadTimes => {
+const getSelectorReadTimes = (node: VectorSelector, path: readonly Expression[], lookbackMs: number): ReadTimes => {
   const outer = path.at(-1);
   const range = outer?.kind === 'range' ? outer.rangeMs : undefined;
   const extended = node.anchored || node.smoothed ? lookbackMs : 0;
@@ -278,17 +289,17 @@ const toSelection = (
 ): Selection | undefined => {
   if (node.kind === 'selector') {
     if (node.hasLabelsOnly) return undefined;
-    return { matchers: node.matchers, ...computeWindow(window, path, selectorReads(node, path, lookbackMs)) };
+    return { matchers: node.matchers, ...computeWindow(window, path, getSelectorReadTimes(node, path, lookbackMs)) };
   }
   if (node.kind !== 'call' || node.signature.name !== 'info') return undefined;
-  const { at, offsetMs } = sharedReference(node.args[0] as Expression) ?? { at: undefined, offsetMs: 0 };
+  const { at, offsetMs } = findSharedReference(node.args[0] as Expression) ?? { at: undefined, offsetMs: 0 };
   const reads = { at, offsetMs, beforeMs: lookbackMs, afterMs: 0 };
-  return { matchers: infoMatchers(node), ...computeWindow(window, path, reads) };
+  return { matchers: getInfoMatchers(node), ...computeWindow(window, path, reads) };
 };
 
 /** Plans the reads of an expression and their times. */
 export const planReads = (parsed: Expression, window: QueryWindow, lookbackMs: number): Plan => {
-  const expression = toEvaluatedOnce(new ExpressionPreparer(window).prepare(parsed));
+  const expression = wrapIfConstant(new ExpressionPreparer(window).prepare(parsed));
   const selections: Selection[] = [];
   const selectionNumbers = new Map<Expression, number>();
   const countsOnly = new Set<Expression>();

@@ -1,4 +1,4 @@
-/** Returns the quantile of values, which it sorts; between two values by linear interpolation. NaN sorts first. */
+/** Returns the quantile of values, with linear interpolation between two values. Sorts the array; NaN comes first. */
 export const computeValuesQuantile = (quantile: number, values: number[]): number => {
   if (values.length === 0 || Number.isNaN(quantile)) return Number.NaN;
   if (quantile < 0) return Number.NEGATIVE_INFINITY;

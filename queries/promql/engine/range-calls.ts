@@ -1,18 +1,18 @@
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { Call, Expression, MatrixSelector, Subquery, VectorSelector } from '../syntax/tree.ts';
 import { changeFunctions } from './changes.ts';
-import { type Evaluation, referenceTime } from './context.ts';
+import { type Evaluation, getReferenceTime } from './context.ts';
 import { LabelSet } from './labels.ts';
-import { overTime } from './over-time.ts';
+import { overTimeFunctions } from './over-time.ts';
 import { rates } from './rate.ts';
-import { absent, duplicateLabelsMessage, Row, type Steps, stepTimeMs } from './rows.ts';
+import { absent, duplicateLabelsMessage, getStepTimeMs, Row, type Steps } from './rows.ts';
 import { cellsPerSample, rowToSamples, type Samples, toSamples } from './samples.ts';
 import { trends } from './trends.ts';
 import { type RangeCall, type RangeFunction, Window } from './window.ts';
 
 const rangeFunctions: Readonly<Record<string, RangeFunction>> = {
   ...rates,
-  ...overTime,
+  ...overTimeFunctions,
   ...changeFunctions,
   ...trends,
 };
@@ -44,10 +44,12 @@ const getReferenceNode = (range: MatrixSelector | Subquery): VectorSelector | Su
   range.kind === 'subquery' ? range : (range.selector as VectorSelector);
 
 const requireSupportedModifier = (name: string, call: RangeCall): void => {
-  const word = call.anchored ? 'anchored' : 'smoothed';
-  const safe = call.anchored ? anchoredFunctions : smoothedFunctions;
-  if ((call.anchored || call.smoothed) && !safe.includes(name))
-    throw new PromqlExecutionError(`${word} modifier can only be used with: ${safe.join(', ')} - not with ${name}`);
+  const modifier = call.isAnchored ? 'anchored' : 'smoothed';
+  const supportedFunctions = call.isAnchored ? anchoredFunctions : smoothedFunctions;
+  if ((call.isAnchored || call.isSmoothed) && !supportedFunctions.includes(name))
+    throw new PromqlExecutionError(
+      `${modifier} modifier can only be used with: ${supportedFunctions.join(', ')} - not with ${name}`,
+    );
 };
 
 const buildRangeCall = (evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery): RangeCall => {
@@ -56,11 +58,11 @@ const buildRangeCall = (evaluation: Evaluation, node: Call, range: MatrixSelecto
   return {
     annotations: evaluation.annotations,
     // Prometheus replaces a subquery by a selector without a position, so annotations refer to the start.
-    place: first.kind === 'subquery' ? { start: 0, end: 0 } : first,
+    position: first.kind === 'subquery' ? { start: 0, end: 0 } : first,
     rangeMs: range.rangeMs,
-    anchored: selector?.anchored ?? false,
-    smoothed: selector?.smoothed ?? false,
-    startTimes:
+    isAnchored: selector?.anchored ?? false,
+    isSmoothed: selector?.smoothed ?? false,
+    usesStartTimes:
       evaluation.options.startTimestamps && ['rate', 'irate', 'increase', 'resets'].includes(node.signature.name),
   };
 };
@@ -90,9 +92,9 @@ class RangeEvaluation {
   evaluateSeries(samples: Samples): Row {
     const { steps, options, counts } = this.#evaluation;
     counts.reserveCells(steps.count);
-    const drop = !this.#preservesName || samples.dropName;
-    const labels = drop && !options.delayedNameRemoval ? samples.labels.withoutMetadata : samples.labels;
-    const row = Row.empty(labels, steps.count, drop);
+    const shouldDropName = !this.#preservesName || samples.dropName;
+    const labels = shouldDropName && !options.delayedNameRemoval ? samples.labels.withoutMetadata : samples.labels;
+    const row = Row.empty(labels, steps.count, shouldDropName);
     const window = new Window(samples);
     for (let step = 0; step < steps.count; step++) this.#evaluateStep(window, row, step, steps);
     counts.retain(this.#heldSamples);
@@ -103,17 +105,17 @@ class RangeEvaluation {
 
   #evaluateStep(window: Window, row: Row, step: number, steps: Steps): void {
     const { counts, options } = this.#evaluation;
-    const { anchored, smoothed } = this.#call;
-    window.timeMs = stepTimeMs(steps, step);
-    window.rangeEnd = referenceTime(getReferenceNode(this.#range), window.timeMs);
+    const { isAnchored, isSmoothed } = this.#call;
+    window.timeMs = getStepTimeMs(steps, step);
+    window.rangeEnd = getReferenceTime(getReferenceNode(this.#range), window.timeMs);
     window.rangeStart = window.rangeEnd - this.#range.rangeMs;
-    const before = anchored || smoothed ? options.lookbackMs : 0;
-    window.moveTo(window.rangeStart - before, window.rangeEnd + (smoothed ? options.lookbackMs : 0));
+    const before = isAnchored || isSmoothed ? options.lookbackMs : 0;
+    window.moveTo(window.rangeStart - before, window.rangeEnd + (isSmoothed ? options.lookbackMs : 0));
     if (window.isEmpty) return;
-    const size = window.sampleCount;
-    counts.read(size, step);
-    counts.updatePeak(size + this.#heldSamples);
-    for (const [at, scalar] of this.#scalars.entries()) window.args[at] = scalar[step] as number;
+    const sampleCount = window.sampleCount;
+    counts.read(sampleCount, step);
+    counts.updatePeak(sampleCount + this.#heldSamples);
+    for (const [argumentIndex, scalar] of this.#scalars.entries()) window.args[argumentIndex] = scalar[step] as number;
     const value = this.#function(window, this.#call);
     if (value === undefined) return;
     row.setValue(step, value);
@@ -131,41 +133,45 @@ class RangeEvaluation {
       if (type !== 'counter' && type !== 'histogram')
         annotations.addInfo(
           `metric might not be a counter, __type__ label is not set to "counter" or "histogram", got "${type}": "${name}"`,
-          this.#call.place,
+          this.#call.position,
         );
     } else if (!/_(?:total|sum|count|bucket)$/.test(name))
       annotations.addInfo(
         `metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "${name}"`,
-        this.#call.place,
+        this.#call.position,
       );
   }
 }
 
 /** Yields the rows of a range function: each series is read, evaluated at the steps, and released. */
-export function* rangeRows(evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery): Iterable<Row> {
+export function* evaluateRangeCall(
+  evaluation: Evaluation,
+  node: Call,
+  range: MatrixSelector | Subquery,
+): Iterable<Row> {
   const call = new RangeEvaluation(evaluation, node, range);
-  const unchecked = evaluation.options.delayedNameRemoval || node.signature.name === 'absent_over_time';
-  const seen = unchecked ? undefined : new Set<string>();
+  const allowsDuplicates = evaluation.options.delayedNameRemoval || node.signature.name === 'absent_over_time';
+  const seenKeys = allowsDuplicates ? undefined : new Set<string>();
   for (const samples of iterateSamples(evaluation, range)) {
     const row = call.evaluateSeries(samples);
     if (row.isEmpty) continue;
-    if (seen?.has(row.labels.key)) throw new PromqlExecutionError(duplicateLabelsMessage);
-    seen?.add(row.labels.key);
+    if (seenKeys?.has(row.labels.key)) throw new PromqlExecutionError(duplicateLabelsMessage);
+    seenKeys?.add(row.labels.key);
     yield row;
   }
 }
 
 /** Returns the labels that a selector matches by equality, for `absent` and `absent_over_time`. */
-export const equalityLabels = (node: Expression | undefined): LabelSet => {
+export const collectEqualityLabels = (node: Expression | undefined): LabelSet => {
   const selector = node?.kind === 'range' ? node.selector : node;
   if (selector?.kind !== 'selector') return LabelSet.empty;
   const labels: Record<string, string> = {};
-  const known = new Set<string>();
+  const knownNames = new Set<string>();
   for (const { name, op, value } of selector.matchers) {
     if (name === '__name__') continue;
-    if (op === '=' && !known.has(name)) {
+    if (op === '=' && !knownNames.has(name)) {
       labels[name] = value;
-      known.add(name);
+      knownNames.add(name);
     } else delete labels[name];
   }
   return LabelSet.from(labels);
@@ -174,9 +180,10 @@ export const equalityLabels = (node: Expression | undefined): LabelSet => {
 /** Returns one row with 1 at each step where none of the rows has a value. */
 export const evaluateAbsent = (evaluation: Evaluation, rows: Iterable<Row>, labels: LabelSet): Row[] => {
   const row = Row.empty(labels, evaluation.steps.count, true);
-  const found = new Uint8Array(evaluation.steps.count);
+  const hasValueByStep = new Uint8Array(evaluation.steps.count);
   for (const { kinds } of rows)
-    for (let step = 0; step < found.length; step++) found[step] = (found[step] as number) | (kinds[step] as number);
-  for (let step = 0; step < found.length; step++) if (found[step] === absent) row.set(step, 1);
+    for (let step = 0; step < hasValueByStep.length; step++)
+      hasValueByStep[step] = (hasValueByStep[step] as number) | (kinds[step] as number);
+  for (let step = 0; step < hasValueByStep.length; step++) if (hasValueByStep[step] === absent) row.set(step, 1);
   return row.isEmpty ? [] : [row];
 };

@@ -1,23 +1,27 @@
-import { combine, HistogramSum, IncompatibleHistograms, reduceSchema } from '../histograms/arithmetic.ts';
+import { combine, HistogramSum, IncompatibleHistogramsError, reduceSchema } from '../histograms/arithmetic.ts';
 import { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
-import { computeExtendedRate, extendedHistogramRate } from './extended-rate.ts';
+import { computeExtendedHistogramRate, computeExtendedRate } from './extended-rate.ts';
 import { hasOverlappingStart, type RangeCall, type RangeFunction, type Window, wasCounterReset } from './window.ts';
 
 export interface RateKind {
-  readonly counter: boolean;
-  readonly perSecond: boolean;
+  readonly isCounter: boolean;
+  readonly isPerSecond: boolean;
 }
 
-/** Returns an increase plus the counts before each reset, added in sequence like Prometheus. */
+/** Adds the counts before each reset to an increase, in the same order as Prometheus. */
 const addCountsBeforeResets = (increase: number, window: Window, call: RangeCall): number => {
-  if (call.startTimes) return addResetsByStartTime(increase, window, call);
+  if (call.usesStartTimes) return addResetsByStartTime(increase, window, call);
   const { decreases } = window.samples;
   let sum = increase;
-  for (let at = findFirstDecrease(decreases, window.from); at < decreases.length; at++) {
-    const place = decreases[at] as number;
-    if (place >= window.to) break;
-    sum += window.value(place - 1);
+  for (
+    let decreaseIndex = findFirstDecrease(decreases, window.from);
+    decreaseIndex < decreases.length;
+    decreaseIndex++
+  ) {
+    const index = decreases[decreaseIndex] as number;
+    if (index >= window.to) break;
+    sum += window.value(index - 1);
   }
   return sum;
 };
@@ -36,17 +40,17 @@ const findFirstDecrease = (falls: Int32Array, from: number): number => {
 
 const addResetsByStartTime = (rise: number, window: Window, call: RangeCall): number => {
   let sum = rise;
-  let warned = false;
-  for (let place = window.from + 1; place < window.to; place++) {
-    const previousStart = window.start(place - 1);
-    const previousTime = window.time(place - 1);
-    if (!warned && hasOverlappingStart(previousStart, previousTime, window.start(place))) {
-      call.annotations.overlap(window.samples.name, call.place);
-      warned = true;
+  let hasWarned = false;
+  for (let index = window.from + 1; index < window.to; index++) {
+    const previousStart = window.start(index - 1);
+    const previousTime = window.time(index - 1);
+    if (!hasWarned && hasOverlappingStart(previousStart, previousTime, window.start(index))) {
+      call.annotations.addOverlap(window.samples.name, call.position);
+      hasWarned = true;
     }
-    const fell = window.value(place) < window.value(place - 1);
-    if (fell || wasCounterReset(previousStart, previousTime, window.start(place), window.time(place)))
-      sum += window.value(place - 1);
+    const hasDecreased = window.value(index) < window.value(index - 1);
+    if (hasDecreased || wasCounterReset(previousStart, previousTime, window.start(index), window.time(index)))
+      sum += window.value(index - 1);
   }
   return sum;
 };
@@ -58,12 +62,12 @@ interface Extent {
   readonly count: number;
   /** Start time of the counter, if it is within the range. */
   readonly start: number | undefined;
-  /** First value of a counter, which with the difference determines when it was 0; NaN for a gauge. */
+  /** First value of a counter. Together with the difference, it determines when the counter was 0; NaN for a gauge. */
   readonly value: number;
   readonly rise: number;
 }
 
-const extrapolationFactor = (window: Window, call: RangeCall, kind: RateKind, extent: Extent): number => {
+const computeExtrapolationFactor = (window: Window, call: RangeCall, kind: RateKind, extent: Extent): number => {
   const { first, last, count, start } = extent;
   const average = count > 1 ? (last - first) / 1000 / (count - 1) : 0;
   const threshold = average * 1.1;
@@ -76,34 +80,35 @@ const extrapolationFactor = (window: Window, call: RangeCall, kind: RateKind, ex
   } else {
     if (toStart >= threshold) toStart = average / 2;
     // A counter cannot be negative: extrapolation stops where its line crosses 0.
-    if (kind.counter && extent.rise > 0 && extent.value >= 0)
+    if (kind.isCounter && extent.rise > 0 && extent.value >= 0)
       toStart = Math.min(toStart, interval * (extent.value / extent.rise));
   }
   if (toEnd >= threshold) toEnd = average / 2;
   const factor = interval === 0 ? 1 : (interval + toStart + toEnd) / interval;
-  return kind.perSecond ? factor / (call.rangeMs / 1000) : factor;
+  return kind.isPerSecond ? factor / (call.rangeMs / 1000) : factor;
 };
 
-const startTimeInRange = (window: Window, start: number, first: number): number | undefined =>
+const getStartTimeInRange = (window: Window, start: number, first: number): number | undefined =>
   start !== 0 && start > window.rangeStart && start < first ? start : undefined;
 
-const floatRate = (window: Window, call: RangeCall, kind: RateKind): number | undefined => {
+const computeFloatRate = (window: Window, call: RangeCall, kind: RateKind): number | undefined => {
   const { from, to } = window;
   const first = window.time(from);
-  const start = kind.counter && call.startTimes ? startTimeInRange(window, window.start(from), first) : undefined;
+  const start =
+    kind.isCounter && call.usesStartTimes ? getStartTimeInRange(window, window.start(from), first) : undefined;
   if (to - from < 2 && start === undefined) return undefined;
   let rise = window.value(to - 1) - window.value(from);
-  if (kind.counter) rise = addCountsBeforeResets(rise, window, call);
+  if (kind.isCounter) rise = addCountsBeforeResets(rise, window, call);
   if (start !== undefined) rise += window.value(from);
   const extent = { first, last: window.time(to - 1), count: to - from, start, value: window.value(from), rise };
-  return rise * extrapolationFactor(window, call, kind, extent);
+  return rise * computeExtrapolationFactor(window, call, kind, extent);
 };
 
-const histogramRate = (window: Window, call: RangeCall, kind: RateKind): Histogram | undefined => {
+const computeHistogramRate = (window: Window, call: RangeCall, kind: RateKind): Histogram | undefined => {
   const { histogramFrom: from, histogramTo: to } = window;
   const first = window.histogramTime(from);
   const start =
-    kind.counter && call.startTimes ? startTimeInRange(window, window.histogramStart(from), first) : undefined;
+    kind.isCounter && call.usesStartTimes ? getStartTimeInRange(window, window.histogramStart(from), first) : undefined;
   if (to - from < 2 && start === undefined) return undefined;
   const value = window.histogram(from);
   let rise = to - from > 1 ? tryHistogramIncrease(window, call, kind) : undefined;
@@ -111,64 +116,70 @@ const histogramRate = (window: Window, call: RangeCall, kind: RateKind): Histogr
   if (start !== undefined) rise = rise === undefined ? value.copy() : combine(rise, value, 1).result;
   const counts = { value: value.count, rise: rise?.count ?? 0 };
   const extent = { first, last: window.histogramTime(to - 1), count: to - from, start, ...counts };
-  return rise?.scale(extrapolationFactor(window, call, kind, extent));
+  return rise?.scale(computeExtrapolationFactor(window, call, kind, extent));
 };
 
 const tryHistogramIncrease = (window: Window, call: RangeCall, kind: RateKind): Histogram | undefined => {
   try {
-    return histogramIncrease(window, call, kind);
+    return computeHistogramIncrease(window, call, kind);
   } catch (error) {
-    if (!(error instanceof IncompatibleHistograms)) throw error;
-    call.annotations.mixedSchemas(window.samples.name, call.place);
+    if (!(error instanceof IncompatibleHistogramsError)) throw error;
+    call.annotations.addMixedSchemas(window.samples.name, call.position);
     return undefined;
   }
 };
 
-const emptyLike = (like: Histogram): Histogram =>
-  Object.assign(new Histogram(), { schema: like.schema, bounds: like.bounds });
+const createEmptyHistogram = (template: Histogram): Histogram =>
+  Object.assign(new Histogram(), { schema: template.schema, bounds: template.bounds });
 
-const wasResetAt = (window: Window, call: RangeCall, place: number, previous: Histogram): boolean =>
-  (call.startTimes &&
+const wasResetAt = (window: Window, call: RangeCall, index: number, previous: Histogram): boolean =>
+  (call.usesStartTimes &&
     wasCounterReset(
-      window.histogramStart(place - 1),
-      window.histogramTime(place - 1),
-      window.histogramStart(place),
-      window.histogramTime(place),
+      window.histogramStart(index - 1),
+      window.histogramTime(index - 1),
+      window.histogramStart(index),
+      window.histogramTime(index),
     )) ||
-  wasReset(window.histogram(place), previous);
+  wasReset(window.histogram(index), previous);
 
-const histogramIncrease = (window: Window, call: RangeCall, kind: RateKind): Histogram => {
+const computeHistogramIncrease = (window: Window, call: RangeCall, kind: RateKind): Histogram => {
   const { histogramFrom: from, histogramTo: to, samples } = window;
   const first = window.histogram(from);
   const last = window.histogram(to - 1);
   const second = window.histogram(from + 1);
-  const all = window.histograms.slice(from, to);
-  if (kind.counter && all.some(({ hint }) => hint === 'gauge')) call.annotations.notCounter(samples.name, call.place);
+  const histogramsInRange = window.histograms.slice(from, to);
+  if (kind.isCounter && histogramsInRange.some(({ hint }) => hint === 'gauge'))
+    call.annotations.addNotCounter(samples.name, call.position);
   // After a reset between the first two samples, the first has no effect, not even its layout.
-  const base = kind.counter && wasResetAt(window, call, from + 1, first) ? emptyLike(second) : first;
-  if (last.custom !== base.custom) throw new IncompatibleHistograms();
-  const between = kind.counter ? all.slice(1, -1) : [];
-  if (between.some(({ custom }) => custom !== base.custom)) throw new IncompatibleHistograms();
-  const schema = Math.min(last.schema, base.schema, ...between.map((each) => each.schema));
-  const sum = new HistogramSum(last.custom ? last : reduceSchema(last, schema));
-  if (sum.add(base, -1).reconciled) call.annotations.reconciled('subtraction', call.place);
-  if (kind.counter) addResets(window, call, base, sum);
-  else if (first.hint !== 'gauge' || last.hint !== 'gauge') call.annotations.notGauge(samples.name, call.place);
+  const baseHistogram =
+    kind.isCounter && wasResetAt(window, call, from + 1, first) ? createEmptyHistogram(second) : first;
+  if (last.isCustom !== baseHistogram.isCustom) throw new IncompatibleHistogramsError();
+  const innerHistograms = kind.isCounter ? histogramsInRange.slice(1, -1) : [];
+  if (innerHistograms.some(({ isCustom }) => isCustom !== baseHistogram.isCustom))
+    throw new IncompatibleHistogramsError();
+  const schema = Math.min(last.schema, baseHistogram.schema, ...innerHistograms.map((each) => each.schema));
+  const sum = new HistogramSum(last.isCustom ? last : reduceSchema(last, schema));
+  if (sum.add(baseHistogram, -1).wereBoundsReconciled) call.annotations.addReconciled('subtraction', call.position);
+  if (kind.isCounter) addResets(window, call, baseHistogram, sum);
+  else if (first.hint !== 'gauge' || last.hint !== 'gauge') call.annotations.addNotGauge(samples.name, call.position);
   return sum.value(false).withHint('gauge').compact();
 };
 
-const addResets = (window: Window, call: RangeCall, base: Histogram, sum: HistogramSum): void => {
-  let previous = base;
-  let warned = !call.startTimes;
-  for (let place = window.histogramFrom + 1; place < window.histogramTo; place++) {
-    const previousTime = window.histogramTime(place - 1);
-    if (!warned && hasOverlappingStart(window.histogramStart(place - 1), previousTime, window.histogramStart(place))) {
-      call.annotations.overlap(window.samples.name, call.place);
-      warned = true;
+const addResets = (window: Window, call: RangeCall, baseHistogram: Histogram, sum: HistogramSum): void => {
+  let previous = baseHistogram;
+  let hasWarned = !call.usesStartTimes;
+  for (let index = window.histogramFrom + 1; index < window.histogramTo; index++) {
+    const previousTime = window.histogramTime(index - 1);
+    if (
+      !hasWarned &&
+      hasOverlappingStart(window.histogramStart(index - 1), previousTime, window.histogramStart(index))
+    ) {
+      call.annotations.addOverlap(window.samples.name, call.position);
+      hasWarned = true;
     }
-    if (wasResetAt(window, call, place, previous) && sum.add(previous).reconciled)
-      call.annotations.reconciled('addition', call.place);
-    previous = window.histogram(place);
+    if (wasResetAt(window, call, index, previous) && sum.add(previous).wereBoundsReconciled)
+      call.annotations.addReconciled('addition', call.position);
+    previous = window.histogram(index);
   }
 };
 
@@ -176,18 +187,18 @@ const createRateFunction =
   (kind: RateKind): RangeFunction =>
   (window, call) => {
     if (window.floatCount > 0 && window.histogramCount > 0) {
-      call.annotations.addMixedFloatsHistograms(window.samples.name, call.place);
+      call.annotations.addMixedFloatsHistograms(window.samples.name, call.position);
       return undefined;
     }
-    const extended = call.anchored || call.smoothed;
+    const isExtended = call.isAnchored || call.isSmoothed;
     if (window.histogramCount > 0)
-      return extended ? extendedHistogramRate(window, call, kind) : histogramRate(window, call, kind);
-    return extended ? computeExtendedRate(window, call, kind) : floatRate(window, call, kind);
+      return isExtended ? computeExtendedHistogramRate(window, call, kind) : computeHistogramRate(window, call, kind);
+    return isExtended ? computeExtendedRate(window, call, kind) : computeFloatRate(window, call, kind);
   };
 
 /** `rate`, `increase` and `delta`: the difference over a range, extrapolated to its ends. */
 export const rates: Readonly<Record<string, RangeFunction>> = {
-  rate: createRateFunction({ counter: true, perSecond: true }),
-  increase: createRateFunction({ counter: true, perSecond: false }),
-  delta: createRateFunction({ counter: false, perSecond: false }),
+  rate: createRateFunction({ isCounter: true, isPerSecond: true }),
+  increase: createRateFunction({ isCounter: true, isPerSecond: false }),
+  delta: createRateFunction({ isCounter: false, isPerSecond: false }),
 };

@@ -2,10 +2,10 @@ import { toNative } from '../histograms/histogram.ts';
 import type { Labels, NativeHistogram } from '../series.ts';
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import { type Expression, getValueType, type MatrixSelector } from '../syntax/tree.ts';
-import { type Evaluation, referenceTime } from './context.ts';
+import { type Evaluation, getReferenceTime } from './context.ts';
 import { extendPoints } from './extended-points.ts';
 import { compareLabels, type LabelSet } from './labels.ts';
-import { float, histogram, mergeRows, type Row, stepTimeMs } from './rows.ts';
+import { float, getStepTimeMs, histogram, mergeRows, type Row } from './rows.ts';
 import { type Samples, toSamples } from './samples.ts';
 import { Window } from './window.ts';
 
@@ -24,8 +24,8 @@ export interface MatrixSeries {
   readonly histograms: readonly NativeHistogram[];
 }
 
-/** Answer of a query. Vectors and scalars refer to the requested time. */
-export type Answer =
+/** Result of a query. Vectors and scalars refer to the requested time. */
+export type PromqlResult =
   | { readonly type: 'vector'; readonly timeMs: number; readonly elements: readonly VectorElement[] }
   | { readonly type: 'matrix'; readonly series: readonly MatrixSeries[] }
   | { readonly type: 'scalar'; readonly timeMs: number; readonly value: number }
@@ -34,9 +34,10 @@ export type Answer =
 /** Returns the rows with their final names. */
 const removeDroppedNames = (evaluation: Evaluation, rows: Iterable<Row>): Row[] => {
   if (!evaluation.options.delayedNameRemoval) return [...rows];
-  const named: Row[] = [];
-  for (const row of rows) named.push(row.dropName ? row.relabeled(row.labels.withoutMetadata, false) : row);
-  return mergeRows(named);
+  const renamedRows: Row[] = [];
+  for (const row of rows)
+    renamedRows.push(row.shouldDropName ? row.withLabels(row.labels.withoutMetadata, false) : row);
+  return mergeRows(renamedRows);
 };
 
 const toMatrixSeries = (
@@ -58,20 +59,20 @@ const countSteps = ({ kinds }: Row, kind: number): number => {
 };
 
 /** Returns a row without empty steps; hints are unchanged. */
-const rowToMatrixSeries = (row: Row, { steps, counts }: Pick<Evaluation, 'steps' | 'counts'>): MatrixSeries => {
-  const floats = countSteps(row, float);
-  const others = countSteps(row, histogram);
-  counts.reservePoints(floats + others);
-  const [times, values] = [new Float64Array(floats), new Float64Array(floats)];
-  const histogramTimes = new Float64Array(others);
+const toMatrixSeriesWithoutGaps = (row: Row, { steps, counts }: Pick<Evaluation, 'steps' | 'counts'>): MatrixSeries => {
+  const floatCount = countSteps(row, float);
+  const histogramCount = countSteps(row, histogram);
+  counts.reservePoints(floatCount + histogramCount);
+  const [times, values] = [new Float64Array(floatCount), new Float64Array(floatCount)];
+  const histogramTimes = new Float64Array(histogramCount);
   const histograms: NativeHistogram[] = [];
-  let at = 0;
+  let floatIndex = 0;
   for (let step = 0; step < steps.count; step++)
     if (row.kinds[step] === float) {
-      times[at] = stepTimeMs(steps, step);
-      values[at++] = row.values[step] as number;
+      times[floatIndex] = getStepTimeMs(steps, step);
+      values[floatIndex++] = row.values[step] as number;
     } else if (row.kinds[step] === histogram) {
-      histogramTimes[histograms.length] = stepTimeMs(steps, step);
+      histogramTimes[histograms.length] = getStepTimeMs(steps, step);
       histograms.push(toNative(row.histogram(step)));
     }
   return { labels: row.labels.toRecord(), times, values, histogramTimes, histograms };
@@ -80,17 +81,17 @@ const rowToMatrixSeries = (row: Row, { steps, counts }: Pick<Evaluation, 'steps'
 const compareByLabels = (left: { labels: LabelSet }, right: { labels: LabelSet }): number =>
   compareLabels(left.labels, right.labels);
 
-const toMatrixAnswer = (rows: Row[], evaluation: Pick<Evaluation, 'steps' | 'counts'>): Answer => ({
+const toMatrixResult = (rows: Row[], evaluation: Pick<Evaluation, 'steps' | 'counts'>): PromqlResult => ({
   type: 'matrix',
-  series: rows.sort(compareByLabels).map((row) => rowToMatrixSeries(row, evaluation)),
+  series: rows.sort(compareByLabels).map((row) => toMatrixSeriesWithoutGaps(row, evaluation)),
 });
 
 /** Returns the stored samples of a range selector. */
-const evaluateRangeSelector = (evaluation: Evaluation, node: MatrixSelector): Answer => {
+const evaluateRangeSelector = (evaluation: Evaluation, node: MatrixSelector): PromqlResult => {
   const { selector } = node;
   if (selector.kind !== 'selector') throw new PromqlExecutionError('ranges only allowed for vector selectors');
   const { lookbackMs } = evaluation.options;
-  const endMs = referenceTime(selector, evaluation.steps.startMs);
+  const endMs = getReferenceTime(selector, evaluation.steps.startMs);
   const startMs = endMs - node.rangeMs;
   const labeledSeries: { labels: LabelSet; series: MatrixSeries }[] = [];
   for (const series of evaluation.read(selector)) {
@@ -109,15 +110,15 @@ const evaluateRangeSelector = (evaluation: Evaluation, node: MatrixSelector): An
   return { type: 'matrix', series: labeledSeries.sort(compareByLabels).map(({ series }) => series) };
 };
 
-const evaluateMatrix = (evaluation: Evaluation, node: Expression): Answer => {
-  if (node.kind === 'parentheses') return evaluateMatrix(evaluation, node.inner);
+const evaluateMatrix = (evaluation: Evaluation, node: Expression): PromqlResult => {
+  if (node.kind === 'parentheses') return evaluateMatrix(evaluation, node.innerPath);
   if (node.kind === 'range') return evaluateRangeSelector(evaluation, node);
   if (node.kind !== 'subquery') throw new PromqlExecutionError(`unexpected expression type "${node.kind}"`);
   const { steps, rows } = evaluation.subquery(node);
-  return toMatrixAnswer(removeDroppedNames(evaluation, rows), { steps, counts: evaluation.counts });
+  return toMatrixResult(removeDroppedNames(evaluation, rows), { steps, counts: evaluation.counts });
 };
 
-const toVectorAnswer = (rows: Row[], timeMs: number): Answer => ({
+const toVectorResult = (rows: Row[], timeMs: number): PromqlResult => ({
   type: 'vector',
   timeMs,
   elements: rows.map((row) => ({
@@ -128,11 +129,11 @@ const toVectorAnswer = (rows: Row[], timeMs: number): Answer => ({
 
 const readString = (node: Expression): string => {
   if (node.kind === 'string') return node.value;
-  return node.kind === 'parentheses' ? readString(node.inner) : '';
+  return node.kind === 'parentheses' ? readString(node.innerPath) : '';
 };
 
 /** Evaluates an expression for one time, or as series over steps in the order of their labels. */
-export const evaluateAnswer = (evaluation: Evaluation, node: Expression, instant: boolean): Answer => {
+export const evaluateResult = (evaluation: Evaluation, node: Expression, isInstant: boolean): PromqlResult => {
   const { steps } = evaluation;
   switch (getValueType(node)) {
     case 'string':
@@ -141,14 +142,14 @@ export const evaluateAnswer = (evaluation: Evaluation, node: Expression, instant
       return evaluateMatrix(evaluation, node);
     case 'scalar': {
       const values = evaluation.scalar(node);
-      const times = Float64Array.from({ length: steps.count }, (_, step) => stepTimeMs(steps, step));
-      if (instant) return { type: 'scalar', timeMs: steps.startMs, value: values[0] as number };
+      const times = Float64Array.from({ length: steps.count }, (_, step) => getStepTimeMs(steps, step));
+      if (isInstant) return { type: 'scalar', timeMs: steps.startMs, value: values[0] as number };
       const series = { labels: {}, times, values, histogramTimes: new Float64Array(0), histograms: [] };
       return { type: 'matrix', series: [series] };
     }
     default: {
       const rows = removeDroppedNames(evaluation, evaluation.vector(node));
-      return instant ? toVectorAnswer(rows, steps.startMs) : toMatrixAnswer(rows, evaluation);
+      return isInstant ? toVectorResult(rows, steps.startMs) : toMatrixResult(rows, evaluation);
     }
   }
 };

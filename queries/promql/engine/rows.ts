@@ -9,7 +9,7 @@ export interface Steps {
   readonly count: number;
 }
 
-export const stepTimeMs = (steps: Steps, step: number): number => steps.startMs + step * steps.intervalMs;
+export const getStepTimeMs = (steps: Steps, step: number): number => steps.startMs + step * steps.intervalMs;
 
 /** Counter of the memory of columns. */
 interface MemoryCounter {
@@ -25,27 +25,27 @@ export const histogram = 2;
 export class Row {
   readonly labels: LabelSet;
   /** Whether the metric's name is dropped at the end. */
-  dropName: boolean;
+  shouldDropName: boolean;
   readonly values: Float64Array;
   /** For each step: nothing, a float or a histogram. */
   readonly kinds: Uint8Array;
   histograms: (Histogram | undefined)[] | undefined;
 
-  constructor(labels: LabelSet, dropName: boolean, values: Float64Array, present: Uint8Array) {
+  constructor(labels: LabelSet, shouldDropName: boolean, values: Float64Array, kinds: Uint8Array) {
     this.labels = labels;
-    this.dropName = dropName;
+    this.shouldDropName = shouldDropName;
     this.values = values;
-    this.kinds = present;
+    this.kinds = kinds;
   }
 
-  static empty(labels: LabelSet, steps: number, dropName = false): Row {
-    return new Row(labels, dropName, new Float64Array(steps), new Uint8Array(steps));
+  static empty(labels: LabelSet, steps: number, shouldDropName = false): Row {
+    return new Row(labels, shouldDropName, new Float64Array(steps), new Uint8Array(steps));
   }
 
   /** Creates a row after reserving its memory. */
-  static createCounted(counts: MemoryCounter, labels: LabelSet, steps: number, dropName = false): Row {
+  static createCounted(counts: MemoryCounter, labels: LabelSet, steps: number, shouldDropName = false): Row {
     counts.reserveCells(steps);
-    return Row.empty(labels, steps, dropName);
+    return Row.empty(labels, steps, shouldDropName);
   }
 
   set(step: number, value: number): void {
@@ -74,8 +74,8 @@ export class Row {
   }
 
   /** Returns the same values with other labels; both share their columns. */
-  relabeled(labels: LabelSet, dropName: boolean): Row {
-    const row = new Row(labels, dropName, this.values, this.kinds);
+  withLabels(labels: LabelSet, shouldDropName: boolean): Row {
+    const row = new Row(labels, shouldDropName, this.values, this.kinds);
     row.histograms = this.histograms;
     return row;
   }
@@ -93,17 +93,17 @@ export const duplicateLabelsMessage = 'vector cannot contain metrics with the sa
 export const mergeRows = (rows: Iterable<Row>): Row[] => {
   const byKey = new Map<string, Row>();
   for (const row of rows) {
-    const first = byKey.get(row.labels.key);
-    if (first === undefined) byKey.set(row.labels.key, row);
-    else mergeInto(first, row);
+    const mergedRow = byKey.get(row.labels.key);
+    if (mergedRow === undefined) byKey.set(row.labels.key, row);
+    else mergeInto(mergedRow, row);
   }
   return [...byKey.values()];
 };
 
-const mergeInto = (first: Row, row: Row): void => {
+const mergeInto = (mergedRow: Row, row: Row): void => {
   for (let step = 0; step < row.kinds.length; step++) {
     if (row.kinds[step] === absent) continue;
-    if (first.kinds[step] !== absent) throw new PromqlExecutionError(duplicateLabelsMessage);
-    first.copyFrom(row, step);
+    if (mergedRow.kinds[step] !== absent) throw new PromqlExecutionError(duplicateLabelsMessage);
+    mergedRow.copyFrom(row, step);
   }
 };

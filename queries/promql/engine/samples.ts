@@ -2,24 +2,24 @@ import { fromNative, type Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import type { Series } from '../series.ts';
 import { LabelSet } from './labels.ts';
-import { absent, float, type Row, type Steps, stepTimeMs } from './rows.ts';
+import { absent, float, getStepTimeMs, type Row, type Steps } from './rows.ts';
 
 const staleHigh = 0x7ff00000;
 const staleLow = 2;
 
 /** Returns the stale markers among samples; undefined if there are none. */
 const findStaleMarkers = (values: Float64Array): Uint8Array | undefined => {
-  let stale: Uint8Array | undefined;
-  let words: Uint32Array | undefined;
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at] as number;
+  let staleFlags: Uint8Array | undefined;
+  let halfWords: Uint32Array | undefined;
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] as number;
     if (!Number.isNaN(value)) continue;
-    words ??= new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
-    if (words[2 * at + 1] !== staleHigh || words[2 * at] !== staleLow) continue;
-    stale ??= new Uint8Array(values.length);
-    stale[at] = 1;
+    halfWords ??= new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+    if (halfWords[2 * index + 1] !== staleHigh || halfWords[2 * index] !== staleLow) continue;
+    staleFlags ??= new Uint8Array(values.length);
+    staleFlags[index] = 1;
   }
-  return stale;
+  return staleFlags;
 };
 
 /**
@@ -27,14 +27,14 @@ const findStaleMarkers = (values: Float64Array): Uint8Array | undefined => {
  * needs only counts and sums, because it then does not read the buckets that would show a reset.
  */
 export const addResetHints = (series: Series): Series => {
-  let before: Histogram | undefined;
+  let currentHistogram: Histogram | undefined;
   if (series.histograms === undefined) return series;
   const histograms = series.histograms.map((native) => {
     if (native === undefined) return undefined;
-    const previous = before;
-    before = fromNative(native);
+    const previous = currentHistogram;
+    currentHistogram = fromNative(native);
     if (native.resetHint !== 'unknown' || previous === undefined) return native;
-    return { ...native, resetHint: wasReset(before, previous) ? ('reset' as const) : ('not-reset' as const) };
+    return { ...native, resetHint: wasReset(currentHistogram, previous) ? ('reset' as const) : ('not-reset' as const) };
   });
   return { ...series, histograms };
 };
@@ -81,9 +81,10 @@ export class Samples {
 }
 
 const findDecreases = (values: Float64Array): Int32Array => {
-  const places: number[] = [];
-  for (let at = 1; at < values.length; at++) if ((values[at] as number) < (values[at - 1] as number)) places.push(at);
-  return Int32Array.from(places);
+  const indexes: number[] = [];
+  for (let index = 1; index < values.length; index++)
+    if ((values[index] as number) < (values[index - 1] as number)) indexes.push(index);
+  return Int32Array.from(indexes);
 };
 
 const noHistograms: Column<readonly Histogram[]> = { times: noTimes, values: [], starts: undefined };
@@ -95,17 +96,17 @@ const noHistograms: Column<readonly Histogram[]> = { times: noTimes, values: [],
 export const toSamples = (series: Series): Samples => {
   const labels = LabelSet.from(series.labels);
   const { times, values, startTimes } = series;
-  const stale = findStaleMarkers(values);
-  const natives = series.histograms;
-  if (stale === undefined && natives === undefined)
+  const staleFlags = findStaleMarkers(values);
+  const nativeHistograms = series.histograms;
+  if (staleFlags === undefined && nativeHistograms === undefined)
     return new Samples(labels, false, { times, values, starts: startTimes }, noHistograms);
   const floatIndexes: number[] = [];
   const histogramIndexes: number[] = [];
-  for (let at = 0; at < times.length; at++)
-    if (natives?.[at] !== undefined) histogramIndexes.push(at);
-    else if (stale?.[at] !== 1) floatIndexes.push(at);
-  const selectIndexes = (column: Float64Array, places: readonly number[]) =>
-    Float64Array.from(places, (at) => column[at] as number);
+  for (let index = 0; index < times.length; index++)
+    if (nativeHistograms?.[index] !== undefined) histogramIndexes.push(index);
+    else if (staleFlags?.[index] !== 1) floatIndexes.push(index);
+  const selectIndexes = (column: Float64Array, indexes: readonly number[]) =>
+    Float64Array.from(indexes, (index) => column[index] as number);
   return new Samples(
     labels,
     false,
@@ -116,7 +117,7 @@ export const toSamples = (series: Series): Samples => {
     },
     {
       times: selectIndexes(times, histogramIndexes),
-      values: histogramIndexes.map((at) => fromNative(natives?.[at] as never)),
+      values: histogramIndexes.map((index) => fromNative(nativeHistograms?.[index] as never)),
       starts: startTimes && selectIndexes(startTimes, histogramIndexes),
     },
   );
@@ -131,26 +132,26 @@ export const cellsPerSample = 2;
  */
 export const rowToSamples = (row: Row, steps: Steps): Samples => {
   let floats = 0;
-  for (const present of row.kinds) if (present === float) floats++;
+  for (const kind of row.kinds) if (kind === float) floats++;
   const times = new Float64Array(floats);
   const values = new Float64Array(floats);
-  let at = 0;
+  let index = 0;
   const histogramTimes: number[] = [];
   const histograms: Histogram[] = [];
   for (let step = 0; step < steps.count; step++) {
     if (row.kinds[step] === absent) continue;
     if (row.kinds[step] === float) {
-      times[at] = stepTimeMs(steps, step);
-      values[at++] = row.values[step] as number;
+      times[index] = getStepTimeMs(steps, step);
+      values[index++] = row.values[step] as number;
     } else {
       const value = row.histogram(step);
-      histogramTimes.push(stepTimeMs(steps, step));
+      histogramTimes.push(getStepTimeMs(steps, step));
       histograms.push(value.hint === 'gauge' ? value : value.withHint('unknown'));
     }
   }
   return new Samples(
     row.labels,
-    row.dropName,
+    row.shouldDropName,
     { times, values, starts: undefined },
     { times: Float64Array.from(histogramTimes), values: histograms, starts: undefined },
   );
@@ -161,7 +162,7 @@ export class SampleLookup {
   readonly #series: Series;
   readonly #stale: Uint8Array | undefined;
   readonly #histograms = new Map<number, Histogram>();
-  #next = 0;
+  #nextIndex = 0;
 
   constructor(series: Series) {
     this.#series = series;
@@ -171,20 +172,20 @@ export class SampleLookup {
   /** Returns the index of the sample at a time; -1 for none. Times must ascend. */
   findIndex(timeMs: number, lookbackMs: number): number {
     const { times } = this.#series;
-    while (this.#next < times.length && (times[this.#next] as number) <= timeMs) this.#next++;
-    const place = this.#next - 1;
-    if (place < 0 || (times[place] as number) <= timeMs - lookbackMs) return -1;
-    return this.#stale?.[place] === 1 && this.#series.histograms?.[place] === undefined ? -1 : place;
+    while (this.#nextIndex < times.length && (times[this.#nextIndex] as number) <= timeMs) this.#nextIndex++;
+    const index = this.#nextIndex - 1;
+    if (index < 0 || (times[index] as number) <= timeMs - lookbackMs) return -1;
+    return this.#stale?.[index] === 1 && this.#series.histograms?.[index] === undefined ? -1 : index;
   }
 
   /** Returns the sample at an index. A histogram used by several steps is decoded once. */
-  value(place: number): number | Histogram {
-    const native = this.#series.histograms?.[place];
-    if (native === undefined) return this.#series.values[place] as number;
-    const known = this.#histograms.get(place);
-    if (known !== undefined) return known;
+  value(index: number): number | Histogram {
+    const native = this.#series.histograms?.[index];
+    if (native === undefined) return this.#series.values[index] as number;
+    const cached = this.#histograms.get(index);
+    if (cached !== undefined) return cached;
     const value = fromNative(native);
-    this.#histograms.set(place, value);
+    this.#histograms.set(index, value);
     return value;
   }
 }

@@ -5,9 +5,10 @@ import { groupSides, type OperandSide } from './matching.ts';
 import { absent, duplicateLabelsMessage, Row } from './rows.ts';
 
 /** Marks the groups that have a series at a step. */
-const markGroups = ({ rows, groups }: OperandSide, step: number, present: Uint8Array): void => {
-  present.fill(0);
-  for (const [at, row] of rows.entries()) if (row.kinds[step] !== absent) present[groups[at] as number] = 1;
+const markGroups = ({ rows, groups }: OperandSide, step: number, hasSeriesByGroup: Uint8Array): void => {
+  hasSeriesByGroup.fill(0);
+  for (const [rowIndex, row] of rows.entries())
+    if (row.kinds[step] !== absent) hasSeriesByGroup[groups[rowIndex] as number] = 1;
 };
 
 /** Collects the remaining rows of both sides. */
@@ -22,7 +23,7 @@ class ResultRows {
   add(source: Row, step: number): void {
     const row =
       this.#rows.get(source.labels.key) ??
-      Row.createCounted(this.#counts, source.labels, source.kinds.length, source.dropName);
+      Row.createCounted(this.#counts, source.labels, source.kinds.length, source.shouldDropName);
     this.#rows.set(source.labels.key, row);
     if (row.kinds[step] !== absent) throw new PromqlExecutionError(duplicateLabelsMessage);
     row.copyFrom(source, step);
@@ -37,11 +38,12 @@ const addMatching = (
   result: ResultRows,
   { rows, groups }: OperandSide,
   step: number,
-  present: Uint8Array,
-  expected: number,
+  hasSeriesByGroup: Uint8Array,
+  expectedFlag: number,
 ): void => {
-  for (const [at, row] of rows.entries())
-    if (row.kinds[step] !== absent && present[groups[at] as number] === expected) result.add(row, step);
+  for (const [rowIndex, row] of rows.entries())
+    if (row.kinds[step] !== absent && hasSeriesByGroup[groups[rowIndex] as number] === expectedFlag)
+      result.add(row, step);
 };
 
 /** `and`, `or` and `unless`: series of one side, depending on a match on the other. */
@@ -49,15 +51,15 @@ export const evaluateSetOperator = (evaluation: Evaluation, node: Binary): Row[]
   const matching = node.matching as Matching;
   const { left, right, groups } = groupSides(evaluation.vector(node.left), evaluation.vector(node.right), matching);
   const result = new ResultRows(evaluation.counts);
-  const present = new Uint8Array(groups);
+  const hasSeriesByGroup = new Uint8Array(groups);
   for (let step = 0; step < evaluation.steps.count; step++) {
     if (node.operator === 'or') {
-      markGroups(left, step, present);
+      markGroups(left, step, hasSeriesByGroup);
       for (const row of left.rows) if (row.kinds[step] !== absent) result.add(row, step);
-      addMatching(result, right, step, present, 0);
+      addMatching(result, right, step, hasSeriesByGroup, 0);
     } else {
-      markGroups(right, step, present);
-      addMatching(result, left, step, present, node.operator === 'and' ? 1 : 0);
+      markGroups(right, step, hasSeriesByGroup);
+      addMatching(result, left, step, hasSeriesByGroup, node.operator === 'and' ? 1 : 0);
     }
   }
   evaluation.counts.release((left.rows.length + right.rows.length) * evaluation.steps.count);

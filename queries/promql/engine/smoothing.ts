@@ -1,4 +1,4 @@
-import { combine, IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import { combine, IncompatibleHistogramsError } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import type { Position } from '../syntax/tree.ts';
@@ -17,15 +17,15 @@ export const findFirstIndexAt = (times: Float64Array, timeMs: number, from: numb
   return low;
 };
 
-/** Interpolates linearly between two values. A counter that fell restarts at 0. */
+/** Interpolates linearly between two values. A counter that decreased restarts at 0. */
 export const interpolateFloats = (
   [time, value]: readonly [number, number],
   [nextTime, next]: readonly [number, number],
-  at: number,
-  counter: boolean,
+  atMs: number,
+  isCounter: boolean,
 ): number => {
-  const first = counter && next < value ? 0 : value;
-  return first + ((next - first) * (at - time)) / (nextTime - time);
+  const startValue = isCounter && next < value ? 0 : value;
+  return startValue + ((next - startValue) * (atMs - time)) / (nextTime - time);
 };
 
 /** Interpolates between two histograms; throws `IncompatibleHistograms`. */
@@ -33,25 +33,25 @@ export const interpolateHistograms = (
   evaluation: Evaluation,
   [time, value]: readonly [number, Histogram],
   [nextTime, next]: readonly [number, Histogram],
-  at: number,
-  counter: boolean,
-  place: Position,
+  atMs: number,
+  isCounter: boolean,
+  position: Position,
 ): Histogram => {
-  if (at === time) return value.copy();
-  if (at === nextTime) return next.copy();
-  const fraction = (at - time) / (nextTime - time);
-  if (counter && wasReset(next, value)) return next.copy().scale(fraction);
+  if (atMs === time) return value.copy();
+  if (atMs === nextTime) return next.copy();
+  const fraction = (atMs - time) / (nextTime - time);
+  if (isCounter && wasReset(next, value)) return next.copy().scale(fraction);
   const difference = combine(next, value, -1);
-  if (difference.reconciled) evaluation.annotations.reconciled('subtraction', place);
+  if (difference.wereBoundsReconciled) evaluation.annotations.addReconciled('subtraction', position);
   const sum = combine(difference.result.scale(fraction), value, 1);
-  if (sum.reconciled) evaluation.annotations.reconciled('addition', place);
+  if (sum.wereBoundsReconciled) evaluation.annotations.addReconciled('addition', position);
   return sum.result;
 };
 
 const interpolateFloatAt = (samples: Samples, timeMs: number, from: number, to: number): number | undefined => {
   const { times, values } = samples.floats;
   const next = findFirstIndexAt(times, timeMs, from, to);
-  const readPoint = (place: number) => [times[place] as number, values[place] as number] as const;
+  const readPoint = (index: number) => [times[index] as number, values[index] as number] as const;
   if (next < to && times[next] === timeMs) return values[next] as number;
   if (next === from) return undefined;
   return next < to
@@ -64,23 +64,23 @@ const interpolateHistogramAt = (
   samples: Samples,
   timeMs: number,
   [from, to]: readonly [number, number],
-  place: Position,
+  position: Position,
 ): Histogram | undefined => {
   const { times, values } = samples.histograms;
   const next = findFirstIndexAt(times, timeMs, from, to);
-  const point = (at: number) => [times[at] as number, values[at] as Histogram] as const;
+  const getPoint = (index: number) => [times[index] as number, values[index] as Histogram] as const;
   if (next < to && times[next] === timeMs) return values[next] as Histogram;
   if (next === from) return undefined;
-  const before = values[next - 1] as Histogram;
-  if (next >= to) return before.withHint('unknown');
-  const after = values[next] as Histogram;
-  const counter = before.hint !== 'gauge' || after.hint !== 'gauge';
+  const previousHistogram = values[next - 1] as Histogram;
+  if (next >= to) return previousHistogram.withHint('unknown');
+  const nextHistogram = values[next] as Histogram;
+  const isCounter = previousHistogram.hint !== 'gauge' || nextHistogram.hint !== 'gauge';
   try {
-    if (before.custom !== after.custom) throw new IncompatibleHistograms();
-    return interpolateHistograms(evaluation, point(next - 1), point(next), timeMs, counter, place);
+    if (previousHistogram.isCustom !== nextHistogram.isCustom) throw new IncompatibleHistogramsError();
+    return interpolateHistograms(evaluation, getPoint(next - 1), getPoint(next), timeMs, isCounter, position);
   } catch (error) {
-    if (!(error instanceof IncompatibleHistograms)) throw error;
-    evaluation.annotations.mixedSchemas(samples.name, place);
+    if (!(error instanceof IncompatibleHistogramsError)) throw error;
+    evaluation.annotations.addMixedSchemas(samples.name, position);
     return undefined;
   }
 };
@@ -90,21 +90,21 @@ export const interpolateAt = (
   evaluation: Evaluation,
   samples: Samples,
   timeMs: number,
-  place: Position,
+  position: Position,
 ): number | Histogram | undefined => {
   const { lookbackMs } = evaluation.options;
-  const lookbackIndexes = (times: Float64Array): [number, number] => [
+  const findLookbackIndexes = (times: Float64Array): [number, number] => [
     findFirstIndexAt(times, timeMs - lookbackMs + 1, 0, times.length),
     findFirstIndexAt(times, timeMs + lookbackMs + 1, 0, times.length),
   ];
-  const [from, to] = lookbackIndexes(samples.floats.times);
-  const histograms = lookbackIndexes(samples.histograms.times);
+  const [from, to] = findLookbackIndexes(samples.floats.times);
+  const histograms = findLookbackIndexes(samples.histograms.times);
   const hasHistograms = histograms[1] > histograms[0];
   if (to > from && hasHistograms) {
-    evaluation.annotations.addMixedFloatsHistograms(samples.name, place);
+    evaluation.annotations.addMixedFloatsHistograms(samples.name, position);
     return undefined;
   }
   return hasHistograms
-    ? interpolateHistogramAt(evaluation, samples, timeMs, histograms, place)
+    ? interpolateHistogramAt(evaluation, samples, timeMs, histograms, position)
     : interpolateFloatAt(samples, timeMs, from, to);
 };

@@ -8,14 +8,14 @@ const compareNaturally = (left: string, right: string): number => {
   const splitParts = (text: string) => text.match(/\d+|\D+/g) ?? [];
   const rightParts = splitParts(right);
   const leftParts = splitParts(left);
-  for (const [at, part] of leftParts.entries()) {
-    const other = rightParts[at];
-    if (other === undefined) return 1;
-    if (part === other) continue;
-    const areNumbers = /^\d/.test(part) && /^\d/.test(other);
-    const difference = areNumbers ? Number(part) - Number(other) : 0;
+  for (const [partIndex, part] of leftParts.entries()) {
+    const otherPart = rightParts[partIndex];
+    if (otherPart === undefined) return 1;
+    if (part === otherPart) continue;
+    const areNumbers = /^\d/.test(part) && /^\d/.test(otherPart);
+    const difference = areNumbers ? Number(part) - Number(otherPart) : 0;
     if (difference !== 0) return difference;
-    return part < other ? -1 : 1;
+    return part < otherPart ? -1 : 1;
   }
   return leftParts.length - rightParts.length;
 };
@@ -28,7 +28,7 @@ const compareByLabels = (labels: readonly string[]) => (left: LabelSet, right: L
   return compareLabels(left, right);
 };
 
-/** NaN is last in either direction. */
+/** Compares two values; NaN comes last in both directions. */
 const compareByValue = (left: number, right: number, isDescending: boolean): number => {
   if (Number.isNaN(left)) return Number.isNaN(right) ? 0 : 1;
   if (Number.isNaN(right)) return -1;
@@ -44,9 +44,9 @@ export const evaluateSort = (evaluation: Evaluation, node: Call): Row[] => {
   const rows = [...evaluation.vector(node.args[0] as Expression)];
   if (name.startsWith('sort_by_label')) {
     const labels = node.args.slice(1).map((argument) => (argument.kind === 'string' ? argument.value : ''));
-    const order = compareByLabels(labels);
+    const compareLabelSets = compareByLabels(labels);
     const direction = name.endsWith('_desc') ? -1 : 1;
-    return rows.sort((left, right) => direction * order(left.labels, right.labels));
+    return rows.sort((left, right) => direction * compareLabelSets(left.labels, right.labels));
   }
   for (const row of rows)
     for (let step = 0; step < steps.count; step++) if (row.kinds[step] !== float) row.kinds[step] = absent;

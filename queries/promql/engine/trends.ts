@@ -10,18 +10,18 @@ const fitLine = (window: Window, fromMs: number): { slope: number; intercept: nu
   const xx = new KahanSum();
   const first = window.value(window.from);
   let isConstant = true;
-  for (let place = window.from; place < window.to; place++) {
-    const value = window.value(place);
-    if (place > window.from && value !== first) isConstant = false;
-    const seconds = (window.time(place) - fromMs) / 1000;
+  for (let index = window.from; index < window.to; index++) {
+    const value = window.value(index);
+    if (index > window.from && value !== first) isConstant = false;
+    const seconds = (window.time(index) - fromMs) / 1000;
     x.add(seconds);
     y.add(value);
     xy.add(seconds * value);
     xx.add(seconds * seconds);
   }
   if (isConstant) {
-    const infinite = Math.abs(first) === Number.POSITIVE_INFINITY;
-    return infinite ? { slope: Number.NaN, intercept: Number.NaN } : { slope: 0, intercept: first };
+    const isInfinite = Math.abs(first) === Number.POSITIVE_INFINITY;
+    return isInfinite ? { slope: Number.NaN, intercept: Number.NaN } : { slope: 0, intercept: first };
   }
   const count = window.floatCount;
   const covariance = xy.total - (x.total * y.total) / count;
@@ -34,7 +34,7 @@ const requireTwoFloats =
   (calculate: (window: Window) => number): RangeFunction =>
   (window: Window, call: RangeCall) => {
     if (window.floatCount > 0 && window.histogramCount > 0)
-      call.annotations.ignoredInRange(window.samples.name, call.place);
+      call.annotations.addIgnoredInRange(window.samples.name, call.position);
     return window.floatCount < 2 ? undefined : calculate(window);
   };
 
@@ -47,14 +47,14 @@ const requireFactor = (name: string, value: number): number => {
 };
 
 const smoothExponentially = (window: Window): number => {
-  const smoothing = window.args[0] as number;
-  const trending = window.args[1] as number;
+  const smoothingFactor = window.args[0] as number;
+  const trendFactor = window.args[1] as number;
   let previousSmoothed = 0;
   let smoothed = window.value(window.from);
   let trend = window.value(window.from + 1) - smoothed;
-  for (let place = window.from + 1; place < window.to; place++) {
-    if (place > window.from + 1) trend = trending * (smoothed - previousSmoothed) + (1 - trending) * trend;
-    const next = smoothing * window.value(place) + (1 - smoothing) * (smoothed + trend);
+  for (let index = window.from + 1; index < window.to; index++) {
+    if (index > window.from + 1) trend = trendFactor * (smoothed - previousSmoothed) + (1 - trendFactor) * trend;
+    const next = smoothingFactor * window.value(index) + (1 - smoothingFactor) * (smoothed + trend);
     previousSmoothed = smoothed;
     smoothed = next;
   }
@@ -63,7 +63,7 @@ const smoothExponentially = (window: Window): number => {
 
 const smoothTwoFloats = requireTwoFloats(smoothExponentially);
 
-/** Functions of the trend within a range. */
+/** Functions that describe the trend within a range. */
 export const trends: Readonly<Record<string, RangeFunction>> = {
   deriv: requireTwoFloats((window) => fitLine(window, window.time(window.from)).slope),
   predict_linear: requireTwoFloats((window) => {

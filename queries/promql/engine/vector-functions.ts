@@ -2,9 +2,9 @@ import type { Histogram } from '../histograms/histogram.ts';
 import { KahanSum } from '../histograms/kahan.ts';
 import type { Call, Expression } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
-import { dateFunctions, log2, log10 } from './elementary.ts';
+import { computeLog2, computeLog10, dateFunctions } from './elementary.ts';
 import { LabelSet } from './labels.ts';
-import { absent, float, histogram, mergeRows, Row, stepTimeMs } from './rows.ts';
+import { absent, float, getStepTimeMs, histogram, mergeRows, Row } from './rows.ts';
 
 /** Computes a value from a float; further arguments are the scalars of the call. */
 type FloatFunction = (value: number, first: number, second: number) => number;
@@ -12,12 +12,12 @@ type FloatFunction = (value: number, first: number, second: number) => number;
 const clamp = (value: number, min: number, max: number): number =>
   Number.isNaN(value) || Number.isNaN(min) || Number.isNaN(max) ? Number.NaN : Math.max(min, Math.min(max, value));
 
-const sign = (value: number): number => {
+const getSign = (value: number): number => {
   if (value < 0) return -1;
   return value > 0 ? 1 : value;
 };
 
-const round = (value: number, nearest: number): number => {
+const roundToNearest = (value: number, nearest: number): number => {
   const inverse = 1 / nearest;
   return Math.floor(value * inverse + 0.5) / inverse;
 };
@@ -30,8 +30,8 @@ const floatFunctions: Readonly<Record<string, FloatFunction>> = {
   exp: Math.exp,
   sqrt: Math.sqrt,
   ln: Math.log,
-  log2,
-  log10,
+  log2: computeLog2,
+  log10: computeLog10,
   sin: Math.sin,
   cos: Math.cos,
   tan: Math.tan,
@@ -46,8 +46,8 @@ const floatFunctions: Readonly<Record<string, FloatFunction>> = {
   atanh: Math.atanh,
   rad: (value) => (value * Math.PI) / 180,
   deg: (value) => (value * 180) / Math.PI,
-  sgn: sign,
-  round: (value, nearest) => round(value, nearest),
+  sgn: getSign,
+  round: (value, nearest) => roundToNearest(value, nearest),
   clamp,
   clamp_min: (value, min) => clamp(value, min, Number.POSITIVE_INFINITY),
   clamp_max: (value, max) => clamp(value, Number.NEGATIVE_INFINITY, max),
@@ -56,16 +56,16 @@ const floatFunctions: Readonly<Record<string, FloatFunction>> = {
 const computeVariance = (value: Histogram): number => {
   const mean = value.sum / value.count;
   const sum = new KahanSum();
-  for (const { lower, upper, count } of value.allBuckets()) {
+  for (const { lower, upper, count } of value.getAllBuckets()) {
     if (count === 0) continue;
-    const delta = bucketMiddle(value, lower, upper) - mean;
+    const delta = computeBucketMiddle(value, lower, upper) - mean;
     sum.add(count * delta * delta);
   }
   return sum.total / value.count;
 };
 
-const bucketMiddle = (value: Histogram, lower: number, upper: number): number => {
-  if (value.custom) return (upper + lower) / 2;
+const computeBucketMiddle = (value: Histogram, lower: number, upper: number): number => {
+  if (value.isCustom) return (upper + lower) / 2;
   if (lower <= 0 && upper >= 0) return 0;
   const middle = Math.sqrt(upper * lower);
   return upper < 0 ? -middle : middle;
@@ -85,14 +85,14 @@ const histogramFunctions: Readonly<Record<string, (value: Histogram) => number>>
 export const mergeRenamed = (evaluation: Evaluation, rows: Iterable<Row>): Iterable<Row> =>
   evaluation.options.delayedNameRemoval ? rows : mergeRows(rows);
 
-function* floatRows(evaluation: Evaluation, node: Call, calculate: FloatFunction): Iterable<Row> {
+function* evaluateFloatFunction(evaluation: Evaluation, node: Call, calculate: FloatFunction): Iterable<Row> {
   const { steps, options } = evaluation;
   const [vector, ...scalars] = node.args;
   const [first, second] = scalars.map((argument) => evaluation.scalar(argument));
   const nearest = node.signature.name === 'round' ? 1 : Number.NaN;
   const isClamp = node.signature.name === 'clamp';
   for (const source of evaluation.vector(vector as Expression)) {
-    const row = Row.empty(resultLabels(options.delayedNameRemoval, source.labels), steps.count, true);
+    const row = Row.empty(getResultLabels(options.delayedNameRemoval, source.labels), steps.count, true);
     for (let step = 0; step < steps.count; step++) {
       if (source.kinds[step] !== float) continue;
       const firstArgument = first?.[step] ?? nearest;
@@ -104,9 +104,14 @@ function* floatRows(evaluation: Evaluation, node: Call, calculate: FloatFunction
   }
 }
 
-const resultLabels = (delayed: boolean, labels: LabelSet): LabelSet => (delayed ? labels : labels.withoutMetadata);
+const getResultLabels = (isNameRemovalDelayed: boolean, labels: LabelSet): LabelSet =>
+  isNameRemovalDelayed ? labels : labels.withoutMetadata;
 
-function* histogramRows(evaluation: Evaluation, node: Call, calculate: (value: Histogram) => number): Iterable<Row> {
+function* evaluateHistogramFunction(
+  evaluation: Evaluation,
+  node: Call,
+  calculate: (value: Histogram) => number,
+): Iterable<Row> {
   const { steps, options } = evaluation;
   for (const source of evaluation.vector(node.args[0] as Expression)) {
     const labels = options.delayedNameRemoval ? source.labels : source.labels.without(['__name__']);
@@ -122,7 +127,7 @@ const evaluateDateOfSteps = (evaluation: Evaluation, calculate: FloatFunction): 
   const { steps } = evaluation;
   const row = Row.empty(LabelSet.empty, steps.count);
   for (let step = 0; step < steps.count; step++)
-    row.set(step, calculate(Math.trunc(stepTimeMs(steps, step) / 1000), Number.NaN, Number.NaN));
+    row.set(step, calculate(Math.trunc(getStepTimeMs(steps, step) / 1000), Number.NaN, Number.NaN));
   return [row];
 };
 
@@ -133,18 +138,18 @@ export const evaluateElementFunction = (evaluation: Evaluation, node: Call): Ite
   if (floatFunction !== undefined)
     return node.args.length === 0
       ? evaluateDateOfSteps(evaluation, floatFunction)
-      : mergeRenamed(evaluation, floatRows(evaluation, node, floatFunction));
+      : mergeRenamed(evaluation, evaluateFloatFunction(evaluation, node, floatFunction));
   const histogramFunction = histogramFunctions[name];
-  return histogramFunction && mergeRenamed(evaluation, histogramRows(evaluation, node, histogramFunction));
+  return histogramFunction && mergeRenamed(evaluation, evaluateHistogramFunction(evaluation, node, histogramFunction));
 };
 
 /** Yields the time of each step for every value: the `timestamp()` of computed vectors. */
-export function* stepTimes(evaluation: Evaluation, node: Expression): Iterable<Row> {
+export function* evaluateStepTimes(evaluation: Evaluation, node: Expression): Iterable<Row> {
   const { steps, options } = evaluation;
   for (const source of evaluation.vector(node)) {
-    const row = Row.empty(resultLabels(options.delayedNameRemoval, source.labels), steps.count, true);
+    const row = Row.empty(getResultLabels(options.delayedNameRemoval, source.labels), steps.count, true);
     for (let step = 0; step < steps.count; step++)
-      if (source.kinds[step] !== absent) row.set(step, stepTimeMs(steps, step) / 1000);
+      if (source.kinds[step] !== absent) row.set(step, getStepTimeMs(steps, step) / 1000);
     yield row;
   }
 }

@@ -4,7 +4,7 @@ import type { Annotations } from './annotations.ts';
 import type { Samples } from './samples.ts';
 
 /**
- * Samples of one series in one range, which moves from step to step. It contains the indexes from `from` (inclusive) to
+ * Samples of one series in a range that moves from step to step. It contains the indexes from `from` (inclusive) to
  * `to` (exclusive).
  */
 export class Window {
@@ -57,52 +57,52 @@ export class Window {
     return this.values[index] as number;
   }
 
-  time(place: number): number {
-    return this.times[place] as number;
+  time(index: number): number {
+    return this.times[index] as number;
   }
 
-  histogram(place: number): Histogram {
-    return this.histograms[place] as Histogram;
+  histogram(index: number): Histogram {
+    return this.histograms[index] as Histogram;
   }
 
-  histogramTime(place: number): number {
-    return this.histogramTimes[place] as number;
+  histogramTime(index: number): number {
+    return this.histogramTimes[index] as number;
   }
 
   /** Returns the start time of a sample's counter, 0 if unknown or unused. */
-  start(place: number): number {
-    return this.samples.floats.starts?.[place] ?? 0;
+  start(index: number): number {
+    return this.samples.floats.starts?.[index] ?? 0;
   }
 
-  histogramStart(place: number): number {
-    return this.samples.histograms.starts?.[place] ?? 0;
+  histogramStart(index: number): number {
+    return this.samples.histograms.starts?.[index] ?? 0;
   }
 
   /** Number of samples, as counted by limits and statistics. */
   get sampleCount(): number {
     let size = this.floatCount;
-    for (let place = this.histogramFrom; place < this.histogramTo; place++)
-      size += this.histogram(place).sampleEquivalents;
+    for (let index = this.histogramFrom; index < this.histogramTo; index++)
+      size += this.histogram(index).sampleEquivalents;
     return size;
   }
 }
 
 const skipUntil = (times: Float64Array, from: number, timeMs: number): number => {
-  let place = from;
-  while (place < times.length && (times[place] as number) <= timeMs) place++;
-  return place;
+  let index = from;
+  while (index < times.length && (times[index] as number) <= timeMs) index++;
+  return index;
 };
 
 /** Context of a range function besides the range. */
 export interface RangeCall {
   readonly annotations: Annotations;
   /** Position of the first argument in the expression. */
-  readonly place: Position;
+  readonly position: Position;
   readonly rangeMs: number;
-  readonly anchored: boolean;
-  readonly smoothed: boolean;
+  readonly isAnchored: boolean;
+  readonly isSmoothed: boolean;
   /** Whether start times of counters are used. */
-  readonly startTimes: boolean;
+  readonly usesStartTimes: boolean;
 }
 
 /** A range function: returns a value, or undefined if the range has none. */

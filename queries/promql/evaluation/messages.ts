@@ -30,14 +30,14 @@ export interface EvaluationWindow {
 
 /** Sent over the port: a request for the next part of the points of a selection. */
 export interface BlockRequest {
-  readonly selection: number;
+  readonly selectionIndex: number;
 }
 
 /** Sent over the port: a part of the points, the end, or a failed read. */
-export type BlockReply = { readonly piece: PointBlock } | { readonly ended: true } | { readonly failed: true };
+export type BlockReply = { readonly block: PointBlock } | { readonly isEnd: true } | { readonly hasFailed: true };
 
 export type EvaluationReply =
   | { readonly id: number; readonly result: EvaluationResult }
   | { readonly id: number; readonly failure: { readonly type: PromqlErrorType; readonly message: string } }
   /** A read failed; the main thread has the error. */
-  | { readonly id: number; readonly readFailed: true };
+  | { readonly id: number; readonly hasReadFailed: true };

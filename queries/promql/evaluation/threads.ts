@@ -1,14 +1,14 @@
 /**
- * Threads that evaluate PromQL, shared fairly between organizations. They do not form a `WorkerPool`, because an
- * evaluation reserves a thread, and an abort terminates it.
+ * Threads that evaluate PromQL, shared fairly between organizations. This is not a `WorkerPool`: an evaluation
+ * reserves a thread, and an abort terminates that thread.
  */
 import { availableParallelism } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 import { PoolThread } from '../../../runtime/worker-pool.ts';
-import { FairQueue, TooManyWaiting } from '../../limits/fair-queue.ts';
+import { FairQueue, TooManyWaitingError } from '../../limits/fair-queue.ts';
 import { selectAdditionalSeries } from '../added.ts';
 import { PromqlError } from '../errors.ts';
-import { type BlockReader, openPieces } from '../fetch/known-selections.ts';
+import { type BlockReader, openBlockReader } from '../fetch/known-selections.ts';
 import type { Scope } from '../fetch/scope.ts';
 import { type EvaluationResult, listSelections, parse } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
@@ -33,7 +33,7 @@ export interface Promql {
    * Evaluates an expression. Rejects with `PromqlSyntaxError`, with `PromqlError`, or with errors of column reads. An
    * abort ends the evaluation immediately.
    */
-  evaluate(question: EvaluationQuery): Promise<EvaluationResult>;
+  evaluate(query: EvaluationQuery): Promise<EvaluationResult>;
   close(): Promise<void>;
 }
 
@@ -42,47 +42,47 @@ const threadMemoryMb = 2048;
 
 /** Reads the points of one query's selections on demand, in parts. */
 class SelectionFeed {
-  readonly #question: EvaluationQuery;
+  readonly #query: EvaluationQuery;
   readonly #selections: readonly Selection[];
-  readonly #hasStarts: boolean;
-  readonly #pieces = new Map<number, Promise<BlockReader>>();
+  readonly #needsStartTimes: boolean;
+  readonly #readersByIndex = new Map<number, Promise<BlockReader>>();
   /** Error of a failed read. */
   failure: unknown;
 
-  constructor(question: EvaluationQuery, selections: readonly Selection[], hasStarts: boolean) {
-    this.#question = question;
+  constructor(query: EvaluationQuery, selections: readonly Selection[], needsStartTimes: boolean) {
+    this.#query = query;
     this.#selections = selections;
-    this.#hasStarts = hasStarts;
+    this.#needsStartTimes = needsStartTimes;
   }
 
   /** Returns the additional samples that match any of the selections. */
-  selectAdditional(added: readonly Series[]): readonly Series[] {
-    return [...new Set(this.#selections.flatMap((selection) => selectAdditionalSeries(selection, added)))];
+  selectAdditional(additionalSeries: readonly Series[]): readonly Series[] {
+    return [...new Set(this.#selections.flatMap((selection) => selectAdditionalSeries(selection, additionalSeries)))];
   }
 
   async next(index: number): Promise<BlockReply> {
     try {
-      const pieces = this.#pieces.get(index) ?? this.#open(this.#selections[index] as Selection);
-      this.#pieces.set(index, pieces);
-      const piece = await (await pieces).next();
-      return piece === undefined ? { ended: true } : { piece };
+      const reader = this.#readersByIndex.get(index) ?? this.#open(this.#selections[index] as Selection);
+      this.#readersByIndex.set(index, reader);
+      const block = await (await reader).next();
+      return block === undefined ? { isEnd: true } : { block };
     } catch (error) {
       this.failure = error;
-      return { failed: true };
+      return { hasFailed: true };
     }
   }
 
   async #open({ matchers, fromMs, toMs }: Selection): Promise<BlockReader> {
-    const { scope, retainedFromMs } = this.#question;
+    const { scope, retainedFromMs } = this.#query;
     if (toMs <= retainedFromMs) return { next: async () => undefined };
-    return openPieces(scope, { fromMs: Math.max(fromMs, retainedFromMs), toMs }, matchers, this.#hasStarts);
+    return openBlockReader(scope, { fromMs: Math.max(fromMs, retainedFromMs), toMs }, matchers, this.#needsStartTimes);
   }
 }
 
 class PromqlThreads implements Promql {
   readonly #queue: FairQueue;
   readonly #features: Features;
-  readonly #idle: PoolThread<EvaluationReply>[] = [];
+  readonly #idleThreads: PoolThread<EvaluationReply>[] = [];
   readonly #allThreads = new Set<PoolThread<EvaluationReply>>();
 
   constructor(size: number, features: Features) {
@@ -91,18 +91,18 @@ class PromqlThreads implements Promql {
     this.#queue = new FairQueue({ slots: size, maxSlotsPerTenant, maxWaitingPerTenant });
   }
 
-  async evaluate(question: EvaluationQuery): Promise<EvaluationResult> {
-    const { expression, window, scope, signal } = question;
+  async evaluate(query: EvaluationQuery): Promise<EvaluationResult> {
+    const { expression, window, scope, signal } = query;
     // Invalid expressions are rejected without a thread.
     const { syntax, engine } = this.#features;
     const selections = listSelections(parse(expression, syntax), window, engine);
     const releaseSlot = await this.#acquireSlot(scope.columns.tenantId, signal);
-    const thread = this.#idle.pop() ?? this.#start();
+    const thread = this.#idleThreads.pop() ?? this.#start();
     try {
-      return await this.#evaluateIn(thread, question, new SelectionFeed(question, selections, engine.startTimestamps));
+      return await this.#evaluateIn(thread, query, new SelectionFeed(query, selections, engine.startTimestamps));
     } finally {
       // A thread ended by an abort may still have replied.
-      if (this.#allThreads.has(thread)) this.#idle.push(thread);
+      if (this.#allThreads.has(thread)) this.#idleThreads.push(thread);
       releaseSlot();
     }
   }
@@ -115,7 +115,7 @@ class PromqlThreads implements Promql {
     try {
       return await this.#queue.acquire(tenantId, signal);
     } catch (error) {
-      if (!(error instanceof TooManyWaiting)) throw error;
+      if (!(error instanceof TooManyWaitingError)) throw error;
       throw new PromqlError(
         'too_many_requests',
         `${maxWaitingPerTenant} queries of this organization are waiting already`,
@@ -125,22 +125,22 @@ class PromqlThreads implements Promql {
 
   async #evaluateIn(
     thread: PoolThread<EvaluationReply>,
-    question: EvaluationQuery,
+    query: EvaluationQuery,
     feed: SelectionFeed,
   ): Promise<EvaluationResult> {
-    const { expression, window, signal } = question;
+    const { expression, window, signal } = query;
     signal?.throwIfAborted();
-    const additionalSeries = feed.selectAdditional(question.additionalSeries ?? []);
+    const additionalSeries = feed.selectAdditional(query.additionalSeries ?? []);
     const { port1, port2 } = new MessageChannel();
     const hasReplyFlag = new SharedArrayBuffer(4);
-    const state = new Int32Array(hasReplyFlag);
-    port1.on('message', async ({ selection }: BlockRequest) => {
-      const blockReply = await feed.next(selection);
+    const replyFlag = new Int32Array(hasReplyFlag);
+    port1.on('message', async ({ selectionIndex }: BlockRequest) => {
+      const blockReply = await feed.next(selectionIndex);
       const transferList =
-        'piece' in blockReply ? Object.values(blockReply.piece.blocks).map(({ buffer }) => buffer as ArrayBuffer) : [];
+        'block' in blockReply ? Object.values(blockReply.block.blocks).map(({ buffer }) => buffer as ArrayBuffer) : [];
       port1.postMessage(blockReply, transferList);
-      Atomics.store(state, 0, 1);
-      Atomics.notify(state, 0);
+      Atomics.store(replyFlag, 0, 1);
+      Atomics.notify(replyFlag, 0);
     });
     const endThread = (): void => void this.#endThread(thread);
     signal?.addEventListener('abort', endThread, { once: true });
@@ -181,8 +181,8 @@ class PromqlThreads implements Promql {
 
   #removeThread(thread: PoolThread<EvaluationReply>): void {
     this.#allThreads.delete(thread);
-    const at = this.#idle.indexOf(thread);
-    if (at >= 0) this.#idle.splice(at, 1);
+    const index = this.#idleThreads.indexOf(thread);
+    if (index >= 0) this.#idleThreads.splice(index, 1);
   }
 
   async #endThread(thread: PoolThread<EvaluationReply>): Promise<void> {

@@ -5,30 +5,30 @@ import { readBlockSeries } from '../fetch/series-of-piece.ts';
 import { evaluate, listSelections, parse } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from '../syntax/errors.ts';
-import type { BlockReply, EvaluationReply, EvaluationRequest } from './messages.ts';
+import type { BlockReply, BlockRequest, EvaluationReply, EvaluationRequest } from './messages.ts';
 
 /** Thrown if points cannot be read; the main thread has the reason. */
 class ReadFailedError extends Error {}
 
-/** Returns the next piece of a selection. */
-const requestNextBlock = (port: MessagePort, answered: Int32Array, selection: number): BlockReply => {
-  Atomics.store(answered, 0, 0);
-  port.postMessage({ selection });
-  Atomics.wait(answered, 0, 0);
-  const received = receiveMessageOnPort(port) as { readonly message: BlockReply } | undefined;
-  return received?.message ?? { failed: true };
+/** Requests the next block of a selection and waits for it. */
+const requestNextBlock = (port: MessagePort, replyFlag: Int32Array, selection: number): BlockReply => {
+  Atomics.store(replyFlag, 0, 0);
+  port.postMessage({ selectionIndex: selection } satisfies BlockRequest);
+  Atomics.wait(replyFlag, 0, 0);
+  const receivedMessage = receiveMessageOnPort(port) as { readonly message: BlockReply } | undefined;
+  return receivedMessage?.message ?? { hasFailed: true };
 };
 
 const readSeries = function* (
-  { port, answered }: { readonly port: MessagePort; readonly answered: Int32Array },
+  { port, replyFlag }: { readonly port: MessagePort; readonly replyFlag: Int32Array },
   index: number,
   selection: Selection,
 ): Iterable<Series> {
   for (;;) {
-    const blockReply = requestNextBlock(port, answered, index);
-    if ('failed' in blockReply) throw new ReadFailedError();
-    if ('ended' in blockReply) return;
-    yield* readBlockSeries(blockReply.piece, selection, selection.matchers);
+    const blockReply = requestNextBlock(port, replyFlag, index);
+    if ('hasFailed' in blockReply) throw new ReadFailedError();
+    if ('isEnd' in blockReply) return;
+    yield* readBlockSeries(blockReply.block, selection, selection.matchers);
   }
 };
 
@@ -44,7 +44,7 @@ const evaluateRequest = ({
   try {
     const parsed = parse(expression, features.syntax);
     const selections = listSelections(parsed, window, features.engine);
-    const replyChannel = { port, answered: new Int32Array(hasReplyFlag) };
+    const replyChannel = { port, replyFlag: new Int32Array(hasReplyFlag) };
     return {
       id,
       result: evaluate(
@@ -59,7 +59,7 @@ const evaluateRequest = ({
       ),
     };
   } catch (error) {
-    if (error instanceof ReadFailedError) return { id, readFailed: true };
+    if (error instanceof ReadFailedError) return { id, hasReadFailed: true };
     const isSyntaxError = error instanceof PromqlSyntaxError;
     if (!isSyntaxError && !(error instanceof PromqlExecutionError)) throw error;
     return { id, failure: { type: isSyntaxError ? 'bad_data' : 'execution', message: error.message } };
@@ -69,8 +69,8 @@ const evaluateRequest = ({
 };
 
 /**
- * Returns the buffers of an answer that can be transferred to the receiver. Columns that are only a part of a larger
- * buffer are not included; they are copied.
+ * Returns the buffers of a reply that can be transferred to the receiver. Columns that are only part of a larger
+ * buffer are omitted and therefore copied.
  */
 const collectTransferables = (reply: EvaluationReply): ArrayBuffer[] => {
   if (!('result' in reply) || reply.result.value.type !== 'matrix') return [];

@@ -1,4 +1,4 @@
-/** Selects the series of a selector from `series`, with Prometheus labels. */
+/** Selects the series that match a PromQL selector from the table `series`, with their Prometheus labels. */
 import type { QueryParameters, TenantColumns } from '../../../schemas/ports/columns.ts';
 import { sortByLabels } from '../engine/labels.ts';
 import { PromqlError } from '../errors.ts';
@@ -14,8 +14,14 @@ import {
 import { buildLabelName } from '../otlp/names.ts';
 import type { Labels, Matcher } from '../series.ts';
 import { compileTest } from '../syntax/matchers.ts';
-import { buildLabelsTest, type Condition, otlpCondition, prometheusCondition, type ValueTest } from './matching.ts';
-import { type Scope, scopeCondition, type Window } from './scope.ts';
+import {
+  buildLabelsTest,
+  buildOtlpCondition,
+  buildPrometheusCondition,
+  type Condition,
+  type ValueTest,
+} from './matching.ts';
+import { buildScopeCondition, type Scope, type Window } from './scope.ts';
 import { findMetricsByName } from './stored-metrics.ts';
 
 /** Tables with samples of a series. */
@@ -65,17 +71,17 @@ export const readResourceAttributes = async (
   columns: TenantColumns,
   ids: Iterable<string>,
 ): Promise<ReadonlyMap<string, AttributeTexts>> => {
-  const known = [...new Set(ids)].filter((id) => idPattern.test(id) && id !== '0');
-  if (known.length === 0) return new Map();
+  const validIds = [...new Set(ids)].filter((id) => idPattern.test(id) && id !== '0');
+  if (validIds.length === 0) return new Map();
   const rows = await columns.query<{
     readonly id: string;
     readonly keys: readonly string[];
     readonly texts: readonly string[];
   }>(
     `SELECT toString(resource_id) AS id, any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS texts
-    FROM resources WHERE tenant_id = {tenant:String} AND resource_id IN (${known.join(', ')}) GROUP BY resource_id`,
+    FROM resources WHERE tenant_id = {tenant:String} AND resource_id IN (${validIds.join(', ')}) GROUP BY resource_id`,
     {},
-    { maxResultRows: known.length },
+    { maxResultRows: validIds.length },
   );
   return new Map(rows.map(({ id, keys, texts }) => [id, toAttributeMap(keys, texts)]));
 };
@@ -86,7 +92,7 @@ const toAttributeMap = (keys: readonly string[], texts: readonly string[]): Attr
   return map;
 };
 
-const tooManySeries = (): PromqlError =>
+const createTooManySeriesError = (): PromqlError =>
   new PromqlError('execution', `the query exceeds the limit of ${maxSeries} series: use matchers that select fewer`);
 
 /** Stored metrics to read; undefined for all. */
@@ -103,43 +109,50 @@ const findStoredMetrics = async (
   const isOnlyOtlp = scope.onlySource === 'otlp';
   if (!matchers.some(({ name }) => name === '__name__'))
     return { prometheus: isOnlyOtlp ? [] : undefined, otlp: undefined };
-  const found = await findMetricsByName(scope, window, matchers);
+  const metricsByName = await findMetricsByName(scope, window, matchers);
   const selectMetrics = (isPrometheus: boolean): string[] => [
-    ...new Set(found.filter(({ source }) => (source === 'prometheus') === isPrometheus).map(({ metric }) => metric)),
+    ...new Set(
+      metricsByName.filter(({ source }) => (source === 'prometheus') === isPrometheus).map(({ metric }) => metric),
+    ),
   ];
   return { prometheus: isOnlyOtlp ? [] : selectMetrics(true), otlp: selectMetrics(false) };
 };
 
 /** Returns SQL of candidate series; exact for remote-write series. */
-const seriesCondition = (
+const buildSeriesCondition = (
   scope: Scope,
   matchers: readonly Matcher[],
   { prometheus, otlp }: StoredMetricNames,
 ): Condition => {
   const promotedNames = scope.translation.promoted.map((key) => buildLabelName(key, scope.translation.strategy));
-  const exact = prometheusCondition(matchers);
-  const wide = otlpCondition(matchers, scope.translation, promotedNames);
-  const branch = (source: string, { sql }: Condition, metrics: readonly string[] | undefined, name: string): string =>
+  const prometheusSql = buildPrometheusCondition(matchers);
+  const otlpSql = buildOtlpCondition(matchers, scope.translation, promotedNames);
+  const buildBranch = (
+    source: string,
+    { sql }: Condition,
+    metrics: readonly string[] | undefined,
+    name: string,
+  ): string =>
     [
       `source = '${source}'`,
       ...(metrics === undefined ? [] : [`metric IN {${name}:Array(String)}`]),
       ...(sql === '' ? [] : [sql]),
     ].join(' AND ');
   const branches = [
-    ...(prometheus?.length === 0 ? [] : [branch('prometheus', exact, prometheus, 'prometheus')]),
-    ...(otlp?.length === 0 ? [] : [branch('otlp', wide, otlp, 'otlp')]),
+    ...(prometheus?.length === 0 ? [] : [buildBranch('prometheus', prometheusSql, prometheus, 'prometheus')]),
+    ...(otlp?.length === 0 ? [] : [buildBranch('otlp', otlpSql, otlp, 'otlp')]),
   ];
-  const all = prometheus === undefined || otlp === undefined ? undefined : [...prometheus, ...otlp];
+  const allMetrics = prometheus === undefined || otlp === undefined ? undefined : [...prometheus, ...otlp];
   const parameters: QueryParameters = {
-    ...exact.parameters,
-    ...wide.parameters,
+    ...prometheusSql.parameters,
+    ...otlpSql.parameters,
     ...(prometheus && { prometheus }),
     ...(otlp && { otlp }),
-    ...(all && { all }),
+    ...(allMetrics && { all: allMetrics }),
   };
   // The primary key can use the list of metrics only as a separate condition.
-  const listed = all === undefined ? '' : 'metric IN {all:Array(String)} AND ';
-  return { sql: `${listed}((${branches.join(') OR (')}))`, parameters };
+  const metricListCondition = allMetrics === undefined ? '' : 'metric IN {all:Array(String)} AND ';
+  return { sql: `${metricListCondition}((${branches.join(') OR (')}))`, parameters };
 };
 
 /** Merges series with equal labels. */
@@ -148,9 +161,9 @@ class SeriesCollector {
 
   add(labels: Labels, source: SeriesSource): void {
     const key = JSON.stringify(labels) + (source.part === 'buckets' || source.part === 'quantiles' ? source.part : '');
-    const known = this.#byLabels.get(key);
-    if (known === undefined) this.#byLabels.set(key, { labels, sources: [source] });
-    else known.sources.push(source);
+    const existing = this.#byLabels.get(key);
+    if (existing === undefined) this.#byLabels.set(key, { labels, sources: [source] });
+    else existing.sources.push(source);
   }
 
   /** Returns the series in the order of their labels. */
@@ -189,32 +202,35 @@ export const selectSeriesWithSource = async (
   matchers: readonly Matcher[],
   limit = maxSeries,
 ): Promise<SeriesSelection> => {
-  const gathering = new SeriesCollector();
+  const collector = new SeriesCollector();
   const names = matchers.filter(({ name }) => name === '__name__').map(compileTest);
   const metrics = await findStoredMetrics(scope, window, matchers);
-  const condition = seriesCondition(scope, matchers, metrics);
+  const condition = buildSeriesCondition(scope, matchers, metrics);
   const matchedSeriesIds = new Set<string>();
   if (metrics.prometheus?.length !== 0 || metrics.otlp?.length !== 0) {
     for await (const rows of readRows(scope, window, condition, limit)) {
-      const ofOtlp = rows.filter(({ of_source }) => of_source === 'otlp');
+      const otlpRows = rows.filter(({ of_source }) => of_source === 'otlp');
       const resources = await readResourceAttributes(
         scope.columns,
-        ofOtlp.map(({ resource }) => resource),
+        otlpRows.map(({ resource }) => resource),
       );
       for (const row of rows) {
         matchedSeriesIds.add(row.id);
-        if (row.of_source === 'prometheus') addPrometheus(gathering, row);
-        else addOtlp(gathering, row, { resources, scope, names, matchers });
+        if (row.of_source === 'prometheus') addPrometheus(collector, row);
+        else addOtlp(collector, row, { resources, scope, names, matchers });
       }
     }
   }
-  if (names.every((test) => test('target_info'))) await addTargets(gathering, scope, window, matchers);
+  if (names.every((test) => test('target_info'))) await addTargets(collector, scope, window, matchers);
   const { prometheus, otlp } = metrics;
-  const all = prometheus === undefined || otlp === undefined ? undefined : [...prometheus, ...otlp];
-  return { series: gathering.all(), matchedSeriesIds, metrics: all, condition };
+  const allMetrics = prometheus === undefined || otlp === undefined ? undefined : [...prometheus, ...otlp];
+  return { series: collector.all(), matchedSeriesIds, metrics: allMetrics, condition };
 };
 
-/** Maximum number of series whose rows are in memory at a time: rows take several times the memory of the result. */
+/**
+ * Maximum number of series whose rows are in memory at the same time, because rows take several times as much memory
+ * as the result.
+ */
 const maxSeriesInMemory = 20_000;
 /** Number of parts by id in which larger selections are read. */
 const partCount = 16;
@@ -226,7 +242,7 @@ const readRows = async function* (
   { sql: condition, parameters: conditionParameters }: Condition,
   limit: number,
 ): AsyncIterable<readonly Row[]> {
-  const { sql, parameters } = scopeCondition(scope, window);
+  const { sql, parameters } = buildScopeCondition(scope, window);
   const read = (limit: number, part: string): Promise<Row[]> =>
     scope.columns.query<Row>(
       `SELECT toString(series_id) AS id, any(metric) AS metric_name, any(source) AS of_source, groupUniqArray(kind) AS kinds,
@@ -236,29 +252,29 @@ const readRows = async function* (
       { ...parameters, ...conditionParameters },
       { maxResultRows: limit + 1 },
     );
-  const first = await read(Math.min(limit, maxSeriesInMemory), '');
-  if (first.length <= maxSeriesInMemory) {
-    if (first.length > limit) throw tooManySeries();
-    yield first;
+  const firstRows = await read(Math.min(limit, maxSeriesInMemory), '');
+  if (firstRows.length <= maxSeriesInMemory) {
+    if (firstRows.length > limit) throw createTooManySeriesError();
+    yield firstRows;
     return;
   }
-  first.length = 0;
-  for (let part = 0, left = limit; part < partCount; part++) {
-    const rows = await read(left, ` AND series_id % ${partCount} = ${part}`);
-    left -= rows.length;
-    if (left < 0) throw tooManySeries();
+  firstRows.length = 0;
+  for (let part = 0, remainingLimit = limit; part < partCount; part++) {
+    const rows = await read(remainingLimit, ` AND series_id % ${partCount} = ${part}`);
+    remainingLimit -= rows.length;
+    if (remainingLimit < 0) throw createTooManySeriesError();
     yield rows;
   }
 };
 
-const addPrometheus = (gathering: SeriesCollector, { id, metric_name: metric, keys, texts, kinds }: Row): void => {
+const addPrometheus = (collector: SeriesCollector, { id, metric_name: metric, keys, texts, kinds }: Row): void => {
   const labels: [string, string][] = keys.map((key, index) => [key, texts[index] ?? '']);
   labels.push(['__name__', metric]);
   const tables: PointTable[] = kinds.includes('exponential_histogram') ? ['samples', 'histograms'] : ['samples'];
-  gathering.add(sortLabels(labels), { id, metric, tables, part: 'value', isDelta: false });
+  collector.add(sortLabels(labels), { id, metric, tables, part: 'value', isDelta: false });
 };
 
-const pointTableOf = (kind: string): PointTable =>
+const getPointTable = (kind: string): PointTable =>
   kind === 'summary'
     ? 'summaries'
     : kind === 'histogram' || kind === 'exponential_histogram'
@@ -272,11 +288,11 @@ interface OtlpContext {
   readonly matchers: readonly Matcher[];
 }
 
-const addOtlp = (gathering: SeriesCollector, row: Row, { resources, scope, names, matchers }: OtlpContext): void => {
+const addOtlp = (collector: SeriesCollector, row: Row, { resources, scope, names, matchers }: OtlpContext): void => {
   const { translation } = scope;
   const [kind, temporality, monotonic, unit] = row.what;
   const [name, version, url, attributes] = row.scope_texts;
-  const named = { metric: row.metric_name, kind, monotonic, unit };
+  const metricDescription = { metric: row.metric_name, kind, monotonic, unit };
   const resource = resources.get(row.resource) ?? new Map<string, string>();
   const labels = buildSeriesLabels(
     toAttributeMap(row.keys, row.texts),
@@ -285,7 +301,7 @@ const addOtlp = (gathering: SeriesCollector, row: Row, { resources, scope, names
     translation,
   );
   for (const part of listSeriesParts(kind)) {
-    const partName = buildPartName(named, part, translation.strategy);
+    const partName = buildPartName(metricDescription, part, translation.strategy);
     if (partName === '' || !names.every((test) => test(partName))) continue;
     const excludedLabel = part === 'buckets' ? 'le' : part === 'quantiles' ? 'quantile' : undefined;
     const applicableMatchers = matchers.filter(
@@ -294,10 +310,10 @@ const addOtlp = (gathering: SeriesCollector, row: Row, { resources, scope, names
     if (!buildLabelsTest(applicableMatchers)(labels)) continue;
     const labelsWithName = new Map([...labels, ['__name__', partName]]);
     if (excludedLabel !== undefined) labelsWithName.delete(excludedLabel);
-    gathering.add(sortLabels(labelsWithName), {
+    collector.add(sortLabels(labelsWithName), {
       id: row.id,
       metric: row.metric_name,
-      tables: [pointTableOf(kind)],
+      tables: [getPointTable(kind)],
       part,
       isDelta: temporality === 1,
     });
@@ -309,12 +325,12 @@ const addOtlp = (gathering: SeriesCollector, row: Row, { resources, scope, names
  * any series of the resource is.
  */
 const addTargets = async (
-  gathering: SeriesCollector,
+  collector: SeriesCollector,
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
 ): Promise<void> => {
-  const { sql, parameters } = scopeCondition(scope, window);
+  const { sql, parameters } = buildScopeCondition(scope, window);
   const rows = await scope.columns.query<{
     readonly resource: string;
     readonly members: readonly (readonly [string, string, string])[];
@@ -327,17 +343,23 @@ const addTargets = async (
     parameters,
     { maxResultRows: maxSeries + 1 },
   );
-  if (rows.length > maxSeries) throw tooManySeries();
+  if (rows.length > maxSeries) throw createTooManySeriesError();
   const resources = await readResourceAttributes(
     scope.columns,
     rows.map(({ resource }) => resource),
   );
-  const matches = buildLabelsTest(matchers);
+  const matchesLabels = buildLabelsTest(matchers);
   for (const { resource, members } of rows) {
     const labels = buildTargetLabels(resources.get(resource) ?? new Map(), scope.translation);
     labels?.set('__name__', 'target_info');
-    if (labels === undefined || !matches(labels)) continue;
+    if (labels === undefined || !matchesLabels(labels)) continue;
     for (const [id, metric, kind] of members)
-      gathering.add(sortLabels(labels), { id, metric, tables: [pointTableOf(kind)], part: 'presence', isDelta: false });
+      collector.add(sortLabels(labels), {
+        id,
+        metric,
+        tables: [getPointTable(kind)],
+        part: 'presence',
+        isDelta: false,
+      });
   }
 };

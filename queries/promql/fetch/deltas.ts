@@ -6,21 +6,21 @@
 const hourMs = 3_600_000;
 
 /** Returns the hour of a point, which contains the increase up to its time. */
-const hourNumber = (timeMs: number): number => Math.ceil(timeMs / hourMs);
+const toHourNumber = (timeMs: number): number => Math.ceil(timeMs / hourMs);
 
 const staleBits = new Float64Array(new BigUint64Array([0x7ff0000000000002n]).buffer);
 
 /** Marker of a series that ended. Assign it only from array to array, because its bits matter. */
 export const staleMarker: Float64Array = staleBits;
 
-const words = new Float64Array(1);
-const wordsAsBits = new BigUint64Array(words.buffer);
+const scratchValue = new Float64Array(1);
+const scratchBits = new BigUint64Array(scratchValue.buffer);
 
-export const isStale = (values: Float64Array, at: number): boolean => {
-  const value = values[at] as number;
+export const isStale = (values: Float64Array, index: number): boolean => {
+  const value = values[index] as number;
   if (!Number.isNaN(value)) return false;
-  words.set(values.subarray(at, at + 1));
-  return wordsAsBits[0] === 0x7ff0000000000002n;
+  scratchValue.set(values.subarray(index, index + 1));
+  return scratchBits[0] === 0x7ff0000000000002n;
 };
 
 export interface FloatPoints {
@@ -33,33 +33,33 @@ export interface FloatPoints {
  * discard its result.
  */
 export const toCumulative = ({ times, values }: FloatPoints): FloatPoints => {
-  const outTimes = new Float64Array(times.length * 2);
-  const outValues = new Float64Array(times.length * 2);
-  let size = 0;
+  const resultTimes = new Float64Array(times.length * 2);
+  const resultValues = new Float64Array(times.length * 2);
+  let resultLength = 0;
   let sum = 0;
   let hour = Number.NaN;
-  for (let at = 0; at < times.length; at++) {
-    const time = times[at] as number;
-    const pointHour = hourNumber(time);
+  for (let index = 0; index < times.length; index++) {
+    const time = times[index] as number;
+    const pointHour = toHourNumber(time);
     if (pointHour !== hour) {
       const hourStartMs = (pointHour - 1) * hourMs + 1;
       if (pointHour === hour + 1 && hourStartMs < time) {
-        outTimes[size] = hourStartMs;
-        outValues[size++] = 0;
+        resultTimes[resultLength] = hourStartMs;
+        resultValues[resultLength++] = 0;
       }
       hour = pointHour;
       sum = 0;
     }
-    outTimes[size] = time;
-    if (isStale(values, at)) outValues.set(staleMarker, size++);
+    resultTimes[resultLength] = time;
+    if (isStale(values, index)) resultValues.set(staleMarker, resultLength++);
     else {
-      sum += values[at] as number;
-      outValues[size++] = sum;
+      sum += values[index] as number;
+      resultValues[resultLength++] = sum;
     }
   }
-  return { times: outTimes.subarray(0, size), values: outValues.subarray(0, size) };
+  return { times: resultTimes.subarray(0, resultLength), values: resultValues.subarray(0, resultLength) };
 };
 
 /** Returns whether the second point starts a new counter. */
-export const startsNewCounter = (beforeMs: number, timeMs: number): boolean =>
-  hourNumber(beforeMs) !== hourNumber(timeMs);
+export const startsNewCounter = (previousMs: number, timeMs: number): boolean =>
+  toHourNumber(previousMs) !== toHourNumber(timeMs);

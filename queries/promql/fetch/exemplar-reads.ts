@@ -1,4 +1,4 @@
-/** Reads exemplars of the series of matchers. */
+/** Reads the exemplars of series that match sets of matchers. */
 import type { Labels, Matcher } from '../series.ts';
 import { formatWithoutExponent } from '../syntax/numbers.ts';
 import { type SeriesSource, selectSeries } from './choose.ts';
@@ -16,7 +16,7 @@ export interface SeriesExemplars {
   readonly exemplars: readonly Exemplar[];
 }
 
-/** Maximum number of exemplars in one answer. */
+/** Maximum number of exemplars in one result. */
 const maxExemplars = 100_000;
 
 interface Row {
@@ -86,7 +86,7 @@ const readMatchingExemplars = async (
   matchers: readonly Matcher[],
 ): Promise<{ readonly labels: Labels; readonly exemplar: Exemplar }[]> => {
   const selectedSeries = await selectSeries(scope, window, matchers);
-  const sources = selectedSeries.flatMap((one) => one.sources).filter(hasExemplars);
+  const sources = selectedSeries.flatMap((series) => series.sources).filter(hasExemplars);
   if (sources.length === 0) return [];
   const [rows, bounds] = await Promise.all([
     readRows(scope, window, sources),
@@ -114,15 +114,15 @@ export const readSeriesExemplars = async (
   window: Window,
   matcherSets: readonly (readonly Matcher[])[],
 ): Promise<SeriesExemplars[]> => {
-  const found = new Map<string, { readonly labels: Labels; readonly exemplars: Exemplar[] }>();
+  const exemplarsByLabels = new Map<string, { readonly labels: Labels; readonly exemplars: Exemplar[] }>();
   for (const matchers of matcherSets)
     for (const { labels, exemplar } of await readMatchingExemplars(scope, window, matchers)) {
       const key = JSON.stringify(labels);
-      const known = found.get(key);
-      if (known === undefined) found.set(key, { labels, exemplars: [exemplar] });
-      else known.exemplars.push(exemplar);
+      const existing = exemplarsByLabels.get(key);
+      if (existing === undefined) exemplarsByLabels.set(key, { labels, exemplars: [exemplar] });
+      else existing.exemplars.push(exemplar);
     }
-  return [...found]
+  return [...exemplarsByLabels]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([, { labels, exemplars }]) => ({
       labels,

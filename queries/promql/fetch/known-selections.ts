@@ -3,12 +3,12 @@
  * by their ids. Labels of a series never change.
  */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import { projectScopeCondition, projectScopeParameterValues } from '../../project-scope.ts';
+import { buildProjectScopeCondition, toProjectScopeParameters } from '../../project-scope.ts';
 import { RowCache } from '../../row-cache.ts';
 import type { Matcher } from '../series.ts';
 import { type SelectedSeries, type SeriesSelection, selectSeriesWithSource } from './choose.ts';
 import type { Condition } from './matching.ts';
-import { type PointBlock, PointBlockReader, pointsStatement, storageOrder } from './pieces.ts';
+import { buildPointsStatement, type PointBlock, PointBlockReader, storageOrder } from './pieces.ts';
 import { readSeriesIds } from './rows.ts';
 import type { Scope, Window } from './scope.ts';
 
@@ -43,7 +43,7 @@ const maxIdsInStatement = 1_000;
  * statement equals the cost of many points.
  */
 const maxExpectedPoints = 600_000;
-/** If there are more points than this, they are read in parts after all. */
+/** If a statement finds more points than this, they are read in parts instead. */
 const maxPoints = 800_000;
 
 const selectionCache = new RowCache<CachedSelection>(
@@ -51,7 +51,7 @@ const selectionCache = new RowCache<CachedSelection>(
   ({ matchedSeriesIds }) => matchedSeriesIds.size + 1,
 );
 
-/** Reads the points of a selector in parts; `next` returns undefined after the last part. */
+/** Reads the points of a selector in blocks; `next` returns undefined after the last block. */
 export interface BlockReader {
   next(): Promise<PointBlock | undefined>;
 }
@@ -66,8 +66,8 @@ const buildRestriction = (
   projectId === undefined && matchers.every(isNameMatcher)
     ? { sql: '', parameters: {}, hasSubquery: false }
     : {
-        sql: ` AND series_id IN (SELECT series_id FROM series WHERE tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${condition.sql})`,
-        parameters: { ...condition.parameters, ...projectScopeParameterValues({ projectId }) },
+        sql: ` AND series_id IN (SELECT series_id FROM series WHERE tenant_id = {tenant:String}${buildProjectScopeCondition({ projectId })} AND ${condition.sql})`,
+        parameters: { ...condition.parameters, ...toProjectScopeParameters({ projectId }) },
         hasSubquery: true,
       };
 
@@ -93,18 +93,18 @@ const restrictByIds = ({ series, restriction }: CachedSelection): Restriction =>
   return { sql: ' AND series_id IN {ids:Array(UInt64)}', parameters: { ids }, hasSubquery: false };
 };
 
-/** Returns all points in one part; undefined if there are unknown series or too many points. */
+/** Returns all points in one block; undefined if there are unknown series or too many points. */
 const readAllPoints = async (
   { columns }: Scope,
   window: Window,
   selector: CachedSelection,
-  hasStarts: boolean,
+  needsStartTimes: boolean,
 ): Promise<PointBlock | undefined> => {
   const { series, matchedSeriesIds, metrics } = selector;
   const restriction = isUnchanged(columns, window, selector) ? restrictByIds(selector) : selector.restriction;
   const clause = restriction.hasSubquery ? 'WHERE' : 'PREWHERE';
-  const { sql, parameters } = pointsStatement('samples', { window, metrics, hasStarts, clause });
-  const bytes = await columns.native(
+  const { sql, parameters } = buildPointsStatement('samples', { window, metrics, needsStartTimes, clause });
+  const bytes = await columns.queryNative(
     `${sql}${restriction.sql} ${storageOrder} LIMIT ${maxPoints + 1}`,
     { ...parameters, ...restriction.parameters },
     { maxResultRows: maxPoints + 1 },
@@ -120,42 +120,53 @@ const readAllPoints = async (
 const isFresh = (columns: TenantColumns, window: Window, selector: CachedSelection): boolean =>
   performance.now() - selector.selectedAtMs < cacheTtlMs || isUnchanged(columns, window, selector);
 
-/** Opens a reader of a selector within a window. With `hasStarts`, each point has the start time of its counter. */
-export const openPieces = async (
+/** Opens a reader of a selector within a window. With `needsStartTimes`, each point has its counter's start time. */
+export const openBlockReader = async (
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
-  hasStarts = false,
+  needsStartTimes = false,
 ): Promise<BlockReader> => {
   const cache = selectionCache.forTenant(scope.columns);
   const key = JSON.stringify([scope.projectId, scope.translation, matchers]);
-  const before = cache.get(key);
-  const pointsPerSeries = before && Math.max(1, before.pointsPerMs * (window.toMs - window.fromMs));
-  if (before !== undefined && pointsPerSeries !== undefined && isFresh(scope.columns, window, before)) {
-    const isFew = before.series.length * pointsPerSeries <= maxExpectedPoints;
-    const piece = isFew ? await readAllPoints(scope, window, before, hasStarts) : undefined;
-    if (piece !== undefined) return createSingleBlockReader(piece);
+  const cached = cache.get(key);
+  const pointsPerSeries = cached && Math.max(1, cached.pointsPerMs * (window.toMs - window.fromMs));
+  if (cached !== undefined && pointsPerSeries !== undefined && isFresh(scope.columns, window, cached)) {
+    const fitsOneStatement = cached.series.length * pointsPerSeries <= maxExpectedPoints;
+    const block = fitsOneStatement ? await readAllPoints(scope, window, cached, needsStartTimes) : undefined;
+    if (block !== undefined) return createSingleBlockReader(block);
   }
   const changes = scope.columns.getChangeCount?.('series');
-  const choice = await selectSeriesWithSource(scope, window, matchers);
-  const pieces = new PointBlockReader(scope.columns, window, choice.series, { perSeries: pointsPerSeries, hasStarts });
-  const { metrics } = choice;
-  if (metrics === undefined || !isCacheable(matchers, choice)) return pieces;
-  const restriction = buildRestriction(scope, matchers, choice);
+  const selection = await selectSeriesWithSource(scope, window, matchers);
+  const blockReader = new PointBlockReader(scope.columns, window, selection.series, {
+    expectedPointsPerSeries: pointsPerSeries,
+    needsStartTimes,
+  });
+  const { metrics } = selection;
+  if (metrics === undefined || !isCacheable(matchers, selection)) return blockReader;
+  const restriction = buildRestriction(scope, matchers, selection);
   const selectedAtMs = performance.now();
   return {
     async next() {
-      const piece = await pieces.next();
-      const pointsPerMs = pieces.maxPointsPerSeries / Math.max(1, window.toMs - window.fromMs);
-      if (piece === undefined)
-        cache.set(key, { ...choice, metrics, restriction, selectedAtMs, pointsPerMs, changes, fromMs: window.fromMs });
-      return piece;
+      const block = await blockReader.next();
+      const pointsPerMs = blockReader.maxPointsPerSeries / Math.max(1, window.toMs - window.fromMs);
+      if (block === undefined)
+        cache.set(key, {
+          ...selection,
+          metrics,
+          restriction,
+          selectedAtMs,
+          pointsPerMs,
+          changes,
+          fromMs: window.fromMs,
+        });
+      return block;
     },
   };
 };
 
-const createSingleBlockReader = (piece: PointBlock): BlockReader => {
-  let remaining: PointBlock | undefined = piece;
+const createSingleBlockReader = (block: PointBlock): BlockReader => {
+  let remaining: PointBlock | undefined = block;
   return {
     async next() {
       const next = remaining;

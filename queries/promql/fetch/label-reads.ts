@@ -7,13 +7,13 @@ import type { Labels, Matcher } from '../series.ts';
 import { compileTest } from '../syntax/matchers.ts';
 import { formatWithoutExponent } from '../syntax/numbers.ts';
 import { readResourceAttributes, type SelectedSeries, selectSeries } from './choose.ts';
-import { keyPattern, prometheusCondition } from './matching.ts';
+import { buildKeyPattern, buildPrometheusCondition } from './matching.ts';
 import { decodeTexts } from './native-blocks.ts';
-import { type Scope, scopeCondition, type Window } from './scope.ts';
+import { buildScopeCondition, type Scope, type Window } from './scope.ts';
 import { findMetricsByName, listPromqlNames } from './stored-metrics.ts';
 
-/** Maximum number of names or values in one answer. */
-const maxTexts = 2_000_000;
+/** Maximum number of names or values in one result. */
+const maxResultTexts = 2_000_000;
 /** Maximum number of OTLP histogram bounds that are read. */
 const maxLayouts = 1_000;
 
@@ -27,26 +27,26 @@ export interface LabelQuery {
   readonly matcherSets: readonly Matchers[];
 }
 
-const everySeries: readonly Matchers[] = [[]];
+const matchEverySeries: readonly Matchers[] = [[]];
 
-const effectiveMatcherSets = ({ matcherSets }: LabelQuery): readonly Matchers[] =>
-  matcherSets.length === 0 ? everySeries : matcherSets;
+const getEffectiveMatcherSets = ({ matcherSets }: LabelQuery): readonly Matchers[] =>
+  matcherSets.length === 0 ? matchEverySeries : matcherSets;
 
 /** Returns SQL of the remote-write series that a set matches exactly. */
-const remoteWriteCondition = (
+const buildRemoteWriteCondition = (
   { scope, window }: LabelQuery,
   matchers: Matchers,
 ): { readonly sql: string; readonly parameters: QueryParameters } => {
-  const scopeSql = scopeCondition(scope, window);
-  const labels = prometheusCondition(matchers);
+  const scopeSql = buildScopeCondition(scope, window);
+  const labels = buildPrometheusCondition(matchers);
   const names = matchers
     .filter(({ name }) => name === '__name__')
     .map(({ op, value }, index) => {
       const parameter = `metric${index}`;
       if (op === '=' || op === '!=')
         return { sql: `metric ${op} {${parameter}:String}`, parameters: { [parameter]: value } };
-      const found = `match(metric, {${parameter}:String})`;
-      return { sql: op === '=~' ? found : `NOT ${found}`, parameters: { [parameter]: `^(?s:${value})$` } };
+      const matchSql = `match(metric, {${parameter}:String})`;
+      return { sql: op === '=~' ? matchSql : `NOT ${matchSql}`, parameters: { [parameter]: `^(?s:${value})$` } };
     });
   const conditions = [scopeSql.sql, "source = 'prometheus'", labels.sql, ...names.map(({ sql }) => sql)];
   return {
@@ -60,16 +60,20 @@ const readTexts = async (
   { columns }: Scope,
   sql: string,
   parameters: QueryParameters,
-  limit = maxTexts,
+  limit = maxResultTexts,
 ): Promise<string[]> =>
   decodeTexts(
-    await columns.native(`SELECT CAST(text AS String) AS text FROM (${sql} LIMIT ${limit}) ORDER BY text`, parameters, {
-      maxResultRows: limit,
-    }),
+    await columns.queryNative(
+      `SELECT CAST(text AS String) AS text FROM (${sql} LIMIT ${limit}) ORDER BY text`,
+      parameters,
+      {
+        maxResultRows: limit,
+      },
+    ),
   );
 
-const hasOtlp = async ({ scope, window }: LabelQuery): Promise<boolean> => {
-  const { sql, parameters } = scopeCondition(scope, window);
+const hasOtlpSeries = async ({ scope, window }: LabelQuery): Promise<boolean> => {
+  const { sql, parameters } = buildScopeCondition(scope, window);
   const found = await readTexts(
     scope,
     `SELECT 'one' AS text FROM series WHERE ${sql} AND source = 'otlp'`,
@@ -80,22 +84,22 @@ const hasOtlp = async ({ scope, window }: LabelQuery): Promise<boolean> => {
 };
 
 /** Returns OTLP series, with separate buckets and quantiles; excludes remote-write series. */
-const readOtlpSeries = async (question: LabelQuery, matchers: Matchers): Promise<Labels[]> => {
-  const chosen = await selectSeries({ ...question.scope, onlySource: 'otlp' }, question.window, matchers);
-  return expandLabels(question, chosen, matchers);
+const readOtlpSeries = async (query: LabelQuery, matchers: Matchers): Promise<Labels[]> => {
+  const selectedSeries = await selectSeries({ ...query.scope, onlySource: 'otlp' }, query.window, matchers);
+  return expandLabels(query, selectedSeries, matchers);
 };
 
 /** Returns bounds and quantiles of stored series, as the texts of `le` and `quantile`. */
 export const readBoundsAndQuantiles = async (
   { scope, window }: LabelQuery,
-  chosen: readonly SelectedSeries[],
+  selectedSeries: readonly SelectedSeries[],
 ): Promise<Map<string, Set<string>>> => {
-  const found = new Map<string, Set<string>>();
+  const textsBySeries = new Map<string, Set<string>>();
   for (const [part, table, column] of [
     ['buckets', 'histograms', 'bounds'],
     ['quantiles', 'summaries', 'quantiles'],
   ] as const) {
-    const sources = chosen.flatMap(({ sources }) => sources).filter((source) => source.part === part);
+    const sources = selectedSeries.flatMap(({ sources }) => sources).filter((source) => source.part === part);
     if (sources.length === 0) continue;
     const rows = await scope.columns.query<{ readonly id: string; readonly layouts: readonly (readonly string[])[] }>(
       `SELECT toString(series_id) AS id, groupUniqArray(${maxLayouts})(arrayMap(x -> toString(x), ${column})) AS layouts
@@ -109,7 +113,7 @@ export const readBoundsAndQuantiles = async (
       { maxResultRows: sources.length },
     );
     for (const { id, layouts } of rows)
-      found.set(
+      textsBySeries.set(
         id,
         new Set([
           ...layouts.flat().map((text) => formatWithoutExponent(Number(text))),
@@ -117,22 +121,22 @@ export const readBoundsAndQuantiles = async (
         ]),
       );
   }
-  return found;
+  return textsBySeries;
 };
 
 const expandLabels = async (
-  question: LabelQuery,
-  chosen: readonly SelectedSeries[],
+  query: LabelQuery,
+  selectedSeries: readonly SelectedSeries[],
   matchers: Matchers,
 ): Promise<Labels[]> => {
-  const bucketTexts = await readBoundsAndQuantiles(question, chosen);
-  return chosen.flatMap(({ labels, sources }): Labels[] => {
+  const bucketTexts = await readBoundsAndQuantiles(query, selectedSeries);
+  return selectedSeries.flatMap(({ labels, sources }): Labels[] => {
     const part = sources[0]?.part;
     if (part !== 'buckets' && part !== 'quantiles') return [labels];
     const name = part === 'buckets' ? 'le' : 'quantile';
     const tests = matchers.filter((matcher) => matcher.name === name).map(compileTest);
-    const own = new Set(sources.flatMap(({ id }) => [...(bucketTexts.get(id) ?? [])]));
-    return [...own]
+    const values = new Set(sources.flatMap(({ id }) => [...(bucketTexts.get(id) ?? [])]));
+    return [...values]
       .filter((text) => tests.every((test) => test(text)))
       .map((text) =>
         Object.fromEntries(
@@ -142,14 +146,15 @@ const expandLabels = async (
   });
 };
 
-/** Returns all series that the sets match, each once, in the order of their labels. */
-export const listSeries = async (question: LabelQuery): Promise<Labels[]> => {
-  const found = new Map<string, Labels>();
-  for (const matchers of effectiveMatcherSets(question)) {
-    const chosen = await selectSeries(question.scope, question.window, matchers);
-    for (const labels of await expandLabels(question, chosen, matchers)) found.set(JSON.stringify(labels), labels);
+/** Returns all series that the sets match, without duplicates, in the order of their labels. */
+export const listSeries = async (query: LabelQuery): Promise<Labels[]> => {
+  const labelsByKey = new Map<string, Labels>();
+  for (const matchers of getEffectiveMatcherSets(query)) {
+    const selectedSeries = await selectSeries(query.scope, query.window, matchers);
+    for (const labels of await expandLabels(query, selectedSeries, matchers))
+      labelsByKey.set(JSON.stringify(labels), labels);
   }
-  return sortByLabels(Array.from(found.values(), (labels) => ({ labels }))).map(({ labels }) => labels);
+  return sortByLabels(Array.from(labelsByKey.values(), (labels) => ({ labels }))).map(({ labels }) => labels);
 };
 
 /** Returns resources of OTLP series, with the attributes that become labels. */
@@ -157,7 +162,7 @@ const readOtlpResources = async ({
   scope,
   window,
 }: LabelQuery): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> => {
-  const { sql, parameters } = scopeCondition(scope, window);
+  const { sql, parameters } = buildScopeCondition(scope, window);
   const ids = await readTexts(
     scope,
     `SELECT DISTINCT toString(resource_id) AS text FROM series WHERE ${sql} AND source = 'otlp'`,
@@ -167,10 +172,10 @@ const readOtlpResources = async ({
 };
 
 /** Returns label names of OTLP series without matchers: from distinct keys and resources, not from each series. */
-const readOtlpLabelNames = async (question: LabelQuery): Promise<string[]> => {
-  const { scope, window } = question;
+const readOtlpLabelNames = async (query: LabelQuery): Promise<string[]> => {
+  const { scope, window } = query;
   const { strategy, scopeLabels } = scope.translation;
-  const { sql, parameters } = scopeCondition(scope, window);
+  const { sql, parameters } = buildScopeCondition(scope, window);
   const [keys, kinds, scopes, resources] = await Promise.all([
     readTexts(
       scope,
@@ -184,7 +189,7 @@ const readOtlpLabelNames = async (question: LabelQuery): Promise<string[]> => {
       FROM series WHERE ${sql} AND source = 'otlp'`,
       parameters,
     ),
-    readOtlpResources(question),
+    readOtlpResources(query),
   ]);
   if (kinds.length === 0) return [];
   return [
@@ -201,39 +206,47 @@ const readOtlpLabelNames = async (question: LabelQuery): Promise<string[]> => {
   ].filter((name) => name !== '');
 };
 
-/** Merges texts, each once, in order. A single list sorted by a statement is not sorted again. */
-const mergeTexts = (inOrder: readonly (readonly string[])[], others: readonly string[]): readonly string[] => {
-  const filled = inOrder.filter(({ length }) => length > 0);
-  const [first = []] = filled;
-  const isOne = filled.length <= 1 && others.length === 0;
-  return (isOne ? first : [...new Set([...filled.flat(), ...others])].sort()).filter((text) => text !== '');
+/**
+ * Merges lists of texts without duplicates, in order. A single list that a statement has already sorted is not
+ * sorted again.
+ */
+const mergeTexts = (
+  sortedLists: readonly (readonly string[])[],
+  unsortedTexts: readonly string[],
+): readonly string[] => {
+  const nonEmptyLists = sortedLists.filter(({ length }) => length > 0);
+  const [first = []] = nonEmptyLists;
+  const isSingleList = nonEmptyLists.length <= 1 && unsortedTexts.length === 0;
+  return (isSingleList ? first : [...new Set([...nonEmptyLists.flat(), ...unsortedTexts])].sort()).filter(
+    (text) => text !== '',
+  );
 };
 
 /** Returns label names of all series that the sets match. */
-export const readLabelNames = async (question: LabelQuery): Promise<readonly string[]> => {
-  const inOrder: string[][] = [];
-  let others: readonly string[] = [];
-  for (const matchers of effectiveMatcherSets(question)) {
-    const { sql, parameters } = remoteWriteCondition(question, matchers);
-    const own = await readTexts(
-      question.scope,
+export const readLabelNames = async (query: LabelQuery): Promise<readonly string[]> => {
+  const sortedLists: string[][] = [];
+  let unsortedTexts: readonly string[] = [];
+  for (const matchers of getEffectiveMatcherSets(query)) {
+    const { sql, parameters } = buildRemoteWriteCondition(query, matchers);
+    const labelNames = await readTexts(
+      query.scope,
       `SELECT DISTINCT arrayJoin(arrayConcat(['__name__'], keys)) AS text FROM (SELECT DISTINCT mapKeys(attributes) AS keys FROM series WHERE ${sql})`,
       parameters,
     );
-    inOrder.push(own);
-    const ofOtlp =
+    sortedLists.push(labelNames);
+    const otlpNames =
       matchers.length === 0
-        ? await readOtlpLabelNames(question)
-        : (await readOtlpSeries(question, matchers)).flatMap((labels) => Object.keys(labels));
-    others = [...others, ...ofOtlp];
+        ? await readOtlpLabelNames(query)
+        : (await readOtlpSeries(query, matchers)).flatMap((labels) => Object.keys(labels));
+    unsortedTexts = [...unsortedTexts, ...otlpNames];
   }
-  return mergeTexts(inOrder, others);
+  return mergeTexts(sortedLists, unsortedTexts);
 };
 
-const readMetricNames = async (question: LabelQuery): Promise<string[]> => {
-  const { scope, window } = question;
+const readMetricNames = async (query: LabelQuery): Promise<string[]> => {
+  const { scope, window } = query;
   const metrics = await findMetricsByName(scope, window, []);
-  const resources = metrics.some(({ source }) => source === 'otlp') ? await readOtlpResources(question) : new Map();
+  const resources = metrics.some(({ source }) => source === 'otlp') ? await readOtlpResources(query) : new Map();
   const hasTargets = [...resources.values()].some(
     (resource) => buildTargetLabels(resource, scope.translation) !== undefined,
   );
@@ -244,22 +257,22 @@ const readMetricNames = async (question: LabelQuery): Promise<string[]> => {
 };
 
 /** Returns values of a label of OTLP series without matchers. */
-const readOtlpLabelValues = async (question: LabelQuery, name: string): Promise<string[]> => {
-  const { scope, window } = question;
-  if (!(await hasOtlp(question))) return [];
+const readOtlpLabelValues = async (query: LabelQuery, name: string): Promise<string[]> => {
+  const { scope, window } = query;
+  if (!(await hasOtlpSeries(query))) return [];
   if (name === 'le' || name === 'quantile' || name.startsWith('otel_scope_'))
     return collectValues(
-      await readOtlpSeries(question, name === 'le' ? leSeries : name === 'quantile' ? quantileSeries : []),
+      await readOtlpSeries(query, name === 'le' ? leMatchers : name === 'quantile' ? quantileMatchers : []),
       name,
     );
-  const { sql, parameters } = scopeCondition(scope, window);
-  const [own, resources] = await Promise.all([
+  const { sql, parameters } = buildScopeCondition(scope, window);
+  const [storedValues, resources] = await Promise.all([
     readTexts(
       scope,
       `SELECT DISTINCT value AS text FROM (SELECT arrayJoin(mapFilter((k, v) -> match(k, {pattern:String}), attributes)).2 AS value FROM series WHERE ${sql} AND source = 'otlp')`,
       { ...parameters, pattern: keyPatternOfLabel(name) },
     ),
-    readOtlpResources(question),
+    readOtlpResources(query),
   ]);
   const fromResources = [...resources.values()].flatMap((resource) => {
     const labels = buildTargetLabels(resource, scope.translation) ?? new Map<string, string>();
@@ -270,43 +283,45 @@ const readOtlpLabelValues = async (question: LabelQuery, name: string): Promise<
     if (name === 'instance') return [resource.get('service.instance.id') ?? ''];
     return [labels.get(name) ?? ''];
   });
-  return [...own, ...fromResources];
+  return [...storedValues, ...fromResources];
 };
 
-const leSeries: Matchers = [{ name: '__name__', op: '=~', value: '.*_bucket' }];
-const quantileSeries: Matchers = [{ name: 'quantile', op: '!=', value: '' }];
+const leMatchers: Matchers = [{ name: '__name__', op: '=~', value: '.*_bucket' }];
+const quantileMatchers: Matchers = [{ name: 'quantile', op: '!=', value: '' }];
 
 /** Keys with a different prefix may translate to a name with this prefix. */
 const keyPatternOfLabel = (name: string): string => {
-  const plain = keyPattern(name);
-  return name.startsWith('key_') ? `${plain}|${keyPattern(name.slice(3))}|${keyPattern(name.slice(4))}` : plain;
+  const plain = buildKeyPattern(name);
+  return name.startsWith('key_')
+    ? `${plain}|${buildKeyPattern(name.slice(3))}|${buildKeyPattern(name.slice(4))}`
+    : plain;
 };
 
 const collectValues = (series: readonly Labels[], name: string): string[] => series.map((labels) => labels[name] ?? '');
 
 /** Returns values of a label in all series that the sets match. */
-export const readLabelValues = async (question: LabelQuery, name: string): Promise<readonly string[]> => {
-  const inOrder: string[][] = [];
-  let others: readonly string[] = [];
-  for (const matchers of effectiveMatcherSets(question)) {
+export const readLabelValues = async (query: LabelQuery, name: string): Promise<readonly string[]> => {
+  const sortedLists: string[][] = [];
+  let unsortedTexts: readonly string[] = [];
+  for (const matchers of getEffectiveMatcherSets(query)) {
     if (name === '__name__' && matchers.length === 0) {
-      others = [...others, ...(await readMetricNames(question))];
+      unsortedTexts = [...unsortedTexts, ...(await readMetricNames(query))];
       continue;
     }
-    const { sql, parameters } = remoteWriteCondition(question, matchers);
-    const own = await readTexts(
-      question.scope,
+    const { sql, parameters } = buildRemoteWriteCondition(query, matchers);
+    const labelValues = await readTexts(
+      query.scope,
       name === '__name__'
         ? `SELECT DISTINCT metric AS text FROM series WHERE ${sql}`
         : `SELECT DISTINCT attributes[{label:String}] AS text FROM series WHERE ${sql}`,
       { ...parameters, label: name },
     );
-    inOrder.push(own);
-    const ofOtlp =
+    sortedLists.push(labelValues);
+    const otlpValues =
       matchers.length === 0
-        ? await readOtlpLabelValues(question, name)
-        : collectValues(await readOtlpSeries(question, matchers), name);
-    others = [...others, ...ofOtlp];
+        ? await readOtlpLabelValues(query, name)
+        : collectValues(await readOtlpSeries(query, matchers), name);
+    unsortedTexts = [...unsortedTexts, ...otlpValues];
   }
-  return mergeTexts(inOrder, others);
+  return mergeTexts(sortedLists, unsortedTexts);
 };

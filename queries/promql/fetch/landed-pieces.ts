@@ -1,7 +1,7 @@
 /** Fingerprints of stored metric points by time block: while the fingerprints are equal, the points are unchanged. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import type { PointTable, SeriesSource } from './choose.ts';
-import { pointsCondition, readFromMs } from './pieces.ts';
+import { buildPointsCondition, computeReadStartMs } from './pieces.ts';
 import type { Window } from './scope.ts';
 
 /** Read of a selector: points after the start of its window and up to its end. */
@@ -14,7 +14,7 @@ export interface SelectorRead {
  * Fingerprints of the points of a metric in a time block, by table, block number and metric. A fingerprint is the
  * number of points and a checksum.
  */
-export type PieceFingerprints = ReadonlyMap<string, string>;
+export type BlockFingerprints = ReadonlyMap<string, string>;
 
 /** Source of the points of one metric. */
 interface PointOrigin {
@@ -23,8 +23,8 @@ interface PointOrigin {
   readonly isDelta: boolean;
 }
 
-const fingerprintKey = ({ table, metric }: Pick<PointOrigin, 'table' | 'metric'>, piece: number): string =>
-  `${table} ${piece} ${metric}`;
+const fingerprintKey = ({ table, metric }: Pick<PointOrigin, 'table' | 'metric'>, block: number): string =>
+  `${table} ${block} ${metric}`;
 
 const listOrigins = (sources: readonly SeriesSource[]): PointOrigin[] => {
   const origins = new Map<string, PointOrigin>();
@@ -33,48 +33,48 @@ const listOrigins = (sources: readonly SeriesSource[]): PointOrigin[] => {
   return [...origins.values()];
 };
 
-/** Returns the numbers of the first and the last piece that a read may have points in. */
-const blockBounds = (
+/** Returns the numbers of the first and the last time block that a read may have points in. */
+const getBlockRange = (
   { fromMs, toMs }: Window,
   isDelta: boolean,
-  pieceMs: number,
+  blockMs: number,
 ): readonly [first: number, last: number] => [
-  Math.max(0, Math.floor((readFromMs(fromMs, isDelta) + 1) / pieceMs)),
-  Math.floor(toMs / pieceMs),
+  Math.max(0, Math.floor((computeReadStartMs(fromMs, isDelta) + 1) / blockMs)),
+  Math.floor(toMs / blockMs),
 ];
 
-/** Visits each piece of each metric that a read has points in, from the earliest on. */
+/** Visits each time block of each metric that a read has points in, from the earliest on. */
 const visitBlocks = (
   { window, sources }: SelectorRead,
-  pieceMs: number,
-  visit: (key: string, piece: number) => void,
+  blockMs: number,
+  visit: (key: string, block: number) => void,
 ): void => {
   for (const origin of listOrigins(sources)) {
-    const [first, last] = blockBounds(window, origin.isDelta, pieceMs);
-    for (let piece = first; piece <= last; piece++) visit(fingerprintKey(origin, piece), piece);
+    const [first, last] = getBlockRange(window, origin.isDelta, blockMs);
+    for (let block = first; block <= last; block++) visit(fingerprintKey(origin, block), block);
   }
 };
 
 /** Returns the fingerprints that apply to a read. */
 export const selectFingerprints = (
   reads: readonly SelectorRead[],
-  landed: PieceFingerprints,
-  pieceMs: number,
-): PieceFingerprints => {
-  const own = new Map<string, string>();
+  storedFingerprints: BlockFingerprints,
+  blockMs: number,
+): BlockFingerprints => {
+  const readFingerprintsByKey = new Map<string, string>();
   for (const read of reads)
-    visitBlocks(read, pieceMs, (key) => {
-      const fingerprint = landed.get(key);
-      if (fingerprint !== undefined) own.set(key, fingerprint);
+    visitBlocks(read, blockMs, (key) => {
+      const fingerprint = storedFingerprints.get(key);
+      if (fingerprint !== undefined) readFingerprintsByKey.set(key, fingerprint);
     });
-  return own;
+  return readFingerprintsByKey;
 };
 
 /** Returns the maximum number of points of a read. */
-export const countPoints = (read: SelectorRead, landed: PieceFingerprints, pieceMs: number): number => {
+export const countPoints = (read: SelectorRead, storedFingerprints: BlockFingerprints, blockMs: number): number => {
   let points = 0;
-  visitBlocks(read, pieceMs, (key) => {
-    points += Number.parseInt(landed.get(key) ?? '0', 10);
+  visitBlocks(read, blockMs, (key) => {
+    points += Number.parseInt(storedFingerprints.get(key) ?? '0', 10);
   });
   return points;
 };
@@ -89,19 +89,19 @@ export const findFirstChangeMs = (
     before,
     beforeToMs,
     now,
-  }: { readonly before: PieceFingerprints; readonly beforeToMs: number; readonly now: PieceFingerprints },
-  pieceMs: number,
+  }: { readonly before: BlockFingerprints; readonly beforeToMs: number; readonly now: BlockFingerprints },
+  blockMs: number,
 ): number => {
-  const lastKnownBlock = Math.floor(beforeToMs / pieceMs);
+  const lastKnownBlock = Math.floor(beforeToMs / blockMs);
   let first = Number.POSITIVE_INFINITY;
-  visitBlocks(read, pieceMs, (key, piece) => {
-    if (piece * pieceMs < first && (piece > lastKnownBlock || before.get(key) !== now.get(key)))
-      first = piece * pieceMs;
+  visitBlocks(read, blockMs, (key, block) => {
+    if (block * blockMs < first && (block > lastKnownBlock || before.get(key) !== now.get(key)))
+      first = block * blockMs;
   });
   return first;
 };
 
-/** Merges ranges of pieces that overlap or adjoin. */
+/** Merges ranges of time blocks that overlap or adjoin. */
 const mergeRanges = (ranges: readonly (readonly [number, number])[]): (readonly [number, number])[] => {
   const all: [number, number][] = [];
   for (const [first, last] of ranges.toSorted(([one], [other]) => one - other)) {
@@ -119,22 +119,22 @@ const mergeRanges = (ranges: readonly (readonly [number, number])[]): (readonly 
 export const readFingerprints = async (
   columns: TenantColumns,
   reads: readonly SelectorRead[],
-  pieceMs: number,
-): Promise<PieceFingerprints> => {
+  blockMs: number,
+): Promise<BlockFingerprints> => {
   const fingerprints = new Map<string, string>();
   const requestedOrigins = reads.flatMap(({ window, sources }) =>
-    listOrigins(sources).map((origin) => ({ ...origin, edges: blockBounds(window, origin.isDelta, pieceMs) })),
+    listOrigins(sources).map((origin) => ({ ...origin, edges: getBlockRange(window, origin.isDelta, blockMs) })),
   );
   const statements = [...Map.groupBy(requestedOrigins, ({ table }) => table)].flatMap(([table, origins]) => {
     const metrics = [...new Set(origins.map(({ metric }) => metric))];
-    return mergeRanges(origins.map(({ edges }) => edges)).map(async ([first, last]) => {
-      const window = { fromMs: first * pieceMs - 1, toMs: (last + 1) * pieceMs - 1 };
-      const { sql, parameters } = pointsCondition(table, { window, metrics });
+    return mergeRanges(origins.map(({ edges: blockRange }) => blockRange)).map(async ([first, last]) => {
+      const window = { fromMs: first * blockMs - 1, toMs: (last + 1) * blockMs - 1 };
+      const { sql, parameters } = buildPointsCondition(table, { window, metrics });
       const rows = await columns.query<{ of_metric: string; piece: string; mark: string }>(
         `SELECT metric AS of_metric, intDiv(toUnixTimestamp64Milli(timestamp), {piece:Int64}) AS piece,
           concat(toString(count()), ' ', toString(sum(series_id + toUInt64(toUnixTimestamp64Milli(timestamp))))) AS mark
         ${sql} GROUP BY metric, piece`,
-        { ...parameters, piece: String(pieceMs) },
+        { ...parameters, piece: String(blockMs) },
       );
       for (const { of_metric: metric, piece, mark } of rows)
         fingerprints.set(fingerprintKey({ table, metric }, Number(piece)), mark);

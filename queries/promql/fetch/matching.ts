@@ -23,7 +23,7 @@ export interface Condition {
   readonly parameters: QueryParameters;
 }
 
-const operatorSql = ({ op, value }: Matcher, expression: string, name: string): Condition => {
+const buildOperatorCondition = ({ op, value }: Matcher, expression: string, name: string): Condition => {
   if (op === '=' || op === '!=') return { sql: `${expression} ${op} {${name}:String}`, parameters: { [name]: value } };
   const matchSql = `match(${expression}, {${name}:String})`;
   return { sql: op === '=~' ? matchSql : `NOT ${matchSql}`, parameters: { [name]: anchorRegex(value) } };
@@ -35,12 +35,16 @@ const joinConditions = (conditions: readonly Condition[]): Condition => ({
 });
 
 /** Returns SQL of the matchers for remote-write series: exact, except for the name. */
-export const prometheusCondition = (matchers: readonly Matcher[]): Condition =>
+export const buildPrometheusCondition = (matchers: readonly Matcher[]): Condition =>
   joinConditions(
     matchers
       .filter(({ name }) => name !== '__name__')
       .map((matcher, index) => {
-        const { sql, parameters } = operatorSql(matcher, `attributes[{label${index}:String}]`, `match${index}`);
+        const { sql, parameters } = buildOperatorCondition(
+          matcher,
+          `attributes[{label${index}:String}]`,
+          `match${index}`,
+        );
         return { sql, parameters: { ...parameters, [`label${index}`]: matcher.name } };
       }),
   );
@@ -53,7 +57,7 @@ const hasOtherSources = (name: string, { promoted }: Translation, promotedNames:
   (promoted.length > 0 && promotedNames.includes(name));
 
 /** Returns a regular expression of the keys that translate to a label. */
-export const keyPattern = (name: string): string =>
+export const buildKeyPattern = (name: string): string =>
   `^${[...name].map((character) => (character === '_' ? '[^A-Za-z0-9]' : character.replace(/[^A-Za-z0-9\u0080-\u{10FFFF}]/u, '\\$&'))).join('')}$`;
 
 /** Jobs with more slashes are not searched by their service. */
@@ -64,14 +68,14 @@ const maxSlashes = 32;
  */
 const listServiceCandidates = (job: string): string[] => {
   const names = job.split('/');
-  return names.map((_, at) => names.slice(at).join('/'));
+  return names.map((_, index) => names.slice(index).join('/'));
 };
 
 /**
  * Returns SQL of candidate OTLP series: it includes all matching series, and possibly others. The name is not part of
  * the condition.
  */
-export const otlpCondition = (
+export const buildOtlpCondition = (
   matchers: readonly Matcher[],
   translation: Translation,
   promotedNames: readonly string[],
@@ -114,6 +118,6 @@ const buildOtlpEquality = (
   if (/^(?:key)?_/.test(name)) return { sql: hasValue, parameters: { [parameter]: value } };
   return {
     sql: `arrayExists((k, v) -> v = {${parameter}:String} AND match(k, {${key}:String}), mapKeys(attributes), mapValues(attributes))`,
-    parameters: { [parameter]: value, [key]: keyPattern(name) },
+    parameters: { [parameter]: value, [key]: buildKeyPattern(name) },
   };
 };

@@ -2,7 +2,7 @@
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { seriesRowIntervalMs } from '../../../schemas/tables/metrics.ts';
 import { buildMetricName, buildUnitName } from '../otlp/names.ts';
-import { type Scope, scopeCondition, type Window } from './scope.ts';
+import { buildScopeCondition, type Scope, type Window } from './scope.ts';
 import { listPromqlNames } from './stored-metrics.ts';
 
 export interface MetricMetadata {
@@ -28,14 +28,14 @@ const prometheusTypes: Readonly<Record<string, string>> = {
 };
 
 /** Returns the family of a remote-write series: its name without the suffix of a part. */
-const metricFamily = (name: string, kind: string): string => {
+const toFamilyName = (name: string, kind: string): string => {
   if (kind === 'histogram' || kind === 'gauge_histogram') return name.replace(/_(?:bucket|sum|count)$/, '');
   return kind === 'summary' ? name.replace(/_(?:sum|count)$/, '') : name;
 };
 
 /** Returns metadata by family name, in order; if senders disagree, several per name, latest first. */
 export const readMetadata = async (scope: Scope, window: Window): Promise<Map<string, MetricMetadata[]>> => {
-  const { sql, parameters } = scopeCondition(scope, window, 'metric_metadata');
+  const { sql, parameters } = buildScopeCondition(scope, window, 'metric_metadata');
   const rows = await scope.columns.query<Row & { readonly seen: string }>(
     `SELECT metric AS name, source AS of_source, kind AS of_kind, unit AS of_unit, monotonic AS of_monotonic, description AS help,
       toString(toUnixTimestamp64Milli(max(metric_metadata.last_seen))) AS seen
@@ -49,7 +49,7 @@ export const readMetadata = async (scope: Scope, window: Window): Promise<Map<st
     const { strategy } = scope.translation;
     const family = isOtlp
       ? buildMetricName({ metric: name, kind, monotonic, unit }, strategy)
-      : metricFamily(name, kind);
+      : toFamilyName(name, kind);
     // Metadata that is still being sent has a recent row. Metadata without a recent row was replaced.
     const lastMs = lastSeenMs.get(family) ?? Number(seen);
     lastSeenMs.set(family, lastMs);
@@ -93,7 +93,7 @@ const readCounts = async (
 /** Labels include only those set by senders, not resource attributes. */
 export const readCardinality = async (scope: Scope, window: Window, limit: number): Promise<Cardinality> => {
   const { columns } = scope;
-  const { sql, parameters } = scopeCondition(scope, window);
+  const { sql, parameters } = buildScopeCondition(scope, window);
   const pairs = `SELECT series_id, k AS label, v AS text FROM series ARRAY JOIN mapKeys(attributes) AS k, mapValues(attributes) AS v WHERE ${sql}`;
   const [metrics, [total], valuesByLabel, bytesByLabel, byPair] = await Promise.all([
     columns.query<Omit<Row, 'help'> & { readonly value: string }>(

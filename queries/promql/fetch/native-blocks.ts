@@ -24,8 +24,8 @@ const valueBytes: Readonly<Record<string, number>> = { Float64: 8, UInt64: 8, UI
 /** Returns 64-bit integers as numbers; beyond 2^53 they are rounded. */
 const wordsToNumbers = (words: Uint32Array): Float64Array => {
   const values = new Float64Array(words.length / 2);
-  for (let at = 0; at < values.length; at++)
-    values[at] = (words[at * 2] as number) + (words[at * 2 + 1] as number) * two32;
+  for (let index = 0; index < values.length; index++)
+    values[index] = (words[index * 2] as number) + (words[index * 2 + 1] as number) * two32;
   return values;
 };
 
@@ -34,9 +34,9 @@ class NativeReader {
   readonly #isInPlace: boolean;
   position = 0;
 
-  constructor(bytes: Uint8Array, inPlace = false) {
+  constructor(bytes: Uint8Array, isInPlace = false) {
     this.#bytes = bytes;
-    this.#isInPlace = inPlace;
+    this.#isInPlace = isInPlace;
   }
 
   get isAtEnd(): boolean {
@@ -70,40 +70,40 @@ class NativeReader {
     const start = byteOffset + this.position;
     this.position += length;
     if (!this.#isInPlace) return [buffer.slice(start, start + length) as ArrayBuffer, 0];
-    const to = start - (start % 8);
-    if (to < start) new Uint8Array(buffer).copyWithin(to, start, start + length);
-    return [buffer as ArrayBuffer, to];
+    const alignedStart = start - (start % 8);
+    if (alignedStart < start) new Uint8Array(buffer).copyWithin(alignedStart, start, start + length);
+    return [buffer as ArrayBuffer, alignedStart];
   }
 
   /** Reads the next texts by windows. A window with a long or non-ASCII text is read text by text. */
-  readTexts(rows: number, into: string[]): void {
-    for (const targetLength = into.length + rows; into.length < targetLength; ) {
-      const before = this.position;
-      const size = Math.min(windowBytes, this.#bytes.length - before);
-      const window = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + before, size);
-      if (isAscii(window)) this.#readShortTexts(window.toString('latin1'), targetLength, into);
-      if (this.position > before) continue;
-      while (into.length < targetLength && this.position < before + size) into.push(this.readText());
-      if (this.position === before) throw new Error('a Native block ends in the middle of a column');
+  readTexts(rows: number, target: string[]): void {
+    for (const targetLength = target.length + rows; target.length < targetLength; ) {
+      const startPosition = this.position;
+      const size = Math.min(windowBytes, this.#bytes.length - startPosition);
+      const window = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + startPosition, size);
+      if (isAscii(window)) this.#readShortTexts(window.toString('latin1'), targetLength, target);
+      if (this.position > startPosition) continue;
+      while (target.length < targetLength && this.position < startPosition + size) target.push(this.readText());
+      if (this.position === startPosition) throw new Error('a Native block ends in the middle of a column');
     }
   }
 
   /** Reads texts of up to 127 bytes, whose length is one byte. */
-  #readShortTexts(window: string, targetLength: number, into: string[]): void {
-    let at = 0;
-    while (into.length < targetLength && at < window.length) {
-      const end = at + 1 + window.charCodeAt(at);
+  #readShortTexts(window: string, targetLength: number, target: string[]): void {
+    let offset = 0;
+    while (target.length < targetLength && offset < window.length) {
+      const end = offset + 1 + window.charCodeAt(offset);
       if (end > window.length) break;
-      into.push(window.slice(at + 1, end));
-      at = end;
+      target.push(window.slice(offset + 1, end));
+      offset = end;
     }
-    this.position += at;
+    this.position += offset;
   }
 
   skip(type: string, rows: number): void {
-    const width = valueBytes[type];
-    if (width === undefined) throw new Error(`columns of the type ${type} cannot be skipped`);
-    this.position += width * rows;
+    const valueSize = valueBytes[type];
+    if (valueSize === undefined) throw new Error(`columns of the type ${type} cannot be skipped`);
+    this.position += valueSize * rows;
   }
 
   readColumn(type: string, rows: number): Column {
@@ -139,12 +139,13 @@ export const decodeTexts = (bytes: Uint8Array): string[] => {
   const reader = new NativeReader(bytes);
   const texts: string[] = [];
   while (!reader.isAtEnd) {
-    const width = reader.readVarint();
+    const columnCount = reader.readVarint();
     const rows = reader.readVarint();
-    if (width === 0) continue;
+    if (columnCount === 0) continue;
     reader.readText();
     const type = reader.readText();
-    if (width !== 1 || type !== 'String') throw new Error(`expected one column of strings, not ${width} of ${type}`);
+    if (columnCount !== 1 || type !== 'String')
+      throw new Error(`expected one column of strings, not ${columnCount} of ${type}`);
     reader.readTexts(rows, texts);
   }
   return texts;
@@ -159,10 +160,10 @@ export const decodeBlocks = (bytes: Uint8Array, columnNames?: readonly string[])
   const reader = new NativeReader(bytes, columnNames === undefined);
   const blocks: Block[] = [];
   while (!reader.isAtEnd) {
-    const width = reader.readVarint();
+    const columnCount = reader.readVarint();
     const rows = reader.readVarint();
     const columns = new Map<string, Column>();
-    for (let at = 0; at < width; at++) {
+    for (let index = 0; index < columnCount; index++) {
       const name = reader.readText();
       const type = reader.readText();
       if (columnNames === undefined || columnNames.includes(name)) columns.set(name, reader.readColumn(type, rows));

@@ -18,7 +18,7 @@ export interface PointBlock {
 const maxPointsPerBlock = { samples: 400_000, histograms: 60_000, summaries: 300_000 } as const;
 /** Maximum number of ids in one statement: ClickHouse compares all of them with each granule. */
 const maxSeriesPerBlock = 10_000;
-/** Assumed interval of points until it is measured; few series have a shorter one. */
+/** Interval assumed between points until it is measured; few series have a shorter one. */
 const defaultIntervalMs = 5_000;
 /** Maximum number of points that one selector reads. */
 const maxPoints = 150_000_000;
@@ -44,7 +44,7 @@ const startColumn = ', toFloat64(toUnixTimestamp64Milli(start_timestamp)) AS sta
  * Returns the start of the read. Sums of deltas begin with the hour, and also depend on whether the previous hour has
  * points.
  */
-export const readFromMs = (fromMs: number, isDelta: boolean): number =>
+export const computeReadStartMs = (fromMs: number, isDelta: boolean): number =>
   isDelta ? (Math.ceil(fromMs / hourMs) - 2) * hourMs : fromMs;
 
 /**
@@ -52,7 +52,7 @@ export const readFromMs = (fromMs: number, isDelta: boolean): number =>
  * explicit `PREWHERE` faster than a `WHERE`, which it converts. `PREWHERE` does not work for a condition with a
  * subquery (`hasSubquery`).
  */
-export const pointsCondition = (
+export const buildPointsCondition = (
   table: PointTable,
   {
     window: { fromMs, toMs },
@@ -67,18 +67,21 @@ export const pointsCondition = (
     metrics,
     from: String(Math.min(latestMs, Math.max(0, Math.floor(fromMs) + 1))),
     to: String(Math.min(latestMs, Math.max(0, Math.floor(toMs) + 1))),
-    day: partitionName(Math.min(latestMs, Math.max(0, fromMs - maxClockSkewMs))),
+    day: toPartitionName(Math.min(latestMs, Math.max(0, fromMs - maxClockSkewMs))),
   },
 });
 
 /** Returns the statement that reads points of metrics within a window. A condition may follow, then `storageOrder`. */
-export const pointsStatement = (
+export const buildPointsStatement = (
   table: PointTable,
-  { hasStarts = false, ...where }: Parameters<typeof pointsCondition>[1] & { readonly hasStarts?: boolean },
+  {
+    needsStartTimes = false,
+    ...where
+  }: Parameters<typeof buildPointsCondition>[1] & { readonly needsStartTimes?: boolean },
 ): Condition => {
-  const { sql, parameters } = pointsCondition(table, where);
+  const { sql, parameters } = buildPointsCondition(table, where);
   return {
-    sql: `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${valueColumns[table]}${hasStarts ? startColumn : ''}
+    sql: `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${valueColumns[table]}${needsStartTimes ? startColumn : ''}
     ${sql}`,
     parameters,
   };
@@ -88,19 +91,19 @@ export const pointsStatement = (
 export const storageOrder = 'ORDER BY metric, series_id, timestamp';
 
 /** Returns the name of a partition. */
-const partitionName = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '');
+const toPartitionName = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '');
 
-const selectSources = (chosen: readonly SelectedSeries[], table: PointTable): SeriesSource[] =>
-  chosen.flatMap(({ sources }) => sources).filter(({ tables }) => tables.includes(table));
+const selectSources = (selectedSeries: readonly SelectedSeries[], table: PointTable): SeriesSource[] =>
+  selectedSeries.flatMap(({ sources }) => sources).filter(({ tables }) => tables.includes(table));
 
 /**
  * Compares series by the storage order of their points, so that each block reads one range of the table and nothing is
  * read twice.
  */
 const compareStorageOrder = (left: SelectedSeries, right: SelectedSeries): number => {
-  const [{ metric, id }, other] = [left.sources[0] as SeriesSource, right.sources[0] as SeriesSource];
-  if (metric !== other.metric) return metric < other.metric ? -1 : 1;
-  return id.length - other.id.length || (id < other.id ? -1 : 1);
+  const [{ metric, id }, rightSource] = [left.sources[0] as SeriesSource, right.sources[0] as SeriesSource];
+  if (metric !== rightSource.metric) return metric < rightSource.metric ? -1 : 1;
+  return id.length - rightSource.id.length || (id < rightSource.id ? -1 : 1);
 };
 
 /**
@@ -110,42 +113,49 @@ const compareStorageOrder = (left: SelectedSeries, right: SelectedSeries): numbe
 export class PointBlockReader {
   readonly #columns: TenantColumns;
   readonly #window: Window;
-  readonly #chosen: readonly SelectedSeries[];
+  readonly #selectedSeries: readonly SelectedSeries[];
   readonly #isDelta: boolean;
-  readonly #hasStarts: boolean;
+  readonly #needsStartTimes: boolean;
   #nextIndex = 0;
   #pointsRead = 0;
   #pointsPerSeries: number;
   #next: Promise<PointBlock | undefined> | undefined;
-  /** Maximum number of points per series, averaged over a piece. */
+  /** Largest average number of points per series in a block. */
   maxPointsPerSeries = 0;
 
   /**
-   * With `hasStarts`, each point has the start time of its counter. `perSeries`: expected number of points per series,
-   * if known.
+   * With `needsStartTimes`, each point has the start time of its counter. `expectedPointsPerSeries` is omitted if
+   * unknown.
    */
   constructor(
     columns: TenantColumns,
     window: Window,
-    chosen: readonly SelectedSeries[],
-    { hasStarts = false, perSeries }: { readonly hasStarts?: boolean; readonly perSeries?: number | undefined } = {},
+    selectedSeries: readonly SelectedSeries[],
+    {
+      needsStartTimes = false,
+      expectedPointsPerSeries,
+    }: { readonly needsStartTimes?: boolean; readonly expectedPointsPerSeries?: number | undefined } = {},
   ) {
-    this.#hasStarts = hasStarts;
+    this.#needsStartTimes = needsStartTimes;
     this.#columns = columns;
     this.#window = window;
-    this.#isDelta = chosen.some(({ sources }) => sources.some(({ isDelta }) => isDelta));
+    this.#isDelta = selectedSeries.some(({ sources }) => sources.some(({ isDelta }) => isDelta));
     this.#pointsPerSeries =
-      perSeries ?? Math.max(1, (window.toMs - readFromMs(window.fromMs, this.#isDelta)) / defaultIntervalMs);
-    this.#chosen = chosen.length > this.#countFitting(chosen) ? chosen.toSorted(compareStorageOrder) : chosen;
+      expectedPointsPerSeries ??
+      Math.max(1, (window.toMs - computeReadStartMs(window.fromMs, this.#isDelta)) / defaultIntervalMs);
+    this.#selectedSeries =
+      selectedSeries.length > this.#countFitting(selectedSeries)
+        ? selectedSeries.toSorted(compareStorageOrder)
+        : selectedSeries;
   }
 
-  /** Returns the next piece; `undefined` after the last one. */
+  /** Returns the next block; `undefined` after the last one. */
   async next(): Promise<PointBlock | undefined> {
-    const piece = await (this.#next ?? this.#readNext());
-    this.#next = piece === undefined ? undefined : this.#readNext();
+    const block = await (this.#next ?? this.#readNext());
+    this.#next = block === undefined ? undefined : this.#readNext();
     // Prevents an unhandled rejection; the caller that requests the block receives the error.
     this.#next?.catch(() => undefined);
-    return piece;
+    return block;
   }
 
   async #readNext(): Promise<PointBlock | undefined> {
@@ -160,32 +170,32 @@ export class PointBlockReader {
   }
 
   /** Returns how many of the series fit into one block, from an index on. */
-  #countFitting(chosen: readonly SelectedSeries[], from = 0): number {
+  #countFitting(selectedSeries: readonly SelectedSeries[], from = 0): number {
     let count = 0;
-    for (let share = 0; share < 1 && count < maxSeriesPerBlock && from + count < chosen.length; count++)
-      for (const { tables } of (chosen[from + count] as SelectedSeries).sources)
-        for (const table of tables) share += this.#pointsPerSeries / maxPointsPerBlock[table];
+    for (let usedShare = 0; usedShare < 1 && count < maxSeriesPerBlock && from + count < selectedSeries.length; count++)
+      for (const { tables } of (selectedSeries[from + count] as SelectedSeries).sources)
+        for (const table of tables) usedShare += this.#pointsPerSeries / maxPointsPerBlock[table];
     return count;
   }
 
   #takeNextSeries(): readonly SelectedSeries[] {
     const from = this.#nextIndex;
-    this.#nextIndex += this.#countFitting(this.#chosen, from);
-    return this.#chosen.slice(from, this.#nextIndex);
+    this.#nextIndex += this.#countFitting(this.#selectedSeries, from);
+    return this.#selectedSeries.slice(from, this.#nextIndex);
   }
 
-  async #readTable(table: PointTable, chosen: readonly SelectedSeries[]): Promise<Uint8Array> {
-    const sources = selectSources(chosen, table);
+  async #readTable(table: PointTable, selectedSeries: readonly SelectedSeries[]): Promise<Uint8Array> {
+    const sources = selectSources(selectedSeries, table);
     const isNative = table === 'histograms' && sources.some(({ part }) => part === 'native' || part === 'value');
-    const from = readFromMs(this.#window.fromMs, this.#isDelta) - (isNative ? histogramLookbackMs : 0);
+    const from = computeReadStartMs(this.#window.fromMs, this.#isDelta) - (isNative ? histogramLookbackMs : 0);
     const ids = [...new Set(sources.map(({ id }) => id))];
-    const { sql, parameters } = pointsStatement(table, {
+    const { sql, parameters } = buildPointsStatement(table, {
       window: { fromMs: from, toMs: this.#window.toMs },
-      hasStarts: this.#hasStarts,
+      needsStartTimes: this.#needsStartTimes,
       clause: 'PREWHERE',
       metrics: [...new Set(sources.map(({ metric }) => metric))],
     });
-    const bytes = await this.#columns.native(
+    const bytes = await this.#columns.queryNative(
       `${sql} AND series_id IN {ids:Array(UInt64)} ${storageOrder}`,
       { ...parameters, ids },
       { maxResultRows: maxPointsPerBlock[table] * 8 },
@@ -196,14 +206,14 @@ export class PointBlockReader {
 
   #countPoints(table: PointTable, bytes: Uint8Array, series: number): void {
     if (table !== 'samples') return;
-    const points = bytes.length / (this.#hasStarts ? 32 : 24);
+    const points = bytes.length / (this.#needsStartTimes ? 32 : 24);
     this.#pointsRead += points;
-    if (this.#pointsRead > maxPoints) throw tooManySamples();
+    if (this.#pointsRead > maxPoints) throw createTooManySamplesError();
     this.maxPointsPerSeries = Math.max(this.maxPointsPerSeries, points / series);
     this.#pointsPerSeries = Math.max(1, (points / series) * 1.2, this.#pointsPerSeries / 20);
   }
 }
 
 /** Returns the error with Prometheus' text. */
-export const tooManySamples = (): PromqlError =>
+export const createTooManySamplesError = (): PromqlError =>
   new PromqlError('execution', 'query processing would load too many samples into memory in query execution');

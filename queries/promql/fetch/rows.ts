@@ -57,14 +57,14 @@ export class PointRows {
 
 /** Returns the numbers of a column in all runs of a series. */
 export const joinColumn = (runs: readonly RowRun[], name: string): Float64Array => {
-  const [only] = runs;
-  if (only === undefined) return new Float64Array(0);
-  if (runs.length === 1) return getNumbers(only.block, name).subarray(only.start, only.end);
-  const all = new Float64Array(runs.reduce((size, { start, end }) => size + end - start, 0));
-  let at = 0;
+  const [firstRun] = runs;
+  if (firstRun === undefined) return new Float64Array(0);
+  if (runs.length === 1) return getNumbers(firstRun.block, name).subarray(firstRun.start, firstRun.end);
+  const values = new Float64Array(runs.reduce((size, { start, end }) => size + end - start, 0));
+  let offset = 0;
   for (const { block, start, end } of runs) {
-    all.set(getNumbers(block, name).subarray(start, end), at);
-    at += end - start;
+    values.set(getNumbers(block, name).subarray(start, end), offset);
+    offset += end - start;
   }
-  return all;
+  return values;
 };

@@ -1,8 +1,8 @@
 /** Scope of series reads, and the restriction of their statements. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import type { PlanReader } from '../../entitlement.ts';
-import { projectScopeCondition, projectScopeParameterValues } from '../../project-scope.ts';
-import { earliestRowMs } from '../../series-seen.ts';
+import { buildProjectScopeCondition, toProjectScopeParameters } from '../../project-scope.ts';
+import { getEarliestRowMs } from '../../series-seen.ts';
 import type { Translation } from '../otlp/labels.ts';
 
 const dayMs = 86_400_000;
@@ -22,22 +22,24 @@ export interface Window {
   readonly toMs: number;
 }
 
-const seenSinceCondition = (table: string): string =>
+const buildSeenSinceCondition = (table: string): string =>
   `${table}.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')`;
 const seenSinceParameters = ({ fromMs }: Window): { readonly alive: string } => ({
-  alive: String(earliestRowMs(fromMs)),
+  alive: String(getEarliestRowMs(fromMs)),
 });
 
 /** Returns the restriction of every statement over `series` or a similar table. */
-export const scopeCondition = (
+export const buildScopeCondition = (
   { projectId }: Scope,
   window: Window,
   table: 'series' | 'metric_metadata' = 'series',
 ): { readonly sql: string; readonly parameters: Record<string, string> } => ({
-  sql: `tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${seenSinceCondition(table)}`,
-  parameters: { ...seenSinceParameters(window), ...projectScopeParameterValues({ projectId }) },
+  sql: `tenant_id = {tenant:String}${buildProjectScopeCondition({ projectId })} AND ${buildSeenSinceCondition(table)}`,
+  parameters: { ...seenSinceParameters(window), ...toProjectScopeParameters({ projectId }) },
 });
 
 /** Returns the start of a plan's retention; earlier data does not exist, as in Prometheus. */
-export const retentionStartMs = ({ retentionDays }: Pick<PlanReader['plan'], 'retentionDays'>, nowMs: number): number =>
-  nowMs - retentionDays.metrics * dayMs;
+export const getRetentionStartMs = (
+  { retentionDays }: Pick<PlanReader['plan'], 'retentionDays'>,
+  nowMs: number,
+): number => nowMs - retentionDays.metrics * dayMs;

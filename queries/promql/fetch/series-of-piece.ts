@@ -12,7 +12,7 @@ import { joinColumn, PointRows, type RowRun } from './rows.ts';
 import type { Window } from './scope.ts';
 import { DeltaHistograms, readHistogram } from './stored-histograms.ts';
 
-interface PieceSamples extends FloatPoints {
+interface BlockSamples extends FloatPoints {
   readonly histograms?: readonly (NativeHistogram | undefined)[] | undefined;
   /** Start times of the counters; 0 if unknown. */
   readonly starts?: Float64Array | undefined;
@@ -22,57 +22,60 @@ type Rows = Readonly<Partial<Record<PointTable, PointRows>>>;
 
 /** Returns whether the numbers strictly increase. */
 const isStrictlyIncreasing = (numbers: Float64Array): boolean => {
-  for (let at = 1; at < numbers.length; at++) if ((numbers[at - 1] as number) >= (numbers[at] as number)) return false;
+  for (let index = 1; index < numbers.length; index++)
+    if ((numbers[index - 1] as number) >= (numbers[index] as number)) return false;
   return true;
 };
 
 const unlimitedWindow: Window = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
 
 /** Returns the points after `fromMs` and up to `toMs`, and only the first of several at one time. */
-const clipToWindow = (samples: PieceSamples, { fromMs, toMs }: Window): PieceSamples => {
+const clipToWindow = (samples: BlockSamples, { fromMs, toMs }: Window): BlockSamples => {
   const { times, values, histograms, starts } = samples;
   const isWithin = (times[0] ?? toMs) > fromMs && (times.at(-1) ?? toMs) <= toMs;
   if (isWithin && isStrictlyIncreasing(times)) return samples;
   const indexes: number[] = [];
   let last = Number.NEGATIVE_INFINITY;
-  for (let at = 0; at < times.length; at++) {
-    const time = times[at] as number;
+  for (let index = 0; index < times.length; index++) {
+    const time = times[index] as number;
     if (time <= fromMs || time > toMs || time <= last) continue;
-    indexes.push(at);
+    indexes.push(index);
     last = time;
   }
-  const chosen = { times: new Float64Array(indexes.length), values: new Float64Array(indexes.length) };
+  const clipped = { times: new Float64Array(indexes.length), values: new Float64Array(indexes.length) };
   for (const [to, from] of indexes.entries()) {
-    chosen.times[to] = times[from] as number;
+    clipped.times[to] = times[from] as number;
     // `set` copies the memory, so that a NaN retains its bits.
-    chosen.values.set(values.subarray(from, from + 1), to);
+    clipped.values.set(values.subarray(from, from + 1), to);
   }
   return {
-    ...chosen,
-    ...(histograms && { histograms: indexes.map((place) => histograms[place]) }),
-    ...(starts && { starts: Float64Array.from(indexes, (place) => starts[place] as number) }),
+    ...clipped,
+    ...(histograms && { histograms: indexes.map((index) => histograms[index]) }),
+    ...(starts && { starts: Float64Array.from(indexes, (index) => starts[index] as number) }),
   };
 };
 
 /** Merges points of several sources in the order of time; at equal times the first source wins. */
-const mergeSources = (sources: readonly PieceSamples[]): PieceSamples => {
-  const filled = sources.filter(({ times }) => times.length > 0);
-  const [first = { times: new Float64Array(0), values: new Float64Array(0) }] = filled;
-  if (filled.length <= 1) return first;
-  const places = filled.flatMap((samples, source) => Array.from(samples.times, (time, at) => ({ time, source, at })));
-  places.sort((left, right) => left.time - right.time || left.source - right.source);
-  const times = Float64Array.from(places, ({ time }) => time);
-  const values = new Float64Array(places.length);
-  for (const [to, { source, at }] of places.entries())
-    values.set((filled[source] as PieceSamples).values.subarray(at, at + 1), to);
-  const all = places.map(({ source, at }) => ({ samples: filled[source] as PieceSamples, at }));
+const mergeSources = (sources: readonly BlockSamples[]): BlockSamples => {
+  const nonEmptySources = sources.filter(({ times }) => times.length > 0);
+  const [first = { times: new Float64Array(0), values: new Float64Array(0) }] = nonEmptySources;
+  if (nonEmptySources.length <= 1) return first;
+  const positions = nonEmptySources.flatMap((samples, source) =>
+    Array.from(samples.times, (time, at) => ({ time, source, at })),
+  );
+  positions.sort((left, right) => left.time - right.time || left.source - right.source);
+  const times = Float64Array.from(positions, ({ time }) => time);
+  const values = new Float64Array(positions.length);
+  for (const [to, { source, at }] of positions.entries())
+    values.set((nonEmptySources[source] as BlockSamples).values.subarray(at, at + 1), to);
+  const all = positions.map(({ source, at }) => ({ samples: nonEmptySources[source] as BlockSamples, at }));
   return {
     times,
     values,
-    ...(filled.some(({ histograms }) => histograms !== undefined) && {
+    ...(nonEmptySources.some(({ histograms }) => histograms !== undefined) && {
       histograms: all.map(({ samples, at }) => samples.histograms?.[at]),
     }),
-    ...(filled.some(({ starts }) => starts !== undefined) && {
+    ...(nonEmptySources.some(({ starts }) => starts !== undefined) && {
       starts: Float64Array.from(all, ({ samples, at }) => samples.starts?.[at] ?? 0),
     }),
   };
@@ -92,7 +95,7 @@ const readWithStaleMarkers = (runs: readonly RowRun[], name: string): Float64Arr
   return values;
 };
 
-const nativeSamples = (runs: readonly RowRun[], isDelta: boolean): PieceSamples => {
+const readNativeSamples = (runs: readonly RowRun[], isDelta: boolean): BlockSamples => {
   const times = readTimes(runs);
   const values = new Float64Array(times.length);
   const flags = joinColumn(runs, 'flags');
@@ -115,16 +118,16 @@ const nativeSamples = (runs: readonly RowRun[], isDelta: boolean): PieceSamples 
 };
 
 /** Returns samples with the reset hints that Prometheus' storage would assign. */
-const addResetHints = (samples: PieceSamples): PieceSamples => {
+const addResetHints = (samples: BlockSamples): BlockSamples => {
   let before: Histogram | undefined;
   const histograms = samples.histograms?.map((native) => {
     if (native === undefined) {
       before = undefined;
       return undefined;
     }
-    const own = fromNative(native);
-    const resetHint = computeStoredHint(own, before);
-    before = own.withHint(resetHint);
+    const histogram = fromNative(native);
+    const resetHint = computeStoredHint(histogram, before);
+    before = histogram.withHint(resetHint);
     return { ...native, resetHint };
   });
   return { ...samples, histograms };
@@ -138,21 +141,21 @@ const toCounter = (samples: FloatPoints, isDelta: boolean): FloatPoints =>
 const readExisting = (runs: readonly RowRun[], name: string, has?: string): FloatPoints => {
   const all = { times: readTimes(runs), values: readWithStaleMarkers(runs, name) };
   if (has === undefined) return all;
-  const given = joinColumn(runs, has);
-  if (given.every((one) => one === 1)) return all;
-  const places = Array.from(given.keys()).filter((at) => given[at] === 1);
+  const presence = joinColumn(runs, has);
+  if (presence.every((one) => one === 1)) return all;
+  const places = Array.from(presence.keys()).filter((at) => presence[at] === 1);
   return {
     times: Float64Array.from(places, (at) => all.times[at] as number),
     values: Float64Array.from(places, (at) => all.values[at] as number),
   };
 };
 
-const readSource = ({ id, part, tables, isDelta }: SeriesSource, rows: Rows): PieceSamples => {
+const readSource = ({ id, part, tables, isDelta }: SeriesSource, rows: Rows): BlockSamples => {
   const table = tables[0] ?? 'samples';
   const runs = rows[table]?.getRuns(id) ?? [];
   switch (part) {
     case 'native':
-      return isDelta ? nativeSamples(runs, isDelta) : addResetHints(nativeSamples(runs, isDelta));
+      return isDelta ? readNativeSamples(runs, isDelta) : addResetHints(readNativeSamples(runs, isDelta));
     case 'count':
       return toCounter(readExisting(runs, 'total'), isDelta);
     case 'sum':
@@ -165,7 +168,7 @@ const readSource = ({ id, part, tables, isDelta }: SeriesSource, rows: Rows): Pi
       const points = { times: readTimes(runs), values: joinColumn(runs, 'value') };
       const numbers = { ...toCounter(points, isDelta), ...readStarts(runs, isDelta) };
       return tables.includes('histograms')
-        ? addResetHints(mergeSources([numbers, nativeSamples(rows.histograms?.getRuns(id) ?? [], false)]))
+        ? addResetHints(mergeSources([numbers, readNativeSamples(rows.histograms?.getRuns(id) ?? [], false)]))
         : numbers;
     }
   }
@@ -176,11 +179,11 @@ class TextSeries {
   readonly #byText = new Map<string, { times: number[]; values: number[]; stale: number[] }>();
 
   add(text: string, time: number, value: number | undefined): void {
-    const known = this.#byText.get(text) ?? { times: [], values: [], stale: [] };
-    this.#byText.set(text, known);
-    if (value === undefined) known.stale.push(known.times.length);
-    known.times.push(time);
-    known.values.push(value ?? Number.NaN);
+    const existing = this.#byText.get(text) ?? { times: [], values: [], stale: [] };
+    this.#byText.set(text, existing);
+    if (value === undefined) existing.stale.push(existing.times.length);
+    existing.times.push(time);
+    existing.values.push(value ?? Number.NaN);
   }
 
   /** Adds a stale marker to all series, for a point without a value. */
@@ -189,9 +192,9 @@ class TextSeries {
   }
 
   *all(): Iterable<readonly [string, FloatPoints]> {
-    for (const [text, { times, values, stale: marks }] of this.#byText) {
+    for (const [text, { times, values, stale: staleIndexes }] of this.#byText) {
       const points = { times: Float64Array.from(times), values: Float64Array.from(values) };
-      for (const at of marks) points.values.set(staleMarker, at);
+      for (const at of staleIndexes) points.values.set(staleMarker, at);
       yield [text, points];
     }
   }
@@ -200,34 +203,34 @@ class TextSeries {
 /** Visits each row with a value; a row without a value adds a stale marker to all series. */
 const visitValues = (
   runs: readonly RowRun[],
-  fan: TextSeries,
+  textSeries: TextSeries,
   visit: (block: RowRun['block'], row: number, time: number) => void,
 ): void => {
   for (const { block, start, end } of runs)
     for (let row = start; row < end; row++) {
       const time = getNumbers(block, 'time')[row] as number;
-      if (((getNumbers(block, 'flags')[row] as number) & 1) !== 0) fan.end(time);
+      if (((getNumbers(block, 'flags')[row] as number) & 1) !== 0) textSeries.end(time);
       else visit(block, row, time);
     }
 };
 
-const addBuckets = (runs: readonly RowRun[], fan: TextSeries): void =>
-  visitValues(runs, fan, (block, row, time) => {
+const addBuckets = (runs: readonly RowRun[], textSeries: TextSeries): void =>
+  visitValues(runs, textSeries, (block, row, time) => {
     const bounds = getArray(block, 'bounds', row);
     const counts = getArray(block, 'counts', row);
-    let below = 0;
+    let cumulativeCount = 0;
     for (let at = 0; at < bounds.length && at < counts.length; at++) {
-      below += counts[at] as number;
-      fan.add(formatWithoutExponent(bounds[at] as number), time, below);
+      cumulativeCount += counts[at] as number;
+      textSeries.add(formatWithoutExponent(bounds[at] as number), time, cumulativeCount);
     }
-    fan.add('+Inf', time, getNumbers(block, 'total')[row] as number);
+    textSeries.add('+Inf', time, getNumbers(block, 'total')[row] as number);
   });
 
-const addQuantiles = (runs: readonly RowRun[], fan: TextSeries): void =>
-  visitValues(runs, fan, (block, row, time) => {
+const addQuantiles = (runs: readonly RowRun[], textSeries: TextSeries): void =>
+  visitValues(runs, textSeries, (block, row, time) => {
     const values = getArray(block, 'quantile_values', row);
     for (const [at, quantile] of getArray(block, 'quantiles', row).entries())
-      fan.add(formatWithoutExponent(quantile), time, values[at] as number);
+      textSeries.add(formatWithoutExponent(quantile), time, values[at] as number);
   });
 
 const withLabel = (labels: Labels, name: string, value: string): Labels =>
@@ -239,15 +242,15 @@ const expandSeries = function* (
   { labels, sources }: SelectedSeries,
   rows: Rows,
   matchers: readonly Matcher[],
-): Iterable<{ readonly labels: Labels; readonly samples: PieceSamples }> {
+): Iterable<{ readonly labels: Labels; readonly samples: BlockSamples }> {
   const name = sources[0]?.part === 'buckets' ? 'le' : 'quantile';
   const tests = matchers.filter((matcher) => matcher.name === name).map(compileTest);
   const byText = new Map<string, FloatPoints[]>();
   for (const { id, part, isDelta } of sources) {
-    const fan = new TextSeries();
-    if (part === 'buckets') addBuckets(rows.histograms?.getRuns(id) ?? [], fan);
-    else addQuantiles(rows.summaries?.getRuns(id) ?? [], fan);
-    for (const [text, points] of fan.all()) {
+    const textSeries = new TextSeries();
+    if (part === 'buckets') addBuckets(rows.histograms?.getRuns(id) ?? [], textSeries);
+    else addQuantiles(rows.summaries?.getRuns(id) ?? [], textSeries);
+    for (const [text, points] of textSeries.all()) {
       if (!tests.every((test) => test(text))) continue;
       byText.set(text, [...(byText.get(text) ?? []), toCounter(points, isDelta)]);
     }
@@ -262,21 +265,24 @@ export const readBlockSeries = function* (
   matchers: readonly Matcher[],
 ): Iterable<Series> {
   const rows: Rows = Object.fromEntries(Object.entries(blocks).map(([table, bytes]) => [table, new PointRows(bytes)]));
-  const toSeries = (labels: Labels, samples: PieceSamples): Series | undefined => {
+  const toSeries = (labels: Labels, samples: BlockSamples): Series | undefined => {
     const { times, values, histograms, starts: startTimes } = clipToWindow(samples, window);
     if (times.length === 0) return undefined;
     return { labels, times, values, ...(histograms && { histograms }), ...(startTimes && { startTimes }) };
   };
-  for (const one of series) {
-    const part = one.sources[0]?.part;
+  for (const selectedSeries of series) {
+    const part = selectedSeries.sources[0]?.part;
     if (part === 'buckets' || part === 'quantiles') {
-      for (const { labels, samples } of expandSeries(one, rows, matchers)) {
+      for (const { labels, samples } of expandSeries(selectedSeries, rows, matchers)) {
         const series = toSeries(labels, samples);
         if (series !== undefined) yield series;
       }
       continue;
     }
-    const series = toSeries(one.labels, mergeSources(one.sources.map((source) => readSource(source, rows))));
+    const series = toSeries(
+      selectedSeries.labels,
+      mergeSources(selectedSeries.sources.map((source) => readSource(source, rows))),
+    );
     if (series !== undefined) yield series;
   }
 };

@@ -28,9 +28,9 @@ interface StoredHistogram {
 }
 
 /** Reduces the resolution: each step halves the number of buckets. Prometheus' bucket `i` ends at 2^(i · 2^-scale). */
-const reduceResolution = (all: Buckets, steps: number): Buckets => {
-  const { first, counts } = all;
-  if (steps === 0 || counts.length === 0) return all;
+const reduceResolution = (buckets: Buckets, steps: number): Buckets => {
+  const { first, counts } = buckets;
+  if (steps === 0 || counts.length === 0) return buckets;
   const coarserIndex = (index: number): number => Math.ceil(index / 2 ** steps);
   const start = coarserIndex(first);
   const merged: number[] = Array.from({ length: coarserIndex(first + counts.length - 1) - start + 1 }, () => 0);
@@ -44,35 +44,36 @@ const reduceResolution = (all: Buckets, steps: number): Buckets => {
 /** Returns buckets as received, including empty ones. */
 const readReceivedSpans = (
   { counts }: Buckets,
-  sent: ArrayLike<number>,
+  receivedSpans: ArrayLike<number>,
 ): { spans: BucketSpan[]; buckets: number[] } => {
   const spans: BucketSpan[] = [];
   const buckets: number[] = [];
-  let at = 0;
-  for (let place = 0; place < sent.length; place += 2) {
-    const [offset, length] = [sent[place] as number, sent[place + 1] as number];
-    if (place > 0) at += offset;
+  let countIndex = 0;
+  for (let spanIndex = 0; spanIndex < receivedSpans.length; spanIndex += 2) {
+    const [offset, length] = [receivedSpans[spanIndex] as number, receivedSpans[spanIndex + 1] as number];
+    if (spanIndex > 0) countIndex += offset;
     spans.push({ offset, length });
-    for (let bucket = 0; bucket < length; bucket++) buckets.push(counts[at++] ?? 0);
+    for (let bucket = 0; bucket < length; bucket++) buckets.push(counts[countIndex++] ?? 0);
   }
   return { spans, buckets };
 };
 
 /** Returns spans of the non-empty buckets, or of the received ones. */
-const buildSpans = (all: Buckets): { spans: BucketSpan[]; buckets: number[] } => {
-  if (all.spans !== undefined && all.spans.length > 0) return readReceivedSpans(all, all.spans);
-  const { first, counts } = all;
+const buildSpans = (bucketCounts: Buckets): { spans: BucketSpan[]; buckets: number[] } => {
+  if (bucketCounts.spans !== undefined && bucketCounts.spans.length > 0)
+    return readReceivedSpans(bucketCounts, bucketCounts.spans);
+  const { first, counts } = bucketCounts;
   const spans: { offset: number; length: number }[] = [];
   const buckets: number[] = [];
-  let next = 0;
+  let nextIndex = 0;
   for (const [at, count] of counts.entries()) {
     if (count === 0) continue;
     const index = first + at;
     const last = spans.at(-1);
-    if (last !== undefined && index === next) last.length++;
-    else spans.push({ offset: last === undefined ? index : index - next, length: 1 });
+    if (last !== undefined && index === nextIndex) last.length++;
+    else spans.push({ offset: last === undefined ? index : index - nextIndex, length: 1 });
     buckets.push(count);
-    next = index + 1;
+    nextIndex = index + 1;
   }
   return { spans, buckets };
 };
@@ -96,27 +97,27 @@ const toNativeHistogram = (stored: StoredHistogram, resetHint: ResetHint): Nativ
 };
 
 const readStoredHistogram = (block: Block, row: number): StoredHistogram => {
-  const number = (name: string): number => getNumbers(block, name)[row] as number;
-  const exact = getArray(block, 'exact_counts', row);
-  const isExact = exact.length > 0;
+  const getNumber = (name: string): number => getNumbers(block, name)[row] as number;
+  const exactCounts = getArray(block, 'exact_counts', row);
+  const isExact = exactCounts.length > 0;
   const positive = getArray(block, 'positive_counts', row);
   const negative = getArray(block, 'negative_counts', row);
   const exactNegative = 2 + positive.length;
   return {
-    scale: number('scale'),
-    threshold: number('threshold'),
-    zeros: isExact ? (exact[1] as number) : number('zeros'),
-    count: isExact ? (exact[0] as number) : number('total'),
-    sum: number('sum_of'),
+    scale: getNumber('scale'),
+    threshold: getNumber('threshold'),
+    zeros: isExact ? (exactCounts[1] as number) : getNumber('zeros'),
+    count: isExact ? (exactCounts[0] as number) : getNumber('total'),
+    sum: getNumber('sum_of'),
     // Prometheus' bucket `i` ends where OTLP's begins.
     positive: {
-      first: number('positive_offset') + 1,
-      counts: [...(isExact ? exact.subarray(2, exactNegative) : positive)],
+      first: getNumber('positive_offset') + 1,
+      counts: [...(isExact ? exactCounts.subarray(2, exactNegative) : positive)],
       spans: getArray(block, 'positive_spans', row),
     },
     negative: {
-      first: number('negative_offset') + 1,
-      counts: [...(isExact ? exact.subarray(exactNegative) : negative)],
+      first: getNumber('negative_offset') + 1,
+      counts: [...(isExact ? exactCounts.subarray(exactNegative) : negative)],
       spans: getArray(block, 'negative_spans', row),
     },
   };
@@ -127,16 +128,16 @@ export const readHistogram = (block: Block, row: number): NativeHistogram => {
   const resetHint = resetHints[getNumbers(block, 'reset_hint')[row] as number] ?? 'unknown';
   const counts = getArray(block, 'counts', row);
   if (counts.length === 0) return toNativeHistogram(readStoredHistogram(block, row), resetHint);
-  const exact = getArray(block, 'exact_counts', row);
-  const sent = getArray(block, 'positive_spans', row);
+  const exactCounts = getArray(block, 'exact_counts', row);
+  const receivedSpans = getArray(block, 'positive_spans', row);
   // Buckets before the first span are included.
-  const all = [...(exact.length > 0 ? exact.subarray(2) : counts)].slice(sent[0] ?? 0);
-  const { spans, buckets } = buildSpans({ first: sent[0] ?? 0, counts: all, spans: sent });
+  const all = [...(exactCounts.length > 0 ? exactCounts.subarray(2) : counts)].slice(receivedSpans[0] ?? 0);
+  const { spans, buckets } = buildSpans({ first: receivedSpans[0] ?? 0, counts: all, spans: receivedSpans });
   return {
     schema: -53,
     zeroThreshold: 0,
     zeroCount: 0,
-    count: exact[0] ?? (getNumbers(block, 'total')[row] as number),
+    count: exactCounts[0] ?? (getNumbers(block, 'total')[row] as number),
     sum: getNumbers(block, 'sum_of')[row] as number,
     positiveSpans: spans,
     positiveBuckets: buckets,
@@ -153,8 +154,9 @@ const addBuckets = (left: Buckets, right: Buckets): Buckets => {
   const first = Math.min(left.first, right.first);
   const end = Math.max(left.first + left.counts.length, right.first + right.counts.length);
   const counts: number[] = Array.from({ length: end - first }, () => 0);
-  for (const { first: own, counts: added } of [left, right])
-    for (const [at, count] of added.entries()) counts[own - first + at] = (counts[own - first + at] as number) + count;
+  for (const { first: firstIndex, counts: addedCounts } of [left, right])
+    for (const [at, count] of addedCounts.entries())
+      counts[firstIndex - first + at] = (counts[firstIndex - first + at] as number) + count;
   return { first, counts };
 };
 

@@ -4,7 +4,7 @@ import { buildPartName, listSeriesParts, type Translation } from '../otlp/labels
 import { escapesNames, type NamedMetric } from '../otlp/names.ts';
 import type { Matcher } from '../series.ts';
 import { compileTest } from '../syntax/matchers.ts';
-import { type Scope, scopeCondition, type Window } from './scope.ts';
+import { buildScopeCondition, type Scope, type Window } from './scope.ts';
 
 /** A stored metric. */
 interface StoredMetric extends NamedMetric {
@@ -28,26 +28,26 @@ export const findMetricsByName = async (
   matchers: readonly Matcher[],
 ): Promise<StoredMetric[]> => {
   const names = matchers.filter(({ name }) => name === '__name__');
-  const { sql, parameters } = scopeCondition(scope, window);
+  const { sql, parameters } = buildScopeCondition(scope, window);
   const exactName = names.find(({ op }) => op === '=')?.value;
-  const beginnings = exactName === undefined ? [] : listPossiblePrefixes(exactName, scope.translation);
+  const prefixes = exactName === undefined ? [] : listPossiblePrefixes(exactName, scope.translation);
   const values: Record<string, string> = {};
   let condition = '';
-  if (exactName !== undefined && beginnings.length > 0) {
+  if (exactName !== undefined && prefixes.length > 0) {
     values['exact'] = exactName;
-    const starts = beginnings.map((beginning, index) => {
-      values[`start${index}`] = beginning;
+    const starts = prefixes.map((prefix, index) => {
+      values[`start${index}`] = prefix;
       return `startsWith(metric, {start${index}:String})`;
     });
     // The translation removes prefixes with which no Prometheus name can begin, so such metrics are candidates too.
-    const others = escapesNames(scope.translation.strategy)
+    const otherPrefixesSql = escapesNames(scope.translation.strategy)
       ? " OR metric < 'A' OR (metric > 'Z~' AND metric < 'a') OR metric > 'z~'"
       : '';
-    condition = ` AND (metric = {exact:String} OR ${starts.join(' OR ')}${others})`;
+    condition = ` AND (metric = {exact:String} OR ${starts.join(' OR ')}${otherPrefixesSql})`;
   }
-  const stored = await readMetrics(scope.columns, `${sql}${condition}`, { ...parameters, ...values });
+  const candidates = await readMetrics(scope.columns, `${sql}${condition}`, { ...parameters, ...values });
   const tests = names.map(compileTest);
-  return stored.filter((metric) =>
+  return candidates.filter((metric) =>
     listPromqlNames(metric, scope.translation).some((name) => tests.every((test) => test(name))),
   );
 };
@@ -83,12 +83,12 @@ export const findPromqlNames = async (
   metrics: readonly string[],
   translation: Translation,
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
-  const found = new Map(metrics.map((metric) => [metric, new Set<string>()]));
-  if (metrics.length === 0) return found;
+  const namesByMetric = new Map(metrics.map((metric) => [metric, new Set<string>()]));
+  if (metrics.length === 0) return namesByMetric;
   const condition = 'tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}';
-  for (const stored of await readMetrics(columns, condition, { metrics }))
-    for (const name of listPromqlNames(stored, translation)) found.get(stored.metric)?.add(name);
-  return found;
+  for (const storedMetric of await readMetrics(columns, condition, { metrics }))
+    for (const name of listPromqlNames(storedMetric, translation)) namesByMetric.get(storedMetric.metric)?.add(name);
+  return namesByMetric;
 };
 
 /** Returns the Prometheus names of a stored metric's series. */

@@ -1,18 +1,18 @@
 import type { ResetHint } from '../series.ts';
-import { exponentialBound, reduceIndex } from './bounds.ts';
+import { computeExponentialBound, reduceIndex } from './bounds.ts';
 import { type Buckets, Histogram, hasSameBounds } from './histogram.ts';
 import { KahanSum } from './kahan.ts';
 
 /** Notes about the addition of two histograms, which Prometheus reports as annotations. */
 export interface Addition {
   /** Whether one histogram has the hint `reset` and the other `not-reset`. */
-  readonly collision: boolean;
+  readonly hasCollision: boolean;
   /** Whether the custom bounds differed; the result then has only the common bounds. */
-  readonly reconciled: boolean;
+  readonly wereBoundsReconciled: boolean;
 }
 
 /** Thrown for exponential and custom buckets, which have no common form and cannot be added. */
-export class IncompatibleHistograms extends Error {}
+export class IncompatibleHistogramsError extends Error {}
 
 const combineHints = (left: ResetHint, right: ResetHint): ResetHint => {
   if (left === right) return left;
@@ -27,9 +27,9 @@ const areContradictory = (left: ResetHint, right: ResetHint): boolean =>
 type BucketSums = Map<number, KahanSum>;
 
 const addTo = (sums: BucketSums, index: number, value: number): void => {
-  const found = sums.get(index);
-  if (found === undefined) sums.set(index, new KahanSum(value));
-  else found.add(value);
+  const existingSum = sums.get(index);
+  if (existingSum === undefined) sums.set(index, new KahanSum(value));
+  else existingSum.add(value);
 };
 
 /**
@@ -39,7 +39,7 @@ const addTo = (sums: BucketSums, index: number, value: number): void => {
 const widenZeroBucket = (
   histogram: Histogram,
   threshold: number,
-  add: (positive: boolean, index: number, count: number) => void,
+  add: (isPositive: boolean, index: number, count: number) => void,
 ): { threshold: number; mergedBuckets: [boolean, number, number][] } => {
   let targetThreshold = threshold;
   for (;;) {
@@ -49,7 +49,7 @@ const widenZeroBucket = (
       collectBucketsBelow(histogram, false, targetThreshold, mergedBuckets) ??
       Number.NaN;
     if (Number.isNaN(adjustedThreshold) || adjustedThreshold === targetThreshold) {
-      for (const [positive, index, count] of mergedBuckets) add(positive, index, count);
+      for (const [isPositive, index, count] of mergedBuckets) add(isPositive, index, count);
       return { threshold: targetThreshold, mergedBuckets };
     }
     targetThreshold = adjustedThreshold;
@@ -59,20 +59,20 @@ const widenZeroBucket = (
 /** Collects the buckets below a threshold; returns a new threshold if it is within a non-empty bucket. */
 const collectBucketsBelow = (
   histogram: Histogram,
-  positive: boolean,
+  isPositive: boolean,
   threshold: number,
   mergedBuckets: [boolean, number, number][],
 ): number | undefined => {
-  const { indexes, counts } = positive ? histogram.positive : histogram.negative;
+  const { indexes, counts } = isPositive ? histogram.positive : histogram.negative;
   for (const [at, index] of indexes.entries()) {
-    if (exponentialBound(index - 1, histogram.schema) >= threshold) return undefined;
+    if (computeExponentialBound(index - 1, histogram.schema) >= threshold) return undefined;
     const count = counts[at] as number;
-    const upper = exponentialBound(index, histogram.schema);
+    const upper = computeExponentialBound(index, histogram.schema);
     if (upper > threshold) {
       if (count === 0) return undefined;
       return upper;
     }
-    mergedBuckets.push([positive, index, count]);
+    mergedBuckets.push([isPositive, index, count]);
   }
   return undefined;
 };
@@ -84,8 +84,8 @@ export const countWidenedZeroBucket = (
 ): { count: number; threshold: number } => {
   if (threshold === histogram.zeroThreshold) return { count: histogram.zeroCount, threshold };
   let count = histogram.zeroCount;
-  const widenedZero = widenZeroBucket(histogram, threshold, (_positive, _index, more) => {
-    count += more;
+  const widenedZero = widenZeroBucket(histogram, threshold, (_positive, _index, addedCount) => {
+    count += addedCount;
   });
   return { count, threshold: widenedZero.threshold };
 };
@@ -114,7 +114,7 @@ export class HistogramSum {
     this.#sum = new KahanSum(first.sum);
     this.#hint = first.hint;
     this.#bounds = first.bounds;
-    this.#custom = first.custom;
+    this.#custom = first.isCustom;
     for (const [at, index] of first.positive.indexes.entries())
       this.#positive.set(index, new KahanSum(first.positive.counts[at]));
     for (const [at, index] of first.negative.indexes.entries())
@@ -140,17 +140,17 @@ export class HistogramSum {
     }
   }
 
-  /** Adds or subtracts a histogram; throws `IncompatibleHistograms`. */
+  /** Adds or subtracts a histogram; throws `IncompatibleHistogramsError`. */
   add(other: Histogram, sign: 1 | -1 = 1): Addition {
-    if (other.custom !== this.#custom) throw new IncompatibleHistograms();
-    const collision = areContradictory(this.#hint, other.hint);
+    if (other.isCustom !== this.#custom) throw new IncompatibleHistogramsError();
+    const hasCollision = areContradictory(this.#hint, other.hint);
     this.#hint = combineHints(this.#hint, other.hint);
-    const reconciled = this.#custom && !hasSameBounds(this.#bounds, other.bounds);
+    const wereBoundsReconciled = this.#custom && !hasSameBounds(this.#bounds, other.bounds);
     this.#count.add(sign * other.count);
     this.#sum.add(sign * other.sum);
-    if (this.#custom) this.#addCustom(other, sign, reconciled);
+    if (this.#custom) this.#addCustom(other, sign, wereBoundsReconciled);
     else this.#addExponential(other, sign);
-    return { collision, reconciled };
+    return { hasCollision, wereBoundsReconciled };
   }
 
   #addExponential(other: Histogram, sign: number): void {
@@ -164,7 +164,7 @@ export class HistogramSum {
     let isWithinZeroBucket = true;
     for (const [at, index] of indexes.entries()) {
       const target = schema === this.#schema ? index : reduceIndex(index, schema, this.#schema);
-      if (isWithinZeroBucket && exponentialBound(target, this.#schema) <= this.#zeroThreshold) continue;
+      if (isWithinZeroBucket && computeExponentialBound(target, this.#schema) <= this.#zeroThreshold) continue;
       isWithinZeroBucket = false;
       addTo(sums, target, sign * (counts[at] as number));
     }
@@ -188,19 +188,19 @@ export class HistogramSum {
   }
 
   #widenZero(threshold: number): void {
-    const own = this.value(false);
-    const reached = widenZeroBucket(own, threshold, (positive, index, count) => {
-      const sums = positive ? this.#positive : this.#negative;
+    const currentValue = this.value(false);
+    const widenedZero = widenZeroBucket(currentValue, threshold, (isPositive, index, count) => {
+      const sums = isPositive ? this.#positive : this.#negative;
       this.#zero.add(count);
       this.#zero.add((sums.get(index) as KahanSum).compensation);
       sums.delete(index);
     });
-    this.#zeroThreshold = reached.threshold;
+    this.#zeroThreshold = widenedZero.threshold;
   }
 
-  #addCustom(other: Histogram, sign: number, reconciled: boolean): void {
-    const bounds = reconciled ? this.#bounds.filter((bound) => other.bounds.includes(bound)) : this.#bounds;
-    if (reconciled) {
+  #addCustom(other: Histogram, sign: number, wereBoundsReconciled: boolean): void {
+    const bounds = wereBoundsReconciled ? this.#bounds.filter((bound) => other.bounds.includes(bound)) : this.#bounds;
+    if (wereBoundsReconciled) {
       const merged: BucketSums = new Map();
       for (const [index, sum] of sortByIndex(this.#positive)) {
         const target = findCommonBucket(index, this.#bounds, bounds);
@@ -210,10 +210,10 @@ export class HistogramSum {
       this.#positive = merged;
     }
     for (const [at, index] of other.positive.indexes.entries()) {
-      const target = reconciled ? findCommonBucket(index, other.bounds, bounds) : index;
+      const target = wereBoundsReconciled ? findCommonBucket(index, other.bounds, bounds) : index;
       addTo(this.#positive, target, sign * (other.positive.counts[at] as number));
     }
-    if (reconciled)
+    if (wereBoundsReconciled)
       for (const [index, sum] of this.#positive)
         if (sum.sum === 0 && sum.compensation === 0) this.#positive.delete(index);
     this.#bounds = bounds;
@@ -247,22 +247,22 @@ const reduceSums = (sums: BucketSums, from: number, to: number): BucketSums => {
   const result: BucketSums = new Map();
   for (const [index, sum] of sortByIndex(sums)) {
     const target = reduceIndex(index, from, to);
-    const found = result.get(target);
-    if (found === undefined) {
+    const existingSum = result.get(target);
+    if (existingSum === undefined) {
       result.set(target, sum);
       continue;
     }
-    found.add(sum.sum);
-    found.add(sum.compensation);
+    existingSum.add(sum.sum);
+    existingSum.add(sum.compensation);
   }
   return result;
 };
 
 /** Returns the bucket among common bounds that contains a custom bucket. */
-const findCommonBucket = (index: number, bounds: readonly number[], common: readonly number[]): number => {
+const findCommonBucket = (index: number, bounds: readonly number[], commonBounds: readonly number[]): number => {
   const bound = bounds[index];
-  const found = bound === undefined ? -1 : common.findIndex((other) => other >= bound);
-  return found < 0 ? common.length : found;
+  const commonIndex = bound === undefined ? -1 : commonBounds.findIndex((other) => other >= bound);
+  return commonIndex < 0 ? commonBounds.length : commonIndex;
 };
 
 /** Returns the sum or difference of two histograms without changing them. Rounds as one addition does. */

@@ -4,7 +4,7 @@ import { boundFractions } from './exponential-bounds.ts';
 export const customSchema = -53;
 
 /** Returns the upper bound of an exponential bucket. The highest bucket ends with the highest finite value. */
-export const exponentialBound = (index: number, schema: number): number => {
+export const computeExponentialBound = (index: number, schema: number): number => {
   if (schema < 0) {
     const exponent = index * 2 ** -schema;
     return exponent === 1024 ? Number.MAX_VALUE : 2 ** exponent;
@@ -19,8 +19,8 @@ export const exponentialBound = (index: number, schema: number): number => {
 };
 
 /** Returns the upper bound of a bucket: +Inf for the last custom one, -Inf for the one before the first. */
-export const upperBound = (index: number, schema: number, bounds: readonly number[]): number => {
-  if (schema !== customSchema) return exponentialBound(index, schema);
+export const getUpperBound = (index: number, schema: number, bounds: readonly number[]): number => {
+  if (schema !== customSchema) return computeExponentialBound(index, schema);
   if (index >= bounds.length) return Number.POSITIVE_INFINITY;
   return index < 0 ? Number.NEGATIVE_INFINITY : (bounds[index] as number);
 };

@@ -1,5 +1,5 @@
 import type { BucketSpan, NativeHistogram, ResetHint } from '../series.ts';
-import { customSchema, upperBound } from './bounds.ts';
+import { customSchema, getUpperBound } from './bounds.ts';
 
 /** Buckets of one sign: their indexes in ascending order, and a count for each. */
 export interface Buckets {
@@ -11,8 +11,8 @@ export interface Buckets {
 export interface Bucket {
   lower: number;
   upper: number;
-  readonly lowerInclusive: boolean;
-  readonly upperInclusive: boolean;
+  readonly isLowerInclusive: boolean;
+  readonly isUpperInclusive: boolean;
   readonly count: number;
 }
 
@@ -32,7 +32,7 @@ export class Histogram {
   /** Bounds of custom buckets; shared between copies and never changed. */
   bounds: readonly number[] = [];
 
-  get custom(): boolean {
+  get isCustom(): boolean {
     return this.schema === customSchema;
   }
 
@@ -77,23 +77,23 @@ export class Histogram {
     return this;
   }
 
-  #mapCounts(change: (value: number) => number, gauge: boolean): this {
+  #mapCounts(change: (value: number) => number, isGauge: boolean): this {
     this.zeroCount = change(this.zeroCount);
     this.count = change(this.count);
     this.sum = change(this.sum);
     this.positive.counts = this.positive.counts.map(change);
     this.negative.counts = this.negative.counts.map(change);
-    if (gauge) this.hint = 'gauge';
+    if (isGauge) this.hint = 'gauge';
     return this;
   }
 
   /** Whether any value is infinite, as in sums of many histograms. */
   get hasOverflow(): boolean {
-    const infinite = (value: number) => value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
+    const isInfinite = (value: number) => value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
     return (
-      [this.zeroCount, this.count, this.sum].some(infinite) ||
-      this.positive.counts.some(infinite) ||
-      this.negative.counts.some(infinite)
+      [this.zeroCount, this.count, this.sum].some(isInfinite) ||
+      this.positive.counts.some(isInfinite) ||
+      this.negative.counts.some(isInfinite)
     );
   }
 
@@ -111,39 +111,39 @@ export class Histogram {
     );
   }
 
-  bucket(index: number, count: number, positive: boolean): Bucket {
-    const first = upperBound(index - 1, this.schema, this.bounds);
-    const second = upperBound(index, this.schema, this.bounds);
-    const lower = positive ? first : -second;
-    const upper = positive ? second : -first;
+  getBucket(index: number, count: number, positive: boolean): Bucket {
+    const firstBound = getUpperBound(index - 1, this.schema, this.bounds);
+    const secondBound = getUpperBound(index, this.schema, this.bounds);
+    const lower = positive ? firstBound : -secondBound;
+    const upper = positive ? secondBound : -firstBound;
     return {
       lower,
       upper,
-      lowerInclusive: this.custom ? index === 0 : lower < 0,
-      upperInclusive: this.custom || upper > 0,
+      isLowerInclusive: this.isCustom ? index === 0 : lower < 0,
+      isUpperInclusive: this.isCustom || upper > 0,
       count,
     };
   }
 
   /** Returns every bucket from the lowest bound on, including a non-empty zero bucket. */
-  allBuckets(): Bucket[] {
+  getAllBuckets(): Bucket[] {
     const { indexes, counts } = this.negative;
     const buckets = indexes
-      .map((index, at) => this.#clipToZeroBucket(this.bucket(index, counts[at] as number, false)))
+      .map((index, at) => this.#clipToZeroBucket(this.getBucket(index, counts[at] as number, false)))
       .reverse();
-    if (this.zeroCount > 0) buckets.push(this.zeroBucket());
+    if (this.zeroCount > 0) buckets.push(this.getZeroBucket());
     for (const [at, index] of this.positive.indexes.entries())
-      buckets.push(this.#clipToZeroBucket(this.bucket(index, this.positive.counts[at] as number, true)));
+      buckets.push(this.#clipToZeroBucket(this.getBucket(index, this.positive.counts[at] as number, true)));
     return buckets;
   }
 
-  zeroBucket(): Bucket {
+  getZeroBucket(): Bucket {
     const { zeroThreshold, zeroCount } = this;
     return {
       lower: -zeroThreshold,
       upper: zeroThreshold,
-      lowerInclusive: true,
-      upperInclusive: true,
+      isLowerInclusive: true,
+      isUpperInclusive: true,
       count: zeroCount,
     };
   }
@@ -159,7 +159,7 @@ export class Histogram {
   /** Number of samples it counts as for limits: one per 16 bytes. */
   get sampleEquivalents(): number {
     const buckets = this.positive.counts.length + this.negative.counts.length;
-    const spans = spanCount(this.positive.indexes) + spanCount(this.negative.indexes);
+    const spans = countSpans(this.positive.indexes) + countSpans(this.negative.indexes);
     return Math.floor((168 + 8 * (buckets + spans + this.bounds.length) + 8) / 16);
   }
 }
@@ -182,7 +182,7 @@ export const hasSameBounds = (left: readonly number[], right: readonly number[])
 const hasSameBuckets = (left: Buckets, right: Buckets): boolean =>
   hasSameBounds(left.indexes, right.indexes) && left.counts.every((count, at) => Object.is(count, right.counts[at]));
 
-const spanCount = (indexes: readonly number[]): number => {
+const countSpans = (indexes: readonly number[]): number => {
   let spans = 0;
   for (let at = 0; at < indexes.length; at++) if (indexes[at] !== (indexes[at - 1] ?? Number.NaN) + 1) spans++;
   return spans;
@@ -200,12 +200,12 @@ const toIndexes = (spans: readonly BucketSpan[]): number[] => {
 
 const toSpans = (indexes: readonly number[]): BucketSpan[] => {
   const spans: { offset: number; length: number }[] = [];
-  let end = 0;
+  let nextIndex = 0;
   for (const index of indexes) {
     const last = spans.at(-1);
-    if (last !== undefined && index === end) last.length++;
-    else spans.push({ offset: index - end, length: 1 });
-    end = index + 1;
+    if (last !== undefined && index === nextIndex) last.length++;
+    else spans.push({ offset: index - nextIndex, length: 1 });
+    nextIndex = index + 1;
   }
   return spans;
 };
@@ -236,6 +236,6 @@ export const toNative = (histogram: Histogram): NativeHistogram => ({
   positiveBuckets: histogram.positive.counts,
   negativeSpans: toSpans(histogram.negative.indexes),
   negativeBuckets: histogram.negative.counts,
-  ...(histogram.custom && { customValues: histogram.bounds }),
+  ...(histogram.isCustom && { customValues: histogram.bounds }),
   resetHint: histogram.hint,
 });

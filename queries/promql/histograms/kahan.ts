@@ -3,9 +3,9 @@ export class KahanSum {
   sum: number;
   compensation: number;
 
-  constructor(sum = 0, rest = 0) {
+  constructor(sum = 0, compensation = 0) {
     this.sum = sum;
-    this.compensation = rest;
+    this.compensation = compensation;
   }
 
   add(value: number): void {

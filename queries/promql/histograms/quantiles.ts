@@ -9,8 +9,8 @@ export interface AnnotatedValue {
 }
 
 /** Returns the share of a bucket below a value, on a linear or logarithmic scale. */
-export const bucketFractionBelow = ({ lower, upper }: Bucket, value: number, linear: boolean): number => {
-  if (linear) return (value - lower) / (upper - lower);
+export const computeBucketFractionBelow = ({ lower, upper }: Bucket, value: number, isLinear: boolean): number => {
+  if (isLinear) return (value - lower) / (upper - lower);
   const logLower = Math.log2(Math.abs(lower));
   const logUpper = Math.log2(Math.abs(upper));
   const log = Math.log2(Math.abs(value));
@@ -21,22 +21,28 @@ export const bucketFractionBelow = ({ lower, upper }: Bucket, value: number, lin
  * Returns the bounds between which a quantile is interpolated in a bucket. If a bucket extends to both sides of 0 and
  * one side has no observations, that side ends at 0.
  */
-const interpolationBounds = (histogram: Histogram, { lower, upper }: Bucket): { lower: number; upper: number } => {
-  if (histogram.custom || !(lower < 0 && upper > 0)) return { lower, upper };
+const computeInterpolationBounds = (
+  histogram: Histogram,
+  { lower, upper }: Bucket,
+): { lower: number; upper: number } => {
+  if (histogram.isCustom || !(lower < 0 && upper > 0)) return { lower, upper };
   const negative = histogram.negative.counts.length > 0;
   const positive = histogram.positive.counts.length > 0;
   return { lower: !negative && positive ? 0 : lower, upper: !positive && negative ? 0 : upper };
 };
 
 /** Returns a quantile at the edge of custom buckets, which have no other side to interpolate to. */
-const edgeQuantile = (histogram: Histogram, { lower, upper }: { lower: number; upper: number }): number | undefined => {
-  if (!histogram.custom) return undefined;
+const getEdgeQuantile = (
+  histogram: Histogram,
+  { lower, upper }: { lower: number; upper: number },
+): number | undefined => {
+  if (!histogram.isCustom) return undefined;
   if (lower === Number.NEGATIVE_INFINITY) return upper <= 0 ? upper : undefined;
   return upper === Number.POSITIVE_INFINITY ? lower : undefined;
 };
 
-const interpolate = (lower: number, upper: number, fraction: number, linear: boolean): number => {
-  if (linear || (lower <= 0 && upper >= 0)) return lower + (upper - lower) * fraction;
+const interpolate = (lower: number, upper: number, fraction: number, isLinear: boolean): number => {
+  if (isLinear || (lower <= 0 && upper >= 0)) return lower + (upper - lower) * fraction;
   const logLower = Math.log2(Math.abs(lower));
   const logUpper = Math.log2(Math.abs(upper));
   if (lower > 0) return 2 ** (logLower + (logUpper - logLower) * fraction);
@@ -44,15 +50,15 @@ const interpolate = (lower: number, upper: number, fraction: number, linear: boo
 };
 
 /** Returns the index of the bucket of a rank, and the cumulative count to its end. */
-const findBucket = (buckets: readonly Bucket[], rank: number): { at: number; seen: number } => {
-  let seen = 0;
-  let at = -1;
-  for (const [place, { count }] of buckets.entries()) {
-    at = place;
-    seen += count;
-    if (count !== 0 && seen >= rank) break;
+const findBucket = (buckets: readonly Bucket[], rank: number): { bucketIndex: number; cumulativeCount: number } => {
+  let cumulativeCount = 0;
+  let bucketIndex = -1;
+  for (const [index, { count }] of buckets.entries()) {
+    bucketIndex = index;
+    cumulativeCount += count;
+    if (count !== 0 && cumulativeCount >= rank) break;
   }
-  return { at, seen };
+  return { bucketIndex, cumulativeCount };
 };
 
 /** Returns the quantile of a histogram's observations, interpolated within its bucket as in Prometheus. */
@@ -66,22 +72,22 @@ export const computeHistogramQuantile = (quantile: number, histogram: Histogram)
 const interpolateQuantile = (quantile: number, histogram: Histogram): AnnotatedValue => {
   const hasNan = Number.isNaN(histogram.sum);
   const isForward = hasNan || quantile < 0.5;
-  const buckets = isForward ? histogram.allBuckets() : histogram.allBuckets().reverse();
+  const buckets = isForward ? histogram.getAllBuckets() : histogram.getAllBuckets().reverse();
   const rank = (isForward ? quantile : 1 - quantile) * histogram.count;
-  const { at, seen } = findBucket(buckets, rank);
+  const { bucketIndex, cumulativeCount } = findBucket(buckets, rank);
   const unreachedResult: AnnotatedValue = hasNan ? { value: Number.NaN, note: 'nan-result' } : { value: 0 };
-  const bucket = buckets[at];
+  const bucket = buckets[bucketIndex];
   if (bucket === undefined) return unreachedResult;
-  const bounds = interpolationBounds(histogram, bucket);
-  const edge = edgeQuantile(histogram, bounds);
-  if (edge !== undefined) return { value: edge };
-  if (histogram.custom && bounds.lower === Number.NEGATIVE_INFINITY) bounds.lower = 0;
-  const counted = Math.min(seen, histogram.count);
-  if (counted < rank) return hasNan ? unreachedResult : { value: bounds.upper };
-  const within = isForward ? rank - (counted - bucket.count) : counted - rank;
-  const value = interpolate(bounds.lower, bounds.upper, within / bucket.count, histogram.custom);
-  const rest = buckets.slice(at + 1).reduce((sum, { count }) => sum + count, counted);
-  return hasNan && rest < histogram.count ? { value, note: 'nan-skew' } : { value };
+  const bounds = computeInterpolationBounds(histogram, bucket);
+  const edgeValue = getEdgeQuantile(histogram, bounds);
+  if (edgeValue !== undefined) return { value: edgeValue };
+  if (histogram.isCustom && bounds.lower === Number.NEGATIVE_INFINITY) bounds.lower = 0;
+  const boundedCount = Math.min(cumulativeCount, histogram.count);
+  if (boundedCount < rank) return hasNan ? unreachedResult : { value: bounds.upper };
+  const rankInBucket = isForward ? rank - (boundedCount - bucket.count) : boundedCount - rank;
+  const value = interpolate(bounds.lower, bounds.upper, rankInBucket / bucket.count, histogram.isCustom);
+  const totalCount = buckets.slice(bucketIndex + 1).reduce((sum, { count }) => sum + count, boundedCount);
+  return hasNan && totalCount < histogram.count ? { value, note: 'nan-skew' } : { value };
 };
 
 /** Counts observations up to a bound, which may be within a bucket. */
@@ -93,15 +99,15 @@ class RankCounter {
     this.#bound = bound;
   }
 
-  /** Adds the next bucket; `before` is the count below it. */
-  addBucket(bucket: Bucket, before: number, linear: boolean): void {
+  /** Adds the next bucket; `countBelow` is the count below it. */
+  addBucket(bucket: Bucket, countBelow: number, isLinear: boolean): void {
     if (this.rank !== undefined) return;
-    if (bucket.lower >= this.#bound) this.rank = before;
+    if (bucket.lower >= this.#bound) this.rank = countBelow;
     else if (bucket.upper > this.#bound)
       this.rank =
-        linear && bucket.lower === Number.NEGATIVE_INFINITY
+        isLinear && bucket.lower === Number.NEGATIVE_INFINITY
           ? bucket.count
-          : before + bucket.count * bucketFractionBelow(bucket, this.#bound, linear);
+          : countBelow + bucket.count * computeBucketFractionBelow(bucket, this.#bound, isLinear);
   }
 }
 
@@ -115,23 +121,24 @@ export const computeFraction = (lower: number, upper: number, histogram: Histogr
   const to = new RankCounter(upper);
   let rank = 0;
   let total = 0;
-  for (const bucket of histogram.allBuckets()) {
-    const zero = isZeroBucket(bucket);
-    const bounds = zero ? zeroBounds(histogram, bucket) : bucket;
-    const clipped = { ...bucket, lower: bounds.lower, upper: bounds.upper };
-    from.addBucket(clipped, rank, histogram.custom || zero);
-    to.addBucket(clipped, rank, histogram.custom || zero);
+  for (const bucket of histogram.getAllBuckets()) {
+    const isZero = isZeroBucket(bucket);
+    const bounds = isZero ? computeZeroBounds(histogram, bucket) : bucket;
+    const clippedBucket = { ...bucket, lower: bounds.lower, upper: bounds.upper };
+    from.addBucket(clippedBucket, rank, histogram.isCustom || isZero);
+    to.addBucket(clippedBucket, rank, histogram.isCustom || isZero);
     total += bucket.count;
     rank += bucket.count;
   }
   const hasNan = Number.isNaN(histogram.sum);
   const count = hasNan ? total : histogram.count;
-  const boundRank = (found: number | undefined) => (found === undefined || found > count ? count : found);
+  const boundRank = (bucketRank: number | undefined) =>
+    bucketRank === undefined || bucketRank > count ? count : bucketRank;
   const value = (boundRank(to.rank) - boundRank(from.rank)) / histogram.count;
   return hasNan && total < histogram.count ? { value, note: 'nan-fraction' } : { value };
 };
 
-const zeroBounds = (histogram: Histogram, { lower, upper }: Bucket): { lower: number; upper: number } => {
+const computeZeroBounds = (histogram: Histogram, { lower, upper }: Bucket): { lower: number; upper: number } => {
   const negative = histogram.negative.counts.length > 0;
   const positive = histogram.positive.counts.length > 0;
   return { lower: !negative && positive ? 0 : lower, upper: !positive && negative ? 0 : upper };

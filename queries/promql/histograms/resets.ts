@@ -1,23 +1,23 @@
 import type { ResetHint } from '../series.ts';
 import { countWidenedZeroBucket, reduceBuckets } from './arithmetic.ts';
-import { exponentialBound } from './bounds.ts';
+import { computeExponentialBound } from './bounds.ts';
 import { type Buckets, type Histogram, hasSameBounds } from './histogram.ts';
 
 /**
- * Returns whether a counter was reset between two histograms: a count fell, a bucket is missing, or the resolution
- * increased.
+ * Returns whether a counter was reset between two histograms: a count decreased, a bucket is missing, or the
+ * resolution increased.
  */
 export const wasReset = (current: Histogram, previous: Histogram): boolean => {
   if (current.hint === 'reset') return true;
   if (current.hint === 'not-reset') return false;
   if (current.count < previous.count) return true;
-  if (current.custom) {
-    if (!previous.custom) return true;
+  if (current.isCustom) {
+    if (!previous.isCustom) return true;
     return hasSameBounds(current.bounds, previous.bounds)
       ? hasDecreased(current.positive, previous.positive)
       : hasCustomDecrease(current, previous);
   }
-  return previous.custom || hasExponentialDecrease(current, previous);
+  return previous.isCustom || hasExponentialDecrease(current, previous);
 };
 
 /**
@@ -55,7 +55,7 @@ const hasExponentialDecrease = (current: Histogram, previous: Histogram): boolea
 /** Returns the buckets that end outside the zero bucket. */
 const removeZeroBuckets = ({ indexes, counts }: Buckets, { schema, zeroThreshold }: Histogram): Buckets => {
   if (zeroThreshold === 0) return { indexes, counts };
-  const first = indexes.findIndex((index) => exponentialBound(index, schema) > zeroThreshold);
+  const first = indexes.findIndex((index) => computeExponentialBound(index, schema) > zeroThreshold);
   return first < 0 ? { indexes: [], counts: [] } : { indexes: indexes.slice(first), counts: counts.slice(first) };
 };
 
@@ -63,29 +63,29 @@ const removeZeroBuckets = ({ indexes, counts }: Buckets, { schema, zeroThreshold
 const hasDecreased = (current: Buckets, previous: Buckets): boolean => {
   let at = 0;
   for (const [previousPosition, index] of previous.indexes.entries()) {
-    const before = previous.counts[previousPosition] as number;
+    const previousCount = previous.counts[previousPosition] as number;
     while (at < current.indexes.length && (current.indexes[at] as number) < index) at++;
     if (current.indexes[at] === index) {
-      if ((current.counts[at] as number) < before) return true;
-    } else if (before !== 0) return true;
+      if ((current.counts[at] as number) < previousCount) return true;
+    } else if (previousCount !== 0) return true;
   }
   return false;
 };
 
 /** Compares counts up to each common bound, from the previous common bound on. */
 const hasCustomDecrease = (current: Histogram, previous: Histogram): boolean => {
-  const common = [...current.bounds.filter((bound) => previous.bounds.includes(bound)), Number.POSITIVE_INFINITY];
-  const now = sumUpTo(current, common);
-  const before = sumUpTo(previous, common);
-  return common.some((_, at) => (now[at] as number) < (before[at] as number));
+  const commonBounds = [...current.bounds.filter((bound) => previous.bounds.includes(bound)), Number.POSITIVE_INFINITY];
+  const currentCounts = sumUpTo(current, commonBounds);
+  const previousCounts = sumUpTo(previous, commonBounds);
+  return commonBounds.some((_, at) => (currentCounts[at] as number) < (previousCounts[at] as number));
 };
 
 const sumUpTo = (histogram: Histogram, bounds: readonly number[]): number[] => {
   const sums = bounds.map(() => 0);
   for (const [at, index] of histogram.positive.indexes.entries()) {
     const upper = histogram.bounds[index] ?? Number.POSITIVE_INFINITY;
-    const place = bounds.findIndex((bound) => bound >= upper);
-    sums[place] = (sums[place] as number) + (histogram.positive.counts[at] as number);
+    const boundIndex = bounds.findIndex((bound) => bound >= upper);
+    sums[boundIndex] = (sums[boundIndex] as number) + (histogram.positive.counts[at] as number);
   }
   return sums;
 };

@@ -41,8 +41,8 @@ export const listSeriesParts = (kind: string): readonly SeriesPart[] => {
 };
 
 /** Returns the name of one part of a metric. */
-export const buildPartName = (named: NamedMetric, part: SeriesPart, strategy: TranslationStrategy): string => {
-  const name = buildMetricName(named, strategy);
+export const buildPartName = (metric: NamedMetric, part: SeriesPart, strategy: TranslationStrategy): string => {
+  const name = buildMetricName(metric, strategy);
   if (name === '' || !(part in partSuffixes)) return name;
   return `${name}${partSuffixes[part as keyof typeof partSuffixes]}`;
 };
@@ -110,11 +110,11 @@ export const buildTargetLabels = (
   resource: AttributeTexts,
   { strategy }: Translation,
 ): Map<string, string> | undefined => {
-  const others = new Map([...resource].filter(([key]) => !identifyingAttributes.includes(key)));
-  const labels = translateAttributes(others, strategy);
-  const before = labels.size;
+  const otherAttributes = new Map([...resource].filter(([key]) => !identifyingAttributes.includes(key)));
+  const labels = translateAttributes(otherAttributes, strategy);
+  const attributeLabelCount = labels.size;
   addTargetLabels(labels, resource);
-  return before === 0 || labels.size === before ? undefined : labels;
+  return attributeLabelCount === 0 || labels.size === attributeLabelCount ? undefined : labels;
 };
 
 /** Returns labels ordered by name, without empty values, which Prometheus treats as absent. */

@@ -55,13 +55,13 @@ const addsSuffixes = (strategy: TranslationStrategy): boolean => strategy.endsWi
 
 /** Returns the words of a unit: `By/s` is `bytes` and `per_second`. Text in braces is a comment and has no words. */
 const splitUnit = (unit: string): { readonly main: string; readonly per: string } => {
-  const slash = unit.indexOf('/');
+  const slashIndex = unit.indexOf('/');
   const translateUnit = (text: string, names: Readonly<Record<string, string>>): string => {
     const trimmed = text.trim();
     return /[{}]/.test(trimmed) ? '' : Object.hasOwn(names, trimmed) ? (names[trimmed] ?? '') : trimmed;
   };
-  const main = translateUnit(slash < 0 ? unit : unit.slice(0, slash), units);
-  const per = slash < 0 ? '' : translateUnit(unit.slice(slash + 1), perUnits);
+  const main = translateUnit(slashIndex < 0 ? unit : unit.slice(0, slashIndex), units);
+  const per = slashIndex < 0 ? '' : translateUnit(unit.slice(slashIndex + 1), perUnits);
   return { main, per: per === '' ? '' : `per_${per}` };
 };
 
@@ -79,9 +79,9 @@ const isRatio = ({ kind, unit }: NamedMetric): boolean => kind === 'gauge' && un
 /**
  * Returns the escaped name with suffixes: words of the name, then missing words of the unit, then `total` or `ratio`.
  */
-const buildEscapedName = (named: NamedMetric): string => {
-  let words = named.metric.split(/[^A-Za-z0-9:]+/).filter((word) => word !== '');
-  const { main, per } = splitUnit(named.unit);
+const buildEscapedName = (metric: NamedMetric): string => {
+  let words = metric.metric.split(/[^A-Za-z0-9:]+/).filter((word) => word !== '');
+  const { main, per } = splitUnit(metric.unit);
   const mainWord = cleanUnit(main);
   const perWord = cleanUnit(per);
   const perSuffix = perWord === 'per_' ? '' : perWord.replace(/_$/, '');
@@ -89,8 +89,8 @@ const buildEscapedName = (named: NamedMetric): string => {
   const mainSuffix = isMissingPer ? mainWord.replace(/_$/, '') : mainWord;
   const unitSuffixes = [words.includes(mainWord) ? '' : mainSuffix, isMissingPer ? perSuffix : ''];
   words = [...words, ...unitSuffixes.filter((word) => word !== '')];
-  if (isCounter(named)) words = [...words.filter((word) => word !== 'total'), 'total'];
-  if (isRatio(named)) words = [...words.filter((word) => word !== 'ratio'), 'ratio'];
+  if (isCounter(metric)) words = [...words.filter((word) => word !== 'total'), 'total'];
+  if (isRatio(metric)) words = [...words.filter((word) => word !== 'ratio'), 'ratio'];
   return prefixLeadingDigit(words.join('_'));
 };
 
@@ -98,33 +98,33 @@ const buildEscapedName = (named: NamedMetric): string => {
 const removeSuffix = (name: string, suffix: string): string =>
   name.endsWith(suffix) && name.length > suffix.length + 1 ? name.slice(0, -(suffix.length + 1)) : name;
 
-const buildUnescapedName = (named: NamedMetric): string => {
+const buildUnescapedName = (metric: NamedMetric): string => {
   const suffixes: string[] = [];
-  let name = named.metric;
+  let name = metric.metric;
   const moveToEnd = (suffix: string): void => {
     name = removeSuffix(name, suffix);
     suffixes.unshift(suffix);
   };
-  if (isRatio(named)) moveToEnd('ratio');
-  if (isCounter(named)) moveToEnd('total');
-  const { main, per } = splitUnit(named.unit);
+  if (isRatio(metric)) moveToEnd('ratio');
+  if (isCounter(metric)) moveToEnd('total');
+  const { main, per } = splitUnit(metric.unit);
   if (per !== '') moveToEnd(per);
   if (main !== '' && !name.endsWith(main)) name = `${name}_${main}`;
   return [name, ...suffixes].join('_');
 };
 
 /** Returns the Prometheus name of a metric without `_bucket`, `_sum` and `_count`; empty if nothing remains. */
-export const buildMetricName = (named: NamedMetric, strategy: TranslationStrategy): string => {
-  if (!escapesNames(strategy)) return addsSuffixes(strategy) ? buildUnescapedName(named) : named.metric;
+export const buildMetricName = (metric: NamedMetric, strategy: TranslationStrategy): string => {
+  if (!escapesNames(strategy)) return addsSuffixes(strategy) ? buildUnescapedName(metric) : metric.metric;
   const name = addsSuffixes(strategy)
-    ? buildEscapedName(named)
+    ? buildEscapedName(metric)
     : prefixLeadingDigit(
-        named.metric
+        metric.metric
           .split(/[^A-Za-z0-9:_]+/)
           .filter((part) => part !== '')
           .join('_'),
       );
-  return name !== named.metric && /^_*$/.test(name) ? '' : name;
+  return name !== metric.metric && /^_*$/.test(name) ? '' : name;
 };
 
 /** Returns the unit of a metric for its metadata. */

@@ -47,14 +47,14 @@ export class TypeChecker {
     return getValueType(node);
   }
 
-  #fail(place: Position, problem: string): never {
-    throw new PromqlSyntaxError(this.#text, place, problem);
+  #fail(position: Position, problem: string): never {
+    throw new PromqlSyntaxError(this.#text, position, problem);
   }
 
   #checkWrapped(
     node: Exclude<Expression, Aggregation | Binary | Call | VectorSelector | { kind: 'number' | 'string' }>,
   ): void {
-    const type = this.check(node.kind === 'range' ? node.selector : node.inner);
+    const type = this.check(node.kind === 'range' ? node.selector : node.innerPath);
     if (node.kind === 'unary' && type !== 'scalar' && type !== 'vector')
       this.#fail(
         node,
@@ -70,8 +70,8 @@ export class TypeChecker {
       this.#fail(node, `expected type ${formatType(expectedType)} in ${context}, got ${formatType(type)}`);
   }
 
-  #checkAggregation({ operator, inner, parameter }: Aggregation): void {
-    this.#expect(inner, 'vector', 'aggregation expression');
+  #checkAggregation({ operator, innerPath, parameter }: Aggregation): void {
+    this.#expect(innerPath, 'vector', 'aggregation expression');
     if (parameter === undefined) return;
     this.#expect(parameter, operator === 'count_values' ? 'string' : 'scalar', 'aggregation parameter');
   }
@@ -79,10 +79,10 @@ export class TypeChecker {
   #checkBinary(node: Binary): void {
     const left = this.check(node.left);
     const right = this.check(node.right);
-    const bothScalars = left === 'scalar' && right === 'scalar';
+    const areBothScalars = left === 'scalar' && right === 'scalar';
     if (node.bool && !isComparison(node.operator))
       this.#fail(this.#operatorPosition(node), 'bool modifier can only be used on comparison operators');
-    if (isComparison(node.operator) && !node.bool && bothScalars)
+    if (isComparison(node.operator) && !node.bool && areBothScalars)
       this.#fail(this.#operatorPosition(node), 'comparisons between scalars must use BOOL modifier');
     this.#checkRepeatedLabels(node);
     for (const [part, type] of [
@@ -96,27 +96,27 @@ export class TypeChecker {
 
   /** Returns the position of the operator, without surrounding spaces. */
   #operatorPosition(node: Binary): Position {
-    const between = this.#text.slice(node.left.end);
-    return { start: node.left.end + between.length - between.trimStart().length, end: node.right.start };
+    const textAfterLeft = this.#text.slice(node.left.end);
+    return { start: node.left.end + textAfterLeft.length - textAfterLeft.trimStart().length, end: node.right.start };
   }
 
   #checkRepeatedLabels(node: Binary): void {
     const { labels = [], include = [], on = false } = node.matching ?? {};
-    const repeated = on ? labels.find((label) => include.includes(label)) : undefined;
-    if (repeated !== undefined)
+    const repeatedLabel = on ? labels.find((label) => include.includes(label)) : undefined;
+    if (repeatedLabel !== undefined)
       this.#fail(
         this.#operatorPosition(node),
-        `label ${quoteText(repeated)} must not occur in ON and GROUP clause at once`,
+        `label ${quoteText(repeatedLabel)} must not occur in ON and GROUP clause at once`,
       );
   }
 
-  #checkMatching(node: Binary, vectors: boolean): void {
+  #checkMatching(node: Binary, areVectors: boolean): void {
     const { matching } = node;
     if (matching === undefined) return;
-    const filled = matching.fillLeft !== undefined || matching.fillRight !== undefined;
-    if (!vectors) {
+    const hasFill = matching.fillLeft !== undefined || matching.fillRight !== undefined;
+    if (!areVectors) {
       if (matching.labels.length > 0) this.#fail(node, 'vector matching only allowed between instant vectors');
-      if (filled) this.#fail(node, 'filling in missing series only allowed between instant vectors');
+      if (hasFill) this.#fail(node, 'filling in missing series only allowed between instant vectors');
       node.matching = undefined;
       if (isSetOperator(node.operator))
         this.#fail(node, `set operator ${quoteText(node.operator)} not allowed in binary scalar expression`);
@@ -125,21 +125,21 @@ export class TypeChecker {
     if (!isSetOperator(node.operator)) return;
     if (matching.card !== 'one-to-one' && matching.card !== 'many-to-many')
       this.#fail(node, `no grouping allowed for ${quoteText(node.operator)} operation`);
-    if (filled) this.#fail(node, 'filling in missing series not allowed for set operators');
+    if (hasFill) this.#fail(node, 'filling in missing series not allowed for set operators');
     node.matching = { ...matching, card: 'many-to-many' };
   }
 
   #checkCall(node: Call): void {
     const { name, parameterTypes, maxAdditionalArguments } = node.signature;
     const count = node.args.length;
-    const call = `in call to ${quoteText(name)}, got ${count}`;
+    const callText = `in call to ${quoteText(name)}, got ${count}`;
     if (maxAdditionalArguments === 0 && parameterTypes.length !== count)
-      this.#fail(node, `expected ${parameterTypes.length} argument(s) ${call}`);
+      this.#fail(node, `expected ${parameterTypes.length} argument(s) ${callText}`);
     const minArguments = parameterTypes.length - 1;
     if (maxAdditionalArguments !== 0 && minArguments > count)
-      this.#fail(node, `expected at least ${minArguments} argument(s) ${call}`);
+      this.#fail(node, `expected at least ${minArguments} argument(s) ${callText}`);
     if (maxAdditionalArguments > 0 && minArguments + maxAdditionalArguments < count)
-      this.#fail(node, `expected at most ${minArguments + maxAdditionalArguments} argument(s) ${call}`);
+      this.#fail(node, `expected at most ${minArguments + maxAdditionalArguments} argument(s) ${callText}`);
     if (name === 'info') this.#checkLabelSelector(node);
     for (const [index, argument] of node.args.entries())
       this.#expect(

@@ -2,20 +2,20 @@ import { quoteText } from './quotes.ts';
 
 const durationPattern = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-const unitMs = [365 * day, 7 * day, day, hour, minute, second, 1] as const;
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const unitMs = [365 * dayMs, 7 * dayMs, dayMs, hourMs, minuteMs, secondMs, 1] as const;
 
 const units = new Set(['y', 'w', 'd', 'h', 'm', 's', 'ms']);
 
 const describeProblem = (text: string): string => {
   const pairs = /^(?:\d+\D+)+$/.test(text) ? [...text.matchAll(/\d+(\D+)/g)] : [];
-  const unknown = pairs.find(([, unit = '']) => !units.has(unit))?.[1];
-  return unknown === undefined
+  const unknownUnit = pairs.find(([, unit = '']) => !units.has(unit))?.[1];
+  return unknownUnit === undefined
     ? `not a valid duration string: ${quoteText(text)}`
-    : `unknown unit ${quoteText(unknown)} in duration ${quoteText(text)}`;
+    : `unknown unit ${quoteText(unknownUnit)} in duration ${quoteText(text)}`;
 };
 
 /** Parses a duration such as `1h30m` to milliseconds; returns the problem in Prometheus' words if it is invalid. */

@@ -4,16 +4,16 @@ import type { Position } from './tree.ts';
 export const formatPosition = (text: string, position: Position): string => {
   if (text === '') return 'unknown position';
   if (position.start < 0 || position.start > text.length) return 'invalid position';
-  const before = Buffer.from(text.slice(0, position.start));
-  const line = before.filter((byte) => byte === 10).length + 1;
-  return `${line}:${before.length - before.lastIndexOf(10)}`;
+  const bytesBefore = Buffer.from(text.slice(0, position.start));
+  const line = bytesBefore.filter((byte) => byte === 10).length + 1;
+  return `${line}:${bytesBefore.length - bytesBefore.lastIndexOf(10)}`;
 };
 
 /** Thrown for an invalid expression: the message has line and column, in Prometheus' words. */
 export class PromqlSyntaxError extends Error {
   override readonly name = 'PromqlSyntaxError';
-  constructor(text: string, place: Position, problem: string) {
-    super(`${formatPosition(text, place)}: parse error: ${problem}`);
+  constructor(text: string, position: Position, problem: string) {
+    super(`${formatPosition(text, position)}: parse error: ${problem}`);
   }
 }
 

@@ -45,7 +45,15 @@ export const toTreeJson = (node: Expression): Json => {
       const { rangeMs: range, stepMs: step } = node;
       const rangeExpr = toDurationJson(node.rangeExpression);
       const stepExpr = toDurationJson(node.stepExpression);
-      return { type: 'subquery', expr: toTreeJson(node.inner), range, rangeExpr, step, stepExpr, ...toShiftJson(node) };
+      return {
+        type: 'subquery',
+        expr: toTreeJson(node.innerPath),
+        range,
+        rangeExpr,
+        step,
+        stepExpr,
+        ...toShiftJson(node),
+      };
     }
     case 'call': {
       const { name, parameterTypes: argTypes, maxAdditionalArguments, returnType } = node.signature;
@@ -58,7 +66,7 @@ export const toTreeJson = (node: Expression): Json => {
     case 'aggregation': {
       const { operator: op, grouping, without } = node;
       const param = node.parameter === undefined ? null : toTreeJson(node.parameter);
-      return { type: 'aggregation', op, expr: toTreeJson(node.inner), param, grouping, without };
+      return { type: 'aggregation', op, expr: toTreeJson(node.innerPath), param, grouping, without };
     }
     case 'binary': {
       const { operator: op, bool, matching: vectorMatching } = node;
@@ -66,11 +74,11 @@ export const toTreeJson = (node: Expression): Json => {
       return { type: 'binaryExpr', op, lhs: toTreeJson(node.left), rhs: toTreeJson(node.right), matching, bool };
     }
     case 'unary':
-      return { type: 'unaryExpr', op: node.operator, expr: toTreeJson(node.inner) };
+      return { type: 'unaryExpr', op: node.operator, expr: toTreeJson(node.innerPath) };
     case 'parentheses':
-      return { type: 'parenExpr', expr: toTreeJson(node.inner) };
+      return { type: 'parenExpr', expr: toTreeJson(node.innerPath) };
     case 'once':
-      return toTreeJson(node.inner);
+      return toTreeJson(node.innerPath);
   }
 };
 

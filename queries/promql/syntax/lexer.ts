@@ -46,9 +46,9 @@ const quoteCharacter = (character: string): string =>
 
 class LexicalError extends Error {
   readonly offset: number;
-  constructor(message: string, at: number) {
+  constructor(message: string, offset: number) {
     super(message);
-    this.offset = at;
+    this.offset = offset;
   }
 }
 
@@ -56,7 +56,7 @@ class LexicalError extends Error {
 class Lexer {
   readonly tokens: Token[] = [];
   readonly #input: string;
-  #at = 0;
+  #position = 0;
   #start = 0;
   #parentheses = 0;
   #isInBraces = false;
@@ -85,27 +85,27 @@ class Lexer {
   }
 
   #next(): string {
-    const point = this.#input.codePointAt(this.#at);
+    const point = this.#input.codePointAt(this.#position);
     if (point === undefined) return '';
     const character = String.fromCodePoint(point);
-    this.#at += character.length;
+    this.#position += character.length;
     return character;
   }
 
   #peek(): string {
-    const point = this.#input.codePointAt(this.#at);
+    const point = this.#input.codePointAt(this.#position);
     return point === undefined ? '' : String.fromCodePoint(point);
   }
 
   #emit(kind: TokenKind, name?: string): void {
-    const text = this.#input.slice(this.#start, this.#at);
-    this.tokens.push({ kind, name: name ?? text, text, start: this.#start, end: this.#at });
-    this.#start = this.#at;
+    const text = this.#input.slice(this.#start, this.#position);
+    this.tokens.push({ kind, name: name ?? text, text, start: this.#start, end: this.#position });
+    this.#start = this.#position;
   }
 
   #skipSpace(): void {
-    while (isSpace(this.#peek())) this.#at++;
-    this.#start = this.#at;
+    while (isSpace(this.#peek())) this.#position++;
+    this.#start = this.#position;
   }
 
   #scanToken(): void {
@@ -114,16 +114,16 @@ class Lexer {
       this.#isAtDuration = this.#scanDurationToken();
       return;
     }
-    if (this.#input[this.#at] === '#') {
-      while (this.#at < this.#input.length && !/[\r\n]/.test(this.#peek())) this.#at++;
-      this.#start = this.#at;
+    if (this.#input[this.#position] === '#') {
+      while (this.#position < this.#input.length && !/[\r\n]/.test(this.#peek())) this.#position++;
+      this.#start = this.#position;
       return;
     }
     if (this.#isInBraces) this.#scanBraceToken();
     else this.#scanStatementToken();
   }
 
-  #end(): void {
+  #scanEnd(): void {
     if (this.#parentheses !== 0) this.#fail('unclosed left parenthesis');
     if (this.#isInBrackets) this.#fail('unclosed left bracket');
     this.#emit('end');
@@ -131,17 +131,17 @@ class Lexer {
 
   #scanStatementToken(): void {
     const first = this.#next();
-    if (first === '') this.#end();
+    if (first === '') this.#scanEnd();
     else if ('*/%+-^@'.includes(first)) this.#emit('operator');
     else if (first === ',') this.#emit('mark');
-    else if ('=!<>'.includes(first)) this.#comparison(first);
+    else if ('=!<>'.includes(first)) this.#scanComparison(first);
     else if (isDigit(first) || (first === '.' && isDigit(this.#peek()))) this.#scanNumber(first);
-    else if (`"'\``.includes(first)) this.#string(first);
+    else if (`"'\``.includes(first)) this.#scanString(first);
     else if (isLetter(first) || first === ':') this.#scanWord(first);
-    else this.#parenthesis(first);
+    else this.#scanParenthesis(first);
   }
 
-  #comparison(first: string): void {
+  #scanComparison(first: string): void {
     const next = this.#peek();
     if (first === '=' && next === '~') this.#fail(`unexpected character after '=': ${quoteCharacter(next)}`);
     if (first === '!' && next !== '=') {
@@ -152,7 +152,7 @@ class Lexer {
     this.#emit(first === '=' && next !== '=' ? 'mark' : 'operator');
   }
 
-  #parenthesis(first: string): void {
+  #scanParenthesis(first: string): void {
     switch (first) {
       case '(':
         this.#emit('mark');
@@ -185,7 +185,7 @@ class Lexer {
   #closeParenthesis(): void {
     this.#parentheses--;
     if (this.#parentheses < 0) {
-      this.#start = this.#at;
+      this.#start = this.#position;
       this.#fail("unexpected right parenthesis ')'");
     }
     this.#emit('mark');
@@ -193,11 +193,11 @@ class Lexer {
 
   #scanWord(first: string): void {
     if (this.#isInBrackets) {
-      this.#wordInBrackets(first);
+      this.#scanWordInBrackets(first);
       return;
     }
-    while (isLetter(this.#peek()) || isDigit(this.#peek()) || this.#peek() === ':') this.#at++;
-    const text = this.#input.slice(this.#start, this.#at);
+    while (isLetter(this.#peek()) || isDigit(this.#peek()) || this.#peek() === ':') this.#position++;
+    const text = this.#input.slice(this.#start, this.#position);
     const name = text.toLowerCase();
     const kind = keywordKinds.get(name);
     if (kind === undefined) {
@@ -205,31 +205,31 @@ class Lexer {
       return;
     }
     // `fill` is a metric name unless it is called, so that queries older than the modifier retain their meaning.
-    if (/^fill/.test(name) && !/^[ \t\n\r]*\(/.test(this.#input.slice(this.#at))) this.#emit('identifier');
+    if (/^fill/.test(name) && !/^[ \t\n\r]*\(/.test(this.#input.slice(this.#position))) this.#emit('identifier');
     else this.#emit(kind, name);
   }
 
-  #wordInBrackets(first: string): void {
+  #scanWordInBrackets(first: string): void {
     if (first === ':') {
       if (this.#hasColon) this.#fail("unexpected colon ':'");
       this.#emit('mark');
       this.#hasColon = true;
       return;
     }
-    if (!this.#durationName(first)) this.#fail(`unexpected character: ${quoteCharacter(first)}, expected ':'`);
+    if (!this.#scanDurationName(first)) this.#fail(`unexpected character: ${quoteCharacter(first)}, expected ':'`);
   }
 
   /** Scans a function of durations; returns false if the word is not one. */
-  #durationName(first: string): boolean {
+  #scanDurationName(first: string): boolean {
     if (!/[srm]/i.test(first)) return false;
-    while (isLetter(this.#peek())) this.#at++;
-    const name = this.#input.slice(this.#start, this.#at).toLowerCase();
+    while (isLetter(this.#peek())) this.#position++;
+    const name = this.#input.slice(this.#start, this.#position).toLowerCase();
     if (!['step', 'range', 'max_of', 'min_of'].includes(name)) return false;
     this.#emit('preprocessor', name);
     return true;
   }
 
-  /** Returns whether the next word is also part of a duration. */
+  /** Returns whether the next token is also part of a duration. */
   #scanDurationToken(): boolean {
     const first = this.#next();
     if (first === '') this.#fail('unexpected end of input in duration expression');
@@ -239,11 +239,11 @@ class Lexer {
       return false;
     }
     if ('+-*/%^'.includes(first)) this.#emit('operator');
-    else if (!this.#durationName(first)) return this.#durationMark(first);
+    else if (!this.#scanDurationName(first)) return this.#scanDurationMark(first);
     return true;
   }
 
-  #durationMark(first: string): boolean {
+  #scanDurationMark(first: string): boolean {
     switch (first) {
       case ']':
         this.#emit('mark');
@@ -251,7 +251,7 @@ class Lexer {
         this.#hasColon = false;
         return false;
       case ':':
-        if (!this.#hasDuration || this.#hasColon) this.#start = this.#at;
+        if (!this.#hasDuration || this.#hasColon) this.#start = this.#position;
         if (!this.#hasDuration) this.#fail('unexpected colon before duration in duration expression');
         if (this.#hasColon) this.#fail('unexpected repeated colon in duration expression');
         this.#emit('mark');
@@ -272,17 +272,17 @@ class Lexer {
     }
   }
 
-  #identifier(): void {
-    while (isLetter(this.#peek()) || isDigit(this.#peek())) this.#at++;
+  #scanIdentifier(): void {
+    while (isLetter(this.#peek()) || isDigit(this.#peek())) this.#position++;
     this.#emit('identifier');
   }
 
   #scanBraceToken(): void {
     const first = this.#next();
     if (first === '') this.#fail('unexpected end of input inside braces');
-    if (isLetter(first)) this.#identifier();
-    else if (`"'\``.includes(first)) this.#string(first);
-    else if (first === '=' || first === '!') this.#matching(first);
+    if (isLetter(first)) this.#scanIdentifier();
+    else if (`"'\``.includes(first)) this.#scanString(first);
+    else if (first === '=' || first === '!') this.#scanMatcherOperator(first);
     else if (first === ',') this.#emit('mark');
     else if (first === '}') {
       this.#emit('mark');
@@ -291,7 +291,7 @@ class Lexer {
     else this.#fail(`unexpected character inside braces: ${quoteCharacter(first)}`);
   }
 
-  #matching(first: string): void {
+  #scanMatcherOperator(first: string): void {
     const next = this.#peek();
     if (next === '~' || (first === '!' && next === '=')) {
       this.#next();
@@ -300,47 +300,47 @@ class Lexer {
     else this.#fail(`unexpected character after '!' inside braces: ${quoteCharacter(next)}`);
   }
 
-  #string(quote: string): void {
+  #scanString(quote: string): void {
     const raw = quote === '`';
     for (;;) {
       const next = this.#next();
       if (next === quote) break;
       if (next === '' || (next === '\n' && !raw))
         this.#fail(raw ? 'unterminated raw string' : 'unterminated quoted string');
-      if (next === '\\' && !raw) this.#escape(quote);
+      if (next === '\\' && !raw) this.#scanEscape(quote);
     }
     this.#emit('string');
   }
 
-  #escape(quote: string): void {
+  #scanEscape(quote: string): void {
     const first = this.#next();
     if (first === '') this.#fail('escape sequence not terminated');
     if ('abfnrtv\\'.includes(first) || first === quote) return;
-    const octal = /^[0-7]$/.test(first);
-    const places = octal ? 3 : ({ x: 2, u: 4, U: 8 }[first] ?? 0);
-    if (places === 0) this.#fail(`unknown escape sequence ${describeCharacter(first)}`);
-    const code = this.#digits(octal ? first : '', places, octal);
-    if (code > (places < 4 ? 255 : 0x10ffff) || (code >= 0xd800 && code < 0xe000))
+    const isOctal = /^[0-7]$/.test(first);
+    const digitCount = isOctal ? 3 : ({ x: 2, u: 4, U: 8 }[first] ?? 0);
+    if (digitCount === 0) this.#fail(`unknown escape sequence ${describeCharacter(first)}`);
+    const code = this.#scanDigits(isOctal ? first : '', digitCount, isOctal);
+    if (code > (digitCount < 4 ? 255 : 0x10ffff) || (code >= 0xd800 && code < 0xe000))
       this.#fail('escape sequence is an invalid Unicode code point');
   }
 
-  #digits(first: string, places: number, octal: boolean): number {
+  #scanDigits(first: string, digitCount: number, isOctal: boolean): number {
     let digits = first;
-    while (digits.length < places) {
+    while (digits.length < digitCount) {
       const next = this.#next();
       if (next === '') this.#fail('escape sequence not terminated');
-      if (!(octal ? /^[0-7]$/ : /^[\da-f]$/i).test(next))
+      if (!(isOctal ? /^[0-7]$/ : /^[\da-f]$/i).test(next))
         this.#fail(`illegal character ${describeCharacter(next)} in escape sequence`);
       digits += next;
     }
-    return Number.parseInt(digits, octal ? 8 : 16);
+    return Number.parseInt(digits, isOctal ? 8 : 16);
   }
 
   #scanNumber(first: string): void {
-    this.#at -= first.length;
+    this.#position -= first.length;
     const maxCharacters = syntaxLimits.maxNumberCharacters;
     // Limits the input of the regular expressions below, so that none of them takes long.
-    const rest = this.#input.slice(this.#at, this.#at + maxCharacters + 2);
+    const rest = this.#input.slice(this.#position, this.#position + maxCharacters + 2);
     const number =
       /^(?:0[xX]_?[\da-fA-F]+(?:_[\da-fA-F]+)*|(?:\d+(?:_\d+)*)?\.?(?:\d+(?:_\d+)*)?(?:[eE][+-]?\d+(?:_\d+)*)?)/.exec(
         rest,
@@ -349,20 +349,20 @@ class Lexer {
     if (length > maxCharacters || (/^[\w.]*/.exec(rest)?.[0].length ?? 0) > maxCharacters)
       this.#fail(`number or duration has more than ${maxCharacters} characters`);
     if (length > 0 && !/^[\w.]/.test(rest.slice(length)) && !/^0[xX]$/.test(rest.slice(0, length))) {
-      this.#at += length;
+      this.#position += length;
       this.#emit('number');
       return;
     }
     const duration = /^\d+(?:[smhdwy]s?)(?:\d+[smhdw]s?)*/.exec(rest)?.[0].length ?? 0;
     if (duration > 0 && !/^\w/.test(rest.slice(duration))) {
-      this.#at += duration;
+      this.#position += duration;
       this.#emit('duration');
       return;
     }
     // The text that Prometheus reads before it rejects the number.
     const invalidText =
       /^\d+[smhdwy]s?(?:\d+[smhdw]s?)*\w?|^\d+(?:\.\d*)?\.|^\d*(?:\.\d*)?(?:[smhdwy]\w?|\w)?/.exec(rest)?.[0] ?? '';
-    this.#at += invalidText.length;
+    this.#position += invalidText.length;
     this.#fail(`bad number or duration syntax: ${quoteText(invalidText)}`);
   }
 }

@@ -27,7 +27,7 @@ const parseLiteralList = (source: string): ReadonlySet<string> | undefined => {
 };
 
 /** Returns the cost of compiling the expression of a matcher. */
-export const matcherRegexCost = ({ op, value }: Matcher): number =>
+export const estimateMatcherCost = ({ op, value }: Matcher): number =>
   op === '=' || op === '!=' || literalListPattern.test(value) ? 0 : estimateRegexCost(value);
 
 /** Returns the problem of a matcher, in Prometheus' words. */

@@ -17,35 +17,35 @@ const formatNonFinite = (value: number): string | undefined => {
 };
 
 /** Returns the shortest digits that parse to the value, and the position of the decimal point. */
-const splitDigits = (value: number): { digits: string; point: number } => {
+const splitDigits = (value: number): { digits: string; pointPosition: number } => {
   const [mantissa = '', exponent = '0'] = Math.abs(value).toExponential().split('e');
-  return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
+  return { digits: mantissa.replace('.', ''), pointPosition: Number(exponent) + 1 };
 };
 
 const formatSign = (value: number): string => (value < 0 || Object.is(value, -0) ? '-' : '');
 
-/** Formats a value without an exponent, in the fewest digits that parse to it, as in Prometheus' answers. */
+/** Formats a value without an exponent, in the fewest digits that parse to it, as in Prometheus' responses. */
 export const formatWithoutExponent = (value: number): string => {
-  const name = formatNonFinite(value);
-  if (name !== undefined) return name;
+  const nonFiniteText = formatNonFinite(value);
+  if (nonFiniteText !== undefined) return nonFiniteText;
   const text = String(value);
   if (!text.includes('e')) return Object.is(value, -0) ? '-0' : text;
-  const { digits, point } = splitDigits(value);
-  if (point <= 0) return `${formatSign(value)}0.${'0'.repeat(-point)}${digits}`;
-  return `${formatSign(value)}${digits.padEnd(point, '0')}`;
+  const { digits, pointPosition } = splitDigits(value);
+  if (pointPosition <= 0) return `${formatSign(value)}0.${'0'.repeat(-pointPosition)}${digits}`;
+  return `${formatSign(value)}${digits.padEnd(pointPosition, '0')}`;
 };
 
 /** Formats a value with an exponent if that is below -4 or above 5, as in Prometheus' messages. */
 export const formatWithExponent = (value: number, maxDigits?: number): string => {
-  const name = formatNonFinite(value);
-  if (name !== undefined) return name;
+  const nonFiniteText = formatNonFinite(value);
+  if (nonFiniteText !== undefined) return nonFiniteText;
   if (value === 0) return formatWithoutExponent(value);
   const rounded = maxDigits === undefined ? value : Number(value.toPrecision(maxDigits));
-  const { digits, point } = splitDigits(rounded);
-  const exponent = point - 1;
+  const { digits, pointPosition } = splitDigits(rounded);
+  const exponent = pointPosition - 1;
   if (exponent >= -4 && exponent < Math.min(6, maxDigits === undefined ? 6 : Math.max(maxDigits, 0)))
     return formatWithoutExponent(rounded);
   const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
-  const places = String(Math.abs(exponent)).padStart(2, '0');
-  return `${formatSign(value)}${digits[0]}${fraction}e${exponent < 0 ? '-' : '+'}${places}`;
+  const exponentDigits = String(Math.abs(exponent)).padStart(2, '0');
+  return `${formatSign(value)}${digits[0]}${fraction}e${exponent < 0 ? '-' : '+'}${exponentDigits}`;
 };

@@ -5,74 +5,82 @@ import type { DurationExpression, DurationPart, NumberLiteral, Position } from '
 
 const maxSeconds = 2 ** 63 / 1e9;
 
-const zeroLiteral = (place: Position): NumberLiteral => ({
+const createZeroLiteral = (position: Position): NumberLiteral => ({
   kind: 'number',
   value: 0,
   duration: false,
-  start: place.start,
-  end: place.end,
+  start: position.start,
+  end: position.end,
 });
 
-const requireInRange = (reader: TokenReader, literal: NumberLiteral, place: Position): NumberLiteral => {
+const requireInRange = (reader: TokenReader, literal: NumberLiteral, position: Position): NumberLiteral => {
   if (Math.abs(literal.value) <= maxSeconds || Number.isNaN(literal.value)) return literal;
-  reader.reportProblem(place, 'duration out of range');
-  return zeroLiteral(literal);
+  reader.reportProblem(position, 'duration out of range');
+  return createZeroLiteral(literal);
 };
 
-const reportIfDisabled = (reader: TokenReader, place: Position): void => {
+const reportIfDisabled = (reader: TokenReader, position: Position): void => {
   if (!reader.options.durationExpressions)
-    reader.reportProblem(place, 'experimental duration expression is not enabled');
+    reader.reportProblem(position, 'experimental duration expression is not enabled');
 };
 
 const createDuration = (
   operator: DurationExpression['operator'],
-  place: Position,
+  position: Position,
   left?: DurationPart,
   right?: DurationPart,
   wrapped = false,
-): DurationExpression => ({ kind: 'duration', operator, left, right, wrapped, start: place.start, end: place.end });
+): DurationExpression => ({
+  kind: 'duration',
+  operator,
+  left,
+  right,
+  wrapped,
+  start: position.start,
+  end: position.end,
+});
 
-const wrapInParentheses = (part: DurationPart, place: Position): DurationExpression =>
-  part.kind === 'duration' ? { ...part, wrapped: true } : createDuration('+', place, undefined, part, true);
+const wrapInParentheses = (part: DurationPart, position: Position): DurationExpression =>
+  part.kind === 'duration' ? { ...part, wrapped: true } : createDuration('+', position, undefined, part, true);
 
 const applySign = (reader: TokenReader, sign: Token, part: DurationPart): DurationPart => {
-  const place = { start: sign.start, end: part.end };
-  if (part.kind === 'duration') return sign.name === '-' ? createDuration('-', place, undefined, part) : part;
-  return requireInRange(reader, { ...part, ...place, value: sign.name === '-' ? -part.value : part.value }, sign);
+  const position = { start: sign.start, end: part.end };
+  if (part.kind === 'duration') return sign.name === '-' ? createDuration('-', position, undefined, part) : part;
+  return requireInRange(reader, { ...part, ...position, value: sign.name === '-' ? -part.value : part.value }, sign);
 };
 
 /** `step()`, `range()`, `min_of(…, …)` or `max_of(…, …)`. */
 const parseDurationFunction = (reader: TokenReader): DurationExpression => {
-  const name = reader.consume();
+  const nameToken = reader.consume();
   reader.expect('(');
-  const operator = name.name as DurationExpression['operator'];
+  const operator = nameToken.name as DurationExpression['operator'];
   if (operator === 'step' || operator === 'range') {
-    const place = { start: name.start, end: reader.expect(')').end };
-    reportIfDisabled(reader, place);
-    return createDuration(operator, place);
+    const position = { start: nameToken.start, end: reader.expect(')').end };
+    reportIfDisabled(reader, position);
+    return createDuration(operator, position);
   }
   const left = reader.withDepth(() => parseDurationExpression(reader));
   reader.expect(',');
   const right = reader.withDepth(() => parseDurationExpression(reader));
-  const place = { start: name.start, end: reader.expect(')').end };
+  const position = { start: nameToken.start, end: reader.expect(')').end };
   reportIfDisabled(reader, left);
-  return createDuration(operator, place, left, right);
+  return createDuration(operator, position, left, right);
 };
 
-const isDurationFunction = ({ kind, name }: Token): boolean =>
-  kind === 'preprocessor' && ['step', 'range', 'min_of', 'max_of'].includes(name);
+const isDurationFunction = ({ kind, name: nameToken }: Token): boolean =>
+  kind === 'preprocessor' && ['step', 'range', 'min_of', 'max_of'].includes(nameToken);
 
 const parseParenthesized = (reader: TokenReader): DurationExpression => {
   const open = reader.expect('(');
   const inner = reader.withDepth(() => parseDurationExpression(reader));
-  const place = { start: open.start, end: reader.expect(')').end };
+  const position = { start: open.start, end: reader.expect(')').end };
   reportIfDisabled(reader, inner);
-  return wrapInParentheses(inner, place);
+  return wrapInParentheses(inner, position);
 };
 
 const parsePrimary = (reader: TokenReader): DurationPart => {
-  const { kind } = reader.next;
-  reader.countPart(reader.next);
+  const { kind } = reader.nextName;
+  reader.countPart(reader.nextName);
   if (kind === 'number' || kind === 'duration') {
     const literal = parseNumberLiteral(reader);
     return requireInRange(reader, literal, literal);
@@ -86,7 +94,7 @@ const parsePrimary = (reader: TokenReader): DurationPart => {
     );
   }
   if (reader.isNext('(')) return parseParenthesized(reader);
-  return isDurationFunction(reader.next) ? parseDurationFunction(reader) : reader.failUnexpected();
+  return isDurationFunction(reader.nextName) ? parseDurationFunction(reader) : reader.failUnexpected();
 };
 
 const bindingStrength: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '%': 2, '^': 3 };
@@ -94,7 +102,7 @@ const bindingStrength: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*':
 const parseOperators = (reader: TokenReader, first: DurationPart, minStrength: number): DurationPart => {
   let left = first;
   for (;;) {
-    const operator = reader.next;
+    const operator = reader.nextName;
     const strength = operator.kind === 'operator' ? (bindingStrength[operator.name] ?? 0) : 0;
     if (strength < minStrength || strength === 0) return left;
     reader.consume();
@@ -105,12 +113,12 @@ const parseOperators = (reader: TokenReader, first: DurationPart, minStrength: n
 };
 
 const createBinary = (reader: TokenReader, operator: Token, left: DurationPart, right: DurationPart): DurationPart => {
-  const place = { start: left.start, end: right.end };
+  const position = { start: left.start, end: right.end };
   if ((operator.name === '/' || operator.name === '%') && right.kind === 'number' && right.value === 0) {
     reader.reportProblem(operator, operator.name === '/' ? 'division by zero' : 'modulo by zero');
-    return zeroLiteral(place);
+    return createZeroLiteral(position);
   }
-  return createDuration(operator.name as DurationExpression['operator'], place, left, right);
+  return createDuration(operator.name as DurationExpression['operator'], position, left, right);
 };
 
 const parseBinary = (reader: TokenReader, minStrength: number): DurationPart =>
@@ -124,16 +132,16 @@ export const parsePositiveDuration = (reader: TokenReader): DurationPart => {
   const part = parseDurationExpression(reader);
   if (part.kind === 'duration' || part.value > 0) return part;
   reader.reportProblem(part, 'duration must be greater than 0');
-  return zeroLiteral(part);
+  return createZeroLiteral(part);
 };
 
 /** Parses the duration of `offset`. It ends after its first part: `a offset 1h + b` adds vectors. */
 export const parseOffset = (reader: TokenReader): DurationPart => {
-  const { kind } = reader.next;
+  const { kind } = reader.nextName;
   if (kind === 'number' || kind === 'duration') return parsePrimary(reader);
   if (reader.isNext('(')) return parseOperators(reader, parseParenthesized(reader), 1);
   if (!reader.isNext('+') && !reader.isNext('-'))
-    return isDurationFunction(reader.next) ? parseDurationFunction(reader) : reader.failUnexpected();
+    return isDurationFunction(reader.nextName) ? parseDurationFunction(reader) : reader.failUnexpected();
   const sign = reader.consume();
   if (reader.isNext('+') || reader.isNext('-')) return applySign(reader, sign, parseBinary(reader, 3));
   const part = reader.isNext('(') ? parseParenthesized(reader) : parsePrimary(reader);

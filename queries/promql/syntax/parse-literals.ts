@@ -8,7 +8,7 @@ import type { NumberLiteral } from './tree.ts';
 /** Parses a number or duration; the value of a duration is in seconds. */
 export const parseNumberLiteral = (reader: TokenReader): NumberLiteral => {
   const token = reader.consume();
-  const place = { start: token.start, end: token.end };
+  const position = { start: token.start, end: token.end };
   if (token.kind === 'number') {
     const value = parsePromqlNumber(token.text);
     if (value === undefined || (Math.abs(value) === Number.POSITIVE_INFINITY && !/inf/i.test(token.text))) {
@@ -18,11 +18,11 @@ export const parseNumberLiteral = (reader: TokenReader): NumberLiteral => {
         `error parsing number: strconv.ParseFloat: parsing ${quoteText(token.text)}: ${problem}`,
       );
     }
-    return { kind: 'number', value: value ?? 0, duration: false, ...place };
+    return { kind: 'number', value: value ?? 0, duration: false, ...position };
   }
-  const length = parseDurationMs(token.text);
-  if (typeof length === 'string') reader.reportProblem(token, length);
-  return { kind: 'number', value: typeof length === 'number' ? length / 1000 : 0, duration: true, ...place };
+  const durationMs = parseDurationMs(token.text);
+  if (typeof durationMs === 'string') reader.reportProblem(token, durationMs);
+  return { kind: 'number', value: typeof durationMs === 'number' ? durationMs / 1000 : 0, duration: true, ...position };
 };
 
 /** Returns the text of a literal that the lexer accepted. */
@@ -36,7 +36,7 @@ export const parseStringLiteral = (reader: TokenReader, token: Token): string =>
 /** Parses a number with optional sign, where no expression is allowed. */
 export const parseSignedNumber = (reader: TokenReader): number => {
   const sign = reader.consumeIf('-') ?? reader.consumeIf('+');
-  const { kind } = reader.next;
+  const { kind } = reader.nextName;
   if (kind !== 'number' && kind !== 'duration') reader.failUnexpected();
   const { value } = parseNumberLiteral(reader);
   return sign?.name === '-' ? -value : value;

@@ -30,15 +30,15 @@ const requireShift = (reader: TokenReader, node: Expression, modifier: string): 
 
 const parseOffsetModifier = (reader: TokenReader, node: Expression): Expression => {
   reader.consume();
-  const part = reader.withContext('offset', 'number, duration, step(), or range()', () => parseOffset(reader));
-  const { ms, expression } = toDurationParts(part);
+  const duration = reader.withContext('offset', 'number, duration, step(), or range()', () => parseOffset(reader));
+  const { ms, expression } = toDurationParts(duration);
   const shift = requireShift(reader, node, 'offset');
   if (shift === undefined) return node;
   if (shift.offsetMs !== 0 || shift.offsetExpression !== undefined)
     reader.reportProblem(node, 'offset may not be set multiple times');
   shift.offsetMs = ms;
   shift.offsetExpression = expression;
-  return setEnd(node, part.end);
+  return setEnd(node, duration.end);
 };
 
 /** Returns the same node with a new end, which its parents then see as well. */
@@ -47,11 +47,11 @@ const setEnd = (node: Expression, end: number): Expression => Object.assign(node
 const parseAtModifier = (reader: TokenReader, node: Expression): Expression => {
   reader.consume();
   const at = reader.withContext('@', 'timestamp', () => {
-    const edge = reader.consumeIf('start') ?? reader.consumeIf('end');
-    if (edge === undefined) return parseSignedNumber(reader);
+    const keyword = reader.consumeIf('start') ?? reader.consumeIf('end');
+    if (keyword === undefined) return parseSignedNumber(reader);
     reader.expect('(');
     reader.expect(')');
-    return edge.name as 'start' | 'end';
+    return keyword.name as 'start' | 'end';
   });
   if (typeof at === 'number' && !(Math.abs(at) < 2 ** 63))
     reader.reportProblem(node, `timestamp out of bounds for @ modifier: ${formatFixed(at)}`);
@@ -91,7 +91,11 @@ const findRangeProblem = (node: Expression): string | undefined => {
   return node.at === undefined ? undefined : 'no @ modifiers allowed before range';
 };
 
-const parseSubquery = (reader: TokenReader, inner: Expression, range: ReturnType<typeof toDurationParts>): Subquery => {
+const parseSubquery = (
+  reader: TokenReader,
+  innerPath: Expression,
+  range: ReturnType<typeof toDurationParts>,
+): Subquery => {
   reader.consume();
   const step = reader.isNext(']')
     ? undefined
@@ -103,13 +107,13 @@ const parseSubquery = (reader: TokenReader, inner: Expression, range: ReturnType
   if (!reader.isNext(']')) reader.failUnexpected('subquery selector', '"]"');
   return {
     kind: 'subquery',
-    inner,
+    innerPath,
     rangeMs: range.ms,
     rangeExpression: range.expression,
     stepMs: step?.ms ?? 0,
     stepExpression: step?.expression,
     offsetMs: 0,
-    start: inner.start,
+    start: innerPath.start,
     end: reader.consume().end,
   };
 };
@@ -120,18 +124,18 @@ const findSelector = (node: Expression): VectorSelector | undefined => {
 };
 
 const parseExtendedModifier = (reader: TokenReader, node: Expression): Expression => {
-  const word = reader.consume().name as 'anchored' | 'smoothed';
+  const modifier = reader.consume().name as 'anchored' | 'smoothed';
   if (!reader.options.extendedRangeSelectors) {
-    reader.reportProblem(node, `${word} modifier is experimental and not enabled`);
+    reader.reportProblem(node, `${modifier} modifier is experimental and not enabled`);
     return node;
   }
   const selector = findSelector(node);
   if (selector === undefined) {
-    if (node.kind === 'subquery') reader.reportProblem(node, `${word} modifier is not supported for subqueries`);
-    else if (node.kind !== 'range') reader.reportProblem(node, `${word} modifier not implemented`);
+    if (node.kind === 'subquery') reader.reportProblem(node, `${modifier} modifier is not supported for subqueries`);
+    else if (node.kind !== 'range') reader.reportProblem(node, `${modifier} modifier not implemented`);
     return node;
   }
-  selector[word] = true;
+  selector[modifier] = true;
   if (selector.anchored && selector.smoothed)
     reader.reportProblem(node, 'anchored and smoothed modifiers cannot be used together');
   return node;

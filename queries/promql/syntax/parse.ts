@@ -9,7 +9,7 @@ import { type DurationPart, type Expression, getAllParts } from './tree.ts';
 
 /** Throws if tokens remain or a problem was reported. */
 const finishParsing = (reader: TokenReader): void => {
-  if (reader.next.kind !== 'end') reader.failUnexpected();
+  if (reader.nextName.kind !== 'end') reader.failUnexpected();
   reader.throwFirstProblem();
 };
 
@@ -25,7 +25,7 @@ const requireMaxDepth = (reader: TokenReader, expression: Expression): void => {
 /** Parses an expression and checks its types; throws `PromqlSyntaxError` with Prometheus' text if it is invalid. */
 export const parseExpression = (text: string, options: SyntaxOptions = everySyntax): Expression => {
   const reader = new TokenReader(text, options);
-  if (reader.next.kind === 'end')
+  if (reader.nextName.kind === 'end')
     throw new PromqlSyntaxError(text, { start: 0, end: 0 }, 'no expression found in input');
   const expression = parseBinaryExpression(reader, 1);
   finishParsing(reader);
@@ -37,7 +37,7 @@ export const parseExpression = (text: string, options: SyntaxOptions = everySynt
 /** Parses a selector of the parameter `match[]`: a name, matchers in braces, or both. */
 export const parseSelector = (text: string): readonly Matcher[] => {
   const reader = new TokenReader(text, everySyntax);
-  const { kind } = reader.next;
+  const { kind } = reader.nextName;
   if (!reader.isNext('{') && !['identifier', 'metric', 'aggregator', 'keyword', 'preprocessor'].includes(kind))
     reader.failUnexpected();
   const { matchers } = parseVectorSelector(reader);

@@ -49,7 +49,7 @@ const parseLabels = (reader: TokenReader): string[] => {
   reader.consume();
   const labels: string[] = [];
   while (!reader.isNext(')')) {
-    const label = reader.next;
+    const label = reader.nextName;
     reader.countListItem(labels, 'labels in a grouping');
     if (label.kind !== 'string' && !isLabel(label)) reader.failUnexpected('grouping opts', 'label');
     reader.consume();
@@ -104,75 +104,79 @@ interface Grouping {
 }
 
 const parseGrouping = (reader: TokenReader): Grouping | undefined => {
-  const word = reader.consumeIf('by') ?? reader.consumeIf('without');
-  return word === undefined ? undefined : { labels: parseLabels(reader), without: word.name === 'without' };
+  const keyword = reader.consumeIf('by') ?? reader.consumeIf('without');
+  return keyword === undefined ? undefined : { labels: parseLabels(reader), without: keyword.name === 'without' };
 };
 
 const parseAggregation = (reader: TokenReader): Expression => {
-  const word = reader.consume();
+  const keyword = reader.consume();
   let grouping = parseGrouping(reader);
   const { args, end } = reader.withContext('aggregation', '', () => parseArguments(reader));
-  const before = reader.peek(0).end;
+  const endAfterArguments = reader.peek(0).end;
   const trailingGrouping = grouping === undefined ? parseGrouping(reader) : undefined;
   grouping ??= trailingGrouping;
-  const place = { start: word.start, end: trailingGrouping === undefined ? end : Math.max(end, before) };
-  return createAggregation(reader, word, args, grouping, place);
+  const position = {
+    start: keyword.start,
+    end: trailingGrouping === undefined ? end : Math.max(end, endAfterArguments),
+  };
+  return createAggregation(reader, keyword, args, grouping, position);
 };
 
 const createAggregation = (
   reader: TokenReader,
-  word: Token,
+  keyword: Token,
   args: Expression[],
   grouping: Grouping | undefined,
-  place: { start: number; end: number },
+  position: { start: number; end: number },
 ): Aggregation => {
-  const operator = word.name as Aggregator;
+  const operator = keyword.name as Aggregator;
   const expectedCount = parameterizedAggregators.has(operator) ? 2 : 1;
-  if (args.length === 0) reader.reportProblem(place, 'no arguments for aggregate expression provided');
+  if (args.length === 0) reader.reportProblem(position, 'no arguments for aggregate expression provided');
   else if (experimentalAggregators.has(operator) && !reader.options.experimentalFunctions)
     reader.reportProblem(
-      place,
+      position,
       `${operator}() is experimental and must be enabled with --enable-feature=promql-experimental-functions`,
     );
   else if (args.length !== expectedCount)
     reader.reportProblem(
-      place,
+      position,
       `wrong number of arguments for aggregate expression provided, expected ${expectedCount}, got ${args.length}`,
     );
-  const inner = args[expectedCount - 1] ?? { kind: 'number', value: 0, duration: false, ...place };
+  const innerPath = args[expectedCount - 1] ?? { kind: 'number', value: 0, duration: false, ...position };
   return {
     kind: 'aggregation',
     operator,
-    inner,
+    innerPath,
     parameter: expectedCount === 2 ? args[0] : undefined,
     grouping: grouping?.labels ?? [],
     without: grouping?.without ?? false,
-    ...place,
+    ...position,
   };
 };
 
 const parseSigned = (reader: TokenReader): Expression => {
   const sign = reader.consume();
-  const inner = reader.withDepth(() => parseBinaryExpression(reader, 6));
-  const place = { start: sign.start, end: inner.end };
-  if (inner.kind === 'number') return { ...inner, ...place, value: sign.name === '-' ? -inner.value : inner.value };
-  return { kind: 'unary', operator: sign.name as '+' | '-', inner, ...place };
+  const innerPath = reader.withDepth(() => parseBinaryExpression(reader, 6));
+  const position = { start: sign.start, end: innerPath.end };
+  if (innerPath.kind === 'number')
+    return { ...innerPath, ...position, value: sign.name === '-' ? -innerPath.value : innerPath.value };
+  return { kind: 'unary', operator: sign.name as '+' | '-', innerPath, ...position };
 };
 
 const parseParenthesized = (reader: TokenReader): Expression => {
   const { start } = reader.expect('(');
-  const inner = reader.withDepth(() => parseBinaryExpression(reader, 1));
-  return { kind: 'parentheses', inner, start, end: reader.expect(')').end };
+  const innerPath = reader.withDepth(() => parseBinaryExpression(reader, 1));
+  return { kind: 'parentheses', innerPath, start, end: reader.expect(')').end };
 };
 
-const parseMarked = (reader: TokenReader): Expression => {
+const parseMarkExpression = (reader: TokenReader): Expression => {
   if (reader.isNext('{')) return parseVectorSelector(reader);
   if (reader.isNext('(')) return parseParenthesized(reader);
   return reader.isNext('+') || reader.isNext('-') ? parseSigned(reader) : reader.failUnexpected();
 };
 
 const parsePrimary = (reader: TokenReader): Expression => {
-  const token = reader.next;
+  const token = reader.nextName;
   reader.countPart(token);
   const isCall = reader.peek(1).kind === 'mark' && reader.peek(1).text === '(';
   switch (token.kind) {
@@ -194,7 +198,7 @@ const parsePrimary = (reader: TokenReader): Expression => {
       if (token.kind === 'preprocessor' && isCall) return reader.withDepth(() => parseCall(reader));
       return token.text !== '' && metricNameKeywords.has(token.name)
         ? parseVectorSelector(reader)
-        : parseMarked(reader);
+        : parseMarkExpression(reader);
   }
 };
 
@@ -217,13 +221,14 @@ const parseFillModifiers = (reader: TokenReader): Pick<Matching, 'fillLeft' | 'f
 };
 
 const parseMatching = (reader: TokenReader): Matching => {
-  const word = reader.consumeIf('on') ?? reader.consumeIf('ignoring');
-  const labels = word === undefined ? [] : parseLabels(reader);
-  const group = word === undefined ? undefined : (reader.consumeIf('group_left') ?? reader.consumeIf('group_right'));
-  const include = group !== undefined && reader.isNext('(') ? parseLabels(reader) : [];
-  const grouped = group?.name === 'group_left' ? 'many-to-one' : 'one-to-many';
-  const card = group === undefined ? 'one-to-one' : grouped;
-  return { card, labels, on: word?.name === 'on', include, ...parseFillModifiers(reader) };
+  const keyword = reader.consumeIf('on') ?? reader.consumeIf('ignoring');
+  const labels = keyword === undefined ? [] : parseLabels(reader);
+  const groupKeyword =
+    keyword === undefined ? undefined : (reader.consumeIf('group_left') ?? reader.consumeIf('group_right'));
+  const include = groupKeyword !== undefined && reader.isNext('(') ? parseLabels(reader) : [];
+  const groupedCard = groupKeyword?.name === 'group_left' ? 'many-to-one' : 'one-to-many';
+  const card = groupKeyword === undefined ? 'one-to-one' : groupedCard;
+  return { card, labels, on: keyword?.name === 'on', include, ...parseFillModifiers(reader) };
 };
 
 const parseBinary = (reader: TokenReader, left: Expression, strength: number): Binary => {
@@ -232,17 +237,17 @@ const parseBinary = (reader: TokenReader, left: Expression, strength: number): B
   const bool = reader.consumeIf('bool') !== undefined;
   const matching = parseMatching(reader);
   const right = reader.withDepth(() => parseBinaryExpression(reader, operator.name === '^' ? strength : strength + 1));
-  const place = { start: left.start, end: right.end };
+  const position = { start: left.start, end: right.end };
   if (!reader.options.fillModifiers && (matching.fillLeft !== undefined || matching.fillRight !== undefined))
-    reader.reportProblem(place, 'binop fill modifiers are experimental and not enabled');
-  return { kind: 'binary', operator: operator.name as BinaryOperator, left, right, bool, matching, ...place };
+    reader.reportProblem(position, 'binop fill modifiers are experimental and not enabled');
+  return { kind: 'binary', operator: operator.name as BinaryOperator, left, right, bool, matching, ...position };
 };
 
 /** Parses an expression whose operators bind at least as strongly as `minStrength`. */
 export const parseBinaryExpression = (reader: TokenReader, minStrength: number): Expression => {
   let left = parseSuffixes(reader, parsePrimary(reader));
   for (;;) {
-    const { kind, name } = reader.next;
+    const { kind, name } = reader.nextName;
     const strength = kind === 'operator' ? (bindingStrength[name] ?? 0) : 0;
     if (strength === 0 || strength < minStrength) return left;
     left = parseBinary(reader, left, strength);

@@ -20,27 +20,27 @@ const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const formatName = (name: string): string => (plainName.test(name) ? name : quoteText(name));
 const formatLabels = (labels: readonly string[]): string => labels.map(formatName).join(', ');
 
-const matcherText = ({ name, op, value }: Matcher): string => `${formatName(name)}${op}${quoteText(value)}`;
+const formatMatcher = ({ name, op, value }: Matcher): string => `${formatName(name)}${op}${quoteText(value)}`;
 
 const formatNumber = ({ value, duration }: NumberLiteral): string => {
   if (!duration) return formatWithoutExponent(value);
   return value < 0 ? `-${formatDuration(-value * 1000)}` : formatDuration(value * 1000);
 };
 
-const atText = (at: FixedTime | undefined): string => {
+const formatAt = (at: FixedTime | undefined): string => {
   if (at === undefined) return '';
   return typeof at === 'number' ? ` @ ${(at / 1000).toFixed(3)}` : ` @ ${at}()`;
 };
 
-const offsetText = ({ offsetMs, offsetExpression }: TimeShift): string => {
-  if (offsetExpression !== undefined) return ` offset ${durationText(offsetExpression)}`;
+const formatOffset = ({ offsetMs, offsetExpression }: TimeShift): string => {
+  if (offsetExpression !== undefined) return ` offset ${formatDurationExpression(offsetExpression)}`;
   if (offsetMs === 0) return '';
   return offsetMs > 0 ? ` offset ${formatDuration(offsetMs)}` : ` offset -${formatDuration(-offsetMs)}`;
 };
 
 const formatPart = (part: DurationPart | undefined): string => {
   if (part === undefined) return '';
-  return part.kind === 'number' ? formatNumber(part) : durationText(part);
+  return part.kind === 'number' ? formatNumber(part) : formatDurationExpression(part);
 };
 
 const formatInnerDuration = ({ operator, left, right }: DurationExpression): string => {
@@ -50,10 +50,10 @@ const formatInnerDuration = ({ operator, left, right }: DurationExpression): str
   return `${formatPart(left)} ${operator} ${formatPart(right)}`;
 };
 
-const durationText = (duration: DurationExpression): string =>
+const formatDurationExpression = (duration: DurationExpression): string =>
   duration.wrapped ? `(${formatInnerDuration(duration)})` : formatInnerDuration(duration);
 
-const extendedText = ({ anchored, smoothed }: VectorSelector): string => {
+const formatExtendedModifier = ({ anchored, smoothed }: VectorSelector): string => {
   if (anchored) return ' anchored';
   return smoothed ? ' smoothed' : '';
 };
@@ -63,84 +63,87 @@ const isNameMatcher = ({ name, op, value }: Matcher, metric: string): boolean =>
   name === '__name__' && op === '=' && value === metric && value !== '';
 
 const formatSeries = ({ name, matchers }: VectorSelector): string => {
-  const conditions = matchers.filter((matcher) => !isNameMatcher(matcher, name)).map(matcherText);
+  const conditions = matchers.filter((matcher) => !isNameMatcher(matcher, name)).map(formatMatcher);
   return conditions.length === 0 ? name : `${name}{${conditions.sort().join(',')}}`;
 };
 
-const rangeText = (node: MatrixSelector): string => {
+const formatRange = (node: MatrixSelector): string => {
   const selector = node.selector as VectorSelector;
-  const range = node.rangeExpression === undefined ? formatDuration(node.rangeMs) : durationText(node.rangeExpression);
-  return `${formatSeries(selector)}[${range}]${extendedText(selector)}${atText(selector.at)}${offsetText(selector)}`;
+  const range =
+    node.rangeExpression === undefined ? formatDuration(node.rangeMs) : formatDurationExpression(node.rangeExpression);
+  return `${formatSeries(selector)}[${range}]${formatExtendedModifier(selector)}${formatAt(selector.at)}${formatOffset(selector)}`;
 };
 
 /** Formats the range, step and times of a subquery. */
-const subqueryTimes = (node: Subquery): string => {
-  const range = node.rangeExpression === undefined ? formatDuration(node.rangeMs) : durationText(node.rangeExpression);
-  const fixed = node.stepMs === 0 ? '' : formatDuration(node.stepMs);
-  const step = node.stepMs === 0 && node.stepExpression !== undefined ? durationText(node.stepExpression) : fixed;
-  return `[${range}:${step}]${atText(node.at)}${offsetText(node)}`;
+const formatSubqueryTimes = (node: Subquery): string => {
+  const range =
+    node.rangeExpression === undefined ? formatDuration(node.rangeMs) : formatDurationExpression(node.rangeExpression);
+  const fixedStep = node.stepMs === 0 ? '' : formatDuration(node.stepMs);
+  const step =
+    node.stepMs === 0 && node.stepExpression !== undefined ? formatDurationExpression(node.stepExpression) : fixedStep;
+  return `[${range}:${step}]${formatAt(node.at)}${formatOffset(node)}`;
 };
 
 /** Formats an aggregation operator with its labels. */
-const aggregatorText = ({ operator, grouping, without }: Aggregation): string => {
+const formatAggregator = ({ operator, grouping, without }: Aggregation): string => {
   if (without) return `${operator} without (${formatLabels(grouping)}) `;
   return grouping.length > 0 ? `${operator} by (${formatLabels(grouping)}) ` : operator;
 };
 
-const fillText = (left: number | undefined, right: number | undefined): string => {
+const formatFill = (left: number | undefined, right: number | undefined): string => {
   if (left !== undefined && left === right) return ` fill (${formatWithExponent(left)})`;
   const first = left === undefined ? '' : ` fill_left (${formatWithExponent(left)})`;
   return right === undefined ? first : `${first} fill_right (${formatWithExponent(right)})`;
 };
 
 /** Formats an operator with `bool` and the vector matching. */
-const operatorText = ({ operator, bool, matching }: Binary): string => {
+const formatOperator = ({ operator, bool, matching }: Binary): string => {
   const name = bool ? `${operator} bool` : operator;
   if (matching === undefined) return name;
-  const grouped = matching.card === 'many-to-one' || matching.card === 'one-to-many';
-  const named = matching.labels.length > 0 || matching.on || grouped;
-  const labels = named ? ` ${matching.on ? 'on' : 'ignoring'} (${formatLabels(matching.labels)})` : '';
+  const isGrouped = matching.card === 'many-to-one' || matching.card === 'one-to-many';
+  const hasMatching = matching.labels.length > 0 || matching.on || isGrouped;
+  const labels = hasMatching ? ` ${matching.on ? 'on' : 'ignoring'} (${formatLabels(matching.labels)})` : '';
   const side = matching.card === 'many-to-one' ? 'left' : 'right';
-  const group = grouped ? ` group_${side} (${formatLabels(matching.include)})` : '';
-  return `${name}${labels}${group}${fillText(matching.fillLeft, matching.fillRight)}`;
+  const group = isGrouped ? ` group_${side} (${formatLabels(matching.include)})` : '';
+  return `${name}${labels}${group}${formatFill(matching.fillLeft, matching.fillRight)}`;
 };
 
 /** Texts of parts that were already printed. */
 type PrintedTexts = Map<Expression, string>;
 
 /** Formats an expression in one line, as Prometheus prints it. */
-export const printExpression = (node: Expression, before: PrintedTexts = new Map()): string => {
-  const text = before.get(node) ?? printInOneLine(node, (part) => printExpression(part, before));
-  before.set(node, text);
+export const printExpression = (node: Expression, printedTexts: PrintedTexts = new Map()): string => {
+  const text = printedTexts.get(node) ?? printInOneLine(node, (part) => printExpression(part, printedTexts));
+  printedTexts.set(node, text);
   return text;
 };
 
-const printInOneLine = (node: Expression, printed: (part: Expression) => string): string => {
+const printInOneLine = (node: Expression, printPart: (part: Expression) => string): string => {
   switch (node.kind) {
     case 'number':
       return formatNumber(node);
     case 'string':
       return quoteText(node.value);
     case 'selector':
-      return `${formatSeries(node)}${atText(node.at)}${extendedText(node)}${offsetText(node)}`;
+      return `${formatSeries(node)}${formatAt(node.at)}${formatExtendedModifier(node)}${formatOffset(node)}`;
     case 'range':
-      return rangeText(node);
+      return formatRange(node);
     case 'subquery':
-      return `${printed(node.inner)}${subqueryTimes(node)}`;
+      return `${printPart(node.innerPath)}${formatSubqueryTimes(node)}`;
     case 'call':
-      return `${node.signature.name}(${node.args.map((argument) => printed(argument)).join(', ')})`;
+      return `${node.signature.name}(${node.args.map((argument) => printPart(argument)).join(', ')})`;
     case 'aggregation': {
-      const parameter = node.parameter === undefined ? '' : `${printed(node.parameter)}, `;
-      return `${aggregatorText(node)}(${parameter}${printed(node.inner)})`;
+      const parameter = node.parameter === undefined ? '' : `${printPart(node.parameter)}, `;
+      return `${formatAggregator(node)}(${parameter}${printPart(node.innerPath)})`;
     }
     case 'binary':
-      return `${printed(node.left)} ${operatorText(node)} ${printed(node.right)}`;
+      return `${printPart(node.left)} ${formatOperator(node)} ${printPart(node.right)}`;
     case 'unary':
-      return `${node.operator}${printed(node.inner)}`;
+      return `${node.operator}${printPart(node.innerPath)}`;
     case 'parentheses':
-      return `(${printed(node.inner)})`;
+      return `(${printPart(node.innerPath)})`;
     case 'once':
-      return printed(node.inner);
+      return printPart(node.innerPath);
   }
 };
 
@@ -148,31 +151,34 @@ const maxLineLength = 100;
 const indentation = (level: number): string => '  '.repeat(level);
 
 /** Formats an expression like `promtool promql format`: parts longer than a line have their own lines. */
-export const prettyPrint = (node: Expression, level = 0, before: PrintedTexts = new Map()): string => {
+export const prettyPrint = (node: Expression, level = 0, printedTexts: PrintedTexts = new Map()): string => {
   const indent = indentation(level);
-  if (node.kind === 'unary') return `${indent}${node.operator}${prettyPrint(node.inner, level, before).trim()}`;
-  const line = printExpression(node, before);
+  if (node.kind === 'unary')
+    return `${indent}${node.operator}${prettyPrint(node.innerPath, level, printedTexts).trim()}`;
+  const line = printExpression(node, printedTexts);
   const fits = line.length <= maxLineLength && Buffer.byteLength(line) <= maxLineLength;
-  if (node.kind === 'subquery') return fits ? line : `${prettyPrint(node.inner, level, before)}${subqueryTimes(node)}`;
-  return fits ? indent + line : printInLines(node, level, before);
+  if (node.kind === 'subquery')
+    return fits ? line : `${prettyPrint(node.innerPath, level, printedTexts)}${formatSubqueryTimes(node)}`;
+  return fits ? indent + line : printInLines(node, level, printedTexts);
 };
 
-const printInLines = (node: Expression, level: number, before: PrintedTexts): string => {
+const printInLines = (node: Expression, level: number, printedTexts: PrintedTexts): string => {
   const indent = indentation(level);
   switch (node.kind) {
     case 'aggregation': {
-      const parameter = node.parameter === undefined ? '' : `${prettyPrint(node.parameter, level + 1, before)},\n`;
-      return `${indent}${aggregatorText(node)}(\n${parameter}${prettyPrint(node.inner, level + 1, before)}\n${indent})`;
+      const parameter =
+        node.parameter === undefined ? '' : `${prettyPrint(node.parameter, level + 1, printedTexts)},\n`;
+      return `${indent}${formatAggregator(node)}(\n${parameter}${prettyPrint(node.innerPath, level + 1, printedTexts)}\n${indent})`;
     }
     case 'binary':
-      return `${prettyPrint(node.left, level + 1, before)}\n${indent}${operatorText(node)}\n${prettyPrint(node.right, level + 1, before)}`;
+      return `${prettyPrint(node.left, level + 1, printedTexts)}\n${indent}${formatOperator(node)}\n${prettyPrint(node.right, level + 1, printedTexts)}`;
     case 'call': {
-      const args = node.args.map((argument) => prettyPrint(argument, level + 1, before)).join(',\n');
+      const args = node.args.map((argument) => prettyPrint(argument, level + 1, printedTexts)).join(',\n');
       return `${indent}${node.signature.name}(\n${args}\n${indent})`;
     }
     case 'parentheses':
-      return `${indent}(\n${prettyPrint(node.inner, level + 1, before)}\n${indent})`;
+      return `${indent}(\n${prettyPrint(node.innerPath, level + 1, printedTexts)}\n${indent})`;
     default:
-      return indent + printExpression(node, before);
+      return indent + printExpression(node, printedTexts);
   }
 };

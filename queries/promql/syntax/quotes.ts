@@ -12,7 +12,7 @@ const escapeNames = new Map([
 ]);
 const escapeCodes = new Map([...escapeNames].map(([code, name]) => [name, code]));
 
-const formatHex = (code: number, places: number): string => code.toString(16).padStart(places, '0');
+const formatHex = (code: number, digitCount: number): string => code.toString(16).padStart(digitCount, '0');
 
 const escapeCharacter = (character: string, quote: string): string => {
   const code = character.codePointAt(0) as number;
@@ -40,11 +40,13 @@ const parseEscape = (text: string, quote: string): { bytes: Buffer; length: numb
   if (first === quote) return { bytes: Buffer.from(quote), length: 1 };
   const digits = /^(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-3][0-7]{2}))/.exec(text);
   if (digits === null) return undefined;
-  const [whole, byte, short, long, octal] = digits;
+  const [whole, byte, shortCode, longCode, octal] = digits;
   if (byte !== undefined) return { bytes: Buffer.of(Number.parseInt(byte, 16)), length: whole.length };
   if (octal !== undefined) return { bytes: Buffer.of(Number.parseInt(octal, 8)), length: whole.length };
-  const point = Number.parseInt(short ?? long ?? '', 16);
-  return point > 0x10ffff ? undefined : { bytes: Buffer.from(String.fromCodePoint(point)), length: whole.length };
+  const codePoint = Number.parseInt(shortCode ?? longCode ?? '', 16);
+  return codePoint > 0x10ffff
+    ? undefined
+    : { bytes: Buffer.from(String.fromCodePoint(codePoint)), length: whole.length };
 };
 
 const utf8Sequence =
@@ -65,15 +67,15 @@ const decodeBytes = (bytes: Buffer): string => {
 /** Returns the text between quotes with escapes replaced; undefined if one is invalid. */
 const unescapeText = (inner: string, quote: string): string | undefined => {
   const parts: Buffer[] = [];
-  for (let at = 0; at < inner.length; ) {
-    const next = inner.indexOf('\\', at);
-    const end = next < 0 ? inner.length : next;
-    if (end > at) parts.push(Buffer.from(inner.slice(at, end)));
-    if (next < 0) break;
-    const found = parseEscape(inner.slice(next + 1, next + 10), quote);
-    if (found === undefined) return undefined;
-    parts.push(found.bytes);
-    at = next + 1 + found.length;
+  for (let position = 0; position < inner.length; ) {
+    const backslashPosition = inner.indexOf('\\', position);
+    const end = backslashPosition < 0 ? inner.length : backslashPosition;
+    if (end > position) parts.push(Buffer.from(inner.slice(position, end)));
+    if (backslashPosition < 0) break;
+    const escapeSequence = parseEscape(inner.slice(backslashPosition + 1, backslashPosition + 10), quote);
+    if (escapeSequence === undefined) return undefined;
+    parts.push(escapeSequence.bytes);
+    position = backslashPosition + 1 + escapeSequence.length;
   }
   return decodeBytes(Buffer.concat(parts));
 };

@@ -30,8 +30,8 @@ export class TokenReader {
   readonly text: string;
   readonly options: SyntaxOptions;
   readonly #tokens: readonly Token[];
-  #at = 0;
-  #scope: ErrorContext = { context: '', expected: '' };
+  #position = 0;
+  #errorContext: ErrorContext = { context: '', expected: '' };
   #depth = 0;
   #partCount = 0;
   #regexCost = 0;
@@ -49,20 +49,20 @@ export class TokenReader {
   }
 
   /** The next token, without consuming it. */
-  get next(): Token {
+  get nextName(): Token {
     const token = this.peek(0);
     if (token.kind === 'error') throw this.#firstError ?? new PromqlSyntaxError(this.text, token, token.name);
     return token;
   }
 
-  /** Returns a token further ahead; the last one repeats. */
+  /** Returns the token `distance` tokens ahead; at the end of the input, the last token. */
   peek(distance: number): Token {
-    return this.#tokens[Math.min(this.#at + distance, this.#tokens.length - 1)] as Token;
+    return this.#tokens[Math.min(this.#position + distance, this.#tokens.length - 1)] as Token;
   }
 
   consume(): Token {
-    const token = this.next;
-    this.#at++;
+    const token = this.nextName;
+    this.#position++;
     return token;
   }
 
@@ -72,8 +72,8 @@ export class TokenReader {
   }
 
   isNext(name: string): boolean {
-    const { kind, name: next } = this.next;
-    return next === name && kind !== 'string' && kind !== 'identifier' && kind !== 'metric';
+    const { kind, name: nextName } = this.nextName;
+    return nextName === name && kind !== 'string' && kind !== 'identifier' && kind !== 'metric';
   }
 
   /** Consumes the required next token. */
@@ -82,60 +82,60 @@ export class TokenReader {
   }
 
   /** Parses with its own context for unexpected tokens. */
-  withContext<T>(context: string, expected: string, read: () => T): T {
-    const before = this.#scope;
-    this.#scope = { context, expected };
+  withContext<T>(context: string, expected: string, parse: () => T): T {
+    const outerContext = this.#errorContext;
+    this.#errorContext = { context, expected };
     this.#depth++;
     if (this.#depth > syntaxLimits.maxDepth) throw this.createDepthError();
-    const result = read();
+    const result = parse();
     this.#depth--;
-    this.#scope = before;
+    this.#errorContext = outerContext;
     return result;
   }
 
   /** Parses with the same context, one level deeper. */
-  withDepth<T>(read: () => T): T {
-    return this.withContext(this.#scope.context, this.#scope.expected, read);
+  withDepth<T>(parse: () => T): T {
+    return this.withContext(this.#errorContext.context, this.#errorContext.expected, parse);
   }
 
   /** Returns the error for exceeded nesting depth. */
-  createDepthError(place: Position = this.next): PromqlSyntaxError {
-    return this.#createLimitError(place, `expression is nested more than ${syntaxLimits.maxDepth} levels deep`);
+  createDepthError(position: Position = this.nextName): PromqlSyntaxError {
+    return this.#createLimitError(position, `expression is nested more than ${syntaxLimits.maxDepth} levels deep`);
   }
 
   /** Counts a number, string, selector, call or operator. */
-  countPart(place: Position): void {
+  countPart(position: Position): void {
     if (++this.#partCount > syntaxLimits.maxParts)
-      throw this.#createLimitError(place, `expression has more than ${syntaxLimits.maxParts} parts`);
+      throw this.#createLimitError(position, `expression has more than ${syntaxLimits.maxParts} parts`);
   }
 
   /** Checks that a list may have another item. */
-  countListItem(items: readonly unknown[], what: string, place: Position = this.next): void {
+  countListItem(items: readonly unknown[], itemKind: string, position: Position = this.nextName): void {
     if (items.length >= syntaxLimits.maxListItems)
-      throw this.#createLimitError(place, `more than ${syntaxLimits.maxListItems} ${what}`);
+      throw this.#createLimitError(position, `more than ${syntaxLimits.maxListItems} ${itemKind}`);
   }
 
   /** Counts the cost of compiling a regular expression, before it is compiled. */
-  countRegex(cost: number, place: Position): void {
+  countRegex(cost: number, position: Position): void {
     this.#regexCost += cost;
     if (this.#regexCost > syntaxLimits.maxRegexCost)
-      throw this.#createLimitError(place, 'error parsing regexp: expression too large');
+      throw this.#createLimitError(position, 'error parsing regexp: expression too large');
   }
 
-  #createLimitError(place: Position, problem: string): PromqlSyntaxError {
-    return new PromqlSyntaxError(this.text, place, problem);
+  #createLimitError(position: Position, problem: string): PromqlSyntaxError {
+    return new PromqlSyntaxError(this.text, position, problem);
   }
 
-  failUnexpected(context = this.#scope.context, expected = this.#scope.expected): never {
-    const where = context === '' ? '' : ` in ${context}`;
+  failUnexpected(context = this.#errorContext.context, expected = this.#errorContext.expected): never {
+    const location = context === '' ? '' : ` in ${context}`;
     const expectation = expected === '' ? '' : `, expected ${expected}`;
-    this.reportProblem(this.next, `unexpected ${describeToken(this.next)}${where}${expectation}`);
+    this.reportProblem(this.nextName, `unexpected ${describeToken(this.nextName)}${location}${expectation}`);
     throw this.#firstError as PromqlSyntaxError;
   }
 
   /** Records a problem and continues. */
-  reportProblem(place: Position, problem: string): void {
-    this.#firstError ??= new PromqlSyntaxError(this.text, place, problem);
+  reportProblem(position: Position, problem: string): void {
+    this.#firstError ??= new PromqlSyntaxError(this.text, position, problem);
   }
 
   /** Throws the first reported problem, if any. */

@@ -8,7 +8,7 @@ const foldedRangeCost = 10_000;
 
 const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 
-const costOfRepetitions = (source: string): number => {
+const estimateRepetitionCost = (source: string): number => {
   const counts = [...source.matchAll(repetitionPattern)].map(([, min, max]) => Math.max(1, Number(max || min)));
   if (!source.includes('){')) return source.length + counts.reduce((sum, count) => sum + count, 0);
   return source.length * counts.reduce((product, count) => Math.min(maxRepetitions, product * count), 1);
@@ -20,7 +20,7 @@ const costOfRepetitions = (source: string): number => {
  */
 export const estimateRegexCost = (source: string): number => {
   const isFolded = /\(\?[a-zA-Z]*i/.test(source);
-  const classes = countMatches(source, /\\[pP]/g) * (isFolded ? foldedClassCost : classCost);
-  const ranges = isFolded ? countMatches(source, /-(?:\\x|[^\0-\x7f])/g) * foldedRangeCost : 0;
-  return costOfRepetitions(source) + classes + ranges;
+  const totalClassCost = countMatches(source, /\\[pP]/g) * (isFolded ? foldedClassCost : classCost);
+  const totalRangeCost = isFolded ? countMatches(source, /-(?:\\x|[^\0-\x7f])/g) * foldedRangeCost : 0;
+  return estimateRepetitionCost(source) + totalClassCost + totalRangeCost;
 };

@@ -43,14 +43,14 @@ const signatureTable = `
   S 0 V vector`;
 
 const parseSignatures = (line: string): Signature[] => {
-  const [parameterCodes = '', variadic = '', returns = '', ...names] = line.trim().split(' ');
+  const [parameterCodes = '', variadic = '', returnCode = '', ...names] = line.trim().split(' ');
   return names.map((name) => ({
     name,
     parameterTypes:
       parameterCodes === '-' ? [] : [...parameterCodes].map((code) => typeCodes[code as keyof typeof typeCodes]),
     maxAdditionalArguments: Number(variadic),
-    returnType: typeCodes[returns[0] as keyof typeof typeCodes],
-    isExperimental: returns.endsWith('!'),
+    returnType: typeCodes[returnCode[0] as keyof typeof typeCodes],
+    isExperimental: returnCode.endsWith('!'),
   }));
 };
 

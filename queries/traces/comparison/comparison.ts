@@ -3,10 +3,10 @@
  * the method.
  */
 import { z } from 'zod';
-import { invalid } from '../../errors.ts';
+import { createValidationError } from '../../errors.ts';
 import type { Range } from '../../range.ts';
 import { requireRetained } from '../../range.ts';
-import type { Reading } from '../../reading.ts';
+import type { TenantReader } from '../../reading.ts';
 import { Unknown } from '../../result.ts';
 import { findCandidates, readUnits } from './counts.ts';
 import {
@@ -26,11 +26,14 @@ const setSchema = z.strictObject({
   count: z.int().describe('Number in the range; for traces, an approximation'),
   sampled: z.int().describe('Number of sampled units'),
 });
-const value = z.string().nullable().describe('`null` for the presence of any value; for a rank test, the numbers');
+const valueSchema = z
+  .string()
+  .nullable()
+  .describe('`null` for the presence of any value; for a rank test, the numbers');
 
 const TraceDifference = z.strictObject({
   field: z.string().describe('Name as in searches; `statement` is a database statement without its literals'),
-  value,
+  value: valueSchema,
   test: z.enum(['g', 'fisher', 'rank']),
   selected: shareSchema.describe('Number of units with the value'),
   baseline: shareSchema,
@@ -44,8 +47,10 @@ const TraceDifference = z.strictObject({
   pValue: z.number(),
   adjustedPValue: z.number().describe('Adjusted for the number of tests'),
   correlated: z
-    .array(z.strictObject({ field: z.string(), value, correlation: z.number() }))
-    .describe('Differences at nearly the same spans, or at nearly all other spans if the correlation is negative'),
+    .array(z.strictObject({ field: z.string(), value: valueSchema, correlation: z.number() }))
+    .describe(
+      'Differences that occur on nearly the same spans, or on nearly all other spans if the correlation is negative',
+    ),
 });
 
 export const TraceComparison = z.strictObject({
@@ -67,13 +72,13 @@ export type TraceComparison = z.output<typeof TraceComparison>;
 /** Compares the selected traces of a range with the others. Throws `VALIDATION_FAILED` if nothing is selected. */
 export const compareTraces = async (
   selection: Selection,
-  reading: Reading,
+  reading: TenantReader,
   { range, limit }: { readonly range: Range; readonly limit: number },
 ): Promise<TraceComparison> => {
   requireRetained(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
   const { selection: search, status, minDurationNs, maxDurationNs } = selection;
   if (search === undefined && status === undefined && minDurationNs === undefined && maxDurationNs === undefined)
-    throw invalid(
+    throw createValidationError(
       'selection',
       'is required, or minDuration, maxDuration or status: they select what is compared with the rest',
     );
@@ -110,7 +115,7 @@ const explainEmpty = (by: string, { selected, baseline }: { selected: number; ba
 
 /** Returns one item for each group of correlated differences. */
 const groupCorrelated = async (
-  reading: Reading,
+  reading: TenantReader,
   sample: Sample,
   found: readonly Difference[],
 ): Promise<TraceComparison['items']> => {
@@ -138,17 +143,17 @@ const toFieldAndValue = ({
   value: text ?? null,
 });
 
-const toItem = (each: Difference): Omit<TraceComparison['items'][number], 'correlated'> => {
-  const { a, n, b, m } = each.candidate.counts;
+const toItem = (difference: Difference): Omit<TraceComparison['items'][number], 'correlated'> => {
+  const { a, n, b, m } = difference.candidate.counts;
   return {
-    ...toFieldAndValue(each),
-    test: each.test,
-    difference: each.difference,
-    pValue: each.p,
-    adjustedPValue: each.adjustedP,
+    ...toFieldAndValue(difference),
+    test: difference.test,
+    difference: difference.difference,
+    pValue: difference.p,
+    adjustedPValue: difference.adjustedP,
     selected: { count: a, share: a / n },
     baseline: { count: b, share: b / m },
-    interval: [each.interval.low, each.interval.high],
+    interval: [difference.interval.low, difference.interval.high],
     lift: b === 0 ? { value: null, reason: 'not in the baseline' } : a / n / (b / m),
   };
 };

@@ -1,6 +1,6 @@
 /** Counts of each value in both sets of a sample. */
 import { quoteString } from '../../../schemas/tables/literal.ts';
-import type { Reading } from '../../reading.ts';
+import type { TenantReader } from '../../reading.ts';
 import { spanKinds } from '../../signals/span-record.ts';
 import { statementKeys } from '../statement.ts';
 import type { Candidate } from './ranking.ts';
@@ -16,7 +16,7 @@ const bucketCount = 20;
 
 type Kind = Candidate['kind'];
 
-/** Reason why a field is not compared, or not in all its values. */
+/** Reason why a field is not compared, or only some of its values are. */
 export interface OmittedField {
   readonly field: string;
   readonly reason: string;
@@ -36,17 +36,17 @@ interface FieldRow {
  * Returns SQL of a sample's rows with every field, attribute and resource attribute as `pair`: kind, key, text, type
  * character. Literals are removed from database statements, because they would make each unique.
  */
-const pairsSql = (sample: Sample): string => {
-  const attributePairsSql = (kind: Kind, attributes: string, types: string): string =>
+const buildPairsSql = (sample: Sample): string => {
+  const buildAttributePairsSql = (kind: Kind, attributes: string, types: string): string =>
     `arrayMap((k, v, at) -> ('${kind}', toString(k), v, substring(${types}, at, 1)), mapKeys(${attributes}), mapValues(${attributes}), arrayEnumerate(mapKeys(${attributes})))`;
   const fields = ['service', 'name', 'kind'].map((field) => `('field', '${field}', toString(${field}), 's')`);
-  const others = `arrayFilter(pair -> pair.2 NOT IN (${statementKeys.map(quoteString).join(', ')}), ${attributePairsSql('attribute', 'attributes', 'attribute_types')})`;
-  return `(SELECT trace_id, selected, arrayJoin(arrayConcat([${fields.join(', ')}], if(statement = '', [], [('field', 'statement', statement, 's')]), ${others},
-      ${attributePairsSql('resource', 'of_resource', 'resource_types')})) AS pair
-    FROM ${withResourcesSql(sample)})`;
+  const otherAttributesSql = `arrayFilter(pair -> pair.2 NOT IN (${statementKeys.map(quoteString).join(', ')}), ${buildAttributePairsSql('attribute', 'attributes', 'attribute_types')})`;
+  return `(SELECT trace_id, selected, arrayJoin(arrayConcat([${fields.join(', ')}], if(statement = '', [], [('field', 'statement', statement, 's')]), ${otherAttributesSql},
+      ${buildAttributePairsSql('resource', 'of_resource', 'resource_types')})) AS pair
+    FROM ${buildWithResourcesSql(sample)})`;
 };
 
-const withResourcesSql = (sample: Sample): string =>
+const buildWithResourcesSql = (sample: Sample): string =>
   `(SELECT * FROM ${sample.rowsSql} AS sampled LEFT JOIN (
       SELECT resource_id, any(attributes) AS of_resource, any(attribute_types) AS resource_types FROM resources
       WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS sender USING (resource_id))`;
@@ -56,7 +56,7 @@ const withResourcesSql = (sample: Sample): string =>
  * `service`.
  */
 export const findCandidates = async (
-  reading: Reading,
+  reading: TenantReader,
   sample: Sample,
 ): Promise<{
   readonly candidates: readonly Candidate[];
@@ -123,38 +123,38 @@ const explainOmission = ({ values, occurrences }: FieldRow): string | undefined 
     ? `${values} values in ${occurrences} occurrences: probably an id`
     : undefined;
 
-const readFields = (reading: Reading, sample: Sample): Promise<FieldRow[]> => {
+const readFields = (reading: TenantReader, sample: Sample): Promise<FieldRow[]> => {
   // Fields are counted from the counts of their values, because reading all spans again would be expensive.
-  const perValue = `SELECT pair.1 AS kind, pair.2 AS key, pair.3 AS value, any(pair.4) AS type, ${sample.countState('selected')} AS of_selected,
-      ${sample.countState('NOT selected')} AS of_others, finalizeAggregation(of_selected) AS a, finalizeAggregation(of_others) AS b
-      FROM ${pairsSql(sample)} GROUP BY kind, key, value`;
+  const perValue = `SELECT pair.1 AS kind, pair.2 AS key, pair.3 AS value, any(pair.4) AS type, ${sample.buildCountStateSql('selected')} AS of_selected,
+      ${sample.buildCountStateSql('NOT selected')} AS of_others, finalizeAggregation(of_selected) AS a, finalizeAggregation(of_others) AS b
+      FROM ${buildPairsSql(sample)} GROUP BY kind, key, value`;
   return reading.columns.query<FieldRow>(
     `SELECT kind, key, toString(count()) AS values, toString(countIf(type IN ('i', 'd'))) AS numbers, toString(sum(a + b)) AS occurrences,
-      (toString(${sample.countMerge('of_selected')}), toString(${sample.countMerge('of_others')})) AS having,
+      (toString(${sample.buildCountMergeSql('of_selected')}), toString(${sample.buildCountMergeSql('of_others')})) AS having,
       arrayMap(each -> (each.1, toString(each.2), toString(each.3)), arraySlice(arraySort(each -> (-toInt64(each.2 + each.3), each.1), groupArray((value, a, b))), 1, ${maxValues})) AS top
     FROM (${perValue}) WHERE NOT (kind = 'resource' AND key = 'service.name') GROUP BY kind, key ORDER BY kind, key`,
     sample.parameters,
   );
 };
 
-const readSizes = async (reading: Reading, sample: Sample): Promise<{ n: number; m: number }> => {
+const readSizes = async (reading: TenantReader, sample: Sample): Promise<{ n: number; m: number }> => {
   const [found] = await reading.columns.query<{ n: string; m: string }>(
-    `SELECT toString(${sample.count('selected')}) AS n, toString(${sample.count('NOT selected')}) AS m FROM ${sample.rowsSql}`,
+    `SELECT toString(${sample.buildCountSql('selected')}) AS n, toString(${sample.buildCountSql('NOT selected')}) AS m FROM ${sample.rowsSql}`,
     sample.parameters,
   );
   return { n: Number(found?.n ?? 0), m: Number(found?.m ?? 0) };
 };
 
 /** Returns a key in the syntax of the statement. */
-const keySql = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => `('${kind}', ${quoteString(key)})`;
+const formatKeySql = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => `('${kind}', ${quoteString(key)})`;
 
 /** Reads numbers in buckets of equal frequency. For a trace, the largest number of a field counts. */
-const readRanks = async (reading: Reading, sample: Sample, fields: readonly FieldRow[]): Promise<Candidate[]> => {
+const readRanks = async (reading: TenantReader, sample: Sample, fields: readonly FieldRow[]): Promise<Candidate[]> => {
   if (fields.length === 0) return [];
-  const one = sample.by === 'spans' ? 'number' : 'max(number) AS number';
-  const numbers = `SELECT kind, key, selected, ${one} FROM (
-      SELECT trace_id, selected, pair.1 AS kind, pair.2 AS key, toFloat64OrNull(pair.3) AS number FROM ${pairsSql(sample)}
-      WHERE (kind, key) IN (${fields.map(keySql).join(', ')}) AND isFinite(number))${
+  const numberSql = sample.by === 'spans' ? 'number' : 'max(number) AS number';
+  const numbers = `SELECT kind, key, selected, ${numberSql} FROM (
+      SELECT trace_id, selected, pair.1 AS kind, pair.2 AS key, toFloat64OrNull(pair.3) AS number FROM ${buildPairsSql(sample)}
+      WHERE (kind, key) IN (${fields.map(formatKeySql).join(', ')}) AND isFinite(number))${
         sample.by === 'spans' ? '' : ' GROUP BY trace_id, selected, kind, key'
       }`;
   const levels = Array.from({ length: bucketCount - 1 }, (_, index) => (index + 1) / bucketCount).join(', ');
@@ -162,14 +162,16 @@ const readRanks = async (reading: Reading, sample: Sample, fields: readonly Fiel
     `SELECT kind, key, arrayDistinct(quantilesExact(${levels})(number)) AS edges FROM (${numbers}) GROUP BY kind, key`,
     sample.parameters,
   );
-  const bucketEdgesSql = edges.map((each) => `(kind, key) = ${keySql(each)}, [${each.edges.join(', ')}]`).join(', ');
+  const bucketEdgesSql = edges
+    .map((each) => `(kind, key) = ${formatKeySql(each)}, [${each.edges.join(', ')}]`)
+    .join(', ');
   if (bucketEdgesSql === '') return [];
   const rows = await reading.columns.query<{ kind: Kind; key: string; bucket: number; a: string; b: string }>(
     `SELECT kind, key, arrayCount(edge -> edge < number, multiIf(${bucketEdgesSql}, emptyArrayFloat64())) AS bucket,
       countIf(selected) AS a, countIf(NOT selected) AS b FROM (${numbers}) GROUP BY kind, key, bucket`,
     sample.parameters,
   );
-  return edges.map(({ kind, key, edges: middle }) => {
+  return edges.map(({ kind, key, edges: bucketEdges }) => {
     const [selected, baseline] = [new Array<number>(bucketCount).fill(0), new Array<number>(bucketCount).fill(0)];
     for (const row of rows.filter((each) => each.kind === kind && each.key === key)) {
       selected[row.bucket] = Number(row.a);
@@ -184,33 +186,33 @@ const readRanks = async (reading: Reading, sample: Sample, fields: readonly Fiel
       key,
       counts: { a: n, n, b: m, m },
       rankCounts: { selected, baseline },
-      median: middle[middle.length >> 1] ?? 0,
+      median: bucketEdges[bucketEdges.length >> 1] ?? 0,
     };
   });
 };
 
 /**
- * Counts the units of the sample by the combination of candidates that they have. A bit represents each candidate, at
- * most 60.
+ * Counts the units of the sample by their combination of candidates. Each candidate is one bit, so there are at most
+ * 60.
  */
 export const readUnits = async (
-  reading: Reading,
+  reading: TenantReader,
   sample: Sample,
   candidates: readonly Candidate[],
 ): Promise<{ readonly bits: bigint; readonly count: number }[]> => {
   const bits = candidates
-    .map((candidate, bit) => `bitShiftLeft(toUInt64(${conditionSql(candidate)}), ${bit})`)
+    .map((candidate, bit) => `bitShiftLeft(toUInt64(${buildConditionSql(candidate)}), ${bit})`)
     .join(' + ');
   const rows = await reading.columns.query<{ bits: string; units: string }>(
     sample.by === 'spans'
-      ? `SELECT toString(${bits}) AS bits, count() AS units FROM ${withResourcesSql(sample)} GROUP BY bits`
-      : `SELECT toString(bits) AS bits, count() AS units FROM (SELECT trace_id, groupBitOr(${bits}) AS bits FROM ${withResourcesSql(sample)} GROUP BY trace_id) GROUP BY bits`,
+      ? `SELECT toString(${bits}) AS bits, count() AS units FROM ${buildWithResourcesSql(sample)} GROUP BY bits`
+      : `SELECT toString(bits) AS bits, count() AS units FROM (SELECT trace_id, groupBitOr(${bits}) AS bits FROM ${buildWithResourcesSql(sample)} GROUP BY trace_id) GROUP BY bits`,
     sample.parameters,
   );
   return rows.map(({ bits: text, units }) => ({ bits: BigInt(text), count: Number(units) }));
 };
 
-const conditionSql = ({ kind, key, value, median }: Candidate): string => {
+const buildConditionSql = ({ kind, key, value, median }: Candidate): string => {
   if (kind === 'field') {
     const number = key === 'kind' ? spanKinds.findIndex((each) => each === value) : -1;
     if (number >= 0) return `kind = ${number}`;

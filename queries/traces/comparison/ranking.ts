@@ -3,10 +3,10 @@ import {
   adjustPValues,
   type Counts,
   compareShares,
+  computeMinExpected,
   fisherExact,
   gTest,
   type Interval,
-  minExpected,
   type RankCounts,
   rankTest,
 } from './statistics.ts';
@@ -54,23 +54,24 @@ export const rankDifferences = (
   candidates: readonly Candidate[],
 ): { readonly tests: number; readonly significant: readonly Difference[] } => {
   const testResults = candidates.flatMap((candidate) => testCandidate(candidate) ?? []);
-  const adjusted = adjustPValues(testResults.map(({ p }) => p));
-  const found = testResults
-    .map((each, index): Difference => ({ ...each, adjustedP: adjusted[index] as number }))
+  const adjustedPValues = adjustPValues(testResults.map(({ p }) => p));
+  const significantDifferences = testResults
+    .map((each, index): Difference => ({ ...each, adjustedP: adjustedPValues[index] as number }))
     .filter(({ adjustedP }) => adjustedP <= falseDiscoveryRate);
   return {
     tests: testResults.length,
-    significant: found.sort(
-      (one, other) => distanceFromZero(other) - distanceFromZero(one) || one.p - other.p || compareNames(one, other),
+    significant: significantDifferences.sort(
+      (one, other) =>
+        getDistanceFromZero(other) - getDistanceFromZero(one) || one.p - other.p || compareNames(one, other),
     ),
   };
 };
 
 /** Returns the distance of the interval from 0. */
-const distanceFromZero = ({ interval: { low, high } }: Difference): number => Math.max(0, low, -high);
+const getDistanceFromZero = ({ interval: { low, high } }: Difference): number => Math.max(0, low, -high);
 
-const sortName = ({ candidate: { kind, key, value } }: Difference): string => `${kind} ${key} ${value}`;
-const compareNames = (one: Difference, other: Difference): number => (sortName(one) < sortName(other) ? -1 : 1);
+const getSortName = ({ candidate: { kind, key, value } }: Difference): string => `${kind} ${key} ${value}`;
+const compareNames = (one: Difference, other: Difference): number => (getSortName(one) < getSortName(other) ? -1 : 1);
 
 const testCandidate = (candidate: Candidate): TestResult | undefined => {
   const { counts, rankCounts } = candidate;
@@ -87,7 +88,7 @@ const testCandidate = (candidate: Candidate): TestResult | undefined => {
   }
   const unitsWithValue = counts.a + counts.b;
   if (unitsWithValue < minUnits || unitsWithValue === counts.n + counts.m) return undefined;
-  const isSmall = minExpected(counts) < minExpectedCount;
+  const isSmall = computeMinExpected(counts) < minExpectedCount;
   return {
     candidate,
     test: isSmall ? 'fisher' : 'g',
@@ -97,31 +98,31 @@ const testCandidate = (candidate: Candidate): TestResult | undefined => {
 };
 
 /**
- * Returns the correlation of two binary values, from the number of units by combination; `bits` of a unit are its
- * values.
+ * Returns a function that computes the correlation of two binary values, from the number of units by combination. The
+ * `bits` of a unit are its values.
  */
 export const computeCorrelations = (
   units: readonly { readonly bits: bigint; readonly count: number }[],
   size: number,
 ): ((one: number, other: number) => number) => {
-  const all = units.reduce((sum, { count }) => sum + count, 0);
+  const total = units.reduce((sum, { count }) => sum + count, 0);
   const correlations = Array.from({ length: size }, () => new Float64Array(size));
   for (const { bits, count } of units) {
-    const set = Array.from({ length: size }, (_, bit) => bit).filter((bit) => (bits >> BigInt(bit)) & 1n);
-    for (const one of set)
-      for (const other of set) {
+    const setBits = Array.from({ length: size }, (_, bit) => bit).filter((bit) => (bits >> BigInt(bit)) & 1n);
+    for (const one of setBits)
+      for (const other of setBits) {
         const row = correlations[one] as Float64Array;
         row[other] = (row[other] as number) + count;
       }
   }
   return (one, other) => {
-    const [a, b, both] = [
+    const [a, b, bothCount] = [
       correlations[one]?.[one] ?? 0,
       correlations[other]?.[other] ?? 0,
       correlations[one]?.[other] ?? 0,
     ];
-    const spread = Math.sqrt(a * (all - a)) * Math.sqrt(b * (all - b));
-    return spread === 0 ? 0 : (all * both - a * b) / spread;
+    const spread = Math.sqrt(a * (total - a)) * Math.sqrt(b * (total - b));
+    return spread === 0 ? 0 : (total * bothCount - a * b) / spread;
   };
 };
 

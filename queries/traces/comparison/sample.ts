@@ -1,11 +1,11 @@
-/** SQL of the compared units: spans or entire traces of both sets, sampled if there are many. */
+/** SQL for the compared units: spans or entire traces of both sets. Large sets are sampled. */
 
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../project-scope.ts';
+import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../../project-scope.ts';
 import type { Range } from '../../range.ts';
-import type { Reading } from '../../reading.ts';
+import type { TenantReader } from '../../reading.ts';
 import { buildRangeCondition, buildRangeParameters } from '../../records.ts';
-import { searchCondition } from '../../search/condition.ts';
+import { buildSearchCondition } from '../../search/condition.ts';
 import { parseSearch } from '../../search/parse.ts';
 import { normalizedStatementSql } from '../statement.ts';
 
@@ -52,46 +52,50 @@ const traceDurationSql =
 export class Sample {
   readonly parameters: QueryParameters;
   /** Returns SQL that counts each unit once, by a condition. */
-  readonly count: (condition: string) => string;
+  readonly buildCountSql: (condition: string) => string;
   /** Returns the aggregate state of a count, and the merged count of states that may share units. */
-  readonly countState: (condition: string) => string;
-  readonly countMerge: (state: string) => string;
+  readonly buildCountStateSql: (condition: string) => string;
+  readonly buildCountMergeSql: (state: string) => string;
   readonly by: Unit;
-  readonly #base: string;
-  readonly #population: string;
-  readonly #selected: string;
+  readonly #baseSql: string;
+  readonly #populationSql: string;
+  readonly #selectedSql: string;
   #samplingIntervals: SamplingIntervals = { selected: 1, baseline: 1 };
 
   constructor(selection: Selection, range: Range) {
     const parameters: Record<string, string> = {
       ...buildRangeParameters(range),
-      ...projectScopeParameterValues(selection),
+      ...toProjectScopeParameters(selection),
     };
     this.by = selection.by;
     this.parameters = parameters;
-    this.count = (condition) => (this.by === 'spans' ? `countIf(${condition})` : `uniqExactIf(trace_id, ${condition})`);
-    this.countState = (condition) =>
+    this.buildCountSql = (condition) =>
+      this.by === 'spans' ? `countIf(${condition})` : `uniqExactIf(trace_id, ${condition})`;
+    this.buildCountStateSql = (condition) =>
       this.by === 'spans' ? `countIfState(${condition})` : `uniqExactIfState(trace_id, ${condition})`;
-    this.countMerge = (state) => (this.by === 'spans' ? `countIfMerge(${state})` : `uniqExactIfMerge(${state})`);
-    this.#base = `tenant_id = {tenant:String} AND ${buildRangeCondition('traces')}${projectScopeCondition(selection)}`;
+    this.buildCountMergeSql = (state) =>
+      this.by === 'spans' ? `countIfMerge(${state})` : `uniqExactIfMerge(${state})`;
+    this.#baseSql = `tenant_id = {tenant:String} AND ${buildRangeCondition('traces')}${buildProjectScopeCondition(selection)}`;
     const population: string[] = [];
     if (selection.service !== undefined) {
       parameters['service'] = selection.service;
       population.push('service = {service:String}');
     }
     if (selection.search !== undefined) population.push(buildCondition(selection.search, 'search', 'p_', parameters));
-    this.#population = this.#populationCondition(population);
-    this.#selected =
-      this.by === 'spans' ? spanCondition(selection, parameters) : this.#traceCondition(selection, parameters);
+    this.#populationSql = this.#buildPopulationCondition(population);
+    this.#selectedSql =
+      this.by === 'spans'
+        ? buildSpanCondition(selection, parameters)
+        : this.#buildTraceCondition(selection, parameters);
   }
 
   /** Measures the sizes of the sets. From then on, `rowsSql` has about `sampleSize` units of each. */
-  async measureSizes({ columns }: Reading): Promise<SetSizes> {
-    const size = (condition: string): string =>
+  async measureSizes({ columns }: TenantReader): Promise<SetSizes> {
+    const buildSizeSql = (condition: string): string =>
       this.by === 'spans' ? `countIf(${condition})` : `uniqIf(trace_id, ${condition})`;
     const [found] = await columns.query<{ n: string; m: string }>(
-      `SELECT ${size('selected')} AS n, ${size('NOT selected')} AS m
-      FROM (SELECT trace_id, ${this.#selected} AS selected FROM spans WHERE ${this.#base}${this.#population})`,
+      `SELECT ${buildSizeSql('selected')} AS n, ${buildSizeSql('NOT selected')} AS m
+      FROM (SELECT trace_id, ${this.#selectedSql} AS selected FROM spans WHERE ${this.#baseSql}${this.#populationSql})`,
       this.parameters,
     );
     const sizes = { selected: Number(found?.n ?? 0), baseline: Number(found?.m ?? 0) };
@@ -113,22 +117,22 @@ export class Sample {
   get rowsSql(): string {
     const { selected, baseline } = this.#samplingIntervals;
     const samplingCondition = this.isSampled
-      ? ` AND cityHash64(trace_id) % if(${this.#selected}, ${selected}, ${baseline}) = 0`
+      ? ` AND cityHash64(trace_id) % if(${this.#selectedSql}, ${selected}, ${baseline}) = 0`
       : '';
-    return `(SELECT trace_id, service, name, kind, resource_id, attributes, attribute_types, ${normalizedStatementSql} AS statement, ${this.#selected} AS selected
-      FROM spans WHERE ${this.#base}${this.#population}${samplingCondition})`;
+    return `(SELECT trace_id, service, name, kind, resource_id, attributes, attribute_types, ${normalizedStatementSql} AS statement, ${this.#selectedSql} AS selected
+      FROM spans WHERE ${this.#baseSql}${this.#populationSql}${samplingCondition})`;
   }
 
   /** Returns the conditions of all units. If units are traces, a trace with a matching span is included entirely. */
-  #populationCondition(conditions: readonly string[]): string {
+  #buildPopulationCondition(conditions: readonly string[]): string {
     if (conditions.length === 0) return '';
     const all = conditions.join(' AND ');
     return this.by === 'spans'
       ? ` AND ${all}`
-      : ` AND trace_id IN (SELECT trace_id FROM spans WHERE ${this.#base} AND ${all})`;
+      : ` AND trace_id IN (SELECT trace_id FROM spans WHERE ${this.#baseSql} AND ${all})`;
   }
 
-  #traceCondition(selection: Selection, parameters: Record<string, string>): string {
+  #buildTraceCondition(selection: Selection, parameters: Record<string, string>): string {
     const having: string[] = [];
     if (selection.status !== undefined) having.push(traceStatus[selection.status]);
     for (const [name, comparison] of durationBounds) {
@@ -139,7 +143,7 @@ export class Sample {
     }
     if (selection.selection !== undefined)
       having.push(`countIf(${buildCondition(selection.selection, 'selection', 's_', parameters)}) > 0`);
-    return `(trace_id IN (SELECT trace_id FROM spans WHERE ${this.#base} GROUP BY trace_id HAVING ${having.join(' AND ')}))`;
+    return `(trace_id IN (SELECT trace_id FROM spans WHERE ${this.#baseSql} GROUP BY trace_id HAVING ${having.join(' AND ')}))`;
   }
 }
 
@@ -149,12 +153,12 @@ const durationBounds = [
 ] as const;
 
 const buildCondition = (text: string, path: string, prefix: string, parameters: Record<string, string>): string => {
-  const found = searchCondition(parseSearch(text, 'traces', { path }), 'traces', { prefix });
+  const found = buildSearchCondition(parseSearch(text, 'traces', { path }), 'traces', { prefix });
   Object.assign(parameters, found.parameters);
   return found.sql;
 };
 
-const spanCondition = (selection: Selection, parameters: Record<string, string>): string => {
+const buildSpanCondition = (selection: Selection, parameters: Record<string, string>): string => {
   const conditions: string[] = [];
   if (selection.status !== undefined) conditions.push(spanStatus[selection.status]);
   for (const [name, comparison] of durationBounds) {

@@ -31,7 +31,7 @@ const erfc = (x: number): number => {
   return x >= 0 ? value : 2 - value;
 };
 
-/** Returns the probability of a standard normal value at least this far from 0. */
+/** Returns the probability that a standard normal value is at least this far from 0. */
 const twoSidedP = (z: number): number => Math.min(1, erfc(Math.abs(z) / Math.SQRT2));
 
 const logFactorials: number[] = [0];
@@ -62,20 +62,20 @@ export const fisherExact = ({ a, n, b, m }: Counts): number => {
 /** G-test of independence with one degree of freedom. */
 export const gTest = ({ a, n, b, m }: Counts): number => {
   const all = n + m;
-  const having = a + b;
-  const cellTerm = (seen: number, row: number, column: number): number =>
-    seen === 0 ? 0 : seen * Math.log((seen * all) / (row * column));
+  const totalWithValue = a + b;
+  const cellTerm = (observed: number, row: number, column: number): number =>
+    observed === 0 ? 0 : observed * Math.log((observed * all) / (row * column));
   const g =
     2 *
-    (cellTerm(a, n, having) +
-      cellTerm(n - a, n, all - having) +
-      cellTerm(b, m, having) +
-      cellTerm(m - b, m, all - having));
+    (cellTerm(a, n, totalWithValue) +
+      cellTerm(n - a, n, all - totalWithValue) +
+      cellTerm(b, m, totalWithValue) +
+      cellTerm(m - b, m, all - totalWithValue));
   return twoSidedP(Math.sqrt(Math.max(0, g)));
 };
 
 /** Returns the smallest expected cell count of the table if the sets do not differ. */
-export const minExpected = ({ a, n, b, m }: Counts): number => {
+export const computeMinExpected = ({ a, n, b, m }: Counts): number => {
   const having = a + b;
   return (Math.min(n, m) * Math.min(having, n + m - having)) / (n + m);
 };

@@ -11,7 +11,7 @@ export interface RuleAlerts {
   readonly state: Pick<RuleState, 'alerts'>;
 }
 
-const alertSeriesLabels = (rule: AlertRule, memo: AlertMemo, nowMs: number): Record<string, string> => {
+const getAlertSeriesLabels = (rule: AlertRule, memo: AlertMemo, nowMs: number): Record<string, string> => {
   const { labels, severity, held } = memo;
   const values = { labels, severity, atMs: nowMs, value: held?.value ?? memo.value };
   const alertLabelValues = alertLabels(rule, { ...values, threshold: held?.compared?.limit ?? null });
@@ -22,7 +22,7 @@ const toSeries = ({ rule, state }: RuleAlerts, nowMs: number): RecordedSeries[] 
   Object.values(state.alerts)
     .filter((memo) => isActive(memo.state))
     .flatMap((memo) => {
-      const labels = alertSeriesLabels(rule, memo, nowMs);
+      const labels = getAlertSeriesLabels(rule, memo, nowMs);
       const alertstate = memo.state === 'pending' ? 'pending' : 'firing';
       return [
         { labels: { ...labels, alertstate, __name__: 'ALERTS' }, value: 1 },
@@ -30,21 +30,21 @@ const toSeries = ({ rule, state }: RuleAlerts, nowMs: number): RecordedSeries[] 
       ];
     });
 
-const seriesKey = ({ labels }: RecordedSeries): string =>
-  JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
+const toSeriesKey = ({ labels }: RecordedSeries): string =>
+  JSON.stringify(Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1)));
 
 /**
  * Returns the series of pending and firing alerts, and staleness markers for previous series that no longer exist, each
  * once.
  */
 export const createAlertSeries = (
-  before: RuleAlerts | undefined,
-  after: RuleAlerts,
+  previousAlerts: RuleAlerts | undefined,
+  currentAlerts: RuleAlerts,
   nowMs: number,
 ): RecordedSeries[] => {
-  const seriesByKey = new Map(toSeries(after, nowMs).map((one) => [seriesKey(one), one]));
-  for (const one of before === undefined ? [] : toSeries(before, nowMs)) {
-    const key = seriesKey(one);
+  const seriesByKey = new Map(toSeries(currentAlerts, nowMs).map((one) => [toSeriesKey(one), one]));
+  for (const one of previousAlerts === undefined ? [] : toSeries(previousAlerts, nowMs)) {
+    const key = toSeriesKey(one);
     if (!seriesByKey.has(key)) seriesByKey.set(key, { labels: one.labels, value: 'stale' });
   }
   return [...seriesByKey.values()];

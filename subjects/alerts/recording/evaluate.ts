@@ -26,7 +26,7 @@ export type ExpressionResult =
   | { readonly error: string };
 
 /**
- * Evaluates several expressions at the evaluation time. The series `toInputSeries` are treated as if they were stored. Rejects
+ * Evaluates several expressions at the evaluation time. The series `added` are treated as if they were stored. Rejects
  * if no query can run.
  */
 export type RunExpressions = (
@@ -60,23 +60,23 @@ const sortLabels = (labels: Labels): Labels =>
   Object.fromEntries(
     Object.entries(labels)
       .filter(([, text]) => text !== '')
-      .sort(([one], [other]) => (one < other ? -1 : 1)),
+      .sort(([left], [right]) => (left < right ? -1 : 1)),
   );
 
-const labelsKey = (labels: Labels): string => JSON.stringify(labels);
+const toLabelsKey = (labels: Labels): string => JSON.stringify(labels);
 
 /** Returns the series that a rule records for a result by their labels, or the error. */
 const recordSeries = (
   { record, labels: ruleLabels }: RecordingRule,
-  answered: ExpressionResult,
+  result: ExpressionResult,
   { limit, remainingSeries }: { readonly limit: number; readonly remainingSeries: number },
 ): ReadonlyMap<string, RecordedElement> | string => {
-  if ('error' in answered) return answered.error;
-  const { elements } = answered;
+  if ('error' in result) return result.error;
+  const { elements } = result;
   const recordedByKey = new Map<string, RecordedElement>();
-  for (const { labels: all, value } of elements) {
-    const labels = sortLabels({ ...all, ...ruleLabels, __name__: record });
-    const key = labelsKey(labels);
+  for (const { labels: resultLabels, value } of elements) {
+    const labels = sortLabels({ ...resultLabels, ...ruleLabels, __name__: record });
+    const key = toLabelsKey(labels);
     if (key.length > maxLabelText)
       return `a series has labels of ${key.length} characters; the maximum is ${maxLabelText}`;
     recordedByKey.set(key, { labels, value });
@@ -117,23 +117,23 @@ const toRecordedSeries = ({ labels, value }: RecordedElement): RecordedSeries =>
 
 /** Returns a key for each rule: its name, and a number that distinguishes rules with the same name. */
 const createRuleKeys = (rules: readonly RecordingRule[]): string[] => {
-  const seen = new Map<string, number>();
+  const occurrences = new Map<string, number>();
   return rules.map(({ record }) => {
-    const occurrence = (seen.get(record) ?? 0) + 1;
-    seen.set(record, occurrence);
+    const occurrence = (occurrences.get(record) ?? 0) + 1;
+    occurrences.set(record, occurrence);
     return `${record} ${occurrence}`;
   });
 };
 
-/** One evaluation in progress */
+/** One evaluation in progress. */
 class GroupRecording {
   readonly #keys: readonly string[];
   readonly #atMs: number;
   readonly #prior: RecordingState['series'];
   readonly #recorded = new Map<string, RecordedElement>();
-  readonly #next: Record<string, readonly string[]> = {};
-  /** Series that a rule recorded before and did not record now */
-  readonly #ended = new Set<string>();
+  readonly #nextSeries: Record<string, readonly string[]> = {};
+  /** Series that a rule recorded before and did not record now. */
+  readonly #endedSeries = new Set<string>();
 
   constructor(rules: readonly RecordingRule[], prior: RecordingState, atMs: number) {
     this.#keys = createRuleKeys(rules);
@@ -141,7 +141,7 @@ class GroupRecording {
     this.#prior = prior.series;
     // Series of rules that are no longer in the group.
     for (const [key, series] of Object.entries(prior.series))
-      if (!this.#keys.includes(key)) for (const one of series) this.#ended.add(one);
+      if (!this.#keys.includes(key)) for (const labelsJson of series) this.#endedSeries.add(labelsJson);
   }
 
   get size(): number {
@@ -149,33 +149,34 @@ class GroupRecording {
   }
 
   /** Keeps the series of a failed rule, so that none ends. */
-  retain(index: number): void {
+  retainSeries(index: number): void {
     const key = this.#keys[index] as string;
-    const before = this.#prior[key];
-    if (before !== undefined) this.#next[key] = before;
+    const previousSeries = this.#prior[key];
+    if (previousSeries !== undefined) this.#nextSeries[key] = previousSeries;
   }
 
-  write(index: number, made: ReadonlyMap<string, RecordedElement>): void {
+  recordRule(index: number, recordedSeries: ReadonlyMap<string, RecordedElement>): void {
     const key = this.#keys[index] as string;
-    for (const [labels, one] of made) if (!this.#recorded.has(labels)) this.#recorded.set(labels, one);
-    for (const labels of this.#prior[key] ?? []) if (!made.has(labels)) this.#ended.add(labels);
-    if (made.size > 0) this.#next[key] = [...made.keys()];
+    for (const [labels, element] of recordedSeries)
+      if (!this.#recorded.has(labels)) this.#recorded.set(labels, element);
+    for (const labels of this.#prior[key] ?? []) if (!recordedSeries.has(labels)) this.#endedSeries.add(labels);
+    if (recordedSeries.size > 0) this.#nextSeries[key] = [...recordedSeries.keys()];
   }
 
   /** Returns the series recorded so far, and those that ended. */
-  *all(): Iterable<RecordedElement> {
+  *listElements(): Iterable<RecordedElement> {
     yield* this.#recorded.values();
-    const current = new Set(Object.values(this.#next).flat());
-    for (const labels of this.#ended)
+    const current = new Set(Object.values(this.#nextSeries).flat());
+    for (const labels of this.#endedSeries)
       if (!current.has(labels)) yield { labels: JSON.parse(labels) as Labels, value: 'stale' };
   }
 
   toInputSeries(): Series[] {
-    return Array.from(this.all(), (one) => toSeries(one, this.#atMs));
+    return Array.from(this.listElements(), (element) => toSeries(element, this.#atMs));
   }
 
   get state(): RecordingState {
-    return { series: this.#next };
+    return { series: this.#nextSeries };
   }
 }
 
@@ -193,23 +194,31 @@ export const evaluateRecordingGroup = async (
   const recording = new GroupRecording(rules, prior, atMs);
   const outcomes: RuleOutcome[] = [];
   for (const round of orderInRounds(rules)) {
-    const begun = performance.now();
+    const startMs = performance.now();
     const expressions = round.map((index) => (rules[index] as RecordingRule).expression);
     const answers = await runExpressions(expressions, recording.toInputSeries());
-    const durationMs = (performance.now() - begun) / round.length;
-    for (const [at, index] of round.entries()) {
+    const durationMs = (performance.now() - startMs) / round.length;
+    for (const [position, index] of round.entries()) {
       const remainingSeries = maxRecordedSeries - recording.size;
-      const answered = answers[at] ?? { error: 'the expression was not run' };
-      const made = recordSeries(rules[index] as RecordingRule, answered, { limit: group.limit, remainingSeries });
-      if (typeof made === 'string') recording.retain(index);
-      else recording.write(index, made);
+      const result = answers[position] ?? { error: 'the expression was not run' };
+      const recordedSeries = recordSeries(rules[index] as RecordingRule, result, {
+        limit: group.limit,
+        remainingSeries,
+      });
+      if (typeof recordedSeries === 'string') recording.retainSeries(index);
+      else recording.recordRule(index, recordedSeries);
       outcomes[index] =
-        typeof made === 'string'
-          ? { series: 0, error: made, durationMs }
-          : { series: made.size, error: undefined, durationMs };
+        typeof recordedSeries === 'string'
+          ? { series: 0, error: recordedSeries, durationMs }
+          : { series: recordedSeries.size, error: undefined, durationMs };
     }
   }
-  return { state: recording.state, atMs, series: Array.from(recording.all(), toRecordedSeries), rules: outcomes };
+  return {
+    state: recording.state,
+    atMs,
+    series: Array.from(recording.listElements(), toRecordedSeries),
+    rules: outcomes,
+  };
 };
 
 /** Returns the end markers of all last recorded series, for a disabled or deleted group. */

@@ -6,11 +6,11 @@ import { durationSchema, minInterval } from '../durations.ts';
 /** Maximum number of rules in one group. */
 const maxRecordingRules = 500;
 
-const name = z.string().min(1).max(256);
-const labelName = name.refine((text) => text !== '__name__', 'is the name of the series: set it as `record`');
+const nonEmptyName = z.string().min(1).max(256);
+const labelName = nonEmptyName.refine((text) => text !== '__name__', 'is the name of the series: set it as `record`');
 
 const RecordingRuleFields = z.strictObject({
-  record: name.describe('Name of the recorded series'),
+  record: nonEmptyName.describe('Name of the recorded series'),
   expression: PromqlQuery.shape.expression.describe('PromQL expression that returns a vector or a number'),
   labels: z
     .record(labelName, z.string().max(2048))

@@ -10,7 +10,9 @@ import type { RecordingRule } from '../../../schemas/resources/recording-group.t
  * Returns tests for metric names, one for each selector of the expression. An invalid expression has no selectors; its
  * query reports the error.
  */
-const selectorTests = ({ expression }: Pick<RecordingRule, 'expression'>): readonly ((name: string) => boolean)[] => {
+const compileSelectorTests = ({
+  expression,
+}: Pick<RecordingRule, 'expression'>): readonly ((name: string) => boolean)[] => {
   let selectors: readonly (readonly Matcher[])[];
   try {
     const window = { startMs: 0, endMs: 0, stepMs: 0 };
@@ -31,21 +33,21 @@ const selectorTests = ({ expression }: Pick<RecordingRule, 'expression'>): reado
 export const orderInRounds = (
   rules: readonly Pick<RecordingRule, 'record' | 'expression'>[],
 ): readonly (readonly number[])[] => {
-  const reads = rules.map(selectorTests);
-  const readsResultOf = (reader: number, other: number): boolean =>
-    reads[reader]?.some((test) => test(rules[other]?.record ?? '')) === true;
+  const selectorTestsByRule = rules.map(compileSelectorTests);
+  const doesRead = (reader: number, writer: number): boolean =>
+    selectorTestsByRule[reader]?.some((test) => test(rules[writer]?.record ?? '')) === true;
   const roundByRule: number[] = [];
   for (const index of rules.keys()) {
     let round = 0;
     for (let earlier = 0; earlier < index; earlier++) {
       const earlierRound = roundByRule[earlier] as number;
-      if (readsResultOf(index, earlier)) round = Math.max(round, earlierRound + 1);
-      else if (readsResultOf(earlier, index)) round = Math.max(round, earlierRound);
+      if (doesRead(index, earlier)) round = Math.max(round, earlierRound + 1);
+      else if (doesRead(earlier, index)) round = Math.max(round, earlierRound);
     }
     roundByRule.push(round);
   }
-  const last = Math.max(-1, ...roundByRule);
-  return Array.from({ length: last + 1 }, (_, round) =>
+  const lastRound = Math.max(-1, ...roundByRule);
+  return Array.from({ length: lastRound + 1 }, (_, round) =>
     [...rules.keys()].filter((index) => roundByRule[index] === round),
   );
 };

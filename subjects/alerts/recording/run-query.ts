@@ -4,7 +4,7 @@ import type { QueryBatcher } from '../../../queries/batch/answers.ts';
 import { evaluateBatch } from '../../../queries/batch/promql.ts';
 import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
 import type { EvaluationResult } from '../../../queries/promql/index.ts';
-import type { QueryReading } from '../../../queries/promql/reading.ts';
+import type { QueryReader } from '../../../queries/promql/reading.ts';
 import { defaultLookbackMs, evaluatePromql } from '../../../queries/promql/run-promql.ts';
 import type { Series } from '../../../queries/promql/series.ts';
 import { extendColumns } from '../../../queries/run.ts';
@@ -18,7 +18,7 @@ interface RunOptions {
   readonly atMs: number;
   readonly signal: AbortSignal;
   /** Query runner with its slots. */
-  readonly answers: Pick<QueryBatcher, 'runInSlot' | 'timeoutError'>;
+  readonly batcher: Pick<QueryBatcher, 'runInSlot' | 'createTimeoutError'>;
   /** Timeout of a shared query. After it, each expression runs separately with the same timeout. */
   readonly batchTimeoutMs: number;
   /** Total timeout, including the wait for slots. */
@@ -27,8 +27,8 @@ interface RunOptions {
   readonly canRetry?: boolean;
 }
 
-const timeoutMessage = (withinMs: number): string =>
-  `the group had no response within ${withinMs / 1000} seconds, because earlier rules took too long`;
+const timeoutMessage = (timeoutMs: number): string =>
+  `the group had no response within ${timeoutMs / 1000} seconds, because earlier rules took too long`;
 
 const toExpressionResult = ({ value }: EvaluationResult): ExpressionResult => {
   if (value.type === 'vector') return { elements: value.elements };
@@ -39,13 +39,13 @@ const toExpressionResult = ({ value }: EvaluationResult): ExpressionResult => {
 
 /** One evaluation of a group, which runs its queries in rounds */
 class ExpressionRun {
-  readonly #reading: QueryReading;
+  readonly #reading: QueryReader;
   readonly #options: RunOptions;
   readonly #totalTimeout: AbortSignal;
   /** Whether an expression timed out on its own, which means that the group's expressions are too slow */
   #hasTimedOut = false;
 
-  constructor(reading: QueryReading, options: RunOptions) {
+  constructor(reading: QueryReader, options: RunOptions) {
     this.#reading = reading;
     this.#options = options;
     this.#totalTimeout = AbortSignal.timeout(options.totalTimeoutMs);
@@ -53,13 +53,13 @@ class ExpressionRun {
 
   /** Runs the expressions in a query slot. Rejects with `TimeoutError` if no slot was available in time. */
   async runInSlot(expressions: readonly string[], added: readonly Series[]): Promise<readonly ExpressionResult[]> {
-    const { answers, signal, totalTimeoutMs } = this.#options;
+    const { batcher, signal, totalTimeoutMs } = this.#options;
     if (this.#totalTimeout.aborted && this.#hasTimedOut)
       return expressions.map(() => ({ error: timeoutMessage(totalTimeoutMs) }));
     const abortSignal = AbortSignal.any([signal, this.#totalTimeout]);
     let hasStarted = false;
     try {
-      return await answers.runInSlot(() => {
+      return await batcher.runInSlot(() => {
         hasStarted = true;
         return this.#runAll(expressions, added);
       }, abortSignal);
@@ -72,41 +72,41 @@ class ExpressionRun {
 
   async #runAll(expressions: readonly string[], added: readonly Series[]): Promise<readonly ExpressionResult[]> {
     const batchOutcomes = await this.#runBatch(expressions, added).catch(() => []);
-    const answered: ExpressionResult[] = [];
+    const results: ExpressionResult[] = [];
     for (const [index, expression] of expressions.entries()) {
       const batchOutcome = batchOutcomes[index];
-      if (batchOutcome === undefined) answered.push(await this.#runSeparately(expression, added));
+      if (batchOutcome === undefined) results.push(await this.#runSeparately(expression, added));
       else
-        answered.push(
+        results.push(
           'error' in batchOutcome ? this.#toErrorResult(batchOutcome.error) : toExpressionResult(batchOutcome),
         );
     }
     this.#options.signal.throwIfAborted();
-    return answered;
+    return results;
   }
 
   #runBatch(expressions: readonly string[], added: readonly Series[]): ReturnType<typeof evaluateBatch> {
-    return evaluateBatch(expressions, this.#readingWith(added, this.#createAbortSignal()), this.#window);
+    return evaluateBatch(expressions, this.#createReading(added, this.#createAbortSignal()), this.#window);
   }
 
   async #runSeparately(expression: string, added: readonly Series[]): Promise<ExpressionResult> {
-    const ending = this.#createAbortSignal();
+    const abortSignal = this.#createAbortSignal();
     try {
       return toExpressionResult(
-        await evaluatePromql(expression, this.#readingWith(added, ending), this.#window, ending),
+        await evaluatePromql(expression, this.#createReading(added, abortSignal), this.#window, abortSignal),
       );
     } catch (error) {
       this.#options.signal.throwIfAborted();
       if (this.#totalTimeout.aborted && !this.#hasTimedOut) throw new TimeoutError(this.#options.totalTimeoutMs);
       if (this.#totalTimeout.aborted) return { error: timeoutMessage(this.#options.totalTimeoutMs) };
-      return this.#toErrorResult(ending.aborted ? this.#timeoutError() : error);
+      return this.#toErrorResult(abortSignal.aborted ? this.#createTimeoutError() : error);
     }
   }
 
   /** Error for a timeout. If statements are slow in general, the expression is not at fault. */
-  #timeoutError(): Error {
-    const { answers, batchTimeoutMs } = this.#options;
-    const error = answers.timeoutError(batchTimeoutMs);
+  #createTimeoutError(): Error {
+    const { batcher, batchTimeoutMs } = this.#options;
+    const error = batcher.createTimeoutError(batchTimeoutMs);
     this.#hasTimedOut ||= !(error instanceof TimeoutError);
     return error;
   }
@@ -122,11 +122,11 @@ class ExpressionRun {
     return AbortSignal.any([signal, this.#totalTimeout, AbortSignal.timeout(batchTimeoutMs)]);
   }
 
-  #readingWith(additionalSeries: readonly Series[], ending: AbortSignal): QueryReading {
+  #createReading(additionalSeries: readonly Series[], abortSignal: AbortSignal): QueryReader {
     const { columns, promql } = this.#reading;
     return {
       ...this.#reading,
-      columns: extendColumns(columns, ending),
+      columns: extendColumns(columns, abortSignal),
       promql: promql && { ...promql, additionalSeries },
     };
   }
@@ -142,7 +142,7 @@ class ExpressionRun {
  * in time because of overload, which is not a fault of the rules; and with `UnavailableError` if the store does not
  * respond and `canRetry` is set. Other failures are error results of the expressions.
  */
-export const createExpressionRun = (reading: QueryReading, options: RunOptions): RunExpressions => {
+export const createExpressionRun = (reading: QueryReader, options: RunOptions): RunExpressions => {
   const expressionRun = new ExpressionRun(reading, options);
   return (expressions, added) => expressionRun.runInSlot(expressions, added);
 };

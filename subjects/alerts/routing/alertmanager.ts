@@ -44,10 +44,10 @@ const unquote = (text: string): string => {
 export const parseMatchers = (text: string): Matcher[] | undefined => {
   const trimmed = text.trim();
   const inner = trimmed.startsWith('{') && trimmed.endsWith('}') ? trimmed.slice(1, -1) : trimmed;
-  const listed = inner.replace(/^[\s,]+/, '');
+  const matcherList = inner.replace(/^[\s,]+/, '');
   const matchers: Matcher[] = [];
-  for (matcherPattern.lastIndex = 0; matchers.length === 0 || matcherPattern.lastIndex < listed.length; ) {
-    const [match, name = '', operator = '=', value = ''] = matcherPattern.exec(listed) ?? [];
+  for (matcherPattern.lastIndex = 0; matchers.length === 0 || matcherPattern.lastIndex < matcherList.length; ) {
+    const [match, name = '', operator = '=', value = ''] = matcherPattern.exec(matcherList) ?? [];
     if (match === undefined) return undefined;
     matchers.push({
       name: unquote(name),
@@ -59,47 +59,47 @@ export const parseMatchers = (text: string): Matcher[] | undefined => {
 };
 
 const convertMatchers = (
-  given: Fields,
-  [equal, expression, texts]: readonly [string, string, string],
+  source: Fields,
+  [equalField, regexField, matchersField]: readonly [string, string, string],
   path: string,
 ): Matcher[] => {
   const convertPairs = (field: string, operator: '=' | '=~'): Matcher[] =>
-    Object.entries(toFields(given[field])).map(([name, value]) => ({ name, operator, value: String(value) }));
-  const parsed = toList(given[texts]).flatMap((text, index) => {
+    Object.entries(toFields(source[field])).map(([name, value]) => ({ name, operator, value: String(value) }));
+  const matchersOfTexts = toList(source[matchersField]).flatMap((text, index) => {
     const matchers = parseMatchers(String(text));
     if (matchers !== undefined) return matchers;
     throw new AlertmanagerFileError([
-      { path: `${path}.${texts}.${index}`, message: `${String(text)} is not a matcher` },
+      { path: `${path}.${matchersField}.${index}`, message: `${String(text)} is not a matcher` },
     ]);
   });
-  return [...convertPairs(equal, '='), ...convertPairs(expression, '=~'), ...parsed];
+  return [...convertPairs(equalField, '='), ...convertPairs(regexField, '=~'), ...matchersOfTexts];
 };
 
-const convertRoute = (given: Fields, path: string): object => ({
-  receiver: given['receiver'],
-  matchers: convertMatchers(given, ['match', 'match_re', 'matchers'], path),
-  continue: given['continue'] ?? false,
-  groupBy: toOptionalList(given['group_by']),
-  groupWait: given['group_wait'],
-  groupInterval: given['group_interval'],
-  repeatInterval: given['repeat_interval'],
-  muteTimeIntervals: toOptionalList(given['mute_time_intervals']),
-  activeTimeIntervals: toOptionalList(given['active_time_intervals']),
-  routes: toList(given['routes']).map((child, index) => convertRoute(toFields(child), `${path}.routes.${index}`)),
+const convertRoute = (source: Fields, path: string): object => ({
+  receiver: source['receiver'],
+  matchers: convertMatchers(source, ['match', 'match_re', 'matchers'], path),
+  continue: source['continue'] ?? false,
+  groupBy: toOptionalList(source['group_by']),
+  groupWait: source['group_wait'],
+  groupInterval: source['group_interval'],
+  repeatInterval: source['repeat_interval'],
+  muteTimeIntervals: toOptionalList(source['mute_time_intervals']),
+  activeTimeIntervals: toOptionalList(source['active_time_intervals']),
+  routes: toList(source['routes']).map((child, index) => convertRoute(toFields(child), `${path}.routes.${index}`)),
 });
 
-const convertInterval = (given: Fields): object => ({
-  times: Array.isArray(given['times'])
-    ? given['times'].map((range) => ({
+const convertInterval = (source: Fields): object => ({
+  times: Array.isArray(source['times'])
+    ? source['times'].map((range) => ({
         startTime: toFields(range)['start_time'],
         endTime: toFields(range)['end_time'],
       }))
     : undefined,
-  weekdays: toOptionalList(given['weekdays']),
-  daysOfMonth: toOptionalList(given['days_of_month']),
-  months: toOptionalList(given['months']),
-  years: toOptionalList(given['years']),
-  location: given['location'] ?? given['time_zone'],
+  weekdays: toOptionalList(source['weekdays']),
+  daysOfMonth: toOptionalList(source['days_of_month']),
+  months: toOptionalList(source['months']),
+  years: toOptionalList(source['years']),
+  location: source['location'] ?? source['time_zone'],
 });
 
 const describeIntegrations = (receiver: Fields): string[] =>
@@ -111,12 +111,12 @@ const describeIntegrations = (receiver: Fields): string[] =>
 const withoutResolvedByDefault = new Set(['email_configs', 'rocketchat_configs', 'slack_configs', 'wechat_configs']);
 
 const sendsResolved = (receiver: Fields): boolean => {
-  const sends = Object.entries(receiver).flatMap(([field, value]) =>
+  const sendFlags = Object.entries(receiver).flatMap(([field, value]) =>
     field.endsWith('_configs')
       ? toList(value).map((config) => toFields(config)['send_resolved'] ?? !withoutResolvedByDefault.has(field))
       : [],
   );
-  return sends.length === 0 || sends.some((send) => send !== false);
+  return sendFlags.length === 0 || sendFlags.some((isSent) => isSent !== false);
 };
 
 const parseFile = (text: string): Fields => {
@@ -152,9 +152,9 @@ export const importAlertmanager = (text: string): ImportedRouting => {
       ),
       equal: toOptionalList(toFields(rule)['equal']),
     })),
-    timeIntervals: [...toList(file['time_intervals']), ...toList(file['mute_time_intervals'])].map((one) => ({
-      name: toFields(one)['name'],
-      timeIntervals: toList(toFields(one)['time_intervals']).map((part) => convertInterval(toFields(part))),
+    timeIntervals: [...toList(file['time_intervals']), ...toList(file['mute_time_intervals'])].map((timeInterval) => ({
+      name: toFields(timeInterval)['name'],
+      timeIntervals: toList(toFields(timeInterval)['time_intervals']).map((part) => convertInterval(toFields(part))),
     })),
   };
   // The conversion to JSON removes undefined fields, so that the schema sets their defaults.

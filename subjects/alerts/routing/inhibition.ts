@@ -19,7 +19,7 @@ interface CompiledInhibitRule {
   readonly sources: Map<string, FiringSource[]>;
 }
 
-const equalLabelsKey = ({ equal }: CompiledInhibitRule, labels: Labels): string =>
+const toEqualLabelsKey = ({ equal }: CompiledInhibitRule, labels: Labels): string =>
   JSON.stringify(equal.map((name) => labels[name] ?? ''));
 
 /**
@@ -42,7 +42,7 @@ export class Inhibition {
   add(id: string, labels: Labels): void {
     for (const rule of this.#rules) {
       if (!rule.source.matches(labels)) continue;
-      const values = equalLabelsKey(rule, labels);
+      const values = toEqualLabelsKey(rule, labels);
       const otherSources = (rule.sources.get(values) ?? []).filter((source) => source.id !== id);
       rule.sources.set(values, [...otherSources, { id, isTarget: rule.target.matches(labels) }]);
     }
@@ -52,9 +52,9 @@ export class Inhibition {
   remove(id: string, labels: Labels): void {
     for (const rule of this.#rules) {
       if (!rule.source.matches(labels)) continue;
-      const values = equalLabelsKey(rule, labels);
-      const others = (rule.sources.get(values) ?? []).filter((source) => source.id !== id);
-      if (others.length > 0) rule.sources.set(values, others);
+      const values = toEqualLabelsKey(rule, labels);
+      const remainingSources = (rule.sources.get(values) ?? []).filter((source) => source.id !== id);
+      if (remainingSources.length > 0) rule.sources.set(values, remainingSources);
       else rule.sources.delete(values);
     }
   }
@@ -65,7 +65,7 @@ export class Inhibition {
       if (!rule.target.matches(labels)) continue;
       const isSource = rule.source.matches(labels);
       const mutingSource = rule.sources
-        .get(equalLabelsKey(rule, labels))
+        .get(toEqualLabelsKey(rule, labels))
         ?.find(({ isTarget }) => !(isSource && isTarget));
       if (mutingSource !== undefined) return mutingSource.id;
     }

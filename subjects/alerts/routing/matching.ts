@@ -12,29 +12,30 @@ export interface CompiledMatchers {
   findUnmatched(labels: Labels): Matcher | undefined;
 }
 
-const labelValue = (labels: Labels, name: string): string => (Object.hasOwn(labels, name) ? (labels[name] ?? '') : '');
+const getLabelValue = (labels: Labels, name: string): string =>
+  Object.hasOwn(labels, name) ? (labels[name] ?? '') : '';
 
 /**
  * Compiles the regular expression of a matcher. It must match the entire value, and `.` does not match line breaks, as
  * in Alertmanager.
  */
-const wholeRegex = (value: string) => compileRegex(`^(?-s:(?:${value}))$`);
+const compileWholeRegex = (value: string) => compileRegex(`^(?-s:(?:${value}))$`);
 
 /** Returns the problem of a matcher; `undefined` if it is valid. */
-export const matcherProblem = ({ operator, value }: Matcher): string | undefined => {
+export const findMatcherProblem = ({ operator, value }: Matcher): string | undefined => {
   if (operator === '=' || operator === '!=') return undefined;
-  const compiled = wholeRegex(value);
+  const compiled = compileWholeRegex(value);
   return typeof compiled === 'string' ? `is not a valid expression: ${compiled}` : undefined;
 };
 
 const createTest = ({ name, operator, value }: Matcher): ((labels: Labels) => boolean) => {
-  if (operator === '=') return (labels) => labelValue(labels, name) === value;
-  if (operator === '!=') return (labels) => labelValue(labels, name) !== value;
-  const regex = wholeRegex(value);
+  if (operator === '=') return (labels) => getLabelValue(labels, name) === value;
+  if (operator === '!=') return (labels) => getLabelValue(labels, name) !== value;
+  const regex = compileWholeRegex(value);
   // Expressions are validated when a document is saved. One that is no longer valid matches nothing.
   if (typeof regex === 'string') return () => false;
   const isMatchExpected = operator === '=~';
-  return (labels) => regex.test(labelValue(labels, name)) === isMatchExpected;
+  return (labels) => regex.test(getLabelValue(labels, name)) === isMatchExpected;
 };
 
 export const compileMatchers = (matchers: readonly Matcher[]): CompiledMatchers => {

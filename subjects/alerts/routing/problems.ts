@@ -1,6 +1,6 @@
 /** Validation of routing documents beyond their schema, including references to missing objects. */
 import type { AlertRouting, Matcher, Route } from '../../../schemas/resources/alert-routing.ts';
-import { matcherProblem } from './matching.ts';
+import { findMatcherProblem } from './matching.ts';
 
 export interface RoutingProblem {
   /** Dotted path of the field, such as `route.receiver`. */
@@ -12,12 +12,12 @@ export interface RoutingProblem {
 const maxRoutes = 2000;
 
 const findDuplicates = (names: readonly string[]): string[] => [
-  ...new Set(names.filter((name, at) => names.indexOf(name) !== at)),
+  ...new Set(names.filter((name, index) => names.indexOf(name) !== index)),
 ];
 
 const findMatcherProblems = (matchers: readonly Matcher[], path: string): RoutingProblem[] =>
   matchers.flatMap((matcher, index) => {
-    const message = matcherProblem(matcher);
+    const message = findMatcherProblem(matcher);
     return message === undefined ? [] : [{ path: `${path}.${index}.value`, message }];
   });
 
@@ -34,12 +34,12 @@ const findIntervalProblems = (route: Route, path: string, intervals: ReadonlySet
 const findRouteProblems = (
   route: Route,
   path: string,
-  defined: { readonly receivers: ReadonlySet<string>; readonly intervals: ReadonlySet<string> },
+  definedNames: { readonly receivers: ReadonlySet<string>; readonly intervals: ReadonlySet<string> },
 ): RoutingProblem[] => {
   const problems = findMatcherProblems(route.matchers, `${path}.matchers`);
-  if (route.receiver !== undefined && !defined.receivers.has(route.receiver))
+  if (route.receiver !== undefined && !definedNames.receivers.has(route.receiver))
     problems.push({ path: `${path}.receiver`, message: `names ${route.receiver}, which is not a defined receiver` });
-  problems.push(...findIntervalProblems(route, path, defined.intervals));
+  problems.push(...findIntervalProblems(route, path, definedNames.intervals));
   if (route.groupBy?.includes('...') === true && route.groupBy.length > 1)
     problems.push({ path: `${path}.groupBy`, message: 'contains ... and other labels: ... already means all labels' });
   for (const name of findDuplicates(route.groupBy ?? []))
@@ -49,7 +49,7 @@ const findRouteProblems = (
       problems.push({ path: `${path}.${field}`, message: 'must be longer than 0' });
   return [
     ...problems,
-    ...route.routes.flatMap((child, index) => findRouteProblems(child, `${path}.routes.${index}`, defined)),
+    ...route.routes.flatMap((child, index) => findRouteProblems(child, `${path}.routes.${index}`, definedNames)),
   ];
 };
 
@@ -75,8 +75,8 @@ export const findRoutingProblems = ({
   for (const name of findDuplicates(names)) addProblem('receivers', `holds ${name} twice`);
   const intervals = timeIntervals.map(({ name }) => name);
   for (const name of findDuplicates(intervals)) addProblem('timeIntervals', `holds ${name} twice`);
-  const known = { receivers: new Set(names), intervals: new Set(intervals) };
-  found.push(...findRouteProblems(route, 'route', known));
+  const definedNames = { receivers: new Set(names), intervals: new Set(intervals) };
+  found.push(...findRouteProblems(route, 'route', definedNames));
   for (const [index, { sourceMatchers, targetMatchers }] of inhibitRules.entries()) {
     found.push(...findMatcherProblems(sourceMatchers, `inhibitRules.${index}.sourceMatchers`));
     found.push(...findMatcherProblems(targetMatchers, `inhibitRules.${index}.targetMatchers`));

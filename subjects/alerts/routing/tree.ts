@@ -16,7 +16,7 @@ export interface CompiledRoute {
   readonly receiver: string;
   readonly matchers: readonly Matcher[];
   readonly matching: CompiledMatchers;
-  readonly continues: boolean;
+  readonly canContinue: boolean;
   /** Undefined if all labels form the group. */
   readonly groupBy: readonly string[] | undefined;
   readonly groupWaitMs: number;
@@ -40,7 +40,7 @@ const defaultSettings: InheritedSettings = {
   repeatIntervalMs: 14_400_000,
 };
 
-const durationOr = (text: string | undefined, inherited: number): number =>
+const parseDurationOr = (text: string | undefined, inherited: number): number =>
   text === undefined ? inherited : (parseRoutingDurationMs(text) ?? inherited);
 
 const resolveGroupBy = (labels: readonly string[] | undefined, inherited: readonly string[] | undefined) => {
@@ -48,22 +48,22 @@ const resolveGroupBy = (labels: readonly string[] | undefined, inherited: readon
   return labels.includes('...') ? undefined : labels.toSorted();
 };
 
-const compileRoute = (route: Route, above: InheritedSettings, id: string, aboveKey: string): CompiledRoute => {
+const compileRoute = (route: Route, inherited: InheritedSettings, id: string, parentKey: string): CompiledRoute => {
   const settings: InheritedSettings = {
-    receiver: route.receiver ?? above.receiver,
-    groupBy: resolveGroupBy(route.groupBy, above.groupBy),
-    groupWaitMs: durationOr(route.groupWait, above.groupWaitMs),
-    groupIntervalMs: durationOr(route.groupInterval, above.groupIntervalMs),
-    repeatIntervalMs: durationOr(route.repeatInterval, above.repeatIntervalMs),
+    receiver: route.receiver ?? inherited.receiver,
+    groupBy: resolveGroupBy(route.groupBy, inherited.groupBy),
+    groupWaitMs: parseDurationOr(route.groupWait, inherited.groupWaitMs),
+    groupIntervalMs: parseDurationOr(route.groupInterval, inherited.groupIntervalMs),
+    repeatIntervalMs: parseDurationOr(route.repeatInterval, inherited.repeatIntervalMs),
   };
-  const key = `${aboveKey}${formatMatchers(route.matchers)}`;
+  const key = `${parentKey}${formatMatchers(route.matchers)}`;
   return {
     ...settings,
     id,
     key,
     matchers: route.matchers,
     matching: compileMatchers(route.matchers),
-    continues: route.continue,
+    canContinue: route.continue,
     muteTimeIntervals: route.muteTimeIntervals,
     activeTimeIntervals: route.activeTimeIntervals,
     routes: route.routes.map((child, index) => compileRoute(child, settings, `${id}/${index}`, `${key}/`)),
@@ -82,9 +82,9 @@ export const findRoutes = (route: CompiledRoute, labels: Labels): CompiledRoute[
   if (!route.matching.matches(labels)) return [];
   const finalRoutes: CompiledRoute[] = [];
   for (const child of route.routes) {
-    const reached = findRoutes(child, labels);
-    finalRoutes.push(...reached);
-    if (reached.length > 0 && !child.continues) break;
+    const reachedRoutes = findRoutes(child, labels);
+    finalRoutes.push(...reachedRoutes);
+    if (reachedRoutes.length > 0 && !child.canContinue) break;
   }
   return finalRoutes.length > 0 ? finalRoutes : [route];
 };
@@ -108,32 +108,34 @@ export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[]
     outcome,
     reason,
   });
-  const unmet = route.matching.findUnmatched(labels);
-  if (unmet !== undefined) {
-    const has = Object.hasOwn(labels, unmet.name) ? `is ${JSON.stringify(labels[unmet.name])}` : 'is not set';
-    return [step('not matched', `${formatMatchers([unmet])} does not hold: the label ${has}`)];
+  const unmatched = route.matching.findUnmatched(labels);
+  if (unmatched !== undefined) {
+    const labelText = Object.hasOwn(labels, unmatched.name)
+      ? `is ${JSON.stringify(labels[unmatched.name])}`
+      : 'is not set';
+    return [step('not matched', `${formatMatchers([unmatched])} does not hold: the label ${labelText}`)];
   }
   const childSteps: RouteStep[] = [];
-  let reached: CompiledRoute | undefined;
+  let reachedChild: CompiledRoute | undefined;
   let isStopped = false;
   for (const child of route.routes) {
     if (isStopped) {
-      const reason = `the sibling route ${reached?.id} matched and does not continue`;
-      childSteps.push({ ...routeStepFields(child), outcome: 'not tried', reason });
+      const reason = `the sibling route ${reachedChild?.id} matched and does not continue`;
+      childSteps.push({ ...toRouteStepFields(child), outcome: 'not tried', reason });
       continue;
     }
     childSteps.push(...explainRoutes(child, labels));
     if (findRoutes(child, labels).length === 0) continue;
-    reached = child;
-    isStopped = !child.continues;
+    reachedChild = child;
+    isStopped = !child.canContinue;
   }
-  if (reached !== undefined)
+  if (reachedChild !== undefined)
     return [step('passed on', 'its matchers match, and so do those of a child route'), ...childSteps];
   const reason = route.matchers.length === 0 ? 'it matches every alert' : 'its matchers match';
   return [step('reached', route.routes.length === 0 ? reason : `${reason}, and no child route matches`), ...childSteps];
 };
 
-const routeStepFields = ({ id, receiver, matchers }: CompiledRoute) => ({
+const toRouteStepFields = ({ id, receiver, matchers }: CompiledRoute) => ({
   id,
   receiver,
   matchers: formatMatchers(matchers),
@@ -148,7 +150,7 @@ export const selectGroupLabels = ({ groupBy }: Pick<CompiledRoute, 'groupBy'>, l
 };
 
 /** Returns labels in Alertmanager's format. */
-export const labelsText = (labels: Labels): string =>
+export const formatLabels = (labels: Labels): string =>
   `{${Object.keys(labels)
     .sort()
     .map((name) => `${name}=${JSON.stringify(labels[name])}`)
@@ -159,4 +161,4 @@ export const labelsText = (labels: Labels): string =>
  * of the document.
  */
 export const createGroupKey = ({ key }: Pick<CompiledRoute, 'key'>, groupLabels: Labels): string =>
-  `${key}:${labelsText(groupLabels)}`;
+  `${key}:${formatLabels(groupLabels)}`;

@@ -4,7 +4,7 @@ import {
   formatExponent,
   formatFloat,
   formatValue,
-  goTypeName,
+  getGoTypeName,
   toNumber,
   trimTrailingZeros,
   type Value,
@@ -32,14 +32,14 @@ export const formatSignificant = (value: number, digits: number): string => {
   const [rounded = '', power = '+0'] = value.toExponential(precision - 1).split('e');
   const exponent = Number(power);
   if (exponent < -4 || exponent >= precision) {
-    const short = rounded.includes('.') ? trimTrailingZeros(rounded) : rounded;
-    return `${short}e${formatExponent(power)}`;
+    const trimmed = rounded.includes('.') ? trimTrailingZeros(rounded) : rounded;
+    return `${trimmed}e${formatExponent(power)}`;
   }
   const fixed = value.toFixed(Math.min(Math.max(precision - 1 - exponent, 0), 100));
   return fixed.includes('.') ? trimTrailingZeros(fixed) : fixed;
 };
 
-const ofFloat = (value: number, { verb, precision }: Verb): string | undefined => {
+const formatFloatByVerb = (value: number, { verb, precision }: Verb): string | undefined => {
   if (!'eEfFgGv'.includes(verb)) return undefined;
   if (!Number.isFinite(value)) return formatFloat(value);
   const kind = verb.toLowerCase();
@@ -59,14 +59,14 @@ const ofFloat = (value: number, { verb, precision }: Verb): string | undefined =
  * rounds half to even.
  */
 const formatFixed = (value: number, precision: number): string => {
-  const places = Math.min(precision, 60);
+  const decimals = Math.min(precision, 60);
   if (Math.abs(value) < 1e21) {
-    const text = value.toFixed(places);
+    const text = value.toFixed(decimals);
     const exact = value.toFixed(100);
-    const cut = exact.slice(0, exact.indexOf('.') + (places === 0 ? 0 : places + 1));
+    const truncated = exact.slice(0, exact.indexOf('.') + (decimals === 0 ? 0 : decimals + 1));
     // Go rounds half to even, `toFixed` half away from zero.
-    const isHalf = /^5?0*$/.test(exact.slice(exact.indexOf('.') + 1 + places)) && text !== cut;
-    return isHalf && /[02468]$/.test(cut) ? cut : text;
+    const isHalf = /^5?0*$/.test(exact.slice(exact.indexOf('.') + 1 + decimals)) && text !== truncated;
+    return isHalf && /[02468]$/.test(truncated) ? truncated : text;
   }
   return BigInt(value).toString() + (precision > 0 ? `.${'0'.repeat(precision)}` : '');
 };
@@ -82,10 +82,10 @@ const formatInteger = (value: bigint, { verb }: Verb): string | undefined => {
 };
 
 const formatString = (value: string, { verb, precision }: Verb): string | undefined => {
-  const cut = precision === undefined ? value : [...value].slice(0, precision).join('');
-  if (verb === 's' || verb === 'v') return cut;
-  if (verb === 'q') return JSON.stringify(cut);
-  const bytes = Buffer.from(cut, 'utf8').toString('hex');
+  const truncated = precision === undefined ? value : [...value].slice(0, precision).join('');
+  if (verb === 's' || verb === 'v') return truncated;
+  if (verb === 'q') return JSON.stringify(truncated);
+  const bytes = Buffer.from(truncated, 'utf8').toString('hex');
   return verb === 'x' ? bytes : verb === 'X' ? bytes.toUpperCase() : undefined;
 };
 
@@ -93,7 +93,7 @@ const formatString = (value: string, { verb, precision }: Verb): string | undefi
 const formatByVerb = (value: Value, verb: Verb): string | undefined => {
   switch (typeof value) {
     case 'number':
-      return ofFloat(value, verb);
+      return formatFloatByVerb(value, verb);
     case 'bigint':
       return formatInteger(value, verb);
     case 'string':
@@ -106,10 +106,10 @@ const formatByVerb = (value: Value, verb: Verb): string | undefined => {
 };
 
 /** Formats a value. Go formats a missing value as `%!f(<nil>)`, but here an alert without a value is valid. */
-const shown = (value: Value, verb: Verb): string => {
-  if (verb.verb === 'T') return goTypeName(value);
+const formatArgument = (value: Value, verb: Verb): string => {
+  if (verb.verb === 'T') return getGoTypeName(value);
   if (value === null) return formatValue(value);
-  return formatByVerb(value, verb) ?? `%!${verb.verb}(${goTypeName(value)}=${formatValue(value)})`;
+  return formatByVerb(value, verb) ?? `%!${verb.verb}(${getGoTypeName(value)}=${formatValue(value)})`;
 };
 
 const pad = (text: string, value: Value, { flags, width, verb }: Verb): string => {
@@ -118,13 +118,13 @@ const pad = (text: string, value: Value, { flags, width, verb }: Verb): string =
   // Go shows the sign of a positive infinity only with the flag, and in %v.
   const signed = plus + (isNumber && verb !== 'v' && text === '+Inf' && !flags.includes('+') ? '+Inf' : text);
   const spaced = isNumber && flags.includes(' ') && !/^[+-]/.test(signed) ? ` ${signed}` : signed;
-  const missing = Math.max(0, width - [...spaced].length);
-  if (flags.includes('-')) return spaced + ' '.repeat(missing);
+  const missingWidth = Math.max(0, width - [...spaced].length);
+  if (flags.includes('-')) return spaced + ' '.repeat(missingWidth);
   if (flags.includes('0') && isNumber && isFiniteNumber(value)) {
     const sign = /^[+ -]/.exec(spaced)?.[0] ?? '';
-    return sign + '0'.repeat(missing) + spaced.slice(sign.length);
+    return sign + '0'.repeat(missingWidth) + spaced.slice(sign.length);
   }
-  return ' '.repeat(missing) + spaced;
+  return ' '.repeat(missingWidth) + spaced;
 };
 
 const isFiniteNumber = (value: Value): boolean => Number.isFinite(toNumber(value));
@@ -133,25 +133,25 @@ const verbs = /%([-+ 0#]*)(\d*)(?:\.(\d*))?([^\d.]?)/gsu;
 
 /** Formats values like Go's `Printf`, including its errors, such as `%!d(float64=1)`. */
 export const printf = (format: string, values: readonly Value[]): string => {
-  let at = 0;
+  let argumentIndex = 0;
   const text = format.replace(verbs, (_, flags: string, width: string, precision: string | undefined, verb: string) => {
     if (verb === '%') return '%';
     if (verb === '') return '%!(NOVERB)';
     if (Number(width) > maxWidth || Number(precision ?? 0) > maxWidth)
       throw new TemplateError(`a number in a format exceeds the maximum width of ${maxWidth}`);
-    if (at >= values.length) return `%!${verb}(MISSING)`;
-    const value = values[at++] as Value;
-    const parts = {
+    if (argumentIndex >= values.length) return `%!${verb}(MISSING)`;
+    const value = values[argumentIndex++] as Value;
+    const spec = {
       flags,
       width: Number(width),
       verb,
       precision: precision === undefined ? undefined : Number(precision),
     };
-    return pad(shown(value, parts), value, parts);
+    return pad(formatArgument(value, spec), value, spec);
   });
-  if (at >= values.length) return text;
+  if (argumentIndex >= values.length) return text;
   const extra = values
-    .slice(at)
-    .map((value) => (value === null ? '<nil>' : `${goTypeName(value)}=${formatValue(value)}`));
+    .slice(argumentIndex)
+    .map((value) => (value === null ? '<nil>' : `${getGoTypeName(value)}=${formatValue(value)}`));
   return `${text}%!(EXTRA ${extra.join(', ')})`;
 };

@@ -14,20 +14,20 @@ import {
   type Value,
 } from './values.ts';
 
-export type TemplateFunction = (given: readonly Value[], nowMs: number) => Value;
+export type TemplateFunction = (args: readonly Value[], nowMs: number) => Value;
 
 /** Creates a function with a fixed number of arguments. */
 const withArity =
-  (count: number, call: (...given: Value[]) => Value): TemplateFunction =>
-  (given) => {
-    if (given.length !== count) throw new TemplateError(`a function expects ${count} values and got ${given.length}`);
-    return call(...given);
+  (count: number, call: (...args: Value[]) => Value): TemplateFunction =>
+  (args) => {
+    if (args.length !== count) throw new TemplateError(`a function expects ${count} values and got ${args.length}`);
+    return call(...args);
   };
 const withText = (call: (text: string) => Value): TemplateFunction =>
-  withArity(1, (given) => call(requireString(given as Value)));
+  withArity(1, (args) => call(requireString(args as Value)));
 /** Creates a function with one numeric argument. For a missing value, it returns a missing value. */
 const withNumber = (call: (figure: number) => Value): TemplateFunction =>
-  withArity(1, (given = null) => (given === null ? null : call(toNumber(given))));
+  withArity(1, (value = null) => (value === null ? null : call(toNumber(value))));
 
 type Numeric = number | bigint;
 const isNumeric = (value: Value): value is Numeric => typeof value === 'number' || typeof value === 'bigint';
@@ -49,14 +49,14 @@ const compareValues = (left: Value, right: Value): number | undefined => {
 };
 const createComparison = (holds: (order: number) => boolean): TemplateFunction =>
   withArity(2, (left, right) => {
-    const found = compareValues(left as Value, right as Value);
-    return found !== undefined && holds(found);
+    const order = compareValues(left as Value, right as Value);
+    return order !== undefined && holds(order);
   });
 
 const getElement = (items: readonly Value[], place: number): Value => {
-  const found = items[place];
-  if (found === undefined) throw new TemplateError(`index ${place} does not exist`);
-  return found;
+  const element = items[place];
+  if (element === undefined) throw new TemplateError(`index ${place} does not exist`);
+  return element;
 };
 
 /** Returns a label of a sample; empty if absent. */
@@ -66,8 +66,8 @@ const getLabel = (name: string, sample: Value): string => {
 };
 
 const sortByLabel = (name: string, vector: Value): Value =>
-  requireSamples(vector).toSorted((one, other) => {
-    const [left, right] = [getLabel(name, one), getLabel(name, other)];
+  requireSamples(vector).toSorted((leftSample, rightSample) => {
+    const [left, right] = [getLabel(name, leftSample), getLabel(name, rightSample)];
     return left === right ? 0 : left < right ? -1 : 1;
   });
 
@@ -78,7 +78,7 @@ const getFirst = (vector: Value): Value => {
   return first;
 };
 
-const index: TemplateFunction = ([from = null, ...keys]) => {
+const getIndexed: TemplateFunction = ([from = null, ...keys]) => {
   let value: Value = from;
   for (const key of keys) {
     if (value instanceof Map) value = (value.get(requireString(key)) as Value | undefined) ?? '';
@@ -92,7 +92,7 @@ const index: TemplateFunction = ([from = null, ...keys]) => {
   return value;
 };
 
-const slice: TemplateFunction = ([from = null, begin = 0n, end]) => {
+const sliceText: TemplateFunction = ([from = null, begin = 0n, end]) => {
   const bytes = Buffer.from(requireString(from), 'utf8');
   const [first, last] = [requireInteger(begin), end === undefined ? bytes.length : requireInteger(end)];
   if (first < 0 || last < first || last > bytes.length) throw new TemplateError('slice is out of bounds');
@@ -100,11 +100,11 @@ const slice: TemplateFunction = ([from = null, begin = 0n, end]) => {
 };
 
 /** Concatenates values as in Go: with a space between two values if neither is a string. */
-const print: TemplateFunction = (given) =>
-  given
+const concatenate: TemplateFunction = (args) =>
+  args
     .map((value, at) => {
-      const before = given[at - 1];
-      const needsSpace = at > 0 && typeof value !== 'string' && typeof before !== 'string';
+      const previous = args[at - 1];
+      const needsSpace = at > 0 && typeof value !== 'string' && typeof previous !== 'string';
       return (needsSpace ? ' ' : '') + formatValue(value);
     })
     .join('');
@@ -117,14 +117,16 @@ const entities: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '\0': '\uFFFD',
 };
-const html = (text: string): string => text.replace(/["'&<>\0]/g, (character) => entities[character] ?? '');
+const escapeHtml = (text: string): string => text.replace(/["'&<>\0]/g, (character) => entities[character] ?? '');
 
-const unicode = (character: string): string =>
+const escapeUnicode = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-const js = (text: string): string =>
-  text.replace(/[\\'"<>&=\p{Cc}]/gu, (character) => (/[\\'"]/.test(character) ? `\\${character}` : unicode(character)));
+const escapeJs = (text: string): string =>
+  text.replace(/[\\'"<>&=\p{Cc}]/gu, (character) =>
+    /[\\'"]/.test(character) ? `\\${character}` : escapeUnicode(character),
+  );
 
-const urlquery = (text: string): string =>
+const escapeUrlQuery = (text: string): string =>
   encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
@@ -132,7 +134,7 @@ const urlquery = (text: string): string =>
 /** Maximum number of instructions of a compiled expression, which determines its cost. */
 const maxInstructions = 1_000;
 
-const pattern = (text: string): RE2JS => {
+const compilePattern = (text: string): RE2JS => {
   try {
     const compiled = RE2JS.compile(text);
     if (compiled.programSize() > maxInstructions) throw new Error('too large, repeat less');
@@ -144,12 +146,12 @@ const pattern = (text: string): RE2JS => {
 
 /** Go's replacements reference groups as `$1` or `${name}`; an unknown group is empty. */
 const replaceAll = (expression: string, replacement: string, text: string): string => {
-  const matcher = pattern(expression).matcher(text);
+  const matcher = compilePattern(expression).matcher(text);
   let [result, from] = ['', 0];
   while (matcher.find()) {
     result += text.slice(from, matcher.start());
-    result += replacement.replace(/\$(?:\$|(\w+)|\{(\w+)\})/g, (_, plain?: string, braced?: string) => {
-      const name = plain ?? braced;
+    result += replacement.replace(/\$(?:\$|(\w+)|\{(\w+)\})/g, (_, nameText?: string, bracedName?: string) => {
+      const name = nameText ?? bracedName;
       if (name === undefined) return '$';
       try {
         return matcher.group(/^\d+$/.test(name) ? Number(name) : name) ?? '';
@@ -195,36 +197,37 @@ const parseDuration = (text: string): number => {
   return sign === '-' ? -seconds : seconds;
 };
 
-const link = (tab: number) => (expression: string) => `/graph?g0.expr=${urlquery(expression)}&g0.tab=${tab}`;
+const createLink = (tab: number) => (expression: string) =>
+  `/graph?g0.expr=${escapeUrlQuery(expression)}&g0.tab=${tab}`;
 
 const noAddress: TemplateFunction = withArity(0, () => '');
 
 /** Functions by name. `and` and `or` are part of the evaluator, which short-circuits them. */
 export const functions: Readonly<Record<string, TemplateFunction>> = {
-  not: withArity(1, (given) => !isTrue(given as Value)),
-  len: withArity(1, (given) => {
-    if (typeof given === 'string') return BigInt(Buffer.byteLength(given));
-    if (given instanceof Map) return BigInt(given.size);
-    if (Array.isArray(given)) return BigInt(given.length);
-    throw new TemplateError(`${formatValue(given as Value)} has no length`);
+  not: withArity(1, (args) => !isTrue(args as Value)),
+  len: withArity(1, (args) => {
+    if (typeof args === 'string') return BigInt(Buffer.byteLength(args));
+    if (args instanceof Map) return BigInt(args.size);
+    if (Array.isArray(args)) return BigInt(args.length);
+    throw new TemplateError(`${formatValue(args as Value)} has no length`);
   }),
-  index,
-  slice,
-  print,
+  index: getIndexed,
+  slice: sliceText,
+  print: concatenate,
   printf: ([format = '', ...given]) => printf(requireString(format), given),
-  println: (given) => `${given.map(formatValue).join(' ')}\n`,
-  html: (given) => html(formatValue(print(given, 0))),
-  js: (given) => js(formatValue(print(given, 0))),
-  urlquery: (given) => urlquery(formatValue(print(given, 0))),
+  println: (args) => `${args.map(formatValue).join(' ')}\n`,
+  html: (args) => escapeHtml(formatValue(concatenate(args, 0))),
+  js: (args) => escapeJs(formatValue(concatenate(args, 0))),
+  urlquery: (args) => escapeUrlQuery(formatValue(concatenate(args, 0))),
   eq: ([left = null, ...others]) => {
     if (others.length === 0) throw new TemplateError('eq expects two values');
     return others.some((each) => compareValues(left, each) === 0);
   },
   ne: withArity(2, (left, right) => compareValues(left as Value, right as Value) !== 0),
-  lt: createComparison((found) => found < 0),
-  le: createComparison((found) => found <= 0),
-  gt: createComparison((found) => found > 0),
-  ge: createComparison((found) => found >= 0),
+  lt: createComparison((order) => order < 0),
+  le: createComparison((order) => order <= 0),
+  gt: createComparison((order) => order > 0),
+  ge: createComparison((order) => order >= 0),
   humanize: withNumber(humanize),
   humanize1024: withNumber(humanize1024),
   humanizeDuration: withNumber(humanizeDuration),
@@ -236,15 +239,15 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   toLower: withText((text) => text.toLowerCase()),
   title: withText((text) => text.replace(/(?<![\p{L}\p{N}_'])\p{Ll}/gu, (character) => character.toUpperCase())),
   match: withArity(2, (expression, text) =>
-    pattern(requireString(expression as Value))
+    compilePattern(requireString(expression as Value))
       .matcher(requireString(text as Value))
       .find(),
   ),
   reReplaceAll: withArity(3, (expression, replacement, text) =>
     replaceAll(requireString(expression as Value), requireString(replacement as Value), requireString(text as Value)),
   ),
-  graphLink: withText(link(0)),
-  tableLink: withText(link(1)),
+  graphLink: withText(createLink(0)),
+  tableLink: withText(createLink(1)),
   safeHtml: withText((text) => text),
   stripPort: withText(stripPort),
   stripDomain: withText(stripDomain),
@@ -254,7 +257,7 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   label: withArity(2, (name, sample) => getLabel(requireString(name as Value), sample as Value)),
   strvalue: withArity(1, (sample) => getLabel('__value__', sample as Value)),
   sortByLabel: withArity(2, (name, vector) => sortByLabel(requireString(name as Value), vector as Value)),
-  args: (given) => new Map(given.map((value, at) => [`arg${at}`, value])),
+  args: (args) => new Map(args.map((value, at) => [`arg${at}`, value])),
   // The server's addresses are unknown during rule evaluation, so these are empty.
   pathPrefix: noAddress,
   externalURL: noAddress,

@@ -24,18 +24,18 @@ export interface Token {
 const blankPattern = /[ \t\r\n]/;
 /** Removes leading blanks. Go does not trim other whitespace. */
 const trimBlankStart = (text: string): string => {
-  let from = 0;
-  while (blankPattern.test(text[from] ?? '')) from++;
-  return text.slice(from);
+  let start = 0;
+  while (blankPattern.test(text[start] ?? '')) start++;
+  return text.slice(start);
 };
 const trimBlankEnd = (text: string): string => {
-  let to = text.length;
-  while (blankPattern.test(text[to - 1] ?? '')) to--;
-  return text.slice(0, to);
+  let end = text.length;
+  while (blankPattern.test(text[end - 1] ?? '')) end--;
+  return text.slice(0, end);
 };
 const namePattern = /[\p{L}\p{Nd}_]/u;
 const signs = [':=', '=', '|', '(', ')', ',', '.'];
-const number = /[+-]?(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)/y;
+const numberPattern = /[+-]?(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)/y;
 const escapes: Readonly<Record<string, string>> = {
   a: '\x07',
   b: '\b',
@@ -54,7 +54,7 @@ class Lexer {
   readonly #tokens: Token[] = [];
   #position = 0;
   /** Whether the previous action trims the following blanks. */
-  #trimsNextText = false;
+  #shouldTrimNextText = false;
 
   constructor(source: string) {
     this.#source = source;
@@ -66,9 +66,9 @@ class Lexer {
       const textEnd = open < 0 ? this.#source.length : open;
       const trimsBefore =
         open >= 0 && this.#source[open + 2] === '-' && blankPattern.test(this.#source[open + 3] ?? '');
-      this.#text(this.#source.slice(this.#position, textEnd), trimsBefore);
+      this.#pushText(this.#source.slice(this.#position, textEnd), trimsBefore);
       this.#position = open < 0 ? textEnd : open + (trimsBefore ? 3 : 2);
-      if (open >= 0 && !this.#comment()) this.#action();
+      if (open >= 0 && !this.#readComment()) this.#readAction();
     }
     this.#push('end');
     return this.#tokens;
@@ -78,30 +78,30 @@ class Lexer {
     this.#tokens.push({ kind, text });
   }
 
-  #text(text: string, trimsEnd: boolean): void {
-    const startTrimmed = this.#trimsNextText ? trimBlankStart(text) : text;
-    this.#trimsNextText = false;
+  #pushText(text: string, trimsEnd: boolean): void {
+    const startTrimmed = this.#shouldTrimNextText ? trimBlankStart(text) : text;
+    this.#shouldTrimNextText = false;
     const trimmed = trimsEnd ? trimBlankEnd(startTrimmed) : startTrimmed;
     if (trimmed !== '') this.#push('text', trimmed);
   }
 
-  #comment(): boolean {
-    let from = this.#position;
-    while (blankPattern.test(this.#source[from] ?? '')) from++;
-    if (!this.#source.startsWith('/*', from)) return false;
-    const end = this.#source.indexOf('*/', from + 2);
+  #readComment(): boolean {
+    let start = this.#position;
+    while (blankPattern.test(this.#source[start] ?? '')) start++;
+    if (!this.#source.startsWith('/*', start)) return false;
+    const end = this.#source.indexOf('*/', start + 2);
     if (end < 0) throw new TemplateError('a comment is not closed');
     this.#position = end + 2;
-    if (!this.#close()) throw new TemplateError('a comment must be alone between {{ and }}');
+    if (!this.#readClose()) throw new TemplateError('a comment must be alone between {{ and }}');
     this.#tokens.pop();
     return true;
   }
 
   /** Consumes the end of an action at the current position. */
-  #close(): boolean {
+  #readClose(): boolean {
     const rest = this.#source;
     if (blankPattern.test(rest[this.#position] ?? '') && rest.startsWith('-}}', this.#position + 1)) {
-      this.#trimsNextText = true;
+      this.#shouldTrimNextText = true;
       this.#position += 4;
     } else if (rest.startsWith('}}', this.#position)) this.#position += 2;
     else return false;
@@ -109,9 +109,9 @@ class Lexer {
     return true;
   }
 
-  #action(): void {
+  #readAction(): void {
     this.#push('open');
-    while (!this.#close()) {
+    while (!this.#readClose()) {
       if (this.#position >= this.#source.length) throw new TemplateError('{{ has no }}');
       this.#readToken();
     }
@@ -119,45 +119,45 @@ class Lexer {
 
   #readToken(): void {
     const first = this.#source[this.#position] ?? '';
-    if (blankPattern.test(first)) this.#space();
+    if (blankPattern.test(first)) this.#readSpace();
     else if (first === '"') this.#readQuotedString();
-    else if (first === '`') this.#raw();
-    else if (!this.#number()) this.#nameOrSign(first);
+    else if (first === '`') this.#readRawString();
+    else if (!this.#readNumber()) this.#readNameOrSign(first);
   }
 
-  #nameOrSign(first: string): void {
+  #readNameOrSign(first: string): void {
     if (first === '$') this.#readName('variable', first);
     else if (first === '.' && namePattern.test(this.#source[this.#position + 1] ?? '')) this.#readName('field', first);
     else if (namePattern.test(first)) this.#readName('word', '');
-    else this.#sign(first);
+    else this.#readSign(first);
   }
 
-  #sign(first: string): void {
+  #readSign(first: string): void {
     const sign = signs.find((each) => this.#source.startsWith(each, this.#position));
     if (sign === undefined) throw new TemplateError(`${JSON.stringify(first)} is unexpected`);
     this.#position += sign.length;
     this.#push('sign', sign);
   }
 
-  #space(): void {
-    const from = this.#position;
+  #readSpace(): void {
+    const start = this.#position;
     while (blankPattern.test(this.#source[this.#position] ?? '')) {
-      if (this.#position > from && this.#source.startsWith('-}}', this.#position + 1)) break;
+      if (this.#position > start && this.#source.startsWith('-}}', this.#position + 1)) break;
       this.#position++;
     }
     this.#push('space');
   }
 
   #readName(kind: 'variable' | 'field' | 'word', prefix: string): void {
-    const from = this.#position + prefix.length;
-    this.#position = from;
+    const start = this.#position + prefix.length;
+    this.#position = start;
     while (namePattern.test(this.#source[this.#position] ?? '')) this.#position++;
-    this.#push(kind, (kind === 'variable' ? prefix : '') + this.#source.slice(from, this.#position));
+    this.#push(kind, (kind === 'variable' ? prefix : '') + this.#source.slice(start, this.#position));
   }
 
-  #number(): boolean {
-    number.lastIndex = this.#position;
-    const text = number.exec(this.#source)?.[0];
+  #readNumber(): boolean {
+    numberPattern.lastIndex = this.#position;
+    const text = numberPattern.exec(this.#source)?.[0];
     if (text === undefined) return false;
     this.#position += text.length;
     if (namePattern.test(this.#source[this.#position] ?? '')) throw new TemplateError(`${text} is not a number`);
@@ -165,7 +165,7 @@ class Lexer {
     return true;
   }
 
-  #raw(): void {
+  #readRawString(): void {
     const end = this.#source.indexOf('`', this.#position + 1);
     if (end < 0) throw new TemplateError('a string in ` is not closed');
     this.#push('string', this.#source.slice(this.#position + 1, end));
@@ -177,25 +177,25 @@ class Lexer {
     for (this.#position++; this.#source[this.#position] !== '"'; this.#position++) {
       const character = this.#source[this.#position];
       if (character === undefined || character === '\n') throw new TemplateError('a string in " is not closed');
-      text += character === '\\' ? this.#escaped() : character;
+      text += character === '\\' ? this.#readEscape() : character;
     }
     this.#position++;
     this.#push('string', text);
   }
 
-  #escaped(): string {
+  #readEscape(): string {
     const kind = this.#source[++this.#position] ?? '';
-    const simple = Object.hasOwn(escapes, kind) ? escapes[kind] : undefined;
-    if (simple !== undefined) return simple;
+    const simpleEscape = Object.hasOwn(escapes, kind) ? escapes[kind] : undefined;
+    if (simpleEscape !== undefined) return simpleEscape;
     const digits = { x: 2, u: 4, U: 8 }[kind];
     const code = digits === undefined ? '' : this.#source.slice(this.#position + 1, this.#position + 1 + digits);
-    const point = Number.parseInt(code, 16);
-    if (digits === undefined || !/^[0-9a-fA-F]+$/.test(code) || code.length < digits || point > 0x10_ff_ff)
+    const codePoint = Number.parseInt(code, 16);
+    if (digits === undefined || !/^[0-9a-fA-F]+$/.test(code) || code.length < digits || codePoint > 0x10_ff_ff)
       throw new TemplateError(`\\${kind} is not a valid escape in a string`);
     this.#position += digits;
-    return String.fromCodePoint(point);
+    return String.fromCodePoint(codePoint);
   }
 }
 
 /** Splits a template into tokens. Throws `TemplateError` for an invalid template. */
-export const lex = (source: string): readonly Token[] => new Lexer(source).run();
+export const tokenize = (source: string): readonly Token[] => new Lexer(source).run();

@@ -1,18 +1,18 @@
 /** Syntax tree of a Go template. */
 import { TemplateError } from './errors.ts';
-import { lex, type Token } from './lex.ts';
+import { type Token, tokenize } from './lex.ts';
 
 export type Operand =
   | { readonly kind: 'dot' | 'nil' }
   | { readonly kind: 'constant'; readonly value: string | number | bigint | boolean }
   | { readonly kind: 'variable' | 'function'; readonly name: string }
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
-  | { readonly kind: 'field'; readonly of: Operand; readonly name: string };
+  | { readonly kind: 'field'; readonly object: Operand; readonly name: string };
 
 export interface Pipeline {
   readonly names: readonly string[];
   /** Whether it assigns to an existing variable. */
-  readonly assigns: boolean;
+  readonly isAssignment: boolean;
   readonly commands: readonly (readonly Operand[])[];
 }
 
@@ -38,13 +38,13 @@ class Parser {
   #rangeDepth = 0;
   #variables: string[] = ['$', '$labels', '$externalLabels', '$externalURL', '$value', '$threshold'];
 
-  constructor(tokens: readonly Token[], known: (name: string) => boolean) {
+  constructor(tokens: readonly Token[], isKnownFunction: (name: string) => boolean) {
     this.#tokens = tokens;
-    this.#isKnownFunction = known;
+    this.#isKnownFunction = isKnownFunction;
   }
 
   run(): readonly Node[] {
-    const { nodes, ended: endKeyword } = this.#parseNodes();
+    const { nodes, endKeyword } = this.#parseNodes();
     if (endKeyword !== '') throw new TemplateError(`{{ ${endKeyword} }} has no opening action`);
     return nodes;
   }
@@ -53,7 +53,7 @@ class Parser {
     return this.#tokens[this.#position] ?? { kind: 'end', text: '' };
   }
 
-  #next(): Token {
+  #takeToken(): Token {
     const token = this.#token;
     this.#position++;
     return token;
@@ -75,11 +75,11 @@ class Parser {
   }
 
   /** Parses nodes up to and including the keyword `end` or `else`, or up to the end of the template. */
-  #parseNodes(): { readonly nodes: readonly Node[]; readonly ended: string } {
+  #parseNodes(): { readonly nodes: readonly Node[]; readonly endKeyword: string } {
     const nodes: Node[] = [];
     for (;;) {
-      const { kind, text } = this.#next();
-      if (kind === 'end') return { nodes, ended: '' };
+      const { kind, text } = this.#takeToken();
+      if (kind === 'end') return { nodes, endKeyword: '' };
       if (kind === 'text') {
         nodes.push({ kind, text });
         continue;
@@ -88,48 +88,48 @@ class Parser {
       const word = this.#token.kind === 'word' ? this.#token.text : '';
       if (word === 'end' || word === 'else') {
         this.#position++;
-        return { nodes, ended: word };
+        return { nodes, endKeyword: word };
       }
-      nodes.push(this.#parseNested(() => this.#action(word)));
+      nodes.push(this.#parseNested(() => this.#parseAction(word)));
     }
   }
 
-  #action(word: string): Node {
+  #parseAction(word: string): Node {
     switch (word) {
       case 'if':
       case 'with':
       case 'range':
         this.#position++;
-        return this.#control(word);
+        return this.#parseControl(word);
       case 'break':
       case 'continue':
         this.#position++;
         if (this.#rangeDepth === 0) throw new TemplateError(`{{ ${word} }} is outside of range`);
-        this.#close();
+        this.#expectClose();
         return { kind: word };
       case 'define':
       case 'template':
       case 'block':
         throw new TemplateError(`${word} is unknown here`);
       default:
-        return { kind: 'action', pipeline: this.#pipeline('close') };
+        return { kind: 'action', pipeline: this.#parsePipeline('close') };
     }
   }
 
-  #close(): void {
+  #expectClose(): void {
     this.#skipSpace();
-    if (this.#next().kind !== 'close') throw new TemplateError('}} is missing');
+    if (this.#takeToken().kind !== 'close') throw new TemplateError('}} is missing');
   }
 
-  #control(kind: 'if' | 'with' | 'range'): Node {
+  #parseControl(kind: 'if' | 'with' | 'range'): Node {
     const variables = [...this.#variables];
-    const pipeline = this.#pipeline('close', kind === 'range' ? 2 : 1);
+    const pipeline = this.#parsePipeline('close', kind === 'range' ? 2 : 1);
     if (kind === 'range') this.#rangeDepth++;
-    const { nodes: body, ended } = this.#parseNodes();
+    const { nodes: body, endKeyword } = this.#parseNodes();
     if (kind === 'range') this.#rangeDepth--;
-    const otherwise = ended === 'else' ? this.#parseElse() : [];
-    if (ended === '') throw new TemplateError(`{{ ${kind} }} has no {{ end }}`);
-    if (ended === 'end') this.#close();
+    const otherwise = endKeyword === 'else' ? this.#parseElse() : [];
+    if (endKeyword === '') throw new TemplateError(`{{ ${kind} }} has no {{ end }}`);
+    if (endKeyword === 'end') this.#expectClose();
     this.#variables = variables;
     return { kind, pipeline, body, otherwise };
   }
@@ -139,21 +139,21 @@ class Parser {
     const { kind, text } = this.#token;
     if (kind === 'word' && (text === 'if' || text === 'with')) {
       this.#position++;
-      return [this.#parseNested(() => this.#control(text))];
+      return [this.#parseNested(() => this.#parseControl(text))];
     }
-    this.#close();
-    const { nodes, ended } = this.#parseNodes();
-    if (ended !== 'end') throw new TemplateError('{{ else }} has no {{ end }}');
-    this.#close();
+    this.#expectClose();
+    const { nodes, endKeyword } = this.#parseNodes();
+    if (endKeyword !== 'end') throw new TemplateError('{{ else }} has no {{ end }}');
+    this.#expectClose();
     return nodes;
   }
 
   /** Parses up to and including `}}` or the parenthesis. */
-  #pipeline(end: 'close' | ')', maxNames = 1): Pipeline {
-    const { names, assigns } = this.#declaration(maxNames);
+  #parsePipeline(end: 'close' | ')', maxNames = 1): Pipeline {
+    const { names, isAssignment } = this.#parseDeclaration(maxNames);
     const commands: (readonly Operand[])[] = [];
     for (;;) {
-      commands.push(this.#command());
+      commands.push(this.#parseCommand());
       if (this.#isSign('|')) {
         this.#position++;
         continue;
@@ -161,35 +161,35 @@ class Parser {
       this.#expectEnd(end);
       break;
     }
-    if (!assigns) this.#variables.push(...names);
-    return { names, assigns, commands };
+    if (!isAssignment) this.#variables.push(...names);
+    return { names, isAssignment, commands };
   }
 
   #expectEnd(end: 'close' | ')'): void {
-    const { kind, text } = this.#next();
+    const { kind, text } = this.#takeToken();
     if (end === 'close' ? kind === 'close' : kind === 'sign' && text === end) return;
     throw new TemplateError(end === ')' && kind === 'close' ? ') is missing' : `${JSON.stringify(text)} is unexpected`);
   }
 
-  #declaration(maxNames: number): { readonly names: readonly string[]; readonly assigns: boolean } {
-    const from = this.#position;
-    const names = this.#names(maxNames);
+  #parseDeclaration(maxNames: number): { readonly names: readonly string[]; readonly isAssignment: boolean } {
+    const start = this.#position;
+    const names = this.#parseNames(maxNames);
     if (names.length === 0 || !(this.#isSign(':=') || this.#isSign('='))) {
-      this.#position = from;
-      return { names: [], assigns: false };
+      this.#position = start;
+      return { names: [], isAssignment: false };
     }
-    const assigns = this.#next().text === '=';
-    if (assigns) for (const name of names) this.#requireVariable(name);
-    return { names, assigns };
+    const isAssignment = this.#takeToken().text === '=';
+    if (isAssignment) for (const name of names) this.#requireVariable(name);
+    return { names, isAssignment };
   }
 
   /** Parses variables separated by commas; none if a comma is not followed by a variable. */
-  #names(maxNames: number): readonly string[] {
+  #parseNames(maxNames: number): readonly string[] {
     const names: string[] = [];
     for (;;) {
       this.#skipSpace();
       if (this.#token.kind !== 'variable' || names.length === maxNames) return [];
-      names.push(this.#next().text);
+      names.push(this.#takeToken().text);
       this.#skipSpace();
       if (!this.#isSign(',')) return names;
       this.#position++;
@@ -201,34 +201,34 @@ class Parser {
     return name;
   }
 
-  #command(): readonly Operand[] {
+  #parseCommand(): readonly Operand[] {
     const operands: Operand[] = [];
     for (;;) {
       this.#skipSpace();
       if (this.#token.kind === 'close' || this.#isSign('|') || this.#isSign(')')) break;
-      operands.push(this.#parseNested(() => this.#operand()));
-      if (!this.#isBehindOperand()) throw new TemplateError(`${JSON.stringify(this.#token.text)} is unexpected`);
+      operands.push(this.#parseNested(() => this.#parseOperand()));
+      if (!this.#isOperandEnd()) throw new TemplateError(`${JSON.stringify(this.#token.text)} is unexpected`);
     }
     if (operands.length === 0) throw new TemplateError('a value is missing');
     return operands;
   }
 
-  #isBehindOperand(): boolean {
+  #isOperandEnd(): boolean {
     const { kind } = this.#token;
     return kind === 'space' || kind === 'close' || this.#isSign('|') || this.#isSign(')');
   }
 
-  #operand(): Operand {
-    let operand = this.#term();
+  #parseOperand(): Operand {
+    let operand = this.#parseTerm();
     for (let count = 0; this.#token.kind === 'field'; count++) {
       if (count >= maxDepth) throw new TemplateError(`it is nested more than ${maxDepth} levels deep`);
-      operand = { kind: 'field', of: operand, name: this.#next().text };
+      operand = { kind: 'field', object: operand, name: this.#takeToken().text };
     }
     return operand;
   }
 
-  #term(): Operand {
-    const { kind, text } = this.#next();
+  #parseTerm(): Operand {
+    const { kind, text } = this.#takeToken();
     switch (kind) {
       case 'string':
         return { kind: 'constant', value: text };
@@ -242,12 +242,12 @@ class Parser {
       case 'variable':
         return { kind, name: this.#requireVariable(text) };
       case 'field':
-        return { kind, of: { kind: 'dot' }, name: text };
+        return { kind, object: { kind: 'dot' }, name: text };
       case 'word':
         return this.#parseName(text);
       default:
         if (text === '.') return { kind: 'dot' };
-        if (text === '(') return { kind: 'pipeline', pipeline: this.#pipeline(')') };
+        if (text === '(') return { kind: 'pipeline', pipeline: this.#parsePipeline(')') };
         throw new TemplateError(kind === 'end' ? '}} is missing' : `${JSON.stringify(text)} is unexpected`);
     }
   }
@@ -261,5 +261,5 @@ class Parser {
 }
 
 /** Parses a template. Throws `TemplateError` for an invalid template. */
-export const parseTemplate = (source: string, known: (name: string) => boolean): readonly Node[] =>
-  new Parser(lex(source), known).run();
+export const parseTemplate = (source: string, isKnownFunction: (name: string) => boolean): readonly Node[] =>
+  new Parser(tokenize(source), isKnownFunction).run();

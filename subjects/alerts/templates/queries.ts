@@ -3,7 +3,7 @@
  * passed in.
  */
 
-/** An element of an expression's result vector */
+/** An element of the vector that an expression returns. */
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -28,10 +28,10 @@ interface PendingQuery {
 /**
  * Renders templates, runs the queries in them, and renders them again with the results until every query has a result.
  */
-export const renderWithQueries = async <Made>(
-  render: (queried: QueryResultLookup) => Made,
-  queryText: RunTemplateQuery,
-): Promise<Made> => {
+export const renderWithQueries = async <Rendered>(
+  render: (lookup: QueryResultLookup) => Rendered,
+  runQuery: RunTemplateQuery,
+): Promise<Rendered> => {
   const results = new Map<string, TemplateQueryResult>();
   for (;;) {
     const pending = new Map<string, PendingQuery>();
@@ -46,8 +46,8 @@ export const renderWithQueries = async <Made>(
     });
     if (pending.size === 0) return rendered;
     const requests = [...pending].map(
-      async ([key, { expression, atMs }]) => [key, await queryText(expression, atMs)] as const,
+      async ([key, { expression, atMs }]) => [key, await runQuery(expression, atMs)] as const,
     );
-    for (const [key, answer] of await Promise.all(requests)) results.set(key, answer);
+    for (const [key, result] of await Promise.all(requests)) results.set(key, result);
   }
 };

@@ -25,18 +25,18 @@ const limits = { steps: 10_000, length: 65_536, queries: 5 };
  * expressions are slow, because they are compiled for each call.
  */
 const costs = { plain: { steps: 0, characters: 64 }, regex: { steps: 50, characters: 8 } };
-const functionCost = (name: string) => (name === 'match' || name === 'reReplaceAll' ? costs.regex : costs.plain);
+const getFunctionCost = (name: string) => (name === 'match' || name === 'reReplaceAll' ? costs.regex : costs.plain);
 
-const textLength = (value: Value): number => {
+const getTextLength = (value: Value): number => {
   if (typeof value === 'string') return value.length;
-  if (Array.isArray(value)) return value.reduce((sum: number, each: Value) => sum + textLength(each), 0);
+  if (Array.isArray(value)) return value.reduce((sum: number, each: Value) => sum + getTextLength(each), 0);
   if (!(value instanceof Map)) return 0;
   let length = 0;
-  for (const [name, each] of value) length += textLength(name) + textLength(each);
+  for (const [name, each] of value) length += getTextLength(name) + getTextLength(each);
   return length;
 };
 
-/** How the evaluation of a list of nodes ended */
+/** How the evaluation of a list of nodes ended. */
 type Ending = 'end' | 'break' | 'continue';
 
 class TemplateRun {
@@ -51,16 +51,16 @@ class TemplateRun {
   constructor({ labels, value, threshold, nowMs, queried }: TemplateValues) {
     this.#nowMs = nowMs;
     this.#queried = queried;
-    const [named, emptyMap] = [toMap(labels), toMap({})];
+    const [labelMap, emptyMap] = [toMap(labels), toMap({})];
     this.#root = new Struct([
-      ['Labels', named],
+      ['Labels', labelMap],
       ['Value', value],
       ['ExternalLabels', emptyMap],
       ['ExternalURL', ''],
     ]);
     this.#variables = [
       ['$', this.#root],
-      ['$labels', named],
+      ['$labels', labelMap],
       ['$externalLabels', emptyMap],
       ['$externalURL', ''],
       ['$value', value],
@@ -69,7 +69,7 @@ class TemplateRun {
   }
 
   run(nodes: readonly Node[]): string {
-    this.#nodes(nodes, this.#root);
+    this.#runNodes(nodes, this.#root);
     return this.#text;
   }
 
@@ -78,28 +78,28 @@ class TemplateRun {
     if (this.#steps > limits.steps) throw new TemplateError(`it takes more than ${limits.steps} steps`);
   }
 
-  #limitLength<Given extends Value>(value: Given): Given {
+  #limitLength<Limited extends Value>(value: Limited): Limited {
     if (typeof value === 'string' && value.length > limits.length)
       throw new TemplateError(`it produces a text of more than ${limits.length} characters`);
     return value;
   }
 
-  #nodes(nodes: readonly Node[], dot: Value): Ending {
+  #runNodes(nodes: readonly Node[], dot: Value): Ending {
     for (const node of nodes) {
       this.#countSteps();
-      const ending = this.#node(node, dot);
+      const ending = this.#runNode(node, dot);
       if (ending !== 'end') return ending;
     }
     return 'end';
   }
 
-  #node(node: Node, dot: Value): Ending {
+  #runNode(node: Node, dot: Value): Ending {
     switch (node.kind) {
       case 'text':
         this.#text = this.#limitLength(this.#text + node.text);
         return 'end';
       case 'action': {
-        const value = this.#pipeline(node.pipeline, dot);
+        const value = this.#evaluatePipeline(node.pipeline, dot);
         if (node.pipeline.names.length === 0) this.#text = this.#limitLength(this.#text + formatValue(value));
         return 'end';
       }
@@ -107,82 +107,84 @@ class TemplateRun {
       case 'continue':
         return node.kind;
       default:
-        return this.#control(node, dot);
+        return this.#runBlock(node, dot);
     }
   }
 
   /** Evaluates a block. The scope of its variables ends with it. */
-  #control(node: Extract<Node, { pipeline: Pipeline; body: readonly Node[] }>, dot: Value): Ending {
+  #runBlock(node: Extract<Node, { pipeline: Pipeline; body: readonly Node[] }>, dot: Value): Ending {
     const variables = this.#variables.length;
-    const ending = node.kind === 'range' ? this.#range(node, dot) : this.#branch(node, dot);
+    const ending = node.kind === 'range' ? this.#runRange(node, dot) : this.#runBranch(node, dot);
     this.#variables.length = variables;
     return ending;
   }
 
-  #branch({ kind, pipeline, body, otherwise }: Extract<Node, { body: readonly Node[] }>, dot: Value): Ending {
-    const value = this.#pipeline(pipeline, dot);
-    if (!isTrue(value)) return this.#nodes(otherwise, dot);
-    return this.#nodes(body, kind === 'with' ? value : dot);
+  #runBranch({ kind, pipeline, body, otherwise }: Extract<Node, { body: readonly Node[] }>, dot: Value): Ending {
+    const value = this.#evaluatePipeline(pipeline, dot);
+    if (!isTrue(value)) return this.#runNodes(otherwise, dot);
+    return this.#runNodes(body, kind === 'with' ? value : dot);
   }
 
-  #range({ pipeline, body, otherwise }: Extract<Node, { body: readonly Node[] }>, dot: Value): Ending {
-    const { names, assigns } = pipeline;
-    const value = this.#pipeline({ ...pipeline, names: [] }, dot);
+  #runRange({ pipeline, body, otherwise }: Extract<Node, { body: readonly Node[] }>, dot: Value): Ending {
+    const { names, isAssignment } = pipeline;
+    const value = this.#evaluatePipeline({ ...pipeline, names: [] }, dot);
     const entries = toEntries(value);
-    if (entries.length === 0) return this.#nodes(otherwise, dot);
+    if (entries.length === 0) return this.#runNodes(otherwise, dot);
     const variables = this.#variables.length;
     for (const [key, element] of entries) {
       const iterationValues = names.length === 2 ? [key, element] : [element];
-      for (const [at, name] of names.entries()) this.#set(name, iterationValues[at] as Value, assigns);
-      const ending = this.#nodes(body, element);
+      for (const [index, name] of names.entries())
+        this.#setVariable(name, iterationValues[index] as Value, isAssignment);
+      const ending = this.#runNodes(body, element);
       this.#variables.length = variables;
       if (ending === 'break') break;
     }
     return 'end';
   }
 
-  #set(name: string, value: Value, assigns: boolean): void {
-    const known = assigns ? this.#variables.findLast(([each]) => each === name) : undefined;
-    if (known === undefined) this.#variables.push([name, value]);
-    else known[1] = value;
+  #setVariable(name: string, value: Value, assigns: boolean): void {
+    const existing = assigns ? this.#variables.findLast(([variableName]) => variableName === name) : undefined;
+    if (existing === undefined) this.#variables.push([name, value]);
+    else existing[1] = value;
   }
 
-  #pipeline({ names, assigns, commands }: Pipeline, dot: Value): Value {
-    let piped: readonly Value[] = [];
-    for (const command of commands) piped = [this.#limitLength(this.#command(command, piped, dot))];
-    const [value = null] = piped;
-    for (const name of names) this.#set(name, value, assigns);
+  #evaluatePipeline({ names, isAssignment, commands }: Pipeline, dot: Value): Value {
+    let pipedValues: readonly Value[] = [];
+    for (const command of commands) pipedValues = [this.#limitLength(this.#evaluateCommand(command, pipedValues, dot))];
+    const [value = null] = pipedValues;
+    for (const name of names) this.#setVariable(name, value, isAssignment);
     return value;
   }
 
-  #command([first, ...given]: readonly Operand[], piped: readonly Value[], dot: Value): Value {
+  #evaluateCommand([first, ...operands]: readonly Operand[], pipedValues: readonly Value[], dot: Value): Value {
     this.#countSteps();
     if (first === undefined) return null;
-    if (first.kind === 'function') return this.#call(first.name, given, piped, dot);
-    if (given.length > 0 || piped.length > 0)
+    if (first.kind === 'function') return this.#callFunction(first.name, operands, pipedValues, dot);
+    if (operands.length > 0 || pipedValues.length > 0)
       throw new TemplateError('arguments are passed to a value that is not a function');
-    return this.#value(first, dot);
+    return this.#evaluateOperand(first, dot);
   }
 
-  #call(name: string, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
-    if (name === 'and' || name === 'or') return this.#shortCircuit(name === 'or', given, piped, dot);
-    if (name === 'query') return this.#query([...given.map((operand) => this.#value(operand, dot)), ...piped]);
+  #callFunction(name: string, operands: readonly Operand[], pipedValues: readonly Value[], dot: Value): Value {
+    if (name === 'and' || name === 'or') return this.#shortCircuit(name === 'or', operands, pipedValues, dot);
+    if (name === 'query')
+      return this.#runQuery([...operands.map((operand) => this.#evaluateOperand(operand, dot)), ...pipedValues]);
     const call = functions[name];
     if (call === undefined) throw new TemplateError(`the function ${name} is unknown here`);
-    const values = [...given.map((operand) => this.#value(operand, dot)), ...piped];
-    const { steps, characters } = functionCost(name);
+    const values = [...operands.map((operand) => this.#evaluateOperand(operand, dot)), ...pipedValues];
+    const { steps, characters } = getFunctionCost(name);
     this.#countSteps(steps);
-    for (const value of values) this.#countSteps(Math.floor(textLength(value) / characters));
+    for (const value of values) this.#countSteps(Math.floor(getTextLength(value) / characters));
     return call(values, this.#nowMs);
   }
 
-  #query([expression = null, ...others]: readonly Value[]): Value {
+  #runQuery([expression = null, ...others]: readonly Value[]): Value {
     if (others.length > 0) throw new TemplateError('query expects one expression');
     if (++this.#queries > limits.queries) throw new TemplateError(`it runs more than ${limits.queries} queries`);
-    const answer = this.#queried?.(requireString(expression), this.#nowMs);
-    if (answer === undefined) throw new TemplateError('the query has no result yet');
-    if ('error' in answer) throw new TemplateError(`error calling query: ${answer.error}`);
-    return answer.samples.map(
+    const queryResult = this.#queried?.(requireString(expression), this.#nowMs);
+    if (queryResult === undefined) throw new TemplateError('the query has no result yet');
+    if ('error' in queryResult) throw new TemplateError(`error calling query: ${queryResult.error}`);
+    return queryResult.samples.map(
       ({ labels, value }) =>
         new Struct([
           ['Labels', toMap(labels)],
@@ -192,16 +194,21 @@ class TemplateRun {
   }
 
   /** Evaluates `and` or `or`: returns the first value that determines the result, or else the last value. */
-  #shortCircuit(decidingValue: boolean, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
+  #shortCircuit(
+    decidingValue: boolean,
+    operands: readonly Operand[],
+    pipedValues: readonly Value[],
+    dot: Value,
+  ): Value {
     let value: Value = null;
-    for (const operand of given) {
-      value = this.#value(operand, dot);
+    for (const operand of operands) {
+      value = this.#evaluateOperand(operand, dot);
       if (isTrue(value) === decidingValue) return value;
     }
-    return piped[0] ?? value;
+    return pipedValues[0] ?? value;
   }
 
-  #value(operand: Operand, dot: Value): Value {
+  #evaluateOperand(operand: Operand, dot: Value): Value {
     this.#countSteps();
     switch (operand.kind) {
       case 'dot':
@@ -213,25 +220,26 @@ class TemplateRun {
       case 'variable':
         return this.#variables.findLast(([name]) => name === operand.name)?.[1] ?? null;
       case 'function':
-        return this.#call(operand.name, [], [], dot);
+        return this.#callFunction(operand.name, [], [], dot);
       case 'pipeline':
-        return this.#pipeline(operand.pipeline, dot);
+        return this.#evaluatePipeline(operand.pipeline, dot);
       case 'field':
-        return this.#field(this.#value(operand.of, dot), operand.name);
+        return this.#getField(this.#evaluateOperand(operand.object, dot), operand.name);
     }
   }
 
-  #field(value: Value, name: string): Value {
+  #getField(value: Value, name: string): Value {
     if (!(value instanceof Map)) throw new TemplateError(`${formatValue(value)} has no field ${name}`);
-    const found = value.get(name) as Value | undefined;
-    if (found === undefined && value instanceof Struct) throw new TemplateError(`the field .${name} does not exist`);
-    return found === undefined ? '' : found;
+    const fieldValue = value.get(name) as Value | undefined;
+    if (fieldValue === undefined && value instanceof Struct)
+      throw new TemplateError(`the field .${name} does not exist`);
+    return fieldValue === undefined ? '' : fieldValue;
   }
 }
 
 const toEntries = (value: Value): readonly (readonly [Value, Value])[] => {
   if (value instanceof Map) return [...value];
-  if (Array.isArray(value)) return value.map((each: Value, at) => [BigInt(at), each] as const);
+  if (Array.isArray(value)) return value.map((element: Value, index) => [BigInt(index), element] as const);
   if (value === null) return [];
   throw new TemplateError(`${formatValue(value)} is not a list`);
 };

@@ -7,10 +7,10 @@ import { runTemplate, type TemplateValues } from './run.ts';
 const evaluatorFunctions = new Set(['and', 'or', 'query']);
 const isKnownFunction = (name: string): boolean => evaluatorFunctions.has(name) || Object.hasOwn(functions, name);
 
-const parseOrError = (template: string, mayQuery: boolean): readonly Node[] | string => {
+const parseOrError = (template: string, canQuery: boolean): readonly Node[] | string => {
   try {
     return parseTemplate(template, (name) => {
-      if (name === 'query' && !mayQuery) throw new TemplateError('query is available only in annotations');
+      if (name === 'query' && !canQuery) throw new TemplateError('query is available only in annotations');
       return isKnownFunction(name);
     });
   } catch (error) {
@@ -39,7 +39,7 @@ export const renderTemplate = (template: string, values: TemplateValues): string
  * Returns the problem of an invalid template; undefined if it is valid. Errors that depend on values occur only when it
  * is rendered.
  */
-export const templateProblem = (template: string, mayQuery = true): string | undefined => {
-  const nodes = template.includes('{{') ? parseOrError(template, mayQuery) : [];
+export const findTemplateProblem = (template: string, canQuery = true): string | undefined => {
+  const nodes = template.includes('{{') ? parseOrError(template, canQuery) : [];
   return typeof nodes === 'string' ? nodes : undefined;
 };

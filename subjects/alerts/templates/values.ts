@@ -40,7 +40,7 @@ export const formatExponent = (power: string): string => `${power[0]}${power.sli
 export const trimTrailingZeros = (text: string): string => trimTrailing(trimTrailing(text, '0'), '.');
 
 /** Formats a time like Go's `String`. */
-export const timeText = (value: Date): string => {
+export const formatTime = (value: Date): string => {
   const text = value.toISOString();
   const fraction = trimTrailingZeros(text.slice(19, -1));
   return `${text.slice(0, 10)} ${text.slice(11, 19)}${fraction} +0000 UTC`;
@@ -50,14 +50,15 @@ export const timeText = (value: Date): string => {
 export const formatValue = (value: Value): string => {
   if (value === null) return '<no value>';
   if (typeof value === 'number') return formatFloat(value);
-  if (value instanceof Date) return timeText(value);
-  if (value instanceof Map) return `map[${[...value].map(([name, each]) => `${name}:${formatValue(each)}`).join(' ')}]`;
+  if (value instanceof Date) return formatTime(value);
+  if (value instanceof Map)
+    return `map[${[...value].map(([name, element]) => `${name}:${formatValue(element)}`).join(' ')}]`;
   if (isList(value)) return `[${value.map(formatValue).join(' ')}]`;
   return String(value);
 };
 
 /** Returns the Go type name of a value. */
-export const goTypeName = (value: Value): string => {
+export const getGoTypeName = (value: Value): string => {
   if (value === null) return '<nil>';
   if (typeof value === 'string') return 'string';
   if (typeof value === 'number') return 'float64';
@@ -86,7 +87,7 @@ export const requireString = (value: Value): string => {
 
 /** Returns the samples of a `query` result, with `Labels` and `Value`. */
 export const requireSamples = (value: Value): readonly Struct[] => {
-  if (!isList(value) || !value.every((each) => each instanceof Struct))
+  if (!isList(value) || !value.every((element) => element instanceof Struct))
     throw new TemplateError(`${formatValue(value)} is not a vector of a query`);
   return value as readonly Struct[];
 };

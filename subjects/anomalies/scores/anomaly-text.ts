@@ -18,7 +18,7 @@ const directions: Readonly<Record<Sign, Direction>> = {
 };
 
 /** Returns the direction of a sign; noise and stillness have none. */
-export const signDirection = (sign: Sign): Direction => directions[sign];
+export const getSignDirection = (sign: Sign): Direction => directions[sign];
 
 const signTexts: Readonly<Record<Sign, string>> = {
   up: 'higher than expected',
@@ -41,7 +41,7 @@ export const describeAnomaly = ({
   before,
 }: Pick<AnomalyChange, 'sign' | 'value' | 'unit' | 'low' | 'high' | 'before'>): string => {
   const valueText = `${formatShort(value)}${unit === '' ? '' : ` ${unit}`}`;
-  const band = low === null || high === null ? '' : `, normal range ${formatShort(low)} to ${formatShort(high)}`;
-  const expectedText = before === null ? '' : `, expected were ${formatShort(before)}`;
-  return `${signTexts[sign]}: ${valueText}${expectedText}${band}`;
+  const rangeText = low === null || high === null ? '' : `, normal range ${formatShort(low)} to ${formatShort(high)}`;
+  const expectedText = before === null ? '' : `, expected ${formatShort(before)}`;
+  return `${signTexts[sign]}: ${valueText}${expectedText}${rangeText}`;
 };

@@ -1,9 +1,9 @@
 /** Actual and expected values of series by step, which panels draw as lines within bands. */
-import { type Answer, buildSeriesAnswer } from '../../../queries/answer.ts';
+import { buildSeriesResult, type ResultData } from '../../../queries/answer.ts';
 import type { StepRange } from '../../../queries/complete-steps.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
-import { readableSignals } from './detector-status.ts';
+import { listReadableSignals } from './detector-status.ts';
 
 /** Label that identifies the part of a band. */
 export const bandLabel = 'band';
@@ -34,9 +34,9 @@ export const downsample = (points: readonly BandPoint[], stepMs: number): BandPo
 /**
  * Returns four series for each input series: value, expected value, and both bounds. Steps without a score are omitted.
  */
-export const toBandSeries = (all: readonly SeriesBand[], partial: readonly Incompleteness[]): Answer =>
-  buildSeriesAnswer(
-    all.flatMap(({ name, unit, labels, points }) =>
+export const toBandSeries = (bands: readonly SeriesBand[], partial: readonly Incompleteness[]): ResultData =>
+  buildSeriesResult(
+    bands.flatMap(({ name, unit, labels, points }) =>
       bandParts.map((part, index) => ({
         name,
         unit,
@@ -66,9 +66,9 @@ interface Row {
  */
 export const readDetectorBands = async (
   detectorId: string,
-  reading: Reading,
+  reading: TenantReader,
   { fromMs, toMs, stepMs }: StepRange,
-): Promise<Answer> => {
+): Promise<ResultData> => {
   const queryParameters = { detector: detectorId, from: String(fromMs), to: String(toMs) };
   const anomalousSeries = await reading.columns.query<{
     key: string;
@@ -80,7 +80,7 @@ export const readDetectorBands = async (
     WHERE tenant_id = {tenant:String} AND hasAll({readable:Array(String)}, signals) AND detector_id = {detector:String}
       AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC') AND (end_ms = 0 OR end_ms > {from:Int64})
     GROUP BY series ORDER BY max(score) DESC, series LIMIT ${maxSeries + 1}`,
-    { ...queryParameters, readable: readableSignals(reading) },
+    { ...queryParameters, readable: listReadableSignals(reading) },
   );
   const selectedSeries = anomalousSeries.slice(0, maxSeries);
   const rows = await reading.columns.query<Row & Record<string, unknown>>(

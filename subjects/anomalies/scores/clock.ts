@@ -1,9 +1,9 @@
 /**
- * Detects that a season follows local time. The clock of a season is UTC until a daylight saving change; afterwards it
- * is shifted by an hour if that fits the values better. Nothing changes until a series has had an anomaly in the weeks
- * after the change. From then on, values that the likelier clock explains are normal.
+ * Detects that a season follows local time. The clock of a season is UTC until a daylight saving change; then it is
+ * shifted by an hour if that fits the values better. Nothing changes until the series has an anomaly in the weeks
+ * after the change. From then on, values that fit the likelier clock are normal.
  */
-import { deviationNear, seasonalValue, toSeasonPosition } from './season.ts';
+import { getDeviationNear, getSeasonalValue, toSeasonPosition } from './season.ts';
 import { clockSlots, readSlot, type ScorerState, slots } from './state.ts';
 import { daysAfter, findRecentChange } from './summer-time.ts';
 
@@ -21,7 +21,7 @@ const maxEvidence = 1.5 * minSwitchEvidence;
  */
 const minPersistenceMs = 2 * hourMs;
 const minEvidence = { before: -minSwitchEvidence, after: -2 * minSwitchEvidence } as const;
-const [slowPace, fastPace] = [0.01, 0.25];
+const [slowRate, fastRate] = [0.01, 0.25];
 /** Factor by which the deviation of a season exceeds the usual deviation of its hours. */
 const seasonDeviationFactor = 2;
 /** Minimum log-likelihood of a value that does not fit, relative to one that does. */
@@ -31,7 +31,7 @@ const minLogLikelihood = -6;
 const stages = { none: 0, alarm: 1, move: 2 } as const;
 
 /** Converts a time to the clock of the season. */
-export const clockMs = ({ clock }: ScorerState, timeMs: number): number =>
+export const toClockMs = ({ clock }: ScorerState, timeMs: number): number =>
   timeMs + readSlot(clock, clockSlots.ahead) * hourMs;
 
 /** Seasonal value at a time by the other clock, and the usual deviation by each clock. */
@@ -46,28 +46,29 @@ export interface OtherClockPoint {
  * Starts or ends the comparison of clocks, and returns the other clock's view of this point; undefined at other times
  * of the year.
  */
-export const otherClock = (state: ScorerState, timeMs: number): OtherClockPoint | undefined => {
-  const { clock: c, numbers: n } = state;
+export const compareWithOtherClock = (state: ScorerState, timeMs: number): OtherClockPoint | undefined => {
+  const { clock: clockState, numbers: n } = state;
   const stepMs = readSlot(n, slots.stepMs);
   if (stepMs > hourMs || readSlot(n, slots.count) * stepMs < minMs) return undefined;
-  if (Math.floor(timeMs / dayMs) > readSlot(c, clockSlots.day) + daysAfter) c[clockSlots.by] = 0;
+  if (Math.floor(timeMs / dayMs) > readSlot(clockState, clockSlots.day) + daysAfter) clockState[clockSlots.by] = 0;
   const change = findRecentChange(timeMs);
-  const isGoingOn =
-    c[clockSlots.by] !== 0 && (c[clockSlots.stage] === stages.move || readSlot(c, clockSlots.evidence) > 0);
-  if (change !== undefined && change.day !== c[clockSlots.day] && !isGoingOn)
-    c.set(
+  const isComparing =
+    clockState[clockSlots.by] !== 0 &&
+    (clockState[clockSlots.stage] === stages.move || readSlot(clockState, clockSlots.evidence) > 0);
+  if (change !== undefined && change.day !== clockState[clockSlots.day] && !isComparing)
+    clockState.set(
       [change.by, change.day, stages.none, 0, 0, readSlot(n, slots.levels), readSlot(n, slots.levels + 2)],
       clockSlots.by,
     );
-  const by = readSlot(c, clockSlots.by);
+  const by = readSlot(clockState, clockSlots.by);
   if (by === 0) return undefined;
-  const ownMs = clockMs(state, timeMs);
+  const ownMs = toClockMs(state, timeMs);
   const otherMs = ownMs + by * hourMs;
   return {
     ms: otherMs,
-    season: seasonalValue(state, toSeasonPosition(otherMs, stepMs)),
-    deviation: deviationNear(state, otherMs, stepMs),
-    ownDeviation: deviationNear(state, ownMs, stepMs),
+    season: getSeasonalValue(state, toSeasonPosition(otherMs, stepMs)),
+    deviation: getDeviationNear(state, otherMs, stepMs),
+    ownDeviation: getDeviationNear(state, ownMs, stepMs),
   };
 };
 
@@ -82,55 +83,63 @@ interface ClockObservation {
  * Returns whether the other clock is likelier since the series alarmed: values it explains are then normal, and no
  * season is learned.
  */
-export const isOtherClockLikelier = ({ clock: c }: ScorerState): boolean =>
-  readSlot(c, clockSlots.by) !== 0 &&
-  readSlot(c, clockSlots.stage) !== stages.none &&
-  readSlot(c, clockSlots.evidence) > 0;
+export const isOtherClockLikelier = ({ clock: clockState }: ScorerState): boolean =>
+  readSlot(clockState, clockSlots.by) !== 0 &&
+  readSlot(clockState, clockSlots.stage) !== stages.none &&
+  readSlot(clockState, clockSlots.evidence) > 0;
 
 /** Records the start of an anomaly. */
-export const noteAlarm = ({ clock: c }: ScorerState): void => {
-  if (readSlot(c, clockSlots.by) !== 0 && c[clockSlots.stage] === stages.none) c[clockSlots.stage] = stages.alarm;
+export const recordAlarm = ({ clock: clockState }: ScorerState): void => {
+  if (readSlot(clockState, clockSlots.by) !== 0 && clockState[clockSlots.stage] === stages.none)
+    clockState[clockSlots.stage] = stages.alarm;
 };
 
 /** Learns from a point which clock is likelier, and returns whether the season should move to the other clock. */
 export const compareClocks = (
-  { clock: c, numbers: n }: ScorerState,
+  { clock: clockState, numbers: n }: ScorerState,
   { value, season, other }: ClockObservation,
 ): boolean => {
   if (other === undefined) return false;
   const seasonDeviation = seasonDeviationFactor * readSlot(n, slots.seasonSpread) + 1e-12;
-  const residual = value - other.season - readSlot(c, clockSlots.slow);
+  const residual = value - other.season - readSlot(clockState, clockSlots.slow);
   const evidenceGain =
     logLikelihood(residual, Math.hypot(other.deviation, seasonDeviation)) -
     logLikelihood(value - season - readSlot(n, slots.levels), Math.hypot(other.ownDeviation, seasonDeviation));
-  const minimum = c[clockSlots.stage] === stages.move ? minEvidence.after : minEvidence.before;
-  const evidence = Math.max(minimum, Math.min(maxEvidence, readSlot(c, clockSlots.evidence) + evidenceGain));
-  c[clockSlots.evidence] = evidence;
-  c[clockSlots.sure] = evidence < minSwitchEvidence ? 0 : readSlot(c, clockSlots.sure) + 1;
+  const minimum = clockState[clockSlots.stage] === stages.move ? minEvidence.after : minEvidence.before;
+  const evidence = Math.max(minimum, Math.min(maxEvidence, readSlot(clockState, clockSlots.evidence) + evidenceGain));
+  clockState[clockSlots.evidence] = evidence;
+  clockState[clockSlots.sure] = evidence < minSwitchEvidence ? 0 : readSlot(clockState, clockSlots.sure) + 1;
   // As for levels relative to the season (`forecaster.ts`): brief changes do not shift the slow level.
   const limit =
     3 * Math.min(Math.max(other.deviation, other.ownDeviation), 2 * Math.max(readSlot(n, slots.spread), 1e-12));
-  c[clockSlots.slow] = readSlot(c, clockSlots.slow) + slowPace * Math.max(-limit, Math.min(limit, residual));
-  c[clockSlots.fast] = readSlot(c, clockSlots.fast) + fastPace * (value - other.season - readSlot(c, clockSlots.fast));
+  clockState[clockSlots.slow] =
+    readSlot(clockState, clockSlots.slow) + slowRate * Math.max(-limit, Math.min(limit, residual));
+  clockState[clockSlots.fast] =
+    readSlot(clockState, clockSlots.fast) + fastRate * (value - other.season - readSlot(clockState, clockSlots.fast));
   return (
-    c[clockSlots.stage] !== stages.none && readSlot(c, clockSlots.sure) * readSlot(n, slots.stepMs) >= minPersistenceMs
+    clockState[clockSlots.stage] !== stages.none &&
+    readSlot(clockState, clockSlots.sure) * readSlot(n, slots.stepMs) >= minPersistenceMs
   );
 };
 
 /** Returns the log-likelihood of a deviation by Student's t distribution with three degrees of freedom. */
-const logLikelihood = (off: number, stray: number): number =>
-  Math.max(minLogLikelihood, -2 * Math.log1p((off / stray) ** 2 / 3)) - Math.log(stray);
+const logLikelihood = (deviation: number, scale: number): number =>
+  Math.max(minLogLikelihood, -2 * Math.log1p((deviation / scale) ** 2 / 3)) - Math.log(scale);
 
 /** Swaps the clocks: the season uses the other clock, and its former clock becomes the other one. */
-export const swapClocks = ({ clock: c, numbers: n }: ScorerState): void => {
-  const [by, slow, fast] = [readSlot(c, clockSlots.by), readSlot(c, clockSlots.slow), readSlot(c, clockSlots.fast)];
-  c[clockSlots.ahead] = readSlot(c, clockSlots.ahead) + by;
-  c[clockSlots.by] = -by;
-  c[clockSlots.stage] = stages.move;
-  c[clockSlots.evidence] = minEvidence.after;
-  c[clockSlots.sure] = 0;
-  c[clockSlots.slow] = readSlot(n, slots.levels);
-  c[clockSlots.fast] = readSlot(n, slots.levels + 2);
+export const swapClocks = ({ clock: clockState, numbers: n }: ScorerState): void => {
+  const [by, slow, fast] = [
+    readSlot(clockState, clockSlots.by),
+    readSlot(clockState, clockSlots.slow),
+    readSlot(clockState, clockSlots.fast),
+  ];
+  clockState[clockSlots.ahead] = readSlot(clockState, clockSlots.ahead) + by;
+  clockState[clockSlots.by] = -by;
+  clockState[clockSlots.stage] = stages.move;
+  clockState[clockSlots.evidence] = minEvidence.after;
+  clockState[clockSlots.sure] = 0;
+  clockState[clockSlots.slow] = readSlot(n, slots.levels);
+  clockState[clockSlots.fast] = readSlot(n, slots.levels + 2);
   n.set([slow, slow, fast, fast, fast], slots.levels);
   n[slots.slope] = 0;
 };

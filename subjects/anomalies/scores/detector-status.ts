@@ -1,5 +1,5 @@
 /** Status of the series of a detector, by its stored scores and anomalies. */
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { type ReadSignal, signalDefinitions } from '../../../queries/signals/index.ts';
 import type { Direction } from './anomaly-text.ts';
 import type { Sign } from './signs.ts';
@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 /** Maximum duration of an anomaly, for any step. */
 const maxAnomalyMs = 60 * dayMs;
 /** Time for which an ended anomaly is reported. */
-const reportEndedForMs = dayMs;
+const reportEndedMs = dayMs;
 /** Delay in steps and milliseconds after which a series without scores counts as unknown. */
 const lateAfter = { steps: 3, ms: 600_000 };
 const maxRows = 10_000;
@@ -39,13 +39,13 @@ interface ScoreRow {
 }
 
 /** Telemetry signals that the plan includes; anomalies of others are hidden. */
-export const readableSignals = ({ plan }: Pick<Reading, 'plan'>): string[] =>
-  (Object.keys(signalDefinitions) as ReadSignal[]).filter((each) =>
-    plan.entitlements.includes(signalDefinitions[each].entitlement),
+export const listReadableSignals = ({ plan }: Pick<TenantReader, 'plan'>): string[] =>
+  (Object.keys(signalDefinitions) as ReadSignal[]).filter((signal) =>
+    plan.entitlements.includes(signalDefinitions[signal].entitlement),
   );
 
 /** Returns the last anomaly of each series that was active then, or had ended within a day. */
-const readLastAnomalies = (reading: Reading, detectorId: string, toMs: number): Promise<AnomalyRow[]> =>
+const readLastAnomalies = (reading: TenantReader, detectorId: string, toMs: number): Promise<AnomalyRow[]> =>
   reading.columns.query<AnomalyRow & Record<string, unknown>>(
     `SELECT series AS key, name, unit, labels, sign, direction, before AS expected_before, toString(step_ms) AS step,
       toString(toUnixTimestamp64Milli(time)) AS began, toString(end_ms) AS ended
@@ -55,17 +55,17 @@ const readLastAnomalies = (reading: Reading, detectorId: string, toMs: number): 
       AND (end_ms = 0 OR end_ms > {ended:UInt64})
     ORDER BY series, time DESC LIMIT 1 BY series LIMIT ${maxRows}`,
     {
-      readable: readableSignals(reading),
+      readable: listReadableSignals(reading),
       detector: detectorId,
       since: String(toMs - maxAnomalyMs),
       to: String(toMs),
-      ended: String(toMs - reportEndedForMs),
+      ended: String(toMs - reportEndedMs),
     },
   );
 
 /** Returns the scores of series from the start of their anomalies to the end of the range. */
 const readScores = async (
-  { columns }: Reading,
+  { columns }: TenantReader,
   detectorId: string,
   anomalies: readonly AnomalyRow[],
   toMs: number,
@@ -92,7 +92,7 @@ const readScores = async (
   return new Map(rows.map((row) => [row.key, row]));
 };
 
-const anomalyStatus = (anomaly: AnomalyRow, row: ScoreRow | undefined, toMs: number): SeriesStatus => {
+const toAnomalyStatus = (anomaly: AnomalyRow, row: ScoreRow | undefined, toMs: number): SeriesStatus => {
   const { labels, name, unit, expected_before: before } = anomaly;
   const seriesFields = { labels, name, unit, before };
   const stepMs = Number(anomaly.step);
@@ -116,10 +116,10 @@ const anomalyStatus = (anomaly: AnomalyRow, row: ScoreRow | undefined, toMs: num
  */
 export const readDetectorStatus = async (
   detectorId: string,
-  reading: Reading,
+  reading: TenantReader,
   toMs: number,
 ): Promise<SeriesStatus[]> => {
   const anomalies = await readLastAnomalies(reading, detectorId, toMs);
-  const scored = await readScores(reading, detectorId, anomalies, toMs);
-  return anomalies.map((anomaly) => anomalyStatus(anomaly, scored.get(anomaly.key), toMs));
+  const scoresByKey = await readScores(reading, detectorId, anomalies, toMs);
+  return anomalies.map((anomaly) => toAnomalyStatus(anomaly, scoresByKey.get(anomaly.key), toMs));
 };

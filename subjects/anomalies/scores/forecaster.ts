@@ -24,36 +24,37 @@ export interface Expectation {
 }
 
 /** Combines the forecasts, weighted by their past errors. */
-export const expectation = (state: ScorerState, season: number): Expectation => {
+export const combineForecasts = (state: ScorerState, season: number): Expectation => {
   let [sum, total, seasonal] = [0, 0, 0];
-  for (let way = 0; way < forecasterCount; way++) {
+  for (let forecasterIndex = 0; forecasterIndex < forecasterCount; forecasterIndex++) {
     // A forecaster with twice the error has 1/256 of the weight.
-    const squared = (readSlot(state.numbers, slots.errors + way) + 1e-12) ** 2;
-    const weight = 1 / (squared * squared * (squared * squared));
-    sum += weight * forecast(state, way, season);
+    const squaredError = (readSlot(state.numbers, slots.errors + forecasterIndex) + 1e-12) ** 2;
+    const weight = 1 / (squaredError * squaredError * (squaredError * squaredError));
+    sum += weight * forecast(state, forecasterIndex, season);
     total += weight;
-    if (way < firstRawForecaster) seasonal += weight;
+    if (forecasterIndex < firstRawForecaster) seasonal += weight;
   }
   return { value: sum / total, seasonal: seasonal / total };
 };
 
 /**
- * Returns the forecast of the slowest level whose error is close to the best. Compared with it, changes remain visible
- * for longer than compared with fast levels.
+ * Returns the forecast of the slowest level whose error is close to the best. Changes stay visible longer against it
+ * than against fast levels.
  */
 export const predictSteady = (state: ScorerState, season: number, expected: number): number => {
-  const way = findSteadyForecaster(state);
-  return way === undefined ? expected : forecast(state, way, season);
+  const forecasterIndex = findSteadyForecaster(state);
+  return forecasterIndex === undefined ? expected : forecast(state, forecasterIndex, season);
 };
 
-/** Returns whether that level is one of the two slowest. */
+/** Returns whether the steady level is one of the two slowest. */
 export const isSteadySlow = (state: ScorerState): boolean => (findSteadyForecaster(state) ?? trendForecaster) < 2;
 
 const findSteadyForecaster = ({ numbers }: ScorerState): number | undefined => {
   let best = Number.MAX_VALUE;
-  for (let way = 0; way < forecasterCount; way++) best = Math.min(best, readSlot(numbers, slots.errors + way));
-  for (let way = 0; way < trendForecaster; way++)
-    if (readSlot(numbers, slots.errors + way) <= steadyError * best) return way;
+  for (let forecasterIndex = 0; forecasterIndex < forecasterCount; forecasterIndex++)
+    best = Math.min(best, readSlot(numbers, slots.errors + forecasterIndex));
+  for (let forecasterIndex = 0; forecasterIndex < trendForecaster; forecasterIndex++)
+    if (readSlot(numbers, slots.errors + forecasterIndex) <= steadyError * best) return forecasterIndex;
   return undefined;
 };
 
@@ -62,49 +63,50 @@ export const scorePredictions = (
   state: ScorerState,
   season: number,
   value: number,
-  stray: number,
-  pace: number,
+  deviation: number,
+  rate: number,
 ): void => {
-  for (let way = 0; way < forecasterCount; way++) {
-    const error = Math.min(3, Math.abs(value - forecast(state, way, season)) / stray);
-    const slot = slots.errors + way;
-    state.numbers[slot] = readSlot(state.numbers, slot) + pace * (error - readSlot(state.numbers, slot));
+  for (let forecasterIndex = 0; forecasterIndex < forecasterCount; forecasterIndex++) {
+    const error = Math.min(3, Math.abs(value - forecast(state, forecasterIndex, season)) / deviation);
+    const slot = slots.errors + forecasterIndex;
+    state.numbers[slot] = readSlot(state.numbers, slot) + rate * (error - readSlot(state.numbers, slot));
   }
 };
 
-const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+const clamp = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
 /** Moves each level towards the value. Slow levels move in small steps, so that brief changes do not shift them. */
 export const learnLevels = (
   state: ScorerState,
   season: number,
   value: number,
-  stray: number,
+  deviation: number,
   normalDeviation: number,
 ): void => {
   const n = state.numbers;
   const count = readSlot(n, slots.count);
-  const limits = count > 40 ? [3, 6].map((strays) => strays * Math.min(stray, 2 * normalDeviation)) : [];
-  for (const [way, pace] of learningRates.entries()) {
-    const place = slots.levels + way;
-    const target = way < firstRawForecaster ? value - season : value;
-    const off = target - readSlot(n, place);
-    if (way === trendForecaster) learnTrend(n, off, pace, 6 * stray, count);
+  const limits = count > 40 ? [3, 6].map((factor) => factor * Math.min(deviation, 2 * normalDeviation)) : [];
+  for (const [forecasterIndex, rate] of learningRates.entries()) {
+    const slot = slots.levels + forecasterIndex;
+    const target = forecasterIndex < firstRawForecaster ? value - season : value;
+    const levelError = target - readSlot(n, slot);
+    if (forecasterIndex === trendForecaster) learnTrend(n, levelError, rate, 6 * deviation, count);
     else
-      n[place] =
-        readSlot(n, place) +
-        (way < firstRawForecaster ? Math.max(pace, 1 / (count + 1)) : pace) *
-          clip(off, limits[way] ?? Number.MAX_VALUE);
+      n[slot] =
+        readSlot(n, slot) +
+        (forecasterIndex < firstRawForecaster ? Math.max(rate, 1 / (count + 1)) : rate) *
+          clamp(levelError, limits[forecasterIndex] ?? Number.MAX_VALUE);
   }
 };
 
 /** Learns the trend. After a sudden drop, as in a sawtooth, the same trend continues from the new level. */
-const learnTrend = (n: Float32Array, fromLevel: number, pace: number, drop: number, count: number): void => {
+const learnTrend = (n: Float32Array, fromLevel: number, rate: number, dropThreshold: number, count: number): void => {
   const slope = readSlot(n, slots.slope);
-  const off = fromLevel - slope;
-  const isDrop = Math.abs(off) > drop;
-  n[slots.levels + trendForecaster] = readSlot(n, slots.levels + trendForecaster) + slope + (isDrop ? 1 : pace) * off;
-  if (count > 20 && !isDrop) n[slots.slope] = slope + 0.01 * off;
+  const slopeError = fromLevel - slope;
+  const isDrop = Math.abs(slopeError) > dropThreshold;
+  n[slots.levels + trendForecaster] =
+    readSlot(n, slots.levels + trendForecaster) + slope + (isDrop ? 1 : rate) * slopeError;
+  if (count > 20 && !isDrop) n[slots.slope] = slope + 0.01 * slopeError;
 };
 
 /**
@@ -112,15 +114,15 @@ const learnTrend = (n: Float32Array, fromLevel: number, pace: number, drop: numb
  * history.
  */
 export const beginLevels = ({ numbers }: ScorerState, season: number, value: number, isFirst: boolean): void => {
-  for (let way = isFirst ? 0 : 1; way < forecasterCount; way++)
-    numbers[slots.levels + way] = way < firstRawForecaster ? value - season : value;
+  for (let forecasterIndex = isFirst ? 0 : 1; forecasterIndex < forecasterCount; forecasterIndex++)
+    numbers[slots.levels + forecasterIndex] = forecasterIndex < firstRawForecaster ? value - season : value;
   numbers[slots.slope] = 0;
 };
 
-/** Shifts all levels by a habitual jump, so that forecasts continue from its end. */
-export const followJump = ({ numbers }: ScorerState, season: number, value: number): void => {
-  for (let way = 0; way < forecasterCount; way++)
-    numbers[slots.levels + way] = way < firstRawForecaster ? value - season : value;
+/** Sets all levels to the value after a recurring jump, so that forecasts continue from there. */
+export const moveLevelsTo = ({ numbers }: ScorerState, season: number, value: number): void => {
+  for (let forecasterIndex = 0; forecasterIndex < forecasterCount; forecasterIndex++)
+    numbers[slots.levels + forecasterIndex] = forecasterIndex < firstRawForecaster ? value - season : value;
 };
 
 /** Sets the slow levels to a new level that a faster one found. Returns the increase. */
@@ -132,7 +134,7 @@ export const adoptNewLevel = ({ numbers }: ScorerState): number => {
 };
 
 /** Shifts the seasonal levels by the amount removed from the season's profiles. */
-export const raiseLevels = ({ numbers }: ScorerState, by: number): void => {
-  for (let way = 0; way < firstRawForecaster; way++)
-    numbers[slots.levels + way] = readSlot(numbers, slots.levels + way) + by;
+export const shiftLevels = ({ numbers }: ScorerState, amount: number): void => {
+  for (let forecasterIndex = 0; forecasterIndex < firstRawForecaster; forecasterIndex++)
+    numbers[slots.levels + forecasterIndex] = readSlot(numbers, slots.levels + forecasterIndex) + amount;
 };

@@ -1,7 +1,7 @@
 /** Observation of a point before learning from it: the expected value, and the deviation there. */
-import { clockMs, isOtherClockLikelier, type OtherClockPoint } from './clock.ts';
-import { expectation, isSteadySlow, predictSteady } from './forecaster.ts';
-import { deviationNear, edgeOf, seasonalValue, toSeasonPosition } from './season.ts';
+import { isOtherClockLikelier, type OtherClockPoint, toClockMs } from './clock.ts';
+import { combineForecasts, isSteadySlow, predictSteady } from './forecaster.ts';
+import { computeEdgeDeviation, getDeviationNear, getSeasonalValue, toSeasonPosition } from './season.ts';
 import type { Offsets } from './signs.ts';
 import { clockSlots, exactSlots, readSlot, type ScorerState, slots } from './state.ts';
 
@@ -10,11 +10,11 @@ export const firstEstimatePoints = 12;
 /** Factor of the normal deviation above which sums of deviations grow more slowly. */
 const roughnessThreshold = 5;
 
-const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+const clamp = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
 /** Observation of a point before learning from it. */
 export interface Observation {
-  readonly moment: ReturnType<typeof toSeasonPosition>;
+  readonly position: ReturnType<typeof toSeasonPosition>;
   readonly value: number;
   readonly season: number;
   readonly expected: number;
@@ -41,38 +41,38 @@ export const observe = (
   state: ScorerState,
   atMs: number,
   value: number,
-  isWhole: boolean,
+  isInteger: boolean,
   other?: OtherClockPoint,
 ): Observation => {
-  const { clock: c, exact: x, numbers: n } = state;
-  const timeMs = clockMs(state, atMs);
+  const { clock: clockState, exact: exactNumbers, numbers: n } = state;
+  const timeMs = toClockMs(state, atMs);
   const stepMs = n[slots.stepMs] || 60_000;
-  const moment = toSeasonPosition(timeMs, stepMs);
-  const season = seasonalValue(state, moment);
-  const { value: expected, seasonal } = expectation(state, season);
+  const position = toSeasonPosition(timeMs, stepMs);
+  const season = getSeasonalValue(state, position);
+  const { value: expected, seasonal } = combineForecasts(state, season);
   const spread = readSlot(n, slots.spread);
   const normal = readSlot(n, slots.slow) + season;
-  const levelShift = expected > 0 && normal > 0 ? clip(Math.log2(expected / normal), 2) : 0;
+  const levelShift = expected > 0 && normal > 0 ? clamp(Math.log2(expected / normal), 2) : 0;
   const growthFactor = 2 ** (readSlot(n, slots.growth) * levelShift);
-  const edgeDeviation = edgeOf(state, timeMs, stepMs, season) * Math.min(1, 2 * seasonal);
+  const edgeDeviation = computeEdgeDeviation(state, timeMs, stepMs, season) * Math.min(1, 2 * seasonal);
   const learnedDeviation =
     readSlot(n, slots.count) > firstEstimatePoints + 1
-      ? growthFactor * deviationNear(state, timeMs, stepMs)
+      ? growthFactor * getDeviationNear(state, timeMs, stepMs)
       : 1.25 * spread;
   // Whole numbers cannot deviate by a fraction, and no value deviates by less than a ten thousandth of itself.
-  const roundingDeviation = isWhole ? Math.min(0.4 / readSlot(x, exactSlots.unit), 0.3 * spread) : 0;
+  const roundingDeviation = isInteger ? Math.min(0.4 / readSlot(exactNumbers, exactSlots.unit), 0.3 * spread) : 0;
   const floor = Math.max(1e-4 * Math.abs(expected), 1e-12) + 0.15 * spread + roundingDeviation;
   const deviation = Math.hypot(learnedDeviation, floor, edgeDeviation);
   const acceptsBothClocks = other !== undefined && isOtherClockLikelier(state);
-  const otherExpected = acceptsBothClocks ? other.season + readSlot(c, clockSlots.fast) : expected;
+  const otherExpected = acceptsBothClocks ? other.season + readSlot(clockState, clockSlots.fast) : expected;
   const otherDeviation = acceptsBothClocks
-    ? Math.hypot(other.deviation, floor, edgeOf(state, other.ms, stepMs, other.season))
+    ? Math.hypot(other.deviation, floor, computeEdgeDeviation(state, other.ms, stepMs, other.season))
     : deviation;
   const roughness = Math.sqrt(
     Math.max(1, Math.max(deviation, otherDeviation) / (roughnessThreshold * Math.max(spread, floor))),
   );
   return {
-    moment,
+    position,
     value,
     season,
     expected,
@@ -90,7 +90,7 @@ export const observe = (
 };
 
 /** Returns the offsets of a value from its forecasts, which are 0 if the value is normal despite its size. */
-export const computeOffsets = (state: ScorerState, seen: Observation, isNormal: boolean): Offsets => {
+export const computeOffsets = (state: ScorerState, observation: Observation, isNormal: boolean): Offsets => {
   const {
     value,
     season,
@@ -102,25 +102,27 @@ export const computeOffsets = (state: ScorerState, seen: Observation, isNormal: 
     otherDeviation,
     minExpected,
     maxExpected,
-  } = seen;
-  if (isNormal) return { value, deviation, roughness, off: 0, steadyOff: 0 };
-  const steady = predictSteady(state, season, expected);
+  } = observation;
+  if (isNormal) return { value, deviation, roughness, deviationFromExpected: 0, deviationFromSteady: 0 };
+  const steadyForecast = predictSteady(state, season, expected);
   if (other === undefined || !acceptsBothClocks)
     return {
       value,
       deviation,
       roughness,
-      off: (value - expected) / deviation,
-      steadyOff: (value - steady) / deviation,
+      deviationFromExpected: (value - expected) / deviation,
+      deviationFromSteady: (value - steadyForecast) / deviation,
     };
   const otherSteady = other.season + readSlot(state.clock, isSteadySlow(state) ? clockSlots.slow : clockSlots.fast);
-  const larger = Math.max(deviation, otherDeviation);
+  const maxDeviation = Math.max(deviation, otherDeviation);
   return {
     value,
     roughness,
     deviation: Math.min(deviation, otherDeviation),
-    off: distanceOutside(value, minExpected, maxExpected) / larger,
-    steadyOff: distanceOutside(value, Math.min(steady, otherSteady), Math.max(steady, otherSteady)) / larger,
+    deviationFromExpected: distanceOutside(value, minExpected, maxExpected) / maxDeviation,
+    deviationFromSteady:
+      distanceOutside(value, Math.min(steadyForecast, otherSteady), Math.max(steadyForecast, otherSteady)) /
+      maxDeviation,
   };
 };
 

@@ -3,19 +3,19 @@
  * step.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Answer, QueryContext } from '../../../queries/answer.ts';
+import type { QueryContext, ResultData } from '../../../queries/answer.ts';
 import {
   buildStepsContext,
-  clearBeforeFirst,
-  retentionStartMs,
+  clearLeadingZeros,
+  getRetentionStartMs,
   type StepRange,
-  stepValues,
+  toValuesByStep,
 } from '../../../queries/complete-steps.ts';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
-import { invalid } from '../../../queries/errors.ts';
+import { createValidationError } from '../../../queries/errors.ts';
 import type { MeasuringQuery } from '../../../queries/query.ts';
 import type { RunPartQuery } from '../../../queries/query-kind.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { AnomalyQuery } from '../query.ts';
 import { type BandPoint, downsample, readDetectorBands, type SeriesBand, toBandSeries } from './bands.ts';
@@ -35,38 +35,38 @@ const maxPoints = 50_000;
 interface ScoringRequest {
   readonly query: MeasuringQuery;
   readonly anomaly: AnomalyQuery;
-  readonly reading: Reading;
-  readonly queryPart: RunPartQuery;
+  readonly reading: TenantReader;
+  readonly runPartQuery: RunPartQuery;
 }
 
 /** Returns the series of a query before `toMs`, from `fromMs` at the latest on. */
-const readSeries = async ({ query, anomaly, reading, queryPart }: ScoringRequest, toMs: number, fromMs: number) => {
+const readSeries = async ({ query, anomaly, reading, runPartQuery }: ScoringRequest, toMs: number, fromMs: number) => {
   const stepMs = Number(parseDuration(anomaly.step ?? '1m') ?? 0n) / 1_000_000;
   const endMs = Math.floor(toMs / stepMs) * stepMs;
   const anchorMs = historySteps.anchor * stepMs;
   const anchoredMs = Math.floor(endMs / anchorMs) * anchorMs - historySteps.minSteps * stepMs;
   const targetMs = Math.min(anchoredMs, Math.floor(fromMs / stepMs) * stepMs);
-  const earliestMs = Math.ceil(retentionStartMs(query, reading) / stepMs) * stepMs;
+  const earliestMs = Math.ceil(getRetentionStartMs(query, reading) / stepMs) * stepMs;
   const steps = { fromMs: Math.min(Math.max(targetMs, earliestMs), endMs - stepMs), toMs: endMs, stepMs };
-  const { series, partial } = await queryPart(query, buildStepsContext(query, steps));
+  const { series, partial } = await runPartQuery(query, buildStepsContext(query, steps));
   const points = (series.length * (endMs - steps.fromMs)) / stepMs;
   if (points > maxPoints)
-    throw invalid(
+    throw createValidationError(
       'query',
       `gives ${series.length} series of ${points / series.length} steps: at most ${maxPoints} points are scored at once, create a detector instead`,
     );
   const falseAlarmsPerWeek = (anomaly.falseAlarmsPerWeek ?? 1) / Math.max(1, series.length);
-  const seriesSteps = series.map(({ name, labels, unit, points: own }) => ({
+  const seriesSteps = series.map(({ name, labels, unit, points: seriesPoints }) => ({
     labels,
     name,
     unit,
     ...steps,
-    values: clearBeforeFirst(query, stepValues(query, own, steps)),
+    values: clearLeadingZeros(query, toValuesByStep(query, seriesPoints, steps)),
   }));
   return { series: seriesSteps, partial, falseAlarmsPerWeek };
 };
 
-const scoreStatus = async (scoring: ScoringRequest, toMs: number): Promise<Answer> => {
+const scoreStatus = async (scoring: ScoringRequest, toMs: number): Promise<ResultData> => {
   const { series, partial, falseAlarmsPerWeek } = await readSeries(scoring, toMs, toMs);
   const statuses = [];
   for (const one of series) {
@@ -76,7 +76,7 @@ const scoreStatus = async (scoring: ScoringRequest, toMs: number): Promise<Answe
   return toStatusTable(statuses, scoring.anomaly.direction, partial);
 };
 
-const scoreBands = async (scoring: ScoringRequest, { fromMs, toMs, stepMs }: StepRange): Promise<Answer> => {
+const scoreBands = async (scoring: ScoringRequest, { fromMs, toMs, stepMs }: StepRange): Promise<ResultData> => {
   const { series, partial, falseAlarmsPerWeek } = await readSeries(scoring, toMs, fromMs);
   const bands: SeriesBand[] = [];
   for (const { name, unit, labels, fromMs: beginMs, stepMs: seriesStepMs, values } of series) {
@@ -99,16 +99,16 @@ const scoreBands = async (scoring: ScoringRequest, { fromMs, toMs, stepMs }: Ste
  */
 export const runAnomaly = async (
   anomaly: AnomalyQuery,
-  reading: Reading,
+  reading: TenantReader,
   { range, stepMs }: QueryContext,
-  queryPart: RunPartQuery,
-): Promise<Answer> => {
+  runPartQuery: RunPartQuery,
+): Promise<ResultData> => {
   requireEntitlement(reading, 'ai');
   const toMs = Number((range.to + 1n) / 1_000_000n);
   const steps = stepMs === undefined ? undefined : { fromMs: Number(range.from / 1_000_000n), toMs, stepMs };
   const { query, detectorId = '', direction } = anomaly;
   if (query !== undefined) {
-    const scoring = { query, anomaly, reading, queryPart };
+    const scoring = { query, anomaly, reading, runPartQuery };
     return steps === undefined ? scoreStatus(scoring, toMs) : scoreBands(scoring, steps);
   }
   return steps === undefined

@@ -2,23 +2,23 @@
  * Scores how unusual each point of a series is compared with its past: expected value, bounds, and frequency. The
  * scores depend only on the series up to the point, and the same points always have the same scores.
  */
-import { compareClocks, isOtherClockLikelier, noteAlarm, otherClock, swapClocks } from './clock.ts';
-import { adoptNewLevel, beginLevels, followJump, learnLevels, raiseLevels, scorePredictions } from './forecaster.ts';
+import { compareClocks, compareWithOtherClock, isOtherClockLikelier, recordAlarm, swapClocks } from './clock.ts';
+import { adoptNewLevel, beginLevels, learnLevels, moveLevelsTo, scorePredictions, shiftLevels } from './forecaster.ts';
 import { isRecurringJump, learnHabit } from './habits.ts';
 import { computeOffsets, firstEstimatePoints, type Observation, observe } from './measure.ts';
 import {
-  centreSeason,
-  deviationAt,
+  centerSeason,
+  getDeviationAt,
+  getSeasonalValue,
   initializeDeviations,
   learnDeviation,
   learnSeason,
-  seasonalValue,
 } from './season.ts';
 import {
   acceptAsNormal,
-  bandWidth,
-  boundSums,
   computeSizes,
+  getBandWidth,
+  limitSums,
   type Rarity,
   resetSums,
   type Sign,
@@ -26,7 +26,7 @@ import {
   updatePeaks,
 } from './signs.ts';
 import { exactSlots, readSlot, restoreState, type ScorerState, signs, slots } from './state.ts';
-import { estimateTail, occurrenceRate } from './tails.ts';
+import { estimateTail, getOccurrenceRate } from './tails.ts';
 
 /** A time in milliseconds, and a value or null. */
 export type Point = readonly [timeMs: number, value: number | null];
@@ -34,8 +34,8 @@ export type Point = readonly [timeMs: number, value: number | null];
 export interface Scored {
   readonly timeMs: number;
   /**
-   * Probability that a week of the series' past has nothing as unusual: near 1 where an anomaly begins or clearly
-   * worsens, 0 while it merely lasts.
+   * Probability that nothing in a week of the series' past is as unusual: near 1 where an anomaly begins or clearly
+   * worsens, 0 while it merely continues.
    */
   readonly score: number;
   /** Expected value; `null` if the point has no value, is not later than the previous one, or is the first. */
@@ -67,10 +67,10 @@ const maxEpisodeMs = dayMs / 2;
 export const scoreSeries = (
   points: readonly Point[],
   options: ScoreOptions,
-  before?: Uint8Array,
+  savedState?: Uint8Array,
 ): { readonly state: Uint8Array; readonly scored: readonly Scored[] } => {
-  const state = restoreState(before);
-  const scored = points.map((point) => score(state, point, options));
+  const state = restoreState(savedState);
+  const scored = points.map((point) => scorePoint(state, point, options));
   return { state: state.bytes, scored };
 };
 
@@ -81,16 +81,16 @@ export const isLearning = (state: Uint8Array): boolean => {
 };
 
 /** Returns the expected number of occurrences per week of a score. */
-export const weeklyOccurrences = (score: number): number =>
+export const computeWeeklyOccurrences = (score: number): number =>
   -Math.log(Math.max(Number.MIN_VALUE, score)) / independentSigns;
 
 /** Returns the time after its first point until a series with points at each step has been learned. */
-export const learningTimeMs = (stepMs: number): number =>
+export const getLearningTimeMs = (stepMs: number): number =>
   stepMs * Math.max(minPoints, Math.min(minDayPoints, Math.ceil((1.1 * dayMs) / stepMs) + 1));
 
-const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+const clamp = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
-const score = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek }: ScoreOptions): Scored => {
+const scorePoint = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek }: ScoreOptions): Scored => {
   const { exact: x, numbers: n } = state;
   const unscored = { timeMs, score: 0, expected: null, low: null, high: null, sign: null };
   if (value === null || !Number.isFinite(value))
@@ -98,8 +98,14 @@ const score = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek 
   const count = readSlot(n, slots.count);
   if (count > 0 && timeMs <= readSlot(x, exactSlots.lastMs)) return { ...unscored, isAnomalous: false };
   const { isResumed } = recordPoint(state, timeMs, value);
-  const scaledValue = clip(value / readSlot(x, exactSlots.unit), 1e30);
-  const observation = observe(state, timeMs, scaledValue, Number.isInteger(value), otherClock(state, timeMs));
+  const scaledValue = clamp(value / readSlot(x, exactSlots.unit), 1e30);
+  const observation = observe(
+    state,
+    timeMs,
+    scaledValue,
+    Number.isInteger(value),
+    compareWithOtherClock(state, timeMs),
+  );
   if (count === 0 || isResumed) beginLevels(state, observation.season, observation.value, count === 0);
   if (count === 0) return { ...unscored, isAnomalous: false };
   return scoreObservation(state, timeMs, observation, isResumed, falseAlarmsPerWeek);
@@ -108,23 +114,27 @@ const score = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek 
 const scoreObservation = (
   state: ScorerState,
   timeMs: number,
-  seen: Observation,
+  observation: Observation,
   isResumed: boolean,
   falseAlarmsPerWeek: number,
 ): Scored => {
   const { exact: x, numbers: n } = state;
   const [count, unit] = [readSlot(n, slots.count) - 1, readSlot(x, exactSlots.unit)];
   if (isResumed) resetSums(state);
-  const difference = seen.value - seen.expected;
-  const isNormal = isResumed || isRecurringJump(state, difference, seen.deviation);
-  const rarity = computeRarity(state, computeSizes(state, computeOffsets(state, seen, isNormal)), falseAlarmsPerWeek);
+  const difference = observation.value - observation.expected;
+  const isNormal = isResumed || isRecurringJump(state, difference, observation.deviation);
+  const rarity = computeRarity(
+    state,
+    computeSizes(state, computeOffsets(state, observation, isNormal)),
+    falseAlarmsPerWeek,
+  );
   const hasEnoughHistory = !isResumed && isTrained(n, count);
   const isReported = shouldReport(state, timeMs, rarity, hasEnoughHistory);
   const isAnomalous = readSlot(x, exactSlots.episodeMs) !== 0;
-  if (x[exactSlots.episodeMs] === timeMs) noteAlarm(state);
-  const shouldSwapClocks = !isResumed && compareClocks(state, seen);
-  learn(state, seen, isAnomalous, isNormal && !isResumed);
-  if (!isResumed) learnHabit(state, difference, seen.deviation);
+  if (x[exactSlots.episodeMs] === timeMs) recordAlarm(state);
+  const shouldSwapClocks = !isResumed && compareClocks(state, observation);
+  learn(state, observation, isAnomalous, isNormal && !isResumed);
+  if (!isResumed) learnHabit(state, difference, observation.deviation);
   if (count === minPoints - 1) storePeaks(state);
   if (count > minPoints / 3) updatePeaks(state, rarity, isAnomalous);
   if (shouldSwapClocks) {
@@ -132,16 +142,17 @@ const scoreObservation = (
     endAnomaly(state);
   }
   const { rate, rates, tails, limit } = rarity;
-  const bound = (sign: number, strays: 1 | -1): number =>
-    clip(
-      ((strays > 0 ? seen.maxExpected : seen.minExpected) + strays * seen.deviation * bandWidth(tails[sign], limit)) *
+  const bound = (sign: number, direction: 1 | -1): number =>
+    clamp(
+      ((direction > 0 ? observation.maxExpected : observation.minExpected) +
+        direction * observation.deviation * getBandWidth(tails[sign], limit)) *
         unit,
       Number.MAX_VALUE,
     );
   return {
     timeMs,
     score: hasEnoughHistory && (isReported || rate >= limit) ? Math.exp(-rate * independentSigns) : 0,
-    expected: clip(seen.expected * unit, Number.MAX_VALUE),
+    expected: clamp(observation.expected * unit, Number.MAX_VALUE),
     low: bound(1, -1),
     high: bound(0, 1),
     isAnomalous,
@@ -160,7 +171,7 @@ const computeRarity = (state: ScorerState, sizes: Float64Array, falseAlarmsPerWe
     ((readSlot(n, slots.nowCount) + readSlot(n, slots.pastCount)) * readSlot(n, slots.stepMs)) / weekMs,
   );
   const tails = signs.map((_, sign) => estimateTail(state, sign, weeks));
-  const rates = tails.map((tail, sign) => occurrenceRate(tail, sizes[sign] ?? 0));
+  const rates = tails.map((tail, sign) => getOccurrenceRate(tail, sizes[sign] ?? 0));
   return { sizes, tails, rates, rate: Math.min(...rates), limit: falseAlarmsPerWeek / independentSigns };
 };
 
@@ -178,12 +189,13 @@ const recordPoint = ({ exact: x, numbers: n }: ScorerState, timeMs: number, valu
   if (readSlot(x, exactSlots.unit) === 0 || (x[exactSlots.unit] === minUnit && value !== 0))
     x[exactSlots.unit] = Math.max(minUnit, 2 ** Math.floor(Math.log2(Math.abs(value))));
   const gapMs = count === 0 ? 0 : timeMs - readSlot(x, exactSlots.lastMs);
-  const known = readSlot(n, slots.stepMs);
+  const knownStepMs = readSlot(n, slots.stepMs);
   x[exactSlots.lastMs] = timeMs;
   n[slots.count] = count + 1;
-  const isResumed = count > 1 && gapMs > 12 * known;
+  const isResumed = count > 1 && gapMs > 12 * knownStepMs;
   if (gapMs > 0 && !isResumed)
-    n[slots.stepMs] = known === 0 || gapMs < 0.75 * known ? gapMs : known + 0.01 * (gapMs - known);
+    n[slots.stepMs] =
+      knownStepMs === 0 || gapMs < 0.75 * knownStepMs ? gapMs : knownStepMs + 0.01 * (gapMs - knownStepMs);
   return { isResumed };
 };
 const minUnit = 1e-280;
@@ -191,10 +203,10 @@ const minUnit = 1e-280;
 /** Continues an anomaly with a point, or ends it. Returns whether it has clearly worsened. */
 const continueAnomaly = (state: ScorerState, timeMs: number, { sizes, tails, rates, rate, limit }: Rarity): boolean => {
   const { exact: x, numbers: n } = state;
-  const lastsMs = timeMs - readSlot(x, exactSlots.episodeMs);
-  boundSums(state, tails, limit);
+  const durationMs = timeMs - readSlot(x, exactSlots.episodeMs);
+  limitSums(state, tails, limit);
   n[slots.calm] = rate > 8 * limit ? readSlot(n, slots.calm) + 1 : 0;
-  if (lastsMs > Math.max(maxEpisodeMs, 48 * readSlot(n, slots.stepMs))) {
+  if (durationMs > Math.max(maxEpisodeMs, 48 * readSlot(n, slots.stepMs))) {
     acceptAsNormal(state, sizes);
     n[slots.slow] = readSlot(n, slots.slow) + adoptNewLevel(state);
     endAnomaly(state);
@@ -223,44 +235,57 @@ const endAnomaly = (state: ScorerState): void => {
  * Learns from a point. Levels follow every point. Normal behavior is learned from anomalous points only in the second
  * and third week.
  */
-const learn = (state: ScorerState, seen: Observation, isAnomalous: boolean, isHabitual: boolean): void => {
+const learn = (state: ScorerState, observation: Observation, isAnomalous: boolean, isHabitual: boolean): void => {
   const n = state.numbers;
-  const { value, season, expected, deviation: stray } = seen;
+  const { value, season, expected, deviation: stray } = observation;
   const count = readSlot(n, slots.count);
-  const perDay = Math.max(20, Math.min(2000, dayMs / (n[slots.stepMs] || 60_000)));
-  const pace = Math.max(1 / perDay, 1 / (count + 1));
+  const pointsPerDay = Math.max(20, Math.min(2000, dayMs / (n[slots.stepMs] || 60_000)));
+  const pace = Math.max(1 / pointsPerDay, 1 / (count + 1));
   if (!(isAnomalous || isHabitual)) scorePredictions(state, season, value, stray, pace);
-  if (isHabitual) followJump(state, season, value);
+  if (isHabitual) moveLevelsTo(state, season, value);
   else learnLevels(state, season, value, stray, Math.max(readSlot(n, slots.spread), 1e-4 * Math.abs(expected), 1e-12));
-  const [days, before] = [count / perDay, (count - 1) / perDay];
+  const [days, previousDays] = [count / pointsPerDay, (count - 1) / pointsPerDay];
   if ((isAnomalous && (days < 7 || days >= 21)) || isOtherClockLikelier(state)) return;
-  if (!isHabitual) learnDeviations(state, seen, pace, count > perDay);
-  if (Math.floor(days / 7) > Math.floor(before / 7)) {
-    const by = centreSeason(state);
-    n[slots.slow] = readSlot(n, slots.slow) + by;
-    raiseLevels(state, by);
+  if (!isHabitual) learnDeviations(state, observation, pace, count > pointsPerDay);
+  if (Math.floor(days / 7) > Math.floor(previousDays / 7)) {
+    const shift = centerSeason(state);
+    n[slots.slow] = readSlot(n, slots.slow) + shift;
+    shiftLevels(state, shift);
   }
-  const missed = value - seasonalValue(state, seen.moment) - readSlot(n, slots.slow);
+  const seasonError = value - getSeasonalValue(state, observation.position) - readSlot(n, slots.slow);
   const seasonSpread = readSlot(n, slots.seasonSpread);
-  n[slots.seasonSpread] = seasonSpread + pace * (Math.abs(missed) - seasonSpread);
-  n[slots.slow] = readSlot(n, slots.slow) + Math.max(1 / (7 * perDay), 1 / (count + 1)) * missed;
-  const limit = days < 2 ? Number.MAX_VALUE : 4 * Math.max(seasonSpread, deviationAt(state, seen.moment));
-  learnSeason(state, seen.moment, clip(missed, limit));
+  n[slots.seasonSpread] = seasonSpread + pace * (Math.abs(seasonError) - seasonSpread);
+  n[slots.slow] = readSlot(n, slots.slow) + Math.max(1 / (7 * pointsPerDay), 1 / (count + 1)) * seasonError;
+  const limit = days < 2 ? Number.MAX_VALUE : 4 * Math.max(seasonSpread, getDeviationAt(state, observation.position));
+  learnSeason(state, observation.position, clamp(seasonError, limit));
 };
 
 /** Learns the deviation: overall, at this hour of the week, and by level. */
-const learnDeviations = (state: ScorerState, seen: Observation, pace: number, isGrown: boolean): void => {
+const learnDeviations = (
+  state: ScorerState,
+  observation: Observation,
+  pace: number,
+  hasDayOfHistory: boolean,
+): void => {
   const n = state.numbers;
-  const { moment, expected, deviation: stray, edgeDeviation, growthFactor, levelShift } = seen;
-  const [count, spread, off] = [readSlot(n, slots.count), readSlot(n, slots.spread), Math.abs(seen.value - expected)];
-  n[slots.spread] = spread + pace * (Math.min(off, count < 40 ? Number.MAX_VALUE : 3 * spread + 1e-12) - spread);
+  const { position, expected, deviation: stray, edgeDeviation, growthFactor, levelShift } = observation;
+  const [count, spread, absoluteError] = [
+    readSlot(n, slots.count),
+    readSlot(n, slots.spread),
+    Math.abs(observation.value - expected),
+  ];
+  n[slots.spread] =
+    spread + pace * (Math.min(absoluteError, count < 40 ? Number.MAX_VALUE : 3 * spread + 1e-12) - spread);
   if (count === firstEstimatePoints + 1) initializeDeviations(state, 1.25 * readSlot(n, slots.spread));
   if (count <= firstEstimatePoints + 1) return;
   learnDeviation(
     state,
-    moment,
-    Math.min(12, off / Math.hypot(deviationAt(state, moment) * growthFactor, edgeDeviation, 1e-12) / 0.8),
+    position,
+    Math.min(
+      12,
+      absoluteError / Math.hypot(getDeviationAt(state, position) * growthFactor, edgeDeviation, 1e-12) / 0.8,
+    ),
   );
-  const more = clip(off / stray / 0.8 - 1, 2) * levelShift;
-  if (isGrown) n[slots.growth] = Math.max(0, Math.min(1, readSlot(n, slots.growth) + 0.005 * more));
+  const growthGain = clamp(absoluteError / stray / 0.8 - 1, 2) * levelShift;
+  if (hasDayOfHistory) n[slots.growth] = Math.max(0, Math.min(1, readSlot(n, slots.growth) + 0.005 * growthGain));
 };

@@ -1,5 +1,5 @@
 /** Status of a series, from the scores of its own points. */
-import { signDirection } from './anomaly-text.ts';
+import { getSignDirection } from './anomaly-text.ts';
 import { isLearning, type Scored, scoreSeries } from './scorer.ts';
 import type { SeriesStatus } from './status-table.ts';
 
@@ -20,7 +20,10 @@ const findActiveAnomaly = (scored: readonly Scored[]) => {
   const before = scored.findLastIndex(({ isAnomalous }) => !isAnomalous);
   const [first, ...others] = scored.slice(before + 1);
   if (first === undefined) return undefined;
-  const rarest = others.reduce((best, one) => (one.score > best.score && one.sign !== null ? one : best), first);
+  const rarest = others.reduce(
+    (best, point) => (point.score > best.score && point.sign !== null ? point : best),
+    first,
+  );
   return { first, rarest };
 };
 
@@ -43,7 +46,7 @@ export const toSeriesStatus = (
       unknown: `it has no value in its last ${maxMissingSteps} steps`,
     };
   if (isLearning(state)) {
-    const knownCount = values.filter((each) => each !== null).length;
+    const knownCount = values.filter((value) => value !== null).length;
     return { ...seriesFields, ...noAnomaly, score: null, value, unknown: `too few steps are known: ${knownCount}` };
   }
   const { expected = null, low = null, high = null } = scored[last] ?? {};
@@ -56,7 +59,7 @@ export const toSeriesStatus = (
     ...scoredFields,
     score: rarest.score,
     sign,
-    direction: signDirection(sign),
+    direction: getSignDirection(sign),
     beginMs: first.timeMs,
     before: first.expected,
   };

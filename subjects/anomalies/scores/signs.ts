@@ -1,6 +1,6 @@
-/** Signs of a series: each has a current size, and a history of its own sizes. */
+/** Signs of an anomaly in a series: each has a current size and a history of its sizes. */
 import { maxPeaks, type ScorerState, signs, slots } from './state.ts';
-import { packSize, recordPeak, sizeAtRate, type Tail, unpackSize } from './tails.ts';
+import { getSizeAtRate, packSize, recordPeak, type Tail, unpackSize } from './tails.ts';
 
 export type Sign = (typeof signs)[number];
 
@@ -8,9 +8,9 @@ export type Sign = (typeof signs)[number];
  * Added to sizes that are compared by logarithm, so that tails are neither lighter nor much heavier than exponential
  * ones.
  */
-const offset = 3;
+const sizeOffset = 3;
 /** Size of each sign at rest. */
-const restingSizes = [offset, offset, offset, offset, 2 * offset, 2 * offset, 2.6, 1.8];
+const restingSizes = [sizeOffset, sizeOffset, sizeOffset, sizeOffset, 2 * sizeOffset, 2 * sizeOffset, 2.6, 1.8];
 const weekMs = 604_800_000;
 /**
  * Weeks after which peaks restart, because the first ones were learned with little history; afterwards every
@@ -19,10 +19,10 @@ const weekMs = 604_800_000;
 const rotations = [2 / 7, 1, 2, 4];
 const maxEpochWeeks = 2.5;
 
-const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
-const addToSum = (numbers: Float32Array, place: number, by: number): number => {
-  const sum = Math.max(0, (numbers[place] ?? 0) + by);
-  numbers[place] = sum;
+const clamp = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+const addToSum = (numbers: Float32Array, slot: number, amount: number): number => {
+  const sum = Math.max(0, (numbers[slot] ?? 0) + amount);
+  numbers[slot] = sum;
   return sum;
 };
 
@@ -33,8 +33,8 @@ const addToSum = (numbers: Float32Array, place: number, by: number): number => {
 export interface Offsets {
   readonly value: number;
   readonly deviation: number;
-  readonly off: number;
-  readonly steadyOff: number;
+  readonly deviationFromExpected: number;
+  readonly deviationFromSteady: number;
   /** Factor that reduces deviations in sums where values deviate more than elsewhere. */
   readonly roughness: number;
 }
@@ -42,47 +42,47 @@ export interface Offsets {
 /** Returns the size of each sign. */
 export const computeSizes = (
   { numbers }: ScorerState,
-  { value, deviation: stray, off, steadyOff, roughness }: Offsets,
+  { value, deviation: stray, deviationFromExpected, deviationFromSteady, roughness }: Offsets,
 ): Float64Array => {
-  const [jump, drift] = [clip(off / roughness, 100), clip(steadyOff / roughness, 3)];
-  const noisy = 0.85 * (numbers[slots.noisy] ?? 0) + 0.15 * Math.min(6, Math.abs(off));
+  const [jump, drift] = [clamp(deviationFromExpected / roughness, 100), clamp(deviationFromSteady / roughness, 3)];
+  const noise = 0.85 * (numbers[slots.noisy] ?? 0) + 0.15 * Math.min(6, Math.abs(deviationFromExpected));
   const movement = Math.min(3, Math.abs(value - (numbers[slots.last] ?? value)) / stray);
-  const moving = 0.9 * (numbers[slots.moving] ?? 0) + 0.1 * movement;
-  numbers[slots.noisy] = noisy;
-  numbers[slots.moving] = moving;
+  const averageMovement = 0.9 * (numbers[slots.moving] ?? 0) + 0.1 * movement;
+  numbers[slots.noisy] = noise;
+  numbers[slots.moving] = averageMovement;
   numbers[slots.last] = value;
   return Float64Array.of(
-    offset + off,
-    offset - off,
-    offset + addToSum(numbers, slots.jumpUp, jump - 1.5),
-    offset + addToSum(numbers, slots.jumpDown, -jump - 1.5),
-    2 * offset + addToSum(numbers, slots.driftUp, drift - 1.5),
-    2 * offset + addToSum(numbers, slots.driftDown, -drift - 1.5),
-    1 + 2 * noisy,
-    2 / (moving + 0.05),
+    sizeOffset + deviationFromExpected,
+    sizeOffset - deviationFromExpected,
+    sizeOffset + addToSum(numbers, slots.jumpUp, jump - 1.5),
+    sizeOffset + addToSum(numbers, slots.jumpDown, -jump - 1.5),
+    2 * sizeOffset + addToSum(numbers, slots.driftUp, drift - 1.5),
+    2 * sizeOffset + addToSum(numbers, slots.driftDown, -drift - 1.5),
+    1 + 2 * noise,
+    2 / (averageMovement + 0.05),
   );
 };
 
 /** Resets the sums of deviations: after a gap, and after an anomaly. */
 export const resetSums = ({ numbers }: ScorerState): void => {
-  for (const place of [slots.jumpUp, slots.jumpDown, slots.driftUp, slots.driftDown]) numbers[place] = 0;
+  for (const slot of [slots.jumpUp, slots.jumpDown, slots.driftUp, slots.driftDown]) numbers[slot] = 0;
 };
 
 /** Limits the sums during an anomaly to 1.5 times the alarm threshold, so that they fall soon after it ends. */
-export const boundSums = ({ numbers }: ScorerState, tails: readonly Tail[], rate: number): void => {
-  for (const [place, sign] of [slots.jumpUp, slots.jumpDown, slots.driftUp, slots.driftDown].map(
-    (p, i) => [p, i + 2] as const,
+export const limitSums = ({ numbers }: ScorerState, tails: readonly Tail[], rate: number): void => {
+  for (const [slot, sign] of [slots.jumpUp, slots.jumpDown, slots.driftUp, slots.driftDown].map(
+    (sumSlot, index) => [sumSlot, index + 2] as const,
   )) {
     const tail = tails[sign];
-    if (tail !== undefined) numbers[place] = Math.min(numbers[place] ?? 0, 1.5 * sizeAtRate(tail, rate));
+    if (tail !== undefined) numbers[slot] = Math.min(numbers[slot] ?? 0, 1.5 * getSizeAtRate(tail, rate));
   }
 };
 
 /** Returns the deviation up or down that has this rate. */
-export const bandWidth = (tail: Tail | undefined, rate: number): number =>
-  tail === undefined ? 0 : Math.max(0, Math.min(1e6, sizeAtRate(tail, rate) - offset));
+export const getBandWidth = (tail: Tail | undefined, rate: number): number =>
+  tail === undefined ? 0 : Math.max(0, Math.min(1e6, getSizeAtRate(tail, rate) - sizeOffset));
 
-const rotate = (state: ScorerState): void => {
+const startEpochIfDue = (state: ScorerState): void => {
   const { numbers } = state;
   const toWeeks = (points: number): number => (points * (numbers[slots.stepMs] ?? 0)) / weekMs;
   const [count, now] = [numbers[slots.count] ?? 0, (numbers[slots.nowCount] ?? 0) + 1];
@@ -126,9 +126,9 @@ export interface Rarity {
  * the largest size that is not anomalous.
  */
 export const updatePeaks = (state: ScorerState, { sizes, tails, limit }: Rarity, isAnomalous: boolean): void => {
-  rotate(state);
+  startEpochIfDue(state);
   for (const [sign, tail] of tails.entries())
-    updatePeak(state, sign, Math.min(sizes[sign] ?? 0, isAnomalous ? sizeAtRate(tail, limit) : Number.MAX_VALUE));
+    updatePeak(state, sign, Math.min(sizes[sign] ?? 0, isAnomalous ? getSizeAtRate(tail, limit) : Number.MAX_VALUE));
 };
 
 const updatePeak = (state: ScorerState, sign: number, size: number): void => {

@@ -57,7 +57,7 @@ const numberCount = 38;
 export const clockSlots = { ahead: 0, by: 1, day: 2, stage: 3, evidence: 4, sure: 5, slow: 6, fast: 7 } as const;
 const clockNumbers = 8;
 
-/** Size of a state. States from versions without clocks are shorter; the numbers of the clock are then 0. */
+/** Size of a state. States from versions without clocks are shorter; their clock numbers are 0. */
 export const stateBytes =
   8 * exactNumbers +
   4 * (numberCount + quarters + hours + clockNumbers) +
@@ -69,11 +69,11 @@ export interface ScorerState {
   readonly exact: Float64Array;
   readonly numbers: Float32Array;
   /** By quarter hour of the day, relative to the level. */
-  readonly ofDay: Float32Array;
+  readonly dayProfile: Float32Array;
   /** By hour of the week, relative to level and day. */
-  readonly ofWeek: Float32Array;
+  readonly weekProfile: Float32Array;
   /** Deviation by hour of the week: the base-2 logarithm, in 256ths. */
-  readonly strays: Int16Array;
+  readonly hourDeviations: Int16Array;
   /** Peaks of each sign, by epoch: the base-2 logarithm, in 1024ths; smallest first. */
   readonly peaks: readonly (readonly [past: Int16Array, now: Int16Array])[];
   /** Size of each sign while it is high, and the time since it was. */
@@ -83,26 +83,26 @@ export interface ScorerState {
 }
 
 /** Returns the number in a slot. */
-export const readSlot = (numbers: Float64Array | Float32Array, place: number): number => numbers[place] ?? 0;
+export const readSlot = (numbers: Float64Array | Float32Array, slot: number): number => numbers[slot] ?? 0;
 
 const createViews = (bytes: Uint8Array): ScorerState => {
   const { buffer } = bytes;
-  let from = 8 * exactNumbers;
+  let offset = 8 * exactNumbers;
   const reserveBytes = (length: number): number => {
-    from += length;
-    return from - length;
+    offset += length;
+    return offset - length;
   };
   const single = new Float32Array(buffer, reserveBytes(4 * numberCount), numberCount);
-  const ofDay = new Float32Array(buffer, reserveBytes(4 * quarters), quarters);
-  const ofWeek = new Float32Array(buffer, reserveBytes(4 * hours), hours);
-  const strays = new Int16Array(buffer, reserveBytes(2 * hours), hours);
+  const dayProfile = new Float32Array(buffer, reserveBytes(4 * quarters), quarters);
+  const weekProfile = new Float32Array(buffer, reserveBytes(4 * hours), hours);
+  const hourDeviations = new Int16Array(buffer, reserveBytes(2 * hours), hours);
   const createPeakList = (): Int16Array => new Int16Array(buffer, reserveBytes(2 * maxPeaks), maxPeaks);
   const peaks = signs.map((): readonly [Int16Array, Int16Array] => [createPeakList(), createPeakList()]);
   const high = new Int16Array(buffer, reserveBytes(2 * signs.length), signs.length);
   const since = new Uint8Array(buffer, reserveBytes(signs.length), signs.length);
   const clock = new Float32Array(buffer, reserveBytes(4 * clockNumbers), clockNumbers);
   const exact = new Float64Array(buffer, 0, exactNumbers);
-  return { bytes, exact, numbers: single, ofDay, ofWeek, strays, peaks, high, since, clock };
+  return { bytes, exact, numbers: single, dayProfile, weekProfile, hourDeviations, peaks, high, since, clock };
 };
 
 /** Returns the state of a new series, or a copy of a stored one. */

@@ -1,5 +1,5 @@
 /** Status of series at the end of a range, as a table: one format for detectors and queries. */
-import { type Answer, buildTableAnswer } from '../../../queries/answer.ts';
+import { buildTableResult, type ResultData } from '../../../queries/answer.ts';
 import { formatShort } from '../../../queries/figures.ts';
 import type { Incompleteness, TableColumn } from '../../../queries/result.ts';
 import type { AnomalyQuery } from '../query.ts';
@@ -26,15 +26,15 @@ export interface SeriesStatus {
   readonly before: number | null;
 }
 
-const numberColumn = (name: string, unit = ''): TableColumn => ({ name, type: 'number', unit });
-const textColumn = (name: string): TableColumn => ({ name, type: 'text', unit: '' });
+const createNumberColumn = (name: string, unit = ''): TableColumn => ({ name, type: 'number', unit });
+const createTextColumn = (name: string): TableColumn => ({ name, type: 'text', unit: '' });
 
 /** Columns after those of the labels. */
 const statusColumns = (unit: string): readonly TableColumn[] => [
-  numberColumn('score', '1'),
-  ...['value', 'expected', 'low', 'high'].map((name) => numberColumn(name, unit)),
+  createNumberColumn('score', '1'),
+  ...['value', 'expected', 'low', 'high'].map((name) => createNumberColumn(name, unit)),
   { name: 'since', type: 'time', unit: '' },
-  ...['sign', 'state', 'says'].map(textColumn),
+  ...['sign', 'state', 'says'].map(createTextColumn),
 ];
 
 const matchesDirection = (direction: Direction | null, requestedDirection: AnomalyQuery['direction']): boolean =>
@@ -45,24 +45,24 @@ const describeSeries = (series: SeriesStatus): string => {
   if (unknown !== undefined) return unknown;
   if (value === null) return 'no ongoing anomaly';
   if (score === 0 || sign === null || beginMs === null)
-    return `as expected: ${formatShort(value)}${unit === '' ? '' : ` ${unit}`}${expected === null ? '' : `, expected were ${formatShort(expected)}`}`;
+    return `as expected: ${formatShort(value)}${unit === '' ? '' : ` ${unit}`}${expected === null ? '' : `, expected ${formatShort(expected)}`}`;
   const since = new Date(beginMs).toISOString();
   return `${describeAnomaly({ ...series, sign, value })}; since ${since}, score ${formatShort(score ?? 0)}`;
 };
 
-const stateText = ({ score, unknown, sign }: SeriesStatus): string =>
+const describeState = ({ score, unknown, sign }: SeriesStatus): string =>
   unknown !== undefined ? 'unknown' : score === 0 || sign === null ? 'as expected' : 'unusual';
 
 /** Returns a row for each series. Anomalies in a direction that was not requested are omitted. */
 export const toStatusTable = (
-  all: readonly SeriesStatus[],
+  statuses: readonly SeriesStatus[],
   direction: AnomalyQuery['direction'],
   partial: readonly Incompleteness[] = [],
-): Answer => {
-  const names = [...new Set(all.flatMap(({ labels }) => Object.keys(labels)))].toSorted();
-  const hasMeasures = new Set(all.map(({ name }) => name)).size > 1;
+): ResultData => {
+  const names = [...new Set(statuses.flatMap(({ labels }) => Object.keys(labels)))].toSorted();
+  const hasMeasures = new Set(statuses.map(({ name }) => name)).size > 1;
   const labels = hasMeasures ? [...names, 'measure'] : names;
-  const rows = all.map((series) => {
+  const rows = statuses.map((series) => {
     const filteredSeries = matchesDirection(series.direction, direction)
       ? series
       : { ...series, score: series.score && 0 };
@@ -72,11 +72,11 @@ export const toStatusTable = (
       ...(hasMeasures ? [name] : []),
       ...[score, value, expected, low, high],
       score === 0 || beginMs === null ? null : new Date(beginMs).toISOString(),
-      ...[score === 0 ? '' : (sign ?? ''), stateText(filteredSeries), describeSeries(filteredSeries)],
+      ...[score === 0 ? '' : (sign ?? ''), describeState(filteredSeries), describeSeries(filteredSeries)],
     ];
   });
-  const columns = [...labels.map(textColumn), ...statusColumns(all[0]?.unit ?? '')];
-  return buildTableAnswer(columns, rows, partial);
+  const columns = [...labels.map(createTextColumn), ...statusColumns(statuses[0]?.unit ?? '')];
+  return buildTableResult(columns, rows, partial);
 };
 
 /** Number of columns in a row that are not labels. */

@@ -21,7 +21,7 @@ const rules: readonly (readonly [month: number, sunday: number, by: 1 | -1])[] =
 ];
 /** Days by which the changes precede that Sunday: in some countries a day or two, in UTC often the evening before. */
 const daysBefore = 2;
-/** Days for which a change is considered: by then, weekly patterns have shown its effect, which is kept. */
+/** Number of days for which a change is considered. By then, weekly patterns have shown its effect, which is retained. */
 export const daysAfter = 28;
 
 export interface ClockChange {
@@ -30,10 +30,10 @@ export interface ClockChange {
   readonly by: 1 | -1;
 }
 
-const findSunday = (year: number, month: number, which: number): number => {
-  const first = Date.UTC(year, which < 0 ? month + 1 : month, 1) / dayMs;
+const findSunday = (year: number, month: number, sunday: number): number => {
+  const first = Date.UTC(year, sunday < 0 ? month + 1 : month, 1) / dayMs;
   // The epoch began on a Thursday.
-  return first + ((((3 - first) % 7) + 7) % 7) + 7 * which;
+  return first + ((((3 - first) % 7) + 7) % 7) + 7 * sunday;
 };
 
 const changesByYear = new Map<number, readonly ClockChange[]>();
@@ -41,7 +41,7 @@ const getClockChanges = (year: number): readonly ClockChange[] => {
   const cachedChanges = changesByYear.get(year);
   if (cachedChanges !== undefined) return cachedChanges;
   const changes = rules.map(
-    ([month, which, by]): ClockChange => ({ day: findSunday(year, month, which) - daysBefore, by }),
+    ([month, sunday, by]): ClockChange => ({ day: findSunday(year, month, sunday) - daysBefore, by }),
   );
   if (changesByYear.size > 50) changesByYear.clear();
   changesByYear.set(year, changes);

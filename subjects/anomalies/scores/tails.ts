@@ -31,13 +31,16 @@ export interface Tail {
 export const estimateTail = ({ peaks }: ScorerState, sign: number, weeks: number): Tail => {
   const [past, now] = peaks[sign] as readonly [Int16Array, Int16Array];
   // Both are sorted ascending; the largest are merged from their ends.
-  let [i, j, count, sum, threshold] = [maxPeaks - 1, maxPeaks - 1, 0, 0, 0];
+  let [pastIndex, currentIndex, count, sum, threshold] = [maxPeaks - 1, maxPeaks - 1, 0, 0, 0];
   while (count < maxTailPeaks) {
-    const [pastPeak, currentPeak] = [i < 0 ? 0 : (past[i] ?? 0), j < 0 ? 0 : (now[j] ?? 0)];
+    const [pastPeak, currentPeak] = [
+      pastIndex < 0 ? 0 : (past[pastIndex] ?? 0),
+      currentIndex < 0 ? 0 : (now[currentIndex] ?? 0),
+    ];
     const larger = Math.max(pastPeak, currentPeak);
     if (larger === 0) break;
-    if (pastPeak === larger) i--;
-    else j--;
+    if (pastPeak === larger) pastIndex--;
+    else currentIndex--;
     count++;
     threshold = (larger * Math.LN2) / logarithmResolution;
     sum += threshold;
@@ -47,11 +50,11 @@ export const estimateTail = ({ peaks }: ScorerState, sign: number, weeks: number
 };
 
 /** Returns how often per week the sign is at least this large. */
-export const occurrenceRate = ({ threshold, rate, excess }: Tail, size: number): number =>
+export const getOccurrenceRate = ({ threshold, rate, excess }: Tail, size: number): number =>
   rate * Math.exp(Math.min(8, (threshold - Math.log(Math.max(1, size))) / excess));
 
 /** Returns the size that is reached this often per week. */
-export const sizeAtRate = ({ threshold, rate, excess }: Tail, weeklyRate: number): number =>
+export const getSizeAtRate = ({ threshold, rate, excess }: Tail, weeklyRate: number): number =>
   Math.exp(Math.min(21, threshold + Math.max(0, excess * Math.log(rate / weeklyRate))));
 
 /** Stores a peak among the largest of the current epoch. */

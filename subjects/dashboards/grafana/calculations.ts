@@ -1,11 +1,11 @@
 /** Grafana's field calculations by mode, in both directions. */
 import { type Fields, isFields } from '../../../runtime/fields.ts';
 import type { Ledger } from './ledger.ts';
-import { flag, getAtPath, integer, type Lens, listOf, readLenses, same, text } from './lens.ts';
+import { flag, getAtPath, integer, type Lens, listOf, readLenses, sameNames, text } from './lens.ts';
 import { reducer } from './reducers.ts';
 
-const field = text(1024);
-const fields = listOf(field, 1000);
+const fieldName = text(1024);
+const fieldNames = listOf(fieldName, 1000);
 
 /** One operand of a calculation: a name or number as a text, or an object with it. */
 const readOperand = (value: unknown): object | undefined => {
@@ -21,7 +21,7 @@ const writeOperand = (operand: Fields): Fields =>
 
 /** Converts a calculation; undefined if there is no equivalent. */
 export const readCalculation = (options: Fields, ledger: Ledger): Fields | undefined => {
-  const calculation = convertCalculation(options, ledger);
+  const calculation = readByMode(options, ledger);
   if (calculation === undefined) return undefined;
   ledger.carry(options, 'mode');
   return { calculation };
@@ -39,25 +39,29 @@ const readBinary = (binary: unknown, ledger: Ledger): Fields | undefined => {
 };
 
 const unaryLenses: readonly Lens[] = [
-  ['operator', 'function', same('abs', 'exp', 'ln', 'floor', 'ceil', 'round', 'sign', 'negate')],
-  ['fieldName', 'field', field],
+  ['operator', 'function', sameNames('abs', 'exp', 'ln', 'floor', 'ceil', 'round', 'sign', 'negate')],
+  ['fieldName', 'field', fieldName],
 ];
 
 const readWindow = (window: unknown, ledger: Ledger): Fields | undefined => {
-  const read = readFunction('window', ['mean', 'variance', 'stdDev'], window, ledger);
+  const windowFields = readFunction('window', ['mean', 'variance', 'stdDev'], window, ledger);
   const size = isFields(window) && window['windowSizeMode'] === 'fixed' ? window['windowSize'] : undefined;
-  if (read === undefined || integer(1, 10_000).read(size) === undefined) return undefined;
+  if (windowFields === undefined || integer(1, 10_000).read(size) === undefined) return undefined;
   ledger.carry(window as Fields, 'windowSize', 'windowSizeMode', 'windowAlignment');
-  return { ...read, rows: size, place: (window as Fields)['windowAlignment'] === 'centered' ? 'around' : 'behind' };
+  return {
+    ...windowFields,
+    rows: size,
+    place: (window as Fields)['windowAlignment'] === 'centered' ? 'around' : 'behind',
+  };
 };
 
-/** Converters for each calculation mode of Grafana */
+/** Converters for each calculation mode of Grafana. */
 const modeReaders: Readonly<Record<string, (options: Fields, ledger: Ledger) => Fields | undefined>> = {
   reduceRow: ({ reduce }, ledger) => {
     const read = readLenses(
       [
         ['reducer', 'reducer', reducer],
-        ['include', 'fields', fields],
+        ['include', 'fields', fieldNames],
       ],
       reduce,
       ledger,
@@ -71,22 +75,22 @@ const modeReaders: Readonly<Record<string, (options: Fields, ledger: Ledger) => 
   index: ({ index }, ledger) => ({ is: 'index', ...readLenses([['asPercentile', 'asShare', flag]], index, ledger) }),
 };
 
-const convertCalculation = (options: Fields, ledger: Ledger): Fields | undefined => {
+const readByMode = (options: Fields, ledger: Ledger): Fields | undefined => {
   const mode = String(options['mode'] ?? 'reduceRow');
   return Object.hasOwn(modeReaders, mode) ? modeReaders[mode]?.(options, ledger) : undefined;
 };
 
 const readFunction = (
   calculationKind: string,
-  known: readonly string[],
+  allowedReducers: readonly string[],
   source: unknown,
   ledger: Ledger,
 ): Fields | undefined => {
-  if (!isFields(source) || !known.includes(String(source['reducer']))) return undefined;
+  if (!isFields(source) || !allowedReducers.includes(String(source['reducer']))) return undefined;
   const read = readLenses(
     [
       ['reducer', 'function', reducer],
-      ['field', 'field', field],
+      ['field', 'field', fieldName],
     ],
     source,
     ledger,

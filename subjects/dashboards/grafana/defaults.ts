@@ -188,14 +188,14 @@ const dashboardDefaultValues: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 const toTree = (paths: Readonly<Record<string, readonly unknown[]>>): Defaults => {
-  type Node = { values: readonly unknown[]; within: Map<string, Node> };
-  const root: Node = { values: [], within: new Map() };
+  type Node = { values: readonly unknown[]; members: Map<string, Node> };
+  const root: Node = { values: [], members: new Map() };
   for (const [path, values] of Object.entries(paths)) {
     let node = root;
     for (const name of path.split('.')) {
-      const inner = node.within.get(name) ?? { values: [], within: new Map() };
-      node.within.set(name, inner);
-      node = inner;
+      const child = node.members.get(name) ?? { values: [], members: new Map() };
+      node.members.set(name, child);
+      node = child;
     }
     node.values = values;
   }

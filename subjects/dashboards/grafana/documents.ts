@@ -5,23 +5,23 @@ import { isFields } from '../../../runtime/fields.ts';
 import { type FileProblem, parseDashboardValue, toFileObject, toYamlFile } from '../as-code.ts';
 import type { DashboardFields } from '../document.ts';
 import { writeGrafana } from './export.ts';
-import { type Imported, idOf, readGrafana } from './import.ts';
+import { type Imported, readGrafana, toDashboardId } from './import.ts';
 import { countLeaves } from './ledger.ts';
 
-/** Fields that responses of this API have in addition to the document */
+/** Fields that responses of the API contain in addition to the document. */
 const serverFields = new Set(
   'version createdAt updatedAt ownerId changedBy source documentVersion losses validity createdFrom opened'.split(' '),
 );
 
 const readOiqDashboard = (body: object): Imported | { readonly problems: readonly FileProblem[] } => {
-  const read = parseDashboardValue(
+  const parsed = parseDashboardValue(
     Object.fromEntries(Object.entries(body).filter(([name]) => !serverFields.has(name))),
   );
-  if ('problems' in read) return read;
-  const document = JSON.parse(JSON.stringify(read.document)) as DashboardFields;
+  if ('problems' in parsed) return parsed;
+  const document = JSON.parse(JSON.stringify(parsed.document)) as DashboardFields;
   const leafCount = countLeaves(body);
   return {
-    id: read.id ?? idOf(undefined, document.name),
+    id: parsed.id ?? toDashboardId(undefined, document.name),
     document,
     report: {
       from: 'oiq',

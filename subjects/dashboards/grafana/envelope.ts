@@ -29,18 +29,24 @@ const isClassic = (value: Fields): boolean =>
 /** Unwraps a Grafana document; undefined for other documents. */
 export const unwrapDashboard = (body: Fields, ledger: Ledger, path = ''): UnwrappedDashboard | undefined => {
   const { apiVersion, metadata, spec, dashboard } = body;
-  const at = (key: string): string => (path === '' ? key : `${path}.${key}`);
+  const toPath = (key: string): string => (path === '' ? key : `${path}.${key}`);
   if (typeof apiVersion === 'string' && apiVersion.startsWith('dashboard.grafana.app/') && isFields(spec)) {
     dropEnvelope(body, 'spec', ledger);
     const name = isFields(metadata) ? toUid(metadata['name']) : undefined;
     if (isResourceSpec(spec))
-      return { from: apiVersion, form: 'resource', dashboard: spec, path: at('spec'), uid: name };
-    return { from: apiVersion, form: 'classic', dashboard: spec, path: at('spec'), uid: name ?? toUid(spec['uid']) };
+      return { from: apiVersion, form: 'resource', dashboard: spec, path: toPath('spec'), uid: name };
+    return {
+      from: apiVersion,
+      form: 'classic',
+      dashboard: spec,
+      path: toPath('spec'),
+      uid: name ?? toUid(spec['uid']),
+    };
   }
   if (isFields(dashboard) && path === '') {
-    const inner = unwrapDashboard(dashboard, ledger, 'dashboard');
-    if (inner !== undefined) dropEnvelope(body, 'dashboard', ledger);
-    return inner;
+    const unwrapped = unwrapDashboard(dashboard, ledger, 'dashboard');
+    if (unwrapped !== undefined) dropEnvelope(body, 'dashboard', ledger);
+    return unwrapped;
   }
   if (isResourceSpec(body))
     return { from: 'dashboard.grafana.app', form: 'resource', dashboard: body, path, uid: undefined };

@@ -12,7 +12,7 @@ import { canBeQueried, writeQueries } from './queries.ts';
 import { writeSettings } from './settings.ts';
 import { isValidDashboardField, isValidPanelField, requiredOptions } from './strict.ts';
 import { writeTransformations } from './transformations.ts';
-import { dataToExport, hiddenVariableName } from './travelling.ts';
+import { hiddenVariableName, selectDataToExport } from './travelling.ts';
 import { removeUntyped } from './typed-options.ts';
 import { choosesMetrics, writeVariable } from './variables.ts';
 import { writeVisual } from './visuals.ts';
@@ -26,21 +26,21 @@ const columns = 24;
 const restoreSourceFields = (
   built: GrafanaObject,
   sourceFields: Fields,
-  fits: (path: string, value: unknown) => boolean,
+  isValidField: (path: string, value: unknown) => boolean,
 ): void => {
-  const entries = Object.entries(sourceFields).filter(([path, value]) => fits(path, value));
+  const entries = Object.entries(sourceFields).filter(([path, value]) => isValidField(path, value));
   for (const [path, value] of entries) {
-    const [, list = '', place = ''] = /^(.+)\.(\d+)$/.exec(path) ?? [];
+    const [, list = '', index = ''] = /^(.+)\.(\d+)$/.exec(path) ?? [];
     const all = list === '' ? undefined : getAtPath(built, list.split('.'));
-    if (Array.isArray(all)) all.splice(Math.min(Number(place), all.length), 0, value);
+    if (Array.isArray(all)) all.splice(Math.min(Number(index), all.length), 0, value);
     else if (list !== '' && all === undefined) setAtPath(built, list.split('.'), [value]);
   }
   for (const [path, value] of entries) if (!/\.\d+$/.test(path)) setAtPath(built, path.split('.'), value);
 };
 
 /** Inserts missing required values. */
-const fillMissing = (built: GrafanaObject, needed: Fields, path: readonly string[]): void => {
-  for (const [key, value] of Object.entries(needed)) {
+const fillMissing = (built: GrafanaObject, required: Fields, path: readonly string[]): void => {
+  for (const [key, value] of Object.entries(required)) {
     const existing = getAtPath(built, [...path, key]);
     if (isFields(value) && (existing === undefined || isFields(existing))) {
       setAtPath(built, [...path, key], {});
@@ -75,24 +75,24 @@ const describeQueries = (panel: Panel): string =>
 
 /** A text panel that replaces a panel without an equivalent in Grafana. */
 const createTextPanel = (panel: Panel): Fields => {
-  const questions = panel.visual.kind === 'placeholder' ? panel.visual.queries.join('\n') : describeQueries(panel);
+  const queryTexts = panel.visual.kind === 'placeholder' ? panel.visual.queries.join('\n') : describeQueries(panel);
   const content = `Grafana has no equivalent of the panel type ${panel.visual.kind}.`;
   return {
     type: 'text',
     options: {
       mode: 'markdown',
-      content: questions === '' ? content : `${content}\n\n    ${questions.replaceAll('\n', '\n    ')}`,
+      content: queryTexts === '' ? content : `${content}\n\n    ${queryTexts.replaceAll('\n', '\n    ')}`,
     },
   };
 };
 
 const writeDrawing = (panel: Panel, datasource: object): GrafanaObject => {
-  const written = panel.visual.kind === 'placeholder' || !canBeQueried(panel) ? undefined : writeVisual(panel.visual);
-  if (written === undefined) return hasSourcePanel(panel) ? {} : { ...createTextPanel(panel) };
-  const targets = writeQueries(panel, written['type'], datasource);
+  const visual = panel.visual.kind === 'placeholder' || !canBeQueried(panel) ? undefined : writeVisual(panel.visual);
+  if (visual === undefined) return hasSourcePanel(panel) ? {} : { ...createTextPanel(panel) };
+  const targets = writeQueries(panel, visual['type'], datasource);
   const transformations = writeTransformations(panel.transformations);
   return {
-    ...written,
+    ...visual,
     ...(targets.length > 0 && { datasource, targets }),
     ...(transformations.length > 0 && { transformations }),
     fieldConfig: { defaults: writeFields(panel.fields), overrides: writeOverrides(panel.overrides) },
@@ -135,19 +135,23 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Gr
 
 /** Numbers of panels: those in their IDs, then consecutive numbers. */
 const assignPanelNumbers = (panels: readonly Panel[]): ReadonlyMap<string, number> => {
-  const own = panels.map(({ id }) => Number(/^panel-(0|[1-9]\d{0,8})$/.exec(id)?.[1] ?? NaN));
-  let next = Math.max(0, ...own.filter(Number.isFinite)) + 1;
-  return new Map(panels.map(({ id }, index) => [id, Number.isFinite(own[index]) ? (own[index] ?? 0) : next++]));
+  const panelNumbers = panels.map(({ id }) => Number(/^panel-(0|[1-9]\d{0,8})$/.exec(id)?.[1] ?? NaN));
+  let next = Math.max(0, ...panelNumbers.filter(Number.isFinite)) + 1;
+  return new Map(
+    panels.map(({ id }, index) => [id, Number.isFinite(panelNumbers[index]) ? (panelNumbers[index] ?? 0) : next++]),
+  );
 };
 
 /** Sections from top to bottom, with nested sections after their parents. */
 const orderSections = ({ sections }: DashboardFields): DashboardFields['sections'] => {
-  const below = (within: string | null): DashboardFields['sections'] =>
-    sections.filter((one) => one.within === within).flatMap((one) => [one, ...below(one.id)]);
-  return below(null);
+  const listSectionsWithin = (within: string | null): DashboardFields['sections'] =>
+    sections
+      .filter((section) => section.within === within)
+      .flatMap((section) => [section, ...listSectionsWithin(section.id)]);
+  return listSectionsWithin(null);
 };
 
-const bottomOf = (panels: readonly Panel[]): number =>
+const getBottom = (panels: readonly Panel[]): number =>
   Math.max(0, ...panels.map(({ place }) => place.y + place.height));
 
 const writePanels = (
@@ -155,51 +159,54 @@ const writePanels = (
   numbers: ReadonlyMap<string, number>,
   datasource: object,
 ): GrafanaObject[] => {
-  const inSection = Map.groupBy(document.panels, ({ place }) => place.section);
+  const panelsBySection = Map.groupBy(document.panels, ({ place }) => place.section);
   const write = (panels: readonly Panel[], top: number): GrafanaObject[] =>
     panels.map((panel) => writePanel(panel, numbers.get(panel.id) ?? 0, top + panel.place.y, datasource));
-  const top = inSection.get(null) ?? [];
-  const written = write(top, 0);
-  let y = bottomOf(top);
+  const topPanels = panelsBySection.get(null) ?? [];
+  const writtenPanels = write(topPanels, 0);
+  let y = getBottom(topPanels);
   let id = Math.max(0, ...numbers.values()) + 1;
   for (const section of orderSections(document)) {
-    const panels = inSection.get(section.id) ?? [];
-    const inner = write(panels, y + 1);
-    written.push({
+    const panels = panelsBySection.get(section.id) ?? [];
+    const sectionPanels = write(panels, y + 1);
+    writtenPanels.push({
       type: 'row',
       id: id++,
       title: section.title,
       collapsed: section.folded,
       gridPos: { x: 0, y, w: columns, h: 1 },
-      panels: section.folded ? inner : [],
+      panels: section.folded ? sectionPanels : [],
       ...(section.repeat !== null && { repeat: section.repeat.variable }),
     });
-    if (!section.folded) written.push(...inner);
-    y += 1 + bottomOf(panels);
+    if (!section.folded) writtenPanels.push(...sectionPanels);
+    y += 1 + getBottom(panels);
   }
-  return written;
+  return writtenPanels;
 };
 
 /** The variable that selects the data source: the original one, or a new one. */
-const sourceVariable = (document: DashboardFields): Fields => {
+const findSourceVariable = (document: DashboardFields): Fields => {
   const sourceVariables = Object.entries(document.imported?.unmapped ?? {}).filter(([path]) =>
     /^templating\.list\.\d+$/.test(path),
   );
-  const [own] = sourceVariables.flatMap(([path, value]) =>
+  const [existingVariable] = sourceVariables.flatMap(([path, value]) =>
     isFields(value) && choosesMetrics(value) && isValidDashboardField(path, value) ? [value] : [],
   );
-  if (own !== undefined) return own;
+  if (existingVariable !== undefined) return existingVariable;
   const usedNames = new Set(document.variables.map(({ name }) => name));
-  const name = ['datasource', 'ds_prometheus', 'oiq_datasource'].find((one) => !usedNames.has(one)) ?? 'oiq_ds';
+  const name =
+    ['datasource', 'ds_prometheus', 'oiq_datasource'].find((candidate) => !usedNames.has(candidate)) ?? 'oiq_ds';
   return { type: 'datasource', name, label: 'Data source', query: 'prometheus' };
 };
 
 const writeDashboard = (document: DashboardFields, id: string): GrafanaObject => {
-  const source = sourceVariable(document);
+  const source = findSourceVariable(document);
   const datasource = { type: 'prometheus', uid: `\${${String(source['name'])}}` };
   const numbers = assignPanelNumbers(document.panels);
-  const variables = document.variables.flatMap((one) => writeVariable(one, datasource) ?? []);
-  const annotations = document.annotations.flatMap((one) => writeAnnotation(one, datasource, numbers) ?? []);
+  const variables = document.variables.flatMap((variable) => writeVariable(variable, datasource) ?? []);
+  const annotations = document.annotations.flatMap(
+    (annotation) => writeAnnotation(annotation, datasource, numbers) ?? [],
+  );
   const built: GrafanaObject = {
     ...writeSettings(document),
     uid: id,
@@ -218,14 +225,14 @@ const writeDashboard = (document: DashboardFields, id: string): GrafanaObject =>
 export const writeGrafana = (id: string, document: DashboardFields): object => {
   // Stored source fields become part of the output, so a copy protects the dashboard.
   const built = writeDashboard(structuredClone(document), id);
-  const read = readGrafana(built);
-  if (read === undefined || 'problems' in read) return built;
+  const reimported = readGrafana(built);
+  if (reimported === undefined || 'problems' in reimported) return built;
   const numbers = assignPanelNumbers(document.panels);
   const ids = Object.fromEntries(document.panels.map((panel) => [`panel-${numbers.get(panel.id)}`, panel.id]));
   const sections = Object.fromEntries(
     orderSections(document).map((section, index) => [`row-${index + 1}`, section.id]),
   );
-  const hiddenData = dataToExport(document, read.document, { ids, sections });
+  const hiddenData = selectDataToExport(document, reimported.document, { ids, sections });
   if (hiddenData === undefined) return built;
   const list = getAtPath(built, ['templating', 'list']) as unknown[];
   list.push({

@@ -11,10 +11,10 @@ import {
   integer,
   type Lens,
   lookUp,
-  names,
+  nameCodec,
   number,
   readLenses,
-  same,
+  sameNames,
   setAtPath,
   text,
   writeLenses,
@@ -34,7 +34,7 @@ export const colour: Codec = {
 /** Color scales in Grafana's typed form. */
 const typedScales = ['GrYlRd', 'RdYlGr', 'BlYlRd', 'YlRd', 'BlPu', 'YlBl', 'blues', 'reds', 'greens', 'purples'];
 const scales = [...typedScales, 'viridis', 'magma', 'plasma', 'inferno', 'cividis'];
-const colourModes = names({
+const colourModes = nameCodec({
   fixed: 'fixed',
   thresholds: 'thresholds',
   'palette-classic': 'palette',
@@ -62,7 +62,7 @@ const withoutEmpty = (codec: Codec): Codec => ({
   write: codec.write,
 });
 
-const lenses: readonly Lens[] = [
+const settingLenses: readonly Lens[] = [
   ['displayName', 'name', withoutEmpty(text(512))],
   ['description', 'description', withoutEmpty(text())],
   ['unit', 'unit', unit],
@@ -73,18 +73,22 @@ const lenses: readonly Lens[] = [
   ['noValue', 'noValue', withoutEmpty(text(256))],
   ['filterable', 'filterable', flag],
   ['custom.filterable', 'filterable', flag],
-  ['custom.drawStyle', 'drawing.as', names({ line: 'lines', bars: 'bars', points: 'points' })],
+  ['custom.drawStyle', 'drawing.as', nameCodec({ line: 'lines', bars: 'bars', points: 'points' })],
   [
     'custom.lineInterpolation',
     'drawing.interpolation',
-    names({ linear: 'linear', smooth: 'smooth', stepBefore: 'step-before', stepAfter: 'step-after' }),
+    nameCodec({ linear: 'linear', smooth: 'smooth', stepBefore: 'step-before', stepAfter: 'step-after' }),
   ],
   ['custom.lineWidth', 'drawing.width', number(0, 20)],
-  ['custom.lineStyle.fill', 'drawing.dashes', same('solid', 'dash', 'dot')],
+  ['custom.lineStyle.fill', 'drawing.dashes', sameNames('solid', 'dash', 'dot')],
   ['custom.fillOpacity', 'drawing.area', number(0, 100)],
-  ['custom.gradientMode', 'drawing.gradient', names({ none: 'none', opacity: 'opacity', hue: 'hue', scheme: 'scale' })],
+  [
+    'custom.gradientMode',
+    'drawing.gradient',
+    nameCodec({ none: 'none', opacity: 'opacity', hue: 'hue', scheme: 'scale' }),
+  ],
   ['custom.fillBelowTo', 'drawing.areaDownTo', withoutEmpty(text(512))],
-  ['custom.showPoints', 'drawing.points', same('auto', 'always', 'never')],
+  ['custom.showPoints', 'drawing.points', sameNames('auto', 'always', 'never')],
   ['custom.pointSize', 'drawing.pointSize', number(1, 40)],
   [
     'custom.spanNulls',
@@ -95,7 +99,7 @@ const lenses: readonly Lens[] = [
       write: (value) => value,
     },
   ],
-  ['custom.stacking.mode', 'drawing.stack', same('none', 'normal', 'percent')],
+  ['custom.stacking.mode', 'drawing.stack', sameNames('none', 'normal', 'percent')],
   ['custom.stacking.group', 'drawing.stackGroup', text(64)],
   [
     'custom.transform',
@@ -108,9 +112,9 @@ const lenses: readonly Lens[] = [
   [
     'custom.thresholdsStyle.mode',
     'drawing.thresholds',
-    names({ off: 'none', line: 'lines', dashed: 'dashed-lines', area: 'areas', 'line+area': 'lines-and-areas' }),
+    nameCodec({ off: 'none', line: 'lines', dashed: 'dashed-lines', area: 'areas', 'line+area': 'lines-and-areas' }),
   ],
-  ['custom.axisPlacement', 'axis.side', same('auto', 'left', 'right', 'hidden')],
+  ['custom.axisPlacement', 'axis.side', sameNames('auto', 'left', 'right', 'hidden')],
   ['custom.axisLabel', 'axis.label', text(256)],
   ['custom.scaleDistribution', 'axis.scale', scale],
   ['custom.axisSoftMin', 'axis.softMin', number()],
@@ -137,7 +141,7 @@ const lenses: readonly Lens[] = [
   [
     'custom.cellOptions.type',
     'cell.as',
-    names({
+    nameCodec({
       auto: 'auto',
       'color-text': 'coloured-text',
       'color-background': 'coloured-background',
@@ -148,12 +152,12 @@ const lenses: readonly Lens[] = [
       'data-links': 'links',
     }),
   ],
-  ['custom.cellOptions.mode', 'cell.style', same('basic', 'gradient', 'lcd')],
-  ['custom.cellOptions.valueDisplayMode', 'cell.value', names({ color: 'colour', text: 'text', hidden: 'hidden' })],
+  ['custom.cellOptions.mode', 'cell.style', sameNames('basic', 'gradient', 'lcd')],
+  ['custom.cellOptions.valueDisplayMode', 'cell.value', nameCodec({ color: 'colour', text: 'text', hidden: 'hidden' })],
   ['custom.cellOptions.applyToRow', 'cell.wholeRow', flag],
   ['custom.cellOptions.wrapText', 'cell.wraps', flag],
   ['custom.wrapText', 'cell.wraps', flag],
-  ['custom.align', 'cell.align', same('auto', 'left', 'center', 'right')],
+  ['custom.align', 'cell.align', sameNames('auto', 'left', 'center', 'right')],
   ['custom.width', 'cell.width', number(0, 4096)],
   ['custom.minWidth', 'cell.minWidth', number(0, 4096)],
   ['custom.inspect', 'cell.inspectable', flag],
@@ -172,7 +176,7 @@ const legacyCellModes: Readonly<Record<string, { readonly as: string; readonly s
   image: { as: 'image' },
 };
 
-const thresholdModes = names({ absolute: 'absolute', percentage: 'percent' });
+const thresholdModes = nameCodec({ absolute: 'absolute', percentage: 'percent' });
 
 /** Reads a threshold step. The first step has no lower bound, regardless of its value. */
 const readStep = (step: unknown, index: number, ledger: Ledger): object | undefined => {
@@ -189,9 +193,12 @@ const readThresholds = (value: unknown, ledger: Ledger): object | undefined => {
   if (!isFields(holder)) return undefined;
   const { steps, mode } = holder;
   if (!Array.isArray(steps) || steps.length > 32) return undefined;
-  const known = thresholdModes.read(mode);
-  ledger.carry(holder, ...(known === undefined ? [] : ['mode']), ...(steps.length === 0 ? ['steps'] : []));
-  return { mode: known ?? 'absolute', steps: steps.flatMap((step, index) => readStep(step, index, ledger) ?? []) };
+  const thresholdMode = thresholdModes.read(mode);
+  ledger.carry(holder, ...(thresholdMode === undefined ? [] : ['mode']), ...(steps.length === 0 ? ['steps'] : []));
+  return {
+    mode: thresholdMode ?? 'absolute',
+    steps: steps.flatMap((step, index) => readStep(step, index, ledger) ?? []),
+  };
 };
 
 const hidingTargets = { viz: 'graph', legend: 'legend', tooltip: 'tooltip' } as const;
@@ -199,12 +206,12 @@ const hidingTargets = { viz: 'graph', legend: 'legend', tooltip: 'tooltip' } as 
 const readHidden = (custom: unknown, ledger: Ledger): string[] => {
   if (!isFields(custom)) return [];
   const hidden: string[] = [];
-  const from = custom['hideFrom'];
-  if (isFields(from))
-    for (const [theirs, ours] of Object.entries(hidingTargets)) {
-      if (typeof from[theirs] !== 'boolean') continue;
-      if (from[theirs]) hidden.push(ours);
-      ledger.carry(from, theirs);
+  const hideFrom = custom['hideFrom'];
+  if (isFields(hideFrom))
+    for (const [grafanaKey, oiqKey] of Object.entries(hidingTargets)) {
+      if (typeof hideFrom[grafanaKey] !== 'boolean') continue;
+      if (hideFrom[grafanaKey]) hidden.push(oiqKey);
+      ledger.carry(hideFrom, grafanaKey);
     }
   if (typeof custom['hidden'] === 'boolean') {
     if (custom['hidden']) hidden.push('table');
@@ -215,7 +222,7 @@ const readHidden = (custom: unknown, ledger: Ledger): string[] => {
 
 const colourLenses: readonly Lens[] = [
   ['fixedColor', 'fixed', colour],
-  ['seriesBy', 'by', same('last', 'min', 'max')],
+  ['seriesBy', 'by', sameNames('last', 'min', 'max')],
 ];
 
 const readColour = (source: unknown, ledger: Ledger): Fields | undefined => {
@@ -232,14 +239,14 @@ const readColour = (source: unknown, ledger: Ledger): Fields | undefined => {
 
 /** Converts field settings from Grafana's form. */
 export const readSettings = (source: unknown, ledger: Ledger): Settings => {
-  const settings = readLenses(lenses, source, ledger);
-  const shade = readColour(source, ledger);
+  const settings = readLenses(settingLenses, source, ledger);
+  const colourSetting = readColour(source, ledger);
   const thresholds = readThresholds(source, ledger);
   const custom = getAtPath(source, ['custom']);
-  const old = isFields(custom) ? lookUp(legacyCellModes, String(custom['displayMode'])) : undefined;
-  if (old !== undefined) {
+  const legacyMode = isFields(custom) ? lookUp(legacyCellModes, String(custom['displayMode'])) : undefined;
+  if (legacyMode !== undefined) {
     ledger.carry(custom as object, 'displayMode');
-    for (const [key, value] of Object.entries(old)) setAtPath(settings, ['cell', key], value);
+    for (const [key, value] of Object.entries(legacyMode)) setAtPath(settings, ['cell', key], value);
   }
   const mappings = readMappings(getAtPath(source, ['mappings']), ledger);
   const links = readLinks(getAtPath(source, ['links']), ledger);
@@ -247,20 +254,20 @@ export const readSettings = (source: unknown, ledger: Ledger): Settings => {
   return {
     ...settings,
     ...(thresholds !== undefined && { thresholds }),
-    ...(shade !== undefined && { colour: shade }),
+    ...(colourSetting !== undefined && { colour: colourSetting }),
     ...(mappings.length > 0 && { mappings }),
     ...(links.length > 0 && { links }),
     ...(hidden.length > 0 && { hiddenIn: hidden }),
   } as Settings;
 };
 
-/** Settings that are written elsewhere, or that Grafana's typed form lacks and the hidden variable stores */
-const notWritten = new Set(['filterable', 'custom.wrapText', 'fieldMinMax']);
+/** Settings that are written elsewhere, or that Grafana's typed form lacks and the hidden variable stores. */
+const unwrittenKeys = new Set(['filterable', 'custom.wrapText', 'fieldMinMax']);
 
 /** Converts field settings for Grafana. */
 export const writeSettings = (settings: Settings): Record<string, unknown> => {
   const written = writeLenses(
-    lenses.filter(([theirs]) => !notWritten.has(theirs)),
+    settingLenses.filter(([grafanaKey]) => !unwrittenKeys.has(grafanaKey)),
     settings,
   );
   const { colour: shade, thresholds, mappings, links, hiddenIn } = settings;
@@ -276,9 +283,9 @@ export const writeSettings = (settings: Settings): Record<string, unknown> => {
   if (mappings !== undefined) written['mappings'] = writeMappings(mappings);
   if (links !== undefined) written['links'] = writeLinks(links);
   if (hiddenIn?.includes('table')) setAtPath(written, ['custom', 'hidden'], true);
-  if (hiddenIn?.some((one) => one !== 'table'))
-    for (const [theirs, ours] of Object.entries(hidingTargets))
-      setAtPath(written, ['custom', 'hideFrom', theirs], hiddenIn.includes(ours));
+  if (hiddenIn?.some((place) => place !== 'table'))
+    for (const [grafanaKey, oiqKey] of Object.entries(hidingTargets))
+      setAtPath(written, ['custom', 'hideFrom', grafanaKey], hiddenIn.includes(oiqKey));
   return written;
 };
 
@@ -291,23 +298,24 @@ const readPattern = (value: unknown): string | undefined => {
 const writePattern = (pattern: string): string =>
   pattern.startsWith('(?i)') ? `/${pattern.slice(4)}/i` : `/${pattern}/`;
 
-const types = names({ time: 'time', number: 'number', string: 'text', boolean: 'boolean', other: 'json' });
+const typeNames = nameCodec({ time: 'time', number: 'number', string: 'text', boolean: 'boolean', other: 'json' });
 
 const readMatcher = (matcher: Fields): object | undefined => {
   const { id, options } = matcher;
-  const given = typeof options === 'string' && options !== '' ? options : undefined;
-  if (given === undefined) return undefined;
-  if (id === 'byName' && given.length <= 512) return { by: 'name', name: given };
-  if (id === 'byFrameRefID' && given.length <= 64) return { by: 'query', query: given };
-  if (id === 'byType' && types.read(given) !== undefined) return { by: 'type', type: types.read(given) };
-  const pattern = id === 'byRegexp' && given.length <= 1000 ? readPattern(given) : undefined;
+  const optionText = typeof options === 'string' && options !== '' ? options : undefined;
+  if (optionText === undefined) return undefined;
+  if (id === 'byName' && optionText.length <= 512) return { by: 'name', name: optionText };
+  if (id === 'byFrameRefID' && optionText.length <= 64) return { by: 'query', query: optionText };
+  if (id === 'byType' && typeNames.read(optionText) !== undefined)
+    return { by: 'type', type: typeNames.read(optionText) };
+  const pattern = id === 'byRegexp' && optionText.length <= 1000 ? readPattern(optionText) : undefined;
   return pattern === undefined || pattern === '' ? undefined : { by: 'pattern', pattern };
 };
 
 const writeMatch = (match: Override['match']): Fields => {
   if (match.by === 'name') return { id: 'byName', options: match.name };
   if (match.by === 'query') return { id: 'byFrameRefID', options: match.query };
-  if (match.by === 'type') return { id: 'byType', options: types.write(match.type) };
+  if (match.by === 'type') return { id: 'byType', options: typeNames.write(match.type) };
   return { id: 'byRegexp', options: writePattern(match.pattern) };
 };
 

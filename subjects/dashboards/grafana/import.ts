@@ -1,13 +1,13 @@
-/** Converts a Grafana dashboard, and reports what became of each leaf value. */
+/** Converts a Grafana dashboard, and reports the outcome for each leaf value. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Fields, isFields } from '../../../runtime/fields.ts';
-import { type FileProblem, fileProblems } from '../as-code.ts';
+import { type FileProblem, toFileProblems } from '../as-code.ts';
 import { DashboardFields, DashboardWithParsedPanels } from '../document.ts';
 import { isBuiltIn, readAnnotation } from './annotations.ts';
 import { dashboardDefaults } from './defaults.ts';
 import { type UnwrappedDashboard, unwrapDashboard } from './envelope.ts';
-import { classicLayout, type Layout, type PlacedPanel, resourceLayout } from './layout.ts';
+import { type Layout, type PlacedPanel, readClassicLayout, readResourceLayout } from './layout.ts';
 import { type Loss as LeafLoss, Ledger, toFieldsList } from './ledger.ts';
 import { getAtPath } from './lens.ts';
 import { type ConvertedPanel, readPanel } from './panel.ts';
@@ -46,7 +46,7 @@ export interface Imported {
 }
 
 /** Returns the ID of the dashboard for an import with this UID, or with this name without a UID. */
-export const idOf = (uid: string | undefined, name: string): string => {
+export const toDashboardId = (uid: string | undefined, name: string): string => {
   if (uid !== undefined && /^[A-Za-z0-9][\w-]{0,127}$/.test(uid)) return uid;
   const hash = createHash('sha256')
     .update(uid ?? `name:${name}`)
@@ -55,7 +55,7 @@ export const idOf = (uid: string | undefined, name: string): string => {
 };
 
 /** Returns unique panel IDs, from the numbers of the panels. */
-const panelIds = (panels: readonly PlacedPanel[]): string[] => {
+const assignPanelIds = (panels: readonly PlacedPanel[]): string[] => {
   const usedIds = new Set<string>();
   const numbers = panels.map(({ panel: { id } }) =>
     Number.isSafeInteger(id) && Number(id) >= 0 ? Number(id) : undefined,
@@ -97,7 +97,7 @@ const readVariables = (list: readonly Fields[], sources: Sources, ledger: Ledger
   return list.map((variable) => {
     const read = names.size < 50 ? readVariable(variable, sources, ledger) : undefined;
     const isDuplicate = read !== undefined && names.has(read.name);
-    if (isDuplicate) ledger.forget(variable);
+    if (isDuplicate) ledger.clearMarks(variable);
     if (read === undefined || isDuplicate) return { variable, read: undefined };
     names.add(read.name);
     return { variable, read };
@@ -116,7 +116,7 @@ const readAnnotations = (list: readonly Fields[], ids: ReadonlySet<string>, sour
     const parsed = Annotations.safeParse([readAnnotation(annotation, sources, ledger)]);
     const [read] = parsed.data ?? [];
     if (read === undefined || names.has(read.name) || names.size >= 50) {
-      ledger.forget(annotation);
+      ledger.clearMarks(annotation);
       return [];
     }
     names.add(read.name);
@@ -128,7 +128,7 @@ const readAnnotations = (list: readonly Fields[], ids: ReadonlySet<string>, sour
   });
 };
 
-/** A dashboard converted to the current classic form */
+/** A dashboard that is converted to the current classic form. */
 interface ConvertedSource {
   readonly source: UnwrappedDashboard;
   readonly classic: Fields;
@@ -147,8 +147,8 @@ const convertSource = (source: UnwrappedDashboard, ledger: Ledger): ConvertedSou
   const classic = spec === undefined ? dashboard : toClassic(spec, ledger);
   const layout =
     spec === undefined
-      ? classicLayout(dashboard, path, ledger)
-      : resourceLayout(spec, path === '' ? '' : `${path}.`, ledger);
+      ? readClassicLayout(dashboard, path, ledger)
+      : readResourceLayout(spec, path === '' ? '' : `${path}.`, ledger);
   const sourceVariables = toFieldsList(getAtPath(classic, ['templating', 'list']));
   const hiddenVariable = sourceVariables.find(({ type, name }) => type === 'constant' && name === hiddenVariableName);
   if (hiddenVariable !== undefined) ledger.carry(hiddenVariable, ...Object.keys(hiddenVariable));
@@ -170,23 +170,23 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
   const ledger = new Ledger();
   const source = isFields(body) ? unwrapDashboard(body, ledger) : undefined;
   if (source === undefined || !isFields(body)) return undefined;
-  const form = convertSource(source, ledger);
-  const { classic, spec, layout, hiddenVariable } = form;
-  const visibleVariables = form.sourceVariables.filter((one) => one !== hiddenVariable);
+  const convertedSource = convertSource(source, ledger);
+  const { classic, spec, layout, hiddenVariable } = convertedSource;
+  const visibleVariables = convertedSource.sourceVariables.filter((one) => one !== hiddenVariable);
   const sources = new Sources(visibleVariables, classic['__inputs'] ?? body['__inputs']);
-  const ids = panelIds(layout.panels);
+  const ids = assignPanelIds(layout.panels);
   const settings = readSettings(classic, ledger);
   const variables = readVariables(visibleVariables, sources, ledger);
   for (const one of visibleVariables)
     if (one['type'] === 'datasource') ledger.drop(one, 'datasource', 'is not used by a data source variable');
-  const panels = layout.panels.map((placed, index) => readPanel(placed, ids[index] ?? '', sources, ledger));
+  const panels = layout.panels.map((placedPanel, index) => readPanel(placedPanel, ids[index] ?? '', sources, ledger));
   const annotations = readAnnotations(
     toFieldsList(getAtPath(classic, ['annotations', 'list'])),
     new Set(ids),
     sources,
     ledger,
   );
-  settleRest(classic, spec, ledger);
+  markRemainingDefaults(classic, spec, ledger);
   const sourceFields = collectSourceFields(classic, spec, layout, ledger);
   const parsed = validateDashboard(
     {
@@ -202,12 +202,12 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
     },
     hiddenVariable,
   );
-  if (!parsed.success) return { problems: fileProblems(parsed.error) };
+  if (!parsed.success) return { problems: toFileProblems(parsed.error) };
   const document = toStoredForm(parsed.data);
   return {
-    id: idOf(source.uid, document.name),
+    id: toDashboardId(source.uid, document.name),
     document,
-    report: createReport({ ...form, body, panels, variables, ledger }),
+    report: createReport({ ...convertedSource, body, panels, variables, ledger }),
   };
 };
 
@@ -215,7 +215,7 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
 const toStoredForm = (document: DashboardFields): DashboardFields =>
   JSON.parse(JSON.stringify(document)) as DashboardFields;
 
-const settleRest = (classic: Fields, spec: Fields | undefined, ledger: Ledger): void => {
+const markRemainingDefaults = (classic: Fields, spec: Fields | undefined, ledger: Ledger): void => {
   for (const [key, value] of Object.entries(classic)) {
     if (key === 'panels' || key === 'rows' || ledger.findMark(classic, key) !== undefined) continue;
     const holder = { [key]: value };
@@ -226,7 +226,7 @@ const settleRest = (classic: Fields, spec: Fields | undefined, ledger: Ledger): 
 };
 
 /** Converts a data source name to an object, as in Grafana since version 8. */
-const withReference = (value: unknown): unknown =>
+const toSourceReference = (value: unknown): unknown =>
   isFields(value) && typeof value['datasource'] === 'string'
     ? { ...value, datasource: { uid: value['datasource'] } }
     : value;
@@ -238,32 +238,34 @@ const collectSourceFields = (
   layout: Layout,
   ledger: Ledger,
 ): Record<string, unknown> => {
-  const entries = Object.entries(ledger.unmarked(classic))
+  const entries = Object.entries(ledger.collectUnmarked(classic))
     .filter(([path]) => !/^(?:panels|rows)(?:\.|$)/.test(path))
-    .map(([path, value]) => [path, withReference(value)] as const);
+    .map(([path, value]) => [path, toSourceReference(value)] as const);
   if (spec === undefined) return Object.fromEntries(entries);
-  const placed = new Set(layout.panels.map(({ source }) => source));
+  const placedElements = new Set(layout.panels.map(({ source }) => source));
   const elements = isFields(spec['elements']) ? spec['elements'] : {};
-  const loose = Object.entries(elements).filter(([, element]) => isFields(element) && !placed.has(element));
-  const others = ledger.unmarked({ layout: spec['layout'], elements: Object.fromEntries(loose) });
+  const unplacedElements = Object.entries(elements).filter(
+    ([, element]) => isFields(element) && !placedElements.has(element),
+  );
+  const others = ledger.collectUnmarked({ layout: spec['layout'], elements: Object.fromEntries(unplacedElements) });
   return { ...Object.fromEntries(entries), ...others };
 };
 
-interface Reported extends ConvertedSource {
+interface ReportInput extends ConvertedSource {
   readonly body: Fields;
   readonly panels: readonly ConvertedPanel[];
   readonly variables: readonly { readonly variable: Fields; readonly read: object | undefined }[];
   readonly ledger: Ledger;
 }
 
-const createReport = (reported: Reported): ImportReport => {
+const createReport = (reported: ReportInput): ImportReport => {
   const { body, source, spec, layout, panels, variables, sourceVariables, ledger } = reported;
   const isResource = spec !== undefined;
   const prefix = source.path === '' ? '' : `${source.path}.`;
   const { leaves, countLosses } = createLeafCounter(ledger);
   const found = countLosses(body);
-  const inSource = `${prefix}${isResource ? 'variables' : 'templating.list'}`;
-  const variablePaths = variables.map(({ variable }) => `${inSource}.${sourceVariables.indexOf(variable)}`);
+  const variablesPath = `${prefix}${isResource ? 'variables' : 'templating.list'}`;
+  const variablePaths = variables.map(({ variable }) => `${variablesPath}.${sourceVariables.indexOf(variable)}`);
   const parts = [...layout.panels.map(({ path }) => path), ...variablePaths];
   const byPart = groupByPart(found, parts);
   return {
@@ -279,15 +281,15 @@ const createReport = (reported: Reported): ImportReport => {
     }),
     variables: variables.map(({ variable, read }, index) => {
       const name = String(variable['name'] ?? '');
-      const lost = (byPart.get(variablePaths[index] ?? '') ?? []).map((loss) =>
+      const variableLosses = (byPart.get(variablePaths[index] ?? '') ?? []).map((loss) =>
         choosesMetrics(variable)
           ? { ...loss, message: 'selected a data source: panels query the metrics of this organization' }
           : loss,
       );
       return {
         name,
-        outcome: read === undefined ? 'gone' : lost.length > 0 ? 'reduced' : 'carried',
-        losses: toLosses(lost),
+        outcome: read === undefined ? 'gone' : variableLosses.length > 0 ? 'reduced' : 'carried',
+        losses: toLosses(variableLosses),
       };
     }),
     rest: toLosses(byPart.get('') ?? []),

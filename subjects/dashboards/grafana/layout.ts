@@ -1,7 +1,7 @@
 /** Positions of panels: rows and grids of the classic form, and the layouts of the resource. */
 import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { type Ledger, toFieldsList } from './ledger.ts';
-import { presentPanel } from './old-panels.ts';
+import { toCurrentPanel } from './old-panels.ts';
 import { convertElement } from './resource.ts';
 
 export interface Box {
@@ -72,7 +72,7 @@ const carryBox = (grid: Fields, keys: readonly string[], box: Box, ledger: Ledge
 const isVariableName = (value: unknown): value is string => typeof value === 'string' && /^(?!__)\w{1,64}$/.test(value);
 
 /** Reads the repeat option of a classic panel. */
-const classicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
+const readClassicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
   const { repeat, repeatDirection, maxPerRow } = panel;
   if (!isVariableName(repeat)) {
     for (const key of ['repeatDirection', 'maxPerRow'])
@@ -111,52 +111,60 @@ class ClassicLayout {
   }
 
   /** Adds a row, which contains the following panels. */
-  row(row: Fields, folded: boolean): string {
+  addRow(addRow: Fields, folded: boolean): string {
     const id = `row-${this.sections.length + 1}`;
-    const { title, repeat } = row;
-    const repeated = isVariableName(repeat) ? repeat : undefined;
-    this.#ledger.carry(row, 'type', 'collapsed', 'collapse', 'title', ...(repeated === undefined ? [] : ['repeat']));
+    const { title, repeat } = addRow;
+    const repeatVariable = isVariableName(repeat) ? repeat : undefined;
+    this.#ledger.carry(
+      addRow,
+      'type',
+      'collapsed',
+      'collapse',
+      'title',
+      ...(repeatVariable === undefined ? [] : ['repeat']),
+    );
     for (const key of ['id', 'datasource', 'titleSize', 'height', 'repeatIteration', 'repeatRowId'])
-      if (row[key] !== null) this.#ledger.drop(row, key, 'is not used by rows here');
-    const grid = row['gridPos'];
+      if (addRow[key] !== null) this.#ledger.drop(addRow, key, 'is not used by rows here');
+    const grid = addRow['gridPos'];
     // The position is not needed, because rows are in order.
     if (isFields(grid)) this.#ledger.carry(grid, ...gridKeys);
     for (const key of ['panels', 'targets', 'repeatIteration', 'repeatRowId', 'repeat', 'links'])
-      if (row[key] === null || (Array.isArray(row[key]) && row[key].length === 0)) this.#ledger.markDefault(row, key);
+      if (addRow[key] === null || (Array.isArray(addRow[key]) && addRow[key].length === 0))
+        this.#ledger.markDefault(addRow, key);
     this.sections.push({
       id,
       kind: 'row',
       within: null,
       folded,
-      repeat: repeated,
+      repeat: repeatVariable,
       title: typeof title === 'string' ? title.slice(0, 512) : '',
     });
     return id;
   }
 
-  panel(source: Fields, path: string, section: string | null, box?: Box): void {
+  addPanel(source: Fields, path: string, section: string | null, box?: Box): void {
     const ledger = this.#ledger;
     if (isCopy(source)) {
       this.#dropAll(source);
       return;
     }
-    const panel = presentPanel(source, ledger);
+    const panel = toCurrentPanel(source, ledger);
     const grid = source['gridPos'];
-    const placed = box ?? readBox(isFields(grid) ? grid : {}, gridKeys);
-    if (isFields(grid)) carryBox(grid, gridKeys, placed, ledger);
+    const panelBox = box ?? readBox(isFields(grid) ? grid : {}, gridKeys);
+    if (isFields(grid)) carryBox(grid, gridKeys, panelBox, ledger);
     this.panels.push({
       panel,
       source,
       path,
       preservedSource: source,
       section,
-      box: placed,
-      repeat: classicRepeat(source, ledger),
+      box: panelBox,
+      repeat: readClassicRepeat(source, ledger),
     });
   }
 
   /** Returns the end of the last panel in a section. */
-  bottomOf(section: string | null): number {
+  getBottom(section: string | null): number {
     const ends = this.panels.filter((one) => one.section === section).map(({ box }) => box.y + box.height);
     return Math.max(0, ...ends);
   }
@@ -167,7 +175,7 @@ class ClassicLayout {
   }
 }
 
-/** Positions panels that fill rows from left to right */
+/** Positions panels from left to right, in rows. */
 class RowFiller {
   #x = 0;
   #y: number;
@@ -177,7 +185,7 @@ class RowFiller {
     this.#y = top;
   }
 
-  next(width: number, height: number): Box {
+  placeNext(width: number, height: number): Box {
     if (this.#x + width > columns) {
       this.#y += this.#rowHeight;
       this.#x = 0;
@@ -202,43 +210,43 @@ const convertLegacyRows = (dashboard: Fields, path: string, layout: ClassicLayou
   );
   for (const [index, row] of rows.entries()) {
     if (isRowCopy(row)) continue;
-    const section = hasVisibleRows ? layout.row(row, !isExpanded(row)) : null;
+    const section = hasVisibleRows ? layout.addRow(row, !isExpanded(row)) : null;
     ledger.carry(row, 'collapse', 'collapsed', 'showTitle', 'height');
-    const rowFiller = new RowFiller(layout.bottomOf(section));
+    const rowFiller = new RowFiller(layout.getBottom(section));
     for (const [panelIndex, panel] of toFieldsList(row['panels']).entries()) {
       const width = boundedInteger(Number(panel['span'] ?? 4) * 2, 8, 1, columns);
       ledger.carry(panel, 'span', 'height');
-      const box = rowFiller.next(width, heightOf(panel['height'] ?? row['height']));
-      layout.panel(panel, `${path}rows.${index}.panels.${panelIndex}`, section, box);
+      const box = rowFiller.placeNext(width, toGridHeight(panel['height'] ?? row['height']));
+      layout.addPanel(panel, `${path}rows.${index}.panels.${panelIndex}`, section, box);
     }
   }
 };
 /** Converts the pixel height of old rows to grid rows. */
-const heightOf = (height: unknown): number => {
+const toGridHeight = (height: unknown): number => {
   const pixels = typeof height === 'number' ? height : Number.parseInt(String(height ?? '250'), 10);
   return boundedInteger(Math.ceil((Number.isFinite(pixels) ? pixels : 250) / 38), 7, 3, 1000);
 };
 
 /** Returns the panels of the classic form, with their rows. */
-export const classicLayout = (dashboard: Fields, path: string, ledger: Ledger): Layout => {
+export const readClassicLayout = (dashboard: Fields, path: string, ledger: Ledger): Layout => {
   const layout = new ClassicLayout(ledger);
-  const at = (rest: string): string => (path === '' ? rest : `${path}.${rest}`);
+  const joinPath = (rest: string): string => (path === '' ? rest : `${path}.${rest}`);
   if (!Array.isArray(dashboard['panels']) || Array.isArray(dashboard['rows']))
-    convertLegacyRows(dashboard, at(''), layout, ledger);
+    convertLegacyRows(dashboard, joinPath(''), layout, ledger);
   const entries = (Array.isArray(dashboard['panels']) ? dashboard['panels'] : []).entries();
   const panelTop = (panel: Fields): number =>
     isFields(panel['gridPos']) ? boundedInteger(panel['gridPos']['y'], 0, 0, 100_000) : 0;
   const panels = [...entries].filter((entry): entry is [number, Fields] => isFields(entry[1]));
-  const sorted = panels.toSorted(([, one], [, other]) => panelTop(one) - panelTop(other));
+  const sortedPanels = panels.toSorted(([, one], [, other]) => panelTop(one) - panelTop(other));
   let section: string | null = null;
-  for (const [index, panel] of sorted) {
+  for (const [index, panel] of sortedPanels) {
     if (panel['type'] !== 'row') {
-      layout.panel(panel, at(`panels.${index}`), section);
+      layout.addPanel(panel, joinPath(`panels.${index}`), section);
       continue;
     }
-    section = layout.row(panel, panel['collapsed'] === true);
-    for (const [place, inner] of toFieldsList(panel['panels']).entries())
-      layout.panel(inner, at(`panels.${index}.panels.${place}`), section);
+    section = layout.addRow(panel, panel['collapsed'] === true);
+    for (const [innerIndex, innerPanel] of toFieldsList(panel['panels']).entries())
+      layout.addPanel(innerPanel, joinPath(`panels.${index}.panels.${innerIndex}`), section);
   }
   return { sections: layout.sections, panels: alignToSection(layout.panels) };
 };
@@ -262,17 +270,17 @@ class ResourceLayout {
     if (!isFields(layout) || depth > 8) return;
     const spec = getSpec(layout);
     this.#ledger.carry(layout, 'kind');
-    if (layout['kind'] === 'RowsLayout') this.#rows(toFieldsList(spec['rows']), section, depth);
-    else if (layout['kind'] === 'TabsLayout') this.#tabs(toFieldsList(spec['tabs']), section, depth);
-    else if (layout['kind'] === 'AutoGridLayout') this.#autoGrid(spec, section);
-    else this.#grid(toFieldsList(spec['items']), section);
+    if (layout['kind'] === 'RowsLayout') this.#addRows(toFieldsList(spec['rows']), section, depth);
+    else if (layout['kind'] === 'TabsLayout') this.#addTabs(toFieldsList(spec['tabs']), section, depth);
+    else if (layout['kind'] === 'AutoGridLayout') this.#addAutoGrid(spec, section);
+    else this.#addGrid(toFieldsList(spec['items']), section);
   }
 
-  #section(holder: Fields, kind: 'row' | 'tab', within: string | null): string {
+  #addSection(holder: Fields, kind: 'row' | 'tab', within: string | null): string {
     const spec = getSpec(holder);
     const { title, collapse } = spec;
     const id = `${kind}-${this.sections.length + 1}`;
-    const repeat = this.#repeatOf(spec['repeat']);
+    const repeat = this.#readRepeat(spec['repeat']);
     this.#ledger.carry(holder, 'kind');
     this.#ledger.carry(spec, 'title', 'collapse');
     this.#ledger.markDefault(spec, ...(['hideHeader', 'fillScreen'] as const).filter((key) => spec[key] === false));
@@ -287,7 +295,7 @@ class ResourceLayout {
     return id;
   }
 
-  #rows(rows: readonly Fields[], section: string | null, depth: number): void {
+  #addRows(rows: readonly Fields[], section: string | null, depth: number): void {
     for (const [index, row] of rows.entries()) {
       const spec = getSpec(row);
       // Panels above the first row of the classic form correspond to a row without a header in the resource.
@@ -297,25 +305,25 @@ class ResourceLayout {
         this.#ledger.carry(spec, 'hideHeader', 'title', 'collapse');
         this.#ledger.markDefault(spec, ...(spec['fillScreen'] === false ? ['fillScreen'] : []));
       }
-      this.add(spec['layout'], isTop ? null : this.#section(row, 'row', section), depth + 1);
+      this.add(spec['layout'], isTop ? null : this.#addSection(row, 'row', section), depth + 1);
     }
   }
 
-  #tabs(tabs: readonly Fields[], section: string | null, depth: number): void {
-    for (const tab of tabs) this.add(getSpec(tab)['layout'], this.#section(tab, 'tab', section), depth + 1);
+  #addTabs(tabs: readonly Fields[], section: string | null, depth: number): void {
+    for (const tab of tabs) this.add(getSpec(tab)['layout'], this.#addSection(tab, 'tab', section), depth + 1);
   }
 
-  #grid(items: readonly Fields[], section: string | null): void {
+  #addGrid(items: readonly Fields[], section: string | null): void {
     const keys = ['x', 'y', 'width', 'height'] as const;
     for (const item of items) {
       const spec = getSpec(item);
       const box = readBox(spec, keys);
       carryBox(spec, keys, box, this.#ledger);
-      this.#item(item, spec, section, box);
+      this.#addItem(item, spec, section, box);
     }
   }
 
-  #autoGrid(spec: Fields, section: string | null): void {
+  #addAutoGrid(spec: Fields, section: string | null): void {
     const maxColumns = boundedInteger(spec['maxColumnCount'], 3, 1, columns);
     const width = Math.floor(columns / maxColumns);
     const height =
@@ -324,11 +332,11 @@ class ResourceLayout {
     this.#ledger.carry(spec, 'maxColumnCount', 'rowHeightMode');
     for (const [index, item] of toFieldsList(spec['items']).entries()) {
       const box = { x: (index % maxColumns) * width, y: Math.floor(index / maxColumns) * height, width, height };
-      this.#item(item, getSpec(item), section, box);
+      this.#addItem(item, getSpec(item), section, box);
     }
   }
 
-  #item(item: Fields, spec: Fields, section: string | null, box: Box): void {
+  #addItem(item: Fields, spec: Fields, section: string | null, box: Box): void {
     const element = spec['element'];
     const name = isFields(element) ? element['name'] : undefined;
     const source = typeof name === 'string' && Object.hasOwn(this.#elements, name) ? this.#elements[name] : undefined;
@@ -336,7 +344,7 @@ class ResourceLayout {
     this.#ledger.carry(item, 'kind');
     this.#ledger.carry(spec, 'element');
     const panel = convertElement(source, this.#ledger);
-    const repeat = this.#repeatOf(spec['repeat']);
+    const repeat = this.#readRepeat(spec['repeat']);
     this.panels.push({
       panel,
       source,
@@ -348,7 +356,7 @@ class ResourceLayout {
     });
   }
 
-  #repeatOf(repeat: unknown): Repeat | undefined {
+  #readRepeat(repeat: unknown): Repeat | undefined {
     if (!isFields(repeat) || !isVariableName(repeat['value'])) return undefined;
     this.#ledger.carry(repeat, 'mode', 'value', 'direction', 'maxPerRow');
     const { value, direction, maxPerRow } = repeat;
@@ -361,7 +369,7 @@ class ResourceLayout {
 }
 
 /** Returns the panels of a resource, with its rows and tabs. */
-export const resourceLayout = (spec: Fields, path: string, ledger: Ledger): Layout => {
+export const readResourceLayout = (spec: Fields, path: string, ledger: Ledger): Layout => {
   const layout = new ResourceLayout(isFields(spec['elements']) ? spec['elements'] : {}, path, ledger);
   layout.add(spec['layout'], null);
   return { sections: layout.sections, panels: alignToSection(layout.panels) };

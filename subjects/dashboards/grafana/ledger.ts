@@ -15,13 +15,13 @@ export interface Loss {
 /** `carried`: converted. `default`: Grafana's default. Other leaves are reported. */
 type Mark = 'carried' | 'default' | { readonly reason: string };
 
-/** Part of an object that was built from the source, and the original part */
+/** A member of a source object: the object and its key. */
 type SourcePart = readonly [holder: object, key: string];
 
 const unsupportedMessage = 'is not supported here; it is preserved and restored on export';
 
 /** Returns whether a value is equivalent to a missing one. */
-const isNothing = (value: unknown): boolean =>
+const isEmptyValue = (value: unknown): boolean =>
   value === null ||
   value === undefined ||
   value === '' ||
@@ -32,7 +32,7 @@ const hasObjects = (value: unknown): boolean => Array.isArray(value) && value.so
 /** Grafana's defaults, relative to the panel or other part: values by name, possibly nested; `*` is any list index. */
 export interface Defaults {
   readonly values: readonly unknown[];
-  readonly within: ReadonlyMap<string, Defaults>;
+  readonly members: ReadonlyMap<string, Defaults>;
 }
 
 /** Marks of the members of an object, by name */
@@ -43,17 +43,17 @@ interface HolderMarks {
 }
 
 /** Visits each member without allocating a pair: a source is traversed several times. */
-const eachMember = (holder: object, visit: (key: string, member: unknown) => void): void => {
+const forEachMember = (holder: object, visit: (key: string, member: unknown) => void): void => {
   for (const key of Object.keys(holder)) visit(key, (holder as Fields)[key]);
 };
-const everyMember = (holder: object, holds: (key: string, member: unknown) => boolean): boolean =>
-  Object.keys(holder).every((key) => holds(key, (holder as Fields)[key]));
+const everyMember = (holder: object, predicate: (key: string, member: unknown) => boolean): boolean =>
+  Object.keys(holder).every((key) => predicate(key, (holder as Fields)[key]));
 
 /** Returns the number of leaves in a value. */
 export const countLeaves = (value: unknown): number => {
   let sum = 0;
   if (typeof value === 'object' && value !== null)
-    eachMember(value, (_, member) => {
+    forEachMember(value, (_, member) => {
       sum += countLeaves(member);
     });
   return sum === 0 ? 1 : sum;
@@ -64,17 +64,17 @@ export class Ledger {
 
   /** Forwards marks on a part of `built` to that part of the source. */
   alias(built: object, key: string, [holder, sourceKey]: SourcePart): void {
-    const known = this.#marksFor(built);
-    known.parts ??= new Map();
-    known.parts.set(key, [holder, sourceKey]);
+    const holderMarks = this.#getOrCreateMarks(built);
+    holderMarks.parts ??= new Map();
+    holderMarks.parts.set(key, [holder, sourceKey]);
   }
 
-  #marksFor(holder: object): HolderMarks {
-    const before = this.#marksByHolder.get(holder);
-    if (before !== undefined) return before;
-    const known = { marks: new Map<string, Mark>() };
-    this.#marksByHolder.set(holder, known);
-    return known;
+  #getOrCreateMarks(holder: object): HolderMarks {
+    const existing = this.#marksByHolder.get(holder);
+    if (existing !== undefined) return existing;
+    const holderMarks = { marks: new Map<string, Mark>() };
+    this.#marksByHolder.set(holder, holderMarks);
+    return holderMarks;
   }
 
   carry(holder: object, ...keys: readonly string[]): void {
@@ -91,59 +91,59 @@ export class Ledger {
   }
 
   /** Removes all marks within a value that was only partly understood and is left as a unit. */
-  forget(value: unknown): void {
+  clearMarks(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
-    const known = this.#marksByHolder.get(value);
-    known?.marks.clear();
+    const holderMarks = this.#marksByHolder.get(value);
+    holderMarks?.marks.clear();
     for (const [key, member] of Object.entries(value)) {
-      const part = known?.parts?.get(key);
+      const part = holderMarks?.parts?.get(key);
       if (part !== undefined) this.#marksByHolder.get(part[0])?.marks.delete(part[1]);
-      this.forget(member);
+      this.clearMarks(member);
     }
   }
 
   findMark(holder: object, key: string): Mark | undefined {
-    return this.#markIn(this.#marksByHolder.get(holder), key);
+    return this.#getMark(this.#marksByHolder.get(holder), key);
   }
 
-  #markIn(known: HolderMarks | undefined, key: string): Mark | undefined {
-    const part = known?.parts?.get(key);
-    return part === undefined ? known?.marks.get(key) : this.findMark(...part);
+  #getMark(holderMarks: HolderMarks | undefined, key: string): Mark | undefined {
+    const part = holderMarks?.parts?.get(key);
+    return part === undefined ? holderMarks?.marks.get(key) : this.findMark(...part);
   }
 
   /** Marks remaining leaves that have Grafana's default. */
   markDefaults(value: unknown, defaults?: Defaults): void {
     if (typeof value !== 'object' || value === null) return;
-    const known = this.#marksByHolder.get(value);
+    const holderMarks = this.#marksByHolder.get(value);
     const isList = Array.isArray(value);
-    eachMember(value, (key, member) => {
-      if (this.#markIn(known, key) !== undefined) return;
-      const memberDefaults = defaults?.within.get(isList ? '*' : key);
-      if (isNothing(member) || memberDefaults?.values.includes(member)) this.markDefault(value, key);
+    forEachMember(value, (key, member) => {
+      if (this.#getMark(holderMarks, key) !== undefined) return;
+      const memberDefaults = defaults?.members.get(isList ? '*' : key);
+      if (isEmptyValue(member) || memberDefaults?.values.includes(member)) this.markDefault(value, key);
       else this.markDefaults(member, memberDefaults);
     });
   }
 
   /** Returns the unmarked values by path, for storage with the part. */
-  unmarked(value: object): Record<string, unknown> {
-    const found: Record<string, unknown> = {};
+  collectUnmarked(value: object): Record<string, unknown> {
+    const unmarkedValues: Record<string, unknown> = {};
     const collect = (member: unknown, path: string): void => {
-      const rest = this.#withoutDefaults(member);
-      if (rest !== undefined && path.length <= 512) found[path] = rest;
+      const cleanedValue = this.#withoutDefaults(member);
+      if (cleanedValue !== undefined && path.length <= 512) unmarkedValues[path] = cleanedValue;
     };
     const shouldCollect = (holder: object, member: unknown): boolean =>
-      Array.isArray(holder) ? this.#isUntouched(member) : this.#isWhole(member);
+      Array.isArray(holder) ? this.#isUntouched(member) : this.#canStoreWhole(member);
     const walk = (holder: object, path: string): void => {
-      const known = this.#marksByHolder.get(holder);
-      eachMember(holder, (key, member) => {
-        if (this.#markIn(known, key) !== undefined) return;
-        const at = path === '' ? key : `${path}.${key}`;
-        if (shouldCollect(holder, member)) collect(member, at);
-        else walk(member as object, at);
+      const holderMarks = this.#marksByHolder.get(holder);
+      forEachMember(holder, (key, member) => {
+        if (this.#getMark(holderMarks, key) !== undefined) return;
+        const memberPath = path === '' ? key : `${path}.${key}`;
+        if (shouldCollect(holder, member)) collect(member, memberPath);
+        else walk(member as object, memberPath);
       });
     };
     walk(value, '');
-    return found;
+    return unmarkedValues;
   }
 
   /** Counts leaves, and reports those that are neither converted nor Grafana's default. */
@@ -156,10 +156,10 @@ export class Ledger {
       }
       let isLeaf = true;
       if (typeof member === 'object' && member !== null) {
-        const known = mark === undefined ? this.#marksByHolder.get(member) : undefined;
-        eachMember(member, (key, inner) => {
+        const holderMarks = mark === undefined ? this.#marksByHolder.get(member) : undefined;
+        forEachMember(member, (key, inner) => {
           isLeaf = false;
-          walk(inner, path === '' ? key : `${path}.${key}`, mark ?? this.#markIn(known, key));
+          walk(inner, path === '' ? key : `${path}.${key}`, mark ?? this.#getMark(holderMarks, key));
         });
       }
       if (!isLeaf) return;
@@ -171,9 +171,9 @@ export class Ledger {
   }
 
   #mark(holder: object, key: string, mark: Mark): void {
-    const known = this.#marksFor(holder);
-    const part = known.parts?.get(key);
-    if (part === undefined) known.marks.set(key, mark);
+    const holderMarks = this.#getOrCreateMarks(holder);
+    const part = holderMarks.parts?.get(key);
+    if (part === undefined) holderMarks.marks.set(key, mark);
     else this.#mark(...part, mark);
   }
 
@@ -181,19 +181,22 @@ export class Ledger {
    * Returns whether no part was converted, and the value contains no list of objects: members of such lists are stored
    * separately, so that each is restored at its position.
    */
-  #isWhole(value: unknown): boolean {
+  #canStoreWhole(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true;
     if (hasObjects(value)) return false;
-    const known = this.#marksByHolder.get(value);
-    return everyMember(value, (key, member) => this.#markIn(known, key) !== 'carried' && this.#isWhole(member));
+    const holderMarks = this.#marksByHolder.get(value);
+    return everyMember(
+      value,
+      (key, member) => this.#getMark(holderMarks, key) !== 'carried' && this.#canStoreWhole(member),
+    );
   }
 
   /** Returns whether no part of the value was converted. */
   #isUntouched(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true;
-    const known = this.#marksByHolder.get(value);
+    const holderMarks = this.#marksByHolder.get(value);
     return everyMember(value, (key, member) => {
-      const mark = this.#markIn(known, key);
+      const mark = this.#getMark(holderMarks, key);
       return mark === undefined ? this.#isUntouched(member) : mark !== 'carried';
     });
   }
@@ -201,10 +204,10 @@ export class Ledger {
   /** Returns the parts that differ from Grafana's default; undefined if there are none. */
   #withoutDefaults(value: unknown): unknown {
     if (Array.isArray(value)) return value.length === 0 ? undefined : value;
-    if (!isFields(value)) return isNothing(value) ? undefined : value;
-    const known = this.#marksByHolder.get(value);
+    if (!isFields(value)) return isEmptyValue(value) ? undefined : value;
+    const holderMarks = this.#marksByHolder.get(value);
     const entries = Object.entries(value).flatMap(([key, member]) => {
-      const rest = this.#markIn(known, key) === undefined ? this.#withoutDefaults(member) : undefined;
+      const rest = this.#getMark(holderMarks, key) === undefined ? this.#withoutDefaults(member) : undefined;
       return rest === undefined ? [] : [[key, rest] as const];
     });
     return entries.length === 0 ? undefined : Object.fromEntries(entries);

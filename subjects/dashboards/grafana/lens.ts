@@ -8,42 +8,43 @@ export interface Codec {
   write(value: unknown): unknown;
 }
 
-const validatedBy = (is: (value: unknown) => boolean): Codec => {
-  const valueIfValid = (value: unknown): unknown => (is(value) ? value : undefined);
+const createValidatedCodec = (isValid: (value: unknown) => boolean): Codec => {
+  const valueIfValid = (value: unknown): unknown => (isValid(value) ? value : undefined);
   return { read: valueIfValid, write: valueIfValid };
 };
 
-export const flag = validatedBy((value) => typeof value === 'boolean');
+export const flag = createValidatedCodec((value) => typeof value === 'boolean');
 export const text = (maxLength = 1024): Codec =>
-  validatedBy((value) => typeof value === 'string' && value.length <= maxLength);
+  createValidatedCodec((value) => typeof value === 'string' && value.length <= maxLength);
 export const number = (min = -Infinity, max = Infinity): Codec =>
-  validatedBy((value) => Number.isFinite(value) && (value as number) >= min && (value as number) <= max);
+  createValidatedCodec((value) => Number.isFinite(value) && (value as number) >= min && (value as number) <= max);
 export const integer = (min: number, max: number): Codec =>
-  validatedBy((value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max);
+  createValidatedCodec((value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max);
 
 /** Maps names of one side to those of the other. */
-export const names = (pairs: Readonly<Record<string, unknown>>): Codec => {
-  const back = new Map(Object.entries(pairs).map(([theirs, ours]) => [ours, theirs]));
+export const nameCodec = (pairs: Readonly<Record<string, unknown>>): Codec => {
+  const namesByValue = new Map(Object.entries(pairs).map(([theirs, ours]) => [ours, theirs]));
   return {
     read: (value) => (typeof value === 'string' && Object.hasOwn(pairs, value) ? pairs[value] : undefined),
-    write: (value) => back.get(value),
+    write: (value) => namesByValue.get(value),
   };
 };
 /** Names that are the same on both sides. */
-export const same = (...all: readonly string[]): Codec => names(Object.fromEntries(all.map((one) => [one, one])));
+export const sameNames = (...all: readonly string[]): Codec =>
+  nameCodec(Object.fromEntries(all.map((one) => [one, one])));
 /** Negates a boolean that Grafana has inverted. */
-export const not: Codec = {
+export const negatedFlag: Codec = {
   read: (value) => (typeof value === 'boolean' ? !value : undefined),
   write: (value) => (typeof value === 'boolean' ? !value : undefined),
 };
 /** Converts every member of a list, or none. */
 export const listOf = (codec: Codec, maxItems: number): Codec => {
-  const convertEach = (of: (value: unknown) => unknown) => (value: unknown) => {
+  const createListConverter = (convert: (value: unknown) => unknown) => (value: unknown) => {
     if (!Array.isArray(value) || value.length > maxItems) return undefined;
-    const all = value.map(of);
-    return all.includes(undefined) ? undefined : all;
+    const convertedItems = value.map(convert);
+    return convertedItems.includes(undefined) ? undefined : convertedItems;
   };
-  return { read: convertEach(codec.read), write: convertEach(codec.write) };
+  return { read: createListConverter(codec.read), write: createListConverter(codec.write) };
 };
 
 /** Looks up a name from a document in a table. Inherited properties such as `constructor` are not found. */
@@ -79,57 +80,57 @@ const defineProperty = (holder: object, key: string, value: unknown): void => {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 };
 
-/** A lens with split paths */
+/** A lens whose paths are split. */
 interface SplitLens {
   readonly codec: Codec;
-  readonly ours: readonly string[];
-  readonly theirs: readonly string[];
+  readonly oiqPath: readonly string[];
+  readonly grafanaPath: readonly string[];
   /** The Grafana path without its last name. Lenses of one holder share it. */
   readonly holder: readonly string[];
-  readonly last: string;
+  readonly lastKey: string;
 }
 
-/** Tables, which are used for each panel */
+/** Cached split lenses by table, because a table is used for each panel. */
 const splitLensCache = new WeakMap<readonly Lens[], readonly SplitLens[]>();
 
 const splitLenses = (lenses: readonly Lens[]): readonly SplitLens[] => {
-  const before = splitLensCache.get(lenses);
-  if (before !== undefined) return before;
+  const cached = splitLensCache.get(lenses);
+  if (cached !== undefined) return cached;
   const holders = new Map<string, readonly string[]>();
-  const split = lenses.map(([path, ours, codec]) => {
-    const theirs = path.split('.');
-    const holder = holders.get(theirs.slice(0, -1).join('.')) ?? theirs.slice(0, -1);
+  const splitLensList = lenses.map(([path, ours, codec]) => {
+    const grafanaPath = path.split('.');
+    const holder = holders.get(grafanaPath.slice(0, -1).join('.')) ?? grafanaPath.slice(0, -1);
     holders.set(holder.join('.'), holder);
-    return { codec, ours: ours.split('.'), theirs, holder, last: theirs.at(-1) ?? '' };
+    return { codec, oiqPath: ours.split('.'), grafanaPath, holder, lastKey: grafanaPath.at(-1) ?? '' };
   });
-  splitLensCache.set(lenses, split);
-  return split;
+  splitLensCache.set(lenses, splitLensList);
+  return splitLensList;
 };
 
 /** Converts Grafana's settings to OIQ's. */
 export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Ledger): Record<string, unknown> => {
-  const read: Record<string, unknown> = {};
+  const converted: Record<string, unknown> = {};
   let path: readonly string[] | undefined;
   let holder: unknown;
   for (const lens of splitLenses(lenses)) {
     if (lens.holder !== path) holder = getAtPath(source, lens.holder);
     path = lens.holder;
-    if (!isFields(holder) || !Object.hasOwn(holder, lens.last)) continue;
-    const value = lens.codec.read(holder[lens.last]);
+    if (!isFields(holder) || !Object.hasOwn(holder, lens.lastKey)) continue;
+    const value = lens.codec.read(holder[lens.lastKey]);
     if (value === undefined) continue;
-    setAtPath(read, lens.ours, value);
-    ledger.carry(holder, lens.last);
+    setAtPath(converted, lens.oiqPath, value);
+    ledger.carry(holder, lens.lastKey);
   }
-  return read;
+  return converted;
 };
 
 /** Converts OIQ's settings to Grafana's. */
 export const writeLenses = (lenses: readonly Lens[], ours: unknown): Record<string, unknown> => {
   const written: Record<string, unknown> = {};
   for (const lens of splitLenses(lenses)) {
-    const value = getAtPath(ours, lens.ours);
+    const value = getAtPath(ours, lens.oiqPath);
     const writtenValue = value === undefined || value === null ? undefined : lens.codec.write(value);
-    if (writtenValue !== undefined) setAtPath(written, lens.theirs, writtenValue);
+    if (writtenValue !== undefined) setAtPath(written, lens.grafanaPath, writtenValue);
   }
   return written;
 };

@@ -12,10 +12,10 @@ export const readLinks = (list: unknown, ledger: Ledger): PanelLink[] => {
   return list.slice(0, 32).flatMap((link) => {
     if (!isFields(link)) return [];
     const { title = '', url, targetBlank = false } = link;
-    const read = Link.safeParse({ title, url, newTab: targetBlank });
-    if (!read.success) return [];
+    const parsed = Link.safeParse({ title, url, newTab: targetBlank });
+    if (!parsed.success) return [];
     ledger.carry(link, 'title', 'url', 'targetBlank');
-    return [read.data];
+    return [parsed.data];
   });
 };
 

@@ -10,22 +10,22 @@ type MappingResult = { readonly text?: string; readonly colour?: string; readonl
 const readMappingResult = (result: unknown, ledger: Ledger): MappingResult => {
   if (!isFields(result)) return {};
   const { text, color, icon } = result;
-  const shown: { text?: string; colour?: string; icon?: string } = {};
+  const mappingResult: { text?: string; colour?: string; icon?: string } = {};
   if (typeof text === 'string' && text.length <= 1024) {
-    shown.text = text;
+    mappingResult.text = text;
     ledger.carry(result, 'text');
   }
   if (Colour.safeParse(color).success) {
-    shown.colour = color as string;
+    mappingResult.colour = color as string;
     ledger.carry(result, 'color');
   }
   if (typeof icon === 'string' && icon.length <= 64) {
-    shown.icon = icon;
+    mappingResult.icon = icon;
     ledger.carry(result, 'icon');
   }
   // The list order contains the same information.
   ledger.markDefault(result, 'index');
-  return shown;
+  return mappingResult;
 };
 
 const readOrder = (result: unknown, fallback: number): number =>
@@ -45,7 +45,7 @@ interface OrderedMapping {
   readonly mapping: object;
 }
 
-const finiteOrNull = (value: unknown): number | null => (Number.isFinite(value) ? (value as number) : null);
+const toFiniteOrNull = (value: unknown): number | null => (Number.isFinite(value) ? (value as number) : null);
 
 const readMapping = (mapping: Fields, position: number, ledger: Ledger): OrderedMapping[] => {
   const options = mapping['options'];
@@ -62,7 +62,7 @@ const readMapping = (mapping: Fields, position: number, ledger: Ledger): Ordered
   if (mapping['type'] === 'range') {
     ledger.carry(mapping, 'type');
     ledger.carry(options, 'from', 'to');
-    const [from, to] = [finiteOrNull(options['from']), finiteOrNull(options['to'])];
+    const [from, to] = [toFiniteOrNull(options['from']), toFiniteOrNull(options['to'])];
     return [{ order, mapping: { kind: 'range', from, to, ...readMappingResult(result, ledger) } }];
   }
   const pattern = options['pattern'];
@@ -80,9 +80,11 @@ const readMapping = (mapping: Fields, position: number, ledger: Ledger): Ordered
 
 export const readMappings = (list: unknown, ledger: Ledger): object[] => {
   if (!Array.isArray(list)) return [];
-  const read = list.flatMap((mapping, place) => (isFields(mapping) ? readMapping(mapping, place, ledger) : []));
-  return read
-    .toSorted((one, other) => one.order - other.order)
+  const orderedMappings = list.flatMap((mapping, index) =>
+    isFields(mapping) ? readMapping(mapping, index, ledger) : [],
+  );
+  return orderedMappings
+    .toSorted((left, right) => left.order - right.order)
     .slice(0, 256)
     .map(({ mapping }) => mapping);
 };
@@ -91,16 +93,16 @@ type Mapping = { readonly kind: string } & Fields;
 
 /** Writes each mapping separately, to preserve the order. */
 export const writeMappings = (mappings: readonly object[]): Fields[] =>
-  (mappings as readonly Mapping[]).map(({ kind, text, colour, icon, ...what }, index) => {
+  (mappings as readonly Mapping[]).map(({ kind, text, colour, icon, ...settings }, index) => {
     const result = {
       ...(text !== undefined && { text }),
       ...(colour !== undefined && { color: colour }),
       ...(icon !== undefined && { icon }),
       index,
     };
-    if (kind === 'value') return { type: 'value', options: { [String(what['value'])]: result } };
-    if (kind === 'range') return { type: 'range', options: { from: what['from'], to: what['to'], result } };
-    if (kind === 'pattern') return { type: 'regex', options: { pattern: what['pattern'], result } };
-    const [match] = Object.entries(specialMatches).find(([, ours]) => ours === what['match']) ?? ['null'];
+    if (kind === 'value') return { type: 'value', options: { [String(settings['value'])]: result } };
+    if (kind === 'range') return { type: 'range', options: { from: settings['from'], to: settings['to'], result } };
+    if (kind === 'pattern') return { type: 'regex', options: { pattern: settings['pattern'], result } };
+    const [match] = Object.entries(specialMatches).find(([, ours]) => ours === settings['match']) ?? ['null'];
     return { type: 'special', options: { match, result } };
   });

@@ -3,7 +3,7 @@ import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { type Ledger, toFieldsList } from './ledger.ts';
 import { getAtPath, setAtPath } from './lens.ts';
 
-/** An object that is built from a source part by part */
+/** An object that is built from a source, part by part. */
 class PanelBuilder {
   readonly value: Record<string, unknown> = {};
   readonly #ledger: Ledger;
@@ -24,19 +24,19 @@ class PanelBuilder {
   }
 }
 
-type Convert = (value: unknown) => unknown;
-const asIs: Convert = (value) => value;
-const asNumber: Convert = (value) => {
+type Converter = (value: unknown) => unknown;
+const keepValue: Converter = (value) => value;
+const toOptionalNumber: Converter = (value) => {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : undefined;
 };
-const times =
-  (factor: number, more = 0): Convert =>
+const multiplyBy =
+  (factor: number, more = 0): Converter =>
   (value) =>
     typeof value === 'number' ? value * factor + more : undefined;
 
 /** Old key, current path, and conversion of the value. */
-type Rule = readonly [key: string, path: string, convert: Convert];
+type Rule = readonly [key: string, path: string, convert: Converter];
 
 const applyRules = (built: PanelBuilder, rules: readonly Rule[], source: unknown): void => {
   if (!isFields(source)) return;
@@ -45,16 +45,16 @@ const applyRules = (built: PanelBuilder, rules: readonly Rule[], source: unknown
 };
 
 const mapBoolean =
-  (yes: unknown, no?: unknown): Convert =>
+  (trueValue: unknown, falseValue?: unknown): Converter =>
   (value) =>
-    value === true ? yes : value === false ? no : undefined;
+    value === true ? trueValue : value === false ? falseValue : undefined;
 
-const axisRules = (custom: string): Rule[] => [
-  ['format', 'unit', asIs],
-  ['min', 'min', asNumber],
-  ['max', 'max', asNumber],
-  ['decimals', 'decimals', asNumber],
-  ['label', `${custom}axisLabel`, asIs],
+const createAxisRules = (custom: string): Rule[] => [
+  ['format', 'unit', keepValue],
+  ['min', 'min', toOptionalNumber],
+  ['max', 'max', toOptionalNumber],
+  ['decimals', 'decimals', toOptionalNumber],
+  ['label', `${custom}axisLabel`, keepValue],
   [
     'logBase',
     `${custom}scaleDistribution`,
@@ -64,14 +64,14 @@ const axisRules = (custom: string): Rule[] => [
 ];
 
 const drawingRules: readonly Rule[] = [
-  ['linewidth', 'custom.lineWidth', asIs],
-  ['fill', 'custom.fillOpacity', times(10)],
-  ['pointradius', 'custom.pointSize', times(2, 1)],
+  ['linewidth', 'custom.lineWidth', keepValue],
+  ['fill', 'custom.fillOpacity', multiplyBy(10)],
+  ['pointradius', 'custom.pointSize', multiplyBy(2, 1)],
   ['steppedLine', 'custom.lineInterpolation', mapBoolean('stepAfter', 'linear')],
   ['nullPointMode', 'custom.spanNulls', (mode) => (mode === 'connected' ? true : mode === 'null' ? false : undefined)],
   ['dashes', 'custom.lineStyle.fill', mapBoolean('dash', 'solid')],
   ['points', 'custom.showPoints', mapBoolean('always', 'never')],
-  ['transform', 'custom.transform', asIs],
+  ['transform', 'custom.transform', keepValue],
 ];
 
 const convertStacking = (holder: Fields, built: PanelBuilder, prefix: string): void => {
@@ -98,7 +98,7 @@ const convertOverride = (old: Fields, axis: unknown, ledger: Ledger): Fields | u
   if (old['yaxis'] === 2) {
     applyRules(
       built,
-      axisRules('custom.').filter(([key]) => key !== 'show'),
+      createAxisRules('custom.').filter(([key]) => key !== 'show'),
       axis,
     );
     built.set('custom.axisPlacement', 'right', old, 'yaxis');
@@ -128,8 +128,8 @@ const convertLegend = (panel: Fields, built: PanelBuilder, ledger: Ledger): void
   const legend = panel['legend'];
   if (!isFields(legend)) return;
   const calcs: string[] = [];
-  for (const [old, today] of Object.entries(legendValues)) {
-    if (legend[old] === true && legend['values'] !== false) calcs.push(today);
+  for (const [old, calculation] of Object.entries(legendValues)) {
+    if (legend[old] === true && legend['values'] !== false) calcs.push(calculation);
     if (typeof legend[old] === 'boolean') ledger.carry(legend, old);
   }
   if (typeof legend['values'] === 'boolean') ledger.carry(legend, 'values');
@@ -140,25 +140,25 @@ const convertLegend = (panel: Fields, built: PanelBuilder, ledger: Ledger): void
     [
       ['alignAsTable', 'options.legend.displayMode', mapBoolean('table', 'list')],
       ['rightSide', 'options.legend.placement', mapBoolean('right', 'bottom')],
-      ['sideWidth', 'options.legend.width', asIs],
-      ['sortDesc', 'options.legend.sortDesc', asIs],
+      ['sideWidth', 'options.legend.width', keepValue],
+      ['sortDesc', 'options.legend.sortDesc', keepValue],
     ],
     legend,
   );
-  const sorted =
+  const sortTitle =
     typeof legend['sort'] === 'string'
       ? { min: 'Min', max: 'Max', avg: 'Mean', current: 'Last *', total: 'Total' }[legend['sort']]
       : undefined;
-  built.set('options.legend.sortBy', sorted, legend, 'sort');
+  built.set('options.legend.sortBy', sortTitle, legend, 'sort');
 };
 
 const convertGraph = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
   const defaults = 'fieldConfig.defaults.';
-  const under = (rules: readonly Rule[]): Rule[] =>
+  const prefixPaths = (rules: readonly Rule[]): Rule[] =>
     rules.map(([key, path, convert]) => [key, defaults + path, convert]);
   const [left, right] = toFieldsList(panel['yaxes']);
   built.set('type', 'timeseries', panel, 'type');
-  applyRules(built, under(axisRules('custom.')), left);
+  applyRules(built, prefixPaths(createAxisRules('custom.')), left);
   if (panel['bars'] === true) built.set(`${defaults}custom.drawStyle`, 'bars', panel, 'bars');
   else if (panel['lines'] === false && panel['points'] === true)
     built.set(`${defaults}custom.drawStyle`, 'points', panel, 'lines');
@@ -168,8 +168,8 @@ const convertGraph = (panel: Fields, built: PanelBuilder, ledger: Ledger): void 
     built.set(`${defaults}custom.gradientMode`, 'opacity');
     built.set(`${defaults}custom.fillOpacity`, gradient * 10, panel, 'fillGradient');
   }
-  applyRules(built, under(drawingRules), panel);
-  applyRules(built, under([['decimals', 'decimals', asNumber]]), panel);
+  applyRules(built, prefixPaths(drawingRules), panel);
+  applyRules(built, prefixPaths([['decimals', 'decimals', toOptionalNumber]]), panel);
   convertStacking(panel, built, defaults);
   convertLegend(panel, built, ledger);
   const tooltip = panel['tooltip'];
@@ -183,13 +183,15 @@ const convertGraph = (panel: Fields, built: PanelBuilder, ledger: Ledger): void 
   );
   const colours = panel['aliasColors'];
   const overrides = [
-    ...(isFields(colours) ? Object.keys(colours) : []).map((name) => colourOverride(name, colours as Fields, ledger)),
+    ...(isFields(colours) ? Object.keys(colours) : []).map((name) =>
+      createColourOverride(name, colours as Fields, ledger),
+    ),
     ...toFieldsList(panel['seriesOverrides']).flatMap((old) => convertOverride(old, right, ledger) ?? []),
   ];
   if (overrides.length > 0) setAtPath(built.value, ['fieldConfig', 'overrides'], overrides);
 };
 
-const colourOverride = (name: string, colours: Fields, ledger: Ledger): Fields => {
+const createColourOverride = (name: string, colours: Fields, ledger: Ledger): Fields => {
   const value = { mode: 'fixed', fixedColor: colours[name] };
   ledger.alias(value, 'fixedColor', [colours, name]);
   return { matcher: { id: 'byName', options: name }, properties: [{ id: 'color', value }] };
@@ -200,37 +202,40 @@ const convertThresholds = (panel: Fields, ledger: Ledger): object[] | undefined 
   const { thresholds, colors } = panel;
   if (typeof thresholds !== 'string' || thresholds === '' || !Array.isArray(colors)) return undefined;
   const values = thresholds.split(',').map((text) => (text.trim() === '' ? NaN : Number(text)));
-  if (!values.every(Number.isFinite) || !colors.every((one) => typeof one === 'string')) return undefined;
+  if (!values.every(Number.isFinite) || !colors.every((colour) => typeof colour === 'string')) return undefined;
   ledger.carry(panel, 'thresholds', 'colors');
   return colors
     .slice(0, values.length + 1)
     .map((color, index) => ({ value: index === 0 ? null : values[index - 1], color }));
 };
 
-const mappingsOf = (panel: Fields, ledger: Ledger): object[] => {
+const convertMappings = (panel: Fields, ledger: Ledger): object[] => {
   const result = (text: unknown) => ({ result: { text: String(text) } });
-  const ranges = panel['mappingType'] === 2;
-  const used = toFieldsList(panel[ranges ? 'rangeMaps' : 'valueMaps']);
-  return used.map((one) => {
-    const { value, text, from, to } = one;
-    ledger.carry(one, 'value', 'text', 'from', 'to');
-    ledger.markDefault(one, 'op');
+  const isRangeMapping = panel['mappingType'] === 2;
+  const oldMappings = toFieldsList(panel[isRangeMapping ? 'rangeMaps' : 'valueMaps']);
+  return oldMappings.map((mapping) => {
+    const { value, text, from, to } = mapping;
+    ledger.carry(mapping, 'value', 'text', 'from', 'to');
+    ledger.markDefault(mapping, 'op');
     const isNull = value === 'null' || (from === 'null' && to === 'null');
     if (isNull) return { type: 'special', options: { match: 'null', ...result(text) } };
-    return ranges
-      ? { type: 'range', options: { from: asNumber(from) ?? null, to: asNumber(to) ?? null, ...result(text) } }
+    return isRangeMapping
+      ? {
+          type: 'range',
+          options: { from: toOptionalNumber(from) ?? null, to: toOptionalNumber(to) ?? null, ...result(text) },
+        }
       : { type: 'value', options: { [String(value)]: { text: String(text) } } };
   });
 };
 
-const ofColours = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
+const convertColours = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
   const { colorBackground, colorValue } = panel;
   built.set('options.colorMode', colorBackground === true ? 'background' : colorValue === true ? 'value' : 'none');
   applyRules(built, [['show', 'options.graphMode', mapBoolean('area', 'none')]], panel['sparkline']);
   for (const key of ['colorBackground', 'colorValue']) if (typeof panel[key] === 'boolean') ledger.carry(panel, key);
 };
 
-const ofSinglestat = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
+const convertSinglestat = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
   const defaults = 'fieldConfig.defaults.';
   const gauge = panel['gauge'];
   const isGauge = isFields(gauge) && gauge['show'] === true;
@@ -240,19 +245,19 @@ const ofSinglestat = (panel: Fields, built: PanelBuilder, ledger: Ledger): void 
     applyRules(
       built,
       [
-        ['minValue', `${defaults}min`, asIs],
-        ['maxValue', `${defaults}max`, asIs],
-        ['thresholdLabels', 'options.showThresholdLabels', asIs],
-        ['thresholdMarkers', 'options.showThresholdMarkers', asIs],
+        ['minValue', `${defaults}min`, keepValue],
+        ['maxValue', `${defaults}max`, keepValue],
+        ['thresholdLabels', 'options.showThresholdLabels', keepValue],
+        ['thresholdMarkers', 'options.showThresholdMarkers', keepValue],
       ],
       gauge,
     );
   applyRules(
     built,
     [
-      ['format', `${defaults}unit`, asIs],
-      ['decimals', `${defaults}decimals`, asIs],
-      ['nullText', `${defaults}noValue`, asIs],
+      ['format', `${defaults}unit`, keepValue],
+      ['decimals', `${defaults}decimals`, keepValue],
+      ['nullText', `${defaults}noValue`, keepValue],
       [
         'valueName',
         'options.reduceOptions.calcs',
@@ -261,10 +266,10 @@ const ofSinglestat = (panel: Fields, built: PanelBuilder, ledger: Ledger): void 
     ],
     panel,
   );
-  if (!isGauge) ofColours(panel, built, ledger);
+  if (!isGauge) convertColours(panel, built, ledger);
   const steps = convertThresholds(panel, ledger);
   if (steps !== undefined) built.set(`${defaults}thresholds`, { mode: 'absolute', steps });
-  const mappings = mappingsOf(panel, ledger);
+  const mappings = convertMappings(panel, ledger);
   if (mappings.length > 0) {
     built.set(`${defaults}mappings`, mappings);
     ledger.carry(panel, 'mappingType');
@@ -272,7 +277,7 @@ const ofSinglestat = (panel: Fields, built: PanelBuilder, ledger: Ledger): void 
 };
 
 /** Converts a column style of an old table to an override. */
-const ofStyle = (style: Fields, ledger: Ledger): Fields | undefined => {
+const convertStyle = (style: Fields, ledger: Ledger): Fields | undefined => {
   const { pattern, type } = style;
   if (typeof pattern !== 'string' || pattern === '') return undefined;
   const built = new PanelBuilder(ledger);
@@ -280,8 +285,8 @@ const ofStyle = (style: Fields, ledger: Ledger): Fields | undefined => {
     built,
     [
       ['alias', 'displayName', (name) => (name === '' ? undefined : name)],
-      ['decimals', 'decimals', asIs],
-      ['align', 'custom.align', asIs],
+      ['decimals', 'decimals', keepValue],
+      ['align', 'custom.align', keepValue],
     ],
     style,
   );
@@ -314,40 +319,40 @@ const ofStyle = (style: Fields, ledger: Ledger): Fields | undefined => {
   return override;
 };
 
-const ofTable = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
+const convertTable = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
   built.set('type', 'table', panel, 'type');
-  const overrides = toFieldsList(panel['styles']).flatMap((style) => ofStyle(style, ledger) ?? []);
+  const overrides = toFieldsList(panel['styles']).flatMap((style) => convertStyle(style, ledger) ?? []);
   if (overrides.length > 0) setAtPath(built.value, ['fieldConfig', 'overrides'], overrides);
-  applyRules(built, [['showHeader', 'options.showHeader', asIs]], panel);
+  applyRules(built, [['showHeader', 'options.showHeader', keepValue]], panel);
 };
 
-const ofText = (panel: Fields, built: PanelBuilder): void =>
+const convertText = (panel: Fields, built: PanelBuilder): void =>
   applyRules(
     built,
     [
-      ['content', 'options.content', asIs],
-      ['mode', 'options.mode', asIs],
+      ['content', 'options.content', keepValue],
+      ['mode', 'options.mode', keepValue],
     ],
     panel,
   );
 
-const ofList = (panel: Fields, built: PanelBuilder): void =>
+const convertDashlist = (panel: Fields, built: PanelBuilder): void =>
   applyRules(
     built,
     [
-      ['query', 'options.query', asIs],
-      ['tags', 'options.tags', asIs],
-      ['limit', 'options.maxItems', asIs],
-      ['headings', 'options.showHeadings', asIs],
-      ['recent', 'options.showRecentlyViewed', asIs],
-      ['search', 'options.showSearch', asIs],
-      ['starred', 'options.showStarred', asIs],
+      ['query', 'options.query', keepValue],
+      ['tags', 'options.tags', keepValue],
+      ['limit', 'options.maxItems', keepValue],
+      ['headings', 'options.showHeadings', keepValue],
+      ['recent', 'options.showRecentlyViewed', keepValue],
+      ['search', 'options.showSearch', keepValue],
+      ['starred', 'options.showStarred', keepValue],
     ],
     panel,
   );
 
 /** Converts gauge options of version 6. */
-const ofFieldOptions = (panel: Fields, built: PanelBuilder): void => {
+const convertFieldOptions = (panel: Fields, built: PanelBuilder): void => {
   const options = panel['options'] as Fields;
   const old = options['fieldOptions'];
   for (const [key, value] of Object.entries(options))
@@ -361,20 +366,20 @@ const ofFieldOptions = (panel: Fields, built: PanelBuilder): void => {
 const findConverter = (panel: Fields) => {
   const { type, options } = panel;
   if (type === 'graph') return convertGraph;
-  if (type === 'singlestat' || type === 'grafana-singlestat-panel') return ofSinglestat;
+  if (type === 'singlestat' || type === 'grafana-singlestat-panel') return convertSinglestat;
   if (type === 'table-old' || (type === 'table' && Array.isArray(panel['styles']) && !isFields(options)))
-    return ofTable;
-  if (isFields(options) && isFields(options['fieldOptions'])) return ofFieldOptions;
-  if (type === 'text' && !isFields(options)) return ofText;
-  return type === 'dashlist' && !isFields(options) ? ofList : undefined;
+    return convertTable;
+  if (isFields(options) && isFields(options['fieldOptions'])) return convertFieldOptions;
+  if (type === 'text' && !isFields(options)) return convertText;
+  return type === 'dashlist' && !isFields(options) ? convertDashlist : undefined;
 };
 
 /** Returns a panel in the current form: itself, or a converted one. */
-export const presentPanel = (panel: Fields, ledger: Ledger): Fields => {
-  const form = findConverter(panel);
-  if (form === undefined) return panel;
+export const toCurrentPanel = (panel: Fields, ledger: Ledger): Fields => {
+  const converter = findConverter(panel);
+  if (converter === undefined) return panel;
   const built = new PanelBuilder(ledger);
-  form(panel, built, ledger);
+  converter(panel, built, ledger);
   for (const [key, value] of Object.entries(panel)) {
     if (Object.hasOwn(built.value, key)) {
       if (key === 'fieldConfig' && isFields(value)) mergeDefaults(value, built);

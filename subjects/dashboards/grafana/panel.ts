@@ -64,12 +64,12 @@ const readSharedFields = (placed: PlacedPanel, id: string, ledger: Ledger): Fiel
   };
 };
 
-const unsupportedReason = (panel: Fields, foreign: readonly string[]): string | undefined => {
+const findUnsupportedReason = (panel: Fields, unsupportedTypes: readonly string[]): string | undefined => {
   const { type, libraryPanel, targets } = panel;
   if (isFields(libraryPanel)) return 'it is a library panel, which the document does not contain';
   if (!isKnownType(type)) return `the panel type ${String(type).slice(0, 128)} is not supported`;
-  if (foreign.length > 0 && foreign.length === toFieldsList(targets).length)
-    return `its queries are not supported: ${[...new Set(foreign)].join(', ').slice(0, 512)}`;
+  if (unsupportedTypes.length > 0 && unsupportedTypes.length === toFieldsList(targets).length)
+    return `its queries are not supported: ${[...new Set(unsupportedTypes)].join(', ').slice(0, 512)}`;
   return undefined;
 };
 
@@ -77,18 +77,17 @@ const createPlaceholder = (
   fields: Fields,
   panel: Fields,
   reason: string,
-  foreign: readonly string[],
-  texts: readonly string[],
+  unsupportedTypes: readonly string[],
+  queryTexts: readonly string[],
 ) => ({
   ...fields,
   visual: {
     kind: 'placeholder',
-    sourceType: String(isKnownType(panel['type']) ? (foreign[0] ?? panel['type']) : (panel['type'] ?? 'unknown')).slice(
-      0,
-      256,
-    ),
+    sourceType: String(
+      isKnownType(panel['type']) ? (unsupportedTypes[0] ?? panel['type']) : (panel['type'] ?? 'unknown'),
+    ).slice(0, 256),
     reason,
-    queries: texts.slice(0, 100),
+    queries: queryTexts.slice(0, 100),
   },
 });
 
@@ -119,8 +118,8 @@ const convertPanel = (
 };
 
 /** Adds the source fields without an equivalent to the panel. */
-const withSourceFields = (panel: Fields, source: Fields, ledger: Ledger): Fields => {
-  const sourceFields = ledger.unmarked(source);
+const addSourceFields = (panel: Fields, source: Fields, ledger: Ledger): Fields => {
+  const sourceFields = ledger.collectUnmarked(source);
   return Object.keys(sourceFields).length === 0
     ? panel
     : { ...panel, imported: { from: 'grafana', unmapped: sourceFields } };
@@ -130,7 +129,7 @@ const withSourceFields = (panel: Fields, source: Fields, ledger: Ledger): Fields
  * Disables the code that zod generates for each object: it would be generated for the first panel of a thread, and an
  * import is nearly always among the first of its thread.
  */
-const withoutJit = { jitless: true } as const;
+const parseOptions = { jitless: true } as const;
 
 /** Converts a panel; `id` is its new ID. */
 export const readPanel = (placed: PlacedPanel, id: string, sources: Sources, ledger: Ledger): ConvertedPanel => {
@@ -139,32 +138,32 @@ export const readPanel = (placed: PlacedPanel, id: string, sources: Sources, led
   const readResult = hasNoQueries(panel['type'])
     ? { queries: [], formulas: [], renamed: new Map<string, string>(), foreign: [], texts: [] }
     : readQueries(panel, sources, ledger);
-  let reason = unsupportedReason(panel, readResult.foreign);
+  let reason = findUnsupportedReason(panel, readResult.foreign);
   if (hasNoQueries(panel['type']) || !Array.isArray(panel['targets']))
     for (const key of ['datasource', 'targets']) ledger.drop(panel, key, 'is not used by a panel without queries');
   if (reason === undefined) {
     dropLegacyFields(sourceFields, panel, ledger);
-    const read = convertPanel(readSharedFields(placed, id, ledger), panel, readResult, ledger);
+    const convertedPanel = convertPanel(readSharedFields(placed, id, ledger), panel, readResult, ledger);
     markDefaults(panel, sourceFields, ledger);
-    const parsed = Panel.safeParse(withSourceFields(read, sourceFields, ledger), withoutJit);
+    const parsed = Panel.safeParse(addSourceFields(convertedPanel, sourceFields, ledger), parseOptions);
     if (parsed.success) return { panel: parsed.data, sourceType, isPlaceholder: false };
     const [issue] = parsed.error.issues;
     reason = `${issue?.path.map(String).join('.')}: ${issue?.message}`.slice(0, 1024);
   }
-  ledger.forget(panel);
-  ledger.forget(sourceFields);
+  ledger.clearMarks(panel);
+  ledger.clearMarks(sourceFields);
   const fields = readSharedFields(placed, id, ledger);
   for (const key of ['gridPos', 'span', 'repeat', 'repeatDirection', 'maxPerRow']) ledger.carry(sourceFields, key);
   if (toFieldsList(panel['targets']).every(({ datasource }) => datasource !== undefined))
     ledger.drop(panel, 'datasource', 'is set in each of its queries');
   markDefaults(panel, sourceFields, ledger);
   const texts = readResult.texts.length > 0 ? readResult.texts : readQueryTexts(panel);
-  const read = withSourceFields(
+  const placeholder = addSourceFields(
     createPlaceholder(fields, panel, reason, readResult.foreign, texts),
     sourceFields,
     ledger,
   );
-  return { panel: Panel.parse(read, withoutJit), sourceType, isPlaceholder: true };
+  return { panel: Panel.parse(placeholder, parseOptions), sourceType, isPlaceholder: true };
 };
 
 /** Reports fields of former versions that the current form drops. */

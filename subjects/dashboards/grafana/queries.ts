@@ -35,9 +35,9 @@ const toQueryName = (text: string): string =>
         .slice(0, 60);
 
 /** Returns a name by which formulas can reference the query. */
-export const queryName = (refId: unknown, usedNames: ReadonlySet<string>): string => {
-  const given = typeof refId === 'string' ? toQueryName(refId) : '';
-  if (given !== '' && !usedNames.has(given)) return given;
+export const chooseQueryName = (refId: unknown, usedNames: ReadonlySet<string>): string => {
+  const preferredName = typeof refId === 'string' ? toQueryName(refId) : '';
+  if (preferredName !== '' && !usedNames.has(preferredName)) return preferredName;
   return alphabet.find((name) => !usedNames.has(name)) ?? `Q${usedNames.size}`;
 };
 
@@ -52,16 +52,16 @@ const readFactor = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) >= 2 && (value as number) <= 1000 ? (value as number) : undefined;
 
 /** Returns the text of a query for display. */
-const queryText = (target: Fields): string => {
+const getQueryText = (target: Fields): string => {
   const { datasource: _, refId: __, hide: ___, ...fields } = target;
   const text = ['expr', 'query', 'rawSql', 'rawQuery', 'expression', 'queryText'].map((key) => fields[key]);
-  const [found] = text.filter((one) => typeof one === 'string' && one !== '');
-  return String(found ?? JSON.stringify(fields)).slice(0, 65_536);
+  const [firstText] = text.filter((candidate) => typeof candidate === 'string' && candidate !== '');
+  return String(firstText ?? JSON.stringify(fields)).slice(0, 65_536);
 };
 
 /** Grafana panels that need one table of all series. Others draw each series separately, without a format. */
 const tablePanelTypes = ['table', 'barchart'];
-const targetFormat = (isTable: boolean, type: unknown): string =>
+const getTargetFormat = (isTable: boolean, type: unknown): string =>
   isTable && tablePanelTypes.includes(String(type)) ? 'table' : 'time_series';
 
 const readAnswers = (target: Fields, type: unknown, ledger: Ledger): 'series' | 'table' => {
@@ -70,11 +70,11 @@ const readAnswers = (target: Fields, type: unknown, ledger: Ledger): 'series' | 
   if (instant === isInstant) ledger.carry(target, 'instant');
   if (typeof range === 'boolean' && (range === !isInstant || (instant === undefined && range)))
     ledger.carry(target, 'range');
-  if (format === targetFormat(isInstant, type)) ledger.carry(target, 'format');
+  if (format === getTargetFormat(isInstant, type)) ledger.carry(target, 'format');
   return isInstant ? 'table' : 'series';
 };
 
-/** Settings of Grafana's editor without effect on the query */
+/** Settings of Grafana's editor that have no effect on the query. */
 const editorFields = ['metric', 'step', 'refId'];
 
 const readPromql = (
@@ -126,9 +126,11 @@ const isFormula = (text: string): boolean => {
 
 const determineSource = (target: Fields, panel: Fields, sources: Sources): SourceKind => {
   const targetSource = sources.findKind(target['datasource']);
-  const inherited = targetSource === 'unknown' ? sources.findKind(panel['datasource']) : targetSource;
+  const inheritedSource = targetSource === 'unknown' ? sources.findKind(panel['datasource']) : targetSource;
   const kind =
-    targetSource === 'unknown' && inherited !== 'mixed' && inherited !== 'unknown' ? inherited : targetSource;
+    targetSource === 'unknown' && inheritedSource !== 'mixed' && inheritedSource !== 'unknown'
+      ? inheritedSource
+      : targetSource;
   if (kind === 'unknown' || kind === 'mixed') return guessSource(target);
   return kind === 'metrics' && typeof target['expr'] !== 'string'
     ? { foreign: 'prometheus without an expression' }
@@ -136,8 +138,8 @@ const determineSource = (target: Fields, panel: Fields, sources: Sources): Sourc
 };
 
 /** Converts one query and adds it to the previous ones. */
-const readTarget = (target: Fields, name: string, read: QueryConversion): object | undefined => {
-  const { panel, sources, ledger, queries, formulas } = read;
+const readTarget = (target: Fields, name: string, conversion: QueryConversion): object | undefined => {
+  const { panel, sources, ledger, queries, formulas } = conversion;
   const kind = determineSource(target, panel, sources);
   if (kind === 'metrics') {
     if (!hasExpression(target) || queries.length >= maxQueries) return undefined;
@@ -148,8 +150,8 @@ const readTarget = (target: Fields, name: string, read: QueryConversion): object
   const formula = kind === 'expression' && formulas.length < maxQueries ? readFormula(target, name, ledger) : undefined;
   if (formula !== undefined) formulas.push(formula);
   else if (!isEmptyTarget(target)) {
-    read.foreign.push(isFields(kind) ? String(kind['foreign']) : String(kind));
-    read.texts.push(queryText(target));
+    conversion.foreign.push(isFields(kind) ? String(kind['foreign']) : String(kind));
+    conversion.texts.push(getQueryText(target));
   }
   return formula;
 };
@@ -166,21 +168,21 @@ interface QueryConversion {
 
 /** Converts the queries of a panel. Unsupported queries are reported and not converted. */
 export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): ReadQueries => {
-  const read: QueryConversion = { panel, sources, ledger, queries: [], formulas: [], foreign: [], texts: [] };
+  const conversion: QueryConversion = { panel, sources, ledger, queries: [], formulas: [], foreign: [], texts: [] };
   const usedNames = new Set<string>();
-  const renamed = new Map<string, string>();
+  const renames = new Map<string, string>();
   for (const target of toFieldsList(panel['targets'])) {
     const { refId } = target;
-    const name = queryName(refId, usedNames);
-    if (readTarget(target, name, read) === undefined) continue;
+    const name = chooseQueryName(refId, usedNames);
+    if (readTarget(target, name, conversion) === undefined) continue;
     // For duplicate names, references mean the first query.
-    if (typeof refId === 'string' && refId !== '' && refId !== name && !usedNames.has(refId) && !renamed.has(refId))
-      renamed.set(refId, name);
+    if (typeof refId === 'string' && refId !== '' && refId !== name && !usedNames.has(refId) && !renames.has(refId))
+      renames.set(refId, name);
     usedNames.add(name);
   }
-  if (read.queries.length > 0 && readStep(panel['interval']) !== undefined) ledger.carry(panel, 'interval');
-  if (read.queries.length > 0 && read.foreign.length === 0) ledger.carry(panel, 'datasource');
-  return { ...read, renamed };
+  if (conversion.queries.length > 0 && readStep(panel['interval']) !== undefined) ledger.carry(panel, 'interval');
+  if (conversion.queries.length > 0 && conversion.foreign.length === 0) ledger.carry(panel, 'datasource');
+  return { ...conversion, renamed: renames };
 };
 
 const hasExpression = ({ expr }: Fields): boolean => typeof expr === 'string' && expr !== '' && expr.length <= 16_384;
@@ -191,7 +193,7 @@ const isEmptyTarget = (target: Fields): boolean =>
 
 const writePromql = (query: PanelQuery, type: unknown, datasource: object): Fields => {
   const isTable = query.answers === 'table';
-  const format = targetFormat(isTable, type);
+  const format = getTargetFormat(isTable, type);
   return {
     datasource,
     expr: (query.query && getPromql(query.query)) ?? '',
@@ -206,7 +208,7 @@ const writePromql = (query: PanelQuery, type: unknown, datasource: object): Fiel
   };
 };
 
-const expressions = { type: '__expr__', uid: '__expr__' };
+const expressionDatasource = { type: '__expr__', uid: '__expr__' };
 
 /** Returns whether Grafana can run all queries of a panel. */
 export const canBeQueried = ({ queries }: Panel): boolean =>
@@ -220,7 +222,7 @@ export const writeQueries = (
 ): Record<string, unknown>[] => [
   ...queries.map((query) => ({ ...writePromql(query, type, datasource) })),
   ...formulas.map(({ name, expression, hidden }) => ({
-    datasource: expressions,
+    datasource: expressionDatasource,
     refId: name,
     type: 'math',
     expression: expression.replaceAll(/[A-Za-z_]\w*/g, '$$$&'),

@@ -1,5 +1,5 @@
 /** Reducers of columns, and their names in Grafana. */
-import { type Codec, lookUp, names } from './lens.ts';
+import { type Codec, lookUp, nameCodec } from './lens.ts';
 
 const reducersByGrafanaName = {
   last: 'last',
@@ -26,7 +26,7 @@ const reducersByGrafanaName = {
   allValues: 'all-values',
   uniqueValues: 'unique-values',
 };
-const reducerNames = names(reducersByGrafanaName);
+const reducerNames = nameCodec(reducersByGrafanaName);
 /** Names in older versions. */
 const legacyReducers: Readonly<Record<string, string>> = {
   avg: 'mean',
@@ -66,7 +66,7 @@ const reducersByTitle: Readonly<Record<string, string>> = {
   'Distinct count': 'distinct-count',
   'Change count': 'change-count',
 };
-const titleCodec = names({ ...reducersByTitle, Avg: undefined, Current: undefined });
+const titleCodec = nameCodec({ ...reducersByTitle, Avg: undefined, Current: undefined });
 export const reducerTitle: Codec = {
   read: (value) =>
     typeof value === 'string' && Object.hasOwn(reducersByTitle, value) ? reducersByTitle[value] : undefined,

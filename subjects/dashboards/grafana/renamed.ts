@@ -5,49 +5,49 @@ import { type Fields, isFields } from '../../../runtime/fields.ts';
 export type QueryRenames = ReadonlyMap<string, string>;
 
 /** Renames queries in column names: with several queries, Grafana names a column `Value #A`. */
-const renameInText = (text: string, renamed: QueryRenames): string =>
-  [...renamed]
-    .toSorted(([one], [other]) => other.length - one.length)
-    .reduce((read, [old, name]) => read.replaceAll(`Value #${old}`, `Value #${name}`), text);
+const renameInText = (text: string, renames: QueryRenames): string =>
+  [...renames]
+    .toSorted(([left], [right]) => right.length - left.length)
+    .reduce((read, [oldName, newName]) => read.replaceAll(`Value #${oldName}`, `Value #${newName}`), text);
 
-const renameColumns = (part: unknown, renamed: QueryRenames): unknown => {
-  if (typeof part === 'string') return renameInText(part, renamed);
-  if (Array.isArray(part)) return part.map((member) => renameColumns(member, renamed));
+const renameColumns = (part: unknown, renames: QueryRenames): unknown => {
+  if (typeof part === 'string') return renameInText(part, renames);
+  if (Array.isArray(part)) return part.map((member) => renameColumns(member, renames));
   if (!isFields(part)) return part;
   return Object.fromEntries(
-    Object.entries(part).map(([key, member]) => [renameInText(key, renamed), renameColumns(member, renamed)]),
+    Object.entries(part).map(([key, member]) => [renameInText(key, renames), renameColumns(member, renames)]),
   );
 };
 
-const renameQuery = (query: unknown, renamed: QueryRenames): unknown => renamed.get(String(query)) ?? query;
-const renameQueries = (queries: unknown, renamed: QueryRenames): unknown =>
-  Array.isArray(queries) ? queries.map((query) => renameQuery(query, renamed)) : queries;
+const renameQuery = (query: unknown, renames: QueryRenames): unknown => renames.get(String(query)) ?? query;
+const renameQueries = (queries: unknown, renames: QueryRenames): unknown =>
+  Array.isArray(queries) ? queries.map((query) => renameQuery(query, renames)) : queries;
 
-const renameInTransformation = (one: Fields, renamed: QueryRenames): Fields => {
-  const { kind, queries, keep: include, figures } = one;
+const renameInTransformation = (transformation: Fields, renames: QueryRenames): Fields => {
+  const { kind, queries, keep: include, figures } = transformation;
   return {
-    ...(renameColumns(one, renamed) as Fields),
-    ...(queries !== undefined && { queries: renameQueries(queries, renamed) }),
-    ...(kind === 'filter-queries' && { keep: renameQueries(include, renamed) }),
+    ...(renameColumns(transformation, renames) as Fields),
+    ...(queries !== undefined && { queries: renameQueries(queries, renames) }),
+    ...(kind === 'filter-queries' && { keep: renameQueries(include, renames) }),
     ...(kind === 'trend' &&
       isFields(figures) && {
         figures: Object.fromEntries(
-          Object.entries(figures).map(([query, figure]) => [renameQuery(query, renamed), figure]),
+          Object.entries(figures).map(([query, figure]) => [renameQuery(query, renames), figure]),
         ) as Fields,
       }),
   };
 };
 
-const renameInOverride = (one: Fields, renamed: QueryRenames): Fields => {
-  const { match } = one;
+const renameInOverride = (transformation: Fields, renames: QueryRenames): Fields => {
+  const { match } = transformation;
   return {
-    ...(renameColumns(one, renamed) as Fields),
+    ...(renameColumns(transformation, renames) as Fields),
     ...(isFields(match) &&
-      match['by'] === 'query' && { match: { ...match, query: renameQuery(match['query'], renamed) } }),
+      match['by'] === 'query' && { match: { ...match, query: renameQuery(match['query'], renames) } }),
   };
 };
 
-export const renameInTransformations = (all: readonly object[], renamed: QueryRenames): object[] =>
-  renamed.size === 0 ? [...all] : all.map((one) => renameInTransformation(one as Fields, renamed));
-export const renameInOverrides = (all: readonly object[], renamed: QueryRenames): object[] =>
-  renamed.size === 0 ? [...all] : all.map((one) => renameInOverride(one as Fields, renamed));
+export const renameInTransformations = (all: readonly object[], renames: QueryRenames): object[] =>
+  renames.size === 0 ? [...all] : all.map((one) => renameInTransformation(one as Fields, renames));
+export const renameInOverrides = (all: readonly object[], renames: QueryRenames): object[] =>
+  renames.size === 0 ? [...all] : all.map((one) => renameInOverride(one as Fields, renames));

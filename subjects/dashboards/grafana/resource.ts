@@ -5,7 +5,7 @@ import { lookUp } from './lens.ts';
 
 const getSpec = (value: unknown): Fields => (isFields(value) && isFields(value['spec']) ? value['spec'] : {});
 
-/** An object whose members map to members of others */
+/** An object whose members map to members of other objects. */
 class ClassicBuilder {
   readonly value: Record<string, unknown> = {};
   readonly #ledger: Ledger;
@@ -40,15 +40,15 @@ class ClassicBuilder {
 const sameNames = (...keys: readonly string[]): Record<string, string> =>
   Object.fromEntries(keys.map((key) => [key, key]));
 /** Words of the resource that are numbers in the classic form. */
-const indexOfName =
-  (...words: readonly string[]) =>
+const createIndexConverter =
+  (...indexedNames: readonly string[]) =>
   (value: unknown) => {
-    const index = words.indexOf(String(value));
+    const index = indexedNames.indexOf(String(value));
     return index === -1 ? value : index;
   };
-const hides = indexOfName('dontHide', 'hideLabel', 'hideVariable');
-const refreshes = indexOfName('never', 'onDashboardLoad', 'onTimeRangeChanged');
-const sorts = indexOfName(
+const toHideNumber = createIndexConverter('dontHide', 'hideLabel', 'hideVariable');
+const toRefreshNumber = createIndexConverter('never', 'onDashboardLoad', 'onTimeRangeChanged');
+const toSortNumber = createIndexConverter(
   ...['disabled', 'alphabeticalAsc', 'alphabeticalDesc', 'numericalAsc', 'numericalDesc'],
   ...['alphabeticalCaseInsensitiveAsc', 'alphabeticalCaseInsensitiveDesc', 'naturalAsc', 'naturalDesc'],
 );
@@ -66,8 +66,8 @@ const variableTypes: Readonly<Record<string, string>> = {
 };
 
 /** Data source of a query or a filter variable: `{ type, uid }`; undefined if it names none. */
-const convertDataSource = (query: Fields, outside: unknown, ledger: Ledger): Fields | undefined => {
-  if (isFields(outside)) return new ClassicBuilder(ledger).copy(outside, sameNames('type', 'uid')).value;
+const convertDataSource = (query: Fields, reference: unknown, ledger: Ledger): Fields | undefined => {
+  if (isFields(reference)) return new ClassicBuilder(ledger).copy(reference, sameNames('type', 'uid')).value;
   const hasGroup = query['kind'] === 'DataQuery' || String(query['kind']) in variableTypes;
   const built = new ClassicBuilder(ledger).copy(query, hasGroup ? { group: 'type' } : { kind: 'type' });
   built.copy(query['datasource'], { name: 'uid', uid: 'uid' });
@@ -82,22 +82,23 @@ const carryKind = (holder: unknown, ledger: Ledger, ...keys: readonly string[]):
 
 const convertTarget = (query: Fields, ledger: Ledger): Fields => {
   const spec = getSpec(query);
-  const inner = isFields(spec['query']) ? spec['query'] : {};
+  const innerQuery = isFields(spec['query']) ? spec['query'] : {};
   carryKind(query, ledger, 'kind');
-  carryKind(inner, ledger, ...(inner['kind'] === 'DataQuery' ? ['kind'] : []));
-  ledger.markDefault(inner, 'version');
-  const innerSpec = getSpec(inner);
+  carryKind(innerQuery, ledger, ...(innerQuery['kind'] === 'DataQuery' ? ['kind'] : []));
+  ledger.markDefault(innerQuery, 'version');
+  const innerSpec = getSpec(innerQuery);
   const built = new ClassicBuilder(ledger).copy(innerSpec, sameNames(...Object.keys(innerSpec)));
   built.copy(spec, { refId: 'refId', hidden: 'hide' });
-  const datasource = convertDataSource(inner, spec['datasource'], ledger);
+  const datasource = convertDataSource(innerQuery, spec['datasource'], ledger);
   return built.with(datasource === undefined ? {} : { datasource }).value;
 };
 
-const convertTransformation = (one: Fields, ledger: Ledger): Fields => {
-  const spec = getSpec(one);
+const convertTransformation = (transformation: Fields, ledger: Ledger): Fields => {
+  const spec = getSpec(transformation);
   const built = new ClassicBuilder(ledger).copy(spec, sameNames('id', 'options', 'disabled', 'filter', 'topic'));
-  if (!('id' in built.value)) built.copy(one, one['group'] === undefined ? { kind: 'id' } : { group: 'id' });
-  carryKind(one, ledger, 'kind', 'group');
+  if (!('id' in built.value))
+    built.copy(transformation, transformation['group'] === undefined ? { kind: 'id' } : { group: 'id' });
+  carryKind(transformation, ledger, 'kind', 'group');
   return built.value;
 };
 
@@ -164,9 +165,9 @@ const convertVariable = (variable: Fields, ledger: Ledger): Fields => {
         ...['filters', 'baseFilters', 'defaultKeys', 'placeholder', 'regexApplyTo', 'origin', 'valuesFormat'],
       ),
     )
-    .copy(spec, { hide: 'hide' }, hides)
-    .copy(spec, { refresh: 'refresh' }, refreshes)
-    .copy(spec, { sort: 'sort' }, sorts)
+    .copy(spec, { hide: 'hide' }, toHideNumber)
+    .copy(spec, { refresh: 'refresh' }, toRefreshNumber)
+    .copy(spec, { sort: 'sort' }, toSortNumber)
     .copy(spec, { pluginId: 'query' });
   built.copy(variable, { kind: 'type' }, (kind) => lookUp(variableTypes, String(kind)) ?? String(kind));
   if (!isFields(query)) {
@@ -184,7 +185,7 @@ const convertVariable = (variable: Fields, ledger: Ledger): Fields => {
   return built.with(datasource === undefined ? {} : { datasource }).value;
 };
 
-const annotationOf = (annotation: Fields, ledger: Ledger): Fields => {
+const convertAnnotation = (annotation: Fields, ledger: Ledger): Fields => {
   const spec = getSpec(annotation);
   const query = isFields(spec['query']) ? spec['query'] : {};
   carryKind(annotation, ledger, 'kind');
@@ -201,12 +202,12 @@ const annotationOf = (annotation: Fields, ledger: Ledger): Fields => {
   return built.with(datasource === undefined ? {} : { datasource }).value;
 };
 
-/** Converts everything of a dashboard except its panels and layout. */
+/** Converts a dashboard except its panels and layout. */
 export const toClassic = (spec: Fields, ledger: Ledger): Fields => {
   const settings = spec['timeSettings'];
   const built = new ClassicBuilder(ledger)
     .copy(spec, sameNames('title', 'description', 'tags', 'editable', 'links', 'liveNow', 'preload', 'revision'))
-    .copy(spec, { cursorSync: 'graphTooltip' }, indexOfName('Off', 'Crosshair', 'Tooltip'))
+    .copy(spec, { cursorSync: 'graphTooltip' }, createIndexConverter('Off', 'Crosshair', 'Tooltip'))
     .copy(settings, {
       timezone: 'timezone',
       autoRefresh: 'refresh',
@@ -223,6 +224,6 @@ export const toClassic = (spec: Fields, ledger: Ledger): Fields => {
     ...(Object.keys(time).length > 0 && { time }),
     ...(Object.keys(timepicker).length > 0 && { timepicker }),
     templating: { list: toFieldsList(spec['variables']).map((one) => convertVariable(one, ledger)) },
-    annotations: { list: toFieldsList(spec['annotations']).map((one) => annotationOf(one, ledger)) },
+    annotations: { list: toFieldsList(spec['annotations']).map((one) => convertAnnotation(one, ledger)) },
   }).value;
 };

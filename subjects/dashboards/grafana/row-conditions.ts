@@ -3,7 +3,7 @@ import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { type Ledger, toFieldsList } from './ledger.ts';
 import { lookUp } from './lens.ts';
 
-const conditions: Readonly<Record<string, string>> = {
+const conditionsByGrafanaId: Readonly<Record<string, string>> = {
   isNull: 'null',
   isNotNull: 'not-null',
   equal: 'equal',
@@ -21,14 +21,14 @@ const conditions: Readonly<Record<string, string>> = {
 const readCondition = (filter: Fields): object | undefined => {
   const { fieldName, config } = filter;
   if (typeof fieldName !== 'string' || fieldName === '' || !isFields(config)) return undefined;
-  const is = lookUp(conditions, String(config['id']));
+  const conditionKind = lookUp(conditionsByGrafanaId, String(config['id']));
   const { value, from, to } = isFields(config['options']) ? config['options'] : {};
-  const base = { field: fieldName, is };
+  const base = { field: fieldName, is: conditionKind };
   const toNumberIfNumeric = (operand: unknown): unknown =>
     typeof operand === 'string' && operand.trim() !== '' && Number.isFinite(Number(operand))
       ? Number(operand)
       : operand;
-  switch (is) {
+  switch (conditionKind) {
     case undefined:
       return undefined;
     case 'null':
@@ -51,17 +51,17 @@ const readCondition = (filter: Fields): object | undefined => {
 /** Returns undefined if one of the conditions has no equivalent. */
 export const readRowFilter = (options: Fields, ledger: Ledger): Fields | undefined => {
   const filters = toFieldsList(options['filters']);
-  const read = filters.map(readCondition);
-  if (read.length === 0 || read.includes(undefined)) return undefined;
+  const converted = filters.map(readCondition);
+  if (converted.length === 0 || converted.includes(undefined)) return undefined;
   ledger.carry(options, 'filters');
-  return { conditions: read };
+  return { conditions: converted };
 };
 
-export const writeRowFilter = ({ conditions: all }: Fields): Fields => ({
-  filters: (all as readonly Fields[]).map(({ field: fieldName, is, pattern, ...options }) => ({
+export const writeRowFilter = ({ conditions: oiqConditions }: Fields): Fields => ({
+  filters: (oiqConditions as readonly Fields[]).map(({ field: fieldName, is, pattern, ...options }) => ({
     fieldName,
     config: {
-      id: Object.entries(conditions).find(([, ours]) => ours === is)?.[0],
+      id: Object.entries(conditionsByGrafanaId).find(([, ours]) => ours === is)?.[0],
       options: pattern === undefined ? options : { value: pattern },
     },
   })),

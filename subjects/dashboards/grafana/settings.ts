@@ -43,7 +43,7 @@ const readZone = (dashboard: Fields, ledger: Ledger): Fields => {
   const { timezone } = dashboard;
   if (timezone === 'default') ledger.markDefault(dashboard, 'timezone');
   const zone = typeof timezone === 'string' && /^utc$/i.test(timezone) ? 'UTC' : timezone;
-  if (typeof zone !== 'string' || !Time.safeParse({ zone }).success) return {};
+  if (typeof zone !== 'string' || !timeSchema.safeParse({ zone }).success) return {};
   ledger.carry(dashboard, 'timezone');
   return { zone };
 };
@@ -69,11 +69,11 @@ const readTime = (dashboard: Fields, ledger: Ledger): Fields => {
     ...(isKnown && { weekStart }),
   };
 };
-const Time = DashboardFields.shape.time;
+const timeSchema = DashboardFields.shape.time;
 
 const readLink = (link: Fields, ledger: Ledger): DashboardFields['links'][number] | undefined => {
   const { type, title, url, tooltip, icon, tags, asDropdown, keepTime, includeVars, targetBlank } = link;
-  const shared = {
+  const sharedFields = {
     ...(typeof title === 'string' && { title }),
     keepTime: keepTime === true,
     keepVariables: includeVars === true,
@@ -83,12 +83,12 @@ const readLink = (link: Fields, ledger: Ledger): DashboardFields['links'][number
     type === 'dashboards'
       ? { kind: 'dashboards', tags: Array.isArray(tags) ? tags : [], asMenu: asDropdown === true }
       : { kind: 'address', url, tooltip: tooltip ?? '', icon: icon ?? '' };
-  const read = DashboardLink.safeParse({ ...shared, ...kindFields });
-  if (!read.success) return undefined;
+  const parsed = DashboardLink.safeParse({ ...sharedFields, ...kindFields });
+  if (!parsed.success) return undefined;
   ledger.carry(link, 'type', 'title', 'keepTime', 'includeVars', 'targetBlank');
   ledger.carry(link, ...(type === 'dashboards' ? ['tags', 'asDropdown'] : ['url', 'tooltip', 'icon']));
   if (type !== 'dashboards') ledger.markDefault(link, ...(asDropdown === false ? ['asDropdown'] : []));
-  return read.data;
+  return parsed.data;
 };
 
 /** Converts everything except variables, panels and annotations. */
@@ -99,8 +99,8 @@ export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
   ledger.carry(dashboard, 'uid');
   const name = typeof title === 'string' && title.trim() !== '' ? title.slice(0, 256) : 'Imported dashboard';
   if (name === title) ledger.carry(dashboard, 'title');
-  const text = typeof description === 'string' ? description.slice(0, 8192) : '';
-  if (text === description) ledger.carry(dashboard, 'description');
+  const descriptionText = typeof description === 'string' ? description.slice(0, 8192) : '';
+  if (descriptionText === description) ledger.carry(dashboard, 'description');
   const validTags = (Array.isArray(tags) ? tags : [])
     .filter((tag) => typeof tag === 'string' && tag !== '' && tag.length <= 64)
     .slice(0, 32);
@@ -112,7 +112,7 @@ export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
     .flatMap((link) => readLink(link, ledger) ?? []);
   return {
     name,
-    description: text,
+    description: descriptionText,
     tags: validTags,
     time: readTime(dashboard, ledger),
     links,
@@ -124,15 +124,30 @@ const isGrafanaDefault = (dashboard: Fields, key: string): boolean =>
   (key === 'style' && dashboard[key] === 'dark') || dashboard[key] === false || dashboard[key] === null;
 
 export const writeLink = (link: DashboardFields['links'][number]): Fields => {
-  const shared = {
+  const sharedFields = {
     title: link.title,
     targetBlank: link.newTab,
     includeVars: link.keepVariables,
     keepTime: link.keepTime,
   };
   return link.kind === 'address'
-    ? { ...shared, type: 'link', url: link.url, icon: link.icon, tooltip: link.tooltip, tags: [], asDropdown: false }
-    : { ...shared, type: 'dashboards', tags: link.tags, asDropdown: link.asMenu, icon: 'external link', tooltip: '' };
+    ? {
+        ...sharedFields,
+        type: 'link',
+        url: link.url,
+        icon: link.icon,
+        tooltip: link.tooltip,
+        tags: [],
+        asDropdown: false,
+      }
+    : {
+        ...sharedFields,
+        type: 'dashboards',
+        tags: link.tags,
+        asDropdown: link.asMenu,
+        icon: 'external link',
+        tooltip: '',
+      };
 };
 
 /** Converts the settings of a dashboard for Grafana. */

@@ -19,7 +19,7 @@ const extractVariable = (text: string): string | undefined =>
     ?.slice(1)
     .find((name) => name !== undefined);
 
-const kindByType = (type: string): SourceKind => {
+const findKindByType = (type: string): SourceKind => {
   if (isPromqlSource(type)) return 'metrics';
   if (type === '__expr__') return 'expression';
   return type === 'grafana' || type === 'datasource' ? 'internal' : { foreign: type };
@@ -37,21 +37,21 @@ export class Sources {
   }
 
   findKind(reference: unknown): SourceKind {
-    if (typeof reference === 'string') return this.#kindByName(reference);
+    if (typeof reference === 'string') return this.#findKindByName(reference);
     if (!isFields(reference)) return 'unknown';
     const { type, uid } = reference;
-    const kindByUid = typeof uid === 'string' ? this.#kindByName(uid) : 'unknown';
+    const kindByUid = typeof uid === 'string' ? this.#findKindByName(uid) : 'unknown';
     if (kindByUid === 'mixed' || kindByUid === 'expression') return kindByUid;
-    return typeof type === 'string' && type !== '' ? kindByType(type) : kindByUid;
+    return typeof type === 'string' && type !== '' ? findKindByType(type) : kindByUid;
   }
 
-  #kindByName(name: string): SourceKind {
+  #findKindByName(name: string): SourceKind {
     if (name === '-- Mixed --') return 'mixed';
     if (name === '-- Grafana --' || name === 'grafana') return 'internal';
     if (name === '-- Dashboard --') return { foreign: 'dashboard' };
     if (name === '__expr__') return 'expression';
     const type = this.#types.get(extractVariable(name) ?? '');
-    return type === undefined ? 'unknown' : kindByType(type);
+    return type === undefined ? 'unknown' : findKindByType(type);
   }
 }
 

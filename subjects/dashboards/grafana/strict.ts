@@ -116,7 +116,7 @@ const knownFields = {
   annotation: toWordSet('name datasource enable hide iconColor filter target type builtIn expr'),
 };
 
-/** Fields of panels in the current classic form, including their position and server data */
+/** Fields of panels in the current classic form, including their position and server data. */
 const panelKeys = new Set([
   ...knownFields.panel,
   ...['id', 'gridPos', 'datasource', 'pluginVersion', 'repeat', 'repeatDirection', 'maxPerRow', 'repeatPanelId'],
@@ -153,7 +153,7 @@ export const isValidPanelField = (path: string, value: unknown): boolean => {
   if (key === 'targets')
     return inner === undefined
       ? Array.isArray(value)
-        ? value.every((one) => isReference(getAtPath(one, ['datasource'])))
+        ? value.every((target) => isReference(getAtPath(target, ['datasource'])))
         : isReference(getAtPath(value, ['datasource']))
       : knownFields.target.has(inner);
   if (key === 'fieldConfig') return isValidFieldConfig(path, value);
@@ -170,6 +170,6 @@ export const isValidDashboardField = (path: string, value: unknown): boolean => 
   if (!hasOnlyKeys(value, keys) || !isReference(getAtPath(value, ['datasource']))) return false;
   return (
     key === 'templating' ||
-    ['name', 'datasource', 'enable', 'iconColor'].every((one) => getAtPath(value, [one]) !== undefined)
+    ['name', 'datasource', 'enable', 'iconColor'].every((requiredKey) => getAtPath(value, [requiredKey]) !== undefined)
   );
 };

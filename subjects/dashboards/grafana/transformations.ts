@@ -4,11 +4,11 @@ import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { Transformation } from '../../../schemas/dashboards/transformations.ts';
 import { readCalculation, writeCalculation } from './calculations.ts';
 import { type Ledger, toFieldsList } from './ledger.ts';
-import { flag, integer, type Lens, listOf, names, readLenses, same, text, writeLenses } from './lens.ts';
+import { flag, integer, type Lens, listOf, nameCodec, readLenses, sameNames, text, writeLenses } from './lens.ts';
 import { reducer } from './reducers.ts';
 import { readRowFilter, writeRowFilter } from './row-conditions.ts';
 
-type Ours = Fields & { readonly kind: string };
+type OiqTransformation = Fields & { readonly kind: string };
 
 interface TransformationForm {
   readonly id: string;
@@ -18,7 +18,7 @@ interface TransformationForm {
   readonly lenses?: readonly Lens[];
   /** Converter for settings beyond the table. Returns undefined if there is no equivalent. */
   readonly read?: (options: Fields, ledger: Ledger) => Fields | undefined;
-  readonly write?: (ours: Ours) => Fields;
+  readonly write?: (ours: OiqTransformation) => Fields;
 }
 
 const field = text(1024);
@@ -35,7 +35,7 @@ const readOrganize = (options: Fields, ledger: Ledger): Fields => {
   });
   const order = entries(indexByName)
     .filter(([name, index]) => Number.isFinite(index) && name !== '')
-    .toSorted(([, one], [, other]) => Number(one) - Number(other))
+    .toSorted(([, left], [, right]) => Number(left) - Number(right))
     .map(([name]) => name);
   if (isFields(indexByName)) ledger.carry(indexByName, ...order);
   const renamed = entries(renameByName).filter(([, name]) => typeof name === 'string' && name !== '');
@@ -63,12 +63,12 @@ const readGroups = (options: Fields, ledger: Ledger): Fields | undefined => {
   return by.length === 0 ? undefined : { by, figures };
 };
 
-const writeGroups = ({ by, figures }: Ours): Fields => ({
+const writeGroups = ({ by, figures }: OiqTransformation): Fields => ({
   fields: Object.fromEntries([
     ...(by as readonly string[]).map((name) => [name, { operation: 'groupby', aggregations: [] }]),
-    ...(figures as readonly Fields[]).map((one) => [
-      one['field'],
-      { operation: 'aggregate', aggregations: listOf(reducer, 32).write(one['reducers']) },
+    ...(figures as readonly Fields[]).map((aggregation) => [
+      aggregation['field'],
+      { operation: 'aggregate', aggregations: listOf(reducer, 32).write(aggregation['reducers']) },
     ]),
   ]),
 });
@@ -77,22 +77,22 @@ const writeGroups = ({ by, figures }: Ours): Fields => ({
 const readQueries = (value: unknown): string[] | undefined => {
   if (typeof value !== 'string') return undefined;
   const [, alternatives] = /^\/\^(?:\(\?:)?([\w| -]+)\)?\$\/$/.exec(value) ?? [];
-  const all = (alternatives ?? value).split('|');
-  return all.every((name) => /^[\w -]{1,64}$/.test(name)) ? all : undefined;
+  const queryNames = (alternatives ?? value).split('|');
+  return queryNames.every((name) => /^[\w -]{1,64}$/.test(name)) ? queryNames : undefined;
 };
-const writeQueries = (all: readonly string[]): string =>
-  all.length === 1 ? (all[0] ?? '') : `/^(?:${all.join('|')})$/`;
+const writeQueries = (queryNames: readonly string[]): string =>
+  queryNames.length === 1 ? (queryNames[0] ?? '') : `/^(?:${queryNames.join('|')})$/`;
 
 const readTrend = (options: Fields, ledger: Ledger): Fields => {
   const figures: Record<string, unknown> = {};
-  for (const [query, how] of Object.entries(options)) {
-    if (!isFields(how) || query === '' || query.length > 64) continue;
-    const figure = how['stat'] === undefined ? undefined : reducer.read(how['stat']);
-    if (figure !== undefined) {
-      figures[query] = figure;
-      ledger.carry(how, 'stat');
+  for (const [query, trendOptions] of Object.entries(options)) {
+    if (!isFields(trendOptions) || query === '' || query.length > 64) continue;
+    const trendReducer = trendOptions['stat'] === undefined ? undefined : reducer.read(trendOptions['stat']);
+    if (trendReducer !== undefined) {
+      figures[query] = trendReducer;
+      ledger.carry(trendOptions, 'stat');
     }
-    if (how['timeField'] === 'Time') ledger.markDefault(how, 'timeField');
+    if (trendOptions['timeField'] === 'Time') ledger.markDefault(trendOptions, 'timeField');
   }
   return { figures };
 };
@@ -115,7 +115,7 @@ const forms: readonly TransformationForm[] = [
     kind: 'join-by-field',
     lenses: [
       ['byField', 'field', field],
-      ['mode', 'mode', names({ outer: 'outer', inner: 'inner', outerTabular: 'outer-tabular' })],
+      ['mode', 'mode', nameCodec({ outer: 'outer', inner: 'inner', outerTabular: 'outer-tabular' })],
     ],
   },
   {
@@ -151,8 +151,8 @@ const forms: readonly TransformationForm[] = [
     id: 'filterByValue',
     kind: 'filter-rows',
     lenses: [
-      ['type', 'action', names({ include: 'keep', exclude: 'drop' })],
-      ['match', 'match', same('all', 'any')],
+      ['type', 'action', nameCodec({ include: 'keep', exclude: 'drop' })],
+      ['match', 'match', sameNames('all', 'any')],
     ],
     read: readRowFilter,
     write: writeRowFilter,
@@ -181,7 +181,7 @@ const forms: readonly TransformationForm[] = [
     kind: 'reduce',
     lenses: [
       ['reducers', 'reducers', listOf(reducer, 32)],
-      ['mode', 'to', names({ seriesToRows: 'rows', reduceFields: 'fields' })],
+      ['mode', 'to', nameCodec({ seriesToRows: 'rows', reduceFields: 'fields' })],
       ['labelsToFields', 'labelsToFields', flag],
       ['includeTimeField', 'includesTime', flag],
     ],
@@ -201,7 +201,7 @@ const forms: readonly TransformationForm[] = [
     id: 'labelsToFields',
     kind: 'labels-to-fields',
     lenses: [
-      ['mode', 'to', same('columns', 'rows')],
+      ['mode', 'to', sameNames('columns', 'rows')],
       ['keepLabels', 'keep', fields],
       ['valueLabel', 'nameFrom', field],
     ],
@@ -221,7 +221,7 @@ const forms: readonly TransformationForm[] = [
     kind: 'extract',
     lenses: [
       ['source', 'field', field],
-      ['format', 'format', names({ auto: 'auto', json: 'json', kvp: 'pairs', regexp: 'pattern' })],
+      ['format', 'format', nameCodec({ auto: 'auto', json: 'json', kvp: 'pairs', regexp: 'pattern' })],
       ['keepTime', 'keepsTime', flag],
       ['replace', 'replaces', flag],
     ],
@@ -254,23 +254,25 @@ const forms: readonly TransformationForm[] = [
         [
           'destinationType',
           'to',
-          names({ number: 'number', string: 'text', boolean: 'boolean', time: 'time', other: 'json' }),
+          nameCodec({ number: 'number', string: 'text', boolean: 'boolean', time: 'time', other: 'json' }),
         ],
         ['dateFormat', 'format', text(128)],
         ['timezone', 'zone', text(64)],
       ];
-      const conversions = toFieldsList(options['conversions']).map((one) => readLenses(lenses, one, ledger));
+      const conversions = toFieldsList(options['conversions']).map((conversion) =>
+        readLenses(lenses, conversion, ledger),
+      );
       return conversions.length === 0 ? undefined : { conversions };
     },
     write: ({ conversions }) => ({
       fields: {},
-      conversions: (conversions as readonly Fields[]).map((one) => ({
-        targetField: one['field'],
+      conversions: (conversions as readonly Fields[]).map((conversion) => ({
+        targetField: conversion['field'],
         destinationType: { number: 'number', text: 'string', boolean: 'boolean', time: 'time', json: 'other' }[
-          String(one['to'])
+          String(conversion['to'])
         ],
-        ...(one['format'] !== undefined && { dateFormat: one['format'] }),
-        ...(one['zone'] !== undefined && { timezone: one['zone'] }),
+        ...(conversion['format'] !== undefined && { dateFormat: conversion['format'] }),
+        ...(conversion['zone'] !== undefined && { timezone: conversion['zone'] }),
       })),
     }),
   },
@@ -311,7 +313,7 @@ export const readTransformations = (list: unknown, ledger: Ledger): object[] =>
     .slice(0, 64)
     .flatMap((source) => {
       const read = readTransformation(source, ledger);
-      if (read === undefined) ledger.forget(source);
+      if (read === undefined) ledger.clearMarks(source);
       return read ?? [];
     });
 
@@ -321,7 +323,7 @@ export const writeTransformations = (all: readonly Transformation[]): Fields[] =
     const { off, queries } = ours;
     return {
       id: form.id,
-      options: { ...writeLenses(form.lenses ?? [], ours), ...form.write?.(ours as unknown as Ours) },
+      options: { ...writeLenses(form.lenses ?? [], ours), ...form.write?.(ours as unknown as OiqTransformation) },
       ...(off && { disabled: true }),
       ...(queries !== undefined && { filter: { id: 'byRefId', options: writeQueries(queries) } }),
     };

@@ -22,33 +22,35 @@ const hashPart = (value: unknown): string =>
 const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, member: unknown) =>
     isFields(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      ? Object.fromEntries(Object.entries(member).toSorted(([left], [right]) => (left < right ? -1 : 1)))
       : member,
   ) ?? 'null';
 
 const restoreIds = (document: DashboardFields, ids: Fields, sections: Fields): DashboardFields => {
-  const idOf = (id: string): string => (typeof ids[id] === 'string' ? ids[id] : id);
-  const sectionOf = (id: string | null): string | null =>
+  const toOriginalId = (id: string): string => (typeof ids[id] === 'string' ? ids[id] : id);
+  const toOriginalSection = (id: string | null): string | null =>
     id !== null && typeof sections[id] === 'string' ? sections[id] : id;
   return {
     ...document,
-    sections: document.sections.map((one) => ({
-      ...one,
-      id: sectionOf(one.id) ?? one.id,
-      within: sectionOf(one.within),
+    sections: document.sections.map((section) => ({
+      ...section,
+      id: toOriginalSection(section.id) ?? section.id,
+      within: toOriginalSection(section.within),
     })),
     panels: document.panels.map((panel) => ({
       ...panel,
-      id: idOf(panel.id),
-      place: { ...panel.place, section: sectionOf(panel.place.section) },
+      id: toOriginalId(panel.id),
+      place: { ...panel.place, section: toOriginalSection(panel.place.section) },
     })),
-    annotations: document.annotations.map((one) =>
-      one.panels === null ? one : { ...one, panels: { ...one.panels, ids: one.panels.ids.map(idOf) } },
+    annotations: document.annotations.map((annotation) =>
+      annotation.panels === null
+        ? annotation
+        : { ...annotation, panels: { ...annotation.panels, ids: annotation.panels.ids.map(toOriginalId) } },
     ),
   };
 };
 
-const withoutPanels = (document: DashboardFields): Fields => {
+const omitPanels = (document: DashboardFields): Fields => {
   const { panels: _, ...rest } = document;
   return rest;
 };
@@ -57,19 +59,19 @@ const withoutPanels = (document: DashboardFields): Fields => {
  * Returns the data that must be exported so that `read`, the import of the export, becomes the original document;
  * undefined if there is none. `ids` and `sections` map the IDs of an import to the original ones.
  */
-export const dataToExport = (
+export const selectDataToExport = (
   document: DashboardFields,
-  read: DashboardFields,
+  imported: DashboardFields,
   { ids, sections }: { readonly ids: Fields; readonly sections: Fields },
 ): object | undefined => {
-  const readWithOriginalIds = restoreIds(read, ids, sections);
+  const readWithOriginalIds = restoreIds(imported, ids, sections);
   const readPanels = new Map(readWithOriginalIds.panels.map((panel) => [panel.id, panel]));
   const panels = document.panels.flatMap((panel): [string, Part][] => {
     const other = readPanels.get(panel.id);
     return isDeepStrictEqual(panel, other) ? [] : [[panel.id, { of: hashPart(other), is: panel }]];
   });
-  const others = withoutPanels(readWithOriginalIds);
-  const originalRest = withoutPanels(document);
+  const others = omitPanels(readWithOriginalIds);
+  const originalRest = omitPanels(document);
   const rest = [...new Set([...Object.keys(originalRest), ...Object.keys(others)])].flatMap((key): [string, Part][] =>
     isDeepStrictEqual(originalRest[key], others[key])
       ? []
@@ -77,8 +79,8 @@ export const dataToExport = (
   );
   const order = document.panels.map(({ id }) => id);
   const parts = {
-    ids: changedNames(ids),
-    sections: changedNames(sections),
+    ids: selectChangedNames(ids),
+    sections: selectChangedNames(sections),
     panels: Object.fromEntries(panels),
     rest: Object.fromEntries(rest),
     ...(!isDeepStrictEqual(
@@ -88,8 +90,8 @@ export const dataToExport = (
   };
   return Object.values(parts).every((part) => Object.keys(part).length === 0) ? undefined : parts;
 };
-const changedNames = (names: Fields): Fields =>
-  Object.fromEntries(Object.entries(names).filter(([one, other]) => one !== other));
+const selectChangedNames = (names: Fields): Fields =>
+  Object.fromEntries(Object.entries(names).filter(([importedId, originalId]) => importedId !== originalId));
 
 const findPart = (parts: unknown, key: string): Part | undefined => {
   const part = isFields(parts) && Object.hasOwn(parts, key) ? parts[key] : undefined;
@@ -99,30 +101,30 @@ const findPart = (parts: unknown, key: string): Part | undefined => {
 const restoreOrder = (panels: readonly Panel[], order: unknown): readonly Panel[] => {
   if (!Array.isArray(order)) return panels;
   const positions = new Map(order.map((id, index) => [String(id), index]));
-  return panels.toSorted((one, other) => (positions.get(one.id) ?? Infinity) - (positions.get(other.id) ?? Infinity));
+  return panels.toSorted((left, right) => (positions.get(left.id) ?? Infinity) - (positions.get(right.id) ?? Infinity));
 };
 
 /** Merges imported data with the stored data of unchanged parts. Validate the result. */
-export const mergeHiddenData = (read: DashboardFields, text: string): unknown => {
+export const mergeHiddenData = (imported: DashboardFields, text: string): unknown => {
   let parts: unknown;
   try {
     parts = JSON.parse(text);
   } catch {
-    return read;
+    return imported;
   }
-  if (!isFields(parts)) return read;
+  if (!isFields(parts)) return imported;
   const { ids, sections, panels, rest, order } = parts;
-  const named = restoreIds(read, isFields(ids) ? ids : {}, isFields(sections) ? sections : {});
+  const restored = restoreIds(imported, isFields(ids) ? ids : {}, isFields(sections) ? sections : {});
   const others = Object.entries(isFields(rest) ? rest : {}).flatMap(([key]) => {
     const part = findPart(rest, key);
-    return part !== undefined && part.of === hashPart(withoutPanels(named)[key])
+    return part !== undefined && part.of === hashPart(omitPanels(restored)[key])
       ? [[key, part.is ?? undefined] as const]
       : [];
   });
   return {
-    ...named,
+    ...restored,
     ...Object.fromEntries(others),
-    panels: restoreOrder(named.panels, order).map((panel) => {
+    panels: restoreOrder(restored.panels, order).map((panel) => {
       const part = findPart(panels, panel.id);
       return part !== undefined && part.of === hashPart(panel) ? part.is : panel;
     }),

@@ -7,86 +7,86 @@ import { toFieldsList } from './ledger.ts';
 import { getAtPath, lookUp } from './lens.ts';
 
 type Built = Record<string, unknown>;
-type Words = ReadonlySet<string>;
-const words = (text: string): Words => new Set(text.split(' '));
+type WordSet = ReadonlySet<string>;
+const toWordSet = (text: string): WordSet => new Set(text.split(' '));
 
-const tooltip = words('mode sort maxWidth maxHeight hideZeros');
-const nestedOptions: Readonly<Record<string, Words>> = {
-  legend: words('displayMode placement showLegend asTable isVisible sortBy sortDesc width calcs'),
+const tooltip = toWordSet('mode sort maxWidth maxHeight hideZeros');
+const nestedOptions: Readonly<Record<string, WordSet>> = {
+  legend: toWordSet('displayMode placement showLegend asTable isVisible sortBy sortDesc width calcs'),
   tooltip,
-  reduceOptions: words('values limit calcs fields'),
-  text: words('titleSize valueSize'),
-  footer: words('show reducer fields enablePagination countRows'),
-  code: words('language showLineNumbers showMiniMap'),
+  reduceOptions: toWordSet('values limit calcs fields'),
+  text: toWordSet('titleSize valueSize'),
+  footer: toWordSet('show reducer fields enablePagination countRows'),
+  code: toWordSet('language showLineNumbers showMiniMap'),
 };
-/** Options that are different for one type */
-const nestedOptionsByType: Readonly<Record<string, Words>> = {
-  'piechart.legend': words('values displayMode placement showLegend asTable isVisible sortBy sortDesc width calcs'),
-  'heatmap.legend': words('show'),
-  'heatmap.tooltip': words('mode maxHeight maxWidth yHistogram showColorScale'),
+/** Options that differ for a panel type. */
+const nestedOptionsByType: Readonly<Record<string, WordSet>> = {
+  'piechart.legend': toWordSet('values displayMode placement showLegend asTable isVisible sortBy sortDesc width calcs'),
+  'heatmap.legend': toWordSet('show'),
+  'heatmap.tooltip': toWordSet('mode maxHeight maxWidth yHistogram showColorScale'),
 };
 
 const timelineOptions = 'showValue rowHeight legend tooltip timezone perPage';
-const options: Readonly<Record<string, Words>> = {
-  timeseries: words('timezone legend tooltip orientation'),
-  barchart: words(
+const optionsByType: Readonly<Record<string, WordSet>> = {
+  timeseries: toWordSet('timezone legend tooltip orientation'),
+  barchart: toWordSet(
     'xField colorByField orientation barRadius xTickLabelRotation xTickLabelMaxLength xTickLabelSpacing stacking showValue barWidth groupWidth legend tooltip text fullHighlight',
   ),
-  bargauge: words(
+  bargauge: toWordSet(
     'displayMode valueMode namePlacement showUnfilled sizing minVizWidth minVizHeight legend reduceOptions text maxVizHeight orientation',
   ),
-  dashlist: words(
+  dashlist: toWordSet(
     'keepTime includeVars showStarred showRecentlyViewed showSearch showHeadings showFolderNames maxItems query tags folderId folderUID',
   ),
-  gauge: words(
+  gauge: toWordSet(
     'showThresholdLabels showThresholdMarkers sizing minVizWidth reduceOptions text minVizHeight orientation',
   ),
-  heatmap: words(
+  heatmap: toWordSet(
     'calculate calculation color filterValues rowsFrame showValue cellGap cellRadius cellValues yAxis legend tooltip exemplars selectionMode',
   ),
-  histogram: words('bucketCount bucketSize bucketOffset legend tooltip combine'),
-  logs: words(
+  histogram: toWordSet('bucketCount bucketSize bucketOffset legend tooltip combine'),
+  logs: toWordSet(
     'showLabels showCommonLabels showTime showLogContextToggle wrapLogMessage prettifyLogMessage enableLogDetails sortOrder dedupStrategy enableInfiniteScrolling displayedFields',
   ),
-  nodeGraph: words('nodes edges zoomMode'),
-  piechart: words('pieType displayLabels tooltip reduceOptions text legend orientation'),
-  stat: words(
+  nodeGraph: toWordSet('nodes edges zoomMode'),
+  piechart: toWordSet('pieType displayLabels tooltip reduceOptions text legend orientation'),
+  stat: toWordSet(
     'graphMode colorMode justifyMode textMode wideLayout showPercentChange reduceOptions text percentChangeColorMode orientation',
   ),
-  'state-timeline': words(`${timelineOptions} mergeValues alignValue`),
-  'status-history': words(`${timelineOptions} colWidth`),
-  table: words('frameIndex showHeader showTypeIcons sortBy footer cellHeight'),
-  text: words('mode code content'),
+  'state-timeline': toWordSet(`${timelineOptions} mergeValues alignValue`),
+  'status-history': toWordSet(`${timelineOptions} colWidth`),
+  table: toWordSet('frameIndex showHeader showTypeIcons sortBy footer cellHeight'),
+  text: toWordSet('mode code content'),
 };
 
-const axis =
+const axisSettings =
   'axisPlacement axisColorMode axisLabel axisWidth axisSoftMin axisSoftMax axisGridShow scaleDistribution axisCenteredZero axisBorderShow hideFrom';
-const customSettings: Readonly<Record<string, Words>> = {
-  timeseries: words(
-    `${axis} drawStyle gradientMode thresholdsStyle transform lineColor lineWidth lineInterpolation lineStyle fillColor fillOpacity showPoints pointSize pointColor barAlignment barWidthFactor stacking insertNulls spanNulls fillBelowTo pointSymbol barMaxWidth`,
+const customSettings: Readonly<Record<string, WordSet>> = {
+  timeseries: toWordSet(
+    `${axisSettings} drawStyle gradientMode thresholdsStyle transform lineColor lineWidth lineInterpolation lineStyle fillColor fillOpacity showPoints pointSize pointColor barAlignment barWidthFactor stacking insertNulls spanNulls fillBelowTo pointSymbol barMaxWidth`,
   ),
-  barchart: words(`${axis} lineWidth fillOpacity gradientMode thresholdsStyle`),
-  heatmap: words('scaleDistribution hideFrom'),
-  histogram: words(`${axis} lineWidth fillOpacity stacking gradientMode`),
-  piechart: words('hideFrom'),
-  'state-timeline': words(`${axis} lineWidth fillOpacity`),
-  'status-history': words(`${axis} lineWidth fillOpacity`),
-  table: words('width minWidth align displayMode cellOptions hidden inspect filterable hideHeader'),
+  barchart: toWordSet(`${axisSettings} lineWidth fillOpacity gradientMode thresholdsStyle`),
+  heatmap: toWordSet('scaleDistribution hideFrom'),
+  histogram: toWordSet(`${axisSettings} lineWidth fillOpacity stacking gradientMode`),
+  piechart: toWordSet('hideFrom'),
+  'state-timeline': toWordSet(`${axisSettings} lineWidth fillOpacity`),
+  'status-history': toWordSet(`${axisSettings} lineWidth fillOpacity`),
+  table: toWordSet('width minWidth align displayMode cellOptions hidden inspect filterable hideHeader'),
 };
 
-/** Options of each cell type */
-const cellOptions: Readonly<Record<string, Words>> = {
-  auto: words('type wrapText'),
-  'color-text': words('type wrapText'),
-  'color-background': words('type mode applyToRow wrapText'),
-  gauge: words('type mode valueDisplayMode'),
-  image: words('type alt title'),
-  'json-view': words('type'),
-  'data-links': words('type'),
-  sparkline: words('type'),
+/** Options of each cell type. */
+const cellOptions: Readonly<Record<string, WordSet>> = {
+  auto: toWordSet('type wrapText'),
+  'color-text': toWordSet('type wrapText'),
+  'color-background': toWordSet('type mode applyToRow wrapText'),
+  gauge: toWordSet('type mode valueDisplayMode'),
+  image: toWordSet('type alt title'),
+  'json-view': toWordSet('type'),
+  'data-links': toWordSet('type'),
+  sparkline: toWordSet('type'),
 };
 
-const formats = words('time_series table heatmap');
+const formats = toWordSet('time_series table heatmap');
 
 /** Adds missing names and expressions of targets, and removes unknown formats. */
 const normalizeTargets = (targets: unknown): void => {
@@ -98,17 +98,17 @@ const normalizeTargets = (targets: unknown): void => {
   }
 };
 
-const languages = words('json yaml xml typescript sql go markdown html plaintext');
+const languages = toWordSet('json yaml xml typescript sql go markdown html plaintext');
 
-const deleteOtherKeys = (holder: Built, known: Words): void => {
-  for (const key of Object.keys(holder)) if (!known.has(key)) delete holder[key];
+const deleteOtherKeys = (holder: Built, allowedKeys: WordSet): void => {
+  for (const key of Object.keys(holder)) if (!allowedKeys.has(key)) delete holder[key];
 };
 
-const cleanOptions = (type: string, panelOptions: Built, known: Words): void => {
-  deleteOtherKeys(panelOptions, known);
+const cleanOptions = (type: string, panelOptions: Built, allowedKeys: WordSet): void => {
+  deleteOtherKeys(panelOptions, allowedKeys);
   for (const [key, value] of Object.entries(panelOptions)) {
-    const parts = nestedOptionsByType[`${type}.${key}`] ?? lookUp(nestedOptions, key);
-    if (isFields(value) && parts !== undefined) deleteOtherKeys(value as Built, parts);
+    const allowedParts = nestedOptionsByType[`${type}.${key}`] ?? lookUp(nestedOptions, key);
+    if (isFields(value) && allowedParts !== undefined) deleteOtherKeys(value as Built, allowedParts);
   }
   const footer = panelOptions['footer'];
   if (isFields(footer)) panelOptions['footer'] = { show: false, reducer: [], ...footer };
@@ -117,25 +117,25 @@ const cleanOptions = (type: string, panelOptions: Built, known: Words): void => 
 };
 
 /** Allowed values by setting. Older versions had others. */
-const choices: Readonly<Record<string, Words>> = {
-  axisColorMode: words('text series'),
+const choices: Readonly<Record<string, WordSet>> = {
+  axisColorMode: toWordSet('text series'),
 };
 
 const cleanCell = (settings: Built): void => {
   const cell = settings['cellOptions'];
-  const known = isFields(cell) ? lookUp(cellOptions, String(cell['type'])) : undefined;
-  if (known === undefined) delete settings['cellOptions'];
-  else deleteOtherKeys(cell as Built, known);
+  const allowedCellKeys = isFields(cell) ? lookUp(cellOptions, String(cell['type'])) : undefined;
+  if (allowedCellKeys === undefined) delete settings['cellOptions'];
+  else deleteOtherKeys(cell as Built, allowedCellKeys);
   if (isFields(cell) && cell['type'] === 'color-background' && cell['mode'] === 'lcd') delete (cell as Built)['mode'];
 };
 
 /** Removes the fields of a panel that the typed form lacks. */
 export const removeUntyped = (panel: Built): void => {
   const type = String(panel['type']);
-  const known = lookUp(options, type);
-  if (known === undefined) return;
+  const allowedOptions = lookUp(optionsByType, type);
+  if (allowedOptions === undefined) return;
   normalizeTargets(panel['targets']);
-  if (isFields(panel['options'])) cleanOptions(type, panel['options'] as Built, known);
+  if (isFields(panel['options'])) cleanOptions(type, panel['options'] as Built, allowedOptions);
   const defaults = getAtPath(panel, ['fieldConfig', 'defaults']) as Built | undefined;
   const settings: Fields | undefined = isFields(defaults) ? (defaults['custom'] as Fields | undefined) : undefined;
   const allowedSettings = lookUp(customSettings, type);

@@ -7,7 +7,7 @@ import { isPromqlSource, type Sources } from './sources.ts';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-const hides = ['nothing', 'title', 'variable'] as const;
+const hideModes = ['nothing', 'title', 'variable'] as const;
 const orders = [
   undefined,
   ['text', 'ascending'],
@@ -24,7 +24,7 @@ const orders = [
 const readSharedFields = (variable: Fields, ledger: Ledger): Fields => {
   const { name, label, description, hide, skipUrlSync } = variable;
   ledger.carry(variable, 'name', 'type');
-  const hidden = hides[Number(hide ?? 0)];
+  const hidden = hideModes[Number(hide ?? 0)];
   if (hidden !== undefined) ledger.carry(variable, 'hide');
   if (isText(label)) ledger.carry(variable, 'label');
   if (isText(description)) ledger.carry(variable, 'description');
@@ -41,7 +41,7 @@ const readSharedFields = (variable: Fields, ledger: Ledger): Fields => {
 const toTexts = (value: unknown): string[] =>
   [value]
     .flat()
-    .filter((one): one is string => isText(one) && one !== '')
+    .filter((text): text is string => isText(text) && text !== '')
     .slice(0, maxValues);
 
 const readCurrent = (variable: Fields, ledger: Ledger): string[] => {
@@ -101,7 +101,7 @@ const readQueryFields = (variable: Fields, ledger: Ledger): Fields => {
   if (Array.isArray(options)) ledger.markDefault(variable, 'options');
   const fixed = toFieldsList(variable['staticOptions']);
   if (fixed.length > 0) ledger.carry(variable, 'staticOptions', 'staticOptionsOrder');
-  const place = String(variable['staticOptionsOrder']);
+  const placement = String(variable['staticOptionsOrder']);
   return {
     ...readSelection(variable, ledger),
     ...(pattern !== undefined && writePattern(pattern) === regex && { pattern }),
@@ -110,15 +110,15 @@ const readQueryFields = (variable: Fields, ledger: Ledger): Fields => {
     ...(fixed.length > 0 && {
       fixed: {
         options: fixed.map(({ value, text }) => ({ value, ...(isText(text) && text !== value && { title: text }) })),
-        place: ['before', 'after', 'sorted'].includes(place) ? place : 'before',
+        place: ['before', 'after', 'sorted'].includes(placement) ? placement : 'before',
       },
     }),
   };
 };
 
 /** Returns the last comma outside of braces, brackets, parentheses and quotes; -1 if there is none. */
-const lastComma = (text: string): number => {
-  // The search starts at the end: the first comma found outside of them is the last one.
+const findLastComma = (text: string): number => {
+  // The search starts at the end, so the first comma outside of these is the last one in the text.
   let depth = 0;
   for (let index = text.length - 1; index >= 0; index--) {
     const character = text[index] ?? '';
@@ -134,21 +134,21 @@ const labelName = /^(?:[A-Za-z_][\w.]*|\$\w+|\$\{\w+\})$/;
 /** Parses a query of the Prometheus data source: `label_values(up, job)`. */
 const parseVariableQuery = (input: string): Fields | undefined => {
   const text = input.trim();
-  const inner = (name: string): string | undefined =>
+  const extractArgument = (name: string): string | undefined =>
     text.startsWith(`${name}(`) && text.endsWith(')') ? text.slice(name.length + 1, -1).trim() : undefined;
-  const values = inner('label_values');
+  const values = extractArgument('label_values');
   if (values !== undefined) {
-    const comma = lastComma(values);
+    const comma = findLastComma(values);
     const label = values.slice(comma + 1).trim();
     const match = values.slice(0, Math.max(comma, 0)).trim();
     if (!labelName.test(label)) return undefined;
     return { kind: 'label-values', label, ...(match !== '' && { match }) };
   }
-  const names = inner('label_names');
+  const names = extractArgument('label_names');
   if (names !== undefined) return { kind: 'label-names', ...(names !== '' && { match: names }) };
-  const metrics = inner('metrics');
+  const metrics = extractArgument('metrics');
   if (metrics !== undefined) return { kind: 'metric-names', ...(metrics !== '' && { names: metrics }) };
-  const result = inner('query_result');
+  const result = extractArgument('query_result');
   if (result !== undefined) return result === '' ? undefined : { kind: 'promql', expression: result };
   // A plain selector queries its series.
   return /^[A-Za-z_:][\w:]*(?:\{[^{}]*\})?$/.test(text) ? { kind: 'promql', expression: text } : undefined;
@@ -159,15 +159,15 @@ const readQueryVariable = (variable: Fields, sources: Sources, ledger: Ledger): 
   const source = sources.findKind(variable['datasource']);
   if (source !== 'metrics' && source !== 'unknown') return undefined;
   const expression = isFields(query) ? query['query'] : query;
-  const question = isText(expression) ? parseVariableQuery(expression) : undefined;
-  if (question === undefined) return undefined;
+  const parsedQuery = isText(expression) ? parseVariableQuery(expression) : undefined;
+  if (parsedQuery === undefined) return undefined;
   ledger.carry(variable, 'datasource');
   if (isFields(query)) {
     ledger.carry(query, 'query');
     ledger.markDefault(query, 'refId', 'qryType');
   } else ledger.carry(variable, 'query');
   if (definition === expression) ledger.markDefault(variable, 'definition');
-  return { ...readSharedFields(variable, ledger), ...question, ...readQueryFields(variable, ledger) };
+  return { ...readSharedFields(variable, ledger), ...parsedQuery, ...readQueryFields(variable, ledger) };
 };
 
 /** Splits `a, b : c, d\,e`: comma-separated values, some with a title. */
@@ -187,14 +187,14 @@ const joinList = (options: readonly { readonly value: string; readonly title?: s
 const readList = (variable: Fields, ledger: Ledger): Fields => {
   ledger.carry(variable, 'query', 'options');
   ledger.markDefault(variable, 'regex', 'refresh', 'sort', 'queryValue', 'valuesFormat');
-  const chosen = readSelection(variable, ledger);
+  const selection = readSelection(variable, ledger);
   // The list contains the titles of its values.
   if (isFields(variable['current'])) ledger.markDefault(variable['current'], 'text');
   return {
     ...readSharedFields(variable, ledger),
     kind: 'list',
     options: splitList(isText(variable['query']) ? variable['query'] : ''),
-    ...chosen,
+    ...selection,
   };
 };
 
@@ -232,26 +232,26 @@ const readFilters = (variable: Fields, sources: Sources, ledger: Ledger): Fields
   const source = sources.findKind(variable['datasource']);
   if (source !== 'metrics' && source !== 'unknown') return undefined;
   ledger.carry(variable, 'datasource');
-  const filtersIn = (key: string): object[] =>
+  const readFiltersIn = (key: string): object[] =>
     toFieldsList(variable[key]).flatMap((one) => {
       const { key: label, operator, value, values } = one;
-      const all = toTexts(Array.isArray(values) && values.length > 0 ? values : value);
+      const filterValues = toTexts(Array.isArray(values) && values.length > 0 ? values : value);
       // Grafana ignores filters without a value.
-      if (all.length === 0) return [];
+      if (filterValues.length === 0) return [];
       ledger.carry(one, 'key', 'operator', 'value', 'values');
-      return { label, operator: { '=|': '=', '!=|': '!=' }[String(operator)] ?? operator, values: all };
+      return { label, operator: { '=|': '=', '!=|': '!=' }[String(operator)] ?? operator, values: filterValues };
     });
   return {
     ...readSharedFields(variable, ledger),
     kind: 'filters',
-    filters: filtersIn('filters'),
-    always: filtersIn('baseFilters'),
+    filters: readFiltersIn('filters'),
+    always: readFiltersIn('baseFilters'),
   };
 };
 
 /** Converts a variable of Grafana; undefined if there is no equivalent. */
 export const readVariable = (variable: Fields, sources: Sources, ledger: Ledger): OurVariable | undefined => {
-  const read = (): Fields | undefined => {
+  const readByType = (): Fields | undefined => {
     switch (variable['type']) {
       case 'query':
         return readQueryVariable(variable, sources, ledger);
@@ -269,9 +269,9 @@ export const readVariable = (variable: Fields, sources: Sources, ledger: Ledger)
         return undefined;
     }
   };
-  const parsed = Variable.safeParse(read());
+  const parsed = Variable.safeParse(readByType());
   if (parsed.success) return parsed.data;
-  ledger.forget(variable);
+  ledger.clearMarks(variable);
   return undefined;
 };
 
@@ -288,8 +288,8 @@ const writeSelection = ({ several, all, allowsOther, selected }: SelectableVaria
   ...(selected.length > 0 && { current: writeCurrent(several ? selected : (selected[0] ?? '')) }),
 });
 const writeCurrent = (value: string | readonly string[]): Fields => {
-  const shown = (one: string): string => (one === allValues ? 'All' : one);
-  return typeof value === 'string' ? { text: shown(value), value } : { text: value.map(shown), value };
+  const toDisplayText = (value: string): string => (value === allValues ? 'All' : value);
+  return typeof value === 'string' ? { text: toDisplayText(value), value } : { text: value.map(toDisplayText), value };
 };
 
 type QueryVariable = Extract<OurVariable, { refresh: string }>;
@@ -344,20 +344,20 @@ const writeOthers = (variable: OurVariable): Fields | undefined => {
 /** Converts a variable for Grafana; undefined if Grafana has no equivalent. */
 export const writeVariable = (variable: OurVariable, datasource: object): Record<string, unknown> | undefined => {
   const { name, title, description, hide, inAddress } = variable;
-  const question = writeVariableQuery(variable);
-  const own: Fields | undefined =
-    question !== undefined && 'refresh' in variable
-      ? { type: 'query', datasource, query: question, ...writeQueryFields(variable) }
+  const queryText = writeVariableQuery(variable);
+  const typeFields: Fields | undefined =
+    queryText !== undefined && 'refresh' in variable
+      ? { type: 'query', datasource, query: queryText, ...writeQueryFields(variable) }
       : variable.kind === 'filters'
         ? { type: 'adhoc', datasource }
         : writeOthers(variable);
-  if (own === undefined) return undefined;
+  if (typeFields === undefined) return undefined;
   return {
     name,
-    ...own,
+    ...typeFields,
     ...(title !== undefined && { label: title }),
     ...(description !== undefined && { description }),
-    ...(hide !== 'nothing' && { hide: hides.indexOf(hide) }),
+    ...(hide !== 'nothing' && { hide: hideModes.indexOf(hide) }),
     ...(!inAddress && { skipUrlSync: true }),
   };
 };

@@ -1,7 +1,7 @@
 /** Settings of each kind of panel with their paths in Grafana, as far as a table can express them. */
 import type { Panel } from '../document.ts';
 import { scale } from './fields.ts';
-import { type Codec, flag, integer, type Lens, listOf, names, number, same, text } from './lens.ts';
+import { type Codec, flag, integer, type Lens, listOf, nameCodec, number, sameNames, text } from './lens.ts';
 import { reducer, reducerTitle } from './reducers.ts';
 
 /** Settings of a legend, except its position and form. */
@@ -12,8 +12,8 @@ export const legendLenses: readonly Lens[] = [
   ['options.legend.width', 'legend.width', number(0, 4096)],
 ];
 const tooltipLenses: readonly Lens[] = [
-  ['options.tooltip.mode', 'tooltip.shows', names({ single: 'one', multi: 'all', none: 'none' })],
-  ['options.tooltip.sort', 'tooltip.sort', names({ none: 'none', asc: 'ascending', desc: 'descending' })],
+  ['options.tooltip.mode', 'tooltip.shows', nameCodec({ single: 'one', multi: 'all', none: 'none' })],
+  ['options.tooltip.sort', 'tooltip.sort', nameCodec({ none: 'none', asc: 'ascending', desc: 'descending' })],
   ['options.tooltip.hideZeros', 'tooltip.hidesZeros', flag],
 ];
 
@@ -39,16 +39,16 @@ const reduceLenses: readonly Lens[] = [
   ['options.reduceOptions.limit', 'reduce.max', integer(1, 1000)],
   ['options.reduceOptions.fields', 'reduce.fields', fieldPattern],
 ];
-const orientation: Lens = ['options.orientation', 'orientation', same('auto', 'horizontal', 'vertical')];
+const orientation: Lens = ['options.orientation', 'orientation', sameNames('auto', 'horizontal', 'vertical')];
 const textSizeLenses: readonly Lens[] = [
   ['options.text.titleSize', 'titleSize', number(1, 1000)],
   ['options.text.valueSize', 'valueSize', number(1, 1000)],
 ];
-const valueVisibility: Lens = ['options.showValue', 'valueShown', same('auto', 'always', 'never')];
-const share = number(0, 1);
+const valueVisibility: Lens = ['options.showValue', 'valueShown', sameNames('auto', 'always', 'never')];
+const shareCodec = number(0, 1);
 const perPage: Lens = ['options.perPage', 'perPage', integer(1, 1000)];
-const flags = (...pairs: readonly (readonly [string, string])[]): Lens[] =>
-  pairs.map(([theirs, ours]) => [`options.${theirs}`, ours, flag]);
+const createFlagLenses = (...pairs: readonly (readonly [string, string])[]): Lens[] =>
+  pairs.map(([grafanaName, oiqName]) => [`options.${grafanaName}`, oiqName, flag]);
 
 /** A kind with its Grafana type. */
 export interface VisualForm {
@@ -65,7 +65,7 @@ const timeVisuals: readonly VisualForm[] = [
       ...legendLenses,
       ...tooltipLenses,
       ['options.timezone', 'zones', listOf(text(64), 4)],
-      ['options.orientation', 'across', same('horizontal', 'vertical')],
+      ['options.orientation', 'across', sameNames('horizontal', 'vertical')],
     ],
   },
   {
@@ -80,10 +80,10 @@ const timeVisuals: readonly VisualForm[] = [
       ['options.yAxis.decimals', 'yDecimals', integer(0, 20)],
       ['options.yAxis.min', 'yMin', number()],
       ['options.yAxis.max', 'yMax', number()],
-      ['options.yAxis.axisPlacement', 'ySide', same('left', 'right', 'hidden')],
+      ['options.yAxis.axisPlacement', 'ySide', sameNames('left', 'right', 'hidden')],
       ['options.yAxis.reverse', 'reversed', flag],
       ['options.color.fill', 'colour', text(64)],
-      ['options.color.scale', 'colourScale', same('linear', 'exponential')],
+      ['options.color.scale', 'colourScale', sameNames('linear', 'exponential')],
       ['options.color.exponent', 'exponent', number(0.01, 10)],
       ['options.color.steps', 'steps', integer(2, 256)],
       ['options.color.reverse', 'colourReversed', flag],
@@ -95,7 +95,11 @@ const timeVisuals: readonly VisualForm[] = [
       valueVisibility,
       ['options.cellValues.unit', 'cellUnit', text(64)],
       ['options.cellValues.decimals', 'cellDecimals', integer(0, 20)],
-      ['options.rowsFrame.layout', 'bucketEnds', names({ auto: 'auto', le: 'upper', ge: 'lower', unknown: 'middle' })],
+      [
+        'options.rowsFrame.layout',
+        'bucketEnds',
+        nameCodec({ auto: 'auto', le: 'upper', ge: 'lower', unknown: 'middle' }),
+      ],
       ['options.exemplars.color', 'exemplarColour', text(64)],
       ['options.legend.show', 'legend', flag],
       ...tooltipLenses,
@@ -107,9 +111,9 @@ const timeVisuals: readonly VisualForm[] = [
     kind: 'state-timeline',
     lenses: [
       ['options.mergeValues', 'merges', flag],
-      ['options.rowHeight', 'rowHeight', share],
+      ['options.rowHeight', 'rowHeight', shareCodec],
       valueVisibility,
-      ['options.alignValue', 'align', same('left', 'center', 'right')],
+      ['options.alignValue', 'align', sameNames('left', 'center', 'right')],
       perPage,
       ...legendLenses,
       ...tooltipLenses,
@@ -119,8 +123,8 @@ const timeVisuals: readonly VisualForm[] = [
     type: 'status-history',
     kind: 'status-history',
     lenses: [
-      ['options.rowHeight', 'rowHeight', share],
-      ['options.colWidth', 'columnWidth', share],
+      ['options.rowHeight', 'rowHeight', shareCodec],
+      ['options.colWidth', 'columnWidth', shareCodec],
       valueVisibility,
       perPage,
       ...legendLenses,
@@ -140,16 +144,16 @@ const singleValueVisuals: readonly VisualForm[] = [
       [
         'options.textMode',
         'text',
-        names({ auto: 'auto', value: 'value', name: 'name', value_and_name: 'value-and-name', none: 'none' }),
+        nameCodec({ auto: 'auto', value: 'value', name: 'name', value_and_name: 'value-and-name', none: 'none' }),
       ],
       [
         'options.colorMode',
         'coloured',
-        names({ value: 'value', background: 'background', background_solid: 'background-solid', none: 'none' }),
+        nameCodec({ value: 'value', background: 'background', background_solid: 'background-solid', none: 'none' }),
       ],
-      ['options.graphMode', 'graph', same('none', 'line', 'area')],
-      ['options.justifyMode', 'align', same('auto', 'center')],
-      ...flags(['showPercentChange', 'showsChange'], ['wideLayout', 'wide']),
+      ['options.graphMode', 'graph', sameNames('none', 'line', 'area')],
+      ['options.justifyMode', 'align', sameNames('auto', 'center')],
+      ...createFlagLenses(['showPercentChange', 'showsChange'], ['wideLayout', 'wide']),
     ],
   },
   {
@@ -159,7 +163,7 @@ const singleValueVisuals: readonly VisualForm[] = [
       ...reduceLenses,
       orientation,
       ...textSizeLenses,
-      ...flags(['showThresholdLabels', 'thresholdLabels'], ['showThresholdMarkers', 'thresholdMarkers']),
+      ...createFlagLenses(['showThresholdLabels', 'thresholdLabels'], ['showThresholdMarkers', 'thresholdMarkers']),
     ],
   },
   {
@@ -169,10 +173,10 @@ const singleValueVisuals: readonly VisualForm[] = [
       ...reduceLenses,
       orientation,
       ...textSizeLenses,
-      ['options.displayMode', 'style', same('gradient', 'lcd', 'basic')],
+      ['options.displayMode', 'style', sameNames('gradient', 'lcd', 'basic')],
       ['options.showUnfilled', 'unfilled', flag],
-      ['options.valueMode', 'value', names({ color: 'colour', text: 'text', hidden: 'hidden' })],
-      ['options.namePlacement', 'names', same('auto', 'top', 'left', 'hidden')],
+      ['options.valueMode', 'value', nameCodec({ color: 'colour', text: 'text', hidden: 'hidden' })],
+      ['options.namePlacement', 'names', sameNames('auto', 'top', 'left', 'hidden')],
       ...legendLenses,
     ],
   },
@@ -181,10 +185,10 @@ const singleValueVisuals: readonly VisualForm[] = [
     kind: 'pie',
     lenses: [
       ...reduceLenses,
-      ['options.pieType', 'form', names({ pie: 'pie', donut: 'ring' })],
-      ['options.displayLabels', 'labels', listOf(same('name', 'value', 'percent'), 3)],
-      ['options.legend.values', 'legendValues', listOf(same('value', 'percent'), 2)],
-      ['options.sort', 'sort', names({ none: 'none', asc: 'ascending', desc: 'descending' })],
+      ['options.pieType', 'form', nameCodec({ pie: 'pie', donut: 'ring' })],
+      ['options.displayLabels', 'labels', listOf(sameNames('name', 'value', 'percent'), 3)],
+      ['options.legend.values', 'legendValues', listOf(sameNames('value', 'percent'), 2)],
+      ['options.sort', 'sort', nameCodec({ none: 'none', asc: 'ascending', desc: 'descending' })],
       ...legendLenses,
       ...tooltipLenses,
     ],
@@ -199,11 +203,11 @@ const tableVisuals: readonly VisualForm[] = [
       ['options.xField', 'x', text(512)],
       ['options.colorByField', 'colourBy', text(512)],
       orientation,
-      ['options.stacking', 'stacking', same('none', 'normal', 'percent')],
+      ['options.stacking', 'stacking', sameNames('none', 'normal', 'percent')],
       valueVisibility,
-      ['options.groupWidth', 'groupWidth', share],
-      ['options.barWidth', 'barWidth', share],
-      ['options.barRadius', 'barRadius', share],
+      ['options.groupWidth', 'groupWidth', shareCodec],
+      ['options.barWidth', 'barWidth', shareCodec],
+      ['options.barRadius', 'barRadius', shareCodec],
       ['options.xTickLabelRotation', 'labelAngle', integer(-90, 90)],
       ['options.xTickLabelMaxLength', 'labelLength', integer(1, 1000)],
       ['options.xTickLabelSpacing', 'labelSpacing', integer(-1000, 1000)],
@@ -218,7 +222,7 @@ const tableVisuals: readonly VisualForm[] = [
     kind: 'table',
     lenses: [
       ['options.showHeader', 'header', flag],
-      ['options.cellHeight', 'rowHeight', names({ sm: 'small', md: 'medium', lg: 'large' })],
+      ['options.cellHeight', 'rowHeight', nameCodec({ sm: 'small', md: 'medium', lg: 'large' })],
       ['options.footer.enablePagination', 'paged', flag],
       ['options.frozenColumns.left', 'frozenColumns', integer(0, 20)],
       ['options.showTypeIcons', 'showsTypes', flag],
@@ -239,7 +243,7 @@ const tableVisuals: readonly VisualForm[] = [
   },
 ];
 
-const unlessEmpty = (codec: Codec): Codec => ({
+const rejectEmpty = (codec: Codec): Codec => ({
   read: (value) => (value === '' || value === undefined ? undefined : codec.read(value)),
   write: codec.write,
 });
@@ -249,7 +253,7 @@ const otherVisuals: readonly VisualForm[] = [
     type: 'logs',
     kind: 'logs',
     lenses: [
-      ...flags(
+      ...createFlagLenses(
         ['showTime', 'time'],
         ['showLabels', 'labels'],
         ['showCommonLabels', 'commonLabels'],
@@ -258,8 +262,8 @@ const otherVisuals: readonly VisualForm[] = [
         ['enableLogDetails', 'details'],
         ['showControls', 'controls'],
       ),
-      ['options.sortOrder', 'order', names({ Descending: 'newest', Ascending: 'oldest' })],
-      ['options.dedupStrategy', 'duplicates', same('none', 'exact', 'numbers', 'signature')],
+      ['options.sortOrder', 'order', nameCodec({ Descending: 'newest', Ascending: 'oldest' })],
+      ['options.dedupStrategy', 'duplicates', sameNames('none', 'exact', 'numbers', 'signature')],
       ['options.displayedFields', 'fields', listOf(text(512), 64)],
     ],
   },
@@ -268,8 +272,8 @@ const otherVisuals: readonly VisualForm[] = [
     type: 'nodeGraph',
     kind: 'node-graph',
     lenses: [
-      ['options.zoomMode', 'zoom', same('cooperative', 'greedy')],
-      ['options.layoutAlgorithm', 'arrangement', same('layered', 'force', 'grid')],
+      ['options.zoomMode', 'zoom', sameNames('cooperative', 'greedy')],
+      ['options.layoutAlgorithm', 'arrangement', sameNames('layered', 'force', 'grid')],
     ],
   },
   {
@@ -277,9 +281,9 @@ const otherVisuals: readonly VisualForm[] = [
     kind: 'text',
     lenses: [
       // HTML is shown as text; the mode is preserved.
-      ['options.mode', 'form', same('markdown', 'code')],
+      ['options.mode', 'form', sameNames('markdown', 'code')],
       ['options.content', 'content', text(65_536)],
-      ['options.code.language', 'language', unlessEmpty(text(32))],
+      ['options.code.language', 'language', rejectEmpty(text(32))],
       ['options.code.showLineNumbers', 'lineNumbers', flag],
     ],
   },
@@ -287,7 +291,7 @@ const otherVisuals: readonly VisualForm[] = [
     type: 'alertlist',
     kind: 'alerts',
     lenses: [
-      ['options.viewMode', 'shows', names({ list: 'list', stat: 'count' })],
+      ['options.viewMode', 'shows', nameCodec({ list: 'list', stat: 'count' })],
       ['options.alertName', 'search', text()],
       ['options.alertInstanceLabelFilter', 'labels', text(4096)],
       ['options.groupBy', 'groupBy', listOf(text(256), 8)],
@@ -298,7 +302,7 @@ const otherVisuals: readonly VisualForm[] = [
     type: 'dashlist',
     kind: 'dashboards',
     lenses: [
-      ...flags(
+      ...createFlagLenses(
         ['showStarred', 'favourites'],
         ['showRecentlyViewed', 'recent'],
         ['showSearch', 'found'],
@@ -310,7 +314,7 @@ const otherVisuals: readonly VisualForm[] = [
       [
         'options.tags',
         'tags',
-        listOf({ read: (value) => unlessEmpty(text(64)).read(value), write: (value) => value }, 32),
+        listOf({ read: (value) => rejectEmpty(text(64)).read(value), write: (value) => value }, 32),
       ],
       ['options.maxItems', 'max', integer(1, 1000)],
     ],

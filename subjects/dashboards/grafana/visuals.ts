@@ -18,23 +18,23 @@ const readLegend = (options: unknown, ledger: Ledger): Fields | undefined => {
   const legend = getAtPath(options, ['legend']);
   if (!isFields(legend)) return undefined;
   const { displayMode, placement, showLegend } = legend;
-  const read: Record<string, unknown> = {};
+  const legendFields: Record<string, unknown> = {};
   if (showLegend === false || displayMode === 'hidden') {
-    read['place'] = 'hidden';
+    legendFields['place'] = 'hidden';
     ledger.carry(legend, showLegend === false ? 'showLegend' : 'displayMode');
     ledger.markDefault(legend, ...(showLegend === true ? ['showLegend'] : []));
   } else {
     if (showLegend === true) ledger.carry(legend, 'showLegend');
     if (placement === 'bottom' || placement === 'right') {
-      read['place'] = placement;
+      legendFields['place'] = placement;
       ledger.carry(legend, 'placement');
     }
   }
   if (displayMode === 'list' || displayMode === 'table') {
-    read['form'] = displayMode;
+    legendFields['form'] = displayMode;
     ledger.carry(legend, 'displayMode');
   }
-  return read;
+  return legendFields;
 };
 
 const alertStates = {
@@ -89,16 +89,16 @@ const readTable = (options: Fields, ledger: Ledger): Fields => {
 };
 
 const readHeatmap = (options: Fields, ledger: Ledger): Fields => {
-  const shades = options['color'];
-  if (!isFields(shades)) return {};
-  const { mode, scheme } = shades;
+  const colourOptions = options['color'];
+  if (!isFields(colourOptions)) return {};
+  const { mode, scheme } = colourOptions;
   if (mode === 'opacity') {
-    ledger.carry(shades, 'mode');
+    ledger.carry(colourOptions, 'mode');
     return { scale: 'opacity' };
   }
   if (typeof scheme !== 'string' || scheme.length > 64) return {};
-  ledger.carry(shades, 'scheme');
-  if (mode === 'scheme') ledger.carry(shades, 'mode');
+  ledger.carry(colourOptions, 'scheme');
+  if (mode === 'scheme') ledger.carry(colourOptions, 'mode');
   return { scale: scheme === 'Oranges' ? 'oranges' : scheme };
 };
 
@@ -126,12 +126,12 @@ export const readVisual = (panel: Fields, ledger: Ledger): Fields => {
   const form = formByType.get(String(panel['type']));
   if (form === undefined) return {};
   ledger.carry(panel, 'type');
-  const read = readLenses(form.lenses, panel, ledger);
+  const visualFields = readLenses(form.lenses, panel, ledger);
   const legend = form.lenses.includes(legendLenses[0] as Lens) ? readLegend(panel['options'], ledger) : undefined;
   return {
     kind: form.kind,
-    ...read,
-    ...(legend !== undefined && { legend: { ...(read['legend'] as object | undefined), ...legend } }),
+    ...visualFields,
+    ...(legend !== undefined && { legend: { ...(visualFields['legend'] as object | undefined), ...legend } }),
     ...readSpecialSettings(form.kind, panel['options'], ledger),
   };
 };
@@ -157,7 +157,7 @@ const writeTable = ({ sortBy, footer }: Visual & { kind: 'table' }, written: Gra
   setAtPath(
     written,
     ['options', 'footer', 'reducer'],
-    footer.reducers.map((one) => reducer.write(one)),
+    footer.reducers.map((reducerName) => reducer.write(reducerName)),
   );
   if (footer.fields.length > 0) setAtPath(written, ['options', 'footer', 'fields'], footer.fields);
 };
@@ -184,12 +184,12 @@ const writeSpecialSettings = (visual: Visual, written: GrafanaObject): void => {
 };
 
 const writeGraph = (visual: Visual & { kind: 'node-graph' }, written: Record<string, unknown>): void => {
-  for (const [of, units] of [
+  for (const [part, units] of [
     ['nodes', visual.nodeUnits],
     ['edges', visual.edgeUnits],
   ] as const)
     for (const [index, key] of ['mainStatUnit', 'secondaryStatUnit'].entries())
-      if (units[index] !== undefined) setAtPath(written, ['options', of, key], units[index]);
+      if (units[index] !== undefined) setAtPath(written, ['options', part, key], units[index]);
   if (visual.arcs.length > 0)
     setAtPath(
       written,

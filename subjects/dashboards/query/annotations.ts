@@ -25,7 +25,7 @@ const maxMarks = 500;
 export interface EventsRequest {
   readonly range: Range;
   readonly kinds: readonly string[];
-  readonly isChosen: boolean;
+  readonly hasExplicitKinds: boolean;
   readonly service?: string | undefined;
   readonly projectId?: string | undefined;
   readonly limit: number;
@@ -51,23 +51,23 @@ const toAnnotationResult = (marks: readonly Mark[], partial: readonly Incomplete
       : [...partial, { code: 'rows', message: `only the newest ${maxMarks} of ${marks.length} marks are returned` }],
 });
 
-const textOrUndefined = (text: string): string | undefined => (text === '' ? undefined : text);
+const toOptionalText = (text: string): string | undefined => (text === '' ? undefined : text);
 
 const queryEvents = async (
   source: SourceOf<'events'>,
   { range, scope, events }: AnnotationContext,
 ): Promise<AnnotationResult> => {
   const { kinds, service, projectId } = source;
-  const isChosen = kinds.length > 0;
-  const found = await events({
+  const hasExplicitKinds = kinds.length > 0;
+  const feedResult = await events({
     range,
-    isChosen,
-    kinds: isChosen ? kinds : feedKinds,
+    hasExplicitKinds,
+    kinds: hasExplicitKinds ? kinds : feedKinds,
     limit: maxMarks + 1,
-    service: textOrUndefined(replaceInText(service, scope)),
-    projectId: textOrUndefined(projectId),
+    service: toOptionalText(replaceInText(service, scope)),
+    projectId: toOptionalText(projectId),
   });
-  const marks = found.events.map(
+  const marks = feedResult.events.map(
     ({ time, title, text, kind, link, tags }): Mark => ({
       time,
       until: null,
@@ -77,14 +77,15 @@ const queryEvents = async (
       tags: [kind, ...Object.entries(tags).map(([name, value]) => `${name}=${value}`)],
     }),
   );
-  return toAnnotationResult(marks, found.partial);
+  return toAnnotationResult(marks, feedResult.partial);
 };
 
-const placeholder = /\{\{([^{}]{1,512})\}\}/g;
-const namesIn = (template: string): string[] => [...template.matchAll(placeholder)].map(([, name = '']) => name.trim());
+const placeholderPattern = /\{\{([^{}]{1,512})\}\}/g;
+const listFieldNames = (template: string): string[] =>
+  [...template.matchAll(placeholderPattern)].map(([, name = '']) => name.trim());
 
-const renderTemplate = (template: string, fieldOf: (name: string) => unknown): string =>
-  template.replace(placeholder, (_, name: string) => String(fieldOf(name.trim()) ?? ''));
+const renderTemplate = (template: string, getField: (name: string) => unknown): string =>
+  template.replace(placeholderPattern, (_, name: string) => String(getField(name.trim()) ?? ''));
 
 const insertVariables = (query: Query, { scope, filters, range }: AnnotationContext, stepMs?: number): Query => {
   const platform = buildPlatformVariables({
@@ -97,10 +98,10 @@ const insertVariables = (query: Query, { scope, filters, range }: AnnotationCont
 
 const queryRecords = async (source: SourceOf<'records'>, context: AnnotationContext): Promise<AnnotationResult> => {
   const { signal, search, projectId, title, tags } = source;
-  const main = signal === 'logs' ? 'body' : 'name';
-  const template = title === '' ? `{{${main}}}` : title;
+  const mainField = signal === 'logs' ? 'body' : 'name';
+  const template = title === '' ? `{{${mainField}}}` : title;
   const fields = [
-    ...new Set(['timestamp', ...(signal === 'traces' ? ['duration'] : []), ...namesIn(template), ...tags]),
+    ...new Set(['timestamp', ...(signal === 'traces' ? ['duration'] : []), ...listFieldNames(template), ...tags]),
   ];
   const query: Query = {
     kind: 'rows',
@@ -108,22 +109,22 @@ const queryRecords = async (source: SourceOf<'records'>, context: AnnotationCont
     order: 'newest',
     fields,
     limit: maxMarks,
-    search: textOrUndefined(search),
-    projectId: textOrUndefined(projectId),
+    search: toOptionalText(search),
+    projectId: toOptionalText(projectId),
   };
   const { columns, rows, partial } = await context.results.getResult(insertVariables(query, context), {
     range: context.range,
   });
   const marks = rows.map((row): Mark => {
-    const fieldOf = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
-    const time = String(fieldOf('timestamp'));
+    const getField = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
+    const time = String(getField('timestamp'));
     return {
       time,
-      until: computeEnd(time, fieldOf('duration')),
-      title: renderTemplate(template, fieldOf),
+      until: computeEnd(time, getField('duration')),
+      title: renderTemplate(template, getField),
       text: '',
       link: '',
-      tags: tags.flatMap((tag) => textOrUndefined(String(fieldOf(tag) ?? '')) ?? []),
+      tags: tags.flatMap((tag) => toOptionalText(String(getField(tag) ?? '')) ?? []),
     };
   });
   return toAnnotationResult(marks, partial);
@@ -134,24 +135,24 @@ const computeEnd = (time: string, duration: unknown): string | null => {
   return ms >= 1 ? formatTime(BigInt(Math.round(Date.parse(time) + ms)) * 1_000_000n) : null;
 };
 
-const iso = (ms: number): string => formatTime(BigInt(Math.round(ms)) * 1_000_000n);
+const toIsoTime = (ms: number): string => formatTime(BigInt(Math.round(ms)) * 1_000_000n);
 
 /** Returns the time ranges of consecutive steps with a value other than 0. */
 const findNonZeroRanges = ({ points }: Result['series'][number], stepMs: number): [from: number, to: number][] => {
-  const found: [number, number][] = [];
+  const ranges: [number, number][] = [];
   for (const [time, value] of points) {
     if (value === null || Number(value) === 0 || Number.isNaN(Number(value))) continue;
-    const last = found.at(-1);
-    if (last !== undefined && time - last[1] <= stepMs) last[1] = time;
-    else found.push([time, time]);
+    const lastRange = ranges.at(-1);
+    if (lastRange !== undefined && time - lastRange[1] <= stepMs) lastRange[1] = time;
+    else ranges.push([time, time]);
   }
-  return found;
+  return ranges;
 };
 
 /** Returns the distinct times that the values of a series denote. */
 const findValueTimes = ({ points }: Result['series'][number], { from, to }: Range): [from: number, to: number][] => {
-  const all = new Set(points.map(([, value]) => Number(value ?? Number.NaN)));
-  return [...all].flatMap((ms): [number, number][] =>
+  const times = new Set(points.map(([, value]) => Number(value ?? Number.NaN)));
+  return [...times].flatMap((ms): [number, number][] =>
     ms >= Number(from / 1_000_000n) && ms <= Number(to / 1_000_000n) ? [[ms, ms]] : [],
   );
 };
@@ -162,26 +163,26 @@ const queryPromql = async (source: SourceOf<'promql'>, context: AnnotationContex
   const query = insertVariables({ kind: 'promql', expression: source.expression }, context, stepMs);
   const { series, partial } = await results.getResult(query, { range, stepMs });
   const marks = series.flatMap((each) => {
-    const fieldOf = (name: string): unknown => each.labels[name];
-    const found = source.valueIsTime ? findValueTimes(each, range) : findNonZeroRanges(each, stepMs);
-    return found.map(
+    const getField = (name: string): unknown => each.labels[name];
+    const ranges = source.valueIsTime ? findValueTimes(each, range) : findNonZeroRanges(each, stepMs);
+    return ranges.map(
       ([from, to]): Mark => ({
-        time: iso(from),
-        until: to > from ? iso(to) : null,
+        time: toIsoTime(from),
+        until: to > from ? toIsoTime(to) : null,
         link: '',
-        title: source.title === '' ? each.name : renderTemplate(source.title, fieldOf),
-        text: renderTemplate(source.text, fieldOf),
-        tags: source.tags.split(',').flatMap((name) => textOrUndefined(each.labels[name.trim()] ?? '') ?? []),
+        title: source.title === '' ? each.name : renderTemplate(source.title, getField),
+        text: renderTemplate(source.text, getField),
+        tags: source.tags.split(',').flatMap((name) => toOptionalText(each.labels[name.trim()] ?? '') ?? []),
       }),
     );
   });
   return toAnnotationResult(
-    marks.sort((one, other) => (one.time < other.time ? 1 : -1)),
+    marks.sort((left, right) => (left.time < right.time ? 1 : -1)),
     partial,
   );
 };
 
-const found = (source: Annotation['source'], context: AnnotationContext): Promise<AnnotationResult> => {
+const queryMarks = (source: Annotation['source'], context: AnnotationContext): Promise<AnnotationResult> => {
   switch (source.kind) {
     case 'events':
       return queryEvents(source, context);
@@ -198,7 +199,7 @@ export const queryAnnotation = async (
   context: AnnotationContext,
 ): Promise<AnnotationItem> => {
   try {
-    return { name, ...(await found(source, context)), error: null };
+    return { name, ...(await queryMarks(source, context)), error: null };
   } catch (error) {
     return { name, marks: [], partial: [], error: { ...context.faultOf(error), path: '' } };
   }

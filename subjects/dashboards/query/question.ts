@@ -50,7 +50,7 @@ const PanelTable = z.strictObject({
 });
 export type PanelTable = z.output<typeof PanelTable>;
 
-const results = z.record(z.string(), Result);
+const resultsByName = z.record(z.string(), Result);
 
 export const PanelItem = z.strictObject({
   panelId: z.string(),
@@ -60,8 +60,8 @@ export const PanelItem = z.strictObject({
     .nullable()
     .describe('Values of the repeat variables for this panel, if it repeats'),
   stepMs: z.int().describe('Step of the series, unless a query has a longer one'),
-  results: results.describe('Results by name of the query or formula, without hidden ones'),
-  earlier: results.describe('Results of the earlier range for comparison'),
+  results: resultsByName.describe('Results by name of the query or formula, without hidden ones'),
+  earlier: resultsByName.describe('Results of the earlier range for comparison'),
   table: PanelTable.nullable().describe('Table from the transformations; `null` without transformations'),
   tables: z.array(PanelTable).describe('All tables from the transformations, if there are several'),
   partial: z.array(Incompleteness).describe('Omissions in the panel itself'),
@@ -87,7 +87,7 @@ export const AnnotationItem = z.strictObject({
 });
 export type AnnotationItem = z.output<typeof AnnotationItem>;
 
-const AnsweredVariable = z.strictObject({
+const VariableResponse = z.strictObject({
   name: z.string(),
   options: z.array(z.strictObject({ value: z.string(), title: z.string() })).describe('Available values'),
   selected: z.array(z.string()).describe('Selected values, or $__all'),
@@ -101,10 +101,10 @@ const AnsweredVariable = z.strictObject({
     .optional(),
 });
 
-const responseHead = { from: z.string(), to: z.string(), variables: z.array(AnsweredVariable) };
+const headerFields = { from: z.string(), to: z.string(), variables: z.array(VariableResponse) };
 
 export const DashboardResponse = z.strictObject({
-  ...responseHead,
+  ...headerFields,
   items: z.array(PanelItem).describe('Panels, in order'),
   annotations: z.array(AnnotationItem),
   cost: Cost.describe('Cost of all reads; shared reads count once'),

@@ -25,15 +25,15 @@ export interface PanelCopy {
 export const collectRepeats = ({ place, repeat }: Panel, sections: DashboardFields['sections']): readonly Repeat[] => {
   const repeats: Repeat[] = [];
   const byId = new Map(sections.map((section) => [section.id, section]));
-  for (let at = byId.get(place.section ?? ''); at !== undefined; at = byId.get(at.within ?? ''))
-    if (at.repeat !== null) repeats.unshift(at.repeat);
+  for (let ancestor = byId.get(place.section ?? ''); ancestor !== undefined; ancestor = byId.get(ancestor.within ?? ''))
+    if (ancestor.repeat !== null) repeats.unshift(ancestor.repeat);
   return repeat === null ? repeats : [...repeats, repeat];
 };
 
-const selectedValues = ({ selected, options }: ResolvedVariable): readonly string[] =>
+const getSelectedValues = ({ selected, options }: ResolvedVariable): readonly string[] =>
   selected[0] === allValues ? options.map(({ value }) => value) : selected;
 
-const truncationMessage = (variable: string, max: number, valueCount: number): Incompleteness => ({
+const createTruncationMessage = (variable: string, max: number, valueCount: number): Incompleteness => ({
   code: 'rows',
   message: `the first ${max} of ${valueCount} values of ${variable}: select fewer values`,
 });
@@ -42,26 +42,29 @@ type RepeatValues = Readonly<Record<string, string>>;
 
 /** Applies another variable: each copy so far is repeated for each of its values. */
 const applyRepeat = (
-  chosen: readonly RepeatValues[],
+  copies: readonly RepeatValues[],
   { variable, max }: Repeat,
   items: ResolvedVariables['items'],
   partial: Incompleteness[],
 ): readonly RepeatValues[] => {
   const item = items.find(({ name }) => name === variable);
-  const values = item === undefined ? [] : selectedValues(item);
-  if (values.length === 0) return chosen;
-  if (values.length > max) partial.push(truncationMessage(variable, max, values.length));
-  const all = chosen.flatMap((one) => values.slice(0, max).map((value) => ({ ...one, [variable]: value })));
-  if (all.length > maxRepeats) partial.push(truncationMessage(variable, maxRepeats, all.length));
-  return all.slice(0, maxRepeats);
+  const values = item === undefined ? [] : getSelectedValues(item);
+  if (values.length === 0) return copies;
+  if (values.length > max) partial.push(createTruncationMessage(variable, max, values.length));
+  const repeatedCopies = copies.flatMap((copyValues) =>
+    values.slice(0, max).map((value) => ({ ...copyValues, [variable]: value })),
+  );
+  if (repeatedCopies.length > maxRepeats)
+    partial.push(createTruncationMessage(variable, maxRepeats, repeatedCopies.length));
+  return repeatedCopies.slice(0, maxRepeats);
 };
 
-const copyScope = (chosen: RepeatValues, { scope, items }: ResolvedVariables): Scope => {
-  const own = Object.entries(chosen).map(([name, value]): [string, VariableValue] => {
+const createCopyScope = (repeatValues: RepeatValues, { scope, items }: ResolvedVariables): Scope => {
+  const repeatVariables = Object.entries(repeatValues).map(([name, value]): [string, VariableValue] => {
     const title = items.find((item) => item.name === name)?.options.find((option) => option.value === value)?.title;
     return [name, { values: [value], titles: [title ?? value], isList: scope.get(name)?.isList ?? false }];
   });
-  return new Map([...scope, ...own]);
+  return new Map([...scope, ...repeatVariables]);
 };
 
 /** Returns a panel once, or repeated for its variables. A variable without a value repeats nothing. */
@@ -71,12 +74,12 @@ export const createPanelCopies = (
   resolved: ResolvedVariables,
 ): readonly PanelCopy[] => {
   const partial: Incompleteness[] = [];
-  let chosen: readonly RepeatValues[] = [{}];
-  for (const repeat of collectRepeats(panel, sections)) chosen = applyRepeat(chosen, repeat, resolved.items, partial);
-  return chosen.map((one) => ({
+  let copies: readonly RepeatValues[] = [{}];
+  for (const repeat of collectRepeats(panel, sections)) copies = applyRepeat(copies, repeat, resolved.items, partial);
+  return copies.map((copyValues) => ({
     panel,
-    repeat: Object.keys(one).length === 0 ? null : one,
-    scope: copyScope(one, resolved),
+    repeat: Object.keys(copyValues).length === 0 ? null : copyValues,
+    scope: createCopyScope(copyValues, resolved),
     partial,
   }));
 };

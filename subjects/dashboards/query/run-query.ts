@@ -4,8 +4,8 @@
  */
 
 import { RequestResults } from '../../../queries/batch/results.ts';
-import { invalid } from '../../../queries/errors.ts';
-import type { QueryReading } from '../../../queries/promql/reading.ts';
+import { createValidationError } from '../../../queries/errors.ts';
+import type { QueryReader } from '../../../queries/promql/reading.ts';
 import { parseRange, type Range } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { buildPlatformVariables } from '../../../queries/variables/platform.ts';
@@ -21,7 +21,7 @@ import { collectRepeats, createPanelCopies, type PanelCopy } from './repeats.ts'
 /** Caller of the query, with the caller's own settings. */
 export interface DashboardContext
   extends Pick<AnnotationContext, 'saved' | 'names' | 'faultOf' | 'events' | 'shownAs'> {
-  readonly reading: QueryReading;
+  readonly reading: QueryReader;
   /** Aborts pending queries; complete results are returned. */
   readonly signal: AbortSignal;
 }
@@ -37,10 +37,11 @@ interface DashboardSelection {
 
 const selectPanels = ({ panels }: DashboardFields, panelIds: readonly string[] | undefined): readonly Panel[] => {
   if (panelIds === undefined) return panels;
-  const names = new Set(panelIds);
-  for (const id of names)
-    if (!panels.some((panel) => panel.id === id)) throw invalid('panels', `the panel ${id} does not exist`);
-  return panels.filter(({ id }) => names.has(id));
+  const panelIdSet = new Set(panelIds);
+  for (const id of panelIdSet)
+    if (!panels.some((panel) => panel.id === id))
+      throw createValidationError('panels', `the panel ${id} does not exist`);
+  return panels.filter(({ id }) => panelIdSet.has(id));
 };
 
 const selectAnnotations = (
@@ -72,8 +73,8 @@ const findUsedVariables = (
   saved: unknown,
 ): string[] => {
   const repeats = panels.flatMap((panel) => collectRepeats(panel, sections).map(({ variable }) => variable));
-  const used = new Set([...repeats, ...listReferencedNames(JSON.stringify([panels, annotations, saved]))]);
-  return variables.flatMap(({ name, kind }) => (used.has(name) || kind === 'filters' ? [name] : []));
+  const usedNames = new Set([...repeats, ...listReferencedNames(JSON.stringify([panels, annotations, saved]))]);
+  return variables.flatMap(({ name, kind }) => (usedNames.has(name) || kind === 'filters' ? [name] : []));
 };
 
 const resolveSelection = (
@@ -89,10 +90,10 @@ const resolveSelection = (
   return resolveVariables(document.variables, results.reading, {
     range,
     signal,
-    chosenValues: question.variables,
+    selectedValues: question.variables,
     platform: buildPlatformVariables(platform),
     ...(!isAll && {
-      only: findUsedVariables(selection, document, [...saved.values()]),
+      requestedNames: findUsedVariables(selection, document, [...saved.values()]),
       listedNames: panels.flatMap((panel) => collectRepeats(panel, document.sections).map(({ variable }) => variable)),
     }),
   });
@@ -104,16 +105,16 @@ const copyPanels = (
   resolved: ResolvedVariables,
 ): PanelCopy[] => panels.flatMap((panel) => createPanelCopies(panel, document.sections, resolved));
 
-/** Lines with the positions of panels and annotations */
-async function* indexedLines(
+/** Yields lines with the positions of panels and annotations. */
+async function* streamIndexedLines(
   document: DashboardFields,
   question: DashboardQuery,
-  from: DashboardContext,
+  caller: DashboardContext,
 ): AsyncGenerator<readonly [at: number, line: DashboardLine]> {
-  const { reading, signal } = from;
+  const { reading, signal } = caller;
   const selection = selectParts(document, question, reading.nowMs);
   const results = new RequestResults(reading, signal);
-  const resolved = await resolveSelection(selection, document, question, from, results);
+  const resolved = await resolveSelection(selection, document, question, caller, results);
   const { range } = selection;
   const variables = resolved.items.map(({ options, selected, partial, ...item }) => ({
     ...item,
@@ -122,9 +123,9 @@ async function* indexedLines(
     partial: [...partial],
   }));
   yield [0, { from: formatTime(range.from), to: formatTime(range.to), variables }];
-  const context: AnnotationContext = { ...from, question, range, results, ...resolved };
+  const context: AnnotationContext = { ...caller, question, range, results, ...resolved };
   const tasks: (() => Promise<DashboardLine>)[] = [
-    ...copyPanels(selection, document, resolved).map((shown) => () => queryPanel(shown, context)),
+    ...copyPanels(selection, document, resolved).map((panelCopy) => () => queryPanel(panelCopy, context)),
     ...selection.annotations.map((each) => async () => ({ annotation: await queryAnnotation(each, context) })),
   ];
   yield* yieldAsCompleted(tasks, maxConcurrentPanels);
@@ -138,23 +139,23 @@ async function* indexedLines(
 export async function* streamDashboard(
   document: DashboardFields,
   question: DashboardQuery,
-  from: DashboardContext,
+  caller: DashboardContext,
 ): AsyncGenerator<DashboardLine> {
-  for await (const [, line] of indexedLines(document, question, from)) yield line;
+  for await (const [, line] of streamIndexedLines(document, question, caller)) yield line;
 }
 
 /** Returns the result as one response, in panel order. */
 export const runDashboardQuery = async (
   document: DashboardFields,
   question: DashboardQuery,
-  from: DashboardContext,
+  caller: DashboardContext,
 ): Promise<DashboardResponse> => {
-  const placed: (readonly [at: number, line: DashboardLine])[] = [];
-  for await (const one of indexedLines(document, question, from)) placed.push(one);
-  const lines = placed.sort(([one], [other]) => one - other).map(([, line]) => line);
-  const ends = lines.filter((line) => 'from' in line || 'cost' in line);
+  const indexedResults: (readonly [at: number, line: DashboardLine])[] = [];
+  for await (const entry of streamIndexedLines(document, question, caller)) indexedResults.push(entry);
+  const lines = indexedResults.sort(([left], [right]) => left - right).map(([, line]) => line);
+  const edgeLines = lines.filter((line) => 'from' in line || 'cost' in line);
   return {
-    ...(Object.assign({}, ...ends) as Pick<DashboardResponse, 'from' | 'to' | 'variables' | 'cost'>),
+    ...(Object.assign({}, ...edgeLines) as Pick<DashboardResponse, 'from' | 'to' | 'variables' | 'cost'>),
     items: lines.filter((line) => 'panelId' in line),
     annotations: lines.flatMap((line) => ('annotation' in line ? [line.annotation] : [])),
   };

@@ -19,7 +19,7 @@ const FrozenResult = z.strictObject({
 });
 const frozenResults = z.record(z.string(), FrozenResult);
 
-const Frozen = z.strictObject({
+const FrozenPanel = z.strictObject({
   title: z.string(),
   section: z.int().nullable().describe('Index in `sections`'),
   place: z.strictObject({ x: z.int(), y: z.int(), width: z.int(), height: z.int() }),
@@ -38,7 +38,7 @@ export const SnapshotContent = z.strictObject({
   to: z.string(),
   createdAt: z.string(),
   sections: z.array(z.strictObject({ title: z.string(), kind: z.enum(['row', 'tab']), within: z.int().nullable() })),
-  panels: z.array(Frozen),
+  panels: z.array(FrozenPanel),
 });
 export type SnapshotContent = z.output<typeof SnapshotContent>;
 
@@ -58,7 +58,7 @@ export const parseSnapshotContent = (text: string): SnapshotContent => {
 };
 
 /** Returns a title; empty if it contains variables, because it would reveal their values. */
-const titleWithoutVariables = (title: string): string => (listReferencedNames(title).length === 0 ? title : '');
+const redactTitle = (title: string): string => (listReferencedNames(title).length === 0 ? title : '');
 
 const freezeResults = (results: PanelItem['results']): z.output<typeof frozenResults> =>
   Object.fromEntries(
@@ -69,8 +69,8 @@ const freezeResults = (results: PanelItem['results']): z.output<typeof frozenRes
   );
 
 const freezeTables = ({ table, tables }: PanelItem): z.output<typeof FrozenTable>[] => {
-  const all = tables.length > 0 ? tables : table === null ? [] : [table];
-  return all.map(({ columns, rows }) => ({
+  const sourceTables = tables.length > 0 ? tables : table === null ? [] : [table];
+  return sourceTables.map(({ columns, rows }) => ({
     columns: columns.map(({ name, type, unit }) => ({ name, type, unit })),
     rows,
   }));
@@ -81,16 +81,16 @@ const freezePanel = (
   item: PanelItem,
   repeats: number | null,
   sections: DashboardFields['sections'],
-): z.output<typeof Frozen> => {
+): z.output<typeof FrozenPanel> => {
   const { x, y, width, height, section } = panel.place;
-  const shown = collectVisibleTexts(item);
-  const at = sections.findIndex(({ id }) => id === section);
+  const visibleTexts = collectVisibleTexts(item);
+  const sectionIndex = sections.findIndex(({ id }) => id === section);
   return {
-    title: titleWithoutVariables(panel.title),
-    section: at === -1 ? null : at,
+    title: redactTitle(panel.title),
+    section: sectionIndex === -1 ? null : sectionIndex,
     place: { x, y, width, height },
-    visual: redactVisual(panel.visual, shown),
-    fields: redactFieldSettings(panel.fields, shown),
+    visual: redactVisual(panel.visual, visibleTexts),
+    fields: redactFieldSettings(panel.fields, visibleTexts),
     repeats,
     results: freezeResults(item.results),
     earlier: freezeResults(item.earlier),
@@ -112,8 +112,8 @@ export const createSnapshotContent = (
     to,
     createdAt: madeAt,
     sections: sections.map(({ title, kind, within }) => {
-      const at = sections.findIndex(({ id }) => id === within);
-      return { title: titleWithoutVariables(title), kind, within: at === -1 ? null : at };
+      const parentIndex = sections.findIndex(({ id }) => id === within);
+      return { title: redactTitle(title), kind, within: parentIndex === -1 ? null : parentIndex };
     }),
     panels: items.flatMap((item) => {
       const panel = panels.find(({ id }) => id === item.panelId);

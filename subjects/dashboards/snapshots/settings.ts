@@ -13,41 +13,41 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** Returns all names and texts in the results of a panel. */
 export const collectVisibleTexts = ({ results, earlier, table, tables }: PanelItem): ReadonlySet<string> => {
-  const answers = [...Object.values(results), ...Object.values(earlier)];
-  const series = answers.flatMap((answer) => answer.series);
-  const all = [...answers, ...tables, ...(table === null ? [] : [table])];
+  const allResults = [...Object.values(results), ...Object.values(earlier)];
+  const series = allResults.flatMap((answer) => answer.series);
+  const allTables = [...allResults, ...tables, ...(table === null ? [] : [table])];
   return new Set([
     ...series.flatMap(({ name, labels }) => [name, ...Object.values(labels)]),
-    ...all.flatMap(({ columns, rows }) => [...columns.map(({ name }) => name), ...rows.flat().filter(isText)]),
+    ...allTables.flatMap(({ columns, rows }) => [...columns.map(({ name }) => name), ...rows.flat().filter(isText)]),
   ]);
 };
 
 /** Returns the text that a literal pattern matches. */
-const literalPattern = (pattern: string): string =>
+const extractLiteral = (pattern: string): string =>
   pattern
     .replace(/^\^/, '')
     .replace(/\$$/, '')
     .replaceAll(/\\(\W)/g, '$1');
 
 /** Returns the visualization of a panel, without names of fields that are not shown. */
-export const redactVisual = (visual: Visual, shown: ReadonlySet<string>): Visual | { readonly kind: string } => {
+export const redactVisual = (visual: Visual, visibleTexts: ReadonlySet<string>): Visual | { readonly kind: string } => {
   if (kindsWithoutSettings.has(visual.kind)) return { kind: visual.kind };
-  const visibleOrEmpty = (name: string): string => (shown.has(name) ? name : '');
+  const keepIfVisible = (name: string): string => (visibleTexts.has(name) ? name : '');
   switch (visual.kind) {
     case 'bars':
-      return { ...visual, x: visibleOrEmpty(visual.x), colourBy: visibleOrEmpty(visual.colourBy) };
+      return { ...visual, x: keepIfVisible(visual.x), colourBy: keepIfVisible(visual.colourBy) };
     case 'table': {
       const { sortBy, footer } = visual;
       return {
         ...visual,
-        sortBy: sortBy.filter(({ field }) => shown.has(field)),
-        footer: footer && { ...footer, fields: footer.fields.filter((field) => shown.has(field)) },
+        sortBy: sortBy.filter(({ field }) => visibleTexts.has(field)),
+        footer: footer && { ...footer, fields: footer.fields.filter((field) => visibleTexts.has(field)) },
       };
     }
     case 'logs':
-      return { ...visual, fields: visual.fields.filter((field) => shown.has(field)) };
+      return { ...visual, fields: visual.fields.filter((field) => visibleTexts.has(field)) };
     case 'node-graph':
-      return { ...visual, arcs: visual.arcs.filter(({ field }) => shown.has(field)) };
+      return { ...visual, arcs: visual.arcs.filter(({ field }) => visibleTexts.has(field)) };
     case 'stat':
     case 'gauge':
     case 'bar-gauge':
@@ -55,7 +55,7 @@ export const redactVisual = (visual: Visual, shown: ReadonlySet<string>): Visual
       const { reduce } = visual;
       return {
         ...visual,
-        reduce: { ...reduce, fields: shown.has(literalPattern(reduce.fields)) ? reduce.fields : '' },
+        reduce: { ...reduce, fields: visibleTexts.has(extractLiteral(reduce.fields)) ? reduce.fields : '' },
       };
     }
     default:
@@ -68,18 +68,18 @@ const isNumeric = (text: string): boolean => text.trim() !== '' && !Number.isNaN
 /** Returns the field settings, without mappings of texts that are not shown. */
 export const redactFieldSettings = (
   { links: _, name: __, description: ___, ...fields }: Fields,
-  shown: ReadonlySet<string>,
+  visibleTexts: ReadonlySet<string>,
 ): Omit<Fields, 'links' | 'name' | 'description'> => {
   const { mappings, drawing } = fields;
   const shownMappings = mappings?.filter((mapping) => {
-    if (mapping.kind === 'value') return isNumeric(mapping.value) || shown.has(mapping.value);
-    return mapping.kind !== 'pattern' || shown.has(literalPattern(mapping.pattern));
+    if (mapping.kind === 'value') return isNumeric(mapping.value) || visibleTexts.has(mapping.value);
+    return mapping.kind !== 'pattern' || visibleTexts.has(extractLiteral(mapping.pattern));
   });
-  const downTo = drawing?.areaDownTo;
-  const { areaDownTo: ____, ...visibleDrawing } = drawing ?? {};
+  const areaTarget = drawing?.areaDownTo;
+  const { areaDownTo: omittedAreaTarget, ...visibleDrawing } = drawing ?? {};
   return {
     ...fields,
     ...(shownMappings && { mappings: shownMappings }),
-    ...(drawing && { drawing: downTo !== undefined && shown.has(downTo) ? drawing : visibleDrawing }),
+    ...(drawing && { drawing: areaTarget !== undefined && visibleTexts.has(areaTarget) ? drawing : visibleDrawing }),
   };
 };

@@ -24,7 +24,7 @@ const isDisclosed = (name: string, { labels, bodies }: Disclosure): boolean =>
  * Returns the name of a series, from the query's legend with the remaining labels. Without a legend, it is the name of
  * the query, because the original name may contain the query text.
  */
-const seriesName = (legend: string, name: string, labels: Readonly<Record<string, string>>): string => {
+const renderSeriesName = (legend: string, name: string, labels: Readonly<Record<string, string>>): string => {
   if (legend === '' || legend.startsWith('__') || /[$]|\[\[/.test(legend)) return name;
   const values = new Map(Object.entries(labels));
   return legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => values.get(label.trim()) ?? '');
@@ -37,20 +37,22 @@ export const createResultStripper =
   (panel: Panel, disclosure: Disclosure) =>
   (name: string, result: Result): Result => {
     const legend = [...panel.queries, ...panel.formulas].find((each) => each.name === name)?.legend ?? '';
-    const columnIndexes = result.columns.flatMap((column, at) =>
-      (numericTypes.has(column.type) && !idFields.has(column.name)) || isDisclosed(column.name, disclosure) ? [at] : [],
+    const columnIndexes = result.columns.flatMap((column, index) =>
+      (numericTypes.has(column.type) && !idFields.has(column.name)) || isDisclosed(column.name, disclosure)
+        ? [index]
+        : [],
     );
-    const { hint: _, ...plain } = result;
+    const { hint: _, ...resultFields } = result;
     return {
-      ...plain,
+      ...resultFields,
       series: result.series.map((series) => {
         const labels = Object.fromEntries(
           Object.entries(series.labels).filter(([label]) => isDisclosed(label, disclosure)),
         );
-        return { ...series, labels, name: seriesName(legend, name, labels) };
+        return { ...series, labels, name: renderSeriesName(legend, name, labels) };
       }),
-      columns: columnIndexes.map((at) => result.columns[at] as Result['columns'][number]),
-      rows: result.rows.map((row) => columnIndexes.map((at) => row[at])),
+      columns: columnIndexes.map((index) => result.columns[index] as Result['columns'][number]),
+      rows: result.rows.map((row) => columnIndexes.map((index) => row[index])),
       cost: { rowsRead: 0, bytesRead: 0, elapsedMs: 0, isCached: false },
       freshness: { value: null, reason: 'it is a snapshot' },
       partial: result.partial.map(({ code }) => ({ code, message: 'the result is not complete' })),

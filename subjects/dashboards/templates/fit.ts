@@ -1,6 +1,6 @@
 /** Determines which panels of a template would show data: those whose metrics and attributes were received recently. */
 
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { type QuerySignal, type ReadSignal, signalDefinitions } from '../../../queries/signals/index.ts';
 import { anyRowClause } from '../../../schemas/tables/any-row.ts';
 import { type Condition, collectConditionNeeds, type DataNeed, isNeed, type PanelNeeds } from './needs.ts';
@@ -15,12 +15,12 @@ export interface AvailableData {
   includes(signal: ReadSignal): boolean;
 }
 
-const signalTopic = (signal: QuerySignal): string | undefined => signalDefinitions[signal].countedBy?.name;
+const getSignalTopic = (signal: QuerySignal): string | undefined => signalDefinitions[signal].countedBy?.name;
 
 /** Returns the metrics that have series. Remote-write senders may send the metadata of a metric later, or never. */
 const findMetricsWithSeries = async (
   metrics: readonly string[],
-  { columns }: Pick<Reading, 'columns'>,
+  { columns }: Pick<TenantReader, 'columns'>,
   since: string,
 ): Promise<string[]> => {
   if (metrics.length === 0) return [];
@@ -36,11 +36,11 @@ const findMetricsWithSeries = async (
  * Returns the available data for needs, by one statement for all needs, and one for metrics without metadata. Reads
  * only names and hours, not records or points.
  */
-export const readAvailableData = async (reading: Reading, needs: readonly DataNeed[]): Promise<AvailableData> => {
+export const readAvailableData = async (reading: TenantReader, needs: readonly DataNeed[]): Promise<AvailableData> => {
   const { columns, plan, nowMs } = reading;
   const since = String(nowMs - recentHours * 3_600_000);
-  const metrics = new Set(needs.flatMap((need) => (need.is === 'metric' ? [need.name] : [])));
-  const keys = new Set(needs.flatMap((need) => (need.is === 'attribute' ? [need.name] : [])));
+  const metrics = new Set(needs.flatMap((need) => (need.kind === 'metric' ? [need.name] : [])));
+  const keys = new Set(needs.flatMap((need) => (need.kind === 'attribute' ? [need.name] : [])));
   const rows = await columns.query<{ what: string; kind: string; name: string }>(
     `SELECT 'metric' AS what, '' AS kind, toString(metric) AS name FROM metric_metadata
     WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
@@ -55,36 +55,37 @@ export const readAvailableData = async (reading: Reading, needs: readonly DataNe
     { metrics: [...metrics], keys: [...keys], since },
   );
   const availableKeys = new Set(rows.map(({ what, kind, name }) => `${what} ${kind} ${name}`));
-  const unmatched = [...metrics].filter((name) => !availableKeys.has(`metric  ${name}`));
-  for (const name of await findMetricsWithSeries(unmatched, reading, since)) availableKeys.add(`metric  ${name}`);
+  const unmatchedMetrics = [...metrics].filter((name) => !availableKeys.has(`metric  ${name}`));
+  for (const name of await findMetricsWithSeries(unmatchedMetrics, reading, since))
+    availableKeys.add(`metric  ${name}`);
   const includes = (signal: ReadSignal): boolean => plan.entitlements.includes(signalDefinitions[signal].entitlement);
   return {
     includes,
     has(need) {
-      if (need.is === 'metric') return includes('metrics') && availableKeys.has(`metric  ${need.name}`);
-      const topic = signalTopic(need.signal) ?? need.signal;
+      if (need.kind === 'metric') return includes('metrics') && availableKeys.has(`metric  ${need.name}`);
+      const topic = getSignalTopic(need.signal) ?? need.signal;
       if (!includes(need.signal)) return false;
-      return need.is === 'records'
+      return need.kind === 'records'
         ? availableKeys.has(`${topic} record `)
         : need.kinds.some((kind) => availableKeys.has(`${topic} ${kind} ${need.name}`));
     },
   };
 };
 
-const describeNeed = (need: DataNeed, landed: AvailableData): string => {
-  const signal = need.is === 'metric' ? 'metrics' : need.signal;
-  const planNote = landed.includes(signal) ? '' : ` (the plan does not include ${signal})`;
-  if (need.is === 'metric') return `the metric ${need.name}${planNote}`;
-  return `${need.is === 'records' ? signalDefinitions[need.signal].records : `the attribute ${need.name} of ${need.signal}`}${planNote}`;
+const describeNeed = (need: DataNeed, available: AvailableData): string => {
+  const signal = need.kind === 'metric' ? 'metrics' : need.signal;
+  const planNote = available.includes(signal) ? '' : ` (the plan does not include ${signal})`;
+  if (need.kind === 'metric') return `the metric ${need.name}${planNote}`;
+  return `${need.kind === 'records' ? signalDefinitions[need.signal].records : `the attribute ${need.name} of ${need.signal}`}${planNote}`;
 };
 
 /** Describes the missing data for a condition; empty if the condition holds. */
-const describeMissing = (condition: Condition, landed: AvailableData): string[] => {
-  if (isNeed(condition)) return landed.has(condition) ? [] : [describeNeed(condition, landed)];
-  if (condition.is === 'all') return [...new Set(condition.of.flatMap((part) => describeMissing(part, landed)))];
-  const missing = condition.of.map((part) => describeMissing(part, landed));
+const describeMissing = (condition: Condition, available: AvailableData): string[] => {
+  if (isNeed(condition)) return available.has(condition) ? [] : [describeNeed(condition, available)];
+  if (condition.kind === 'all') return [...new Set(condition.of.flatMap((part) => describeMissing(part, available)))];
+  const missing = condition.of.map((part) => describeMissing(part, available));
   if (missing.some(({ length }) => length === 0)) return [];
-  return [[...new Set(missing.map((each) => each.join(' and ')))].join(', or ')];
+  return [[...new Set(missing.map((needTexts) => needTexts.join(' and ')))].join(', or ')];
 };
 
 export interface PanelFit {
@@ -94,8 +95,8 @@ export interface PanelFit {
   readonly missing: string[];
 }
 
-export const assessPanels = (panels: readonly PanelNeeds[], landed: AvailableData): PanelFit[] =>
-  panels.map(({ id, title, needs }) => ({ id, title, missing: describeMissing(needs, landed) }));
+export const assessPanels = (panels: readonly PanelNeeds[], available: AvailableData): PanelFit[] =>
+  panels.map(({ id, title, needs }) => ({ id, title, missing: describeMissing(needs, available) }));
 
 /** Returns all needs of panels. */
 export const collectNeeds = (panels: readonly PanelNeeds[]): DataNeed[] =>

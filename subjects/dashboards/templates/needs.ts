@@ -10,59 +10,67 @@ import type { DashboardFields, Panel } from '../document.ts';
 
 /** Data that must be available. */
 export type DataNeed =
-  | { readonly is: 'metric'; readonly name: string }
-  | { readonly is: 'attribute'; readonly signal: QuerySignal; readonly kinds: readonly string[]; readonly name: string }
-  | { readonly is: 'records'; readonly signal: QuerySignal };
+  | { readonly kind: 'metric'; readonly name: string }
+  | {
+      readonly kind: 'attribute';
+      readonly signal: QuerySignal;
+      readonly kinds: readonly string[];
+      readonly name: string;
+    }
+  | { readonly kind: 'records'; readonly signal: QuerySignal };
 
 /** A need, all of several, or any of several: for example a current name or a former one. */
-export type Condition = DataNeed | { readonly is: 'all' | 'any'; readonly of: readonly Condition[] };
+export type Condition = DataNeed | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] };
 
 /** Returns whether a condition is a single need. */
-export const isNeed = (condition: Condition): condition is DataNeed => condition.is !== 'all' && condition.is !== 'any';
+export const isNeed = (condition: Condition): condition is DataNeed =>
+  condition.kind !== 'all' && condition.kind !== 'any';
 
-const attributeNeeds = (signal: QuerySignal, name: string): Condition[] => {
+const collectAttributeNeeds = (signal: QuerySignal, name: string): Condition[] => {
   const reference = resolveReference(signalDefinitions[signal].fields, name);
   if (reference.kind === 'field') return [];
   const kinds = reference.kind === 'any' ? ['attribute', 'resource'] : [reference.kind];
-  return [{ is: 'attribute', signal, kinds, name: reference.key }];
+  return [{ kind: 'attribute', signal, kinds, name: reference.key }];
 };
 
-const searchNeeds = (search: Search, signal: QuerySignal): Condition[] => {
+const collectSearchNeeds = (search: Search, signal: QuerySignal): Condition[] => {
   if (search.is === 'and' || search.is === 'or') {
-    const of = search.parts.map((part): Condition => ({ is: 'all', of: searchNeeds(part, signal) }));
-    return [{ is: search.is === 'and' ? 'all' : 'any', of }];
+    const of = search.parts.map((part): Condition => ({ kind: 'all', of: collectSearchNeeds(part, signal) }));
+    return [{ kind: search.is === 'and' ? 'all' : 'any', of }];
   }
   if (search.is !== 'value' || search.reference.kind === 'field') return [];
   const { kind, key } = search.reference;
-  return attributeNeeds(signal, kind === 'any' ? key : `${kind}.${key}`);
+  return collectAttributeNeeds(signal, kind === 'any' ? key : `${kind}.${key}`);
 };
 
-const searchTextNeeds = (text: string | undefined, signal: QuerySignal): Condition[] =>
-  text === undefined ? [] : searchNeeds(parseSearch(text, signal), signal);
+const collectSearchTextNeeds = (text: string | undefined, signal: QuerySignal): Condition[] =>
+  text === undefined ? [] : collectSearchNeeds(parseSearch(text, signal), signal);
 
-const queryNeeds = (query: Query): Condition => {
-  if ('metric' in query) return { is: 'metric', name: query.metric };
+const collectQueryNeeds = (query: Query): Condition => {
+  if ('metric' in query) return { kind: 'metric', name: query.metric };
   if (!('signal' in query)) throw new Error(`a template can query metrics, records and aggregates, not ${query.kind}`);
   const { signal, search } = query;
-  const fields = listMeasures(query).flatMap(({ field }) => (field === undefined ? [] : attributeNeeds(signal, field)));
-  return { is: 'all', of: [{ is: 'records', signal }, ...searchTextNeeds(search, signal), ...fields] };
+  const fields = listMeasures(query).flatMap(({ field }) =>
+    field === undefined ? [] : collectAttributeNeeds(signal, field),
+  );
+  return { kind: 'all', of: [{ kind: 'records', signal }, ...collectSearchTextNeeds(search, signal), ...fields] };
 };
 
 /**
  * Returns the condition for a panel to show data: any of its visible queries and formulas. Undefined for a panel
  * without queries.
  */
-const panelNeeds = ({ queries, formulas }: Panel): Condition | undefined => {
+const collectPanelNeeds = ({ queries, formulas }: Panel): Condition | undefined => {
   const conditions = new Map(
-    queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, queryNeeds(query)]])),
+    queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, collectQueryNeeds(query)]])),
   );
-  const shown = queries.flatMap(({ name, hidden }) => (hidden ? [] : (conditions.get(name) ?? [])));
+  const visibleConditions = queries.flatMap(({ name, hidden }) => (hidden ? [] : (conditions.get(name) ?? [])));
   const formulaConditions = formulas.map(({ expression }): Condition => {
     const of = collectNames(parseFormula(expression)).flatMap((name) => conditions.get(name) ?? []);
-    return { is: 'all', of };
+    return { kind: 'all', of };
   });
-  const of = [...shown, ...formulaConditions];
-  return of.length === 0 ? undefined : { is: 'any', of };
+  const of = [...visibleConditions, ...formulaConditions];
+  return of.length === 0 ? undefined : { kind: 'any', of };
 };
 
 /** A panel with queries, and its needs. */
@@ -72,9 +80,9 @@ export interface PanelNeeds {
   readonly needs: Condition;
 }
 
-export const panelsWithQueries = ({ panels }: Pick<DashboardFields, 'panels'>): PanelNeeds[] =>
+export const listPanelNeeds = ({ panels }: Pick<DashboardFields, 'panels'>): PanelNeeds[] =>
   panels.flatMap((panel) => {
-    const needs = panelNeeds(panel);
+    const needs = collectPanelNeeds(panel);
     return needs === undefined ? [] : [{ id: panel.id, title: panel.title, needs }];
   });
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { parseYaml } from '../../../queries/yaml.ts';
 import { parseDashboardValue } from '../as-code.ts';
 import type { DashboardFields } from '../document.ts';
-import { type PanelNeeds, panelsWithQueries } from './needs.ts';
+import { listPanelNeeds, type PanelNeeds } from './needs.ts';
 
 /** A template from which dashboards are created. */
 export interface Template {
@@ -21,17 +21,17 @@ export interface Template {
 
 const folder = join(import.meta.dirname, 'files');
 
-const Head = z.looseObject({ sentBy: z.array(z.string().min(1)).min(1) });
+const TemplateHeader = z.looseObject({ sentBy: z.array(z.string().min(1)).min(1) });
 
 const parseTemplate = (text: string, file: string): Template => {
-  const { sentBy, ...rest } = Head.parse(parseYaml(text).value());
-  const read = parseDashboardValue(rest);
-  if ('problems' in read)
-    throw new Error(`${file}: ${read.problems.map(({ path, message }) => `${path}: ${message}`)}`);
-  const { id, document } = read;
+  const { sentBy, ...rest } = TemplateHeader.parse(parseYaml(text).value());
+  const parsed = parseDashboardValue(rest);
+  if ('problems' in parsed)
+    throw new Error(`${file}: ${parsed.problems.map(({ path, message }) => `${path}: ${message}`)}`);
+  const { id, document } = parsed;
   if (id === undefined || `${id}.yaml` !== file) throw new Error(`${file}: its id must be the name of the file`);
   const version = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 12);
-  return { id, version, sentBy, document, panels: panelsWithQueries(document) };
+  return { id, version, sentBy, document, panels: listPanelNeeds(document) };
 };
 
 let templatesPromise: Promise<readonly Template[]> | undefined;
@@ -42,7 +42,7 @@ const readAllTemplates = async (): Promise<readonly Template[]> => {
 };
 
 /** Returns all templates by ID. They are read on first use. */
-export const templates = (): Promise<readonly Template[]> => {
+export const loadTemplates = (): Promise<readonly Template[]> => {
   templatesPromise ??= readAllTemplates();
   return templatesPromise;
 };

@@ -17,7 +17,7 @@ export const fieldTables: readonly FieldTable[] = [
 /**
  * Returns a tenant's tables followed by the built-in tables; a tenant table replaces a built-in table of the same name.
  */
-export const mergeTables = (own: readonly FieldTable[]): readonly FieldTable[] =>
-  own.length === 0
+export const mergeTables = (tenantTables: readonly FieldTable[]): readonly FieldTable[] =>
+  tenantTables.length === 0
     ? fieldTables
-    : [...own, ...fieldTables.filter(({ name }) => !own.some((table) => table.name === name))];
+    : [...tenantTables, ...fieldTables.filter(({ name }) => !tenantTables.some((table) => table.name === name))];

@@ -1,7 +1,7 @@
 /** Field tables of web servers, proxies, DNS, firewalls and Zeek */
 import type { FieldTable } from './table.ts';
 
-const web = {
+const webFields = {
   'cs-method': ['cs-method', 'cs_method', 'method', 'request_method', 'verb'],
   'cs-uri': ['cs-uri', 'cs_uri', 'c-uri', 'c_uri', 'uri', 'url', 'request_uri', 'request'],
   'c-uri': ['c-uri', 'c_uri', 'cs-uri', 'cs_uri', 'url', 'uri', 'request_uri', 'request'],
@@ -55,7 +55,7 @@ export const networkTables: readonly FieldTable[] = [
     name: 'web',
     summary: 'Access logs of web servers and proxies: W3C, nginx, Apache',
     rules: [{ category: 'webserver' }, { category: 'proxy' }],
-    fields: web,
+    fields: webFields,
     sources: [
       {
         when: [{ names: ['cs-method', 'cs_method'] }, { names: ['sc-status', 'sc_status'] }],

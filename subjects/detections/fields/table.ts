@@ -1,14 +1,14 @@
 /** Field tables map Sigma fields to field names in events, and events to log sources. They are data. */
 import type { LogSource } from '../documents.ts';
 
-/** A condition on an event: a field of these names has one of these values; without values, the field exists */
+/** A condition on an event: a field with one of these names has one of these values; without values, the field exists. */
 export interface EventCondition {
   readonly names: readonly string[];
   /** Values in lower case. A trailing `*` matches any suffix. */
   readonly values?: readonly string[];
 }
 
-/** Log source of an event for which all conditions hold */
+/** Log source of an event for which all conditions hold. */
 export interface EventSource {
   readonly when: readonly EventCondition[];
   readonly is: LogSource;
@@ -42,20 +42,20 @@ export const appliesTo = ({ rules }: FieldTable, logsource: LogSource): boolean 
   rules.some((rule) => logSourceParts.every((part) => rule[part] === undefined || rule[part] === logsource[part]));
 
 const fieldsByFold = new WeakMap<FieldTable, ReadonlyMap<string, readonly string[]>>();
-const findNames = (table: FieldTable, folded: string): readonly string[] => {
+const findNames = (table: FieldTable, foldedName: string): readonly string[] => {
   let fields = fieldsByFold.get(table);
   if (fields === undefined) {
     fields = new Map(Object.entries(table.fields).map(([field, names]) => [foldName(field), names.map(foldName)]));
     fieldsByFold.set(table, fields);
   }
-  return fields.get(folded) ?? [];
+  return fields.get(foldedName) ?? [];
 };
 
 /** Returns the folded names that events may use for a field of a rule, in lookup order. */
-export const fieldNames = (field: string, logsource: LogSource, tables: readonly FieldTable[]): string[] => {
+export const listFieldNames = (field: string, logsource: LogSource, tables: readonly FieldTable[]): string[] => {
   const foldedField = foldName(field);
-  const others = tables
+  const lookupNames = tables
     .filter((table) => appliesTo(table, logsource))
     .flatMap((table) => findNames(table, foldedField));
-  return [...new Set(others.includes(foldedField) ? others : [foldedField, ...others])];
+  return [...new Set(lookupNames.includes(foldedField) ? lookupNames : [foldedField, ...lookupNames])];
 };

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
+import { createJsonRequest, defineChannelType, judgeByResponse, parseResponseFields } from '../definition.ts';
 import { httpUrl } from '../settings-fields.ts';
 import { truncate } from '../template.ts';
 
 /** Returns a URL with `wait`, so that Discord returns the created message. */
-const withWait = (url: string): string => {
+const addWaitParameter = (url: string): string => {
   const target = new URL(url);
   target.searchParams.set('wait', 'true');
   return target.href;
 };
 
-const judgeByMessageId = judgeByResponse((answer) => typeof parseResponseFields(answer)['id'] === 'string');
+const judgeByMessageId = judgeByResponse((response) => typeof parseResponseFields(response)['id'] === 'string');
 
 export const discord = defineChannelType({
   type: 'discord',
@@ -22,7 +22,7 @@ export const discord = defineChannelType({
   }),
   secrets: { webhookUrl: [] },
   requests: ({ markdown: { title, text }, status, atMs }, { webhookUrl }) => [
-    jsonRequest(withWait(webhookUrl), {
+    createJsonRequest(addWaitParameter(webhookUrl), {
       content: '',
       // Text of alerts must not mention anyone.
       allowed_mentions: { parse: [] },
@@ -36,9 +36,9 @@ export const discord = defineChannelType({
       ],
     }),
   ],
-  judge(answer) {
-    const verdict = judgeByMessageId(answer);
-    const seconds = parseResponseFields(answer)['retry_after'];
+  judge(response) {
+    const verdict = judgeByMessageId(response);
+    const seconds = parseResponseFields(response)['retry_after'];
     return verdict.outcome === 'retry' && typeof seconds === 'number'
       ? { ...verdict, retryAfterMs: seconds * 1000 }
       : verdict;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
+import { createJsonRequest, defineChannelType, judgeByResponse, parseResponseFields } from '../definition.ts';
 import { httpUrl, token } from '../settings-fields.ts';
 import { truncate } from '../template.ts';
 
@@ -23,7 +23,7 @@ export const ntfy = defineChannelType({
   }),
   secrets: { token: ['url'] },
   requests: ({ title, text, status, severity, link, acknowledge }, { url, topic, token: secret }) => [
-    jsonRequest(
+    createJsonRequest(
       `${url.replace(/\/$/, '')}/`,
       {
         topic,
@@ -49,5 +49,5 @@ export const ntfy = defineChannelType({
       secret === undefined ? {} : { authorization: `Bearer ${secret}` },
     ),
   ],
-  judge: judgeByResponse((answer) => typeof parseResponseFields(answer)['id'] === 'string'),
+  judge: judgeByResponse((response) => typeof parseResponseFields(response)['id'] === 'string'),
 });

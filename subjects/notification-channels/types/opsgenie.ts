@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
+import { createJsonRequest, defineChannelType, judgeByResponse, parseResponseFields } from '../definition.ts';
 import { httpUrl, token } from '../settings-fields.ts';
 import { truncate } from '../template.ts';
 
@@ -21,7 +21,7 @@ export const opsgenie = defineChannelType({
     const alias = createHash('sha256').update(message.groupKey).digest('hex');
     const base = `${url.replace(/\/$/, '')}/v2/alerts`;
     const headers = { authorization: `GenieKey ${apiKey}` };
-    const create = jsonRequest(
+    const create = createJsonRequest(
       base,
       {
         alias,
@@ -36,10 +36,10 @@ export const opsgenie = defineChannelType({
     );
     const note = { source: 'OIQ', note: truncate(`${message.title}\n${message.text}`, 20_000) };
     const toActionRequest = (action: 'close' | 'acknowledge') =>
-      jsonRequest(`${base}/${alias}/${action}?identifierType=alias`, note, headers);
+      createJsonRequest(`${base}/${alias}/${action}?identifierType=alias`, note, headers);
     if (message.isAcknowledged) return [toActionRequest('acknowledge')];
     if (message.status === 'firing') return [create];
     return message.isOverAtFirst ? [create, toActionRequest('close')] : [toActionRequest('close')];
   },
-  judge: judgeByResponse((answer) => typeof parseResponseFields(answer)['requestId'] === 'string'),
+  judge: judgeByResponse((response) => typeof parseResponseFields(response)['requestId'] === 'string'),
 });

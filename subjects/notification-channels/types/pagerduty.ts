@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
+import { createJsonRequest, defineChannelType, judgeByResponse, parseResponseFields } from '../definition.ts';
 import type { ChannelMessage } from '../message.ts';
 import { httpUrl, token } from '../settings-fields.ts';
 import { truncate } from '../template.ts';
@@ -51,6 +51,6 @@ export const pagerduty = defineChannelType({
   secrets: { routingKey: ['url'] },
   opens: 'incidents',
   requests: (message, { url, routingKey }) =>
-    chooseActions(message).map((action) => jsonRequest(url, createEvent(message, action, routingKey))),
-  judge: judgeByResponse((answer) => parseResponseFields(answer)['status'] === 'success'),
+    chooseActions(message).map((action) => createJsonRequest(url, createEvent(message, action, routingKey))),
+  judge: judgeByResponse((response) => parseResponseFields(response)['status'] === 'success'),
 });

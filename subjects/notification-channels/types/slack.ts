@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineChannelType, jsonRequest, judgeByResponse } from '../definition.ts';
+import { createJsonRequest, defineChannelType, judgeByResponse } from '../definition.ts';
 import { httpUrl } from '../settings-fields.ts';
 import { truncate } from '../template.ts';
 
@@ -16,7 +16,7 @@ export const slack = defineChannelType({
   }),
   secrets: { webhookUrl: [] },
   requests: ({ title, text, status }, { webhookUrl }) => [
-    jsonRequest(webhookUrl, {
+    createJsonRequest(webhookUrl, {
       text: escapeMarkup(truncate(title, 3000)),
       attachments: [
         {

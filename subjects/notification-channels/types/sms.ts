@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineChannelType } from '../definition.ts';
 import { truncate } from '../template.ts';
-import { judgeBySid, twilioRequest, twilioSecrets, twilioSettings } from './twilio.ts';
+import { createTwilioRequest, judgeBySid, twilioSecrets, twilioSettings } from './twilio.ts';
 
 /** Maximum length of the title. With the link, a message remains well below the limit of 1,600 characters. */
 const maxTitleCharacters = 400;
@@ -13,7 +13,7 @@ export const sms = defineChannelType({
   settings: z.strictObject({ type: z.literal('sms'), ...twilioSettings }),
   secrets: twilioSecrets,
   requests: ({ title, link }, settings) => [
-    twilioRequest('Messages', settings, {
+    createTwilioRequest('Messages', settings, {
       Body: [truncate(title, maxTitleCharacters), link].filter((part) => part !== '').join('\n'),
     }),
   ],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineChannelType, jsonRequest, judgeByStatus } from '../definition.ts';
+import { createJsonRequest, defineChannelType, judgeByStatus } from '../definition.ts';
 import { httpUrl } from '../settings-fields.ts';
 import { truncate } from '../template.ts';
 
@@ -13,7 +13,7 @@ export const teams = defineChannelType({
   }),
   secrets: { webhookUrl: [] },
   requests: ({ markdown: { title, text }, status, link }, { webhookUrl }) => [
-    jsonRequest(webhookUrl, {
+    createJsonRequest(webhookUrl, {
       type: 'message',
       attachments: [
         {
@@ -42,8 +42,8 @@ export const teams = defineChannelType({
     }),
   ],
   // Teams reports some failures in the body of a 200 response.
-  judge: (answer) =>
-    answer.status < 300 && /webhook message delivery failed/i.test(answer.body)
+  judge: (response) =>
+    response.status < 300 && /webhook message delivery failed/i.test(response.body)
       ? { outcome: 'retry' }
-      : judgeByStatus(answer),
+      : judgeByStatus(response),
 });

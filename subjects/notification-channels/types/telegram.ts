@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
+import { createJsonRequest, defineChannelType, judgeByResponse, parseResponseFields } from '../definition.ts';
 import { httpUrl } from '../settings-fields.ts';
 import { truncate } from '../template.ts';
 
-const judgeByOk = judgeByResponse((answer) => parseResponseFields(answer)['ok'] === true);
+const judgeByOk = judgeByResponse((response) => parseResponseFields(response)['ok'] === true);
 
 export const telegram = defineChannelType({
   type: 'telegram',
@@ -17,15 +17,15 @@ export const telegram = defineChannelType({
   }),
   secrets: { botToken: ['url'] },
   requests: ({ title, text }, { url, botToken, chatId }) => [
-    jsonRequest(`${url.replace(/\/$/, '')}/bot${botToken}/sendMessage`, {
+    createJsonRequest(`${url.replace(/\/$/, '')}/bot${botToken}/sendMessage`, {
       chat_id: chatId,
       text: truncate(`${title}\n\n${text}`, 4096),
       link_preview_options: { is_disabled: true },
     }),
   ],
-  judge(answer) {
-    const verdict = judgeByOk(answer);
-    const parameters = parseResponseFields(answer)['parameters'] as { readonly retry_after?: unknown } | undefined;
+  judge(response) {
+    const verdict = judgeByOk(response);
+    const parameters = parseResponseFields(response)['parameters'] as { readonly retry_after?: unknown } | undefined;
     const seconds = parameters?.retry_after;
     return verdict.outcome === 'retry' && typeof seconds === 'number'
       ? { ...verdict, retryAfterMs: seconds * 1000 }

@@ -19,7 +19,7 @@ type Settings = z.output<z.ZodObject<typeof twilioSettings>>;
 export const twilioSecrets = { authToken: ['url', 'accountSid'] };
 
 /** Returns the request that creates a message or a call. */
-export const twilioRequest = (
+export const createTwilioRequest = (
   resource: 'Messages' | 'Calls',
   { url, accountSid, authToken, from, to }: Settings,
   parameters: Readonly<Record<string, string>>,
@@ -34,4 +34,4 @@ export const twilioRequest = (
 });
 
 /** A delivery is confirmed if the response contains an id. */
-export const judgeBySid = judgeByResponse((answer) => typeof parseResponseFields(answer)['sid'] === 'string');
+export const judgeBySid = judgeByResponse((response) => typeof parseResponseFields(response)['sid'] === 'string');

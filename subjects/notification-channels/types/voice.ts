@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineChannelType } from '../definition.ts';
 import { truncate } from '../template.ts';
-import { judgeBySid, twilioRequest, twilioSecrets, twilioSettings } from './twilio.ts';
+import { createTwilioRequest, judgeBySid, twilioSecrets, twilioSettings } from './twilio.ts';
 
 const maxSpokenCharacters = 500;
 
@@ -21,7 +21,9 @@ export const voice = defineChannelType({
         .replaceAll(/\p{Cc}+/gu, ' ')
         .toWellFormed(),
     );
-    return [twilioRequest('Calls', settings, { Twiml: `<Response><Say loop="2">${spokenText}</Say></Response>` })];
+    return [
+      createTwilioRequest('Calls', settings, { Twiml: `<Response><Say loop="2">${spokenText}</Say></Response>` }),
+    ];
   },
   judge: judgeBySid,
 });

@@ -1,16 +1,16 @@
-/** Rewrites PromQL of counters to PromQL of the increase in a slice */
+/** Rewrites PromQL expressions of counters to expressions of their increase over a slice */
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { printExpression } from '../../../queries/promql/syntax/print.ts';
 import { type Expression, visitExpressions } from '../../../queries/promql/syntax/tree.ts';
 
-/** Shortest alert window of Sloth and Pyrra; shorter windows would be empty between two scrapes */
-export const scrapedSlice = '5m';
+/** Shortest alert window of Sloth and Pyrra. A shorter window could contain no scrape. */
+export const minScrapedWindow = '5m';
 
 const windowPlaceholder = /\{\{\s*\.window\s*\}\}/g;
 
 /** Returns whether an expression contains the window placeholder of Sloth. */
-export const hasWindow = (text: string): boolean => text.search(windowPlaceholder) !== -1;
+export const hasWindowPlaceholder = (text: string): boolean => text.search(windowPlaceholder) !== -1;
 
 /** Returns the expression with the window inserted. */
 export const insertWindow = (text: string, duration: string): string => text.replaceAll(windowPlaceholder, duration);
@@ -20,12 +20,12 @@ export type RewriteResult = { readonly expression: string } | { readonly problem
 
 const rewriteExpression = (
   text: string,
-  change: (tree: Expression, texts: Map<Expression, string>) => string | undefined,
+  rewrite: (tree: Expression, texts: Map<Expression, string>) => string | undefined,
 ): RewriteResult => {
   try {
     const tree = parseExpression(text);
     const texts = new Map<Expression, string>();
-    const problem = change(tree, texts);
+    const problem = rewrite(tree, texts);
     return problem === undefined ? { expression: printExpression(tree, texts) } : { problem };
   } catch (error) {
     if (!(error instanceof PromqlSyntaxError)) throw error;

@@ -18,56 +18,60 @@ export type Version = (typeof versions)[keyof typeof versions];
 
 /** Referenced objects by kind and name */
 export type ObjectsByName = ReadonlyMap<string, OpenSloObject>;
-export const nameKey = (kind: string, name: string): string => `${kind} ${name}`;
+export const toNameKey = (kind: string, name: string): string => `${kind} ${name}`;
 
-const knownTypes = ['prometheus', 'oiq'];
+const supportedTypes = ['prometheus', 'oiq'];
 
-const checkType = (type: string, from: Fields, key: string): string | undefined =>
-  knownTypes.includes(type.toLowerCase())
+const checkType = (type: string, fields: Fields, key: string): string | undefined =>
+  supportedTypes.includes(type.toLowerCase())
     ? type.toLowerCase()
-    : from.fail(key, `is ${type}: only prometheus and oiq are supported`);
+    : fields.fail(key, `is ${type}: only prometheus and oiq are supported`);
 
 /** Returns the type of a referenced data source. */
-const referencedType = (name: string, from: Fields, key: string, named: ObjectsByName): string | undefined => {
-  const source = named.get(nameKey('DataSource', name));
-  if (source === undefined) return from.fail(key, `names the data source ${name}, which no document defines`);
+const findReferencedType = (name: string, fields: Fields, key: string, objects: ObjectsByName): string | undefined => {
+  const source = objects.get(toNameKey('DataSource', name));
+  if (source === undefined) return fields.fail(key, `names the data source ${name}, which no document defines`);
   const type = source.fields.map('spec')?.text('type');
   return type === undefined
-    ? from.fail(key, `names the data source ${name}, which has no type`)
-    : checkType(type, from, key);
+    ? fields.fail(key, `names the data source ${name}, which has no type`)
+    : checkType(type, fields, key);
 };
 
 /** Parses a metric of v1: `metricSource`. */
-const parseV1Part = (metric: Fields, named: ObjectsByName): IndicatorPart | undefined => {
+const parseV1Part = (metric: Fields, objects: ObjectsByName): IndicatorPart | undefined => {
   const source = metric.map('metricSource');
   metric.reportUnread();
   if (source === undefined) return undefined;
   const [ref, type] = [source.text('metricSourceRef', false), source.text('type', !source.has('metricSourceRef'))];
   // A data source is often in a separate file, and only its type is required.
-  const isElsewhere = type !== undefined && ref !== undefined && !named.has(nameKey('DataSource', ref));
-  const ofRef = ref === undefined || isElsewhere ? undefined : referencedType(ref, source, 'metricSourceRef', named);
-  const own = type === undefined ? undefined : checkType(type, source, 'type');
-  if ((ref !== undefined && !isElsewhere && ofRef === undefined) || (type !== undefined && own === undefined))
+  const isElsewhere = type !== undefined && ref !== undefined && !objects.has(toNameKey('DataSource', ref));
+  const referencedSourceType =
+    ref === undefined || isElsewhere ? undefined : findReferencedType(ref, source, 'metricSourceRef', objects);
+  const declaredType = type === undefined ? undefined : checkType(type, source, 'type');
+  if (
+    (ref !== undefined && !isElsewhere && referencedSourceType === undefined) ||
+    (type !== undefined && declaredType === undefined)
+  )
     return undefined;
-  if (own !== undefined && ofRef !== undefined && own !== ofRef)
-    return source.fail('type', `is ${type}, but the data source ${ref} has the type ${ofRef}`);
-  const part = parseSpecPart(own ?? ofRef ?? '', source);
+  if (declaredType !== undefined && referencedSourceType !== undefined && declaredType !== referencedSourceType)
+    return source.fail('type', `is ${type}, but the data source ${ref} has the type ${referencedSourceType}`);
+  const part = parseSpecPart(declaredType ?? referencedSourceType ?? '', source);
   source.reportUnread();
   return part;
 };
 
 /** Parses a metric of v2alpha: `dataSourceRef` or `dataSourceSpec`, and `spec`. */
-const parseV2Part = (metric: Fields, named: ObjectsByName): IndicatorPart | undefined => {
+const parseV2Part = (metric: Fields, objects: ObjectsByName): IndicatorPart | undefined => {
   const ref = metric.text('dataSourceRef', !metric.has('dataSourceSpec'));
   const inline = metric.map('dataSourceSpec', false);
   if (ref !== undefined && inline !== undefined)
     return metric.fail('dataSourceSpec', 'must not be set together with dataSourceRef');
   const text = inline?.text('type');
-  const own = inline === undefined || text === undefined ? undefined : checkType(text, inline, 'type');
-  const type = ref === undefined ? own : referencedType(ref, metric, 'dataSourceRef', named);
-  const part = type === undefined ? undefined : parseSpecPart(type, metric);
+  const declaredType = inline === undefined || text === undefined ? undefined : checkType(text, inline, 'type');
+  const type = ref === undefined ? declaredType : findReferencedType(ref, metric, 'dataSourceRef', objects);
+  const parsePart = type === undefined ? undefined : parseSpecPart(type, metric);
   if (type !== undefined) metric.reportUnread();
-  return part;
+  return parsePart;
 };
 
 const parseRatio = (ratio: Fields, part: (metric: Fields) => IndicatorPart | undefined): Indicator | undefined => {
@@ -84,38 +88,38 @@ const parseRatio = (ratio: Fields, part: (metric: Fields) => IndicatorPart | und
 };
 
 /** Parses the `spec` of an indicator of v1 or v2alpha. */
-const parseIndicatorSpec = (spec: Fields, version: Version, named: ObjectsByName): Indicator | undefined => {
-  const part = (metric: Fields): IndicatorPart | undefined =>
-    (version === 'v1' ? parseV1Part : parseV2Part)(metric, named);
+const parseIndicatorSpec = (spec: Fields, version: Version, objects: ObjectsByName): Indicator | undefined => {
+  const parsePart = (metric: Fields): IndicatorPart | undefined =>
+    (version === 'v1' ? parseV1Part : parseV2Part)(metric, objects);
   spec.text('description', false);
   const [ratio, threshold] = [spec.map('ratioMetric', false), spec.map('thresholdMetric', false)];
   spec.reportUnread();
-  if (ratio !== undefined && threshold === undefined) return parseRatio(ratio, part);
+  if (ratio !== undefined && threshold === undefined) return parseRatio(ratio, parsePart);
   if (threshold === undefined || ratio !== undefined)
     return spec.fail('', 'must have either ratioMetric or thresholdMetric');
-  const value = part(threshold);
+  const value = parsePart(threshold);
   return value && { value };
 };
 
 /** Returns the indicator of an objective, either inline or in a separate document. */
-export const parseIndicator = (spec: Fields, version: Version, named: ObjectsByName): Indicator | undefined => {
+export const parseIndicator = (spec: Fields, version: Version, objects: ObjectsByName): Indicator | undefined => {
   const key = version === 'v1' ? 'indicator' : 'sli';
   const ref = spec.text(`${key}Ref`, false);
   const inline = spec.map(key, false);
   if ((ref === undefined) === (inline === undefined)) return spec.fail('', `must have either ${key} or ${key}Ref`);
   if (inline !== undefined) {
     inline.map('metadata', false);
-    const own = inline.map('spec');
+    const indicatorSpec = inline.map('spec');
     inline.reportUnread();
-    return own && parseIndicatorSpec(own, version, named);
+    return indicatorSpec && parseIndicatorSpec(indicatorSpec, version, objects);
   }
   const name = ref ?? '';
-  const sli = named.get(nameKey('SLI', name));
+  const sli = objects.get(toNameKey('SLI', name));
   if (sli === undefined) return spec.fail(`${key}Ref`, `names the SLI ${name}, which no document defines`);
-  const before = sli.problems.length;
-  const own = sli.fields.map('spec');
-  const indicator = own && parseIndicatorSpec(own, version, named);
-  return sli.problems.length > before
+  const problemCount = sli.problems.length;
+  const indicatorSpec = sli.fields.map('spec');
+  const indicator = indicatorSpec && parseIndicatorSpec(indicatorSpec, version, objects);
+  return sli.problems.length > problemCount
     ? spec.fail(`${key}Ref`, `names the SLI ${name}, which cannot be imported`)
     : indicator;
 };

@@ -1,8 +1,11 @@
-/** Parses the objects of OpenSLO texts: several documents, or lists of objects, with the lines of their parts */
+/**
+ * Parses the objects of OpenSLO texts, which contain several documents or lists of objects, and records the line of
+ * each part
+ */
 import { parseYaml, YamlError } from '../../../queries/yaml.ts';
 import { splitDocuments } from '../../../queries/yaml-documents.ts';
 
-/** An unsupported part, and its location */
+/** A part of a document that cannot be imported, and its location */
 export interface OpenSloProblem {
   /** Number of the document in the text, from 1 */
   readonly document: number;
@@ -51,7 +54,7 @@ export class Fields {
   }
 
   /** Returns a field of the given kind; reports it if it is missing and `required`. */
-  #typedValue<Value>(
+  #readTyped<Value>(
     key: string,
     kind: string,
     isValid: (value: unknown) => value is Value,
@@ -63,11 +66,11 @@ export class Fields {
   }
 
   text(key: string, required = true): string | undefined {
-    return this.#typedValue(key, 'a text', (value) => typeof value === 'string', required);
+    return this.#readTyped(key, 'a text', (value) => typeof value === 'string', required);
   }
 
   number(key: string, required = true): number | undefined {
-    return this.#typedValue(
+    return this.#readTyped(
       key,
       'a number',
       (value): value is number => typeof value === 'number' && Number.isFinite(value),
@@ -76,7 +79,7 @@ export class Fields {
   }
 
   flag(key: string): boolean | undefined {
-    return this.#typedValue(key, 'true or false', (value) => typeof value === 'boolean', false);
+    return this.#readTyped(key, 'true or false', (value) => typeof value === 'boolean', false);
   }
 
   map(key: string, required = true): Fields | undefined {
@@ -126,13 +129,13 @@ export interface OpenSloObject {
 const createObject = (
   value: unknown,
   path: Path,
-  { document, lineAt }: { readonly document: number; lineAt(path: Path): number },
+  { document, getLine }: { readonly document: number; getLine(path: Path): number },
 ): OpenSloObject => {
   const problems: OpenSloProblem[] = [];
-  const report = (at: Path, message: string): void => {
-    problems.push({ document, line: lineAt(at), field: at.join('.'), message });
+  const report = (path: Path, message: string): void => {
+    problems.push({ document, line: getLine(path), field: path.join('.'), message });
   };
-  return { document, line: lineAt(path), fields: new Fields(value, path, report), problems };
+  return { document, line: getLine(path), fields: new Fields(value, path, report), problems };
 };
 
 /** Returns the objects of a text, and YAML errors. */
@@ -143,9 +146,9 @@ export const parseObjects = (text: string): { objects: OpenSloObject[]; problems
     const document = index + 1;
     try {
       const yaml = parseYaml(part.text);
-      const location = { document, lineAt: (path: Path) => part.line + yaml.lineAt(path) - 1 };
+      const location = { document, getLine: (path: Path) => part.line + yaml.getPathLine(path) - 1 };
       const value = yaml.value();
-      if (Array.isArray(value)) objects.push(...value.map((each, place) => createObject(each, [place], location)));
+      if (Array.isArray(value)) objects.push(...value.map((each, index) => createObject(each, [index], location)));
       else objects.push(createObject(value, [], location));
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;

@@ -7,14 +7,16 @@ import {
   type RewriteResult,
   rewriteAsIncrease,
   rewriteRates,
-  scrapedSlice as slice,
+  minScrapedWindow as slice,
 } from './counters.ts';
 import { type Fields, readLabels } from './objects.ts';
 
 const sliceMs = parseDurationMs(slice);
 
-const toPromqlQuery = (read: RewriteResult, fields: Fields, key: string) =>
-  'problem' in read ? fields.fail(key, read.problem) : ({ kind: 'promql', expression: read.expression } as const);
+const toPromqlQuery = (rewritten: RewriteResult, fields: Fields, key: string) =>
+  'problem' in rewritten
+    ? fields.fail(key, rewritten.problem)
+    : ({ kind: 'promql', expression: rewritten.expression } as const);
 
 /** `errorQuery` of the Kubernetes form is `error_query` in the other form. */
 type KeySpelling = (name: string) => string;
@@ -36,20 +38,20 @@ const parseSlothAlert = (alerting: Fields | undefined, key: string) => {
   return { isDisabled, labels };
 };
 
-const parseSlothAlerting = (slo: Fields, spelt: KeySpelling) => {
+const parseSlothAlerting = (slo: Fields, toKey: KeySpelling) => {
   const alerting = slo.map('alerting', false);
   alerting?.text('name', false);
   const labels = alerting ? readLabels(alerting, 'labels') : {};
   const annotations = alerting ? readLabels(alerting, 'annotations') : {};
   const [page, ticket] = [
-    parseSlothAlert(alerting, spelt('page_alert')),
-    parseSlothAlert(alerting, spelt('ticket_alert')),
+    parseSlothAlert(alerting, toKey('page_alert')),
+    parseSlothAlert(alerting, toKey('ticket_alert')),
   ];
   if (page.isDisabled !== ticket.isDisabled)
     alerting?.fail('', 'cannot be imported: pages and tickets can only be enabled or disabled together');
   alerting?.reportUnread();
-  const bySeverity = Object.entries({ page, ticket }).flatMap(([severity, { labels: own }]) =>
-    Object.keys(own).length === 0 ? [] : [[severity, own] as const],
+  const bySeverity = Object.entries({ page, ticket }).flatMap(([severity, { labels: severityLabels }]) =>
+    Object.keys(severityLabels).length === 0 ? [] : [[severity, severityLabels] as const],
   );
   return {
     enabled: !page.isDisabled,
@@ -59,20 +61,20 @@ const parseSlothAlerting = (slo: Fields, spelt: KeySpelling) => {
   };
 };
 
-const parseSlothSlo = (slo: Fields, service: string, labels: object, spelt: KeySpelling): SloFields | undefined => {
+const parseSlothSlo = (slo: Fields, service: string, labels: object, toKey: KeySpelling): SloFields | undefined => {
   const [name, targetPct] = [slo.text('name'), slo.number('objective')];
   const description = slo.text('description', false) ?? '';
   const sli = slo.map('sli');
   const events = sli?.map('events');
-  const bad = events && parseSlothQuery(events, spelt('error_query'));
-  const total = events && parseSlothQuery(events, spelt('total_query'));
-  const alerting = parseSlothAlerting(slo, spelt);
-  const all = { ...labels, ...readLabels(slo, 'labels'), ...alerting.labels };
+  const bad = events && parseSlothQuery(events, toKey('error_query'));
+  const total = events && parseSlothQuery(events, toKey('total_query'));
+  const alerting = parseSlothAlerting(slo, toKey);
+  const allLabels = { ...labels, ...readLabels(slo, 'labels'), ...alerting.labels };
   events?.reportUnread();
-  sli?.reportUnread('cannot be imported: only events are supported, which have counts');
+  sli?.reportUnread('cannot be imported: only events are supported, because the other forms have no event counts');
   slo.reportUnread();
   if (bad === undefined || total === undefined) return undefined;
-  const query = { sli: { bad, total }, slice, alerting: { ...alerting, labels: all } };
+  const query = { sli: { bad, total }, slice, alerting: { ...alerting, labels: allLabels } };
   return validateSlo({ type: 'ratio', name: `${service}: ${name}`, description, targetPct, service, query }, slo);
 };
 
@@ -103,12 +105,12 @@ const parsePyrraCount = (indicator: Fields, key: string) => {
 const parsePyrraSli = (indicator: Fields) => {
   const [ratio, latency] = [indicator.map('ratio', false), indicator.map('latency', false)];
   indicator.reportUnread('cannot be imported: only ratio and latency are supported');
-  const of = ratio ?? latency;
-  if (of === undefined) return indicator.fail('', 'must have ratio or latency');
-  const part = parsePyrraCount(of, ratio === undefined ? 'success' : 'errors');
-  const total = parsePyrraCount(of, 'total');
-  of.reportUnread('cannot be imported: an SLO has one value, so create one SLO for each group');
-  return part && total && { [ratio === undefined ? 'good' : 'bad']: part, total };
+  const indicatorKind = ratio ?? latency;
+  if (indicatorKind === undefined) return indicator.fail('', 'must have ratio or latency');
+  const successOrErrors = parsePyrraCount(indicatorKind, ratio === undefined ? 'success' : 'errors');
+  const total = parsePyrraCount(indicatorKind, 'total');
+  indicatorKind.reportUnread('cannot be imported: an SLO has one value, so create one SLO for each group');
+  return successOrErrors && total && { [ratio === undefined ? 'good' : 'bad']: successOrErrors, total };
 };
 
 /** Returns the SLO of a Pyrra `ServiceLevelObjective`. */
@@ -123,7 +125,7 @@ export const parsePyrraSlo = (fields: Fields): SloFields | undefined => {
   if (spec === undefined) return undefined;
   const [target, window] = [Number(spec.value('target')), spec.text('window')];
   const description = spec.text('description', false) ?? '';
-  const [, count, unit] = /^(\d{1,3})([dw])$/.exec(window ?? '') ?? [];
+  const [, digits, unit] = /^(\d{1,3})([dw])$/.exec(window ?? '') ?? [];
   if (window !== undefined && unit === undefined) spec.fail('window', `is ${window}: write days or weeks, such as 2w`);
   const indicator = spec.map('indicator');
   const sli = indicator && parsePyrraSli(indicator);
@@ -133,7 +135,7 @@ export const parsePyrraSlo = (fields: Fields): SloFields | undefined => {
   alerting?.reportUnread();
   spec.reportUnread();
   if (sli === undefined) return undefined;
-  const windowDays = Number(count) * (unit === 'w' ? 7 : 1);
+  const windowDays = Number(digits) * (unit === 'w' ? 7 : 1);
   const query = { sli, slice, alerting: { enabled, labels, annotations } };
   return validateSlo({ type: 'ratio', name, description, targetPct: target, windowDays, query }, spec);
 };

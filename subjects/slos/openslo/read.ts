@@ -2,14 +2,14 @@
 
 import { runInWorker } from '../../../queries/worker.ts';
 import { type SloFields, sloOperators } from '../document.ts';
-import { asNumber, decimal, fraction, multiply } from '../slices/fraction.ts';
+import { createFraction, decimalToFraction, fractionToNumber, multiply } from '../slices/fraction.ts';
 import { validateSlo } from './checked.ts';
 import {
   type Indicator,
-  nameKey,
   type ObjectsByName,
   parseAlphaIndicator,
   parseIndicator,
+  toNameKey,
   type Version,
   versions,
 } from './indicators.ts';
@@ -31,7 +31,7 @@ export interface OpenSloResult {
 }
 
 /** Annotation in which an export stores fields that OpenSLO lacks */
-export const restAnnotation = 'oiq/objective';
+export const remainingFieldsAnnotation = 'oiq/objective';
 
 const budgetings = {
   Occurrences: 'occurrences',
@@ -49,16 +49,16 @@ interface SharedSloFields {
   readonly window: WindowFields;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  readonly rest: { readonly query?: object };
+  readonly remainingFields: { readonly query?: object };
 }
 
-const parseRest = (annotations: Fields | undefined): SharedSloFields['rest'] => {
-  const text = annotations?.text(restAnnotation, false);
+const parseRemainingFields = (annotations: Fields | undefined): SharedSloFields['remainingFields'] => {
+  const text = annotations?.text(remainingFieldsAnnotation, false);
   if (text === undefined) return {};
   try {
     return (JSON.parse(text) ?? {}) as object;
   } catch (error) {
-    annotations?.fail(restAnnotation, `must be JSON: ${(error as Error).message}`);
+    annotations?.fail(remainingFieldsAnnotation, `must be JSON: ${(error as Error).message}`);
     return {};
   }
 };
@@ -66,13 +66,13 @@ const parseRest = (annotations: Fields | undefined): SharedSloFields['rest'] => 
 const parseMetadata = (object: Fields) => {
   const metadata = object.map('metadata');
   const name = metadata?.text('name');
-  const title = metadata?.text('displayName', false) ?? name ?? '';
+  const displayName = metadata?.text('displayName', false) ?? name ?? '';
   metadata?.value('namespace');
   const labels = metadata ? readLabels(metadata, 'labels') : {};
-  const { [restAnnotation]: _, ...annotations } = metadata ? readLabels(metadata, 'annotations') : {};
-  const rest = parseRest(metadata?.map('annotations', false));
+  const { [remainingFieldsAnnotation]: _, ...annotations } = metadata ? readLabels(metadata, 'annotations') : {};
+  const remainingFields = parseRemainingFields(metadata?.map('annotations', false));
   metadata?.reportUnread();
-  return { name: title, labels, annotations, rest };
+  return { name: displayName, labels, annotations, remainingFields };
 };
 
 const parseSharedFields = (object: Fields, spec: Fields, version: Version): SharedSloFields | undefined => {
@@ -80,14 +80,14 @@ const parseSharedFields = (object: Fields, spec: Fields, version: Version): Shar
   const isRef = version === 'v2alpha' && spec.has('serviceRef');
   const service = spec.text(isRef ? 'serviceRef' : 'service') ?? '';
   // Sloth omits it in v1alpha.
-  const method = spec.text('budgetingMethod', version !== 'v1alpha') ?? 'Occurrences';
-  const budgeting = budgetings[method as keyof typeof budgetings];
+  const budgetingMethod = spec.text('budgetingMethod', version !== 'v1alpha') ?? 'Occurrences';
+  const budgeting = budgetings[budgetingMethod as keyof typeof budgetings];
   if (budgeting === undefined) spec.fail('budgetingMethod', `must be one of ${Object.keys(budgetings).join(', ')}`);
   const windows = spec.maps(version === 'v1alpha' ? 'timeWindows' : 'timeWindow');
-  const [first] = windows;
-  if (first === undefined || windows.length > 1)
+  const [firstWindow] = windows;
+  if (firstWindow === undefined || windows.length > 1)
     return spec.fail(version === 'v1alpha' ? 'timeWindows' : 'timeWindow', 'must have one window');
-  const window = version === 'v1alpha' ? parseUnitWindow(first) : parseDurationWindow(first);
+  const window = version === 'v1alpha' ? parseUnitWindow(firstWindow) : parseDurationWindow(firstWindow);
   if (spec.maps('alertPolicies', false).length > 0)
     spec.fail(
       'alertPolicies',
@@ -96,7 +96,7 @@ const parseSharedFields = (object: Fields, spec: Fields, version: Version): Shar
   return window && { version, ...parseMetadata(object), description, service, budgeting, window };
 };
 
-const hundred = fraction(100n);
+const hundred = createFraction(100n);
 
 const parseTarget = (objective: Fields): number | undefined => {
   if (objective.has('targetPercent')) {
@@ -104,7 +104,7 @@ const parseTarget = (objective: Fields): number | undefined => {
     return objective.number('targetPercent');
   }
   const target = objective.number('target');
-  return target === undefined ? undefined : asNumber(multiply(decimal(target), hundred));
+  return target === undefined ? undefined : fractionToNumber(multiply(decimalToFraction(target), hundred));
 };
 
 type ThresholdIndicator = Extract<Indicator, { value: unknown }>;
@@ -130,13 +130,14 @@ const toRatioFields = (indicator: RatioIndicator, objective: Fields, slice: stri
     indicator.bad?.(partRequest),
     indicator.total?.(partRequest),
   ];
-  const part = good ?? bad;
-  if (total === undefined || part === undefined) return undefined;
-  if (!('requests' in total || 'requests' in part))
-    return { type: 'ratio' as const, query: { sli: { [good === undefined ? 'bad' : 'good']: part, total } } };
-  const isShortForm = 'requests' in total && total.requests === 'all' && 'requests' in part && part.requests === 'good';
+  const partQuery = good ?? bad;
+  if (total === undefined || partQuery === undefined) return undefined;
+  if (!('requests' in total || 'requests' in partQuery))
+    return { type: 'ratio' as const, query: { sli: { [good === undefined ? 'bad' : 'good']: partQuery, total } } };
+  const isShortForm =
+    'requests' in total && total.requests === 'all' && 'requests' in partQuery && partQuery.requests === 'good';
   if (!isShortForm || good === undefined) return objective.fail('', 'must count good requests of all requests');
-  const { latencyThresholdMs } = part;
+  const { latencyThresholdMs } = partQuery;
   const type = latencyThresholdMs === null ? ('availability' as const) : ('latency' as const);
   return { type, latencyThresholdMs, query: {} };
 };
@@ -147,7 +148,7 @@ const toSliFields = (indicator: Indicator, objective: Fields, slice: string) =>
 
 const findDefaultSlice = (indicator: Indicator): string => {
   const parts = 'value' in indicator ? [indicator.value] : [indicator.good, indicator.bad, indicator.total];
-  return parts.find((part) => part?.defaultSlice !== undefined)?.defaultSlice ?? '1m';
+  return parts.find((partQuery) => partQuery?.defaultSlice !== undefined)?.defaultSlice ?? '1m';
 };
 
 const toSloFields = (
@@ -156,7 +157,7 @@ const toSloFields = (
   indicator: Indicator,
   name: string,
 ): SloFields | undefined => {
-  const { window, labels, annotations, rest, budgeting, description, service } = shared;
+  const { window, labels, annotations, remainingFields, budgeting, description, service } = shared;
   const targetPct = parseTarget(objective);
   const slice = parseSlice(objective) ?? findDefaultSlice(indicator);
   const sliceTarget = objective.number('timeSliceTarget', budgeting === 'timeslices');
@@ -175,33 +176,33 @@ const toSloFields = (
     ...(calendar !== undefined && { calendar }),
     ...(budgeting === 'timeslices' && sliceTarget !== undefined && { sliceTarget }),
     ...sli.query,
-    ...rest.query,
+    ...remainingFields.query,
   };
-  const given = {
+  const sloFields = {
     name,
     description,
     targetPct,
     service,
     ...(windowDays !== undefined && { windowDays }),
     ...sli,
-    ...rest,
+    ...remainingFields,
     query,
   };
-  return validateSlo(given, objective);
+  return validateSlo(sloFields, objective);
 };
 
-const parseSlo = (object: OpenSloObject, version: Version, named: ObjectsByName): ParsedSlo[] => {
+const parseSlo = (object: OpenSloObject, version: Version, objectsByName: ObjectsByName): ParsedSlo[] => {
   const spec = object.fields.map('spec');
-  const whole = spec && parseSharedFields(object.fields, spec, version);
-  if (spec === undefined || whole === undefined) return [];
-  const common = version === 'v1alpha' ? undefined : parseIndicator(spec, version, named);
+  const shared = spec && parseSharedFields(object.fields, spec, version);
+  if (spec === undefined || shared === undefined) return [];
+  const sharedIndicator = version === 'v1alpha' ? undefined : parseIndicator(spec, version, objectsByName);
   const objectives = spec.maps('objectives');
   if (objectives.length === 0) spec.fail('objectives', 'must have one or more objectives');
   const slos = objectives.map((objective, index) => {
-    const indicator = version === 'v1alpha' ? parseAlphaIndicator(spec, objective) : common;
-    const title = objective.text('displayName', false) ?? String(index + 1);
-    const name = objectives.length === 1 ? whole.name : `${whole.name}: ${title}`;
-    return indicator && toSloFields(whole, objective, indicator, name);
+    const indicator = version === 'v1alpha' ? parseAlphaIndicator(spec, objective) : sharedIndicator;
+    const displayName = objective.text('displayName', false) ?? String(index + 1);
+    const name = objectives.length === 1 ? shared.name : `${shared.name}: ${displayName}`;
+    return indicator && toSloFields(shared, objective, indicator, name);
   });
   spec.reportUnread();
   object.fields.reportUnread();
@@ -233,28 +234,31 @@ const parseOtherFormats = ({ fields }: OpenSloObject): readonly (SloFields | und
 /** Parses a text in the format of OpenSLO, Sloth or Pyrra. */
 export const readOpenSlo = (text: string): OpenSloResult => {
   const { objects, problems } = parseObjects(text);
-  const named = new Map<string, OpenSloObject>();
-  const found: { readonly object: OpenSloObject; readonly slos: () => readonly ParsedSlo[] }[] = [];
+  const objectsByName = new Map<string, OpenSloObject>();
+  const parsers: { readonly object: OpenSloObject; readonly slos: () => readonly ParsedSlo[] }[] = [];
   for (const object of objects) {
     const { document, line } = object;
-    const others = parseOtherFormats(object);
-    const head = others === undefined ? parseHead(object) : undefined;
-    if (others !== undefined)
-      found.push({ object, slos: () => others.flatMap((slo) => (slo === undefined ? [] : [{ document, line, slo }])) });
-    else if (head?.kind === 'SLO') found.push({ object, slos: () => parseSlo(object, head.version, named) });
+    const otherFormatSlos = parseOtherFormats(object);
+    const head = otherFormatSlos === undefined ? parseHead(object) : undefined;
+    if (otherFormatSlos !== undefined)
+      parsers.push({
+        object,
+        slos: () => otherFormatSlos.flatMap((slo) => (slo === undefined ? [] : [{ document, line, slo }])),
+      });
+    else if (head?.kind === 'SLO') parsers.push({ object, slos: () => parseSlo(object, head.version, objectsByName) });
     else if (head !== undefined) {
       const name = object.fields.map('metadata')?.text('name');
-      if (name !== undefined) named.set(nameKey(head.kind, name), object);
+      if (name !== undefined) objectsByName.set(toNameKey(head.kind, name), object);
     }
   }
-  const read = found.flatMap(({ object, slos }) => {
-    const made = slos();
-    return object.problems.length === 0 ? made : [];
+  const slosWithoutProblems = parsers.flatMap(({ object, slos }) => {
+    const parsedSlos = slos();
+    return object.problems.length === 0 ? parsedSlos : [];
   });
   const allProblems = [...problems, ...objects.flatMap((object) => object.problems)];
   // Objects that several SLOs reference are parsed for each of them.
   return {
-    slos: read,
+    slos: slosWithoutProblems,
     problems: [...new Map(allProblems.map((problem) => [JSON.stringify(problem), problem])).values()],
   };
 };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Query } from '../../../queries/query.ts';
 import { parseDurationMs } from '../../alerts/durations.ts';
-import { hasWindow, insertWindow, rewriteAsIncrease, rewriteRates, scrapedSlice } from './counters.ts';
+import { hasWindowPlaceholder, insertWindow, minScrapedWindow, rewriteAsIncrease, rewriteRates } from './counters.ts';
 import type { Fields } from './objects.ts';
 
 /** Requests of a service, counted as in the short form */
@@ -21,23 +21,25 @@ export interface PartRequest {
 /** One part of an indicator; `undefined` if it is unsupported, which is reported */
 export interface IndicatorPart {
   (request: PartRequest): Query | Requests | undefined;
-  /** Slice of an objective that specifies none */
+  /** Slice for an objective that does not specify one */
   readonly defaultSlice?: string;
 }
 
 /**
- * Parses PromQL; reports errors with `fail`. If it contains Sloth's window placeholder, that becomes the slice, and
- * rates over it become increases.
+ * Parses PromQL, and reports errors with `fail`. Sloth's window placeholder is replaced by the slice, and rates over
+ * that window become increases.
  */
 export const createPromqlPart = (text: string, fail: (message: string) => undefined): IndicatorPart => {
   const toQuery = ({ counter, slice }: PartRequest) => {
-    if (!counter && !hasWindow(text)) return { kind: 'promql', expression: text } as const;
-    const read = hasWindow(text)
+    if (!counter && !hasWindowPlaceholder(text)) return { kind: 'promql', expression: text } as const;
+    const rewritten = hasWindowPlaceholder(text)
       ? rewriteRates(insertWindow(text, slice), parseDurationMs(slice))
       : rewriteAsIncrease(text, parseDurationMs(slice));
-    return 'problem' in read ? fail(read.problem) : ({ kind: 'promql', expression: read.expression } as const);
+    return 'problem' in rewritten
+      ? fail(rewritten.problem)
+      : ({ kind: 'promql', expression: rewritten.expression } as const);
   };
-  return hasWindow(text) ? Object.assign(toQuery, { defaultSlice: scrapedSlice }) : toQuery;
+  return hasWindowPlaceholder(text) ? Object.assign(toQuery, { defaultSlice: minScrapedWindow }) : toQuery;
 };
 
 /** Parses a query in our own form, or requests. */

@@ -14,9 +14,9 @@ const periodsByDays: Readonly<Record<number, Calendar['period']>> = { 1: 'day', 
 const periodsByMonths: Readonly<Record<number, Calendar['period']>> = { 1: 'month', 3: 'quarter', 12: 'year' };
 
 /** A length in months, or in milliseconds for days and less */
-type Length = { readonly ms: number } | { readonly months: number };
+type DurationLength = { readonly ms: number } | { readonly months: number };
 
-const parseLength = (text: string): Length | undefined => {
+const parseLength = (text: string): DurationLength | undefined => {
   const [, digits, unit] = /^([1-9]\d{0,5})([mhdwMQY])$/.exec(text) ?? [];
   const count = Number(digits);
   if (unit === 'M' || unit === 'Q' || unit === 'Y') return { months: count * { M: 1, Q: 3, Y: 12 }[unit] };
@@ -38,7 +38,7 @@ const parseCalendar = (calendar: Fields, period: Calendar['period']): Calendar |
 };
 
 /** Returns a window of the length in the field `key`. */
-export const parseWindow = (window: Fields, length: Length, key: string): WindowFields | undefined => {
+export const parseWindow = (window: Fields, length: DurationLength, key: string): WindowFields | undefined => {
   const calendar = window.map('calendar', false);
   const isRolling = window.flag('isRolling') ?? calendar === undefined;
   window.reportUnread();
@@ -52,8 +52,8 @@ export const parseWindow = (window: Fields, length: Length, key: string): Window
   if (calendar === undefined) return window.fail('', 'must be rolling or have a calendar');
   const period = 'months' in length ? periodsByMonths[length.months] : periodsByDays[length.ms / dayMs];
   if (period === undefined) return window.fail(key, 'must be one calendar day, week, month, quarter or year');
-  const read = parseCalendar(calendar, period);
-  return read && { calendar: read };
+  const parsedCalendar = parseCalendar(calendar, period);
+  return parsedCalendar && { calendar: parsedCalendar };
 };
 
 /** Parses a window of v1 and v2alpha. */
@@ -68,7 +68,7 @@ export const parseDurationWindow = (window: Fields): WindowFields | undefined =>
   return parseWindow(window, length, 'duration');
 };
 
-const unitLengths: Readonly<Record<string, Length>> = {
+const unitLengths: Readonly<Record<string, DurationLength>> = {
   Second: { ms: 1000 },
   Day: { ms: dayMs },
   Week: { ms: unitMs.w },
@@ -83,8 +83,8 @@ export const parseUnitWindow = (window: Fields): WindowFields | undefined => {
   if (!Number.isInteger(count) || count < 1) return window.fail('count', 'must be an integer of at least 1');
   const length = unitLengths[unit];
   if (length === undefined) return window.fail('unit', `must be one of ${Object.keys(unitLengths).join(', ')}`);
-  const whole = 'months' in length ? { months: count * length.months } : { ms: count * length.ms };
-  return parseWindow(window, whole, 'count');
+  const windowLength = 'months' in length ? { months: count * length.months } : { ms: count * length.ms };
+  return parseWindow(window, windowLength, 'count');
 };
 
 /** Returns the slice length of an objective. */

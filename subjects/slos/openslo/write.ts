@@ -6,9 +6,9 @@ import { writeYaml } from '../../../queries/yaml-writing.ts';
 import { formatDuration, parseDurationMs } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
 import type { Problem } from '../problems.ts';
-import { asNumber, decimal, divide, fraction } from '../slices/fraction.ts';
+import { createFraction, decimalToFraction, divide, fractionToNumber } from '../slices/fraction.ts';
 import { type Version, versions } from './indicators.ts';
-import { restAnnotation } from './read.ts';
+import { remainingFieldsAnnotation } from './read.ts';
 import type { Requests } from './sources.ts';
 import { periodTexts } from './times.ts';
 
@@ -18,7 +18,7 @@ export type WrittenOpenSlo = { readonly text: string } | { readonly problems: re
 const budgetingTexts = { occurrences: 'Occurrences', timeslices: 'Timeslices', 'ratio-timeslices': 'RatioTimeslices' };
 
 /** Converts a name to letters, digits and hyphens, the characters of OpenSLO names. */
-const dnsLabel = (name: string): string => {
+const toDnsLabel = (name: string): string => {
   const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? ['slo'];
   return words.join('-').slice(0, 63).replace(/-$/, '');
 };
@@ -45,7 +45,7 @@ const toMetric = (part: SliPart, version: Version): object => {
 };
 
 /** Returns the queries of good, bad and total; `undefined` for a threshold. */
-const ratioParts = ({ query: { sli }, latencyThresholdMs }: SloFields) => {
+const getRatioParts = ({ query: { sli }, latencyThresholdMs }: SloFields) => {
   if (sli === undefined)
     return {
       good: { requests: 'good', latencyThresholdMs },
@@ -55,10 +55,10 @@ const ratioParts = ({ query: { sli }, latencyThresholdMs }: SloFields) => {
 };
 
 const toWindow = ({ windowDays, query: { calendar } }: SloFields, version: Version): object => {
-  const times = calendar && {
+  const calendarFields = calendar && {
     calendar: { startTime: `${calendar.startsAt.replace('T', ' ')}:00`, timeZone: calendar.timeZone },
   };
-  const window = { isRolling: calendar === undefined, ...times };
+  const window = { isRolling: calendar === undefined, ...calendarFields };
   if (version !== 'v1alpha')
     return { duration: calendar === undefined ? `${windowDays}d` : periodTexts[calendar.period], ...window };
   const unit = calendar?.period ?? 'day';
@@ -73,7 +73,7 @@ const normalizeSlice = (slice: string): string => formatDuration(parseDurationMs
 
 const toTarget = (targetPct: number, version: Version): object =>
   version === 'v1alpha'
-    ? { target: asNumber(divide(decimal(targetPct), fraction(100n))) }
+    ? { target: fractionToNumber(divide(decimalToFraction(targetPct), createFraction(100n))) }
     : { targetPercent: targetPct };
 
 const toObjective = (slo: SloFields, version: Version): object => {
@@ -86,7 +86,7 @@ const toObjective = (slo: SloFields, version: Version): object => {
   };
 };
 
-const remainingQueryFields = ({ query }: SloFields): object => {
+const getRemainingQueryFields = ({ query }: SloFields): object => {
   const { budgeting, slice, minimumEvents, excludeMaintenance, alerting } = query;
   const isSliceWritten = slice === '1m' || (budgeting !== 'occurrences' && normalizeSlice(slice) === slice);
   return {
@@ -97,16 +97,16 @@ const remainingQueryFields = ({ query }: SloFields): object => {
   };
 };
 
-const impliedType = ({ type, query: { sli } }: SloFields): SloFields['type'] => {
+const getImpliedType = ({ type, query: { sli } }: SloFields): SloFields['type'] => {
   if (sli === undefined) return type;
   return sli.value === undefined ? 'ratio' : 'threshold';
 };
 
 /** Returns the fields that OpenSLO lacks, in our own form. */
-const remainingFields = (slo: SloFields): object => {
-  const query = remainingQueryFields(slo);
+const getRemainingFields = (slo: SloFields): object => {
+  const query = getRemainingQueryFields(slo);
   return {
-    ...(slo.type !== impliedType(slo) && { type: slo.type }),
+    ...(slo.type !== getImpliedType(slo) && { type: slo.type }),
     ...(slo.signal !== 'traces' && { signal: slo.signal }),
     ...(slo.service === '' && { service: '' }),
     ...(!slo.enabled && { enabled: false }),
@@ -115,7 +115,7 @@ const remainingFields = (slo: SloFields): object => {
   };
 };
 
-const unsupportedFields = (slo: SloFields): Problem[] => {
+const findUnsupportedFields = (slo: SloFields): Problem[] => {
   const { budgeting, slice, sli, calendar, alerting } = slo.query;
   const checks: readonly (readonly [path: string, isWrong: boolean])[] = [
     ['query.budgeting', budgeting === 'ratio-timeslices'],
@@ -123,25 +123,30 @@ const unsupportedFields = (slo: SloFields): Problem[] => {
     ['query.sli.bad', sli?.bad !== undefined],
     ['query.calendar.period', calendar?.period === 'year'],
     ['query.alerting', Object.keys({ ...alerting.labels, ...alerting.annotations }).length > 0],
-    ...Object.keys(remainingFields(slo)).map((path) => [path, true] as const),
+    ...Object.keys(getRemainingFields(slo)).map((path) => [path, true] as const),
   ];
-  return checks.flatMap(([path, isWrong]) => (isWrong ? [{ path, message: 'has no field in v1alpha: use v1' }] : []));
+  return checks.flatMap(([path, isUnsupported]) =>
+    isUnsupported ? [{ path, message: 'has no field in v1alpha: use v1' }] : [],
+  );
 };
 
-const toMetadata = (slo: SloFields, rest: object): object => {
+const toMetadata = (slo: SloFields, remaining: object): object => {
   const { labels, annotations } = slo.query.alerting;
-  const all = { ...annotations, ...(Object.keys(rest).length > 0 && { [restAnnotation]: JSON.stringify(rest) }) };
+  const allAnnotations = {
+    ...annotations,
+    ...(Object.keys(remaining).length > 0 && { [remainingFieldsAnnotation]: JSON.stringify(remaining) }),
+  };
   return {
-    name: dnsLabel(slo.name),
+    name: toDnsLabel(slo.name),
     displayName: slo.name,
     ...(Object.keys(labels).length > 0 && { labels }),
-    ...(Object.keys(all).length > 0 && { annotations: all }),
+    ...(Object.keys(allAnnotations).length > 0 && { annotations: allAnnotations }),
   };
 };
 
 /** Returns the indicator in the form and location of each version. */
 const toIndicator = (slo: SloFields, version: Version): { readonly spec: object; readonly objective: object } => {
-  const ratio = ratioParts(slo);
+  const ratio = getRatioParts(slo);
   const parts = Object.entries(ratio ?? {}).flatMap(([key, part]) =>
     part === undefined ? [] : [[key, toMetric(part, version)] as const],
   );
@@ -153,7 +158,7 @@ const toIndicator = (slo: SloFields, version: Version): { readonly spec: object;
       ? { spec: {}, objective: { value: 1, ratioMetrics: { incremental: false, ...metrics } } }
       : { spec: { indicator: threshold }, objective: {} };
   const indicator = {
-    metadata: { name: dnsLabel(slo.name) },
+    metadata: { name: toDnsLabel(slo.name) },
     spec: threshold ?? { ratioMetric: { counter: false, ...metrics } },
   };
   return { spec: { [version === 'v1' ? 'indicator' : 'sli']: indicator }, objective: {} };
@@ -161,14 +166,14 @@ const toIndicator = (slo: SloFields, version: Version): { readonly spec: object;
 
 /** Returns an SLO as OpenSLO of a version. */
 export const writeOpenSlo = (slo: SloFields, version: Version = 'v1'): WrittenOpenSlo => {
-  const problems = version === 'v1alpha' ? unsupportedFields(slo) : [];
+  const problems = version === 'v1alpha' ? findUnsupportedFields(slo) : [];
   if (problems.length > 0) return { problems };
   const { spec, objective } = toIndicator(slo, version);
   const [apiVersion] = Object.entries(versions).find(([, each]) => each === version) ?? [];
   const document = {
     apiVersion,
     kind: 'SLO',
-    metadata: toMetadata(slo, version === 'v1alpha' ? {} : remainingFields(slo)),
+    metadata: toMetadata(slo, version === 'v1alpha' ? {} : getRemainingFields(slo)),
     spec: {
       ...(slo.description !== '' && { description: slo.description }),
       service: slo.service || 'none',

@@ -1,12 +1,12 @@
 /** Calculates SLIs and error budgets: exact values over time slices. */
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import {
-  asNumber,
   compare,
-  decimal,
+  createFraction,
+  decimalToFraction,
   divide,
   type Fraction,
-  fraction,
+  fractionToNumber,
   multiply,
   subtract,
   sumFractions,
@@ -21,7 +21,7 @@ export interface Slice {
   readonly total: bigint;
 }
 
-/** Parameters of calculations besides slices. Target and slice target are shares, such as 0.999. */
+/** Parameters of the calculations, in addition to the slices. Target and slice target are shares, such as 0.999. */
 export interface Objective {
   readonly budgeting: Budgeting;
   readonly target: Fraction;
@@ -36,8 +36,8 @@ export const toObjective = ({
   sliceTarget,
 }: Pick<SloObjective, 'targetPct' | 'budgeting' | 'sliceTarget'>): Objective => ({
   budgeting,
-  target: divide(decimal(targetPct), fraction(100n)),
-  ...(sliceTarget !== undefined && { sliceTarget: decimal(sliceTarget) }),
+  target: divide(decimalToFraction(targetPct), createFraction(100n)),
+  ...(sliceTarget !== undefined && { sliceTarget: decimalToFraction(sliceTarget) }),
 });
 
 /** Sums of the counted unit: events or slices. */
@@ -46,19 +46,19 @@ export interface Sums {
   readonly bad: Fraction;
   readonly total: Fraction;
   /** Number of slices with events. */
-  readonly known: number;
+  readonly slicesWithData: number;
 }
 
-const one = fraction(1n);
-const zero = fraction(0n);
+const one = createFraction(1n);
+const zero = createFraction(0n);
 /**
  * Maximum number of distinct totals that are added exactly; beyond it the share of each slice is rounded down, in parts
  * of 2^190.
  */
-export const exactTotals = 1000;
+export const maxExactTotals = 1000;
 export const shareParts = 1n << 190n;
 
-const toFraction = (value: number | bigint): Fraction => fraction(BigInt(value));
+const toFraction = (value: number | bigint): Fraction => createFraction(BigInt(value));
 
 /** Additive integer counts over slices with events, from which values of any time range are calculated. */
 export interface Tally {
@@ -66,20 +66,27 @@ export interface Tally {
   readonly total: bigint;
   readonly slices: number;
   /** Number of slices that reached the slice target, if counted. */
-  readonly reached: number;
+  readonly sliceTargetCount: number;
   /** Sum of the good shares of the slices in `shareParts`, if counted. */
   readonly shares: bigint;
-  /** Good events by total; `undefined` if there are more than `exactTotals`. */
+  /** Good events by total; `undefined` if there are more than `maxExactTotals`. */
   readonly byTotal: ReadonlyMap<bigint, bigint> | undefined;
 }
 
-export const emptyTally: Tally = { good: 0n, total: 0n, slices: 0, reached: 0, shares: 0n, byTotal: new Map() };
+export const emptyTally: Tally = {
+  good: 0n,
+  total: 0n,
+  slices: 0,
+  sliceTargetCount: 0,
+  shares: 0n,
+  byTotal: new Map(),
+};
 
 const mergeTotals = (one: Tally['byTotal'], other: Tally['byTotal']): Tally['byTotal'] => {
   if (one === undefined || other === undefined) return undefined;
-  const both = new Map(one);
-  for (const [total, good] of other) both.set(total, (both.get(total) ?? 0n) + good);
-  return both.size > exactTotals ? undefined : both;
+  const merged = new Map(one);
+  for (const [total, good] of other) merged.set(total, (merged.get(total) ?? 0n) + good);
+  return merged.size > maxExactTotals ? undefined : merged;
 };
 
 /** Returns the sum of two counts of disjoint slices. */
@@ -87,38 +94,48 @@ export const addTallies = (one: Tally, other: Tally): Tally => ({
   good: one.good + other.good,
   total: one.total + other.total,
   slices: one.slices + other.slices,
-  reached: one.reached + other.reached,
+  sliceTargetCount: one.sliceTargetCount + other.sliceTargetCount,
   shares: one.shares + other.shares,
   byTotal: mergeTotals(one.byTotal, other.byTotal),
 });
 
 /** Counts slices. */
 const countSlices = (slices: readonly Slice[], sliceTarget: Fraction): Tally => {
-  const known = slices.filter(({ total }) => total > 0n);
+  const slicesWithEvents = slices.filter(({ total }) => total > 0n);
   const byTotal = new Map<bigint, bigint>();
-  let { good, total, reached, shares } = emptyTally;
-  for (const slice of known) {
+  let { good, total, sliceTargetCount, shares } = emptyTally;
+  for (const slice of slicesWithEvents) {
     good += slice.good;
     total += slice.total;
-    if (slice.good * sliceTarget.denominator >= slice.total * sliceTarget.numerator) reached += 1;
+    if (slice.good * sliceTarget.denominator >= slice.total * sliceTarget.numerator) sliceTargetCount += 1;
     shares += (slice.good * shareParts) / slice.total;
     byTotal.set(slice.total, (byTotal.get(slice.total) ?? 0n) + slice.good);
   }
-  const isExact = byTotal.size <= exactTotals;
-  return { good, total, slices: known.length, reached, shares, byTotal: isExact ? byTotal : undefined };
+  const isExact = byTotal.size <= maxExactTotals;
+  return {
+    good,
+    total,
+    slices: slicesWithEvents.length,
+    sliceTargetCount,
+    shares,
+    byTotal: isExact ? byTotal : undefined,
+  };
 };
 
 /** Returns the sums of a tally, by the budgeting method. */
-export const toSums = ({ good, total, slices, reached, shares, byTotal }: Tally, budgeting: Budgeting): Sums => {
+export const toSums = (
+  { good, total, slices, sliceTargetCount, shares, byTotal }: Tally,
+  budgeting: Budgeting,
+): Sums => {
   if (budgeting === 'occurrences')
-    return { good: toFraction(good), bad: toFraction(total - good), total: toFraction(total), known: slices };
-  const all = toFraction(slices);
-  const ofShares = () =>
+    return { good: toFraction(good), bad: toFraction(total - good), total: toFraction(total), slicesWithData: slices };
+  const sliceTotal = toFraction(slices);
+  const sumShares = () =>
     byTotal === undefined
-      ? fraction(shares, shareParts)
-      : sumFractions([...byTotal].map(([every, own]) => fraction(own, every)));
-  const own = budgeting === 'timeslices' ? toFraction(reached) : ofShares();
-  return { good: own, bad: subtract(all, own), total: all, known: slices };
+      ? createFraction(shares, shareParts)
+      : sumFractions([...byTotal].map(([totalEvents, goodEvents]) => createFraction(goodEvents, totalEvents)));
+  const goodSlices = budgeting === 'timeslices' ? toFraction(sliceTargetCount) : sumShares();
+  return { good: goodSlices, bad: subtract(sliceTotal, goodSlices), total: sliceTotal, slicesWithData: slices };
 };
 
 /** Returns the sums of these slices, by the budgeting method. */
@@ -137,17 +154,17 @@ export const computeBurnRate = ({ bad, total }: Sums, { target }: Objective): Fr
 export interface Budget {
   readonly total: Fraction;
   /** Negative if it is overspent. */
-  readonly left: Fraction;
+  readonly remaining: Fraction;
   /** Remaining share of the total; `undefined` if the budget is 0. */
-  readonly leftShare: Fraction | undefined;
+  readonly remainingShare: Fraction | undefined;
 }
 
 /** Returns the budget of a window: of its events so far, or of all its slices, including future ones. */
 export const computeBudget = (window: Sums, { budgeting, target }: Objective, windowSlices: number): Budget => {
-  const of = budgeting === 'occurrences' ? window.total : toFraction(windowSlices);
-  const total = multiply(subtract(one, target), of);
-  const left = subtract(total, window.bad);
-  return { total, left, leftShare: compare(total, zero) === 0 ? undefined : divide(left, total) };
+  const budgetBase = budgeting === 'occurrences' ? window.total : toFraction(windowSlices);
+  const total = multiply(subtract(one, target), budgetBase);
+  const remaining = subtract(total, window.bad);
+  return { total, remaining, remainingShare: compare(total, zero) === 0 ? undefined : divide(remaining, total) };
 };
 
 /** Returns the share of a window's budget that these slices spent; `undefined` if the budget is 0. */
@@ -155,5 +172,5 @@ export const computeBudgetSpent = ({ bad }: Sums, { total }: Pick<Budget, 'total
   compare(total, zero) === 0 ? undefined : divide(bad, total);
 
 /** Returns the share of ended slices with data. */
-export const computeCoverage = ({ known }: Sums, endedSlices: number): number =>
-  endedSlices <= 0 ? 0 : asNumber(fraction(BigInt(known), BigInt(endedSlices)));
+export const computeCoverage = ({ slicesWithData }: Sums, endedSlices: number): number =>
+  endedSlices <= 0 ? 0 : fractionToNumber(createFraction(BigInt(slicesWithData), BigInt(endedSlices)));

@@ -1,4 +1,4 @@
-/** Exact fractions: SLO values are added and compared without rounding, and divided last. */
+/** Exact fractions, with which SLO values are added and compared without rounding. The division is the last step. */
 
 /** `numerator / denominator`, in lowest terms; `denominator` is positive. */
 export interface Fraction {
@@ -6,37 +6,43 @@ export interface Fraction {
   readonly denominator: bigint;
 }
 
-const greatestDivisor = (one: bigint, other: bigint): bigint => {
+const computeGreatestDivisor = (one: bigint, other: bigint): bigint => {
   let [larger, smaller] = [one < 0n ? -one : one, other < 0n ? -other : other];
   while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller];
   return larger;
 };
 
 /** Returns a fraction of integers. */
-export const fraction = (numerator: bigint, denominator = 1n): Fraction => {
+export const createFraction = (numerator: bigint, denominator = 1n): Fraction => {
   if (denominator === 0n) throw new RangeError('the denominator of a fraction must not be 0');
-  const divisor = greatestDivisor(numerator, denominator) * (denominator < 0n ? -1n : 1n);
+  const divisor = computeGreatestDivisor(numerator, denominator) * (denominator < 0n ? -1n : 1n);
   return { numerator: numerator / divisor, denominator: denominator / divisor };
 };
 
-/** Returns a number as written: 99.9 is 999/10, not the nearest double. */
-export const decimal = (value: number): Fraction => {
+/** Returns the fraction of a number in decimal notation: 99.9 is 999/10, not the nearest double. */
+export const decimalToFraction = (value: number): Fraction => {
   if (!Number.isFinite(value)) throw new RangeError(`${value} is not a decimal`);
   const [digits = '0', exponent = '0'] = value.toString().split('e');
-  const [whole = '0', part = ''] = digits.split('.');
-  const power = Number(exponent) - part.length;
-  const scaled = BigInt(whole + part);
-  return power >= 0 ? fraction(scaled * 10n ** BigInt(power)) : fraction(scaled, 10n ** BigInt(-power));
+  const [whole = '0', fractionDigits = ''] = digits.split('.');
+  const power = Number(exponent) - fractionDigits.length;
+  const scaled = BigInt(whole + fractionDigits);
+  return power >= 0 ? createFraction(scaled * 10n ** BigInt(power)) : createFraction(scaled, 10n ** BigInt(-power));
 };
 
 export const add = (one: Fraction, other: Fraction): Fraction =>
-  fraction(one.numerator * other.denominator + other.numerator * one.denominator, one.denominator * other.denominator);
+  createFraction(
+    one.numerator * other.denominator + other.numerator * one.denominator,
+    one.denominator * other.denominator,
+  );
 export const subtract = (one: Fraction, other: Fraction): Fraction =>
-  fraction(one.numerator * other.denominator - other.numerator * one.denominator, one.denominator * other.denominator);
+  createFraction(
+    one.numerator * other.denominator - other.numerator * one.denominator,
+    one.denominator * other.denominator,
+  );
 export const multiply = (one: Fraction, other: Fraction): Fraction =>
-  fraction(one.numerator * other.numerator, one.denominator * other.denominator);
+  createFraction(one.numerator * other.numerator, one.denominator * other.denominator);
 export const divide = (one: Fraction, other: Fraction): Fraction =>
-  fraction(one.numerator * other.denominator, one.denominator * other.numerator);
+  createFraction(one.numerator * other.denominator, one.denominator * other.numerator);
 
 /** Returns a negative number, 0 or a positive number if `one` is less than, equal to or greater than `other`. */
 export const compare = (one: Fraction, other: Fraction): number => {
@@ -51,20 +57,20 @@ export const sumFractions = (terms: readonly Fraction[]): Fraction => {
   while (level.length > 1) {
     const next: Fraction[] = [];
     for (let index = 0; index < level.length; index += 2) {
-      const [one = fraction(0n), other] = [level[index], level[index + 1]];
+      const [one = createFraction(0n), other] = [level[index], level[index + 1]];
       next.push(other === undefined ? one : add(one, other));
     }
     level = next;
   }
-  return level[0] ?? fraction(0n);
+  return level[0] ?? createFraction(0n);
 };
 
 /** Returns the nearest double. */
-export const asNumber = ({ numerator, denominator }: Fraction): number => {
+export const fractionToNumber = ({ numerator, denominator }: Fraction): number => {
   const largest = BigInt(Number.MAX_SAFE_INTEGER);
-  const size = numerator < 0n ? -numerator : numerator;
-  if (size <= largest && denominator <= largest) return Number(numerator) / Number(denominator);
+  const absoluteNumerator = numerator < 0n ? -numerator : numerator;
+  if (absoluteNumerator <= largest && denominator <= largest) return Number(numerator) / Number(denominator);
   // At least thirty digits of the quotient, which are parsed as a decimal.
-  const power = Math.max(0, 30 - (size.toString().length - denominator.toString().length));
+  const power = Math.max(0, 30 - (absoluteNumerator.toString().length - denominator.toString().length));
   return Number(`${(numerator * 10n ** BigInt(power)) / denominator}e-${power}`);
 };

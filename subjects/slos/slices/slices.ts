@@ -1,10 +1,10 @@
 /** Reads stored slices of SLOs, and the progress of their measurement. */
 
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { SloObjective } from '../../../schemas/slo-slices.ts';
 import type { Window } from './windows.ts';
 
-type OwnColumns = Pick<Reading, 'columns'>;
+type ColumnsReader = Pick<TenantReader, 'columns'>;
 
 /** Start, good and total of a slice with events. */
 export type MeasuredSlice = readonly [beginMs: number, good: number, total: number];
@@ -16,23 +16,23 @@ export interface SloSeries {
 }
 
 /**
- * Condition on some series. With pairs that include the next key columns, the index selects exactly these; separate
- * lists of ids and series selected nearly twice as many rows. Within the selected rows, ids and series are compared
- * separately, which is cheaper. If an SLO once had the series of another one, its rows are included and filtered later.
+ * Condition that selects several series. The index hint compares pairs of id and series, because separate lists
+ * selected nearly twice as many rows. Within these rows, ids and series are compared separately, which is cheaper.
+ * The result can include rows of an SLO that once had the series of another SLO; these are filtered out later.
  */
 export const seriesCondition =
   'indexHint((slo_id, series) IN arrayZip({slos:Array(String)}, {series:Array(String)})) AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}';
-export const seriesParameters = (of: readonly SloSeries[]) => ({
-  slos: of.map(({ sloId }) => sloId),
-  series: of.map(({ series }) => series),
+export const toSeriesParameters = (sloSeries: readonly SloSeries[]) => ({
+  slos: sloSeries.map(({ sloId }) => sloId),
+  series: sloSeries.map(({ series }) => series),
 });
 
 /** Returns the key of a series. */
-export const seriesKey = ({ sloId, series }: SloSeries): string => `${sloId} ${series}`;
+export const toSeriesKey = ({ sloId, series }: SloSeries): string => `${sloId} ${series}`;
 /** Parses a key; a series has no spaces. */
 export const parseSeriesKey = (key: string): SloSeries => {
-  const at = key.lastIndexOf(' ');
-  return { sloId: key.slice(0, at), series: key.slice(at + 1) };
+  const separatorIndex = key.lastIndexOf(' ');
+  return { sloId: key.slice(0, separatorIndex), series: key.slice(separatorIndex + 1) };
 };
 
 interface SliceRow {
@@ -43,10 +43,10 @@ interface SliceRow {
   readonly every: string;
 }
 
-/** Returns slices with events of a window, in time order: of several SLOs, by `seriesKey`. */
+/** Returns slices with events of a window, in time order: of several SLOs, by `toSeriesKey`. */
 export const readSlicesBySeries = async (
-  { columns }: OwnColumns,
-  of: readonly SloSeries[],
+  { columns }: ColumnsReader,
+  sloSeries: readonly SloSeries[],
   { fromMs, toMs }: Window,
 ): Promise<ReadonlyMap<string, MeasuredSlice[]>> => {
   const rows = await columns.query<SliceRow>(
@@ -54,21 +54,25 @@ export const readSlicesBySeries = async (
     FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND ${seriesCondition}
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ORDER BY begin`,
     {
-      ...seriesParameters(of),
+      ...toSeriesParameters(sloSeries),
       from: Math.ceil(fromMs / 1000),
       to: Math.ceil(toMs / 1000),
     },
     { maxResultRows: 2_000_000 },
   );
-  const found = new Map<string, MeasuredSlice[]>(of.map((one) => [seriesKey(one), []]));
+  const slicesByKey = new Map<string, MeasuredSlice[]>(sloSeries.map((one) => [toSeriesKey(one), []]));
   for (const { slo_id: sloId, series, at_second, own, every } of rows)
-    found.get(seriesKey({ sloId, series }))?.push([Number(at_second) * 1000, Number(own), Number(every)]);
-  return found;
+    slicesByKey.get(toSeriesKey({ sloId, series }))?.push([Number(at_second) * 1000, Number(own), Number(every)]);
+  return slicesByKey;
 };
 
 /** Returns slices with events of a window, in time order. */
-export const readSlices = async (reading: OwnColumns, of: SloSeries, window: Window): Promise<MeasuredSlice[]> =>
-  (await readSlicesBySeries(reading, [of], window)).get(seriesKey(of)) ?? [];
+export const readSlices = async (
+  reading: ColumnsReader,
+  sloSeries: SloSeries,
+  window: Window,
+): Promise<MeasuredSlice[]> =>
+  (await readSlicesBySeries(reading, [sloSeries], window)).get(toSeriesKey(sloSeries)) ?? [];
 
 /** Progress of an SLO's measurement, from its last run. */
 export interface LastMeasurement {
@@ -92,7 +96,7 @@ interface MeasurementRow {
 
 /** Returns the last run of each series, by id and series as `id series`; absent if there was none. */
 export const readMeasurements = async (
-  { columns }: OwnColumns,
+  { columns }: ColumnsReader,
   sloIds: readonly string[],
 ): Promise<ReadonlyMap<string, LastMeasurement>> => {
   if (sloIds.length === 0) return new Map();
@@ -122,9 +126,9 @@ export interface MeasuredSlo extends SloSeries {
   readonly objective: SloObjective;
 }
 
-/** Returns the last measurements of SLOs, by id; absent without one that has an objective. */
+/** Returns the last measurements of SLOs, by id. SLOs whose last measurement has no objective are omitted. */
 export const readMeasuredSlos = async (
-  { columns }: OwnColumns,
+  { columns }: ColumnsReader,
   sloIds: readonly string[],
 ): Promise<ReadonlyMap<string, MeasuredSlo>> => {
   const rows = await columns.query<{ slo_id: string; newest: string; told: string }>(
@@ -146,13 +150,13 @@ export const findChangedSlices = (
   before: readonly MeasuredSlice[],
   after: readonly MeasuredSlice[],
 ): MeasuredSlice[] => {
-  const known = new Map(before.map((slice) => [slice[0], slice]));
-  const found = new Set(after.map(([beginMs]) => beginMs));
+  const slicesByStart = new Map(before.map((slice) => [slice[0], slice]));
+  const newStarts = new Set(after.map(([beginMs]) => beginMs));
   return [
     ...after.filter(([beginMs, good, total]) => {
-      const [, knownGood, knownTotal] = known.get(beginMs) ?? [];
-      return good !== knownGood || total !== knownTotal;
+      const [, oldGood, oldTotal] = slicesByStart.get(beginMs) ?? [];
+      return good !== oldGood || total !== oldTotal;
     }),
-    ...before.flatMap(([beginMs]) => (found.has(beginMs) ? [] : [[beginMs, 0, 0] as const])),
+    ...before.flatMap(([beginMs]) => (newStarts.has(beginMs) ? [] : [[beginMs, 0, 0] as const])),
   ].toSorted(([one], [other]) => one - other);
 };

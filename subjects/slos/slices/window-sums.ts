@@ -1,33 +1,45 @@
-/** Sums of windows of many SLOs; those with equal counting and equal window length share statements. */
+/** Reads the sums of windows of many SLOs. SLOs with the same counting method and window lengths share a statement. */
 
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { type Sums, toObjective } from './figures.ts';
-import { add, fraction, subtract } from './fraction.ts';
+import { add, createFraction, subtract } from './fraction.ts';
 import type { SloSeries } from './slices.ts';
-import { readCuts } from './tallies.ts';
+import { readSumsBetween } from './tallies.ts';
 import { clipTimes, type Window } from './windows.ts';
 
 const hourMs = 3_600_000;
-/** Maximum number of statements by window length; more lengths share a statement. */
+/**
+ * Maximum number of statements for different window lengths. With more lengths, all windows share one statement per
+ * counting method.
+ */
 const maxStatements = 8;
 
-const noSums: Sums = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 };
+const noSums: Sums = {
+  good: createFraction(0n),
+  bad: createFraction(0n),
+  total: createFraction(0n),
+  slicesWithData: 0,
+};
 
-const combineSums = (combined: typeof add, one: Sums, other: Sums, sign: 1 | -1): Sums => ({
-  good: combined(one.good, other.good),
-  bad: combined(one.bad, other.bad),
-  total: combined(one.total, other.total),
-  known: one.known + sign * other.known,
+const combineSums = (operation: typeof add, one: Sums, other: Sums, sign: 1 | -1): Sums => ({
+  good: operation(one.good, other.good),
+  bad: operation(one.bad, other.bad),
+  total: operation(one.total, other.total),
+  slicesWithData: one.slicesWithData + sign * other.slicesWithData,
 });
 
 /** Returns the sums of any window between cuts, computed as the difference of two cumulative sums. */
-export const createWindowSums = (cutsMs: readonly number[], pieces: readonly Sums[]): ((window: Window) => Sums) => {
+export const createWindowSums = (
+  boundariesMs: readonly number[],
+  partSums: readonly Sums[],
+): ((window: Window) => Sums) => {
   const cumulativeSums = [noSums];
-  for (const piece of pieces) cumulativeSums.push(combineSums(add, cumulativeSums.at(-1) ?? noSums, piece, 1));
-  const places = new Map(cutsMs.map((ms, index) => [ms, index]));
-  const at = (ms: number): Sums => cumulativeSums[places.get(ms) ?? 0] ?? noSums;
-  return ({ fromMs, toMs }) => (toMs <= fromMs ? noSums : combineSums(subtract, at(toMs), at(fromMs), -1));
+  for (const partSum of partSums) cumulativeSums.push(combineSums(add, cumulativeSums.at(-1) ?? noSums, partSum, 1));
+  const indexByBoundary = new Map(boundariesMs.map((ms, index) => [ms, index]));
+  const getCumulativeSums = (ms: number): Sums => cumulativeSums[indexByBoundary.get(ms) ?? 0] ?? noSums;
+  return ({ fromMs, toMs }) =>
+    toMs <= fromMs ? noSums : combineSums(subtract, getCumulativeSums(toMs), getCumulativeSums(fromMs), -1);
 };
 
 /** Windows of one SLO. */
@@ -39,51 +51,57 @@ export interface SloWindows extends SloSeries {
 }
 
 /** Returns the sums of a window, without excluded times unless `all` is requested. */
-export type SumsOfWindow = (window: Window, which?: 'all') => Sums;
+export type SumsOfWindow = (window: Window, scope?: 'all') => Sums;
 
-const excludeTimes =
-  (summed: (window: Window) => Sums, excluded: readonly Window[]): SumsOfWindow =>
+const createExcludingSums =
+  (getSums: (window: Window) => Sums, excluded: readonly Window[]): SumsOfWindow =>
   (window, which) =>
     which === 'all'
-      ? summed(window)
+      ? getSums(window)
       : clipTimes(window, excluded).reduce(
-          (left, time) => combineSums(subtract, left, summed(time), -1),
-          summed(window),
+          (remaining, time) => combineSums(subtract, remaining, getSums(time), -1),
+          getSums(window),
         );
 
 /** Returns the sums of the windows of each SLO, by its index in the list. */
 export const readWindows = async (
-  reading: Pick<Reading, 'columns'>,
+  reading: Pick<TenantReader, 'columns'>,
   all: readonly SloWindows[],
-): Promise<(place: number) => SumsOfWindow> => {
-  const places = all.map((_, place) => place);
-  const windowsAt = (place: number): SloWindows => all[place] as SloWindows;
-  const countingKey = ({ objective: { budgeting, sliceTarget } }: SloWindows): string =>
+): Promise<(index: number) => SumsOfWindow> => {
+  const indexes = all.map((_, place) => place);
+  const getWindows = (place: number): SloWindows => all[place] as SloWindows;
+  const toCountingKey = ({ objective: { budgeting, sliceTarget } }: SloWindows): string =>
     JSON.stringify([budgeting, sliceTarget]);
-  // A window divides the days it begins and ends in, also for the others of its statement.
-  const lengthsKey = (one: SloWindows): string =>
+  // A window divides the days in which it begins and ends, for all SLOs of the same statement.
+  const toLengthsKey = (one: SloWindows): string =>
     JSON.stringify([one.windows.map(({ fromMs, toMs }) => Math.round((toMs - fromMs) / hourMs)), one.excluded ?? []]);
-  const byLengths = Map.groupBy(places, (place) => `${countingKey(windowsAt(place))} ${lengthsKey(windowsAt(place))}`);
+  const byLengths = Map.groupBy(
+    indexes,
+    (index) => `${toCountingKey(getWindows(index))} ${toLengthsKey(getWindows(index))}`,
+  );
   const groups =
-    byLengths.size <= maxStatements ? byLengths : Map.groupBy(places, (place) => countingKey(windowsAt(place)));
-  const found = new Map<number, SumsOfWindow>();
+    byLengths.size <= maxStatements ? byLengths : Map.groupBy(indexes, (place) => toCountingKey(getWindows(place)));
+  const sumsByIndex = new Map<number, SumsOfWindow>();
   await Promise.all(
     [...groups.values()].map(async (group) => {
-      const members = group.map(windowsAt);
-      const edges = members.flatMap(({ windows, excluded = [] }) =>
+      const members = group.map(getWindows);
+      const boundaries = members.flatMap(({ windows, excluded = [] }) =>
         windows.flatMap((window) =>
           [window, ...clipTimes(window, excluded)].flatMap(({ fromMs, toMs }) => [fromMs, toMs]),
         ),
       );
-      const cutsMs = [...new Set(edges)].toSorted((one, other) => one - other);
+      const boundariesMs = [...new Set(boundaries)].toSorted((one, other) => one - other);
       const [first] = members as [SloWindows];
-      const piecesOf = await readCuts(reading, members, cutsMs, toObjective(first.objective));
-      for (const place of group)
-        found.set(
-          place,
-          excludeTimes(createWindowSums(cutsMs, piecesOf(windowsAt(place))), windowsAt(place).excluded ?? []),
+      const getPartSums = await readSumsBetween(reading, members, boundariesMs, toObjective(first.objective));
+      for (const index of group)
+        sumsByIndex.set(
+          index,
+          createExcludingSums(
+            createWindowSums(boundariesMs, getPartSums(getWindows(index))),
+            getWindows(index).excluded ?? [],
+          ),
         );
     }),
   );
-  return (place) => found.get(place) ?? (() => noSums);
+  return (index) => sumsByIndex.get(index) ?? (() => noSums);
 };

@@ -21,38 +21,41 @@ export interface Window {
 const months = { month: 1, quarter: 3, year: 12 } as const;
 const days = { day: 1, week: 7 } as const;
 
-/** Returns the wall-clock start of the period with that number. In a month without the day, it is the last day. */
-const periodStart = (period: Calendar['period'], startMs: number, index: number): number =>
+/**
+ * Returns the wall-clock start of the period with an index. In a month without that day, the period starts on the
+ * last day.
+ */
+const computePeriodStart = (period: Calendar['period'], startMs: number, index: number): number =>
   period === 'day' || period === 'week'
     ? startMs + index * days[period] * dayMs
     : addMonths(startMs, index * months[period]);
 
-const monthNumber = (wallMs: number): number => {
+const toMonthNumber = (wallMs: number): number => {
   const date = new Date(wallMs);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 };
 
 /** Returns the number of a period near a wall-clock time, at most one too high. */
-const approximateIndex = (period: Calendar['period'], startMs: number, wallMs: number): number =>
+const estimateIndex = (period: Calendar['period'], startMs: number, wallMs: number): number =>
   period === 'day' || period === 'week'
     ? Math.floor((wallMs - startMs) / (days[period] * dayMs))
-    : Math.floor((monthNumber(wallMs) - monthNumber(startMs)) / months[period]);
+    : Math.floor((toMonthNumber(wallMs) - toMonthNumber(startMs)) / months[period]);
 
 /** Returns the calendar period that contains an instant. */
-export const periodAt = ({ period, timeZone, startsAt }: Calendar, atMs: number): Window => {
+export const findPeriod = ({ period, timeZone, startsAt }: Calendar, atMs: number): Window => {
   const clock = getWallClock(timeZone);
   const startMs = parseWallTime(startsAt) ?? 0;
-  const begin = (index: number): number => clock.instantOf(periodStart(period, startMs, index));
-  let index = approximateIndex(period, startMs, clock.wallAt(atMs)) + 1;
-  while (begin(index) > atMs) index -= 1;
+  const getStartMs = (index: number): number => clock.getInstant(computePeriodStart(period, startMs, index));
+  let index = estimateIndex(period, startMs, clock.getWallTime(atMs)) + 1;
+  while (getStartMs(index) > atMs) index -= 1;
   let next = index + 1;
   // A day that the clocks skip begins with the next one.
-  while (begin(next) <= begin(index)) next += 1;
-  return { fromMs: begin(index), toMs: begin(next) };
+  while (getStartMs(next) <= getStartMs(index)) next += 1;
+  return { fromMs: getStartMs(index), toMs: getStartMs(next) };
 };
 
 /** Returns a rolling window: a number of 24-hour days up to an instant. */
-export const rollingAt = (windowDays: number, atMs: number): Window => ({
+export const createRollingWindow = (windowDays: number, atMs: number): Window => ({
   fromMs: atMs - windowDays * dayMs,
   toMs: atMs,
 });
@@ -69,5 +72,5 @@ export const clipTimes = ({ fromMs, toMs }: Window, times: readonly Window[]): W
  */
 export const countSlices = (window: Window, excluded: readonly Window[], sliceMs: number): number => {
   const countStarts = ({ fromMs, toMs }: Window): number => Math.ceil(toMs / sliceMs) - Math.ceil(fromMs / sliceMs);
-  return clipTimes(window, excluded).reduce((left, time) => left - countStarts(time), countStarts(window));
+  return clipTimes(window, excluded).reduce((remaining, time) => remaining - countStarts(time), countStarts(window));
 };

@@ -13,8 +13,8 @@ export const findUrlProblem = (url: string, schemes: readonly string[]): string 
   if (url.startsWith('{{')) return undefined;
   const scheme = schemes.find((one) => url.toLowerCase().startsWith(`${one}://`));
   if (scheme === undefined) return `must begin with ${schemes.map((one) => `${one}://`).join(' or ')}`;
-  const filled = url.replace(/\{\{[^{}]*\}\}/g, 'x');
-  if (!URL.canParse(filled)) return 'is not a valid address';
-  const { username, password } = new URL(filled);
+  const filledUrl = url.replace(/\{\{[^{}]*\}\}/g, 'x');
+  if (!URL.canParse(filledUrl)) return 'is not a valid address';
+  const { username, password } = new URL(filledUrl);
   return username === '' && password === '' ? undefined : 'must not contain a user name: use `authentication`';
 };

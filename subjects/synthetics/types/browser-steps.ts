@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { durationSchema } from '../../alerts/durations.ts';
 import { operators } from '../assertions.ts';
-import { templateName } from '../templates.ts';
+import { templateNamePattern } from '../templates.ts';
 import { assertions } from './socket-settings.ts';
 
 const name = z.string().max(256).default('');
@@ -134,7 +134,7 @@ const Extract = z.strictObject({
     .nullable()
     .default(null)
     .describe('RE2 expression, whose first group is the value'),
-  as: z.string().regex(templateName, 'must consist of letters, digits, _ and -'),
+  as: z.string().regex(templateNamePattern, 'must consist of letters, digits, _ and -'),
 });
 
 /** A step; each waits until it can be performed. */

@@ -5,7 +5,7 @@ import { listTexts, parseTemplateUses } from '../templates.ts';
 import { findUrlProblem, parseHost } from './address.ts';
 import { BrowserStep } from './browser-steps.ts';
 import { defineCheckType, prefixPaths, type Target } from './definition.ts';
-import { findProblems, literalHost } from './socket-settings.ts';
+import { findProblems, parseLiteralHost } from './socket-settings.ts';
 
 /** Properties of the page, not of an element */
 const pageProperties: ReadonlySet<string> = new Set(['url', 'title']);
@@ -22,26 +22,28 @@ const findReadProblems = ({
   return target === null ? [{ path: 'target', message: `is required for ${read}` }] : [];
 };
 
-/** Syntax in a selector that only Playwright supports. */
-const isNotCss = (selector: string): boolean => selector.includes('>>');
+/** Returns whether a selector contains syntax that only Playwright supports. */
+const isPlaywrightSelector = (selector: string): boolean => selector.includes('>>');
 
 const findTargetProblems = (step: BrowserStep): readonly Problem[] => {
   if (!('target' in step)) return [];
   const message = 'must be a CSS selector without >>';
-  const wrong = step.frame.flatMap((one, at) =>
-    typeof one === 'string' && isNotCss(one) ? [{ path: `frame.${at}`, message }] : [],
+  const frameProblems = step.frame.flatMap((one, index) =>
+    typeof one === 'string' && isPlaywrightSelector(one) ? [{ path: `frame.${index}`, message }] : [],
   );
   if (step.target === null)
     return step.frame.length === 0 ? [] : [{ path: 'frame', message: 'belongs to a target, which is not set' }];
-  return step.target.by === 'css' && isNotCss(step.target.css) ? [...wrong, { path: 'target.css', message }] : wrong;
+  return step.target.by === 'css' && isPlaywrightSelector(step.target.css)
+    ? [...frameProblems, { path: 'target.css', message }]
+    : frameProblems;
 };
 
 const findStepProblems = (step: BrowserStep): readonly Problem[] => {
-  const targets = findTargetProblems(step);
+  const targetProblems = findTargetProblems(step);
   if (step.action === 'goto') {
-    const wrong = findUrlProblem(step.url, ['http', 'https']);
+    const urlProblem = findUrlProblem(step.url, ['http', 'https']);
     const assertionErrors = findProblems(step.assertions, ['status', 'duration', 'vital']);
-    return [...(wrong === undefined ? [] : [{ path: 'url', message: wrong }]), ...assertionErrors];
+    return [...(urlProblem === undefined ? [] : [{ path: 'url', message: urlProblem }]), ...assertionErrors];
   }
   if (step.action === 'expect') {
     const { operator, value, level } = step;
@@ -52,26 +54,26 @@ const findStepProblems = (step: BrowserStep): readonly Problem[] => {
       level,
       ...(value !== undefined && { value }),
     });
-    return [...targets, ...findReadProblems(step), ...assertionErrors];
+    return [...targetProblems, ...findReadProblems(step), ...assertionErrors];
   }
-  if (step.action !== 'extract') return targets;
+  if (step.action !== 'extract') return targetProblems;
   const regex = step.pattern === null ? undefined : compileRegex(step.pattern);
-  const wrong =
+  const patternProblems =
     typeof regex === 'string'
       ? [{ path: 'pattern', message: `is not a valid regular expression (RE2): ${regex}` }]
       : [];
-  return [...targets, ...findReadProblems(step), ...wrong];
+  return [...targetProblems, ...findReadProblems(step), ...patternProblems];
 };
 
 /** Returns problems for values that no previous step extracts, and for a first step without a page. */
 const findOrderProblems = (steps: readonly BrowserStep[]): readonly Problem[] => {
   const values = new Set<string>();
-  const first =
+  const firstStepProblems =
     steps[0]?.action === 'goto' ? [] : [{ path: 'steps.0.action', message: 'must be goto in the first step' }];
   return [
-    ...first,
+    ...firstStepProblems,
     ...steps.flatMap((step, index) => {
-      const missing = listTexts(step, `steps.${index}`).flatMap(({ path, text }) =>
+      const missingValueProblems = listTexts(step, `steps.${index}`).flatMap(({ path, text }) =>
         parseTemplateUses(text).flatMap((use) =>
           typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
             ? []
@@ -79,7 +81,7 @@ const findOrderProblems = (steps: readonly BrowserStep[]): readonly Problem[] =>
         ),
       );
       if (step.action === 'extract') values.add(step.as);
-      return missing;
+      return missingValueProblems;
     }),
   ];
 };
@@ -99,7 +101,7 @@ const listTargets = (steps: readonly BrowserStep[]): readonly Target[] => {
     }
     if (step.action !== 'fill') return [{ path, host: undefined, texts: listTexts(step, path) }];
     const { text, ...rest } = step;
-    if (step.host !== null) host = literalHost(step.host);
+    if (step.host !== null) host = parseLiteralHost(step.host);
     return [
       { path: `${path}.text`, host, texts: listTexts({ text }, path) },
       { path, host: undefined, texts: listTexts(rest, path) },

@@ -16,7 +16,7 @@ export interface Target {
 }
 
 /** Fields of every check that may restrict the settings */
-interface Interval {
+interface CheckInterval {
   readonly every: string;
 }
 
@@ -35,7 +35,7 @@ export interface CheckType {
   /** Phases of a step in time order, which add up to the total; empty if the type has no steps */
   readonly phases: readonly string[];
   /** Returns problems beyond the schema of the settings, with paths in the settings. */
-  problems(settings: object, check: Interval): readonly Problem[];
+  problems(settings: object, check: CheckInterval): readonly Problem[];
   /** Returns the targets to which texts of the settings are sent. */
   targets(settings: object): readonly Target[];
 }
@@ -60,7 +60,7 @@ export const defineCheckType = <
     readonly type: Type;
     readonly isPassive?: IsPassive;
     readonly settings: Settings;
-    problems(settings: z.output<Settings>, check: Interval): readonly Problem[];
+    problems(settings: z.output<Settings>, check: CheckInterval): readonly Problem[];
     targets(settings: z.output<Settings>): readonly Target[];
   },
 ): DefinedCheckType<Type, Settings, IsPassive> =>

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { defineCheckType } from './definition.ts';
-import { assertions, createTarget, findProblems, host, literalHost, port } from './socket-settings.ts';
+import { assertions, createTarget, findProblems, host, parseLiteralHost, port } from './socket-settings.ts';
 
 export const recordTypes = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'] as const;
 
@@ -17,11 +17,11 @@ export const dns = defineCheckType({
     assertions: assertions.describe('Assertions; without any, at least one record is expected'),
   }),
   phases: ['lookup'],
-  problems: ({ server, assertions: given }) => [
-    ...(server === null || server.includes('{{') || isIP(literalHost(server) ?? '') !== 0
+  problems: ({ server, assertions: dnsAssertions }) => [
+    ...(server === null || server.includes('{{') || isIP(parseLiteralHost(server) ?? '') !== 0
       ? []
       : [{ path: 'server', message: 'must be an IP address: a name would be resolved by another server' }]),
-    ...findProblems(given, ['record', 'code', 'duration', 'phase']),
+    ...findProblems(dnsAssertions, ['record', 'code', 'duration', 'phase']),
   ],
   targets: (settings) => createTarget(settings, 'server', settings.server ?? '{{location}}'),
 });

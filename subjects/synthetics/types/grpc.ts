@@ -24,10 +24,10 @@ export const grpc = defineCheckType({
     ),
   }),
   phases: ['lookup', 'connect', 'tls', 'wait'],
-  problems: ({ tls, serverName, metadata, assertions: given }) => [
+  problems: ({ tls, serverName, metadata, assertions: grpcAssertions }) => [
     ...(serverName === null || tls ? [] : [{ path: 'serverName', message: 'must not be set without TLS' }]),
     ...findHeaderProblems(metadata, 'metadata', isGrpcHeader),
-    ...findProblems(given, ['code', 'certificate', 'duration', 'phase']),
+    ...findProblems(grpcAssertions, ['code', 'certificate', 'duration', 'phase']),
   ],
   targets: (settings) => createTarget(settings, 'host', settings.host),
 });

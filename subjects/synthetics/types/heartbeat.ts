@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { durationSchema, formatDuration, parseDurationMs } from '../../alerts/durations.ts';
-import { findCronProblem, shortestGapMs } from '../cron.ts';
+import { computeShortestGapMs, findCronProblem } from '../cron.ts';
 import { defineCheckType } from './definition.ts';
 
 const settings = z.strictObject({
@@ -36,12 +36,15 @@ export interface HeartbeatSchedule {
 }
 
 /** Returns the shortest time between two due times. */
-export const intervalMs = ({ every, heartbeat: { cron, timeZone, every: own } }: HeartbeatSchedule): number =>
-  cron === null ? parseDurationMs(own ?? every) : shortestGapMs({ cron, timeZone });
+export const getIntervalMs = ({
+  every,
+  heartbeat: { cron, timeZone, every: heartbeatInterval },
+}: HeartbeatSchedule): number =>
+  cron === null ? parseDurationMs(heartbeatInterval ?? every) : computeShortestGapMs({ cron, timeZone });
 
-const findGraceProblem = (expected: HeartbeatSchedule): string | undefined => {
-  const { grace } = expected.heartbeat;
-  const maxGraceMs = intervalMs(expected);
+const findGraceProblem = (schedule: HeartbeatSchedule): string | undefined => {
+  const { grace } = schedule.heartbeat;
+  const maxGraceMs = getIntervalMs(schedule);
   return grace !== null && parseDurationMs(grace) > maxGraceMs
     ? `must be at most ${formatDuration(maxGraceMs)}, the time between two due times`
     : undefined;
@@ -50,17 +53,18 @@ const findGraceProblem = (expected: HeartbeatSchedule): string | undefined => {
 export const heartbeat = defineCheckType({
   type: 'heartbeat',
   name: 'Heartbeat',
-  summary: 'A job that reports each of its runs, and is late if it does not.',
+  summary: 'A job that reports each of its runs. If a report is missing, the job is late.',
   isPassive: true,
   settings,
   phases: [],
-  problems: (its, { every }) => {
-    const { cron, timeZone } = its;
-    if (cron !== null && its.every !== null) return [{ path: 'every', message: 'must not be set together with cron' }];
-    const unreadable = cron === null ? undefined : findCronProblem({ cron, timeZone });
-    if (unreadable !== undefined) return [{ path: 'cron', message: unreadable }];
-    const late = findGraceProblem({ every, heartbeat: its });
-    return late === undefined ? [] : [{ path: 'grace', message: late }];
+  problems: (heartbeatSettings, { every }) => {
+    const { cron, timeZone } = heartbeatSettings;
+    if (cron !== null && heartbeatSettings.every !== null)
+      return [{ path: 'every', message: 'must not be set together with cron' }];
+    const cronProblem = cron === null ? undefined : findCronProblem({ cron, timeZone });
+    if (cronProblem !== undefined) return [{ path: 'cron', message: cronProblem }];
+    const graceProblem = findGraceProblem({ every, heartbeat: heartbeatSettings });
+    return graceProblem === undefined ? [] : [{ path: 'grace', message: graceProblem }];
   },
   targets: () => [],
 });

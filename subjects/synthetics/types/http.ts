@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { compileRegex } from '../../../queries/search/regex.ts';
 import type { Problem } from '../assertions.ts';
 import { findJsonPathProblem } from '../json-path.ts';
-import { listTexts, parseTemplateUses, templateName } from '../templates.ts';
+import { listTexts, parseTemplateUses, templateNamePattern } from '../templates.ts';
 import { findUrlProblem, parseHost } from './address.ts';
 import { defineCheckType, prefixPaths } from './definition.ts';
 import { findHeaderProblems, headers } from './sent-headers.ts';
@@ -54,7 +54,7 @@ const ClientCertificate = z
   .describe('Client certificate for a server that requests one');
 
 const Extract = z.strictObject({
-  as: z.string().regex(templateName, 'must consist of letters, digits, _ and -'),
+  as: z.string().regex(templateNamePattern, 'must consist of letters, digits, _ and -'),
   source: z.enum(['json', 'header', 'body']),
   path: z
     .string()
@@ -97,13 +97,15 @@ const findExtractProblem = ({ source, path }: z.output<typeof Extract>): string 
 };
 
 const findCredentialProblems = ({ url, authentication, clientCertificate }: HttpStep): readonly Problem[] => {
-  const isPlain = clientCertificate !== null && /^http:/i.test(url);
-  const plain = isPlain ? [{ path: 'clientCertificate', message: 'is allowed for https only' }] : [];
-  if (authentication?.type !== 'oauth2') return plain;
-  const wrong = findUrlProblem(authentication.tokenUrl, ['http', 'https']);
+  const isHttpWithCertificate = clientCertificate !== null && /^http:/i.test(url);
+  const certificateProblems = isHttpWithCertificate
+    ? [{ path: 'clientCertificate', message: 'is allowed for https only' }]
+    : [];
+  if (authentication?.type !== 'oauth2') return certificateProblems;
+  const tokenUrlProblem = findUrlProblem(authentication.tokenUrl, ['http', 'https']);
   return [
-    ...plain,
-    ...(wrong === undefined ? [] : [{ path: 'authentication.tokenUrl', message: wrong }]),
+    ...certificateProblems,
+    ...(tokenUrlProblem === undefined ? [] : [{ path: 'authentication.tokenUrl', message: tokenUrlProblem }]),
     // The requested access token is as sensitive as the credentials.
     ...(parseHost(url) === undefined
       ? [{ path: 'url', message: 'must contain the literal host, because an access token is sent to it' }]
@@ -135,8 +137,8 @@ const findStepProblems = (step: HttpStep): readonly Problem[] => {
 const findMissingValues = (steps: readonly HttpStep[]): readonly Problem[] => {
   const values = new Set<string>();
   return steps.flatMap((step, index) => {
-    const { extract, assertions: asserted, ...sent } = step;
-    const missing = listTexts(sent, `steps.${index}`).flatMap(({ path, text }) =>
+    const { extract, assertions: stepAssertions, ...sent } = step;
+    const missingValueProblems = listTexts(sent, `steps.${index}`).flatMap(({ path, text }) =>
       parseTemplateUses(text).flatMap((use) =>
         typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
           ? []
@@ -145,14 +147,14 @@ const findMissingValues = (steps: readonly HttpStep[]): readonly Problem[] => {
     );
     for (const { as } of extract) values.add(as);
     // Assertions are evaluated after the step's own values are extracted.
-    const unknownValues = listTexts(asserted, `steps.${index}.assertions`).flatMap(({ path, text }) =>
+    const assertionProblems = listTexts(stepAssertions, `steps.${index}.assertions`).flatMap(({ path, text }) =>
       parseTemplateUses(text).flatMap((use) =>
         typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
           ? []
           : [{ path, message: `uses the value ${use.name}, which no step extracts before it` }],
       ),
     );
-    return [...missing, ...unknownValues];
+    return [...missingValueProblems, ...assertionProblems];
   });
 };
 
@@ -178,8 +180,12 @@ export const http = defineCheckType({
       const { own, client } = splitCredentials(step);
       const target = { path: `${path}.url`, host: parseHost(step.url), texts: listTexts(own, path) };
       if (client === undefined) return [target];
-      const within = `${path}.authentication`;
-      const source = { path: `${within}.tokenUrl`, host: parseHost(client.tokenUrl), texts: listTexts(client, within) };
+      const authenticationPath = `${path}.authentication`;
+      const source = {
+        path: `${authenticationPath}.tokenUrl`,
+        host: parseHost(client.tokenUrl),
+        texts: listTexts(client, authenticationPath),
+      };
       return [target, source];
     }),
 });

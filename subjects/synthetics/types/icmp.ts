@@ -14,6 +14,6 @@ export const icmp = defineCheckType({
     ),
   }),
   phases: ['lookup', 'wait'],
-  problems: ({ assertions: given }) => findProblems(given, ['loss', 'duration', 'phase']),
+  problems: ({ assertions: icmpAssertions }) => findProblems(icmpAssertions, ['loss', 'duration', 'phase']),
   targets: (settings) => createTarget(settings, 'host', settings.host),
 });

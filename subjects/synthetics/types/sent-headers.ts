@@ -17,10 +17,10 @@ const reservedHeaders = new Set([
  * further reserved headers.
  */
 export const findHeaderProblems = (
-  given: Readonly<Record<string, string>>,
+  headerValues: Readonly<Record<string, string>>,
   field: string,
   isReserved: (name: string) => boolean = () => false,
 ): readonly Problem[] =>
-  Object.keys(given)
+  Object.keys(headerValues)
     .filter((name) => reservedHeaders.has(name.toLowerCase()) || isReserved(name.toLowerCase()))
     .map((name) => ({ path: `${field}.${name}`, message: 'is set by the probe' }));

@@ -18,21 +18,24 @@ export const assertions = z.array(Assertion).max(50).default([]);
 type Source = Assertion['source'];
 
 /** Returns the problems of assertions, including those on values that this type never observes. */
-export const findProblems = (given: readonly Assertion[], seen: readonly Source[]): readonly Problem[] =>
-  given.flatMap((assertion, index) =>
+export const findProblems = (
+  assertionList: readonly Assertion[],
+  supportedSources: readonly Source[],
+): readonly Problem[] =>
+  assertionList.flatMap((assertion, index) =>
     prefixPaths(
       `assertions.${index}`,
-      seen.includes(assertion.source)
+      supportedSources.includes(assertion.source)
         ? findAssertionProblems(assertion)
-        : [{ path: 'source', message: `must be one of ${seen.join(', ')} for this type` }],
+        : [{ path: 'source', message: `must be one of ${supportedSources.join(', ')} for this type` }],
     ),
   );
 
 /** Returns the host, unless it is only known during a run. */
-export const literalHost = (text: string): string | undefined =>
+export const parseLiteralHost = (text: string): string | undefined =>
   text.includes('{{') ? undefined : text.toLowerCase().replace(/^\[|\]$/g, '');
 
 /** Returns the single target of settings. */
-export const createTarget = (settings: object, path: string, where: string): readonly Target[] => [
-  { path, host: literalHost(where), texts: listTexts(settings) },
+export const createTarget = (settings: object, path: string, hostText: string): readonly Target[] => [
+  { path, host: parseLiteralHost(hostText), texts: listTexts(settings) },
 ];

@@ -13,6 +13,6 @@ export const tcp = defineCheckType({
     assertions: assertions.describe('Assertions; with one on `body` or `size`, up to 64 kB are read until they hold'),
   }),
   phases: ['lookup', 'connect', 'send', 'wait', 'receive'],
-  problems: ({ assertions: given }) => findProblems(given, ['body', 'size', 'duration', 'phase']),
+  problems: ({ assertions: tcpAssertions }) => findProblems(tcpAssertions, ['body', 'size', 'duration', 'phase']),
   targets: (settings) => createTarget(settings, 'host', settings.host),
 });

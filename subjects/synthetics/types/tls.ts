@@ -14,6 +14,7 @@ export const tls = defineCheckType({
     assertions,
   }),
   phases: ['lookup', 'connect', 'tls'],
-  problems: ({ assertions: given }) => findProblems(given, ['protocol', 'certificate', 'duration', 'phase']),
+  problems: ({ assertions: tlsAssertions }) =>
+    findProblems(tlsAssertions, ['protocol', 'certificate', 'duration', 'phase']),
   targets: (settings) => createTarget(settings, 'host', settings.host),
 });

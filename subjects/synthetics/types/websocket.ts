@@ -27,11 +27,11 @@ export const websocket = defineCheckType({
     ),
   }),
   phases: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
-  problems: ({ url, headers: given, protocols, assertions }) => {
-    const wrong = findUrlProblem(url, ['ws', 'wss']);
+  problems: ({ url, headers: handshakeHeaders, protocols, assertions }) => {
+    const urlProblem = findUrlProblem(url, ['ws', 'wss']);
     return [
-      ...(wrong === undefined ? [] : [{ path: 'url', message: wrong }]),
-      ...findHeaderProblems(given, 'headers', isHandshakeHeader),
+      ...(urlProblem === undefined ? [] : [{ path: 'url', message: urlProblem }]),
+      ...findHeaderProblems(handshakeHeaders, 'headers', isHandshakeHeader),
       ...protocols.flatMap((one, index) =>
         protocols.indexOf(one) === index ? [] : [{ path: `protocols.${index}`, message: 'is repeated' }],
       ),

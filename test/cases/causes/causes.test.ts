@@ -25,9 +25,9 @@ test('an event that starts after the symptom or in an unrelated place is not a c
   const node = truth?.at ?? '';
   const late = { kind: 'deployment', node, atMs: onsetMs + 10 * minuteMs, title: 'late', link: '' } as const;
   const aside = { ...late, node: 'service:elsewhere', atMs: onsetMs, title: 'aside' };
-  const { causes, others } = findCauses({ ...incidentContext, changes: [late, aside], novelties: [] });
+  const { causes, sharesOnOthers } = findCauses({ ...incidentContext, changes: [late, aside], novelties: [] });
   t.false(causes.some(({ title }) => title === 'late' || title === 'aside'));
-  const against = (title: string) => others.find((each) => each.title === title)?.counterEvidence.join();
+  const against = (title: string) => sharesOnOthers.find((each) => each.title === title)?.counterEvidence.join();
   t.regex(against('late') ?? '', /it began \d+ minutes after the symptom/);
   t.is(against('aside'), 'it is not on the path of the symptom');
 });

@@ -22,7 +22,7 @@ test('files of mounted ConfigMaps are read once, and named after their keys', as
   t.teardown(() => rmSync(folder, { recursive: true }));
   mountConfigMap(join(folder, 'shop'), { 'a.yaml': 'id: a\nname: A\n', 'broken.yaml': 'id: b\nname: 1\n' });
   mountConfigMap(join(folder, 'more'), { 'c.json': '{"id":"c","name":"C"}' });
-  const { dashboards: accepted, refused } = await readDashboardFolder(folder, 'git:x');
+  const { dashboards: accepted, problems } = await readDashboardFolder(folder, 'git:x');
   t.deepEqual(
     accepted.map(({ file, id }) => [file, id]),
     [
@@ -30,8 +30,8 @@ test('files of mounted ConfigMaps are read once, and named after their keys', as
       ['shop/a.yaml', 'a'],
     ],
   );
-  t.is(refused.length, 1);
-  t.true(refused[0]?.startsWith('shop/broken.yaml:2: name: '), refused[0]);
+  t.is(problems.length, 1);
+  t.true(problems[0]?.startsWith('shop/broken.yaml:2: name: '), problems[0]);
 });
 
 test('hidden files and broken links are not read', async (t) => {
@@ -43,6 +43,6 @@ test('hidden files and broken links are not read', async (t) => {
   symlinkSync('somebody@host.7', join(folder, '.#a.yaml'));
   symlinkSync('nowhere.yaml', join(folder, 'gone.yaml'));
   writeFileSync(join(folder, 'a.yaml'), 'id: a\nname: A');
-  const { dashboards: accepted, refused } = await readDashboardFolder(folder, 'git:x');
-  t.deepEqual([accepted.map(({ id }) => id), refused], [['a'], ['gone.yaml:1: links to a file that does not exist']]);
+  const { dashboards: accepted, problems } = await readDashboardFolder(folder, 'git:x');
+  t.deepEqual([accepted.map(({ id }) => id), problems], [['a'], ['gone.yaml:1: links to a file that does not exist']]);
 });

@@ -13,7 +13,7 @@ import { Visual } from '../../../schemas/dashboards/visuals.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { writeGrafana } from '../../../subjects/dashboards/grafana/export.ts';
 import { readGrafana } from '../../../subjects/dashboards/grafana/import.ts';
-import { templates } from '../../../subjects/dashboards/templates/templates.ts';
+import { loadTemplates } from '../../../subjects/dashboards/templates/templates.ts';
 import { scratchDirectory } from '../../services/scratch.ts';
 import { wholeDashboard } from './dashboard-example.ts';
 import { valuesOf } from './every-setting.ts';
@@ -116,7 +116,7 @@ test('every kind of panel, variable, transformation and annotation conforms to G
 });
 
 test('templates, and a dashboard with queries that Grafana does not support, conform to Grafana’s types', async (t) => {
-  const all = await templates();
+  const all = await loadTemplates();
   const documents = {
     whole: DashboardFields.parse(wholeDashboard),
     ...Object.fromEntries(all.map(({ id, document }) => [id, document])),

@@ -1,9 +1,9 @@
 /** Templates of dashboards: what they name is what senders send, and golden telemetry fills each panel. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
-import type { QueryReading } from '../../../queries/promql/reading.ts';
+import type { QueryReader } from '../../../queries/promql/reading.ts';
 import type { Query } from '../../../queries/query.ts';
-import { runForAnswer } from '../../../queries/run.ts';
+import { runWithoutCost } from '../../../queries/run.ts';
 import { parseSearch } from '../../../queries/search/parse.ts';
 import type { Search } from '../../../queries/search/tree.ts';
 import { signalDefinitions } from '../../../queries/signals/index.ts';
@@ -11,7 +11,7 @@ import { resolveReference } from '../../../schemas/fields.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import type { Panel } from '../../../subjects/dashboards/document.ts';
 import { assessPanels, collectNeeds, readAvailableData } from '../../../subjects/dashboards/templates/fit.ts';
-import { type Template, templates } from '../../../subjects/dashboards/templates/templates.ts';
+import { loadTemplates, type Template } from '../../../subjects/dashboards/templates/templates.ts';
 import { drawnAt, drawSeed } from '../../drawing.ts';
 import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
 import { type Generation, goldenMetrics, goldenRange, landGolden } from './golden-telemetry.ts';
@@ -24,7 +24,7 @@ test.before(async () => {
 });
 test.after.always(() => tables.close());
 
-const reading = (tenantId: string, plan: Partial<Plan> = {}): QueryReading => ({
+const reading = (tenantId: string, plan: Partial<Plan> = {}): QueryReader => ({
   columns: tables.columns.forTenant(tenantId),
   plan: { ...(defaultPlans['enterprise'] as Plan), ...plan },
   nowMs: receivedAtMs,
@@ -49,14 +49,14 @@ const attributesOf = (metric: string): ReadonlySet<string> =>
   ]);
 
 test('every template is a dashboard as code with its own id, and each panel has a query', async (t) => {
-  const all = await templates();
+  const all = await loadTemplates();
   t.true(all.length >= 25, `${all.length}`);
   t.is(new Set(all.map(({ document }) => document.name)).size, all.length);
   for (const { id, document, panels } of all) t.is(panels.length, document.panels.length, id);
 });
 
 test('templates use only metrics and attributes that senders emit', async (t) => {
-  const wrong = (await templates()).flatMap((template) =>
+  const wrong = (await loadTemplates()).flatMap((template) =>
     queriesIn(template).flatMap((query) => {
       if (query.kind !== 'metric') return [];
       if (!goldenMetrics.some(({ name }) => name === query.metric)) return [query.metric];
@@ -90,7 +90,7 @@ const hasData = async (panel: Panel, tenantId: string): Promise<boolean> => {
   const isTable = panel.queries.some(({ answers }) => answers === 'table');
   for (const query of shownBy(panel)) {
     const stepMs = isTable ? undefined : 60_000;
-    const { series, rows } = await runForAnswer(query, reading(tenantId), { range: goldenRange, stepMs });
+    const { series, rows } = await runWithoutCost(query, reading(tenantId), { range: goldenRange, stepMs });
     const values = series.flatMap(({ points }) => points.map(([, value]) => value));
     if (rows.length > 0 || values.some((value) => typeof value === 'number')) return true;
   }
@@ -115,7 +115,7 @@ for (const [place, generation] of (['current', 'former'] as const).entries())
   test(`senders of the ${generation} conventions fill every panel that they have data for, as the template fit reports`, async (t) => {
     const empty: string[] = [];
     const missingPanels: string[] = [];
-    const chosen = drawnFor(await templates(), place);
+    const chosen = drawnFor(await loadTemplates(), place);
     t.log(`${chosen.length} templates are drawn (TEST_SEED=${drawSeed})`);
     for (const { id, document, panels } of chosen) {
       const fits = assessPanels(panels, await readAvailableData(reading(generation), collectNeeds(panels)));
@@ -141,7 +141,7 @@ test('a metric known only by its series counts as landed until it is one day old
       `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen)
       SELECT 'bare', 'p', '${metric}', ${id}, 'unknown', 0, 0, '', 'prometheus', '', 0, map('job', 'x'), 's', ${at(30)}, ${at(hoursAgo)}`,
     );
-  const metric = (name: string) => ({ is: 'metric', name }) as const;
+  const metric = (name: string) => ({ kind: 'metric', name }) as const;
   const needs = [metric('otelcol_process_memory_rss_bytes'), metric('otelcol_exporter_queue_size')];
   const landed = await readAvailableData(reading('bare'), needs);
   t.deepEqual(

@@ -29,7 +29,7 @@ class Lane {
   }
 
   get holding() {
-    return this.#task.holding;
+    return this.#task.status;
   }
 
   put(message: Omit<BusRecord, 'offset'>): void {
@@ -47,7 +47,7 @@ class Lane {
 
   tick(clockMs: number): readonly Message[] {
     const answer = this.#task.tick(clockMs);
-    this.#task.published();
+    this.#task.clearOutbox();
     return answer === undefined ? [] : this.#noted(answer);
   }
 

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { applyAlerts } from '../../../processors/incidents/consume-alerts.ts';
 import type { Notification } from '../../../schemas/notifications.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
@@ -56,7 +56,7 @@ const makeNotification = (
 });
 
 const open = async (): Promise<Documents> =>
-  sqliteDocuments({ path: join(mkdtempSync(join(tmpdir(), 'incidents-')), 'documents.db') });
+  openSqliteDocuments({ path: join(mkdtempSync(join(tmpdir(), 'incidents-')), 'documents.db') });
 const all = async (documents: Documents, tenantId = 'acme') =>
   (
     await documents

@@ -1,7 +1,7 @@
 /** Timelines: one order, evidence that shows when it was touched, and Markdown that others cannot shape. */
 import test from 'ava';
 import { IncidentFields } from '../../../schemas/resources/incident.ts';
-import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
+import { formatPostmortem } from '../../../subjects/incidents/postmortem.ts';
 import {
   freezeTimeline,
   restoreTimeline,
@@ -57,7 +57,7 @@ test('a title with Markdown starts no heading, link or markup', (t) => {
     groupId: null,
     escalationPolicyId: null,
   };
-  const text = postmortemMarkdown(incident, { impact: '', causes: '', actions: [] }, [
+  const text = formatPostmortem(incident, { impact: '', causes: '', actions: [] }, [
     entry('10:00:00', 'alert', 'a', '# heading'),
   ]);
   t.true(text.startsWith('# x \\# y \\[click\\]\\(http://evil\\) \\<b\\>\n'));

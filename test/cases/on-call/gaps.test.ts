@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { listFiringPlatformAlerts } from '../../../api/groups/alerts/platform-alerts.ts';
 import { detectGaps } from '../../../api/platform-watch/on-call-gaps.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
@@ -17,7 +17,7 @@ const tenantId = 'acme';
 
 const open = async () => {
   const clock = { ms: Date.parse('2026-11-23T10:00:00Z'), now: () => clock.ms };
-  const documents = await sqliteDocuments({
+  const documents = await openSqliteDocuments({
     path: join(mkdtempSync(join(tmpdir(), 'gaps-')), 'documents.db'),
     clock,
   });

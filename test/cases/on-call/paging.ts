@@ -2,8 +2,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryCounters } from '../../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createMemoryCounters } from '../../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { type EscalatePorts, escalateDue } from '../../../api/groups/incidents/escalate.ts';
 import { createMailQueue, openMail } from '../../../api/mail/queue.ts';
 import { startDeliveries } from '../../../processors/deliveries/deliveries.ts';
@@ -37,7 +37,7 @@ const tenantId = 'acme';
 export const openPaging = async () => {
   const clock = { ms: openedMs, now: () => clock.ms };
   const path = join(mkdtempSync(join(tmpdir(), 'paging-')), 'documents.db');
-  const documents = await sqliteDocuments({ path, clock });
+  const documents = await openSqliteDocuments({ path, clock });
   const own = documents.forTenant(tenantId);
   const iso = (): string => new Date(clock.ms).toISOString();
   const change = async (id: string, make: (incident: Incident) => Incident | undefined): Promise<void> => {
@@ -51,8 +51,8 @@ export const openPaging = async () => {
     documents,
     clock,
     log: silentLog,
-    counters: memoryCounters({ clock }),
-    mail: createMailQueue({ documents, clock, box, configured: true }),
+    counters: createMemoryCounters({ clock }),
+    mail: createMailQueue({ documents, clock, box, isConfigured: true }),
     settings: { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' },
   };
   return {
@@ -157,7 +157,7 @@ export const startSending = async ({ documents, clock }: Paging, send: (mail: Ma
     publicUrl: 'https://oiq.example',
     bus: { createConsumer: () => consumer } as never,
     producer: { publish } as never,
-    counters: memoryCounters({ clock }),
+    counters: createMemoryCounters({ clock }),
     box: createSecretBox('k'.repeat(40)),
     outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 30_000 }),
     pollMs: 10,

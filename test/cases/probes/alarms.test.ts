@@ -1,7 +1,7 @@
 /** A probe tells of a failure at once, before it tries again, and of what goes on failing once. */
 import { lookup } from 'node:dns';
 import test from 'ava';
-import { Pace } from '../../../probes/pace.ts';
+import { RateLimiter } from '../../../probes/pace.ts';
 import { startProbe } from '../../../probes/probe.ts';
 import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { silentLog } from '../../../schemas/ports/log.ts';
@@ -25,7 +25,7 @@ test('a probe reports its clock offset from the platform after it has measured t
     sendAlarms: () => Promise.resolve(),
   };
   const chromium = { program: undefined, hasSandbox: true };
-  const probe = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silentLog, pollMs: 50 });
+  const probe = startProbe({ source, egressPolicy, pace: new RateLimiter(), chromium, log: silentLog, pollMs: 50 });
   t.teardown(() => probe.stop());
   await eventually('it asked some times', () => seen.length >= 5);
   t.is(seen[0], undefined);
@@ -68,7 +68,7 @@ test('a failure is reported before its retry, once while it lasts, and again aft
   const probe = startProbe({
     source,
     egressPolicy,
-    pace: new Pace(),
+    pace: new RateLimiter(),
     chromium: { program: undefined, hasSandbox: true },
     log: silentLog,
     pollMs: 200,

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
 import { findProcesses, killAll } from '../../../probes/browser/processes.ts';
-import { makeDirectory, removeAbandoned, runDirectoryPath } from '../../../probes/browser/run-directory.ts';
+import { createRunDirectory, createRunDirectoryPath, removeAbandoned } from '../../../probes/browser/run-directory.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest, runBrowser } from './browsers.ts';
 import { serveHttp } from './targets.ts';
@@ -90,7 +90,7 @@ linuxTest(
   'nothing is removed of a probe that lives, of another user, of another machine, or that begins',
   async (t) => {
     const { directory, program } = place(t);
-    await makeDirectory(runDirectoryPath());
+    await createRunDirectory(createRunDirectoryPath());
     const { pid, ended } = await startProbe(directory, program);
     const [name = ''] = readdirSync(directory);
     const start = name.slice(0, name.lastIndexOf('-'));

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns';
 import test from 'ava';
 import { chromium, type Page } from 'playwright-core';
 import { takeScreenshot } from '../../../probes/browser/picture.ts';
-import { Pace } from '../../../probes/pace.ts';
+import { RateLimiter } from '../../../probes/pace.ts';
 import { PictureQueue } from '../../../probes/picture-queue.ts';
 import { startProbe } from '../../../probes/probe.ts';
 import { visibleForms } from '../../../probes/secret-forms.ts';
@@ -11,7 +11,7 @@ import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { silentLog } from '../../../schemas/ports/log.ts';
 import { ProbePicture, type ProbeResult } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
-import { nextDueAfter } from '../../../subjects/synthetics/due-times.ts';
+import { findNextDueMs } from '../../../subjects/synthetics/due-times.ts';
 import { chromiumProgram } from '../../services/chromium.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest } from './browsers.ts';
@@ -64,7 +64,7 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
   const given = { name: 'c', type: 'browser', every: '1h', timeout: soon(20_000), browser: { steps } };
   const check = { id: 'c1', ...CheckFields.parse({ ...given, retries: { count: 0 } }) };
   // By the platform's clock it is due in a moment.
-  const aheadMs = nextDueAfter(check, 'here', Date.now()) - Date.now() - 500;
+  const aheadMs = findNextDueMs(check, 'here', Date.now()) - Date.now() - 500;
   const results: ProbeResult[] = [];
   const shown: ProbePicture[] = [];
   const probe = startProbe({
@@ -86,7 +86,7 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
     },
     egressPolicy: createEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup }),
     chromium: { program: await chromiumProgram(), hasSandbox: false },
-    pace: new Pace(),
+    pace: new RateLimiter(),
     log: silentLog,
     pollMs: 200,
   });

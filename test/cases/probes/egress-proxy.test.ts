@@ -6,8 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import { WebSocketServer } from 'ws';
 import { EgressProxy } from '../../../probes/browser/egress-proxy.ts';
 import { Deadline } from '../../../probes/deadline.ts';
-import { Pace } from '../../../probes/pace.ts';
-import { reach } from '../../../probes/reach.ts';
+import { RateLimiter } from '../../../probes/pace.ts';
+import { resolveTarget } from '../../../probes/reach.ts';
 import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { resolving, serveHttp } from './targets.ts';
 
@@ -29,9 +29,9 @@ const openProxy = async (
     resolve: resolving(names),
   });
   const deadline = new Deadline(60_000, new AbortController().signal);
-  const pace = new Pace();
+  const pace = new RateLimiter();
   const attempt = {
-    resolveAddress: (host: string, clock: never) => reach(host, { egressPolicy, pace, deadline, clock }),
+    resolveAddress: (host: string, clock: never) => resolveTarget(host, { egressPolicy, pace, deadline, clock }),
   };
   const proxy = await EgressProxy.open({ ...attempt, signal: deadline.signal }, max);
   t.teardown(() => {
@@ -128,7 +128,7 @@ test('requests to allowed targets are forwarded, without connection headers', as
   const through = `GET / HTTP/1.1\r\nhost: shop.example\r\nconnection: close\r\n\r\n`;
   t.regex((await tunnel(proxy, `shop.example:${port}`, through)).body, /^HTTP\/1\.1 201 /);
   t.regex((await tunnel(proxy, `rebinding.example:${port}`, through)).body, /^HTTP\/1\.1 201 /);
-  t.is(proxy.failureOf(`http://shop.example:${port}/`), undefined);
+  t.is(proxy.getFailure(`http://shop.example:${port}/`), undefined);
 });
 
 test('forbidden targets are not reached, by a request or through a tunnel', async (t) => {
@@ -145,7 +145,7 @@ test('forbidden targets are not reached, by a request or through a tunnel', asyn
   for (const host of hosts) {
     t.is((await sendRequest(proxy, `http://${host}:${port}/`)).status, 0, host);
     t.is((await tunnel(proxy, `${host}:${port}`)).status, 502, host);
-    const failure = proxy.failureOf(`https://${host}:${port}/x`);
+    const failure = proxy.getFailure(`https://${host}:${port}/x`);
     t.is(failure?.outcome, 'unknown', host);
     t.regex(failure?.message ?? '', /private network that OIQ_PROBE_NETWORKS does not allow/);
   }
@@ -169,11 +169,11 @@ test('the reason for a failed connection is reported in plain language', async (
   const proxy = await openProxy(t);
   const port = await serveHttp(t, (_, answer) => answer.end());
   await tunnel(proxy, 'none.example:443');
-  t.regex(proxy.failureOf('https://none.example/a')?.message ?? '', /none\.example:443 is not a known name/);
+  t.regex(proxy.getFailure('https://none.example/a')?.message ?? '', /none\.example:443 is not a known name/);
   await tunnel(proxy, `127.0.0.1:1`);
-  t.regex(proxy.failureOf('http://127.0.0.1:1/')?.message ?? '', /refused the connection/);
-  t.is(proxy.failureOf('http://127.0.0.1:1/')?.outcome, 'failed');
-  t.is(proxy.failureOf(`http://127.0.0.1:${port}/`), undefined);
+  t.regex(proxy.getFailure('http://127.0.0.1:1/')?.message ?? '', /refused the connection/);
+  t.is(proxy.getFailure('http://127.0.0.1:1/')?.outcome, 'failed');
+  t.is(proxy.getFailure(`http://127.0.0.1:${port}/`), undefined);
 });
 
 test('a run receives no more than its limit, and nothing after the proxy is closed', async (t) => {

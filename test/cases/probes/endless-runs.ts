@@ -1,6 +1,6 @@
 /** `node bin/node.mjs test/cases/probes/endless-runs.ts URL PROGRAM`: runs a check in a browser until it is killed or nobody listens, and tells when each run begins and ends. */
 import { lookup } from 'node:dns';
-import { Pace } from '../../../probes/pace.ts';
+import { RateLimiter } from '../../../probes/pace.ts';
 import { runCheck } from '../../../probes/run-check.ts';
 import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
@@ -19,7 +19,7 @@ const check = { id: 'c', ...CheckFields.parse(fields) };
 const egressPolicy = createEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
 const around = {
   egressPolicy,
-  pace: new Pace(),
+  pace: new RateLimiter(),
   signal: new AbortController().signal,
   chromium: { program, hasSandbox: false },
 };

@@ -19,10 +19,12 @@ test('the output of ping is parsed', (t) => {
     [1, '3 packets transmitted, 0 received, +3 errors, 100% packet loss, time 204ms\n', 100, undefined],
     [0, '3 packets transmitted, 3 packets received, 0% packet loss\nround-trip min/avg/max = 1.0/2.5/4.0 ms\n', 0, 2.5],
   ];
-  for (const [exitCode, out, loss, averageMs] of table)
-    t.deepEqual(parsePingOutput({ exitCode, out, error: '' }), { loss, averageMs }, out);
+  for (const [exitCode, stdout, loss, averageMs] of table)
+    t.deepEqual(parsePingOutput({ exitCode, stdout, error: '' }), { loss, averageMs }, stdout);
   for (const error of ['ping: socket: Operation not permitted\nping: => missing cap_net_raw+p', 'ping: invalid option'])
-    t.throws(() => parsePingOutput({ exitCode: 2, out: '', error }), { message: /cannot send echo requests: ping: / });
+    t.throws(() => parsePingOutput({ exitCode: 2, stdout: '', error }), {
+      message: /cannot send echo requests: ping: /,
+    });
 });
 
 /** Puts a program with the name `ping` into the path of this process: what it is called with, and what it answers. */

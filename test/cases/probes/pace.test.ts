@@ -1,7 +1,7 @@
 /** No address gets more than its share of requests from a location, and who waits is not measured by it. */
 import test from 'ava';
 import { Deadline } from '../../../probes/deadline.ts';
-import { maxPerSecond, Pace, PaceError } from '../../../probes/pace.ts';
+import { maxPerSecond, PaceError, RateLimiter } from '../../../probes/pace.ts';
 import { runHttp, serveHttp } from './targets.ts';
 
 /** Timers may be early by so much. */
@@ -10,7 +10,7 @@ const earlyMs = 5;
 test('at most twenty requests per second go to one address, regardless of the caller', async (t) => {
   const times: number[] = [];
   const port = await serveHttp(t, (_, answer) => answer.end('ok'));
-  const pace = new Pace();
+  const pace = new RateLimiter();
   const waitForSlot = pace.waitForSlot.bind(pace);
   pace.waitForSlot = async (address, signal) => {
     await waitForSlot(address, signal);
@@ -26,7 +26,7 @@ test('at most twenty requests per second go to one address, regardless of the ca
 
 test('time spent waiting for a turn counts neither as target time nor towards a timeout', async (t) => {
   const port = await serveHttp(t, (_, answer) => answer.end('ok'));
-  const pace = new Pace();
+  const pace = new RateLimiter();
   const { signal } = new AbortController();
   for (let index = 0; index < maxPerSecond; index++) await pace.waitForSlot('127.0.0.1', signal);
   const began = performance.now();
@@ -41,7 +41,7 @@ test('time spent waiting for a turn counts neither as target time nor towards a 
 });
 
 test('other addresses do not wait, and a run without a turn is unknown, not down', async (t) => {
-  const pace = new Pace(1500);
+  const pace = new RateLimiter(1500);
   const { signal } = new AbortController();
   const pending = Array.from({ length: maxPerSecond * 4 }, () => pace.waitForSlot('192.0.2.1', signal));
   await t.notThrowsAsync(pace.waitForSlot('192.0.2.2', signal));
@@ -50,7 +50,7 @@ test('other addresses do not wait, and a run without a turn is unknown, not down
   t.true(refused.length >= maxPerSecond, 'two seconds’ worth go in one and a half');
   for (const one of refused) t.true((one as PromiseRejectedResult).reason instanceof PaceError);
   const port = await serveHttp(t, (_, answer) => answer.end('ok'));
-  const never = new Pace();
+  const never = new RateLimiter();
   never.waitForSlot = (address) => Promise.reject(new PaceError(`this location sends too much to ${address}`));
   const { outcome, message } = await runHttp([{ url: `http://127.0.0.1:${port}/` }], { pace: never });
   t.is(outcome, 'unknown');
@@ -58,7 +58,7 @@ test('other addresses do not wait, and a run without a turn is unknown, not down
 });
 
 test('probes of a location share its rate limit', async (t) => {
-  const pace = new Pace();
+  const pace = new RateLimiter();
   pace.setProbeCount(4);
   const { signal } = new AbortController();
   const times: number[] = [];
@@ -73,7 +73,7 @@ test('probes of a location share its rate limit', async (t) => {
 });
 
 test('a request that is cancelled while it waits takes no other request’s turn', async (t) => {
-  const pace = new Pace();
+  const pace = new RateLimiter();
   pace.setProbeCount(maxPerSecond);
   const stopping = new AbortController();
   const { signal } = new AbortController();

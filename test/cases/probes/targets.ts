@@ -3,7 +3,7 @@ import type { lookup } from 'node:dns';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
-import { Pace } from '../../../probes/pace.ts';
+import { RateLimiter } from '../../../probes/pace.ts';
 import { type RunResult, runCheck } from '../../../probes/run-check.ts';
 import type { ChromiumOptions } from '../../../probes/runner.ts';
 import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
@@ -68,7 +68,7 @@ interface Around {
   readonly allowed?: readonly string[];
   readonly names?: Parameters<typeof resolving>[0];
   readonly variables?: Readonly<Record<string, ProbeVariable>>;
-  readonly pace?: Pace;
+  readonly pace?: RateLimiter;
   readonly chromium?: ChromiumOptions;
   readonly signal?: AbortSignal;
 }
@@ -80,7 +80,7 @@ export const run = (
     allowed = ['127.0.0.0/8'],
     names = {},
     variables = {},
-    pace = new Pace(),
+    pace = new RateLimiter(),
     chromium = { program: '/none/chromium', hasSandbox: true },
     signal = new AbortController().signal,
   }: Around = {},

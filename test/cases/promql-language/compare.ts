@@ -1,7 +1,7 @@
 /** Compares answers with what a file expects, as exactly as Prometheus' own runner does. */
 
 import { compareLabels, LabelSet } from '../../../queries/promql/engine/labels.ts';
-import type { Answer } from '../../../queries/promql/engine/result.ts';
+import type { PromqlResult } from '../../../queries/promql/engine/result.ts';
 import { type Bucket, fromNative, type Histogram, toNative } from '../../../queries/promql/histograms/histogram.ts';
 import { formatHistogram } from '../../../queries/promql/histograms/text.ts';
 import type { Labels, NativeHistogram } from '../../../queries/promql/series.ts';
@@ -48,7 +48,7 @@ const sameHistogram = (expected: Histogram, actual: Histogram, hasHint: boolean)
     almost(expectedCompact.sum, have.sum) &&
     expectedCompact.zeroThreshold === have.zeroThreshold &&
     almost(expectedCompact.zeroCount, have.zeroCount) &&
-    (!expectedCompact.custom || allAlmost([...expectedCompact.bounds], [...have.bounds])) &&
+    (!expectedCompact.isCustom || allAlmost([...expectedCompact.bounds], [...have.bounds])) &&
     allAlmost(expectedCompact.positive.indexes, have.positive.indexes) &&
     allAlmost(expectedCompact.negative.indexes, have.negative.indexes) &&
     allAlmost(expectedCompact.positive.counts, have.positive.counts) &&
@@ -57,13 +57,13 @@ const sameHistogram = (expected: Histogram, actual: Histogram, hasHint: boolean)
   );
 };
 
-const endsOf = ({ lowerInclusive, upperInclusive }: Bucket): number => {
-  if (lowerInclusive) return upperInclusive ? 3 : 1;
-  return upperInclusive ? 0 : 2;
+const endsOf = ({ isLowerInclusive, isUpperInclusive }: Bucket): number => {
+  if (isLowerInclusive) return isUpperInclusive ? 3 : 1;
+  return isUpperInclusive ? 0 : 2;
 };
 
 const sameJsonHistogram = (expected: Histogram, { count, sum, buckets }: JsonHistogram): boolean => {
-  const expectedBuckets = expected.allBuckets().filter((bucket) => bucket.count !== 0);
+  const expectedBuckets = expected.getAllBuckets().filter((bucket) => bucket.count !== 0);
   return (
     almost(expected.count, count) &&
     almost(expected.sum, sum) &&
@@ -101,14 +101,14 @@ const pointsOf = ({
   values,
   histogramTimes,
   histograms,
-}: (Answer & { type: 'matrix' })['series'][number]): Points =>
+}: (PromqlResult & { type: 'matrix' })['series'][number]): Points =>
   new Map<number, number | NativeHistogram>([
     ...Array.from(times, (time, at) => [time, values[at] as number] as const),
     ...Array.from(histogramTimes, (time, at) => [time, histograms[at] as NativeHistogram] as const),
   ]);
 
 /** An answer of the engine. */
-export const toComparableAnswer = (answer: Answer): ComparableAnswer =>
+export const toComparableAnswer = (answer: PromqlResult): ComparableAnswer =>
   answer.type === 'matrix'
     ? { type: 'matrix', series: answer.series.map((one) => ({ labels: one.labels, points: pointsOf(one) })) }
     : answer;

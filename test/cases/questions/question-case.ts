@@ -1,11 +1,11 @@
 /** What questions of these tests are asked over, and how their queries are written in short. */
-import { defaultName } from '../../../queries/aggregate/measures.ts';
+import { getDefaultName } from '../../../queries/aggregate/measures.ts';
 import { Query, type QueryRequest } from '../../../queries/query.ts';
 import type {
   Catalogue,
-  KnownField,
-  KnownMetric,
-  KnownRecords,
+  CatalogueField,
+  CatalogueMetric,
+  CatalogueRecords,
   MetricKind,
 } from '../../../subjects/questions/catalogue.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
@@ -20,7 +20,7 @@ export const field = (
   values: readonly string[],
   distinct = values.length,
   type = 'text',
-): KnownField => ({
+): CatalogueField => ({
   name: name.replace(/^resource\./, ''),
   values,
   isNumber: type === 'number',
@@ -29,9 +29,9 @@ export const field = (
 
 export const signal = (
   services: readonly string[],
-  fields: readonly KnownField[],
+  fields: readonly CatalogueField[],
   names: readonly string[] = [],
-): KnownRecords => ({
+): CatalogueRecords => ({
   services,
   fields: names.length === 0 ? fields : [...fields, field('name', names)],
 });
@@ -41,7 +41,7 @@ export const metric = (
   kind: MetricKind,
   unit: string,
   labels: Record<string, readonly string[]>,
-): KnownMetric => ({
+): CatalogueMetric => ({
   name,
   kind,
   unit,
@@ -75,7 +75,7 @@ const shortQuery = (request: QueryRequest): string => {
           `${each.function === 'percentile' ? `p${each.percentile}` : each.function}${each.field ? `(${each.field})` : ''}`,
       );
       const isReverse =
-        order?.direction === 'ascending' && order.by === defaultName(measures[0] as (typeof measures)[number]);
+        order?.direction === 'ascending' && order.by === getDefaultName(measures[0] as (typeof measures)[number]);
       return `${of} ${measureTexts.join(',')}${conditions(search)}${by(groupBy)}${isReverse ? ' ascending' : ''}${limited(limit)}`;
     }
     case 'metric': {

@@ -10,8 +10,8 @@ import {
   sources,
 } from '../../../subjects/runbooks/passage-index.ts';
 import { type Format, readDocument } from '../../../subjects/runbooks/passages.ts';
-import { bestSentences, splitSentences } from '../../../subjects/runbooks/sentences.ts';
-import { stemsOf, wordsOf } from '../../../subjects/runbooks/words.ts';
+import { selectBestSentences, splitSentences } from '../../../subjects/runbooks/sentences.ts';
+import { splitSearchWords, toStems } from '../../../subjects/runbooks/words.ts';
 import { foundFor } from './found.ts';
 import { grownWith } from './grown-with.ts';
 import { putAside } from './put-aside.ts';
@@ -26,11 +26,11 @@ const words: readonly (readonly [text: string, words: readonly string[]])[] = [
 ];
 for (const [text, expected] of words)
   test(`the words of ${JSON.stringify(text)} are ${expected.join(', ') || 'none'}`, (t) => {
-    t.deepEqual(wordsOf(text), expected);
+    t.deepEqual(splitSearchWords(text), expected);
   });
 
 test('inflected forms of a word match each other', (t) => {
-  t.deepEqual([...stemsOf('restarts restarted restarting')], ['restart']);
+  t.deepEqual([...toStems('restarts restarted restarting')], ['restart']);
 });
 
 interface Cut {
@@ -147,7 +147,7 @@ for (const [name, content] of Object.entries(hostile))
       const { passages } = readDocument(content, format);
       for (const { text } of passages.slice(0, 50)) {
         splitSentences(text);
-        wordsOf(text);
+        splitSearchWords(text);
       }
       t.true(passages.every(({ text }) => text.length <= 2_000 && text.isWellFormed()));
     }
@@ -211,7 +211,7 @@ test('an answer consists of sentences from passages, each with all passages that
     found('The queue grows when workers are down. Restart the workers with care. Tea is at four.'),
     found('Restart the workers with care.', { id: 'b' }),
   ];
-  const { sentences, reason } = bestSentences('how do I restart workers of the queue?', passages);
+  const { sentences, reason } = selectBestSentences('how do I restart workers of the queue?', passages);
   t.is(reason, null);
   t.deepEqual(sentences, [
     { text: 'The queue grows when workers are down.', passages: [0] },
@@ -220,10 +220,12 @@ test('an answer consists of sentences from passages, each with all passages that
 });
 
 test('if no passage is relevant, the answer is unknown, with a reason', (t) => {
-  const { sentences, reason } = bestSentences('who won the chess championship in queue?', [found('The queue grows.')]);
+  const { sentences, reason } = selectBestSentences('who won the chess championship in queue?', [
+    found('The queue grows.'),
+  ]);
   t.deepEqual(sentences, []);
   t.regex(reason ?? '', /^unknown, because no passage/);
-  t.regex(bestSentences('anything', []).reason ?? '', /^unknown/);
+  t.regex(selectBestSentences('anything', []).reason ?? '', /^unknown/);
 });
 
 test('links in sentences are replaced by their text, and code is not a sentence', (t) => {
@@ -258,6 +260,6 @@ for (const [title, [text, source, kinds]] of Object.entries(named))
 test('a rule names its own query, and each query is named once', (t) => {
   const query = { kind: 'promql', expression: 'sum(up)' } as const;
   t.deepEqual(extractQueries([found('`sum(up)`'), found('text', { source: 'rule', query })], 5), [
-    { query, passage: 0 },
+    { query, passageIndex: 0 },
   ]);
 });

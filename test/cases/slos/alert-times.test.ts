@@ -2,9 +2,9 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import { evaluationMoments } from '../../../processors/alerts/alert-evaluation.ts';
+import { getDueTiming } from '../../../processors/alerts/alert-evaluation.ts';
 import { ScheduleItems } from '../../../processors/engine/schedule-items.ts';
-import { computeSharedPhase, itemKey, nextDue } from '../../../processors/engine/schedule-times.ts';
+import { computeSharedPhase, getNextDueMs, toItemKey } from '../../../processors/engine/schedule-times.ts';
 import { sloMeasurement } from '../../../processors/slos/slo-measurement.ts';
 import { silentLog } from '../../../schemas/ports/log.ts';
 import { AlertRouting } from '../../../schemas/resources/alert-routing.ts';
@@ -29,20 +29,20 @@ test('a slice is measured and landed before its rules read it, and the webhook i
     fc.property(fc.uuid(), fc.uuid(), fc.integer({ min: 28_000_000, max: 30_000_000 }), (tenantId, id, minute) => {
       const endMs = minute * minuteMs;
       const document = { ...slo, id, version: 1, createdAt: '', updatedAt: '' };
-      const { slot, key } = registry.change({ tenantId, id, before: undefined, after: document });
-      const item = registry.itemsOfSlot(slot).get(key);
+      const { slot, key } = registry.applyChange({ tenantId, id, before: undefined, after: document });
+      const item = registry.getItems(slot).get(key);
       if (item === undefined) throw new Error('it is not measured');
-      const measuredMs = nextDue(item.phase, item.everyMs, endMs - 1) - endMs;
+      const measuredMs = getNextDueMs(item.phase, item.everyMs, endMs - 1) - endMs;
       t.true(measuredMs >= 2000, `measured ${measuredMs} ms after its end`);
       for (const [ruleId, rule] of createAlertRules(id, slo)) {
         const everyMs = parseDurationMs(rule.interval);
         const delayMs = parseDurationMs(rule.delay);
         t.true(measuredMs + latenessMs + landingMs <= delayMs);
-        const phase = computeSharedPhase(tenantId, itemKey(tenantId, ruleId), {
+        const phase = computeSharedPhase(tenantId, toItemKey(tenantId, ruleId), {
           everyMs,
-          ...evaluationMoments({ ...rule, id: ruleId, version: 1 }),
+          ...getDueTiming({ ...rule, id: ruleId, version: 1 }),
         });
-        const evaluatedMs = nextDue(phase, everyMs, endMs + delayMs - 1) - endMs;
+        const evaluatedMs = getNextDueMs(phase, everyMs, endMs + delayMs - 1) - endMs;
         const notifiedAfterMs = evaluatedMs + latenessMs + groupWaitMs + deliveryMs;
         t.true(notifiedAfterMs <= within, `told ${notifiedAfterMs} ms after its end`);
       }

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { memoryCounters } from '../../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { createMemoryCounters } from '../../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { notifyBurns } from '../../../api/groups/slos/burn-mails.ts';
 import type { MailDraft } from '../../../api/mail/mail-text.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
@@ -17,7 +17,7 @@ import { ProjectNotifications, projects } from '../../../schemas/resources/proje
 test('each subscribed recipient of a project is notified once per burn, and again when a new burn begins', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'burn-mails-'));
   const clock = { now: () => Date.now() };
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.db'), clock });
   t.teardown(async () => {
     await documents.close();
     rmSync(directory, { recursive: true });
@@ -77,9 +77,9 @@ test('each subscribed recipient of a project is notified once per burn, and agai
         columns,
         clock,
         log: silentLog,
-        counters: memoryCounters({ clock }),
+        counters: createMemoryCounters({ clock }),
         settings,
-        mail: { configured: true, readDeliveryState: async () => 'queued', enqueue },
+        mail: { isConfigured: true, readDeliveryState: async () => 'queued', enqueue },
       },
       new AbortController().signal,
     );

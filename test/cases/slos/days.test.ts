@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
-import { sumUpDays } from '../../../sinks/slo-days.ts';
+import { updateDaySums } from '../../../sinks/slo-days.ts';
 import {
   computeBudget,
   computeBurnRate,
@@ -78,7 +78,7 @@ const holds = async (
       total: BigInt(total),
     }));
     const [is, ought] = [summed(window), sumSlices(slices, toObjective(objective))];
-    t.is(is.known, ought.known);
+    t.is(is.slicesWithData, ought.slicesWithData);
     for (const part of ['good', 'bad', 'total'] as const)
       t.is(compare(is[part], ought[part]), 0, `${part} of ${objective.budgeting} in ${JSON.stringify(window)}`);
   }
@@ -118,7 +118,7 @@ const isExactly = (
     if (of === 0n) t.is(found, undefined, what);
     else t.is((found?.numerator ?? 0n) * of, over * (found?.denominator ?? 0n), `${what} of ${objective.budgeting}`);
   };
-  t.is(window.known, known);
+  t.is(window.slicesWithData, known);
   is(window.good, good, under, 'good');
   is(window.bad, bad, under, 'bad');
   is(window.total, total, under, 'total');
@@ -128,8 +128,8 @@ const isExactly = (
   const slices = BigInt(days * 1440);
   const of = objective.budgeting === 'occurrences' ? total : slices * under;
   const budget = computeBudget(window, toObjective(objective), days * 1440);
-  is(budget.left, of - bad * 100n, under * 100n, 'budget left');
-  is(budget.leftShare, of - bad * 100n, of, 'share of the budget left');
+  is(budget.remaining, of - bad * 100n, under * 100n, 'budget left');
+  is(budget.remainingShare, of - bad * 100n, of, 'share of the budget left');
 };
 
 test.serial('window sums equal those of the slices after any replacements and rollups', async (t) => {
@@ -162,7 +162,7 @@ test.serial('window sums equal those of the slices after any replacements and ro
         }));
         const last = new Map<number, Slice>();
         for (const [index, step] of steps.entries())
-          if (step === 'sum up') fromDays += await sumUpDays(tables.columns, rested());
+          if (step === 'sum up') fromDays += await updateDaySums(tables.columns, rested());
           else {
             const slices = new Map(step.map(([at, good, more]) => [at, [inMinutes(at), good, good + more] as const]));
             await land(...[sloId, index < 2 ? first : objective], [...slices.values()]);
@@ -188,7 +188,7 @@ test.serial('a window of whole days reads no slices after the rollup, and reads 
     const sloId = `quiet-${objective.budgeting}`;
     const slices = Array.from({ length: days * 24 }, (_, hour): Slice => [inMinutes(hour * 60), hour % 5, 5]);
     await land(sloId, objective, slices);
-    await sumUpDays(tables.columns, rested());
+    await updateDaySums(tables.columns, rested());
     const statements: string[] = [];
     const own = tables.columns.forTenant('a');
     const columns = {
@@ -200,13 +200,13 @@ test.serial('a window of whole days reads no slices after the rollup, and reads 
     };
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
     const requests = [{ sloId, series: 's', objective, windows: [window] }];
-    t.is((await readWindows({ columns }, requests))(0)(window).known, days * 24);
+    t.is((await readWindows({ columns }, requests))(0)(window).slicesWithData, days * 24);
     t.deepEqual(
       statements.map((sql) => sql.includes('FROM slo_slices')),
       [false],
     );
     await land(sloId, objective, [[inMinutes(61), 9, 9]]);
-    t.is((await readWindows({ columns }, requests))(0)(window).known, days * 24 + 1);
+    t.is((await readWindows({ columns }, requests))(0)(window).slicesWithData, days * 24 + 1);
     t.true(statements.at(-1)?.includes('FROM slo_slices'));
     await holds(t, sloId, objective, [window]);
     // Sums are not taken for true either where they were counted for another slice target or way of budgeting.
@@ -222,7 +222,7 @@ test.serial('excluded parts of a window are not in its sums, but are in the sums
       ...(['maintained', objective] as const),
       Array.from({ length: 1440 }, (_, minute): Slice => [inMinutes(day * 1440 + minute), 1, 1]),
     );
-  await sumUpDays(tables.columns, rested());
+  await updateDaySums(tables.columns, rested());
   const time = fc.integer({ min: 0, max: days * 1440 });
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(time, { minLength: 2, maxLength: 10 }), time, time, async (edges, one, other) => {
@@ -233,8 +233,8 @@ test.serial('excluded parts of a window are not in its sums, but are in the sums
       const window = { fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) };
       const requests = [{ sloId: 'maintained', series: 's', objective, excluded, windows: [window] }];
       const summed = (await readWindows(reading(), requests))(0);
-      t.is(summed(window).known, countSlices(window, excluded, minuteMs));
-      t.is(summed(window, 'all').known, (window.toMs - window.fromMs) / minuteMs);
+      t.is(summed(window).slicesWithData, countSlices(window, excluded, minuteMs));
+      t.is(summed(window, 'all').slicesWithData, (window.toMs - window.fromMs) / minuteMs);
     }),
     { numRuns: propertyRuns(15) },
   );
@@ -248,7 +248,7 @@ test.serial(
     await land('now', objective, [inDay(0, 2), inDay(3, 3)]);
     await land('other', objective, [inDay(0, 5), inDay(3, 7)], 'before');
     await land('now', objective, [inDay(0, 11), inDay(3, 13)], 'before');
-    await sumUpDays(tables.columns, rested());
+    await updateDaySums(tables.columns, rested());
     await land('now', objective, [inDay(3, 17)], 'before');
     // Rows of one part lie beside each other, and the index does not tell them apart.
     for (const table of ['slo_slices', 'slo_day_changes', 'slo_days'])
@@ -276,7 +276,7 @@ test.serial(
     const ids = ['first', 'second', 'third'];
     const inDay = (day: number, total: number): Slice => [inMinutes(day * 1440 + 7), 1, total];
     for (const id of ids) await land(id, objective, [inDay(0, 2), inDay(1, 3), inDay(2, 5)]);
-    await sumUpDays(tables.columns, rested());
+    await updateDaySums(tables.columns, rested());
     for (const id of ids) await land(id, objective, [inDay(1, 7)]);
     await land('second', objective, [inDay(2, 11)]);
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
@@ -295,7 +295,7 @@ test.serial('totals above exact addition are the same from days and from slices'
   await land('many', objective, many);
   const window = { fromMs: beginMs, toMs: beginMs + 2 * dayMs };
   await holds(t, 'many', objective, [window]);
-  await sumUpDays(tables.columns, rested());
+  await updateDaySums(tables.columns, rested());
   await holds(t, 'many', objective, [window]);
   await holds(t, 'many', objective, [{ fromMs: beginMs + 600 * minuteMs, toMs: window.toMs }]);
   await land('many', objective, [[inMinutes(1300), 1, 2]]);
@@ -307,15 +307,15 @@ test.serial(
   async (t) => {
     const [objective] = objectives as [SloObjective];
     await land('gone', objective, [[inMinutes(5), 1, 2]]);
-    await sumUpDays(tables.columns, rested());
+    await updateDaySums(tables.columns, rested());
     await land('gone', objective, [[inMinutes(5), 0, 0]]);
-    await sumUpDays(tables.columns, rested());
-    t.is(await sumUpDays(tables.columns, rested()), 0);
-    t.is(await sumUpDays(tables.columns, beginMs), 0, 'nothing has rested for so long');
+    await updateDaySums(tables.columns, rested());
+    t.is(await updateDaySums(tables.columns, rested()), 0);
+    t.is(await updateDaySums(tables.columns, beginMs), 0, 'nothing has rested for so long');
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
     await holds(t, 'gone', objective, [window]);
     const others = { columns: tables.columns.forTenant('b') };
     const requests = [{ sloId: 'gone', series: 's', objective, windows: [window] }];
-    t.is((await readWindows(others, requests))(0)(window).known, 0);
+    t.is((await readWindows(others, requests))(0)(window).slicesWithData, 0);
   },
 );

@@ -1,7 +1,7 @@
 /** Figures of objectives: exact fractions, three ways of budgeting, windows and calendars, burn rates and their rules. */
 import test from 'ava';
 import fc from 'fast-check';
-import { defaultBurnRules, isReachable } from '../../../subjects/slos/burn-rules.ts';
+import { createDefaultBurnRules, isReachable } from '../../../subjects/slos/burn-rules.ts';
 import {
   computeBudget,
   computeBudgetSpent,
@@ -14,15 +14,15 @@ import {
 } from '../../../subjects/slos/slices/figures.ts';
 import {
   add,
-  asNumber,
   compare,
-  decimal,
+  createFraction,
+  decimalToFraction,
   divide,
-  fraction,
+  fractionToNumber,
   subtract,
   sumFractions,
 } from '../../../subjects/slos/slices/fraction.ts';
-import { countSlices, periodAt, rollingAt } from '../../../subjects/slos/slices/windows.ts';
+import { countSlices, createRollingWindow, findPeriod } from '../../../subjects/slos/slices/windows.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -30,26 +30,27 @@ const slicesOf = (...figures: readonly (readonly [good: number, total: number])[
   figures.map(([good, total], index) => ({ fromMs: index * minuteMs, good: BigInt(good), total: BigInt(total) }));
 const objective = (targetPct: number, more: Partial<Objective> = {}): Objective => ({
   budgeting: 'occurrences',
-  target: divide(decimal(targetPct), fraction(100n)),
+  target: divide(decimalToFraction(targetPct), createFraction(100n)),
   ...more,
 });
 const number = (value: ReturnType<typeof computeSli>): number | undefined =>
-  value === undefined ? undefined : asNumber(value);
+  value === undefined ? undefined : fractionToNumber(value);
 
 test('144 bad of 10,000 at 99.9 % burn at exactly 14.4, which doubles do not give', (t) => {
   t.not(144 / 10_000 / (1 - 0.999), 14.4);
   const burn = computeBurnRate(sumSlices(slicesOf([9856, 10_000]), objective(99.9)), objective(99.9));
   t.is(number(burn), 14.4);
-  t.is(burn && compare(burn, decimal(14.4)), 0);
+  t.is(burn && compare(burn, decimalToFraction(14.4)), 0);
 });
 
 test('a decimal is parsed exactly, and fractions give the nearest double', (t) => {
-  for (const value of [0.1, 99.9, 99.95, 1e-7, 1e21, 123.456, -0.25, 0]) t.is(asNumber(decimal(value)), value);
-  t.deepEqual(decimal(99.9), { numerator: 999n, denominator: 10n });
-  t.is(asNumber(fraction(10n ** 40n, 3n * 10n ** 40n)), 1 / 3);
-  t.is(asNumber(fraction(10n ** 40n + 1n, 3n * 10n ** 40n)), 1 / 3);
-  t.throws(() => decimal(Number.NaN), { message: 'NaN is not a decimal' });
-  t.throws(() => fraction(1n, 0n), { instanceOf: RangeError });
+  for (const value of [0.1, 99.9, 99.95, 1e-7, 1e21, 123.456, -0.25, 0])
+    t.is(fractionToNumber(decimalToFraction(value)), value);
+  t.deepEqual(decimalToFraction(99.9), { numerator: 999n, denominator: 10n });
+  t.is(fractionToNumber(createFraction(10n ** 40n, 3n * 10n ** 40n)), 1 / 3);
+  t.is(fractionToNumber(createFraction(10n ** 40n + 1n, 3n * 10n ** 40n)), 1 / 3);
+  t.throws(() => decimalToFraction(Number.NaN), { message: 'NaN is not a decimal' });
+  t.throws(() => createFraction(1n, 0n), { instanceOf: RangeError });
 });
 
 test('occurrences: the budget is based on the events so far', (t) => {
@@ -57,17 +58,23 @@ test('occurrences: the budget is based on the events so far', (t) => {
   const window = sumSlices(slicesOf([990, 1000], [0, 0], [495, 500]), of);
   const budget = computeBudget(window, of, 43_200);
   t.is(number(computeSli(window)), 0.99);
-  t.deepEqual([asNumber(budget.total), asNumber(budget.left), number(budget.leftShare)], [15, 0, 0]);
+  t.deepEqual(
+    [fractionToNumber(budget.total), fractionToNumber(budget.remaining), number(budget.remainingShare)],
+    [15, 0, 0],
+  );
   t.is(number(computeBudgetSpent(window, budget)), 1);
   t.is(computeCoverage(window, 3), 2 / 3);
 });
 
 test('timeslices: a slice is good from its target upwards, and the budget is based on all slices of the window', (t) => {
-  const of = objective(99, { budgeting: 'timeslices', sliceTarget: decimal(0.95) });
+  const of = objective(99, { budgeting: 'timeslices', sliceTarget: decimalToFraction(0.95) });
   const window = sumSlices(slicesOf([95, 100], [949, 1000], [0, 0], [1, 1]), of);
   const budget = computeBudget(window, of, 1000);
   t.is(number(computeSli(window)), 2 / 3);
-  t.deepEqual([asNumber(budget.total), asNumber(budget.left), number(budget.leftShare)], [10, 9, 0.9]);
+  t.deepEqual(
+    [fractionToNumber(budget.total), fractionToNumber(budget.remaining), number(budget.remainingShare)],
+    [10, 9, 0.9],
+  );
   t.is(number(computeBurnRate(window, of)), 100 / 3);
 });
 
@@ -75,7 +82,7 @@ test('ratio-timeslices: the result is the mean of the slices, regardless of thei
   const of = objective(90, { budgeting: 'ratio-timeslices' });
   const window = sumSlices(slicesOf([1, 3], [2, 3], [1_000_000, 1_000_000], [0, 0]), of);
   t.is(number(computeSli(window)), 2 / 3);
-  t.is(number(computeBudget(window, of, 100).left), 9);
+  t.is(number(computeBudget(window, of, 100).remaining), 9);
   const many = slicesOf(...Array.from({ length: 5000 }, (_, index) => [index + 1, index + 2] as const));
   const mean = many.reduce((sum, { good, total }) => sum + Number(good) / Number(total), 0) / many.length;
   t.true(Math.abs((number(computeSli(sumSlices(many, of))) ?? 0) - mean) < 1e-12);
@@ -89,7 +96,7 @@ test('missing data is unknown, neither good nor bad', (t) => {
     t.is(computeBurnRate(window, of), undefined);
     t.is(computeCoverage(window, 2), 0);
   }
-  t.is(computeBudget(sumSlices([], objective(99)), objective(99), 100).leftShare, undefined);
+  t.is(computeBudget(sumSlices([], objective(99)), objective(99), 100).remainingShare, undefined);
 });
 
 test('slices add up to a single measurement of the window', (t) => {
@@ -104,7 +111,7 @@ test('slices add up to a single measurement of the window', (t) => {
     fc.nat(40),
     budgetings,
     (slices, place, budgeting) => {
-      const of = objective(99.5, { budgeting, sliceTarget: decimal(0.5) });
+      const of = objective(99.5, { budgeting, sliceTarget: decimalToFraction(0.5) });
       const [all, first, rest] = [slices, slices.slice(0, place), slices.slice(place)].map((each) =>
         sumSlices(each, of),
       );
@@ -117,16 +124,17 @@ test('slices add up to a single measurement of the window', (t) => {
     },
   );
   t.notThrows(() => fc.assert(property));
-  t.is(asNumber(sumFractions([fraction(1n, 3n), fraction(1n, 6n), fraction(1n, 2n)])), 1);
+  t.is(fractionToNumber(sumFractions([createFraction(1n, 3n), createFraction(1n, 6n), createFraction(1n, 2n)])), 1);
 });
 
 test('the default rules are those of the SRE workbook, scaled to the window', (t) => {
-  const rates = (days: number): number[] => defaultBurnRules(days * dayMs).map(({ rate }) => asNumber(rate));
+  const rates = (days: number): number[] =>
+    createDefaultBurnRules(days * dayMs).map(({ rate }) => fractionToNumber(rate));
   t.deepEqual(rates(30), [14.4, 6, 3, 1]);
   t.deepEqual(rates(28), [13.44, 5.6, 2.8]);
   t.deepEqual(rates(90), [43.2, 18, 9, 3]);
   t.deepEqual(rates(7), [3.36, 1.4]);
-  const [first] = defaultBurnRules(30 * dayMs);
+  const [first] = createDefaultBurnRules(30 * dayMs);
   t.true(first !== undefined && isReachable(first, objective(99)));
   t.false(first === undefined || isReachable(first, objective(90)));
 });
@@ -138,7 +146,7 @@ test('a calendar period starts at local time, across clock changes and short mon
     at: string,
     timeZone = 'Europe/Berlin',
   ) => {
-    const { fromMs, toMs } = periodAt({ period: name, timeZone, startsAt }, Date.parse(at));
+    const { fromMs, toMs } = findPeriod({ period: name, timeZone, startsAt }, Date.parse(at));
     return [new Date(fromMs).toISOString().slice(0, 16), new Date(toMs).toISOString().slice(0, 16)];
   };
   t.deepEqual(period('day', '2020-01-01T00:00', '2026-03-29T12:00:00Z'), ['2026-03-28T23:00', '2026-03-29T22:00']);
@@ -163,7 +171,7 @@ test('a calendar period starts at local time, across clock changes and short mon
     '2011-12-29T10:00',
     '2011-12-30T10:00',
   ]);
-  t.deepEqual(rollingAt(30, 31 * dayMs), { fromMs: dayMs, toMs: 31 * dayMs });
+  t.deepEqual(createRollingWindow(30, 31 * dayMs), { fromMs: dayMs, toMs: 31 * dayMs });
 });
 
 test('a slice counts in the period in which it starts, even if periods start within slices', (t) => {
@@ -178,7 +186,10 @@ test('a slice counts in the period in which it starts, even if periods start wit
     ['Europe/Berlin', '2026-03-29', 23],
   ];
   for (const [timeZone, day, slices] of zones) {
-    const period = periodAt({ period: 'day', timeZone, startsAt: '2026-01-01T00:00' }, Date.parse(`${day}T00:00:00Z`));
+    const period = findPeriod(
+      { period: 'day', timeZone, startsAt: '2026-01-01T00:00' },
+      Date.parse(`${day}T00:00:00Z`),
+    );
     const begins = Array.from({ length: 80 }, (_, index) => (Math.floor(period.fromMs / hour) + index) * hour);
     const known = begins.filter((ms) => ms >= period.fromMs && ms < period.toMs).length;
     t.deepEqual([countSlices(period, [], hour), known], [slices, slices], `${timeZone} ${day}`);
@@ -205,11 +216,11 @@ test('periods cover time without gaps: every instant is in the last period that 
     fc.integer({ min: 0, max: 23 }),
     (timeZone, period, atMs, hour) => {
       const calendar = { period, timeZone, startsAt: `2026-01-31T${String(hour).padStart(2, '0')}:30` };
-      const { fromMs, toMs } = periodAt(calendar, atMs);
-      const next = periodAt(calendar, toMs);
-      return fromMs <= atMs && atMs < toMs && next.fromMs === toMs && periodAt(calendar, toMs - 1).fromMs === fromMs;
+      const { fromMs, toMs } = findPeriod(calendar, atMs);
+      const next = findPeriod(calendar, toMs);
+      return fromMs <= atMs && atMs < toMs && next.fromMs === toMs && findPeriod(calendar, toMs - 1).fromMs === fromMs;
     },
   );
   t.notThrows(() => fc.assert(property, { numRuns: 300 }));
-  t.is(asNumber(subtract(fraction(1n), decimal(0.999))), 0.001);
+  t.is(fractionToNumber(subtract(createFraction(1n), decimalToFraction(0.999))), 0.001);
 });

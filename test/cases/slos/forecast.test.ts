@@ -6,14 +6,14 @@ const even = (count: number, block: Block): Block[] => Array.from({ length: coun
 
 test('below a fifth of the window a forecast is unknown, with a reason', (t) => {
   const blocks = [...even(19, { bad: 1, total: 100 }), ...even(30, { bad: 0, total: 0 })];
-  t.deepEqual(computeForecast({ blocks, windowBlocks: 100, allowed: 0.01, budgetOf: 'events', rolling: false }), {
+  t.deepEqual(computeForecast({ blocks, windowBlocks: 100, allowed: 0.01, budgetOf: 'events', isRolling: false }), {
     state: 'unknown',
     reason: '19 of 100 parts of the window have data; a forecast needs a fifth of the parts, and at least 10',
   });
 });
 
 test('steady spending runs out at the calculated time, and a spent budget has run out now', (t) => {
-  const of = { windowBlocks: 100, allowed: 0.01, budgetOf: 10_000, rolling: false } as const;
+  const of = { windowBlocks: 100, allowed: 0.01, budgetOf: 10_000, isRolling: false } as const;
   t.deepEqual(computeForecast({ ...of, blocks: even(30, { bad: 2, total: 100 }) }), {
     state: 'known',
     runsOutIn: 20,
@@ -38,7 +38,7 @@ test('steady spending runs out at the calculated time, and a spent budget has ru
 
 test('a rolling window drops old blocks, so spending that ended long ago does not exhaust the budget', (t) => {
   const blocks = [...even(10, { bad: 9, total: 100 }), ...even(90, { bad: 0, total: 100 })];
-  const of = { blocks, windowBlocks: 100, allowed: 0.01, rolling: true } as const;
+  const of = { blocks, windowBlocks: 100, allowed: 0.01, isRolling: true } as const;
   const forecast = computeForecast({ ...of, budgetOf: 'events' });
   t.true(forecast.state === 'known' && forecast.breachChance < 0.5);
   t.deepEqual(forecast, computeForecast({ ...of, budgetOf: 'events' }));
@@ -96,7 +96,7 @@ const heldOf = (budgets: number, failing: Failing): { readonly held: number; rea
     const past = blocks.slice(0, now);
     const spent = past.reduce((sum, { bad }) => sum + bad, 0);
     const budget = spent * (1.2 + 1.3 * random());
-    const of = { windowBlocks: 200, allowed: budget / 200_000, budgetOf: 200_000, rolling: false };
+    const of = { windowBlocks: 200, allowed: budget / 200_000, budgetOf: 200_000, isRolling: false };
     const forecast = computeForecast({ ...of, blocks: past });
     if (forecast.state === 'unknown') continue;
     const end = endOf(blocks.slice(now), budget - spent);

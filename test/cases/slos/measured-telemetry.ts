@@ -98,7 +98,7 @@ export const measuring = ({ columns, documents, source = columns }: Measuring, t
       tenantId,
       dueMs,
       state: structuredClone(state),
-      mayWait: false,
+      canWait: false,
       emit: { slices: (value: unknown) => void slices.push(value as SloSlices) },
       signal: new AbortController().signal,
       ports: { columns: source as Columns, documents },

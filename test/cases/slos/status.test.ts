@@ -2,7 +2,7 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { SloFields } from '../../../subjects/slos/document.ts';
-import { currentWindow } from '../../../subjects/slos/status.ts';
+import { getCurrentWindow } from '../../../subjects/slos/status.ts';
 
 const minuteMs = 60_000;
 const periodMs = Date.parse('2026-03-01T00:00:00Z');
@@ -21,7 +21,7 @@ test('the results of a calendar period never end before it begins', (t) => {
     error: '',
   });
   const ends = (nowMs: number, upToMs: number): readonly number[] => {
-    const { fromMs, endMs } = currentWindow(slo, measuredTo(upToMs), nowMs);
+    const { fromMs, endMs } = getCurrentWindow(slo, measuredTo(upToMs), nowMs);
     return [fromMs, endMs];
   };
   t.deepEqual(ends(periodMs + 30_000, periodMs - minuteMs), [periodMs, periodMs], 'no slice of the period has ended');

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
 import type { ProbeResult } from '../../../schemas/synthetic-work.ts';
@@ -27,7 +27,7 @@ const resultOf = (requestId: string, trace: string): ProbeResult => ({
 
 test('a resent result is published again as stored, and a different result of the same run is rejected', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'accept-'));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.db') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.db') });
   t.teardown(async () => {
     await documents.close();
     rmSync(directory, { recursive: true });
@@ -45,9 +45,9 @@ test('a resent result is published again as stored, and a different result of th
   const { runs } = await send('1');
   t.is(runs.length, 1);
   // The platform died before it published it, or before it said so.
-  t.deepEqual(await send('1', 'here', 5000), { runs, refused: [] });
+  t.deepEqual(await send('1', 'here', 5000), { runs, rejected: [] });
   for (const other of [await send('2'), await send('1', 'there')]) {
     t.deepEqual(other.runs, []);
-    t.is(other.refused.length, 1);
+    t.is(other.rejected.length, 1);
   }
 });

@@ -2,7 +2,7 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { batchMs } from '../../../processors/alerts/alert-evaluation.ts';
-import { computeSharedPhase, nextDue } from '../../../processors/engine/schedule-times.ts';
+import { computeSharedPhase, getNextDueMs } from '../../../processors/engine/schedule-times.ts';
 import { checkStates } from '../../../processors/synthetics/check-states.ts';
 import { QueryBatcher } from '../../../queries/batch/answers.ts';
 import { parseQuery, run } from '../../../queries/run.ts';
@@ -170,8 +170,8 @@ test('an evaluation reports a failure within 7.5 seconds of its landing, for eve
       computeSharedPhase(tenant, `${tenant}/${key}`, { everyMs, ...of });
     const judging = phase('check', { batchMs: checkStates.batchMs ?? 0, within: checkStates.within });
     const landedMs = nowMs + index * 37;
-    const judgedMs = nextDue(judging, 5000, landedMs);
-    const dueMs = nextDue(phase('rule', { batchMs }), everyMs, judgedMs);
+    const judgedMs = getNextDueMs(judging, 5000, landedMs);
+    const dueMs = getNextDueMs(phase('rule', { batchMs }), everyMs, judgedMs);
     t.true(dueMs - landedMs <= 7501, `${dueMs - landedMs}`);
     // What was judged has landed by then, and is in what is asked.
     const { window } = buildQueryRequest(ruleOf('c') as Parameters<typeof buildQueryRequest>[0], dueMs);

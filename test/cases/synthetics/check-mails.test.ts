@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { memoryCounters } from '../../../adapters/counters-memory.ts';
-import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import { notifyCheckChanges, pendingNotification } from '../../../api/groups/synthetics/check-mails.ts';
+import { createMemoryCounters } from '../../../adapters/counters-memory.ts';
+import { openSqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { getPendingNotification, notifyCheckChanges } from '../../../api/groups/synthetics/check-mails.ts';
 import type { MailDraft } from '../../../api/mail/mail-text.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import { silentLog } from '../../../schemas/ports/log.ts';
@@ -25,15 +25,15 @@ test('the notification depends on the state and the last notification', (t) => {
     ['unknown', 'failing', undefined],
   ] as const;
   for (const [state, known, expectedStatus] of table) {
-    t.is(pendingNotification({ state, isMaintenance: false }, known), expectedStatus, `${state} ${known}`);
-    t.is(pendingNotification({ state, isMaintenance: true }, known), undefined, 'planned');
+    t.is(getPendingNotification({ state, isMaintenance: false }, known), expectedStatus, `${state} ${known}`);
+    t.is(getPendingNotification({ state, isMaintenance: true }, known), undefined, 'planned');
   }
 });
 
 test('each subscribed receiver of a project gets one mail per change', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'check-mails-'));
   const clock = { now: () => Date.now() };
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.db'), clock });
   t.teardown(async () => {
     await documents.close();
     rmSync(directory, { recursive: true });
@@ -74,10 +74,10 @@ test('each subscribed receiver of a project gets one mail per change', async (t)
         columns,
         clock,
         log: silentLog,
-        counters: memoryCounters({ clock }),
+        counters: createMemoryCounters({ clock }),
         settings: { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' },
         mail: {
-          configured: true,
+          isConfigured: true,
           readDeliveryState: async () => 'queued',
           enqueue: async (_, mail) => {
             if (mail !== undefined) sent.push(mail);

@@ -1,6 +1,6 @@
 /** How checks stand by what landed of their states, in one statement, held against uptime as it is worked out from the same states one by one. */
 import test from 'ava';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { readCheckStatuses, readStates, uptimeDays } from '../../../subjects/synthetics/stored-results.ts';
 import { computeUptime } from '../../../subjects/synthetics/uptime.ts';
 import { drawSeed } from '../../drawing.ts';
@@ -36,7 +36,7 @@ test('the state of a check follows from its states of today, from before ninety 
   await tables.columns.execute('SYSTEM STOP MERGES synthetic_states');
   for (const some of [once, once.filter((_, index) => index % 3 === 0)])
     await tables.columns.execute(`INSERT INTO synthetic_states VALUES ${some.join(', ')}`);
-  const reading = { columns: tables.columns.forTenant('acme'), nowMs } as unknown as Reading;
+  const reading = { columns: tables.columns.forTenant('acme'), nowMs } as unknown as TenantReader;
   const statuses = await readCheckStatuses(reading, [...ids, 'none'], nowMs);
   t.false(statuses.has('none'));
   for (const id of ids) {

@@ -1,11 +1,16 @@
 /** What a check says: what of it cannot be run is named by its path, and templates have their values. */
 import test from 'ava';
 import { CheckFields, listVariables } from '../../../subjects/synthetics/check.ts';
-import { findCheckProblems, type KnownNames } from '../../../subjects/synthetics/problems.ts';
+import { findCheckProblems, type ReferenceableNames } from '../../../subjects/synthetics/problems.ts';
 import { checkTypes } from '../../../subjects/synthetics/registry.ts';
-import { oneTimeCode, renderAll, renderText, TemplateValueError } from '../../../subjects/synthetics/templates.ts';
+import {
+  computeOneTimeCode,
+  renderAll,
+  renderText,
+  TemplateValueError,
+} from '../../../subjects/synthetics/templates.ts';
 
-const known: KnownNames = {
+const known: ReferenceableNames = {
   locations: new Set(['l1', 'l2']),
   variables: new Map<string, readonly string[] | undefined>([
     ['path', undefined],
@@ -289,7 +294,7 @@ test('one-time codes follow RFC 6238', (t) => {
     [1_234_567_890, '005924'],
     [20_000_000_000, '353130'],
   ] as const)
-    t.is(oneTimeCode(secret, seconds * 1000), code);
+    t.is(computeOneTimeCode(secret, seconds * 1000), code);
 });
 
 test('each type has its own settings, phases and summary', (t) => {

@@ -1,8 +1,8 @@
 /** Heartbeats by cron around changes of the clock, held against a walk over each minute of the clock on the wall. */
 import test from 'ava';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
-import { nextCronTime } from '../../../subjects/synthetics/cron.ts';
-import { nextDueTimes } from '../../../subjects/synthetics/heartbeat-times.ts';
+import { findNextCronTime } from '../../../subjects/synthetics/cron.ts';
+import { listNextDueTimes } from '../../../subjects/synthetics/heartbeat-times.ts';
 import {
   applyHeartbeat,
   evaluateHeartbeats,
@@ -119,7 +119,7 @@ const watchedRuns = (
 ): { runs: HeartbeatRun[]; left: number[] } => {
   const fromMs = (dueAt[0] ?? 0) - minuteMs / 2;
   const checkOptions = { gaps: [], createdMs: fromMs };
-  let { heartbeats } = evaluateHeartbeats(initialHeartbeatState, expected, { ...checkOptions, nowMs: fromMs });
+  let { nextState } = evaluateHeartbeats(initialHeartbeatState, expected, { ...checkOptions, nowMs: fromMs });
   const runs: HeartbeatRun[] = [];
   const left: number[] = [];
   for (const dueMs of dueAt) {
@@ -134,13 +134,13 @@ const watchedRuns = (
         exitCode: null,
         runId: '',
       } as const;
-      const afterHeartbeat = applyHeartbeat(heartbeats, { ...heartbeat, signal: 'end', receivedMs, message: '' });
+      const afterHeartbeat = applyHeartbeat(nextState, { ...heartbeat, signal: 'end', receivedMs, message: '' });
       runs.push(...afterHeartbeat.runs);
-      heartbeats = afterHeartbeat.heartbeats;
+      nextState = afterHeartbeat.nextState;
     }
-    const afterCheck = evaluateHeartbeats(heartbeats, expected, { ...checkOptions, nowMs: dueMs + 30_000 });
+    const afterCheck = evaluateHeartbeats(nextState, expected, { ...checkOptions, nowMs: dueMs + 30_000 });
     runs.push(...afterCheck.runs);
-    heartbeats = afterCheck.heartbeats;
+    nextState = afterCheck.nextState;
   }
   return { runs, left };
 };
@@ -155,15 +155,15 @@ for (const [index, [zone, at]] of changes.entries())
       const { cron, dueAt } = drawCronCase(random, shown);
       const expected = expectedOf(cron, zone);
       const found: number[] = [];
-      for (let ms = nextCronTime({ cron, timeZone: zone }, fromMs); ms !== undefined && ms <= untilMs; ) {
+      for (let ms = findNextCronTime({ cron, timeZone: zone }, fromMs); ms !== undefined && ms <= untilMs; ) {
         found.push(ms);
-        ms = nextCronTime({ cron, timeZone: zone }, ms);
+        ms = findNextCronTime({ cron, timeZone: zone }, ms);
       }
       const title = `${cron} (TEST_SEED=${drawSeed})`;
       t.deepEqual(formatTimes(found), formatTimes(dueAt), title);
       // Those that are shown are the same, from wherever they are asked.
       const nowMs = fromMs + random(2 * aroundMs);
-      const next = nextDueTimes(expected, { baseMs: 0, nowMs, count: 5 }).filter((ms) => ms <= untilMs);
+      const next = listNextDueTimes(expected, { baseMs: 0, nowMs, count: 5 }).filter((ms) => ms <= untilMs);
       t.deepEqual(formatTimes(next), formatTimes(dueAt.filter((ms) => ms > nowMs).slice(0, 5)), title);
       const { runs, left } = watchedRuns(expected, dueAt, random);
       const late = runs.filter(({ outcome }) => outcome === 'failed').map(({ dueMs }) => dueMs);
@@ -175,8 +175,8 @@ for (const [index, [zone, at]] of changes.entries())
 test('a day that a time zone skipped is not due', (t) => {
   const times = { cron: '30 2 * * *', timeZone: 'Pacific/Apia' };
   // There was no 30 December 2011.
-  const first = nextCronTime(times, Date.parse('2011-12-29T00:00Z')) ?? 0;
-  const second = nextCronTime(times, first) ?? 0;
+  const first = findNextCronTime(times, Date.parse('2011-12-29T00:00Z')) ?? 0;
+  const second = findNextCronTime(times, first) ?? 0;
   t.deepEqual(formatTimes([first, second]), ['2011-12-29T12:30', '2011-12-30T12:30']);
   t.is(second - first, dayMs);
 });

@@ -6,8 +6,8 @@ import {
   createDowntimeTest,
   createMatchers,
   findDowntimes,
-  namesChecks,
   parseScope,
+  referencesChecks,
 } from '../../../subjects/synthetics/downtimes.ts';
 
 const shop = { id: 'c-1', name: 'Shop', labels: { team: 'shop', 'app/tier': 'front' }, projectId: 'p1' };
@@ -42,7 +42,7 @@ test('a downtime selects checks, labels or both, and preserves the selection', (
       [ofShop, ofMail],
       JSON.stringify(scope),
     );
-    t.true(namesChecks(window));
+    t.true(referencesChecks(window));
     t.deepEqual(parseScope(window).checkIds, [...scope.checkIds]);
     t.deepEqual(Object.values(parseScope(window).labels), Object.values(scope.labels));
   }

@@ -3,10 +3,10 @@ import test from 'ava';
 import { readCheckFiles, writeCheckYaml } from '../../../subjects/synthetics/as-code.ts';
 import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
 import {
-  graceMs,
-  knownUntilMs,
-  nextDueAfterHeartbeat,
-  nextDueTimes,
+  computeKnownUntilMs,
+  findNextDueAfterHeartbeat,
+  getGraceMs,
+  listNextDueTimes,
 } from '../../../subjects/synthetics/heartbeat-times.ts';
 import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
 import type { HeartbeatSchedule } from '../../../subjects/synthetics/types/heartbeat.ts';
@@ -36,7 +36,7 @@ test('the next five times are listed, even across clock changes', (t) => {
   ];
   for (const [cron, timeZone, after, times] of table) {
     const dueQuery = { baseMs: 0, nowMs: Date.parse(after), count: 5 };
-    const found = nextDueTimes(expectedOf({ cron, timeZone }), dueQuery).map((ms) => new Date(ms).toISOString());
+    const found = listNextDueTimes(expectedOf({ cron, timeZone }), dueQuery).map((ms) => new Date(ms).toISOString());
     t.is(found.map((time) => time.slice(8, 16)).join(' '), times, `${cron} ${timeZone}`);
   }
 });
@@ -44,7 +44,7 @@ test('the next five times are listed, even across clock changes', (t) => {
 test('without cron, times are one interval apart from the last run', (t) => {
   const baseMs = Date.parse('2026-03-01T12:00:07.123Z');
   const times = (every: string, own: string | null, afterMs: number) =>
-    nextDueTimes(expectedOf({ every: own }, every), { baseMs, nowMs: baseMs + afterMs, count: 5 }).map(
+    listNextDueTimes(expectedOf({ every: own }, every), { baseMs, nowMs: baseMs + afterMs, count: 5 }).map(
       (ms) => ms - baseMs,
     );
   t.deepEqual(times('10s', null, 0), [10_000, 20_000, 30_000, 40_000, 50_000]);
@@ -57,7 +57,9 @@ test('a slightly early heartbeat counts for the next due time', (t) => {
   const daily = expectedOf({ cron: '0 2 * * *' });
   const due = (at: string) => {
     const answeredMs = Date.parse(at);
-    return new Date(nextDueAfterHeartbeat(daily, { baseMs: answeredMs, answeredMs }) ?? 0).toISOString().slice(8, 16);
+    return new Date(findNextDueAfterHeartbeat(daily, { baseMs: answeredMs, answeredMs }) ?? 0)
+      .toISOString()
+      .slice(8, 16);
   };
   t.is(due('2026-03-01T01:59:55Z'), '02T02:00');
   t.is(due('2026-03-01T01:59:45Z'), '01T02:00');
@@ -75,10 +77,10 @@ test('the default grace period is a tenth of the interval, from ten seconds to a
     [{ grace: '45s' }, '1m', 45_000],
   ];
   for (const [heartbeat, every, ms] of table)
-    t.is(graceMs(expectedOf(heartbeat, every)), ms, JSON.stringify(heartbeat));
+    t.is(getGraceMs(expectedOf(heartbeat, every)), ms, JSON.stringify(heartbeat));
   const startMs = Date.parse('2026-03-01T12:00Z');
   t.is(
-    knownUntilMs(expectedOf({ grace: '30s', maxRunDuration: '5m' }), startMs) - startMs,
+    computeKnownUntilMs(expectedOf({ grace: '30s', maxRunDuration: '5m' }), startMs) - startMs,
     60_000 + 30_000 + 300_000 + 120_000,
   );
 });

@@ -13,7 +13,7 @@ import {
 } from '../../../subjects/synthetics/heartbeats.ts';
 import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
 import type { HeartbeatSchedule } from '../../../subjects/synthetics/types/heartbeat.ts';
-import type { TimeSpan } from '../../../subjects/synthetics/uptime.ts';
+import type { TimePeriod } from '../../../subjects/synthetics/uptime.ts';
 import { TaskRun } from '../run-task.ts';
 
 const fromMs = Date.parse('2026-03-01T12:00:00Z');
@@ -47,7 +47,7 @@ type Event = HeartbeatPing | number;
 
 const runsOf = (
   events: readonly Event[],
-  gaps: readonly TimeSpan[] = [],
+  gaps: readonly TimePeriod[] = [],
 ): { heartbeats: HeartbeatState; runs: readonly HeartbeatRun[] } => {
   let heartbeats = initialHeartbeatState;
   const runs: HeartbeatRun[] = [];
@@ -56,7 +56,7 @@ const runsOf = (
       typeof event === 'number'
         ? evaluateHeartbeats(heartbeats, expected, { nowMs: fromMs + event * 1000, gaps, createdMs: fromMs })
         : applyHeartbeat(heartbeats, event);
-    heartbeats = result.heartbeats;
+    heartbeats = result.nextState;
     runs.push(...result.runs);
   }
   return { heartbeats, runs };
@@ -161,12 +161,12 @@ test('a run that continues past the next due times is not late, and neither is i
   const slow: HeartbeatSchedule = { ...expected, heartbeat: { ...expected.heartbeat, maxRunDuration: '5m' } };
   const at = (heartbeats: HeartbeatState, second: number) =>
     evaluateHeartbeats(heartbeats, slow, { nowMs: fromMs + second * 1000, gaps: [], createdMs: fromMs });
-  const begun = at(applyHeartbeat(at(initialHeartbeatState, 0).heartbeats, heartbeatOf('start', 10)).heartbeats, 200);
+  const begun = at(applyHeartbeat(at(initialHeartbeatState, 0).nextState, heartbeatOf('start', 10)).nextState, 200);
   t.deepEqual(begun.runs, []);
-  const ended = applyHeartbeat(begun.heartbeats, heartbeatOf('end', 200));
+  const ended = applyHeartbeat(begun.nextState, heartbeatOf('end', 200));
   t.deepEqual(ended.runs.map(shown), ['10 200 passed']);
-  t.deepEqual(at(ended.heartbeats, 264).runs, []);
-  t.deepEqual(at(ended.heartbeats, 265).runs.map(shown), [`250 260 ${late}`]);
+  t.deepEqual(at(ended.nextState, 264).runs, []);
+  t.deepEqual(at(ended.nextState, 265).runs.map(shown), [`250 260 ${late}`]);
 });
 
 test('no heartbeat is late for a time when it was not monitored, or was expected at other times', (t) => {
@@ -174,12 +174,12 @@ test('no heartbeat is late for a time when it was not monitored, or was expected
   const checkOptions = { gaps: [], createdMs: fromMs };
   const again = evaluateHeartbeats(stopMonitoring(heartbeats), expected, { ...checkOptions, nowMs: fromMs + 600_000 });
   t.deepEqual(again.runs, []);
-  const next = evaluateHeartbeats(again.heartbeats, expected, { ...checkOptions, nowMs: fromMs + 690_000 });
+  const next = evaluateHeartbeats(again.nextState, expected, { ...checkOptions, nowMs: fromMs + 690_000 });
   t.deepEqual(next.runs.map(shown), [`601 611 ${late}`, `661 671 ${late}`]);
   const hourly = { ...expected, heartbeat: { ...expected.heartbeat, cron: '0 * * * *' } };
   const changed = evaluateHeartbeats(heartbeats, hourly, { ...checkOptions, nowMs: fromMs + 7_300_000 });
   t.deepEqual(changed.runs, []);
-  t.is(evaluateHeartbeats(changed.heartbeats, hourly, { ...checkOptions, nowMs: fromMs + 10_815_000 }).runs.length, 1);
+  t.is(evaluateHeartbeats(changed.nextState, hourly, { ...checkOptions, nowMs: fromMs + 10_815_000 }).runs.length, 1);
 });
 
 test('the number of open runs is limited', (t) => {
@@ -229,7 +229,7 @@ const stored = (id: string, fields: object = {}) => ({
 const processorRun = (ids: readonly string[] = ['c']) => {
   const run = new TaskRun(heartbeats);
   const follow = (id: string, fields?: object): void =>
-    run.task.change('synthetic-checks', 'acme', id, fields && stored(id, fields));
+    run.task.applyChange('synthetic-checks', 'acme', id, fields && stored(id, fields));
   for (const id of ids) follow(id, {});
   const itemOf = (event: Event): object =>
     typeof event === 'number' ? { tenantId: 'acme', kind: 'pulse', receivedMs: fromMs + event * 1000 } : event;
@@ -300,7 +300,7 @@ test('heartbeats of a check that is not known locally yet count, and a disabled 
   follow('c');
   consume(...everyFive(355, 600));
   t.deepEqual(reportedRuns(), ['c 1 1 passed', 'c 61 61 passed']);
-  const bytes = () => run.task.holding.bytes;
+  const bytes = () => run.task.status.bytes;
   const before = bytes();
   consume(4500);
   t.true(bytes() < before);

@@ -1,6 +1,6 @@
 /** When checks are due, and how results become changes of state. */
 import test from 'ava';
-import { isDueAt, lastDueAt, nextDueAfter } from '../../../subjects/synthetics/due-times.ts';
+import { findLastDueMs, findNextDueMs, isDueAt } from '../../../subjects/synthetics/due-times.ts';
 import { findSuspects, judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
 import { splitPeriods } from '../../../subjects/synthetics/periods.ts';
 import type { Outcome } from '../../../subjects/synthetics/state.ts';
@@ -12,17 +12,17 @@ test('due times are one interval apart, distributed over it, and the same in eve
   const phases = new Set<number>();
   for (let index = 0; index < 200; index++) {
     const check = { id: `c${index}`, every: '5m' };
-    const due = nextDueAfter(check, 'local', nowMs);
+    const due = findNextDueMs(check, 'local', nowMs);
     t.true(due > nowMs && due <= nowMs + 300_000);
-    t.is(nextDueAfter(check, 'local', due), due + 300_000);
-    t.is(lastDueAt(check, 'local', due), due);
-    t.is(lastDueAt(check, 'local', due - 1), due - 300_000);
+    t.is(findNextDueMs(check, 'local', due), due + 300_000);
+    t.is(findLastDueMs(check, 'local', due), due);
+    t.is(findLastDueMs(check, 'local', due - 1), due - 300_000);
     t.true(isDueAt(check, 'local', due));
     t.false(isDueAt(check, 'local', due + 1000));
     phases.add(due % 300_000);
   }
   t.true(phases.size > 195, `${phases.size}`);
-  t.not(nextDueAfter({ id: 'c', every: '1h' }, 'a', nowMs), nextDueAfter({ id: 'c', every: '1h' }, 'b', nowMs));
+  t.not(findNextDueMs({ id: 'c', every: '1h' }, 'a', nowMs), findNextDueMs({ id: 'c', every: '1h' }, 'b', nowMs));
 });
 
 const check = { id: 'c', enabled: true, every: '10s', locations: ['a', 'b', 'c'], consensus: { down: null } };

@@ -2,7 +2,7 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { QueryRequest } from '../../../queries/query.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/reading.ts';
 import { run } from '../../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
@@ -41,7 +41,7 @@ test.before(async () => {
   for (const each of rows) await tables.columns.execute(`INSERT INTO synthetic_runs VALUES ${each}`);
 });
 
-const reading = (): Reading => ({
+const reading = (): TenantReader => ({
   columns: tables.columns.forTenant('acme'),
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: receivedAtMs + 1000,

@@ -9,7 +9,7 @@ import {
   getRetryDelayMs,
   type Outcome,
 } from '../../../subjects/synthetics/state.ts';
-import { computeUptime, type StateChange, type TimeSpan } from '../../../subjects/synthetics/uptime.ts';
+import { computeUptime, type StateChange, type TimePeriod } from '../../../subjects/synthetics/uptime.ts';
 
 const everyMs = 60_000;
 const nowMs = Date.UTC(2026, 5, 1, 12);
@@ -151,8 +151,8 @@ test('uptime excludes unknown time and planned downtime, and is reported with an
 
 test('the months in a time zone add up to their year, to the millisecond', (t) => {
   const clock = getWallClock('Europe/Zurich');
-  const months = Array.from({ length: 13 }, (_, month) => clock.instantOf(Date.UTC(2026, month)));
-  const year: TimeSpan = { fromMs: months[0] ?? 0, toMs: months[12] ?? 0 };
+  const months = Array.from({ length: 13 }, (_, month) => clock.getInstant(Date.UTC(2026, month)));
+  const year: TimePeriod = { fromMs: months[0] ?? 0, toMs: months[12] ?? 0 };
   // Steps of a prime length never begin with a month.
   const states = ['up', 'down', 'degraded', 'unknown'] as const;
   const changes = Array.from({ length: 3000 }, (_, index) => ({

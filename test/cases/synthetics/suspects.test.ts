@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { listFiringPlatformAlerts } from '../../../api/groups/alerts/platform-alerts.ts';
 import { detectSuspects } from '../../../api/platform-watch/suspect-locations.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
@@ -69,7 +69,7 @@ test('a location is suspect when it is silent for three of its shortest interval
 test('a suspect location raises one alert with its reason, which is listed among the alerts and ends', async (t) => {
   const clock = { ms: Date.now(), now: () => clock.ms };
   const directory = mkdtempSync(join(tmpdir(), 'suspects-'));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.db'), clock });
   t.teardown(async () => {
     await documents.close();
     rmSync(directory, { recursive: true });

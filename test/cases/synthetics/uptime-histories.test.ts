@@ -3,7 +3,7 @@ import test from 'ava';
 import type { MaintenanceWindow } from '../../../schemas/resources/maintenance-window.ts';
 import { createMatchers, findDowntimes } from '../../../subjects/synthetics/downtimes.ts';
 import { splitPeriods } from '../../../subjects/synthetics/periods.ts';
-import { computeUptime, type StateChange, type TimeSpan } from '../../../subjects/synthetics/uptime.ts';
+import { computeUptime, type StateChange, type TimePeriod } from '../../../subjects/synthetics/uptime.ts';
 import { drawSeed } from '../../drawing.ts';
 import { type Random, seeded } from '../random.ts';
 
@@ -20,7 +20,7 @@ const figures = ['upMs', 'downMs', 'unknownMs', 'excludedMs'] as const;
 const one = <Item>(random: Random, items: readonly Item[]): Item => items[random(items.length)] as Item;
 
 /** Of a year and what came before it: outages of milliseconds and of weeks, states that are told again, and changes at the very begin of a month. */
-const historyOf = (random: Random, { fromMs, toMs }: TimeSpan, begins: readonly number[]): readonly StateChange[] => {
+const historyOf = (random: Random, { fromMs, toMs }: TimePeriod, begins: readonly number[]): readonly StateChange[] => {
   const times = new Set(random(2) === 0 ? [] : begins.filter(() => random(2) === 0));
   const lengths = [1, 999, 61_003, 3_600_007, dayMs + 11, 20 * dayMs];
   for (let atMs = fromMs - random(2 * dayMs); atMs < toMs; atMs += 1 + random(one(random, lengths))) {
@@ -49,7 +49,7 @@ const windowOf = (random: Random): MaintenanceWindow => ({
 });
 
 /** What holds between two neighbouring moments of all that there are, looked up anew for each. */
-const counted = (changes: readonly StateChange[], downtimes: readonly TimeSpan[], { fromMs, toMs }: TimeSpan) => {
+const counted = (changes: readonly StateChange[], downtimes: readonly TimePeriod[], { fromMs, toMs }: TimePeriod) => {
   const moments = [
     fromMs,
     toMs,

@@ -40,14 +40,14 @@ const judged = (
   { suspects = [] as string[], downtime = undefined as object | undefined } = {},
 ) => {
   let states: KnownStates = {};
-  let alone: FailedAlone = {};
+  let lastAloneMs: FailedAlone = {};
   return rounds.map((outcomeCodes, round) => {
     const atMs = nowMs + round * 10_000;
     const given = { latest: latestOf(outcomeCodes, atMs - 1000), suspects: new Set(suspects), nowMs: atMs };
     states = judgeChanges(check, states, given).known;
     const span = downtime && { fromMs: nowMs, toMs: nowMs + 3_600_000 };
-    const found = createVerdict(check, { ...given, states, alone, names, downtime: span });
-    alone = found.alone;
+    const found = createVerdict(check, { ...given, states, lastAloneMs, names, downtime: span });
+    lastAloneMs = found.alone;
     return found.verdict;
   });
 };
@@ -69,7 +69,7 @@ for (const [title, latest, state, expectedMessage] of [
     const found = latest && [{ checkId: 'c', location: 'heartbeat', startedAtMs: nowMs - 1000, ...latest }];
     const given = { latest: found ?? [], suspects: new Set<string>(), nowMs };
     const states = judgeChanges(job, {}, given).known;
-    const { verdict } = createVerdict(job, { ...given, states, alone: {}, names, downtime: undefined });
+    const { verdict } = createVerdict(job, { ...given, states, lastAloneMs: {}, names, downtime: undefined });
     t.is(verdict.state, state);
     t.true(verdict.says.endsWith(`: ${expectedMessage}`), verdict.says);
     t.deepEqual(verdict.locations, []);

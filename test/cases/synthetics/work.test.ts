@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { createSecretBox } from '../../../runtime/secret-box.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
@@ -18,7 +18,7 @@ const count = 30;
 
 test('a check belongs to one probe at a time; checks of a vanished probe move to others within 30 seconds, and all other checks stay', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'probe-work-'));
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.db') });
+  const documents = await openSqliteDocuments({ path: join(directory, 'documents.db') });
   t.teardown(async () => {
     await documents.close();
     rmSync(directory, { recursive: true });

@@ -19,12 +19,12 @@ import { SilenceFields } from './silence-span.tsx';
 
 const AcknowledgeForm = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(acknowledgeCall));
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const acknowledge = async (form: HTMLFormElement): Promise<void> => {
     const note = String(new FormData(form).get('note'));
     if ((await action.run({ params: { id }, body: { note } })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label="Acknowledge" onSubmit={run}>
+    <ActionForm action={action} label="Acknowledge" onSubmit={acknowledge}>
       <label>
         Note <input name="note" maxLength={2048} autocomplete="off" />
       </label>
@@ -35,7 +35,7 @@ const AcknowledgeForm = ({ id }: { readonly id: string }) => {
 const SilenceForm = ({ labels }: { readonly labels: Alert['labels'] }) => {
   const [action] = useState(() => new Action(createSilenceCall));
   const [message, setMessage] = useState('');
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const createSilence = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const endsAt = new Date(Date.now() + Number(formData.get('hours')) * 3_600_000).toISOString();
     const matchers = Object.entries(labels).map(([name, value]) => ({ name, operator: '=' as const, value }));
@@ -43,13 +43,13 @@ const SilenceForm = ({ labels }: { readonly labels: Alert['labels'] }) => {
     setMessage(silence === undefined ? '' : `Muted until ${formatIsoTime(endsAt)}.`);
   };
   return (
-    <ActionForm action={action} label="Silence" onSubmit={run} message={message}>
+    <ActionForm action={action} label="Silence" onSubmit={createSilence} message={message}>
       <SilenceFields />
     </ActionForm>
   );
 };
 
-const Causes = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
+const ProbableCauses = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const ServiceLinks = ({ service }: { readonly service: string }) => (
   <ul class="links">
@@ -90,7 +90,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
         <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging alerts')}</p>
       )}
       {isPermitted(createSilenceCall) ? <SilenceForm labels={labels} /> : null}
-      {origin === 'rule' ? <Causes symptom={{ alertId: alert.id }} /> : null}
+      {origin === 'rule' ? <ProbableCauses symptom={{ alertId: alert.id }} /> : null}
       <Fields
         values={{
           state,

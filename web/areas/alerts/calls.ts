@@ -41,8 +41,8 @@ export const createRuleCall = declareCreateCall<typeof alertRuleResource, typeof
 export const replaceRuleCall = declareReplaceCall<typeof alertRuleResource, typeof AlertRuleFields>(
   '/api/alerts/rules/{id}',
 );
-export const removeRuleCall = declareDeleteCall('/api/alerts/rules/{id}');
-export const changeRuleCall = declareUpdateCall<typeof alertRuleResource, { readonly enabled: boolean }>(
+export const deleteRuleCall = declareDeleteCall('/api/alerts/rules/{id}');
+export const updateRuleCall = declareUpdateCall<typeof alertRuleResource, { readonly enabled: boolean }>(
   '/api/alerts/rules/{id}',
 );
 export const testRuleCall = declareCall<typeof testAlertRule>('POST', '/api/alerts/rules/{id}/test');
@@ -91,5 +91,5 @@ export type Rule = ResourceView<typeof alertRuleResource>;
 export type Silence = ResourceView<typeof silenceResource>;
 /** Writable fields of an alert rule */
 export type RuleInput = z.input<typeof AlertRuleFields>;
-export type Preview = ResponseBody<typeof previewAlertRule>;
+export type RulePreview = ResponseBody<typeof previewAlertRule>;
 export type Backtest = ResponseBody<typeof getBacktest>;

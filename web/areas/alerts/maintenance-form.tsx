@@ -1,4 +1,4 @@
-/** Form of a maintenance window, with the alerts that it would mute */
+/** Form for a maintenance window, with a preview of the alerts that it would mute */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { MaintenanceWindowFields } from '../../../schemas/resources/maintenance-window.ts';
@@ -35,9 +35,9 @@ export const MaintenanceForm = ({ savedItem: storedWindow }: { readonly savedIte
     storedWindow,
   );
   const { matchers = [], projectIds = [] } = draftWindow;
-  const set = (fields: Partial<MaintenanceWindowInput>): void =>
+  const updateDraft = (fields: Partial<MaintenanceWindowInput>): void =>
     setDraftWindow((previous) => ({ ...previous, ...fields }));
-  const planProps = { plan: draftWindow, findProblem, onChange: set };
+  const planProps = { plan: draftWindow, findProblem, onChange: updateDraft };
   return (
     <div class="form">
       <PlanTimeFields {...planProps} />
@@ -48,7 +48,7 @@ export const MaintenanceForm = ({ savedItem: storedWindow }: { readonly savedIte
           autocomplete="off"
           spellcheck={false}
           aria-invalid={findProblem('matchers') !== undefined}
-          onChange={({ currentTarget }) => set({ matchers: parseMatchers(currentTarget.value) })}
+          onChange={({ currentTarget }) => updateDraft({ matchers: parseMatchers(currentTarget.value) })}
         />
       </Field>
       <PlanProjectFields {...planProps} />

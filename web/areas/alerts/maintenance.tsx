@@ -11,18 +11,18 @@ import { MaintenanceForm } from './maintenance-form.tsx';
 import { SilencePreview } from './muted.tsx';
 import { formatMatchers } from './shown.ts';
 
-const noun = 'maintenance window';
+const resourceName = 'maintenance window';
 
-const projectNames = (ids: readonly string[]): string =>
+const formatProjectNames = (ids: readonly string[]): string =>
   ids.map((id) => projects.value.find((project) => project.id === id)?.name ?? id).join(', ');
 
 const formatScope = ({ matchers = [], projectIds = [] }: MaintenanceWindow): string =>
   [
     matchers.length === 0 ? 'all alerts' : formatMatchers({ matchers }),
-    ...(projectIds.length === 0 ? [] : [`of ${projectNames(projectIds)}`]),
+    ...(projectIds.length === 0 ? [] : [`of ${formatProjectNames(projectIds)}`]),
   ].join(' ');
 
-const Details = ({ item }: { readonly item: MaintenanceWindow }) => {
+const MaintenanceWindowDetails = ({ item }: { readonly item: MaintenanceWindow }) => {
   const { description = '', durationMinutes, timeZone, times, matchers = [], excludedFromSlos } = item;
   return (
     <>
@@ -50,11 +50,16 @@ export const Maintenance = createListView({
   toKey: ({ id }) => id,
   columns: {
     Window: ({ name }) => name,
-    State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
+    State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'inactive'),
     Scope: formatScope,
     'Next occurrence': ({ times: [next] }) => formatIsoTime(next?.from ?? null).slice(0, 16),
     Recurrence: formatRecurrence,
   },
-  Tools: createNewButton(noun, createMaintenanceWindowCall),
-  ItemPanel: createItemPanel({ noun, path: '/api/maintenance-windows/{id}', Form: MaintenanceForm, Details }),
+  Tools: createNewButton(resourceName, createMaintenanceWindowCall),
+  ItemPanel: createItemPanel({
+    noun: resourceName,
+    path: '/api/maintenance-windows/{id}',
+    Form: MaintenanceForm,
+    Details: MaintenanceWindowDetails,
+  }),
 });

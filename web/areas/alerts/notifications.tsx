@@ -25,7 +25,7 @@ const ChannelNotifications = ({
       {response === undefined ? null : response.items.length === 0 ? (
         <p class="soft">No notification sent yet.</p>
       ) : (
-        <Deliveries of={response.items} />
+        <Deliveries deliveries={response.items} />
       )}
     </>
   );
@@ -42,7 +42,7 @@ const Receivers = ({ labels }: { readonly labels: Alert['labels'] }) => {
       {receiverChannels?.length === 0 ? <p class="text-warn">No channel matches this alert.</p> : null}
       {receiverChannels?.map(({ id, name, receiver, groupKey, mutedBy, enabled }) => (
         <div key={`${receiver} ${id} ${groupKey}`}>
-          <ChannelNotifications id={id} name={`${name ?? id}, for ${receiver}`} groupKey={groupKey} />
+          <ChannelNotifications id={id} name={`${name ?? id}(receiver ${receiver})`} groupKey={groupKey} />
           {mutedBy === null ? null : <p class="soft">Muted: {renderText(mutedBy)}</p>}
           {enabled ? null : <p class="text-warn">This channel is disabled.</p>}
         </div>

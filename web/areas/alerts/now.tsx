@@ -15,7 +15,7 @@ import { formatLabels, formatValue } from './shown.ts';
 
 const alertPages = new PagedList(alertsCall, ({ items }) => items);
 
-const openAlert = (alert: string): void => setParams({ alert }, { replace: readParam('alert') !== '' });
+const openAlert = (alertId: string): void => setParams({ alert: alertId }, { replace: readParam('alert') !== '' });
 
 const renderCells = ({ state, severity, ruleName, labels, value, reason, since, acknowledged }: Alert) => [
   <span key="state" class={state === 'firing' ? `text-${toSeverityLevel(severity)}` : ''}>
@@ -29,7 +29,7 @@ const renderCells = ({ state, severity, ruleName, labels, value, reason, since, 
   since === null ? '' : formatTime(Date.parse(since)),
 ];
 
-const AlertTable = ({ open }: { readonly open: string }) => (
+const AlertTable = ({ openAlertId }: { readonly openAlertId: string }) => (
   <ListResult
     list={alertPages}
     emptyContent="No alerts are firing."
@@ -39,7 +39,7 @@ const AlertTable = ({ open }: { readonly open: string }) => (
     toKey={({ id }) => id}
     toClass={({ state, severity }) => (state === 'firing' ? `level-${toSeverityLevel(severity)}` : '')}
     toCells={renderCells}
-    openKey={open}
+    openKey={openAlertId}
     onOpen={openAlert}
   />
 );
@@ -52,16 +52,16 @@ export const ActiveAlerts = () => {
   useEscape(() => {
     if (readParam('alert') !== '') openAlert('');
   });
-  const open = readParam('alert');
-  const alert = alertPages.items.value.find(({ id }) => id === open);
+  const openAlertId = readParam('alert');
+  const alert = alertPages.items.value.find(({ id }) => id === openAlertId);
   const { error, response } = alertPages.first.state.value;
   return (
     <>
       <ErrorMessage error={error} />
-      <div class={open === '' ? 'list' : 'list with-record'}>
-        <AlertTable open={open} />
-        {open === '' || response === undefined ? null : (
-          <AlertPanel key={open} alert={alert} onClose={() => openAlert('')} />
+      <div class={openAlertId === '' ? 'list' : 'list with-record'}>
+        <AlertTable openAlertId={openAlertId} />
+        {openAlertId === '' || response === undefined ? null : (
+          <AlertPanel key={openAlertId} alert={alert} onClose={() => openAlert('')} />
         )}
       </div>
       <ErrorMessage error={alertPages.loadMoreError.value} />

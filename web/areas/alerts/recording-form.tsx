@@ -87,50 +87,56 @@ export const RecordingForm = ({ savedItem: storedGroup }: { readonly savedItem: 
     storedGroup === undefined ? emptyGroup : pickWritableFields(storedGroup),
   );
   // Rules have no id, so each gets a generated key that keeps its typed values when another rule is removed.
-  const [keys, setKeys] = useState<readonly number[]>(() => [...group.rules.keys()]);
+  const [ruleKeys, setRuleKeys] = useState<readonly number[]>(() => [...group.rules.keys()]);
   const { save, findProblem, error, isRunning } = useSaving(
     createRecordingGroupCall,
     replaceRecordingGroupCall,
     storedGroup,
   );
-  const set = (fields: Partial<RecordingGroupInput>): void => setGroup((previous) => ({ ...previous, ...fields }));
+  const updateGroup = (fields: Partial<RecordingGroupInput>): void =>
+    setGroup((previous) => ({ ...previous, ...fields }));
   const { rules } = group;
   return (
     <div class="form">
-      <TextInput label="Name" value={group.name} problem={findProblem('name')} onChange={(name) => set({ name })} />
+      <TextInput
+        label="Name"
+        value={group.name}
+        problem={findProblem('name')}
+        onChange={(name) => updateGroup({ name })}
+      />
       <TextInput
         label="Evaluate every"
         maxLength={16}
         value={group.interval ?? ''}
         problem={findProblem('interval')}
-        onChange={(interval) => set({ interval: interval.trim() })}
+        onChange={(interval) => updateGroup({ interval: interval.trim() })}
       />
       <TextInput
         label="Evaluation delay"
         maxLength={16}
         value={group.delay ?? ''}
         problem={findProblem('delay')}
-        onChange={(delay) => set({ delay: delay.trim() })}
+        onChange={(delay) => updateGroup({ delay: delay.trim() })}
       />
       <NumberInput
         label="Maximum series per rule (0: no limit)"
         value={group.limit ?? 0}
         problem={findProblem('limit')}
-        onChange={(limit) => set({ limit: limit ?? 0 })}
+        onChange={(limit) => updateGroup({ limit: limit ?? 0 })}
       />
       {rules.map((rule, index) => (
         <RuleFields
-          key={keys[index] ?? index}
+          key={ruleKeys[index] ?? index}
           rule={rule}
           index={index}
           wrong={findProblem}
-          onChange={(changed) => set({ rules: rules.with(index, changed) })}
+          onChange={(updatedRule) => updateGroup({ rules: rules.with(index, updatedRule) })}
           onRemove={
             rules.length === 1
               ? undefined
               : () => {
-                  setKeys(keys.toSpliced(index, 1));
-                  set({ rules: rules.toSpliced(index, 1) });
+                  setRuleKeys(ruleKeys.toSpliced(index, 1));
+                  updateGroup({ rules: rules.toSpliced(index, 1) });
                 }
           }
         />
@@ -139,13 +145,13 @@ export const RecordingForm = ({ savedItem: storedGroup }: { readonly savedItem: 
         type="button"
         class="plain"
         onClick={() => {
-          setKeys([...keys, 1 + Math.max(-1, ...keys)]);
-          set({ rules: [...rules, emptyRule] });
+          setRuleKeys([...ruleKeys, 1 + Math.max(-1, ...ruleKeys)]);
+          updateGroup({ rules: [...rules, emptyRule] });
         }}
       >
         Add rule
       </button>
-      <CheckInput label="Enabled" value={group.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <CheckInput label="Enabled" value={group.enabled ?? true} onChange={(enabled) => updateGroup({ enabled })} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(group)}>
           {storedGroup === undefined ? 'Create group' : 'Save group'}

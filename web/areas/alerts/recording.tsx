@@ -8,7 +8,7 @@ import { TableHeader } from '../../lists/table-header.tsx';
 import { createRecordingGroupCall, type RecordingGroup, recordingGroupsCall } from './calls.ts';
 import { RecordingForm } from './recording-form.tsx';
 
-const noun = 'recording group';
+const resourceName = 'recording group';
 
 const describeState = ({ enabled, status }: RecordingGroup): string => {
   if (enabled === false) return 'disabled';
@@ -19,7 +19,7 @@ const describeState = ({ enabled, status }: RecordingGroup): string => {
   return status.some(({ stale }) => stale) ? 'late' : 'recording';
 };
 
-const Details = ({ item }: { readonly item: RecordingGroup }) => {
+const RecordingGroupDetails = ({ item }: { readonly item: RecordingGroup }) => {
   const { file, interval, delay, limit, rules, status } = item;
   return (
     <>
@@ -86,6 +86,11 @@ export const Recording = createListView({
     File: ({ file }) => file,
   },
   numericColumns: ['Rules'],
-  Tools: createNewButton(noun, createRecordingGroupCall),
-  ItemPanel: createItemPanel({ noun, path: '/api/alerts/recording-groups/{id}', Form: RecordingForm, Details }),
+  Tools: createNewButton(resourceName, createRecordingGroupCall),
+  ItemPanel: createItemPanel({
+    noun: resourceName,
+    path: '/api/alerts/recording-groups/{id}',
+    Form: RecordingForm,
+    Details: RecordingGroupDetails,
+  }),
 });

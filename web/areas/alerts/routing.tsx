@@ -1,4 +1,4 @@
-/** Alert routing: its tree, the path of a label set through it, and the document */
+/** Alert routing: the route tree, the routes that match a label set, and the JSON editor */
 import { useState } from 'preact/hooks';
 import type { Route } from '../../../schemas/resources/alert-routing.ts';
 import { Action } from '../../client/action.ts';
@@ -139,7 +139,7 @@ const LabelsForm = () => (
   </form>
 );
 
-interface Versioned {
+interface VersionedRouting {
   readonly body: Routing;
   readonly version: number;
 }
@@ -150,9 +150,9 @@ const AlertmanagerImport = ({ onRead }: { readonly onRead: (routing: object) => 
   const [notes, setNotes] = useState<readonly string[]>();
   const { details = [] } = action.error.value ?? {};
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const answer = await action.run({ body: { yaml: String(new FormData(form).get('yaml')) } });
-    setNotes(answer?.notes);
-    if (answer !== undefined) onRead(answer.routing);
+    const response = await action.run({ body: { yaml: String(new FormData(form).get('yaml')) } });
+    setNotes(response?.notes);
+    if (response !== undefined) onRead(response.routing);
   };
   return (
     <details>
@@ -179,27 +179,33 @@ const AlertmanagerImport = ({ onRead }: { readonly onRead: (routing: object) => 
   );
 };
 
-const RoutingEditor = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => void }) => {
-  const [saving] = useState(() => new Action(setRoutingCall));
-  const [text, setText] = useState(() => JSON.stringify(of.body, null, 2));
-  const [wrong, setWrong] = useState('');
+const RoutingEditor = ({
+  editedRouting,
+  onDone,
+}: {
+  readonly editedRouting: VersionedRouting;
+  readonly onDone: () => void;
+}) => {
+  const [saveAction] = useState(() => new Action(setRoutingCall));
+  const [text, setText] = useState(() => JSON.stringify(editedRouting.body, null, 2));
+  const [parseError, setParseError] = useState('');
   const run = async (): Promise<void> => {
-    setWrong('');
+    setParseError('');
     let body: never;
     try {
       body = JSON.parse(text) as never;
     } catch (error) {
-      setWrong(`This is not valid JSON: ${(error as Error).message}`);
+      setParseError(`This is not valid JSON: ${(error as Error).message}`);
       return;
     }
-    if ((await saving.run({ body, ifMatch: of.version })) === undefined) return;
+    if ((await saveAction.run({ body, ifMatch: editedRouting.version })) === undefined) return;
     onDone();
     refresh();
   };
   return (
     <>
       <AlertmanagerImport onRead={(routing) => setText(JSON.stringify(routing, null, 2))} />
-      <ActionForm action={saving} label="Save routing" onSubmit={run}>
+      <ActionForm action={saveAction} label="Save routing" onSubmit={run}>
         <div class="form">
           <label>
             Document{' '}
@@ -207,12 +213,12 @@ const RoutingEditor = ({ of, onDone }: { readonly of: Versioned; readonly onDone
               rows={24}
               cols={80}
               spellcheck={false}
-              aria-invalid={wrong !== '' || saving.error.value !== undefined}
+              aria-invalid={parseError !== '' || saveAction.error.value !== undefined}
               value={text}
               onInput={({ currentTarget }) => setText(currentTarget.value)}
             />
           </label>
-          <FieldProblem message={wrong} />
+          <FieldProblem message={parseError} />
         </div>
         <button type="button" class="plain" onClick={onDone}>
           Cancel
@@ -224,9 +230,9 @@ const RoutingEditor = ({ of, onDone }: { readonly of: Versioned; readonly onDone
 
 export const Routing = () => {
   const { response, error, ...queryState } = useQuery(routingCall, {});
-  const [edited, setEdited] = useState<Versioned>();
+  const [editedRouting, setEditedRouting] = useState<VersionedRouting>();
   const [loadError, setLoadError] = useState<CallError>();
-  const edit = (): Promise<void> => requestVersioned(routingCall).then(setEdited, setLoadError);
+  const loadForEditing = (): Promise<void> => requestVersioned(routingCall).then(setEditedRouting, setLoadError);
   const labels = readParam('labels');
   return (
     <>
@@ -236,16 +242,16 @@ export const Routing = () => {
         ) : (
           <p class="soft">{explainDenial(routingTestCall, 'Testing the route')}</p>
         )}
-        {isPermitted(setRoutingCall) && edited === undefined ? (
-          <button type="button" class="plain" onClick={() => void edit()}>
+        {isPermitted(setRoutingCall) && editedRouting === undefined ? (
+          <button type="button" class="plain" onClick={() => void loadForEditing()}>
             Edit as JSON
           </button>
         ) : null}
       </div>
       <ErrorMessage error={error ?? loadError} />
       <ScrollRegion class="scrolled" label="Routing">
-        {edited !== undefined ? (
-          <RoutingEditor of={edited} onDone={() => setEdited(undefined)} />
+        {editedRouting !== undefined ? (
+          <RoutingEditor editedRouting={editedRouting} onDone={() => setEditedRouting(undefined)} />
         ) : response === undefined ? null : labels === '' || !isPermitted(routingTestCall) ? (
           <Tree routing={response} steps={[]} />
         ) : (

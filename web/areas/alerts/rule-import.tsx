@@ -11,15 +11,15 @@ import { importRulesCall } from './calls.ts';
 export const RuleImport = () => {
   const [action] = useState(() => new Action(importRulesCall));
   const [fileName, setFileName] = useState('');
-  const wrong = createProblemFinder(action.error.value);
+  const findProblem = createProblemFinder(action.error.value);
   const denial = explainDenial(importRulesCall, 'Importing rules');
   if (denial !== '') return <p class="said">{denial}</p>;
-  const run = async (
+  const importFile = async (
     [file]: readonly ImportedFile[],
     dryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
-    const answer = await action.run({ body: { file: file?.source ?? '', fileName: fileName.trim(), dryRun } });
-    return answer?.items.map(({ place, name, outcome, problems }) => ({
+    const response = await action.run({ body: { file: file?.source ?? '', fileName: fileName.trim(), dryRun } });
+    return response?.items.map(({ place, name, outcome, problems }) => ({
       location: place,
       name: name ?? '',
       outcome,
@@ -29,15 +29,15 @@ export const RuleImport = () => {
   return (
     <>
       <p>
-        Prometheus alert and recording rules. Rules from an earlier import of the same file are replaced; rules that are
-        no longer in the file remain.
+        Accepts Prometheus alerting and recording rules. Rules from an earlier import of the same file are replaced;
+        rules that are no longer in the file remain.
       </p>
-      <ImportForm language="YAML" accept=".yaml,.yml" action={action} problem={wrong('file')} run={run}>
+      <ImportForm language="YAML" accept=".yaml,.yml" action={action} problem={findProblem('file')} run={importFile}>
         <TextInput
           label="File name"
           hint="Distinguishes files that contain groups or alerts of the same name"
           value={fileName}
-          problem={wrong('fileName')}
+          problem={findProblem('fileName')}
           onChange={setFileName}
         />
       </ImportForm>

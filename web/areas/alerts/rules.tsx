@@ -21,29 +21,29 @@ import { LoadedItem } from '../../lists/read-one.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
-  changeRuleCall,
   createRuleCall,
+  deleteRuleCall,
   exportRulesCall,
   importRulesCall,
   type Rule,
-  removeRuleCall,
   replaceRuleCall,
   ruleCall,
   rulesCall,
   testRuleCall,
+  updateRuleCall,
 } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
 import { RuleInstances } from './groups.tsx';
 import { formatCondition } from './shown.ts';
 
-const rulePages = new PagedList(rulesCall, ({ items }) => items);
+const pagedRules = new PagedList(rulesCall, ({ items }) => items);
 
-const openRule = (rule: string): void => setParams({ rule }, { replace: readParam('rule') !== '' });
+const openRule = (ruleId: string): void => setParams({ rule: ruleId }, { replace: readParam('rule') !== '' });
 
 /** Returns the state as text; a rule that is disabled, fails or is not evaluated shows that instead. */
 const describeState = ({ enabled, status }: Rule): string => {
   if (!enabled) return 'disabled';
-  if (status === null) return 'Pending first evaluation';
+  if (status === null) return 'pending first evaluation';
   if (status.error !== null) return 'fails';
   return status.stale ? `${status.state}, late` : status.state;
 };
@@ -60,8 +60,8 @@ const renderCells = (rule: Rule) => [
   rule.status === null ? '' : formatTime(Date.parse(rule.status.evaluatedAt)),
 ];
 
-const DeleteForm = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
-  const [action] = useState(() => new Action(removeRuleCall));
+const DeleteRuleForm = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
+  const [action] = useState(() => new Action(deleteRuleCall));
   return (
     <RemovalForm
       action={action}
@@ -75,12 +75,12 @@ const DeleteForm = ({ rule: { id, version, name } }: { readonly rule: Rule }) =>
 };
 
 const EnableSwitch = ({ rule: { id, version, enabled } }: { readonly rule: Rule }) => {
-  const [action] = useState(() => new Action(changeRuleCall));
-  const toggle = async (): Promise<void> => {
+  const [action] = useState(() => new Action(updateRuleCall));
+  const toggleEnabled = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label={enabled ? 'Disable' : 'Enable'} onSubmit={toggle}>
+    <ActionForm action={action} label={enabled ? 'Disable' : 'Enable'} onSubmit={toggleEnabled}>
       {null}
     </ActionForm>
   );
@@ -92,8 +92,8 @@ const TestAlertForm = ({ rule: { id } }: { readonly rule: Rule }) => {
   const [message, setMessage] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
     const labels = parsePairs(String(new FormData(form).get('labels')).replaceAll(',', '\n'));
-    const answer = await action.run({ params: { id }, body: { labels } });
-    setMessage(answer === undefined ? '' : 'A test alert fired and resolved.');
+    const response = await action.run({ params: { id }, body: { labels } });
+    setMessage(response === undefined ? '' : 'A test alert fired and resolved.');
   };
   return (
     <details>
@@ -124,8 +124,8 @@ const RulePanel = ({ rule }: { readonly rule: Rule }) => (
     {rule.status === null || rule.status.error === null ? null : (
       <p class="problem">Last evaluation failed: {renderText(rule.status.error)}</p>
     )}
-    {rule.managedBy === null && isPermitted(removeRuleCall) ? <DeleteForm rule={rule} /> : null}
-    {rule.managedBy === null && isPermitted(changeRuleCall) ? <EnableSwitch key={rule.version} rule={rule} /> : null}
+    {rule.managedBy === null && isPermitted(deleteRuleCall) ? <DeleteRuleForm rule={rule} /> : null}
+    {rule.managedBy === null && isPermitted(updateRuleCall) ? <EnableSwitch key={rule.version} rule={rule} /> : null}
     {isPermitted(testRuleCall) ? <TestAlertForm rule={rule} /> : null}
     {rule.condition.kind === 'threshold' ? (
       <p class="links">
@@ -160,9 +160,9 @@ const RulePanel = ({ rule }: { readonly rule: Rule }) => (
   </SidePanel>
 );
 
-const RuleTable = ({ open }: { readonly open: string }) => (
+const RuleTable = ({ openRuleId }: { readonly openRuleId: string }) => (
   <ListResult
-    list={rulePages}
+    list={pagedRules}
     emptyContent="No alert rules yet."
     label="Alert rules"
     class="rules"
@@ -170,7 +170,7 @@ const RuleTable = ({ open }: { readonly open: string }) => (
     toKey={({ id }) => id}
     toClass={(rule) => (isFiringOrFailing(rule) ? 'level-error' : '')}
     toCells={renderCells}
-    openKey={open}
+    openKey={openRuleId}
     onOpen={openRule}
   />
 );
@@ -178,15 +178,15 @@ const RuleTable = ({ open }: { readonly open: string }) => (
 export const Rules = () => {
   const search = readParam('search');
   useEffect(() => {
-    rulePages.load({ query: { limit: 100, search, projectId: projectId.value } });
-    return () => rulePages.cancel();
+    pagedRules.load({ query: { limit: 100, search, projectId: projectId.value } });
+    return () => pagedRules.cancel();
   }, [search, projectId.value, refreshCount.value]);
   useEscape(() => {
     if (readParam('rule') !== '') openRule('');
   });
-  const open = readParam('rule');
-  const rule = rulePages.items.value.find(({ id }) => id === open);
-  const { error } = rulePages.first.state.value;
+  const openRuleId = readParam('rule');
+  const rule = pagedRules.items.value.find(({ id }) => id === openRuleId);
+  const { error } = pagedRules.first.state.value;
   return (
     <>
       <Search
@@ -205,18 +205,24 @@ export const Rules = () => {
           Export as Prometheus rules
         </a>
       </p>
-      <div class={open === '' ? 'list' : 'list with-record'}>
-        <RuleTable open={open} />
-        {open === '' || rulePages.first.state.value.response === undefined ? null : rule === undefined ? (
-          <LoadedItem key={`read ${open}`} call={ruleCall} id={open} label="Rule" onClose={() => openRule('')}>
-            {(found) => <RulePanel rule={found} />}
+      <div class={openRuleId === '' ? 'list' : 'list with-record'}>
+        <RuleTable openRuleId={openRuleId} />
+        {openRuleId === '' || pagedRules.first.state.value.response === undefined ? null : rule === undefined ? (
+          <LoadedItem
+            key={`read ${openRuleId}`}
+            call={ruleCall}
+            id={openRuleId}
+            label="Rule"
+            onClose={() => openRule('')}
+          >
+            {(loadedRule) => <RulePanel rule={loadedRule} />}
           </LoadedItem>
         ) : (
           <RulePanel key={rule.id} rule={rule} />
         )}
       </div>
-      <ErrorMessage error={rulePages.loadMoreError.value} />
-      <Freshness queryState={rulePages.first.state.value} />
+      <ErrorMessage error={pagedRules.loadMoreError.value} />
+      <Freshness queryState={pagedRules.first.state.value} />
     </>
   );
 };

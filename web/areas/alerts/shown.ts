@@ -1,16 +1,16 @@
 /** Formats alerts and their rules */
 import type { Rule, Silence } from './calls.ts';
 
-const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 });
+const numberFormat = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 });
 
-export const formatValue = (value: number | null): string => (value === null ? '' : number.format(value));
+export const formatValue = (value: number | null): string => (value === null ? '' : numberFormat.format(value));
 
-const labelsShownElsewhere = new Set(['alertname', 'severity']);
+const labelsInOtherColumns = new Set(['alertname', 'severity']);
 
 /** Formats labels as `service=cart, team=shop`, without those shown elsewhere. */
 export const formatLabels = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
-    .filter(([name]) => !labelsShownElsewhere.has(name))
+    .filter(([name]) => !labelsInOtherColumns.has(name))
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 

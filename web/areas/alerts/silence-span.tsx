@@ -1,6 +1,6 @@
 /** Duration and comment of a silence */
 
-const hours = [1, 4, 24, 168];
+const durationChoicesHours = [1, 4, 24, 168];
 const formatHours = (count: number): string =>
   count === 168 ? '7 days' : count === 24 ? 'a day' : count === 1 ? 'an hour' : `${count} hours`;
 
@@ -10,7 +10,7 @@ export const SilenceFields = () => (
     <label>
       Silence for{' '}
       <select name="hours">
-        {hours.map((count) => (
+        {durationChoicesHours.map((count) => (
           <option key={count} value={count}>
             {formatHours(count)}
           </option>

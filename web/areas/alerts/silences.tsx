@@ -21,7 +21,7 @@ const silencePages = new PagedList(silencesCall, ({ items }) => items);
 const SilenceEndForm = ({ silence }: { readonly silence: Silence }) => {
   const [action] = useState(() => new Action(replaceSilenceCall));
   const { id, version, matchers, startsAt, comment } = silence;
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const saveEnd = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const endsAt = new Date(Date.now() + Number(formData.get('hours')) * 3_600_000).toISOString();
     const body = { matchers, startsAt, endsAt, comment: String(formData.get('comment')) || (comment ?? '') };
@@ -30,7 +30,7 @@ const SilenceEndForm = ({ silence }: { readonly silence: Silence }) => {
   return (
     <details>
       <summary>Change end</summary>
-      <ActionForm action={action} label="Save" onSubmit={run}>
+      <ActionForm action={action} label="Save" onSubmit={saveEnd}>
         <SilenceFields />
       </ActionForm>
     </details>
@@ -40,7 +40,7 @@ const SilenceEndForm = ({ silence }: { readonly silence: Silence }) => {
 const SilenceRow = ({ silence }: { readonly silence: Silence }) => {
   const [action] = useState(() => new Action(expireSilenceCall));
   const { id, state, startsAt, endsAt, comment } = silence;
-  const end = async (): Promise<void> => {
+  const expire = async (): Promise<void> => {
     if ((await action.run({ params: { id } })) !== undefined) refresh();
   };
   return (
@@ -54,7 +54,7 @@ const SilenceRow = ({ silence }: { readonly silence: Silence }) => {
       <td>{renderText(comment ?? '')}</td>
       {isPermitted(expireSilenceCall) ? (
         <td>
-          <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
+          <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void expire()}>
             End now
           </button>
           <ErrorMessage error={action.error.value} />
@@ -93,7 +93,7 @@ const NewSilenceForm = () => {
   const [action] = useState(() => new Action(createSilenceCall));
   const [matchersText, setMatchersText] = useState('');
   const matchers = parseMatchers(matchersText);
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const createSilence = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const endsAt = new Date(Date.now() + Number(formData.get('hours')) * 3_600_000).toISOString();
     const silence = await action.run({ body: { matchers, endsAt, comment: String(formData.get('comment')) } });
@@ -104,7 +104,7 @@ const NewSilenceForm = () => {
   };
   return (
     <>
-      <ActionForm action={action} label="Create silence" onSubmit={run}>
+      <ActionForm action={action} label="Create silence" onSubmit={createSilence}>
         <label>
           Matchers{' '}
           <input

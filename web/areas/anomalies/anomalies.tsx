@@ -45,7 +45,7 @@ const AnomalyList = createListView({
     Value: ({ value, series }) => formatQuantity(value, series.unit),
     Expected: ({ expected, series }) => formatQuantity(expected ?? undefined, series.unit),
     Ended: ({ end }) => (end === null ? 'ongoing' : formatIsoTime(end).slice(0, 19)),
-    Feedback: ({ verdict }) => (verdict === null ? '' : verdict === 'true' ? 'yes' : 'no'),
+    Feedback: ({ verdict }) => (verdict === null ? '' : verdict === 'true' ? 'confirmed' : 'false positive'),
   },
   numericColumns: ['Value', 'Expected'],
   ItemPanel: AnomalyPanel,

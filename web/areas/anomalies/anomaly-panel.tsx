@@ -13,11 +13,11 @@ import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { type Anomaly, type AnomalyDetails, anomalyCall, feedbackCall } from './calls.ts';
+import { type Anomaly, type AnomalyDetails, anomalyCall, sendFeedbackCall } from './calls.ts';
 import { formatSeries, formatShare } from './shown.ts';
 
 const Causes = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
-const Band = lazyLoad(async () => (await import('./band.tsx')).ExpectedRangeChart);
+const ExpectedRangeChart = lazyLoad(async () => (await import('./band.tsx')).ExpectedRangeChart);
 
 const verdicts = [
   ['true', 'Confirmed'],
@@ -25,15 +25,15 @@ const verdicts = [
 ] as const;
 
 const FeedbackButtons = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
-  const [action] = useState(() => new Action(feedbackCall));
+  const [action] = useState(() => new Action(sendFeedbackCall));
   const [message, setMessage] = useState('');
-  if (!isPermitted(feedbackCall)) return <p class="soft">{explainDenial(feedbackCall, 'Anomaly feedback')}</p>;
-  const saveVerdict = async (chosen: 'true' | 'false' | null): Promise<void> => {
-    const answer = await action.run({ params: { id }, body: { verdict: chosen } });
-    if (answer === undefined) return;
+  if (!isPermitted(sendFeedbackCall)) return <p class="soft">{explainDenial(sendFeedbackCall, 'Anomaly feedback')}</p>;
+  const saveVerdict = async (newVerdict: 'true' | 'false' | null): Promise<void> => {
+    const response = await action.run({ params: { id }, body: { verdict: newVerdict } });
+    if (response === undefined) return;
     setMessage(
-      chosen === 'false'
-        ? `Changes of this series below ${formatQuantity(answer.minChange, '')} are no longer reported as anomalies.`
+      newVerdict === 'false'
+        ? `Changes of this series below ${formatQuantity(response.minChange, '')} are no longer reported as anomalies.`
         : '',
     );
     refresh();
@@ -61,10 +61,10 @@ const FeedbackButtons = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
 };
 
 const Contributions = ({
-  of: { by, change, groups, others, reason },
+  contributions: { by, change, groups, others, reason },
   unit,
 }: {
-  readonly of: AnomalyDetails['contributions'];
+  readonly contributions: AnomalyDetails['contributions'];
   readonly unit: string;
 }) => (
   <>
@@ -78,13 +78,13 @@ const Contributions = ({
         <table class="figures">
           <TableHeader columns={[by, 'Change', 'Share']} />
           <tbody>
-            {[...groups, ...(others === null ? [] : [{ ...others, group: 'all others' }])].map((part) => (
-              <tr key={part.group}>
+            {[...groups, ...(others === null ? [] : [{ ...others, group: 'all others' }])].map((contribution) => (
+              <tr key={contribution.group}>
                 <td>
-                  <bdi>{renderText(part.group || '(empty)')}</bdi>
+                  <bdi>{renderText(contribution.group || '(empty)')}</bdi>
                 </td>
-                <td>{formatQuantity(part.change, unit)}</td>
-                <td>{formatShare(part.share)}</td>
+                <td>{formatQuantity(contribution.change, unit)}</td>
+                <td>{formatShare(contribution.share)}</td>
               </tr>
             ))}
           </tbody>
@@ -94,12 +94,12 @@ const Contributions = ({
   </>
 );
 
-const AnomalyLinks = ({ title, of }: { readonly title: string; readonly of: readonly Anomaly[] }) =>
-  of.length === 0 ? null : (
+const AnomalyLinks = ({ title, anomalies }: { readonly title: string; readonly anomalies: readonly Anomaly[] }) =>
+  anomalies.length === 0 ? null : (
     <>
       <h3>{title}</h3>
       <ul>
-        {of.map((anomaly) => (
+        {anomalies.map((anomaly) => (
           <li key={anomaly.id}>
             <Link url={toChangedUrl({ open: anomaly.id })}>
               {formatIsoTime(anomaly.begin)} {renderText(formatSeries(anomaly))}
@@ -111,12 +111,12 @@ const AnomalyLinks = ({ title, of }: { readonly title: string; readonly of: read
     </>
   );
 
-const RelatedEvents = ({ of }: { readonly of: AnomalyDetails['near'] }) =>
-  of.length === 0 ? null : (
+const RelatedEvents = ({ events }: { readonly events: AnomalyDetails['near'] }) =>
+  events.length === 0 ? null : (
     <>
       <h3>Related events</h3>
       <ul>
-        {of.map(({ id, kind, time, title }) => (
+        {events.map(({ id, kind, time, title }) => (
           <li key={`${kind} ${id}`}>
             {formatIsoTime(time)} {kind}: {renderText(title)}
           </li>
@@ -125,12 +125,12 @@ const RelatedEvents = ({ of }: { readonly of: AnomalyDetails['near'] }) =>
     </>
   );
 
-const KubernetesEvents = ({ of }: { readonly of: AnomalyDetails['kubernetes'] }) =>
-  of.length === 0 ? null : (
+const KubernetesEvents = ({ events }: { readonly events: AnomalyDetails['kubernetes'] }) =>
+  events.length === 0 ? null : (
     <>
       <h3>Related Kubernetes events</h3>
       <ul>
-        {of.map(({ id, timestamp, type, reason, object, message }) => (
+        {events.map(({ id, timestamp, type, reason, object, message }) => (
           <li key={id}>
             {formatIsoTime(timestamp)}{' '}
             {renderText([type, reason, object.name].filter((part) => part !== null).join(' '))}: {renderText(message)}
@@ -147,7 +147,7 @@ const Details = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {
   return (
     <>
       <p>{renderText(anomaly.text)}</p>
-      <Band anomaly={anomaly} />
+      <ExpectedRangeChart anomaly={anomaly} />
       <FeedbackButtons id={anomaly.id} verdict={anomaly.verdict} />
       <Fields
         values={{
@@ -169,11 +169,11 @@ const Details = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {
         </li>
       </ul>
       <Causes symptom={{ anomalyId: anomaly.id }} />
-      <Contributions of={anomaly.contributions} unit={unit} />
-      <RelatedEvents of={anomaly.near} />
-      <KubernetesEvents of={anomaly.kubernetes} />
-      <AnomalyLinks title="Concurrent anomalies" of={anomaly.concurrent} />
-      <AnomalyLinks title="Similar anomalies" of={anomaly.similar} />
+      <Contributions contributions={anomaly.contributions} unit={unit} />
+      <RelatedEvents events={anomaly.near} />
+      <KubernetesEvents events={anomaly.kubernetes} />
+      <AnomalyLinks title="Concurrent anomalies" anomalies={anomaly.concurrent} />
+      <AnomalyLinks title="Similar anomalies" anomalies={anomaly.similar} />
       {anomaly.partial.map(({ message }) => (
         <p key={message} class="soft">
           Incomplete: {renderText(message)}.

@@ -4,7 +4,7 @@ import { type TimeSeries, TimeSeriesChart } from '../../charts/over-time.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import type { AnomalyDetails } from './calls.ts';
 
-/** Indexes of the values in a point; index 0 is the time */
+/** Positions of the values in a data point; position 0 is the time */
 const valueIndexes = { value: 1, expected: 2, 'at most': 4, 'at least': 3 } as const;
 
 export const ExpectedRangeChart = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {
@@ -29,7 +29,7 @@ export const ExpectedRangeChart = ({ anomaly }: { readonly anomaly: AnomalyDetai
   const [first, last] = [steps[0], steps.at(-1)];
   if (first === undefined || last === undefined)
     return <p class="soft">The data points of this anomaly have expired.</p>;
-  const boundaryTimes = [begin, ...(end === null ? [] : [end])].map((moment) => Date.parse(moment));
+  const boundaryTimes = [begin, ...(end === null ? [] : [end])].map((time) => Date.parse(time));
   return (
     <TimeSeriesChart
       title={`${seriesInfo.name || 'Series'} and expected range`}

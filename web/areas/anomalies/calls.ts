@@ -16,8 +16,8 @@ import {
 
 export const anomaliesCall = declareCall<typeof listAnomalies>('GET', '/api/ai/anomalies');
 export const anomalyCall = declareCall<typeof showAnomaly>('GET', '/api/ai/anomalies/{id}');
-export const feedbackCall = declareCall<typeof markAnomaly>('POST', '/api/ai/anomalies/{id}/feedback');
-export const detectCall = declareCall<typeof detectAnomalies>('POST', '/api/ai/detect');
+export const sendFeedbackCall = declareCall<typeof markAnomaly>('POST', '/api/ai/anomalies/{id}/feedback');
+export const detectAnomaliesCall = declareCall<typeof detectAnomalies>('POST', '/api/ai/detect');
 export const detectorsCall = declareListCall<typeof detectorResource>('/api/ai/detectors');
 export const createDetectorCall = declareCreateCall<typeof detectorResource, typeof DetectorFields>(
   '/api/ai/detectors',

@@ -12,7 +12,13 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { createDetectorCall, type Detector, type DetectorInput, detectCall, replaceDetectorCall } from './calls.ts';
+import {
+  createDetectorCall,
+  type Detector,
+  type DetectorInput,
+  detectAnomaliesCall,
+  replaceDetectorCall,
+} from './calls.ts';
 
 /** Directions of a change */
 export const directions = { both: 'any', up: 'up', down: 'down' } as const;
@@ -39,9 +45,9 @@ const pickWritableFields = ({
 
 /** Anomalies that the detector would have found in the selected time range. */
 const DetectorTest = ({ detector }: { readonly detector: DetectorInput }) => {
-  const [action] = useState(() => new Action(detectCall));
+  const [action] = useState(() => new Action(detectAnomaliesCall));
   const [testResult, setTestResult] = useState<Awaited<ReturnType<typeof action.run>>>();
-  const run = async (): Promise<void> => {
+  const testDetector = async (): Promise<void> => {
     const { query, step, falseAlarmsPerWeek } = detector;
     setTestResult(
       await action.run({
@@ -55,12 +61,12 @@ const DetectorTest = ({ detector }: { readonly detector: DetectorInput }) => {
     );
   };
   const anomalies = testResult?.series.flatMap(({ name, labels, anomalies }) =>
-    anomalies.map((each) => ({ ...each, series: [name, ...Object.values(labels)].join(' ') })),
+    anomalies.map((anomaly) => ({ ...anomaly, series: [name, ...Object.values(labels)].join(' ') })),
   );
   const learningCount = testResult?.series.filter(({ isLearning }) => isLearning).length ?? 0;
   return (
     <>
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void testDetector()}>
         Test detector
       </button>
       <ErrorMessage error={action.error.value} />
@@ -99,7 +105,7 @@ export const DetectorForm = ({ savedItem: storedDetector }: { readonly savedItem
     storedDetector === undefined ? newDetector() : pickWritableFields(storedDetector),
   );
   const { save, findProblem, error, isRunning } = useSaving(createDetectorCall, replaceDetectorCall, storedDetector);
-  const set = (fields: Partial<DetectorInput>): void => setDetector({ ...detector, ...fields });
+  const updateDetector = (fields: Partial<DetectorInput>): void => setDetector({ ...detector, ...fields });
   const textFields = [
     ['Name', 'name', 256],
     ['Interval', 'step', 16],
@@ -117,7 +123,7 @@ export const DetectorForm = ({ savedItem: storedDetector }: { readonly savedItem
             maxLength={maxLength}
             autocomplete="off"
             aria-invalid={findProblem(name) !== undefined}
-            onInput={({ currentTarget }) => set({ [name]: currentTarget.value })}
+            onInput={({ currentTarget }) => updateDetector({ [name]: currentTarget.value })}
           />
         </Field>
       ))}
@@ -128,7 +134,7 @@ export const DetectorForm = ({ savedItem: storedDetector }: { readonly savedItem
           query={detector.query as Query}
           excludedKinds={recordKinds}
           problem={findProblem('query')}
-          onChange={(query) => set({ query })}
+          onChange={(query) => updateDetector({ query })}
         />
       </fieldset>
       {numberFields.map(([label, name]) => (
@@ -139,7 +145,7 @@ export const DetectorForm = ({ savedItem: storedDetector }: { readonly savedItem
             min={0}
             defaultValue={String(detector[name] ?? '')}
             aria-invalid={findProblem(name) !== undefined}
-            onInput={({ currentTarget }) => set({ [name]: Number(currentTarget.value) })}
+            onInput={({ currentTarget }) => updateDetector({ [name]: Number(currentTarget.value) })}
           />
         </Field>
       ))}
@@ -147,7 +153,9 @@ export const DetectorForm = ({ savedItem: storedDetector }: { readonly savedItem
         Direction{' '}
         <select
           value={detector.direction ?? 'both'}
-          onChange={({ currentTarget }) => set({ direction: currentTarget.value as keyof typeof directions })}
+          onChange={({ currentTarget }) =>
+            updateDetector({ direction: currentTarget.value as keyof typeof directions })
+          }
         >
           {Object.entries(directions).map(([value, title]) => (
             <option key={value} value={value}>
@@ -160,7 +168,7 @@ export const DetectorForm = ({ savedItem: storedDetector }: { readonly savedItem
         <input
           type="checkbox"
           checked={detector.enabled !== false}
-          onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
+          onChange={({ currentTarget }) => updateDetector({ enabled: currentTarget.checked })}
         />{' '}
         Enabled
       </label>

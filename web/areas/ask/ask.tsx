@@ -18,22 +18,22 @@ import { displayTimeZone } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { QuestionForm } from './box.tsx';
-import { documentsCall, questionCall, runbookAnswerCall, suggestionsCall, timeZoneName } from './calls.ts';
+import { answerQuestionCall, documentsCall, getTimeZoneName, runbookAnswerCall, suggestionsCall } from './calls.ts';
 
-const questionQuery = new ApiQuery(questionCall);
+const questionQuery = new ApiQuery(answerQuestionCall);
 
 type Answer = ResponseBody<typeof answerQuestion>;
-type Meaning = Answer['alternatives'][number];
+type InterpretedQuery = Answer['alternatives'][number];
 
 /** Table that shows which part of the query each phrase was interpreted as. */
-const Interpretation = ({ of }: { readonly of: Meaning['words'] }) => (
+const Interpretation = ({ phraseMappings }: { readonly phraseMappings: InterpretedQuery['words'] }) => (
   <details open={true}>
     <summary>How we interpreted it</summary>
     <table class="figures texts">
       <TableHeader columns={['Phrase', 'Query part']} />
       <tbody>
-        {of.map(({ text, mappedTo }, index) => (
-          // A word may occur twice.
+        {phraseMappings.map(({ text, mappedTo }, index) => (
+          // A phrase may occur twice.
           <tr key={`${index} ${text}`}>
             <td>
               <bdi>{renderText(text)}</bdi>
@@ -46,7 +46,7 @@ const Interpretation = ({ of }: { readonly of: Meaning['words'] }) => (
   </details>
 );
 
-const MeaningDetails = ({ meaning }: { readonly meaning: Meaning }) => (
+const MeaningDetails = ({ meaning }: { readonly meaning: InterpretedQuery }) => (
   <>
     <p id="sentence">{renderText(meaning.sentence)}</p>
     <ul class="links">
@@ -63,37 +63,45 @@ const MeaningDetails = ({ meaning }: { readonly meaning: Meaning }) => (
   </>
 );
 
-const Refusal = ({ of: { reason, nearest, operation, words } }: { readonly of: NonNullable<Answer['refusal']> }) => (
+const UninterpretedQuestion = ({
+  refusal: { reason, nearest, operation, words },
+}: {
+  readonly refusal: NonNullable<Answer['refusal']>;
+}) => (
   <>
     <p class="problem" role="status">
       {renderText(reason)}
     </p>
     {nearest.length === 0 ? null : <p>Available: {renderText(nearest.join(', '))}.</p>}
     {operation === null ? null : <p>API operation that answers this question: {renderText(operation)}.</p>}
-    <Interpretation of={words} />
+    <Interpretation phraseMappings={words} />
   </>
 );
 
-const AnswerView = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer }) => {
-  if (refusal !== null) return <Refusal of={refusal} />;
-  if (answer === null)
+const QueryAnswerView = ({
+  queryAnswer: { answer: response, alternatives, refusal },
+}: {
+  readonly queryAnswer: Answer;
+}) => {
+  if (refusal !== null) return <UninterpretedQuestion refusal={refusal} />;
+  if (response === null)
     return (
       <>
         <p role="status">This question has {alternatives.length} possible meanings:</p>
         {alternatives.map((meaning, index) => (
           <section key={`${index} ${meaning.sentence}`} class="attention" aria-label={`Meaning ${index + 1}`}>
             <MeaningDetails meaning={meaning} />
-            <Interpretation of={meaning.words} />
+            <Interpretation phraseMappings={meaning.words} />
           </section>
         ))}
       </>
     );
   return (
     <>
-      <MeaningDetails meaning={answer} />
-      {answer.emptyReason === null ? null : <p role="status">{renderText(answer.emptyReason)}</p>}
-      <ResultView result={answer.result} title={answer.sentence} />
-      <Interpretation of={answer.words} />
+      <MeaningDetails meaning={response} />
+      {response.emptyReason === null ? null : <p role="status">{renderText(response.emptyReason)}</p>}
+      <ResultView result={response.result} title={response.sentence} />
+      <Interpretation phraseMappings={response.words} />
     </>
   );
 };
@@ -103,7 +111,7 @@ const QuestionView = () => {
   const { from, to } = timeRange.value;
   useEffect(() => {
     if (question === '') questionQuery.clear();
-    else questionQuery.run({ body: { question, timeZone: timeZoneName(), from, to } });
+    else questionQuery.run({ body: { question, timeZone: getTimeZoneName(), from, to } });
     return () => questionQuery.cancel();
   }, [question, from, to, displayTimeZone.value, refreshCount.value]);
   const { response, error, isLoading } = questionQuery.state.value;
@@ -120,7 +128,7 @@ const QuestionView = () => {
       {questionProblem === undefined ? <ErrorMessage error={error} /> : null}
       {response === undefined || question === '' ? null : (
         <div class={isLoading ? 'old' : ''}>
-          <AnswerView of={response} />
+          <QueryAnswerView queryAnswer={response} />
         </div>
       )}
       {question === '' ? null : (

@@ -11,12 +11,12 @@ import type { applySuggestion, dismissSuggestion, listSuggestions } from '../../
 import { declareCall, type ResponseBody, type WithFilters } from '../../client/call.ts';
 import { displayTimeZone } from '../../frame/shown-time.ts';
 
-export const questionCall = declareCall<typeof answerQuestion>('POST', '/api/ai/query');
+export const answerQuestionCall = declareCall<typeof answerQuestion>('POST', '/api/ai/query');
 export const suggestionsCall = declareCall<typeof listSuggestions>('GET', '/api/ai/suggestions');
 export const applySuggestionCall = declareCall<typeof applySuggestion>('POST', '/api/ai/suggestions/{id}/apply');
 export const dismissSuggestionCall = declareCall<typeof dismissSuggestion>('DELETE', '/api/ai/suggestions/{id}');
 export const runbookAnswerCall = declareCall<typeof answerFromRunbooks>('POST', '/api/ai/rag/answer');
-export const passagesCall = declareCall<typeof searchRunbooks>('POST', '/api/ai/rag/search');
+export const searchPassagesCall = declareCall<typeof searchRunbooks>('POST', '/api/ai/rag/search');
 export const documentsCall = declareCall<WithFilters<typeof listRunbookDocuments>>('GET', '/api/ai/rag/documents');
 export const addDocumentCall = declareCall<typeof addRunbookDocument>('POST', '/api/ai/rag/documents');
 export const deleteDocumentCall = declareCall<typeof deleteRunbookDocument>('DELETE', '/api/ai/rag/documents/{id}');
@@ -28,5 +28,5 @@ export type Passage = PassageSearchResult['items'][number];
 export type RunbookDocument = ResponseBody<typeof listRunbookDocuments>['items'][number];
 
 /** Returns the name of the user's time zone. */
-export const timeZoneName = (): string =>
+export const getTimeZoneName = (): string =>
   displayTimeZone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : displayTimeZone.value;

@@ -45,7 +45,11 @@ const readText = async (file: Blob): Promise<string | undefined> => {
 };
 
 /** File input that copies the text of a file to the form, where it can be edited before it is saved. */
-const FileInput = ({ onRead }: { readonly onRead: (read: Pick<DocumentDraft, 'format' | 'content'>) => void }) => {
+const FileInput = ({
+  onRead,
+}: {
+  readonly onRead: (fileContents: Pick<DocumentDraft, 'format' | 'content'>) => void;
+}) => {
   const [problem, setProblem] = useState<string>();
   const readFile = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
@@ -66,38 +70,42 @@ const FileInput = ({ onRead }: { readonly onRead: (read: Pick<DocumentDraft, 'fo
 
 const DocumentForm = () => {
   const [action] = useState(() => new Action(addDocumentCall));
-  const [written, setWritten] = useState(emptyDocument);
+  const [draft, setDraft] = useState(emptyDocument);
   const [existingDocument, setExistingDocument] = useState<RunbookDocument>();
-  const set = (fields: Partial<DocumentDraft>): void => setWritten((now) => ({ ...now, ...fields }));
+  const updateDraft = (fields: Partial<DocumentDraft>): void =>
+    setDraft((currentDraft) => ({ ...currentDraft, ...fields }));
   const { error } = action;
   const findProblem = (name: string): string | undefined => error.value?.of(name);
   const add = async (): Promise<void> => {
-    const { title, format, url, content } = written;
-    const answer = await action.run({
+    const { title, format, url, content } = draft;
+    const response = await action.run({
       body: { format, content, ...(title === '' ? {} : { title }), ...(url === '' ? {} : { url }) },
     });
-    if (answer === undefined) return;
+    if (response === undefined) return;
     refresh();
-    if (answer.isNew) setParams({ open: answer.document.id });
-    else setExistingDocument(answer.document);
+    if (response.isNew) setParams({ open: response.document.id });
+    else setExistingDocument(response.document);
   };
   return (
     <div class="form">
-      <FileInput onRead={set} />
+      <FileInput onRead={updateDraft} />
       <label>
         Text{' '}
         <textarea
           rows={14}
-          value={written.content}
+          value={draft.content}
           spellcheck={false}
           aria-invalid={findProblem('content') !== undefined}
-          onInput={({ currentTarget }) => set({ content: currentTarget.value })}
+          onInput={({ currentTarget }) => updateDraft({ content: currentTarget.value })}
         />
       </label>
       <FieldProblem message={findProblem('content')} />
       <label>
         Format{' '}
-        <select value={written.format} onChange={({ currentTarget }) => set({ format: currentTarget.value as Format })}>
+        <select
+          value={draft.format}
+          onChange={({ currentTarget }) => updateDraft({ format: currentTarget.value as Format })}
+        >
           {Object.entries(formats).map(([format, title]) => (
             <option key={format} value={format}>
               {title}
@@ -108,18 +116,18 @@ const DocumentForm = () => {
       <TextInput
         label="Title"
         maxLength={200}
-        value={written.title}
+        value={draft.title}
         problem={findProblem('title')}
         hint="Default: the title in the document"
-        onChange={(title) => set({ title })}
+        onChange={(title) => updateDraft({ title })}
       />
       <TextInput
         label="URL"
         maxLength={2048}
-        value={written.url}
+        value={draft.url}
         problem={findProblem('url')}
         hint="https://…, linked from answers"
-        onChange={(url) => set({ url })}
+        onChange={(url) => updateDraft({ url })}
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void add()}>
@@ -153,7 +161,7 @@ const DeleteButton = ({ id, onClose }: { readonly id: string; readonly onClose: 
   );
 };
 
-const Details = ({ item }: { readonly item: RunbookDocument }) => (
+const DocumentDetails = ({ item }: { readonly item: RunbookDocument }) => (
   <>
     <Fields
       values={{
@@ -191,7 +199,7 @@ const DocumentPanel = ({
     ) : (
       <>
         <DeleteButton id={id} onClose={onClose} />
-        <Details item={item} />
+        <DocumentDetails item={item} />
       </>
     )}
   </SidePanel>

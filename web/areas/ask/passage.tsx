@@ -19,16 +19,22 @@ export const sourceTitles: Readonly<Record<Source, string>> = {
 };
 
 /** Returns the URL of the view that displays the source of a passage; `undefined` if there is none. */
-const sourceUrl = ({ source, id }: Passage): string | undefined => {
+const buildSourceUrl = ({ source, id }: Passage): string | undefined => {
   if (source === 'document') return toArea('/ask/documents', { open: id });
   if (source === 'incident') return toArea('/incidents', { incident: id });
   if (source === 'rule') return toArea('/alerts/rules', { rule: id });
   return source === 'log-pattern' ? toArea('/logs', { pattern: id }) : undefined;
 };
 
-export const PassageItem = ({ of, passageIndex }: { readonly of: Passage; readonly passageIndex: number }) => {
-  const { source, title, url, headings, text } = of;
-  const to = sourceUrl(of);
+export const PassageItem = ({
+  passage,
+  passageIndex,
+}: {
+  readonly passage: Passage;
+  readonly passageIndex: number;
+}) => {
+  const { source, title, url, headings, text } = passage;
+  const to = buildSourceUrl(passage);
   return (
     <li id={`passage-${passageIndex}`} tabIndex={-1}>
       <h3>{to === undefined ? renderText(title) : <Link url={to}>{renderText(title)}</Link>}</h3>

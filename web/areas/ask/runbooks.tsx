@@ -14,27 +14,27 @@ import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { QuestionForm } from './box.tsx';
 import {
+  getTimeZoneName,
   type Passage,
   type PassageSearchResult,
-  passagesCall,
   type RunbookAnswer,
   runbookAnswerCall,
-  timeZoneName,
+  searchPassagesCall,
 } from './calls.ts';
 import { PassageItem, type Source, sourceTitles } from './passage.tsx';
 
 const answerQuery = new ApiQuery(runbookAnswerCall);
-const searchQuery = new ApiQuery(passagesCall);
+const searchQuery = new ApiQuery(searchPassagesCall);
 
 /** Maximum number of displayed passages */
 const maxPassages = 30;
 
 const isSource = (text: string): text is Source => text in sourceTitles;
 /** Returns the selected sources; empty if all are searched. */
-const selectedSources = (): readonly Source[] => readAllParams('source').filter(isSource);
+const getSelectedSources = (): readonly Source[] => readAllParams('source').filter(isSource);
 
 const SourceFilter = () => {
-  const chosen = selectedSources();
+  const sources = getSelectedSources();
   return (
     <fieldset class="act">
       <legend>Sources</legend>
@@ -42,10 +42,12 @@ const SourceFilter = () => {
         <label class="choice" key={source}>
           <input
             type="checkbox"
-            checked={isSource(source) && chosen.includes(source)}
+            checked={isSource(source) && sources.includes(source)}
             onChange={({ currentTarget }) =>
               setParams({
-                source: currentTarget.checked ? [...chosen, source] : chosen.filter((each) => each !== source),
+                source: currentTarget.checked
+                  ? [...sources, source]
+                  : sources.filter((selectedSource) => selectedSource !== source),
               })
             }
           />{' '}
@@ -57,10 +59,10 @@ const SourceFilter = () => {
 };
 
 /** Sources that were not searched, and search methods that were not available. */
-const Limitations = ({
-  of: { notRead, embeddings },
+const SearchLimitations = ({
+  coverage: { notRead, embeddings },
 }: {
-  readonly of: Pick<PassageSearchResult, 'notRead' | 'embeddings'>;
+  readonly coverage: Pick<PassageSearchResult, 'notRead' | 'embeddings'>;
 }) => (
   <>
     {notRead.map(({ source, reason }) => (
@@ -79,15 +81,23 @@ const Limitations = ({
   </>
 );
 
-const Passages = ({ of }: { readonly of: readonly Passage[] }) => (
+const Passages = ({ passages }: { readonly passages: readonly Passage[] }) => (
   <ol>
-    {of.map((passage, nth) => (
-      <PassageItem key={`${passage.source} ${passage.id} ${passage.nth}`} of={passage} passageIndex={nth} />
+    {passages.map((passage, passageIndex) => (
+      <PassageItem
+        key={`${passage.source} ${passage.id} ${passage.nth}`}
+        passage={passage}
+        passageIndex={passageIndex}
+      />
     ))}
   </ol>
 );
 
-const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookAnswer }) => (
+const AnswerSentences = ({
+  runbookAnswer: { sentences, reason, model },
+}: {
+  readonly runbookAnswer: RunbookAnswer;
+}) => (
   <>
     {sentences.length === 0 ? <p role="status">No answer: {renderText(reason ?? '')}.</p> : null}
     <ul id="sentences">
@@ -95,42 +105,42 @@ const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookA
         // A sentence may occur twice.
         <li key={`${index} ${text}`}>
           {renderText(text)}{' '}
-          {passages.map((nth) => (
-            <a key={nth} href={`#passage-${nth}`} aria-label={`Passage ${nth + 1}`}>
-              [{nth + 1}]
+          {passages.map((passageIndex) => (
+            <a key={passageIndex} href={`#passage-${passageIndex}`} aria-label={`Passage ${passageIndex + 1}`}>
+              [{passageIndex + 1}]
             </a>
           ))}
         </li>
       ))}
     </ul>
     {model?.used ? (
-      <p class="soft">
-        A model wrote this answer from the passages; unsupported sentences removed: {model.excluded} in total.
-      </p>
+      <p class="soft">A model wrote this answer from the passages. Unsupported sentences removed: {model.excluded}.</p>
     ) : model?.reason == null ? null : (
       <p class="soft">The model was not used: {renderText(model.reason)}.</p>
     )}
   </>
 );
 
-const PassageQueries = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
-  of.length === 0 ? null : (
+const PassageQueries = ({ passageQueries }: { readonly passageQueries: RunbookAnswer['figures'] }) =>
+  passageQueries.length === 0 ? null : (
     <>
       <h2>Metrics in the passages</h2>
-      {of.map((figure, index) => (
+      {passageQueries.map((passageQuery, index) => (
         // Two passages may contain the same query.
-        <section key={`${index} ${figure.sentence}`} aria-label={figure.sentence}>
-          <h3>{renderText(figure.sentence)}</h3>
+        <section key={`${index} ${passageQuery.sentence}`} aria-label={passageQuery.sentence}>
+          <h3>{renderText(passageQuery.sentence)}</h3>
           <p class="soft">
-            {figure.passage === null ? 'Mentioned in the question.' : `Mentioned in passage ${figure.passage + 1}.`}
+            {passageQuery.passage === null
+              ? 'Mentioned in the question.'
+              : `Mentioned in passage ${passageQuery.passage + 1}.`}
           </p>
-          {figure.result === null ? (
-            <p role="status">{renderText(figure.reason ?? '')}</p>
+          {passageQuery.result === null ? (
+            <p role="status">{renderText(passageQuery.reason ?? '')}</p>
           ) : (
-            <ResultView result={figure.result} title={figure.sentence} />
+            <ResultView result={passageQuery.result} title={passageQuery.sentence} />
           )}
           <ul class="links">
-            {listQueryLinks(figure).map(([title, to]) => (
+            {listQueryLinks(passageQuery).map(([title, to]) => (
               <li key={title}>
                 <Link url={to}>{title}</Link>
               </li>
@@ -143,41 +153,41 @@ const PassageQueries = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
 
 const Answer = ({ of }: { readonly of: RunbookAnswer }) => (
   <>
-    <Sentences of={of} />
-    <Limitations of={of} />
-    <PassageQueries of={of.figures} />
+    <AnswerSentences runbookAnswer={of} />
+    <SearchLimitations coverage={of} />
+    <PassageQueries passageQueries={of.figures} />
     {of.passages.length === 0 ? null : <h2>Passages</h2>}
-    <Passages of={of.passages} />
+    <Passages passages={of.passages} />
   </>
 );
 
 const SearchResults = ({ of }: { readonly of: PassageSearchResult }) => (
   <>
     {of.items.length === 0 ? <p role="status">No matching passages.</p> : <h2>Passages</h2>}
-    <Limitations of={of} />
-    <Passages of={of.items} />
+    <SearchLimitations coverage={of} />
+    <Passages passages={of.items} />
   </>
 );
 
-const runQuestion = (question: string, passagesOnly: boolean): void => {
-  const chosen = selectedSources();
-  const sourceFilter = chosen.length === 0 ? {} : { sources: [...chosen] };
-  if (question === '') for (const each of [answerQuery, searchQuery]) each.clear();
-  else if (passagesOnly) searchQuery.run({ body: { query: question, limit: maxPassages, ...sourceFilter } });
-  else answerQuery.run({ body: { question, timeZone: timeZoneName(), ...timeRange.value, ...sourceFilter } });
+const runQuestion = (question: string, showsPassagesOnly: boolean): void => {
+  const sources = getSelectedSources();
+  const sourceFilter = sources.length === 0 ? {} : { sources: [...sources] };
+  if (question === '') for (const query of [answerQuery, searchQuery]) query.clear();
+  else if (showsPassagesOnly) searchQuery.run({ body: { query: question, limit: maxPassages, ...sourceFilter } });
+  else answerQuery.run({ body: { question, timeZone: getTimeZoneName(), ...timeRange.value, ...sourceFilter } });
 };
 
 export const Runbooks = () => {
   const question = readParam('q');
-  const isPassages = readParam('view') === 'passages';
+  const showsPassagesOnly = readParam('view') === 'passages';
   const { from, to } = timeRange.value;
   useEffect(() => {
-    runQuestion(question, isPassages);
+    runQuestion(question, showsPassagesOnly);
     return () => {
-      for (const each of [answerQuery, searchQuery]) each.cancel();
+      for (const query of [answerQuery, searchQuery]) query.cancel();
     };
-  }, [question, isPassages, selectedSources().join(), from, to, refreshCount.value]);
-  const { state } = isPassages ? searchQuery : answerQuery;
+  }, [question, showsPassagesOnly, getSelectedSources().join(), from, to, refreshCount.value]);
+  const { state } = showsPassagesOnly ? searchQuery : answerQuery;
   const { error, isLoading } = state.value;
   const questionProblem = error?.of('question') ?? error?.of('query');
   const [answer, searchResult] = [answerQuery.state.value.response, searchQuery.state.value.response];
@@ -193,8 +203,8 @@ export const Runbooks = () => {
         <button
           type="button"
           class="plain"
-          aria-pressed={isPassages}
-          onClick={() => setParams({ view: isPassages ? '' : 'passages' })}
+          aria-pressed={showsPassagesOnly}
+          onClick={() => setParams({ view: showsPassagesOnly ? '' : 'passages' })}
         >
           Passages only
         </button>
@@ -204,7 +214,7 @@ export const Runbooks = () => {
       <ScrollRegion class={isLoading ? 'scrolled old' : 'scrolled'} label="Runbook search results">
         {question === '' ? (
           <p class="soft">Search covers documents, resolved incidents, alert rules, log patterns and the handbook.</p>
-        ) : isPassages ? (
+        ) : showsPassagesOnly ? (
           searchResult && <SearchResults of={searchResult} />
         ) : (
           answer && <Answer of={answer} />

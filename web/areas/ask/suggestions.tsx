@@ -13,10 +13,10 @@ import { RawText } from '../../lists/raw.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { applySuggestionCall, dismissSuggestionCall, type Suggestion, suggestionsCall } from './calls.ts';
 
-type Kind = Suggestion['kind'];
+type SuggestionKind = Suggestion['kind'];
 
-const kinds: Readonly<Record<Kind, string>> = {
-  slo: 'objectives',
+const kindTitles: Readonly<Record<SuggestionKind, string>> = {
+  slo: 'SLOs',
   alert: 'alerts',
   'noisy-rule': 'Noisy rules',
   detector: 'detectors',
@@ -25,10 +25,10 @@ const kinds: Readonly<Record<Kind, string>> = {
   'unread-attribute': 'Unused attributes',
   'log-pattern': 'Large log patterns',
 };
-const isKind = (text: string): text is Kind => text in kinds;
+const isKind = (text: string): text is SuggestionKind => text in kindTitles;
 
 /** Returns the URL of the view that displays the resource that a suggestion created. */
-const resourceUrl = (kind: Kind, id: string): string | undefined => {
+const buildResourceUrl = (kind: SuggestionKind, id: string): string | undefined => {
   if (kind === 'slo') return toArea('/slos', { open: id });
   if (kind === 'alert' || kind === 'noisy-rule') return toArea('/alerts/rules', { rule: id });
   if (kind === 'detector') return toArea('/anomalies/detectors', { open: id });
@@ -49,21 +49,21 @@ interface ActionOutcome {
 }
 
 const SuggestionActions = ({
-  of,
+  suggestion,
   onDone,
 }: {
-  readonly of: Suggestion;
-  readonly onDone: (done: ActionOutcome) => void;
+  readonly suggestion: Suggestion;
+  readonly onDone: (completedAction: ActionOutcome) => void;
 }) => {
   const [applyAction] = useState(() => new Action(applySuggestionCall));
   const [dismissAction] = useState(() => new Action(dismissSuggestionCall));
-  const { id, kind, title, request } = of;
+  const { id, kind, title, request } = suggestion;
   const params = { id };
   const apply = async (): Promise<void> => {
-    const answer = await applyAction.run({ params });
-    if (answer === undefined) return;
-    const createdId = (answer.answer as { readonly id?: string } | null)?.id;
-    onDone({ title: `Done: ${title}.`, to: createdId === undefined ? undefined : resourceUrl(kind, createdId) });
+    const applyResult = await applyAction.run({ params });
+    if (applyResult === undefined) return;
+    const createdId = (applyResult.answer as { readonly id?: string } | null)?.id;
+    onDone({ title: `Done: ${title}.`, to: createdId === undefined ? undefined : buildResourceUrl(kind, createdId) });
     refresh();
   };
   return (
@@ -86,13 +86,13 @@ const SuggestionActions = ({
 };
 
 const SuggestionCard = ({
-  of,
+  suggestion,
   onDone,
 }: {
-  readonly of: Suggestion;
-  readonly onDone: (done: ActionOutcome) => void;
+  readonly suggestion: Suggestion;
+  readonly onDone: (completedAction: ActionOutcome) => void;
 }) => {
-  const { title, evidence, effect, request } = of;
+  const { title, evidence, effect, request } = suggestion;
   return (
     <section class="suggestion" aria-label={title}>
       <h2>{renderText(title)}</h2>
@@ -110,7 +110,7 @@ const SuggestionCard = ({
           <RawText label={`Request of: ${title}`} text={formatRequest(request)} />
         </details>
       )}
-      {isPermitted(applySuggestionCall) ? <SuggestionActions of={of} onDone={onDone} /> : null}
+      {isPermitted(applySuggestionCall) ? <SuggestionActions suggestion={suggestion} onDone={onDone} /> : null}
     </section>
   );
 };
@@ -120,7 +120,7 @@ const KindFilter = () => (
     Kind{' '}
     <select value={readParam('kind')} onChange={({ currentTarget }) => setParams({ kind: currentTarget.value })}>
       <option value="">all</option>
-      {Object.entries(kinds).map(([kind, title]) => (
+      {Object.entries(kindTitles).map(([kind, title]) => (
         <option key={kind} value={kind}>
           {title}
         </option>
@@ -132,7 +132,7 @@ const KindFilter = () => (
 export const Suggestions = () => {
   const kind = readParam('kind');
   const queryState = useQuery(suggestionsCall, { query: isKind(kind) ? { kind } : {} });
-  const [done, setDone] = useState<ActionOutcome>();
+  const [completedAction, setCompletedAction] = useState<ActionOutcome>();
   const { response, error } = queryState;
   return (
     <>
@@ -140,8 +140,8 @@ export const Suggestions = () => {
         <KindFilter />
       </div>
       <p role="status">
-        {done === undefined ? '' : renderText(done.title)}{' '}
-        {done?.to === undefined ? null : <Link url={done.to}>View details</Link>}
+        {completedAction === undefined ? '' : renderText(completedAction.title)}{' '}
+        {completedAction?.to === undefined ? null : <Link url={completedAction.to}>View details</Link>}
       </p>
       <ErrorMessage error={error} />
       {isPermitted(applySuggestionCall) ? null : (
@@ -149,8 +149,8 @@ export const Suggestions = () => {
       )}
       <ScrollRegion class="scrolled" label="Suggestions">
         {response?.items.length === 0 ? <p class="soft">No suggestions.</p> : null}
-        {response?.items.map((each) => (
-          <SuggestionCard key={each.id} of={each} onDone={setDone} />
+        {response?.items.map((suggestion) => (
+          <SuggestionCard key={suggestion.id} suggestion={suggestion} onDone={setCompletedAction} />
         ))}
         {response === undefined || response.missing.length === 0 ? null : (
           <p class="problem">Suggestions unavailable for: {renderText(response.missing.join(', '))}.</p>

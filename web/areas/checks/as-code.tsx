@@ -9,15 +9,15 @@ import { refresh } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { exportChecksCall, importChecksCall } from './calls.ts';
 
-const Import = () => {
+const ChecksImport = () => {
   const [action] = useState(() => new Action(importChecksCall));
-  const run = async (
+  const importFile = async (
     [file]: readonly ImportedFile[],
     isDryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
-    const answer = await action.run({ body: { source: file?.source ?? '', dryRun: isDryRun } });
-    if (answer !== undefined && !isDryRun) refresh();
-    return answer?.items.map(({ document, line, name, outcome, id, problems, losses }) => ({
+    const response = await action.run({ body: { source: file?.source ?? '', dryRun: isDryRun } });
+    if (response !== undefined && !isDryRun) refresh();
+    return response?.items.map(({ document, line, name, outcome, id, problems, losses }) => ({
       location: `document ${document}, line ${line}`,
       name: name ?? 'invalid',
       outcome,
@@ -29,19 +29,19 @@ const Import = () => {
     <>
       <h2>Import</h2>
       <p>YAML documents with one check each, or a JSON recording from the Recorder of Chrome DevTools.</p>
-      <ImportForm language="YAML or JSON" accept=".yaml,.yml,.json" action={action} run={run} />
+      <ImportForm language="YAML or JSON" accept=".yaml,.yml,.json" action={action} run={importFile} />
     </>
   );
 };
 
-export const AsCode = () => (
+export const ChecksAsCode = () => (
   <ScrollRegion class="scrolled" label="Checks as code">
     <h2>Export</h2>
     <a href={exportChecksCall.path} download="checks.yaml">
       All checks as YAML
     </a>
     {isPermitted(importChecksCall) ? (
-      <Import />
+      <ChecksImport />
     ) : (
       <p class="soft">{explainDenial(importChecksCall, 'Importing checks')}</p>
     )}

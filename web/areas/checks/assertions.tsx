@@ -3,11 +3,11 @@ import { FieldProblem } from '../../editors/field.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import {
   type AssertionFields,
-  assertionSources,
+  assertionSourcesByType,
+  type CheckType,
   operatorTitles,
   sourceProperties,
   sourceTitles,
-  type Type,
 } from './setting-kinds.ts';
 
 /** Returns whether an operator has no operand. */
@@ -27,83 +27,88 @@ const omitUnusedFields = ({ name, value, ...rest }: AssertionFields): AssertionF
 };
 
 const AssertionRow = ({
-  of,
+  assertion,
   label,
   type,
   problem,
   onChange,
   onRemove,
 }: {
-  readonly of: AssertionFields;
+  readonly assertion: AssertionFields;
   readonly label: string;
-  readonly type: Type;
+  readonly type: CheckType;
   readonly problem: string | undefined;
   readonly onChange: (assertion: AssertionFields) => void;
   readonly onRemove: () => void;
 }) => {
-  const set = (fields: Partial<AssertionFields>): void => onChange(omitUnusedFields({ ...of, ...fields }));
-  const names = sourceProperties[of.source];
-  const sources = assertionSources[type] ?? [];
+  const updateAssertion = (fields: Partial<AssertionFields>): void =>
+    onChange(omitUnusedFields({ ...assertion, ...fields }));
+  const names = sourceProperties[assertion.source];
+  const sources = assertionSourcesByType[type] ?? [];
   return (
     <fieldset>
       <legend class="sr-only">{label}</legend>
       <div class="act">
         <select
           aria-label="Source"
-          value={of.source}
+          value={assertion.source}
           onChange={({ currentTarget }) => {
-            const { name: _, ...rest } = of;
+            const { name: _, ...rest } = assertion;
             onChange(omitUnusedFields({ ...rest, source: currentTarget.value as AssertionFields['source'] }));
           }}
         >
-          <Options options={[...new Set([...sources, of.source])].map((each) => [each, sourceTitles[each]])} />
+          <Options
+            options={[...new Set([...sources, assertion.source])].map((source) => [source, sourceTitles[source]])}
+          />
         </select>
         {names === undefined ? null : names.length > 0 ? (
           <select
             aria-label="Property"
-            value={of.name}
-            onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+            value={assertion.name}
+            onChange={({ currentTarget }) => updateAssertion({ name: currentTarget.value })}
           >
-            <Options options={names.map((each) => [each, each])} />
+            <Options options={names.map((propertyName) => [propertyName, propertyName])} />
           </select>
         ) : (
           <input
             aria-label="Property"
-            value={of.name ?? ''}
+            value={assertion.name ?? ''}
             maxLength={1024}
             autocomplete="off"
             spellcheck={false}
-            placeholder={of.source === 'json' ? '$.ok' : 'content-type'}
-            onInput={({ currentTarget }) => set({ name: currentTarget.value })}
+            placeholder={assertion.source === 'json' ? '$.ok' : 'content-type'}
+            onInput={({ currentTarget }) => updateAssertion({ name: currentTarget.value })}
           />
         )}
         <select
           aria-label="Operator"
-          value={of.operator}
-          onChange={({ currentTarget }) => set({ operator: currentTarget.value as AssertionFields['operator'] })}
+          value={assertion.operator}
+          onChange={({ currentTarget }) =>
+            updateAssertion({ operator: currentTarget.value as AssertionFields['operator'] })
+          }
         >
           <Options options={Object.entries(operatorTitles)} />
         </select>
-        {hasNoOperand(of.operator) ? null : (
+        {hasNoOperand(assertion.operator) ? null : (
           <input
             aria-label="Value"
-            value={String(of.value ?? '')}
+            value={String(assertion.value ?? '')}
             maxLength={4096}
             autocomplete="off"
             spellcheck={false}
             aria-invalid={problem !== undefined}
-            onInput={({ currentTarget }) => set({ value: parseValue(currentTarget.value) })}
+            onInput={({ currentTarget }) => updateAssertion({ value: parseValue(currentTarget.value) })}
           />
         )}
         <select
           aria-label="On failure"
-          value={of.level ?? 'fail'}
-          onChange={({ currentTarget }) => set({ level: currentTarget.value as 'fail' })}
+          value={assertion.level ?? 'fail'}
+          onChange={({ currentTarget }) => updateAssertion({ level: currentTarget.value as 'fail' })}
         >
           <Options
             options={[
-              ['fail', 'else Failed'],
-              ['degrade', 'else Degraded'],
+              ['fail', 'otherwise failed'],
+              ['degrade', 'otherwise degraded'],
             ]}
           />
         </select>
@@ -119,18 +124,18 @@ const AssertionRow = ({
 export const Assertions = ({
   value,
   type,
-  at,
-  wrong: findProblem,
+  path,
+  findProblem,
   onChange,
 }: {
   readonly value: readonly AssertionFields[];
-  readonly type: Type;
+  readonly type: CheckType;
   /** Path of the list */
-  readonly at: string;
-  readonly wrong: (path: string) => string | undefined;
+  readonly path: string;
+  readonly findProblem: (path: string) => string | undefined;
   readonly onChange: (assertions: AssertionFields[]) => void;
 }) => {
-  const [defaultSource] = assertionSources[type] ?? [];
+  const [defaultSource] = assertionSourcesByType[type] ?? [];
   if (defaultSource === undefined) return null;
   return (
     <fieldset>
@@ -138,11 +143,11 @@ export const Assertions = ({
       {value.map((assertion, index) => (
         <AssertionRow
           key={index}
-          of={assertion}
+          assertion={assertion}
           type={type}
           label={`Assertion ${index + 1}`}
-          problem={findProblem(`${at}.${index}`)}
-          onChange={(changed) => onChange([...value].with(index, changed))}
+          problem={findProblem(`${path}.${index}`)}
+          onChange={(updatedAssertion) => onChange([...value].with(index, updatedAssertion))}
           onRemove={() => onChange([...value].toSpliced(index, 1))}
         />
       ))}

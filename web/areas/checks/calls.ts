@@ -24,7 +24,7 @@ export const createCheckCall = declareCreateCall<typeof checkResource, typeof Ch
 export const replaceCheckCall = declareReplaceCall<typeof checkResource, typeof CheckFields>(
   '/api/synthetics/checks/{id}',
 );
-export const changeCheckCall = declareUpdateCall<typeof checkResource, { readonly enabled: boolean }>(
+export const updateCheckCall = declareUpdateCall<typeof checkResource, { readonly enabled: boolean }>(
   '/api/synthetics/checks/{id}',
 );
 export const renewTokenCall = declareCall<typeof renewHeartbeatToken>('POST', '/api/synthetics/checks/{id}/token');
@@ -32,7 +32,7 @@ export const runsCall = declareCall<typeof listRuns>('GET', '/api/synthetics/che
 export const uptimeCall = declareCall<typeof getUptime>('GET', '/api/synthetics/checks/{id}/uptime');
 export const screenshotsCall = declareCall<typeof listPictures>('GET', '/api/synthetics/checks/{id}/pictures');
 export const runCheckCall = declareCall<typeof runCheckNow>('POST', '/api/synthetics/checks/{id}/run');
-export const tryCheckCall = declareCall<typeof tryCheck>('POST', '/api/synthetics/try');
+export const testCheckCall = declareCall<typeof tryCheck>('POST', '/api/synthetics/try');
 export const exportChecksCall = declareCall<typeof exportChecks>('GET', '/api/synthetics/export');
 export const importChecksCall = declareCall<typeof importChecks>('POST', '/api/synthetics/import');
 

@@ -7,23 +7,23 @@ import { formatMs, PhasesBar, StateLabel } from './shown.tsx';
 export type LocationResult = ResponseBody<typeof runCheckCall.operation & object>['items'][number];
 
 export const RunResults = ({
-  of,
-  nameOf: locationName,
+  results,
+  getLocationName: locationName,
 }: {
-  readonly of: readonly LocationResult[];
+  readonly results: readonly LocationResult[];
   /** Returns the name of a location by its id */
-  readonly nameOf: (id: string) => string;
+  readonly getLocationName: (id: string) => string;
 }) => (
   <div role="status">
     <ul class="links column">
-      {of.map(({ location, run, reason }) => (
+      {results.map(({ location, run, reason }) => (
         <li key={location}>
           <bdi>{renderText(locationName(location))}</bdi>:{' '}
           {run === null ? (
             reason
           ) : (
             <>
-              <StateLabel of={run.outcome} /> in {formatMs(run.durationMs)} <PhasesBar of={run.phases} />{' '}
+              <StateLabel state={run.outcome} /> in {formatMs(run.durationMs)} <PhasesBar phaseDurations={run.phases} />{' '}
               {renderText(run.message)}
             </>
           )}

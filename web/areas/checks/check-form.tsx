@@ -6,17 +6,17 @@ import { CheckboxGroup, CheckInput, NumberInput, PairsInput, SelectInput, TextIn
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projects } from '../../frame/project.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { type Check, createCheckCall, type Location, locationsCall, replaceCheckCall, tryCheckCall } from './calls.ts';
+import { type Check, createCheckCall, type Location, locationsCall, replaceCheckCall, testCheckCall } from './calls.ts';
 import { type LocationResult, RunResults } from './came.tsx';
 import { newHeartbeatToken } from './fresh-token.ts';
-import { defaultSettings, type Type, typeNames, type Written } from './setting-kinds.ts';
+import { type CheckDraft, type CheckType, defaultSettingsByType, typeNames } from './setting-kinds.ts';
 import { TypedSettings } from './settings.tsx';
 
-const emptyCheck: Written = {
+const emptyCheck: CheckDraft = {
   name: '',
   description: '',
   type: 'http',
-  http: defaultSettings.http,
+  http: defaultSettingsByType.http,
   enabled: true,
   projectId: null,
   labels: {},
@@ -29,95 +29,95 @@ const emptyCheck: Written = {
 };
 
 /** Returns the writable fields of a check. */
-const pickWritableFields = (check: Check): Written => {
-  const { id, version, createdAt, updatedAt, state, since, uptime, nextDueAt, tokenPrefix, token, ...written } = check;
-  return written;
+const pickWritableFields = (check: Check): CheckDraft => {
+  const { id, version, createdAt, updatedAt, state, since, uptime, nextDueAt, tokenPrefix, token, ...fields } = check;
+  return fields;
 };
 
 /** Converts a check to another type: type-specific settings are in a field named after the type, and a heartbeat has no locations. */
-const convertToType = (check: Written, type: Type): Written => {
-  const commonFields = Object.fromEntries(Object.entries(check).filter(([name]) => name !== check.type)) as Written;
+const convertToType = (check: CheckDraft, type: CheckType): CheckDraft => {
+  const commonFields = Object.fromEntries(Object.entries(check).filter(([name]) => name !== check.type)) as CheckDraft;
   const locations = type === 'heartbeat' ? [] : check.type === 'heartbeat' ? ['local'] : check.locations;
-  return { ...commonFields, type, [type]: defaultSettings[type], locations };
+  return { ...commonFields, type, [type]: defaultSettingsByType[type], locations };
 };
 
 const CheckTest = ({
   check,
   action,
-  nameOf,
+  getLocationName,
 }: {
-  readonly check: Written;
-  readonly action: Action<NonNullable<(typeof tryCheckCall)['operation']>>;
-  readonly nameOf: (id: string) => string;
+  readonly check: CheckDraft;
+  readonly action: Action<NonNullable<(typeof testCheckCall)['operation']>>;
+  readonly getLocationName: (id: string) => string;
 }) => {
   const [results, setResults] = useState<readonly LocationResult[]>([]);
-  const run = async (): Promise<void> => {
+  const testCheck = async (): Promise<void> => {
     setResults([]);
-    const answer = await action.run({ body: { check } });
-    if (answer !== undefined) setResults(answer.items);
+    const response = await action.run({ body: { check } });
+    if (response !== undefined) setResults(response.items);
   };
   return (
     <>
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void testCheck()}>
         {action.isRunning.value ? 'Waiting for results …' : 'Run test'}
       </button>
-      <RunResults of={results} nameOf={nameOf} />
+      <RunResults results={results} getLocationName={getLocationName} />
       <ErrorMessage error={action.error.value} />
     </>
   );
 };
 
 interface CheckFieldsProps {
-  readonly check: Written;
+  readonly check: CheckDraft;
   readonly wrong: (path: string) => string | undefined;
-  readonly set: (fields: Partial<Written>) => void;
+  readonly updateCheck: (fields: Partial<CheckDraft>) => void;
 }
 
 /** Timeout, retries and locations. */
 const RunSettings = ({
   check: { timeout, locations = [], consensus = {}, retries = {} },
-  known: availableLocations,
+  availableLocations,
   wrong,
-  set,
-}: CheckFieldsProps & { readonly known: readonly Location[] }) => (
+  updateCheck,
+}: CheckFieldsProps & { readonly availableLocations: readonly Location[] }) => (
   <>
     <TextInput
       label="Timeout"
       value={timeout ?? ''}
       problem={wrong('timeout')}
-      onChange={(timeout) => set({ timeout })}
+      onChange={(timeout) => updateCheck({ timeout })}
     />
     <NumberInput
       label="Retries"
       value={retries.count ?? null}
       problem={wrong('retries.count') ?? wrong('retries')}
-      onChange={(count) => set({ retries: { ...retries, count: count ?? 0 } })}
+      onChange={(count) => updateCheck({ retries: { ...retries, count: count ?? 0 } })}
     />
     <TextInput
       label="Retry delay"
       value={retries.wait ?? ''}
       problem={wrong('retries.wait')}
-      onChange={(wait) => set({ retries: { ...retries, wait } })}
+      onChange={(wait) => updateCheck({ retries: { ...retries, wait } })}
     />
     <CheckboxGroup
       label="Locations"
       value={locations}
       options={availableLocations.map(({ id, name }) => [id, name] as const)}
       problem={wrong('locations')}
-      onChange={(ids) => set({ locations: [...ids] })}
+      onChange={(ids) => updateCheck({ locations: [...ids] })}
     />
     <NumberInput
       label="Failing locations"
       hint="Default: the majority; both if there are two"
       value={consensus.down ?? null}
       problem={wrong('consensus.down')}
-      onChange={(down) => set({ consensus: { down } })}
+      onChange={(down) => updateCheck({ consensus: { down } })}
     />
   </>
 );
 
 /** Project of the results, and alert settings. */
-const AlertingSettings = ({ check, wrong, set }: CheckFieldsProps) => {
+const AlertingSettings = ({ check, wrong, updateCheck }: CheckFieldsProps) => {
   const { alerting = {} } = check;
   return (
     <>
@@ -126,7 +126,7 @@ const AlertingSettings = ({ check, wrong, set }: CheckFieldsProps) => {
         value={check.projectId ?? ''}
         problem={wrong('projectId')}
         options={[['', 'none'], ...projects.value.map(({ id, name }) => [id, name] as const)]}
-        onChange={(projectId) => set({ projectId: projectId === '' ? null : projectId })}
+        onChange={(projectId) => updateCheck({ projectId: projectId === '' ? null : projectId })}
       />
       <PairsInput
         label="Labels, one per line"
@@ -134,74 +134,82 @@ const AlertingSettings = ({ check, wrong, set }: CheckFieldsProps) => {
         separator="="
         value={check.labels ?? {}}
         problem={wrong('labels')}
-        onChange={(labels) => set({ labels })}
+        onChange={(labels) => updateCheck({ labels })}
       />
       <CheckInput
         label="Alert"
         value={alerting.enabled ?? true}
-        onChange={(enabled) => set({ alerting: { ...alerting, enabled } })}
+        onChange={(enabled) => updateCheck({ alerting: { ...alerting, enabled } })}
       />
       <SelectInput
         label="Severity"
         value={alerting.severity ?? 'critical'}
         problem={wrong('alerting.severity')}
-        options={['info', 'warning', 'error', 'critical'].map((each) => [each, each] as const)}
-        onChange={(severity) => set({ alerting: { ...alerting, severity: severity as 'critical' } })}
+        options={['info', 'warning', 'error', 'critical'].map((severityName) => [severityName, severityName] as const)}
+        onChange={(severity) => updateCheck({ alerting: { ...alerting, severity: severity as 'critical' } })}
       />
-      <CheckInput label="Enabled" value={check.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <CheckInput label="Enabled" value={check.enabled ?? true} onChange={(enabled) => updateCheck({ enabled })} />
     </>
   );
 };
 
 export const CheckForm = ({ savedItem }: { readonly savedItem: Check | undefined }) => {
-  const [check, setCheck] = useState<Written>(() =>
+  const [check, setCheck] = useState<CheckDraft>(() =>
     savedItem === undefined ? emptyCheck : pickWritableFields(savedItem),
   );
-  const [tryAction] = useState(() => new Action(tryCheckCall));
+  const [tryAction] = useState(() => new Action(testCheckCall));
   const { response, error: loadError } = useQuery(locationsCall, {});
-  const { save, isRunning, error, ...saveState } = useSaving(createCheckCall, replaceCheckCall, savedItem, (saved) => {
-    if (saved.token !== undefined) newHeartbeatToken.value = { id: saved.id, token: saved.token };
-  });
+  const { save, isRunning, error, ...saveState } = useSaving(
+    createCheckCall,
+    replaceCheckCall,
+    savedItem,
+    (savedCheck) => {
+      if (savedCheck.token !== undefined) newHeartbeatToken.value = { id: savedCheck.id, token: savedCheck.token };
+    },
+  );
   const wrong = (path: string): string | undefined =>
     saveState.findProblem(path) ?? createProblemFinder(tryAction.error.value)(`check.${path}`);
-  const set = (fields: Partial<Written>): void => setCheck((now) => ({ ...now, ...fields }));
+  const updateCheck = (fields: Partial<CheckDraft>): void =>
+    setCheck((currentCheck) => ({ ...currentCheck, ...fields }));
   const locations = response?.items ?? [];
   const { type } = check;
   const hasRuns = type !== 'heartbeat';
   return (
     <div class="form">
       <ErrorMessage error={loadError} />
-      <TextInput label="Name" value={check.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput label="Name" value={check.name} problem={wrong('name')} onChange={(name) => updateCheck({ name })} />
       <TextInput
         label="Description"
         maxLength={4096}
         value={check.description ?? ''}
         problem={wrong('description')}
-        onChange={(description) => set({ description })}
+        onChange={(description) => updateCheck({ description })}
       />
       <SelectInput
         label="Type"
         value={type}
         problem={wrong('type')}
         options={Object.entries(typeNames)}
-        onChange={(next) => setCheck((now) => convertToType(now, next as Type))}
+        onChange={(newType) => setCheck((currentCheck) => convertToType(currentCheck, newType as CheckType))}
       />
-      <TypedSettings key={type} check={check} wrong={wrong} onChange={set} />
+      <TypedSettings key={type} check={check} findProblem={wrong} onChange={updateCheck} />
       <TextInput
         label="Frequency"
         hint="10s, 1m or 1h"
         value={check.every ?? ''}
         problem={wrong('every')}
-        onChange={(every) => set({ every })}
+        onChange={(every) => updateCheck({ every })}
       />
-      {hasRuns ? <RunSettings check={check} known={locations} wrong={wrong} set={set} /> : null}
-      <AlertingSettings check={check} wrong={wrong} set={set} />
+      {hasRuns ? (
+        <RunSettings check={check} availableLocations={locations} wrong={wrong} updateCheck={updateCheck} />
+      ) : null}
+      <AlertingSettings check={check} wrong={wrong} updateCheck={updateCheck} />
       <div class="act">
         {hasRuns ? (
           <CheckTest
             check={check}
             action={tryAction}
-            nameOf={(id) => locations.find((one) => one.id === id)?.name ?? id}
+            getLocationName={(id) => locations.find((location) => location.id === id)?.name ?? id}
           />
         ) : null}
         <button type="button" disabled={isRunning} onClick={() => void save(check)}>

@@ -15,7 +15,6 @@ import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import {
   type Check,
-  changeCheckCall,
   checksCall,
   createCheckCall,
   downtimesCall,
@@ -23,6 +22,7 @@ import {
   type Location,
   locationsCall,
   renewTokenCall,
+  updateCheckCall,
   variablesCall,
 } from './calls.ts';
 import { newHeartbeatToken } from './fresh-token.ts';
@@ -36,8 +36,8 @@ import { Uptimes } from './uptime.tsx';
 const minClockSkewMs = 1000;
 
 /** Locations whose clocks differ from the platform's clock. */
-const ClockSkewWarnings = ({ of }: { readonly of: readonly Location[] }) => {
-  const skewedLocations = of.filter(({ clockAheadMs }) => Math.abs(clockAheadMs ?? 0) >= minClockSkewMs);
+const ClockSkewWarningList = ({ locations }: { readonly locations: readonly Location[] }) => {
+  const skewedLocations = locations.filter(({ clockAheadMs }) => Math.abs(clockAheadMs ?? 0) >= minClockSkewMs);
   if (skewedLocations.length === 0) return null;
   return (
     <ul aria-label="Locations with clock differences">
@@ -55,7 +55,7 @@ const ClockSkewWarnings = ({ of }: { readonly of: readonly Location[] }) => {
 const HeartbeatToken = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
   const [action] = useState(() => new Action(renewTokenCall));
   const newToken = newHeartbeatToken.value?.id === id ? newHeartbeatToken.value.token : '';
-  const renew = async (): Promise<void> => {
+  const renewToken = async (): Promise<void> => {
     const renewedToken = await action.run({ params: { id } });
     if (renewedToken === undefined) return;
     newHeartbeatToken.value = { id, token: renewedToken.token };
@@ -73,7 +73,7 @@ const HeartbeatToken = ({ check: { id, tokenPrefix } }: { readonly check: Check 
         </p>
       )}
       {isPermitted(renewTokenCall) ? (
-        <ActionForm action={action} label="Create new token" onSubmit={renew}>
+        <ActionForm action={action} label="Create new token" onSubmit={renewToken}>
           <span class="soft">The previous token is revoked.</span>
         </ActionForm>
       ) : null}
@@ -82,23 +82,24 @@ const HeartbeatToken = ({ check: { id, tokenPrefix } }: { readonly check: Check 
 };
 
 const EnableSwitch = ({ check: { id, version, enabled } }: { readonly check: Check }) => {
-  const [action] = useState(() => new Action(changeCheckCall));
-  if (!isPermitted(changeCheckCall)) return null;
-  const run = async (): Promise<void> => {
+  const [action] = useState(() => new Action(updateCheckCall));
+  if (!isPermitted(updateCheckCall)) return null;
+  const toggleEnabled = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label={enabled ? 'Disable' : 'Enable'} onSubmit={run}>
+    <ActionForm action={action} label={enabled ? 'Disable' : 'Enable'} onSubmit={toggleEnabled}>
       {null}
     </ActionForm>
   );
 };
 
-const Details = ({ item: check }: { readonly item: Check }) => {
+const CheckDetails = ({ item: check }: { readonly item: Check }) => {
   const { id } = check;
   const { response, error } = useQuery(locationsCall, {});
   const locations = response?.items ?? [];
-  const locationName = (location: string): string => locations.find((one) => one.id === location)?.name ?? location;
+  const formatLocation = (location: string): string =>
+    locations.find((knownLocation) => knownLocation.id === location)?.name ?? location;
   const unsupportedLocations = locations.flatMap(({ id: location, name, unsupportedTypes: types }) =>
     types
       .filter(({ type }) => type === check.type && check.locations.includes(location))
@@ -109,7 +110,7 @@ const Details = ({ item: check }: { readonly item: Check }) => {
       <ErrorMessage error={error} />
       <p>{renderText(check.description ?? '', { lines: true })}</p>
       <p>
-        <StateLabel of={describeState(check)} />
+        <StateLabel state={describeState(check)} />
         {check.since === null ? '' : ` since ${formatIsoTime(check.since)}`}
       </p>
       {unsupportedLocations.length === 0 ? null : (
@@ -122,12 +123,12 @@ const Details = ({ item: check }: { readonly item: Check }) => {
         </ul>
       )}
       <EnableSwitch key={check.version} check={check} />
-      <ClockSkewWarnings of={locations.filter(({ id: location }) => check.locations.includes(location))} />
-      {check.locations.length === 0 ? null : <RunNow id={id} locationName={locationName} />}
+      <ClockSkewWarningList locations={locations.filter(({ id: location }) => check.locations.includes(location))} />
+      {check.locations.length === 0 ? null : <RunNow id={id} getLocationName={formatLocation} />}
       {check.type === 'heartbeat' ? <HeartbeatToken check={check} /> : null}
-      <Uptimes check={check} locationName={locationName} />
-      <Runs id={id} locationName={locationName} />
-      {check.type === 'browser' ? <Screenshots id={id} locationName={locationName} /> : null}
+      <Uptimes check={check} getLocationName={formatLocation} />
+      <Runs id={id} getLocationName={formatLocation} />
+      {check.type === 'browser' ? <Screenshots id={id} getLocationName={formatLocation} /> : null}
       <h3>Configuration</h3>
       <Fields
         values={{
@@ -135,7 +136,7 @@ const Details = ({ item: check }: { readonly item: Check }) => {
           frequency: check.every,
           timeout: check.timeout,
           retries: check.retries?.count,
-          locations: check.locations.map(locationName).join(', '),
+          locations: check.locations.map(formatLocation).join(', '),
           'next run': check.nextDueAt?.map((at) => formatIsoTime(at)).join(', '),
           ...check.labels,
         }}
@@ -144,10 +145,10 @@ const Details = ({ item: check }: { readonly item: Check }) => {
   );
 };
 
-const noun = 'check';
+const resourceName = 'check';
 const CheckForm = lazyLoad(async () => (await import('./check-form.tsx')).CheckForm);
 
-const List = createListView({
+const CheckList = createListView({
   title: 'Checks',
   call: checksCall,
   isOfProject: true,
@@ -156,7 +157,7 @@ const List = createListView({
   toKey: ({ id }) => id,
   columns: {
     Name: ({ name }) => name,
-    State: (check) => <StateLabel of={describeState(check)} />,
+    State: (check) => <StateLabel state={describeState(check)} />,
     Since: ({ since }) => formatIsoTime(since),
     '1 day': ({ uptime }) => formatUptime(uptime?.day),
     '30 days': ({ uptime }) => formatUptime(uptime?.days30),
@@ -165,12 +166,17 @@ const List = createListView({
     Frequency: ({ every }) => every,
   },
   numericColumns: ['1 day', '30 days', '90 days'],
-  Tools: createNewButton(noun, createCheckCall),
-  ItemPanel: createItemPanel({ noun, path: '/api/synthetics/checks/{id}', Form: CheckForm, Details }),
+  Tools: createNewButton(resourceName, createCheckCall),
+  ItemPanel: createItemPanel({
+    noun: resourceName,
+    path: '/api/synthetics/checks/{id}',
+    Form: CheckForm,
+    Details: CheckDetails,
+  }),
 });
 
 export const Checks = createTabbedView('Checks', [
-  { name: '', title: 'Checks', View: List },
+  { name: '', title: 'Checks', View: CheckList },
   {
     name: 'variables',
     title: 'Variables',
@@ -193,6 +199,6 @@ export const Checks = createTabbedView('Checks', [
     name: 'code',
     title: 'As code',
     requiredCall: exportChecksCall,
-    View: lazyLoad(async () => (await import('./as-code.tsx')).AsCode),
+    View: lazyLoad(async () => (await import('./as-code.tsx')).ChecksAsCode),
   },
 ]);

@@ -36,9 +36,9 @@ const DowntimeForm = () => {
   const planProps = {
     plan,
     findProblem,
-    onChange: (changed: Partial<typeof plan>): void => setPlan((now) => ({ ...now, ...changed })),
+    onChange: (planFields: Partial<typeof plan>): void => setPlan((currentPlan) => ({ ...currentPlan, ...planFields })),
   };
-  const save = async (): Promise<void> => {
+  const createDowntime = async (): Promise<void> => {
     const createdDowntime = await action.run({
       body: { ...plan, checkIds: [...scope.checkIds], labels: scope.labels },
     });
@@ -68,7 +68,7 @@ const DowntimeForm = () => {
       <PlanProjectFields {...planProps} />
       <PlanSloField {...planProps} />
       <div class="act">
-        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+        <button type="button" disabled={action.isRunning.value} onClick={() => void createDowntime()}>
           Schedule downtime
         </button>
         <ErrorMessage error={error} />
@@ -77,7 +77,13 @@ const DowntimeForm = () => {
   );
 };
 
-const DowntimeActions = ({ of: { id, version }, onClose }: { readonly of: Downtime; readonly onClose: () => void }) => {
+const DowntimeActions = ({
+  downtime: { id, version },
+  onClose,
+}: {
+  readonly downtime: Downtime;
+  readonly onClose: () => void;
+}) => {
   const [action] = useState(() => new Action(deleteDowntimeCall));
   if (!isPermitted(deleteDowntimeCall))
     return <p class="soft">{explainDenial(deleteDowntimeCall, 'Editing downtimes')}</p>;
@@ -93,7 +99,7 @@ const DowntimeActions = ({ of: { id, version }, onClose }: { readonly of: Downti
   );
 };
 
-const noun = 'downtime';
+const resourceName = 'downtime';
 
 export const Downtimes = createListView({
   title: 'Downtimes',
@@ -104,12 +110,12 @@ export const Downtimes = createListView({
   toKey: ({ id }) => id,
   columns: {
     Downtime: ({ name }) => name,
-    State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
+    State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'inactive'),
     Checks: ({ checks }) => checks.map(({ name }) => name).join(', '),
     'Next occurrence': ({ times: [next] }) => formatIsoTime(next?.from ?? null).slice(0, 16),
     Recurrence: formatRecurrence,
   },
-  Tools: createNewButton(noun, createDowntimeCall),
+  Tools: createNewButton(resourceName, createDowntimeCall),
   ItemPanel: ({
     id,
     item,
@@ -126,7 +132,7 @@ export const Downtimes = createListView({
         <p>This downtime does not exist.</p>
       ) : (
         <>
-          <DowntimeActions key={item.version} of={item} onClose={onClose} />
+          <DowntimeActions key={item.version} downtime={item} onClose={onClose} />
           <p>{renderText(item.description ?? '', { lines: true })}</p>
           <Fields
             values={{

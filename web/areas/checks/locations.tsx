@@ -18,11 +18,11 @@ import { createLocationCall, deleteLocationCall, type Location, locationsCall } 
 /** Token of the newly registered location */
 const newLocationToken = signal<{ readonly id: string; readonly token: string } | undefined>(undefined);
 
-const RegisterForm = () => {
+const RegisterLocationForm = () => {
   const [action] = useState(() => new Action(createLocationCall));
   const [fields, setFields] = useState({ name: '', description: '' });
   const error = action.error.value;
-  const register = async (): Promise<void> => {
+  const registerLocation = async (): Promise<void> => {
     const createdLocation = await action.run({ body: fields });
     if (createdLocation === undefined) return;
     newLocationToken.value = { id: createdLocation.id, token: createdLocation.token };
@@ -45,7 +45,7 @@ const RegisterForm = () => {
         onChange={(description) => setFields({ ...fields, description })}
       />
       <div class="act">
-        <button type="button" disabled={action.isRunning.value} onClick={() => void register()}>
+        <button type="button" disabled={action.isRunning.value} onClick={() => void registerLocation()}>
           Register location
         </button>
         <ErrorMessage error={error} />
@@ -55,7 +55,7 @@ const RegisterForm = () => {
 };
 
 /** Deletion must be confirmed if it would leave a check without a location. */
-const DeleteForm = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+const DeleteLocationForm = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteLocationCall));
   if (id === 'local') return null;
   if (!isPermitted(deleteLocationCall))
@@ -68,12 +68,12 @@ const DeleteForm = ({ id, onClose }: { readonly id: string; readonly onClose: ()
       remove={() => action.run({ params: { id }, query: isOnlyLocation ? { force: 'true' } : {} })}
       onRemoved={onClose}
     >
-      <span class="soft">The token is revoked at once, and checks no longer run here.</span>
+      <span class="soft">The token is revoked immediately, and checks no longer run from this location.</span>
     </RemovalForm>
   );
 };
 
-const noun = 'location';
+const resourceName = 'location';
 
 export const Locations = createListView({
   title: 'Locations',
@@ -89,7 +89,7 @@ export const Locations = createListView({
     'Unsupported checks': ({ unsupportedTypes }) => unsupportedTypes.map(({ type }) => type).join(', '),
   },
   numericColumns: ['Checks'],
-  Tools: createNewButton(noun, createLocationCall),
+  Tools: createNewButton(resourceName, createLocationCall),
   ItemPanel: ({
     id,
     item,
@@ -100,7 +100,7 @@ export const Locations = createListView({
     readonly onClose: () => void;
   }) => (
     <SidePanel label="Location" title={id === 'new' ? 'New location' : (item?.name ?? id)} onClose={onClose}>
-      {id === 'new' ? <RegisterForm /> : null}
+      {id === 'new' ? <RegisterLocationForm /> : null}
       {newLocationToken.value?.id === id ? (
         <p role="status">
           Start probes with <code>OIQ_PROBE_TOKEN={newLocationToken.value.token}</code>. The token is shown only once.
@@ -108,7 +108,7 @@ export const Locations = createListView({
       ) : null}
       {item === undefined ? null : (
         <>
-          <DeleteForm id={id} onClose={onClose} />
+          <DeleteLocationForm id={id} onClose={onClose} />
           <Fields
             values={{
               description: item.description,

@@ -6,15 +6,15 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { screenshotsCall } from './calls.ts';
 
-const captions = { good: 'last passed run', failed: 'last failed run' } as const;
+const runCaptions = { good: 'last passed run', failed: 'last failed run' } as const;
 
-/** `locationName` returns the name of a location by its id. */
+/** `getLocationName` returns the name of a location by its id. */
 export const Screenshots = ({
   id,
-  locationName,
+  getLocationName,
 }: {
   readonly id: string;
-  readonly locationName: (id: string) => string;
+  readonly getLocationName: (id: string) => string;
 }) => {
   const { response, error } = useQuery(screenshotsCall, { params: { id } });
   return (
@@ -24,9 +24,9 @@ export const Screenshots = ({
       {response?.items.length === 0 ? <p class="soft">No screenshots yet.</p> : null}
       {response?.items.map(({ location, kind, dueAt, content }) => (
         <figure key={`${location} ${kind}`} class="picture">
-          <img src={`data:image/jpeg;base64,${content}`} alt={`Screenshot at the end of the ${captions[kind]}`} />
+          <img src={`data:image/jpeg;base64,${content}`} alt={`Screenshot at the end of the ${runCaptions[kind]}`} />
           <figcaption>
-            <bdi>{renderText(locationName(location))}</bdi>, {captions[kind]}: {formatIsoTime(dueAt)}
+            <bdi>{renderText(getLocationName(location))}</bdi>, {runCaptions[kind]}: {formatIsoTime(dueAt)}
           </figcaption>
         </figure>
       ))}

@@ -19,7 +19,7 @@ import { StepPage } from './stepped-page.tsx';
 
 interface LocationNameProps {
   /** Returns the name of a location by its id */
-  readonly locationName: (id: string) => string;
+  readonly getLocationName: (id: string) => string;
 }
 
 /** Details of a run that did not pass, step by step if there are several. */
@@ -30,10 +30,10 @@ const RunDetails = ({ run }: { readonly run: Run }) => (
       <details>
         <summary>{run.steps.length === 1 ? '1 step' : `${run.steps.length} steps`}</summary>
         <ol>
-          {run.steps.map(({ name, outcome, phases, message, status, page }, at) => (
-            <li key={`${at} ${name}`}>
-              <bdi>{renderText(name)}</bdi>: <StateLabel of={outcome} /> {status} <PhasesBar of={phases} />{' '}
-              {renderText(message)}
+          {run.steps.map(({ name, outcome, phases, message, status, page }, stepIndex) => (
+            <li key={`${stepIndex} ${name}`}>
+              <bdi>{renderText(name)}</bdi>: <StateLabel state={outcome} /> {status}{' '}
+              <PhasesBar phaseDurations={phases} /> {renderText(message)}
               {page === undefined ? null : <StepPage page={page} />}
             </li>
           ))}
@@ -43,7 +43,7 @@ const RunDetails = ({ run }: { readonly run: Run }) => (
   </>
 );
 
-const RunRow = ({ run, locationName }: { readonly run: Run } & LocationNameProps) => (
+const RunRow = ({ run, getLocationName }: { readonly run: Run } & LocationNameProps) => (
   <tr>
     <td>
       {run.traceId === '' ? (
@@ -54,14 +54,14 @@ const RunRow = ({ run, locationName }: { readonly run: Run } & LocationNameProps
       {run.isManual ? ' manual' : ''}
     </td>
     <td>
-      <bdi>{renderText(locationName(run.location))}</bdi>
+      <bdi>{renderText(getLocationName(run.location))}</bdi>
     </td>
     <td>
-      <StateLabel of={run.outcome} />
+      <StateLabel state={run.outcome} />
     </td>
     <td class="number">{formatMs(run.durationMs)}</td>
     <td>
-      <PhasesBar of={run.phases} />
+      <PhasesBar phaseDurations={run.phases} />
     </td>
     <td>
       <RunDetails run={run} />
@@ -69,35 +69,37 @@ const RunRow = ({ run, locationName }: { readonly run: Run } & LocationNameProps
   </tr>
 );
 
-export const Runs = ({ id, locationName }: { readonly id: string } & LocationNameProps) => {
-  const [runPages] = useState(() => new PagedList(runsCall, ({ items }) => items));
+export const Runs = ({ id, getLocationName }: { readonly id: string } & LocationNameProps) => {
+  const [pagedRuns] = useState(() => new PagedList(runsCall, ({ items }) => items));
   const { from, to } = timeRange.value;
   useEffect(() => {
-    runPages.load({ params: { id }, query: { from, to, limit: 100 } });
-    return () => runPages.cancel();
+    pagedRuns.load({ params: { id }, query: { from, to, limit: 100 } });
+    return () => pagedRuns.cancel();
   }, [id, from, to, refreshCount.value]);
-  const { response, error } = runPages.first.state.value;
-  const runs = runPages.items.value;
-  const runWithMostPhases = runs.toSorted((l, r) => Object.keys(r.phases).length - Object.keys(l.phases).length)[0];
+  const { response, error } = pagedRuns.first.state.value;
+  const runs = pagedRuns.items.value;
+  const runWithMostPhases = runs.toSorted(
+    (left, right) => Object.keys(right.phases).length - Object.keys(left.phases).length,
+  )[0];
   return (
     <>
       <h3>Runs</h3>
-      <ErrorMessage error={error ?? runPages.loadMoreError.value} />
+      <ErrorMessage error={error ?? pagedRuns.loadMoreError.value} />
       {runWithMostPhases === undefined ? (
         <p class="soft">{response === undefined ? '' : 'No runs in this range.'}</p>
       ) : (
         <>
-          <PhasesLegend of={runWithMostPhases.phases} />
+          <PhasesLegend phaseDurations={runWithMostPhases.phases} />
           <ScrollRegion class="numbers runs" label="Runs">
             <table class="figures texts">
               <TableHeader columns={['Scheduled', 'Location', 'Outcome', 'Duration', 'Phases', 'Reason']} />
               <tbody>
                 {runs.map((run) => (
-                  <RunRow key={run.id} run={run} locationName={locationName} />
+                  <RunRow key={run.id} run={run} getLocationName={getLocationName} />
                 ))}
               </tbody>
             </table>
-            <ShowMore list={runPages} />
+            <ShowMore list={pagedRuns} />
           </ScrollRegion>
         </>
       )}
@@ -106,21 +108,21 @@ export const Runs = ({ id, locationName }: { readonly id: string } & LocationNam
 };
 
 /** Runs a check at each location, and displays the results. */
-export const RunNow = ({ id, locationName }: { readonly id: string } & LocationNameProps) => {
+export const RunNow = ({ id, getLocationName }: { readonly id: string } & LocationNameProps) => {
   const [action] = useState(() => new Action(runCheckCall));
   const [results, setResults] = useState<readonly LocationResult[]>([]);
   if (!isPermitted(runCheckCall)) return <p class="soft">{explainDenial(runCheckCall, 'Running checks')}</p>;
   const run = async (): Promise<void> => {
     setResults([]);
-    const answer = await action.run({ params: { id }, body: {} });
-    if (answer !== undefined) setResults(answer.items);
+    const response = await action.run({ params: { id }, body: {} });
+    if (response !== undefined) setResults(response.items);
   };
   return (
     <div class="act">
       <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
         {action.isRunning.value ? 'Waiting for results …' : 'Run now'}
       </button>
-      <RunResults of={results} nameOf={locationName} />
+      <RunResults results={results} getLocationName={getLocationName} />
       <ErrorMessage error={action.error.value} />
     </div>
   );

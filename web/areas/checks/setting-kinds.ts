@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import type { Assertion } from '../../../subjects/synthetics/assertions.ts';
 import type { CheckFields } from '../../../subjects/synthetics/check.ts';
 
-export type Written = z.input<typeof CheckFields>;
-export type Type = Written['type'];
+export type CheckDraft = z.input<typeof CheckFields>;
+export type CheckType = CheckDraft['type'];
 /** Writable settings of a type */
-type SettingsByType<Each extends Type> = NonNullable<Written[Each]>;
+type SettingsByType<SelectedType extends CheckType> = NonNullable<CheckDraft[SelectedType]>;
 export type Step = SettingsByType<'http'>['steps'][number];
 export type AssertionFields = z.input<typeof Assertion>;
 type Source = AssertionFields['source'];
@@ -24,7 +24,7 @@ export interface SettingField<Name extends string = string> {
 }
 type SettingFields<Settings> = readonly SettingField<Exclude<keyof Settings & string, 'assertions'>>[];
 
-export const typeNames: Readonly<Record<Type, string>> = {
+export const typeNames: Readonly<Record<CheckType, string>> = {
   http: 'HTTP',
   tcp: 'TCP',
   tls: 'TLS certificate',
@@ -36,23 +36,23 @@ export const typeNames: Readonly<Record<Type, string>> = {
   heartbeat: 'Heartbeat',
 };
 
-const host = { name: 'host', label: 'Host', kind: 'text' } as const;
-const port = { name: 'port', label: 'Port', kind: 'number' } as const;
-const serverName = { name: 'serverName', label: 'Server name (SNI)', kind: 'optional' } as const;
-const verifyCertificate = { name: 'verifyCertificate', label: 'Verify certificate', kind: 'flag' } as const;
+const hostField = { name: 'host', label: 'Host', kind: 'text' } as const;
+const portField = { name: 'port', label: 'Port', kind: 'number' } as const;
+const serverNameField = { name: 'serverName', label: 'Server name (SNI)', kind: 'optional' } as const;
+const verifyCertificateField = { name: 'verifyCertificate', label: 'Verify certificate', kind: 'flag' } as const;
 const secretsHint = 'Write secrets as {{variables.NAME}}';
 
 export const stepFields: SettingFields<Step> = [
   { name: 'name', label: 'Step name', kind: 'text' },
   { name: 'method', label: 'Method', kind: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] },
-  { name: 'url', label: 'Address', kind: 'text', hint: 'https://shop.example/, or with {{variables.NAME}} in it' },
+  { name: 'url', label: 'Address', kind: 'text', hint: 'https://shop.example/; may contain {{variables.NAME}}' },
   { name: 'headers', label: 'Headers, one per line', kind: 'pairs', hint: 'Accept: text/html' },
   { name: 'body', label: 'Body', kind: 'lines' },
   {
     name: 'authentication',
     label: 'Authentication, as JSON',
     kind: 'json',
-    hint: `{"type": "bearer", "token": "{{variables.NAME}}"}, or of the type basic or oauth2. ${secretsHint}`,
+    hint: `{"type": "bearer", "token": "{{variables.NAME}}"}, or type basic or oauth2. ${secretsHint}`,
   },
   {
     name: 'clientCertificate',
@@ -61,7 +61,7 @@ export const stepFields: SettingFields<Step> = [
     hint: `{"certificate": "PEM", "key": "{{variables.NAME}}"}`,
   },
   { name: 'redirects', label: 'Maximum redirects', kind: 'number' },
-  verifyCertificate,
+  verifyCertificateField,
   {
     name: 'extract',
     label: 'Extract variables, as JSON',
@@ -71,11 +71,11 @@ export const stepFields: SettingFields<Step> = [
 ];
 
 /** Form fields of types with one set of settings */
-export const settingFields: {
-  readonly [Each in Exclude<Type, 'http' | 'browser'>]: SettingFields<SettingsByType<Each>>;
+export const settingFieldsByType: {
+  readonly [SelectedType in Exclude<CheckType, 'http' | 'browser'>]: SettingFields<SettingsByType<SelectedType>>;
 } = {
-  tcp: [host, port, { name: 'send', label: 'Payload on connect', kind: 'lines' }],
-  tls: [host, port, serverName, verifyCertificate],
+  tcp: [hostField, portField, { name: 'send', label: 'Payload on connect', kind: 'lines' }],
+  tls: [hostField, portField, serverNameField, verifyCertificateField],
   dns: [
     { name: 'name', label: 'Name to resolve', kind: 'text' },
     {
@@ -84,14 +84,14 @@ export const settingFields: {
       kind: ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'],
     },
     { name: 'server', label: 'DNS server', kind: 'optional', hint: 'Default: name servers of the location' },
-    port,
+    portField,
   ],
-  icmp: [host, { name: 'packets', label: 'Requests per run', kind: 'number' }],
+  icmp: [hostField, { name: 'packets', label: 'Requests per run', kind: 'number' }],
   grpc: [
-    ...[host, port],
+    ...[hostField, portField],
     { name: 'service', label: 'Service', kind: 'text', hint: 'Default: the entire server' },
     { name: 'tls', label: 'TLS', kind: 'flag' },
-    ...[serverName, verifyCertificate],
+    ...[serverNameField, verifyCertificateField],
     { name: 'metadata', label: 'Metadata, one per line', kind: 'pairs', hint: 'name: value' },
   ],
   websocket: [
@@ -99,7 +99,7 @@ export const settingFields: {
     { name: 'headers', label: 'Headers, one per line', kind: 'pairs', hint: 'name: value' },
     { name: 'protocols', label: 'Offered subprotocols', kind: 'list' },
     { name: 'send', label: 'Payload on open', kind: 'lines' },
-    verifyCertificate,
+    verifyCertificateField,
   ],
   heartbeat: [
     { name: 'every', label: 'Interval', kind: 'optional', hint: '15m; default: the interval of the check' },
@@ -125,7 +125,7 @@ export const emptyStep: Step = {
 };
 
 /** Settings of a new check by type */
-export const defaultSettings: { readonly [Each in Type]: SettingsByType<Each> } = {
+export const defaultSettingsByType: { readonly [SelectedType in CheckType]: SettingsByType<SelectedType> } = {
   http: { steps: [emptyStep] },
   tcp: { host: '', port: 443, send: null, assertions: [] },
   tls: { host: '', port: 443, serverName: null, verifyCertificate: true, assertions: [] },
@@ -147,7 +147,7 @@ export const defaultSettings: { readonly [Each in Type]: SettingsByType<Each> } 
 };
 
 /** Assertion sources of each type */
-export const assertionSources: Readonly<Partial<Record<Type, readonly Source[]>>> = {
+export const assertionSourcesByType: Readonly<Partial<Record<CheckType, readonly Source[]>>> = {
   http: [
     ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects', 'protocol'] as const),
     'certificate',

@@ -12,13 +12,13 @@ import {
 import { Assertions } from './assertions.tsx';
 import {
   type AssertionFields,
+  type CheckDraft,
+  type CheckType,
   emptyStep,
   type SettingField,
   type Step,
-  settingFields,
+  settingFieldsByType,
   stepFields,
-  type Type,
-  type Written,
 } from './setting-kinds.ts';
 
 type FindProblem = (path: string) => string | undefined;
@@ -59,7 +59,7 @@ const SettingInput = ({
     );
   if (kind === 'lines')
     return (
-      <MultilineInput {...inputProps} value={text} onChange={(written) => onChange(written === '' ? null : written)} />
+      <MultilineInput {...inputProps} value={text} onChange={(newText) => onChange(newText === '' ? null : newText)} />
     );
   if (kind === 'text' || kind === 'optional')
     return (
@@ -67,7 +67,7 @@ const SettingInput = ({
         {...inputProps}
         maxLength={4096}
         value={text}
-        onChange={(written) => onChange(written === '' && kind === 'optional' ? null : written)}
+        onChange={(newText) => onChange(newText === '' && kind === 'optional' ? null : newText)}
       />
     );
   return (
@@ -75,7 +75,7 @@ const SettingInput = ({
       key={name}
       {...inputProps}
       value={text}
-      options={kind.map((each) => [each, each] as const)}
+      options={kind.map((option) => [option, option] as const)}
       onChange={onChange}
     />
   );
@@ -85,16 +85,16 @@ const Settings = ({
   fields,
   value,
   type,
-  at,
-  wrong,
+  path,
+  findProblem,
   onChange,
 }: {
   readonly fields: readonly SettingField[];
   readonly value: SettingValues;
-  readonly type: Type;
+  readonly type: CheckType;
   /** Path of the settings */
-  readonly at: string;
-  readonly wrong: FindProblem;
+  readonly path: string;
+  readonly findProblem: FindProblem;
   readonly onChange: (value: SettingValues) => void;
 }) => (
   <>
@@ -103,15 +103,15 @@ const Settings = ({
         key={field.name}
         field={field}
         value={value[field.name]}
-        problem={wrong(`${at}.${field.name}`)}
+        problem={findProblem(`${path}.${field.name}`)}
         onChange={(changed) => onChange({ ...value, [field.name]: changed })}
       />
     ))}
     <Assertions
       value={(value['assertions'] ?? []) as AssertionFields[]}
       type={type}
-      at={`${at}.assertions`}
-      wrong={wrong}
+      path={`${path}.assertions`}
+      findProblem={findProblem}
       onChange={(assertions) => onChange({ ...value, assertions })}
     />
   </>
@@ -119,11 +119,11 @@ const Settings = ({
 
 const Steps = ({
   steps,
-  wrong,
+  findProblem,
   onChange,
 }: {
   readonly steps: readonly Step[];
-  readonly wrong: FindProblem;
+  readonly findProblem: FindProblem;
   readonly onChange: (steps: Step[]) => void;
 }) => (
   <>
@@ -134,8 +134,8 @@ const Steps = ({
           fields={stepFields}
           value={step}
           type="http"
-          at={`http.steps.${index}`}
-          wrong={wrong}
+          path={`http.steps.${index}`}
+          findProblem={findProblem}
           onChange={(changed) => onChange([...steps].with(index, changed as unknown as Step))}
         />
         {steps.length === 1 ? null : (
@@ -153,19 +153,23 @@ const Steps = ({
 
 export const TypedSettings = ({
   check,
-  wrong,
+  findProblem,
   onChange,
 }: {
-  readonly check: Written;
-  readonly wrong: FindProblem;
-  readonly onChange: (fields: Partial<Written>) => void;
+  readonly check: CheckDraft;
+  readonly findProblem: FindProblem;
+  readonly onChange: (fields: Partial<CheckDraft>) => void;
 }) => {
   const { type } = check;
   if (type === 'http') {
     const settings = check.http ?? { steps: [] };
     return (
       <>
-        <Steps steps={settings.steps} wrong={wrong} onChange={(steps) => onChange({ http: { ...settings, steps } })} />
+        <Steps
+          steps={settings.steps}
+          findProblem={findProblem}
+          onChange={(steps) => onChange({ http: { ...settings, steps } })}
+        />
         <CheckInput
           label="Store cookies, and send them with later requests"
           value={settings.storeCookies !== false}
@@ -174,7 +178,7 @@ export const TypedSettings = ({
       </>
     );
   }
-  const set = (settings: unknown): void => onChange({ [type]: settings } as Partial<Written>);
+  const updateSettings = (settings: unknown): void => onChange({ [type]: settings } as Partial<CheckDraft>);
   if (type === 'browser')
     return (
       <JsonInput
@@ -182,18 +186,18 @@ export const TypedSettings = ({
         hint="goto, click, hover, fill, choose, press, expect, extract …; recordings of Chrome DevTools can be imported"
         rows={16}
         value={check.browser}
-        problem={wrong('browser')}
-        onChange={set}
+        problem={findProblem('browser')}
+        onChange={updateSettings}
       />
     );
   return (
     <Settings
-      fields={settingFields[type]}
+      fields={settingFieldsByType[type]}
       value={(check[type] ?? {}) as SettingValues}
       type={type}
-      at={type}
-      wrong={wrong}
-      onChange={set}
+      path={type}
+      findProblem={findProblem}
+      onChange={updateSettings}
     />
   );
 };

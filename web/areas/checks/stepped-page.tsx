@@ -24,17 +24,17 @@ const formatVitals = (vitals: Page['vitals']): string =>
     })
     .join(', ');
 
-const requestEndMs = ({ startMs, durationMs }: PageRequest): number => startMs + (durationMs ?? 0);
+const getRequestEndMs = ({ startMs, durationMs }: PageRequest): number => startMs + (durationMs ?? 0);
 
 /** Returns the result of a request; without a response, the reason. */
 const formatResult = ({ status, failure }: PageRequest): string =>
-  failure ?? (status === null ? 'no answer' : String(status));
+  failure ?? (status === null ? 'no response' : String(status));
 
 const hasFailed = ({ status, failure }: PageRequest): boolean => failure !== undefined || (status ?? 0) >= 400;
 
 const RequestBar = ({ request, totalMs }: { readonly request: PageRequest; readonly totalMs: number }) => {
   const { startMs, durationMs } = request;
-  const label = `from ${formatMs(startMs)} on, ${durationMs === null ? 'not finished when the step ended' : `for ${formatMs(durationMs)}`}`;
+  const label = `started at ${formatMs(startMs)}, ${durationMs === null ? 'unfinished when the step ended' : `took ${formatMs(durationMs)}`}`;
   const toPercent = (ms: number): string => `${totalMs === 0 ? 0 : (100 * ms) / totalMs}%`;
   const width = durationMs === null ? toPercent(totalMs - startMs) : toPercent(durationMs);
   return (
@@ -46,14 +46,14 @@ const RequestBar = ({ request, totalMs }: { readonly request: PageRequest; reado
 
 /** Requests over the time of the step. */
 const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) => {
-  const wholeMs = Math.max(0, ...requests.map(requestEndMs));
+  const totalMs = Math.max(0, ...requests.map(getRequestEndMs));
   return (
     <ScrollRegion class="numbers runs" label="Requests">
       <table class="figures texts">
         <TableHeader columns={['Request', 'Type', 'Status', 'Bytes', 'Timeline']} />
         <tbody>
-          {requests.map((request, at) => (
-            <tr key={`${at} ${request.url}`}>
+          {requests.map((request, index) => (
+            <tr key={`${index} ${request.url}`}>
               <td>
                 {request.method} <bdi>{renderText(request.url)}</bdi>
               </td>
@@ -61,7 +61,7 @@ const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) =>
               <td class={hasFailed(request) ? 'text-error' : ''}>{renderText(formatResult(request))}</td>
               <td class="number">{request.bytes?.toLocaleString('en')}</td>
               <td>
-                <RequestBar request={request} totalMs={wholeMs} />
+                <RequestBar request={request} totalMs={totalMs} />
               </td>
             </tr>
           ))}
@@ -83,8 +83,8 @@ export const StepPage = ({ page }: { readonly page: Page }) => {
       </p>
       {errors.length === 0 ? null : (
         <ul aria-label="Page errors">
-          {errors.map((error, at) => (
-            <li key={`${at} ${error}`} class="text-error">
+          {errors.map((error, index) => (
+            <li key={`${index} ${error}`} class="text-error">
               {renderText(error)}
             </li>
           ))}

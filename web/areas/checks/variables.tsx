@@ -34,12 +34,13 @@ const VariableForm = ({ storedVariable }: { readonly storedVariable: Variable | 
     description: storedVariable?.description ?? '',
   });
   const error = action.error.value;
-  const set = (changed: Partial<typeof fields>): void => setFields((now) => ({ ...now, ...changed }));
-  const save = async (): Promise<void> => {
+  const updateFields = (changedFields: Partial<typeof fields>): void =>
+    setFields((currentFields) => ({ ...currentFields, ...changedFields }));
+  const saveVariable = async (): Promise<void> => {
     const hosts = fields.isSecret ? fields.hosts : [];
-    const saved = await action.run({ params: { name: name.trim() }, body: { ...fields, hosts } });
-    if (saved === undefined) return;
-    setParams({ open: saved.name, edit: '' });
+    const savedVariable = await action.run({ params: { name: name.trim() }, body: { ...fields, hosts } });
+    if (savedVariable === undefined) return;
+    setParams({ open: savedVariable.name, edit: '' });
     refresh();
   };
   return (
@@ -61,12 +62,12 @@ const VariableForm = ({ storedVariable }: { readonly storedVariable: Variable | 
         }
         value={fields.value}
         problem={createProblemFinder(error)('value')}
-        onChange={(value) => set({ value })}
+        onChange={(value) => updateFields({ value })}
       />
       <CheckInput
         label="Secret (never shown again)"
         value={fields.isSecret}
-        onChange={(isSecret) => set({ isSecret })}
+        onChange={(isSecret) => updateFields({ isSecret })}
       />
       {fields.isSecret ? (
         <ListInput
@@ -76,7 +77,7 @@ const VariableForm = ({ storedVariable }: { readonly storedVariable: Variable | 
           problem={createProblemFinder(error)('hosts')}
           parseItem={identity}
           formatItem={identity}
-          onChange={(hosts) => set({ hosts: [...hosts] })}
+          onChange={(hosts) => updateFields({ hosts: [...hosts] })}
         />
       ) : null}
       <TextInput
@@ -84,10 +85,14 @@ const VariableForm = ({ storedVariable }: { readonly storedVariable: Variable | 
         maxLength={4096}
         value={fields.description}
         problem={createProblemFinder(error)('description')}
-        onChange={(description) => set({ description })}
+        onChange={(description) => updateFields({ description })}
       />
       <div class="act">
-        <button type="button" disabled={action.isRunning.value || name.trim() === ''} onClick={() => void save()}>
+        <button
+          type="button"
+          disabled={action.isRunning.value || name.trim() === ''}
+          onClick={() => void saveVariable()}
+        >
           {storedVariable === undefined ? 'Create variable' : 'Save variable'}
         </button>
         <ErrorMessage error={error} />
@@ -137,7 +142,7 @@ const VariableDetails = ({ variable, onClose }: { readonly variable: Variable; r
   </>
 );
 
-const noun = 'variable';
+const resourceName = 'variable';
 
 const VariablePanel = ({
   id,
@@ -182,6 +187,6 @@ export const Variables = createListView({
     Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
   numericColumns: ['Checks'],
-  Tools: createNewButton(noun, setVariableCall),
+  Tools: createNewButton(resourceName, setVariableCall),
   ItemPanel: VariablePanel,
 });

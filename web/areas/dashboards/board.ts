@@ -12,9 +12,9 @@ import type {
 import { toCurl } from '../../client/as-curl.ts';
 import type { QueryState } from '../../client/query.ts';
 import { CallError, requestLines } from '../../client/request.ts';
-import { type Document, queryCall } from './calls.ts';
+import { type Document, queryDashboardCall } from './calls.ts';
 
-export type DashboardHead = Pick<DashboardResponse, 'from' | 'to' | 'variables'>;
+export type DashboardContext = Pick<DashboardResponse, 'from' | 'to' | 'variables'>;
 
 export interface BoardQuery {
   readonly id: string;
@@ -31,20 +31,20 @@ export interface PanelState {
   readonly items: readonly PanelItem[];
 }
 
-/** Time in which panels that become visible are combined into one request, in milliseconds */
+/** Period in which newly visible panels are combined into one request, in milliseconds */
 const batchDelayMs = 40;
 /** Delay of a query after the last change of the draft, in milliseconds */
 const draftDelayMs = 400;
 const emptyPanelState: PanelState = { isLoading: false, items: [] };
 
-/** Returns the head of a response. Unchanged variables remain the same array, so that nothing is rendered again. */
-const reuseVariables = (line: DashboardHead, before: DashboardHead | undefined): DashboardHead =>
-  before !== undefined && JSON.stringify(line.variables) === JSON.stringify(before.variables)
-    ? { ...line, variables: before.variables }
+/** Returns the first line of a response. Unchanged variables remain the same array to avoid rendering again. */
+const reuseVariables = (line: DashboardContext, previousHead: DashboardContext | undefined): DashboardContext =>
+  previousHead !== undefined && JSON.stringify(line.variables) === JSON.stringify(previousHead.variables)
+    ? { ...line, variables: previousHead.variables }
     : line;
 
 export class DashboardResults {
-  readonly head = signal<DashboardHead | undefined>(undefined);
+  readonly context = signal<DashboardContext | undefined>(undefined);
   readonly annotations = signal<readonly AnnotationItem[]>([]);
   readonly state = signal<QueryState<object>>({ isLoading: false });
   readonly #panels = new Map<string, Signal<PanelState>>();
@@ -52,17 +52,17 @@ export class DashboardResults {
   #query: BoardQuery | undefined;
   /** Panels requested since the last change of the query. */
   #requestedPanels = new Set<string>();
-  #isHeadRequested = false;
+  #hasRequestedHead = false;
   #abortController = new AbortController();
   #requestTimer: ReturnType<typeof setTimeout> | undefined;
-  #running = 0;
+  #runningRequests = 0;
 
-  panel(id: string): Signal<PanelState> {
-    const known = this.#panels.get(id);
-    if (known !== undefined) return known;
-    const made = signal(emptyPanelState);
-    this.#panels.set(id, made);
-    return made;
+  getPanel(id: string): Signal<PanelState> {
+    const existingPanel = this.#panels.get(id);
+    if (existingPanel !== undefined) return existingPanel;
+    const newPanel = signal(emptyPanelState);
+    this.#panels.set(id, newPanel);
+    return newPanel;
   }
 
   /** Requests all visible panels, and those that become visible later. */
@@ -71,26 +71,26 @@ export class DashboardResults {
     this.#query = query;
     this.#abortController = new AbortController();
     this.#requestedPanels = new Set();
-    this.#isHeadRequested = false;
-    this.#gather();
+    this.#hasRequestedHead = false;
+    this.#scheduleRequest();
   }
 
-  see(id: string, isInSight: boolean): void {
-    if (isInSight) this.#visiblePanels.add(id);
+  setPanelVisible(id: string, isVisible: boolean): void {
+    if (isVisible) this.#visiblePanels.add(id);
     else this.#visiblePanels.delete(id);
-    if (isInSight && !this.#requestedPanels.has(id)) this.#gather();
+    if (isVisible && !this.#requestedPanels.has(id)) this.#scheduleRequest();
   }
 
   cancel(): void {
     clearTimeout(this.#requestTimer);
     this.#requestTimer = undefined;
     this.#abortController.abort();
-    this.#running = 0;
+    this.#runningRequests = 0;
     for (const panel of this.#panels.values())
       if (panel.peek().isLoading) panel.value = { ...panel.peek(), isLoading: false };
   }
 
-  #gather(): void {
+  #scheduleRequest(): void {
     if (this.#query === undefined || this.#requestTimer !== undefined) return;
     this.#requestTimer = setTimeout(
       () => {
@@ -106,43 +106,43 @@ export class DashboardResults {
     const panels = [...this.#visiblePanels].filter((id) => !this.#requestedPanels.has(id));
     for (const id of panels) {
       this.#requestedPanels.add(id);
-      const panel = this.panel(id);
+      const panel = this.getPanel(id);
       panel.value = { ...panel.peek(), isLoading: true };
     }
     // A request with panels only returns the variables that they use.
-    if (!this.#isHeadRequested) void this.#requestPanels([], this.#query);
-    this.#isHeadRequested = true;
+    if (!this.#hasRequestedHead) void this.#requestPanels([], this.#query);
+    this.#hasRequestedHead = true;
     if (panels.length > 0) void this.#requestPanels(panels, this.#query);
   }
 
   /** Requests panels; without any, variables and annotations. */
-  async #requestPanels(panels: string[], { id, ...question }: BoardQuery): Promise<void> {
-    const isHead = panels.length === 0;
-    const sent = { params: { id }, body: { ...question, panels, annotations: isHead } };
+  async #requestPanels(panels: string[], { id, ...queryBody }: BoardQuery): Promise<void> {
+    const requestsContext = panels.length === 0;
+    const request = { params: { id }, body: { ...queryBody, panels, annotations: requestsContext } };
     const { signal } = this.#abortController;
-    this.#running++;
-    const curl = toCurl(queryCall, sent);
+    this.#runningRequests++;
+    const curl = toCurl(queryDashboardCall, request);
     this.state.value = { ...this.state.peek(), isLoading: true, error: undefined, curl };
-    const started = performance.now();
-    const found = new Map<string, PanelItem[]>();
+    const startedAt = performance.now();
+    const itemsByPanel = new Map<string, PanelItem[]>();
     const annotations: AnnotationItem[] = [];
     try {
-      for await (const line of requestLines(queryCall, sent, signal)) {
+      for await (const line of requestLines(queryDashboardCall, request, signal)) {
         if (signal.aborted) return;
-        if (!isHead || !('variables' in (line as DashboardLine)))
-          this.#handleLine(line as DashboardLine, found, annotations);
-        else this.head.value = reuseVariables(line as DashboardHead, this.head.peek());
+        if (!requestsContext || !('variables' in (line as DashboardLine)))
+          this.#handleLine(line as DashboardLine, itemsByPanel, annotations);
+        else this.context.value = reuseVariables(line as DashboardContext, this.context.peek());
       }
     } catch (error) {
       if (!signal.aborted) this.#fail(error, panels);
       return;
     }
     if (signal.aborted) return;
-    for (const one of panels) if (!found.has(one)) this.panel(one).value = emptyPanelState;
-    if (isHead) this.#setAnnotations(annotations);
-    this.#running--;
-    const isLoading = this.#running > 0;
-    const durationMs = performance.now() - started;
+    for (const panelId of panels) if (!itemsByPanel.has(panelId)) this.getPanel(panelId).value = emptyPanelState;
+    if (requestsContext) this.#setAnnotations(annotations);
+    this.#runningRequests--;
+    const isLoading = this.#runningRequests > 0;
+    const durationMs = performance.now() - startedAt;
     this.state.value = { ...this.state.peek(), isLoading, response: {}, respondedAt: Date.now(), durationMs };
   }
 
@@ -151,22 +151,22 @@ export class DashboardResults {
     if (annotations.length + this.annotations.peek().length > 0) this.annotations.value = annotations;
   }
 
-  #handleLine(line: DashboardLine, found: Map<string, PanelItem[]>, annotations: AnnotationItem[]): void {
+  #handleLine(line: DashboardLine, itemsByPanel: Map<string, PanelItem[]>, annotations: AnnotationItem[]): void {
     if ('annotation' in line) annotations.push(line.annotation);
     else if ('panelId' in line) {
-      const items = [...(found.get(line.panelId) ?? []), line];
-      found.set(line.panelId, items);
-      this.panel(line.panelId).value = { isLoading: false, items };
+      const items = [...(itemsByPanel.get(line.panelId) ?? []), line];
+      itemsByPanel.set(line.panelId, items);
+      this.getPanel(line.panelId).value = { isLoading: false, items };
     }
   }
 
-  #fail(failed: unknown, panels: readonly string[]): void {
-    this.#running--;
+  #fail(cause: unknown, panels: readonly string[]): void {
+    this.#runningRequests--;
     const error =
-      failed instanceof CallError
-        ? failed
-        : new CallError(`The page failed: ${String(failed)}`, { status: 0, code: 'INTERNAL' });
-    for (const id of panels) this.panel(id).value = { ...this.panel(id).peek(), isLoading: false };
+      cause instanceof CallError
+        ? cause
+        : new CallError(`The page cannot process the response: ${String(cause)}`, { status: 0, code: 'INTERNAL' });
+    for (const id of panels) this.getPanel(id).value = { ...this.getPanel(id).peek(), isLoading: false };
     this.state.value = { ...this.state.peek(), isLoading: false, error };
     const query = this.#query;
     if (error.retrySeconds === undefined || query === undefined) return;

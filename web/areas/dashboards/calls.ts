@@ -34,17 +34,21 @@ import {
 } from '../../client/call.ts';
 
 export const listDashboardsCall = declareCall<WithFilters<typeof listDashboards>>('GET', '/api/dashboards');
-export const readCall = declareCall<typeof getDashboard>('GET', '/api/dashboards/{id}');
-export const createCall = declareCreateCall<typeof dashboardResource, typeof DashboardFields>('/api/dashboards');
-export const saveCall = declareReplaceCall<typeof dashboardResource, typeof DashboardFields>('/api/dashboards/{id}');
-export const removeCall = declareDeleteCall('/api/dashboards/{id}');
+export const getDashboardCall = declareCall<typeof getDashboard>('GET', '/api/dashboards/{id}');
+export const createDashboardCall = declareCreateCall<typeof dashboardResource, typeof DashboardFields>(
+  '/api/dashboards',
+);
+export const replaceDashboardCall = declareReplaceCall<typeof dashboardResource, typeof DashboardFields>(
+  '/api/dashboards/{id}',
+);
+export const deleteDashboardCall = declareDeleteCall('/api/dashboards/{id}');
 export const addPanelCall = declareCall<typeof addPanel>('POST', '/api/dashboards/{id}/panels');
-export const cloneCall = declareCall<typeof cloneDashboard>('POST', '/api/dashboards/{id}/clone');
-export const queryCall = declareCall<typeof queryDashboard>('POST', '/api/dashboards/{id}/query');
-export const importCall = declareCall<typeof importDashboard>('POST', '/api/dashboards/import');
-export const versionsCall = declareCall<typeof listDashboardVersions>('GET', '/api/dashboards/{id}/versions');
-export const versionCall = declareCall<typeof getDashboardVersion>('GET', '/api/dashboards/{id}/versions/{version}');
-export const restoreCall = declareCall<typeof restoreDashboardVersion>(
+export const cloneDashboardCall = declareCall<typeof cloneDashboard>('POST', '/api/dashboards/{id}/clone');
+export const queryDashboardCall = declareCall<typeof queryDashboard>('POST', '/api/dashboards/{id}/query');
+export const importDashboardCall = declareCall<typeof importDashboard>('POST', '/api/dashboards/import');
+export const listVersionsCall = declareCall<typeof listDashboardVersions>('GET', '/api/dashboards/{id}/versions');
+export const getVersionCall = declareCall<typeof getDashboardVersion>('GET', '/api/dashboards/{id}/versions/{version}');
+export const restoreVersionCall = declareCall<typeof restoreDashboardVersion>(
   'POST',
   '/api/dashboards/{id}/versions/{version}/restore',
 );
@@ -60,8 +64,8 @@ export const addFavouriteCall = declareCall<typeof markTemplate>('PUT', '/api/te
 export const removeFavouriteCall = declareCall<typeof unmarkTemplate>('DELETE', '/api/templates/{id}/favourite');
 
 export type Dashboard = ResponseBody<typeof getDashboard>;
-export type Summaries = ResponseBody<typeof listDashboards>;
-export type Summary = Summaries['items'][number];
+export type DashboardList = ResponseBody<typeof listDashboards>;
+export type DashboardSummary = DashboardList['items'][number];
 /** Writable fields of a dashboard */
 export type Document = DashboardFields;
 export type Panel = DeclaredPanel;

@@ -1,10 +1,10 @@
-/** A panel in its frame: title, visualization, and its error */
+/** Card of a panel: title, visualization and error */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
-import type { DashboardHead, DashboardResults } from './board.ts';
+import type { DashboardContext, DashboardResults } from './board.ts';
 import type { Panel, Visual } from './calls.ts';
 import type { PanelData } from './fields.ts';
 import type { Cell, RepeatValues } from './layout.ts';
@@ -12,9 +12,9 @@ import { hasNoQuery, PanelView } from './panels/panel-view.tsx';
 import { interpolateVariables } from './variable-values.ts';
 
 /** Height of a grid row, and gap between rows, in pixels */
-export const rowPixels = 32;
+export const rowHeightPixels = 32;
 export const gapPixels = 8;
-const framePixels = 56;
+const frameHeightPixels = 56;
 
 const matchesRepeat = (item: PanelItem, repeat: RepeatValues): boolean =>
   Object.entries(item.repeat ?? {}).every(([name, value]) => repeat[name] === undefined || repeat[name] === value);
@@ -45,7 +45,7 @@ const toPanelData = (panel: Panel, item: PanelItem | undefined, resolveText: (te
 const PanelMessages = ({ item }: { readonly item: PanelItem | undefined }) => {
   if (item === undefined) return null;
   const results = Object.values(item.results);
-  const partial = new Set(
+  const warnings = new Set(
     [...item.partial, ...results.flatMap((result) => result.partial)].map(({ message }) => message),
   );
   return (
@@ -55,7 +55,7 @@ const PanelMessages = ({ item }: { readonly item: PanelItem | undefined }) => {
           {renderText(item.error.path === '' ? item.error.message : `${item.error.path}: ${item.error.message}`)}
         </p>
       )}
-      {[...partial].map((message) => (
+      {[...warnings].map((message) => (
         <p key={message} class="soft">
           Incomplete: {renderText(message)}.
         </p>
@@ -67,42 +67,45 @@ const PanelMessages = ({ item }: { readonly item: PanelItem | undefined }) => {
 export interface CardProps {
   readonly cell: Cell;
   readonly board: DashboardResults;
-  readonly head: DashboardHead | undefined;
+  readonly head: DashboardContext | undefined;
   readonly from: number;
   readonly to: number;
-  readonly marks: readonly number[];
+  readonly annotationTimes: readonly number[];
   /** Tools next to the title while editing */
   readonly tools?: ComponentChildren;
 }
 
-export const PanelCard = ({ cell, board, head, from, to, marks, tools }: CardProps) => {
+export const PanelCard = ({ cell, board, head, from, to, annotationTimes, tools }: CardProps) => {
   const panelElement = useRef<HTMLElement>(null);
   const { panel, repeat } = cell;
   useEffect(() => {
     const element = panelElement.current;
     if (element === null || hasNoQuery(panel.visual.kind)) return;
-    const observer = new IntersectionObserver(([entry]) => board.see(panel.id, entry?.isIntersecting ?? false), {
-      root: element.closest('.scrolled'),
-      rootMargin: '100px',
-    });
+    const observer = new IntersectionObserver(
+      ([entry]) => board.setPanelVisible(panel.id, entry?.isIntersecting ?? false),
+      {
+        root: element.closest('.scrolled'),
+        rootMargin: '100px',
+      },
+    );
     observer.observe(element);
     return () => {
       observer.disconnect();
-      board.see(panel.id, false);
+      board.setPanelVisible(panel.id, false);
     };
   }, [board, panel.id, panel.visual.kind]);
-  const { items, isLoading } = board.panel(panel.id).value;
-  const item = items.find((one) => matchesRepeat(one, repeat));
+  const { items, isLoading } = board.getPanel(panel.id).value;
+  const item = items.find((panelItem) => matchesRepeat(panelItem, repeat));
   const resolveText = (text: string): string => interpolateVariables(text, head, repeat);
   const variables = head?.variables.length === 0 ? undefined : head?.variables;
-  const drawn = useMemo(() => toPanelData(panel, item, resolveText), [panel, item, variables]);
-  const height = cell.height * rowPixels + (cell.height - 1) * gapPixels - framePixels;
+  const panelData = useMemo(() => toPanelData(panel, item, resolveText), [panel, item, variables]);
+  const height = cell.height * rowHeightPixels + (cell.height - 1) * gapPixels - frameHeightPixels;
   const hasResult = item !== undefined || hasNoQuery(panel.visual.kind);
-  const label = drawn.title === '' ? `Panel ${panel.id}` : drawn.title;
+  const label = panelData.title === '' ? `Panel ${panel.id}` : panelData.title;
   return (
     <section ref={panelElement} class="panel" aria-busy={isLoading} tabIndex={-1}>
       <div class="panel-head">
-        <h2 class={drawn.title === '' ? 'sr-only' : ''} title={panel.description}>
+        <h2 class={panelData.title === '' ? 'sr-only' : ''} title={panel.description}>
           {renderText(label)}
         </h2>
         {isLoading ? <span class="soft">…</span> : null}
@@ -111,7 +114,14 @@ export const PanelCard = ({ cell, board, head, from, to, marks, tools }: CardPro
       <ScrollRegion class="panel-body" label={`Content of ${label}`}>
         <PanelMessages item={item} />
         {hasResult && !(item?.error !== null && item !== undefined && Object.keys(item.results).length === 0) ? (
-          <PanelView panel={drawn} height={height} from={from} to={to} annotationTimes={marks} group="dashboard" />
+          <PanelView
+            panel={panelData}
+            height={height}
+            from={from}
+            to={to}
+            annotationTimes={annotationTimes}
+            cursorGroup="dashboard"
+          />
         ) : null}
       </ScrollRegion>
     </section>

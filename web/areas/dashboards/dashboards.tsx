@@ -3,14 +3,14 @@ import { path, readParam, toArea } from '../../frame/address.ts';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { importCall } from './calls.ts';
+import { importDashboardCall } from './calls.ts';
 import { DashboardList } from './list.tsx';
 import { DashboardView } from './view.tsx';
 
 const tabs = [
   ['', 'All', DashboardList],
   ['templates', 'Templates', lazyLoad(async () => (await import('./templates.tsx')).Templates)],
-  ['import', 'Import', lazyLoad(async () => (await import('./import.tsx')).Import)],
+  ['import', 'Import', lazyLoad(async () => (await import('./import.tsx')).DashboardImport)],
 ] as const;
 
 /** Adds a query to a dashboard. It is opened from other views, so it has no tab. */
@@ -25,7 +25,7 @@ const DashboardsHome = () => {
       <nav class="tabs" aria-label="Dashboards">
         <ul>
           {tabs
-            .filter(([name]) => name !== 'import' || isPermitted(importCall))
+            .filter(([name]) => name !== 'import' || isPermitted(importDashboardCall))
             .map(([name, title]) => (
               <li key={name}>
                 <Link url={toArea('/dashboards', { show: name })} isCurrent={name === currentTab}>

@@ -6,28 +6,28 @@ import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
-import { listDashboardsCall, type Summaries } from './calls.ts';
+import { type DashboardList, listDashboardsCall } from './calls.ts';
 
-type Values = NonNullable<Summaries['facets']>['tags'];
+type FacetValues = NonNullable<DashboardList['facets']>['tags'];
 
-/** Number of values displayed before all are requested */
-const maxValues = 20;
-const number = new Intl.NumberFormat('en');
+/** Number of values displayed before the list is expanded */
+const maxCollapsedValues = 20;
+const numberFormat = new Intl.NumberFormat('en');
 
 interface FacetProps {
   readonly title: string;
   readonly name: 'folder' | 'tag';
-  readonly values: Values;
+  readonly values: FacetValues;
 }
 
 const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
-  const [isExpanded, setOpen] = useState(false);
+  const [isExpanded, setIsExpanded] = useState(false);
   const selectedValue = readParam(name);
-  const visibleValues = isExpanded ? values : values.slice(0, maxValues);
+  const visibleValues = isExpanded ? values : values.slice(0, maxCollapsedValues);
   return (
     <details open class="facet">
       <summary>
-        {title} <span class="soft">{`${number.format(values.length)}${partial ? ' and more' : ''}`}</span>
+        {title} <span class="soft">{`${numberFormat.format(values.length)}${partial ? ' and more' : ''}`}</span>
       </summary>
       <ul>
         {visibleValues.map(({ value, count }) => (
@@ -41,21 +41,21 @@ const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
             >
               <bdi>{renderText(value)}</bdi>
             </button>
-            <span class="count">{number.format(count)}</span>
+            <span class="count">{numberFormat.format(count)}</span>
           </li>
         ))}
       </ul>
       {values.length === 0 ? <p class="soft">No values</p> : null}
       {visibleValues.length < values.length ? (
-        <button type="button" class="mini" onClick={() => setOpen(true)}>
-          {`Show ${number.format(values.length - visibleValues.length)} others`}
+        <button type="button" class="mini" onClick={() => setIsExpanded(true)}>
+          {`Show ${numberFormat.format(values.length - visibleValues.length)} more`}
         </button>
       ) : null}
     </details>
   );
 };
 
-/** Requested separately, so that the list need not wait for the counts. */
+/** Facets are requested separately, so that the list does not wait for the counts. */
 export const DashboardFacets = () => {
   const [facetsQuery] = useState(() => new ApiQuery(listDashboardsCall));
   const [search, tag, folder] = [readParam('search'), readParam('tag'), readParam('folder')];

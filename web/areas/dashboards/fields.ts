@@ -16,7 +16,7 @@ export interface PanelTable {
   readonly rows: readonly (readonly unknown[])[];
 }
 
-/** A displayed panel: of a dashboard or a snapshot */
+/** A panel to display, from a dashboard or a snapshot */
 export interface PanelData {
   readonly title: string;
   readonly visual: Readonly<Record<string, unknown>> & { readonly kind: string };
@@ -41,7 +41,7 @@ export interface Field {
   /** For a series: time of each value, in epoch milliseconds */
   readonly times?: readonly number[];
   /** For an anomaly query: the role of the values (observed, expected, or a bound) and the series they belong to */
-  readonly band?: { readonly part: string; readonly of: string };
+  readonly band?: { readonly role: string; readonly of: string };
   readonly settings: Settings;
 }
 
@@ -55,15 +55,15 @@ const matchesField = (
   return match.type === (type === 'duration' ? 'number' : type);
 };
 
-const settingsFor = ({ fields, overrides }: PanelData, field: Pick<Field, 'name' | 'query' | 'type'>): Settings => {
+const resolveSettings = ({ fields, overrides }: PanelData, field: Pick<Field, 'name' | 'query' | 'type'>): Settings => {
   const matchingSettings = overrides.filter(({ match }) => matchesField(match, field)).map(({ settings }) => settings);
   return Object.assign({}, fields, ...matchingSettings) as Settings;
 };
 
 type FieldWithoutSettings = Omit<Field, 'settings'>;
 
-const applySettings = (field: FieldWithoutSettings, drawn: PanelData): Field => {
-  const settings = settingsFor(drawn, field);
+const applySettings = (field: FieldWithoutSettings, panel: PanelData): Field => {
+  const settings = resolveSettings(panel, field);
   return { ...field, name: settings.name ?? field.name, unit: settings.unit ?? field.unit, settings };
 };
 
@@ -71,53 +71,53 @@ const applySettings = (field: FieldWithoutSettings, drawn: PanelData): Field => 
 const fillLegend = (legend: string, labels: Readonly<Record<string, string>>): string =>
   legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => labels[label.trim()] ?? '');
 
-const nameOf = ({ name, labels }: Result['series'][number], legend: string): string => {
+const formatSeriesName = ({ name, labels }: Result['series'][number], legend: string): string => {
   if (legend !== '' && !legend.startsWith('__')) return fillLegend(legend, labels);
   const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
 /** Returns the band role of a series of an anomaly query, which is in its label `band`. */
-const toBand = (query: string, { name, labels: { band: part, ...others } }: Result['series'][number]) =>
-  part === undefined ? {} : { band: { part, of: JSON.stringify([query, name, others]) } };
+const toBand = (query: string, { name, labels: { band: role, ...others } }: Result['series'][number]) =>
+  role === undefined ? {} : { band: { role, of: JSON.stringify([query, name, others]) } };
 
 type Points = Result['series'][number]['points'];
 const hasTimes = (points: Points, times: readonly number[]): boolean =>
   points.length === times.length && points.every(([time], at) => time === times[at]);
 
-const seriesFields = (drawn: PanelData, results: PanelData['results'], suffix: string): FieldWithoutSettings[] => {
+const buildSeriesFields = (panel: PanelData, results: PanelData['results'], suffix: string): FieldWithoutSettings[] => {
   // Most series have the same times as the previous one, in which case they share the array.
   let times: readonly number[] = [];
-  const sharedTimes = (points: Points): readonly number[] => {
+  const shareTimes = (points: Points): readonly number[] => {
     if (!hasTimes(points, times)) times = points.map(([time]) => time);
     return times;
   };
   return Object.entries(results).flatMap(([query, { series }]) =>
-    series.map((one, at) => ({
-      key: `${query} ${at}${suffix}`,
-      name: `${nameOf(one, drawn.legends[query] ?? '')}${suffix}`,
+    series.map((series, index) => ({
+      key: `${query} ${index}${suffix}`,
+      name: `${formatSeriesName(series, panel.legends[query] ?? '')}${suffix}`,
       query,
       type: 'number' as const,
-      unit: one.unit,
-      values: one.points.map(([, value]) => value),
-      times: sharedTimes(one.points),
-      ...toBand(query, one),
+      unit: series.unit,
+      values: series.points.map(([, value]) => value),
+      times: shareTimes(series.points),
+      ...toBand(query, series),
     })),
   );
 };
 
-const columnFields = ({ columns, rows }: PanelTable, query: string): FieldWithoutSettings[] =>
-  columns.map(({ name, type, unit }, at) => ({
-    key: `${query} ${at} ${name}`,
+const buildColumnFields = ({ columns, rows }: PanelTable, query: string): FieldWithoutSettings[] =>
+  columns.map(({ name, type, unit }, columnIndex) => ({
+    key: `${query} ${columnIndex} ${name}`,
     name,
     query,
     type,
     unit,
-    values: rows.map((row) => row[at]),
+    values: rows.map((row) => row[columnIndex]),
   }));
 
 /** Returns all tables of a panel: those of its transformations, or those of its queries. */
-export const tablesOf = ({ tables, results }: PanelData): readonly (PanelTable & { readonly query: string })[] =>
+export const getTables = ({ tables, results }: PanelData): readonly (PanelTable & { readonly query: string })[] =>
   tables.length > 0
     ? tables.map((table) => ({ ...table, query: '' }))
     : Object.entries(results).flatMap(([query, result]) =>
@@ -125,21 +125,21 @@ export const tablesOf = ({ tables, results }: PanelData): readonly (PanelTable &
       );
 
 /** Returns the fields of a panel: its series, and the columns of its tables. */
-export const fieldsOf = (drawn: PanelData): readonly Field[] => {
-  const columns = tablesOf(drawn).flatMap((table) => columnFields(table, table.query));
-  const series = drawn.tables.length > 0 ? [] : seriesFields(drawn, drawn.results, '');
-  const earlier = drawn.tables.length > 0 ? [] : seriesFields(drawn, drawn.earlier, ' (earlier)');
-  return [...series, ...earlier, ...columns].map((field) => applySettings(field, drawn));
+export const getFields = (panel: PanelData): readonly Field[] => {
+  const columns = getTables(panel).flatMap((table) => buildColumnFields(table, table.query));
+  const series = panel.tables.length > 0 ? [] : buildSeriesFields(panel, panel.results, '');
+  const earlier = panel.tables.length > 0 ? [] : buildSeriesFields(panel, panel.earlier, ' (earlier)');
+  return [...series, ...earlier, ...columns].map((field) => applySettings(field, panel));
 };
 
 /** Returns the fields of one table of a panel. */
-export const fieldsOfTable = (drawn: PanelData, table: PanelTable): readonly Field[] =>
-  columnFields(table, '').map((field) => applySettings(field, drawn));
+export const getTableFields = (panel: PanelData, table: PanelTable): readonly Field[] =>
+  buildColumnFields(table, '').map((field) => applySettings(field, panel));
 
 /** Returns the times of a field: its own, or those of the time column of its table. */
-export const timesOf = (field: Field, all: readonly Field[]): readonly number[] =>
+export const getFieldTimes = (field: Field, allFields: readonly Field[]): readonly number[] =>
   field.times ??
-  all
+  allFields
     .find(({ type, query }) => type === 'time' && query === field.query)
     ?.values.map((value) => (typeof value === 'number' ? value : Date.parse(String(value)))) ??
   [];
@@ -171,16 +171,16 @@ const findMapping = (value: unknown, { mappings = [] }: Settings) => {
   });
 };
 
-const decimalNumber = (value: number, decimals: number): string =>
+const formatDecimal = (value: number, decimals: number): string =>
   new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value);
 
 /** Formats a value of a field. */
-export const shownIn = (
+export const formatFieldValue = (
   { type, unit, settings }: Pick<Field, 'type' | 'unit' | 'settings'>,
   value: unknown,
 ): string => {
-  const mapped = findMapping(value, settings)?.text;
-  if (mapped !== undefined) return mapped;
+  const mappedText = findMapping(value, settings)?.text;
+  if (mappedText !== undefined) return mappedText;
   if (value === null || value === undefined) return settings.noValue ?? '';
   const number = toNumberOrUndefined(value);
   if (type === 'time') return formatTime(typeof value === 'number' ? value : Date.parse(String(value)));
@@ -189,8 +189,8 @@ export const shownIn = (
   const plainUnit = unit.replace(/[{}]/g, '');
   if (decimals !== undefined && !['ns', 'us', 'ms', 's', 'By'].includes(unit))
     return plainUnit === '' || plainUnit === '1'
-      ? decimalNumber(number, decimals)
-      : `${decimalNumber(number, decimals)} ${plainUnit}`;
+      ? formatDecimal(number, decimals)
+      : `${formatDecimal(number, decimals)} ${plainUnit}`;
   return formatQuantity(number, unit);
 };
 
@@ -203,7 +203,7 @@ const tones: readonly (readonly [tone: string, pattern: RegExp])[] = [
   ['purple', /purple|violet|pink/],
 ];
 
-const toneOfHex = (text: string): string => {
+const hexToTone = (text: string): string => {
   const digits = text.length < 6 ? [...text.slice(1, 4)].map((digit) => digit + digit) : text.slice(1).match(/../g);
   const [red = 0, green = 0, blue = 0] = (digits ?? []).map((pair) => Number.parseInt(pair, 16));
   const maxChannel = Math.max(red, green, blue);
@@ -215,29 +215,29 @@ const toneOfHex = (text: string): string => {
 };
 
 /** Maps dashboard colors to the nearest of a few that are readable in both themes. */
-export const toneOf = (colour: string): string => {
-  if (colour.startsWith('#')) return toneOfHex(colour);
+export const colorToTone = (colour: string): string => {
+  if (colour.startsWith('#')) return hexToTone(colour);
   return tones.find(([, pattern]) => pattern.test(colour))?.[0] ?? 'grey';
 };
 
-/** Returns the color of a value: of its mapping, or of the threshold that it reached; `undefined` if there is none. */
-export const toneIn = ({ settings }: Field, value: unknown): string | undefined => {
-  const mapped = findMapping(value, settings)?.colour;
-  if (mapped !== undefined) return toneOf(mapped);
+/** Returns the color of a value, from its mapping or the highest reached threshold; `undefined` without either. */
+export const getValueTone = ({ settings }: Field, value: unknown): string | undefined => {
+  const mappedColor = findMapping(value, settings)?.colour;
+  if (mappedColor !== undefined) return colorToTone(mappedColor);
   const { colour, thresholds, min = 0, max = 100 } = settings;
-  if (colour?.mode === 'fixed' && colour.fixed !== undefined) return toneOf(colour.fixed);
+  if (colour?.mode === 'fixed' && colour.fixed !== undefined) return colorToTone(colour.fixed);
   const number = toNumberOrUndefined(value);
   if (thresholds === undefined || number === undefined) return undefined;
-  const at = thresholds.mode === 'percent' ? (100 * (number - min)) / (max - min || 1) : number;
-  const reached = thresholds.steps.filter((step) => step.value === null || step.value <= at);
-  const last = reached.reduce<(typeof reached)[number] | undefined>(
+  const position = thresholds.mode === 'percent' ? (100 * (number - min)) / (max - min || 1) : number;
+  const reachedSteps = thresholds.steps.filter((step) => step.value === null || step.value <= position);
+  const highestStep = reachedSteps.reduce<(typeof reachedSteps)[number] | undefined>(
     (highest, step) =>
       highest === undefined || (step.value ?? Number.NEGATIVE_INFINITY) >= (highest.value ?? Number.NEGATIVE_INFINITY)
         ? step
         : highest,
     undefined,
   );
-  return last === undefined ? undefined : toneOf(last.colour);
+  return highestStep === undefined ? undefined : colorToTone(highestStep.colour);
 };
 
 /** A single large value: of a series, a column or a row */
@@ -248,26 +248,28 @@ export interface SingleValue {
   readonly field: Field;
 }
 
-interface Reduce {
+interface ReduceSettings {
   readonly reducer: string;
   readonly everyRow: boolean;
   readonly max: number | null;
   readonly fields: string;
 }
 
-/** Returns the values of a panel that displays few values. */
-export const figuresOf = (drawn: PanelData): readonly SingleValue[] => {
+/** Returns the values of a panel that displays single values. */
+export const getSingleValues = (panel: PanelData): readonly SingleValue[] => {
   const {
     reducer = 'last-not-null',
     everyRow = false,
     max = null,
     fields: namePattern = '',
-  } = (drawn.visual['reduce'] ?? {}) as Partial<Reduce>;
-  const all = fieldsOf(drawn);
-  const shown = all.filter((field) => isNumeric(field) && (namePattern === '' || isMatch(namePattern, field.name)));
-  const figures = everyRow
-    ? shown.flatMap((field) => {
-        const names = all.find(
+  } = (panel.visual['reduce'] ?? {}) as Partial<ReduceSettings>;
+  const allFields = getFields(panel);
+  const visibleFields = allFields.filter(
+    (field) => isNumeric(field) && (namePattern === '' || isMatch(namePattern, field.name)),
+  );
+  const singleValues = everyRow
+    ? visibleFields.flatMap((field) => {
+        const labelField = allFields.find(
           ({ query, type, times }) => times === undefined && query === field.query && type === 'text',
         );
         return field.values.map(
@@ -275,11 +277,11 @@ export const figuresOf = (drawn: PanelData): readonly SingleValue[] => {
             key: `${field.key} ${row}`,
             value: toNumberOrUndefined(value),
             field,
-            name: names === undefined ? field.name : toText(names.values[row]),
+            name: labelField === undefined ? field.name : toText(labelField.values[row]),
           }),
         );
       })
-    : shown.map(
+    : visibleFields.map(
         (field): SingleValue => ({
           key: field.key,
           name: field.name,
@@ -287,5 +289,5 @@ export const figuresOf = (drawn: PanelData): readonly SingleValue[] => {
           field,
         }),
       );
-  return figures.slice(0, max ?? 100);
+  return singleValues.slice(0, max ?? 100);
 };

@@ -6,10 +6,10 @@ import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { navigate } from '../../frame/address.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { importCall } from './calls.ts';
-import { dashboardUrl } from './list.tsx';
+import { importDashboardCall } from './calls.ts';
+import { buildDashboardUrl } from './list.tsx';
 
-type Report = ResponseBody<NonNullable<(typeof importCall)['operation']>>['report'];
+type ImportReport = ResponseBody<NonNullable<(typeof importDashboardCall)['operation']>>['report'];
 
 const outcomeTexts = {
   carried: 'unchanged',
@@ -19,7 +19,7 @@ const outcomeTexts = {
 } as const;
 
 /** Returns the outcome of each part of the dashboard. */
-const toOutcomes = ({ panels, variables, rest }: Report): readonly ImportOutcome[] => [
+const toOutcomes = ({ panels, variables, rest }: ImportReport): readonly ImportOutcome[] => [
   ...panels.map(({ panelId, title, sourceType, outcome, losses }) => ({
     name: `Panel “${title || panelId}” (${sourceType})`,
     outcome: outcomeTexts[outcome],
@@ -33,11 +33,11 @@ const toOutcomes = ({ panels, variables, rest }: Report): readonly ImportOutcome
   ...(rest.length === 0 ? [] : [{ name: 'Other', outcome: 'partial', reasons: rest }]),
 ];
 
-export const Import = () => {
+export const DashboardImport = () => {
   const [problem, setProblem] = useState<string>();
-  const [report, setReport] = useState<Report>();
-  const [action] = useState(() => new Action(importCall));
-  const run = async (
+  const [report, setReport] = useState<ImportReport>();
+  const [action] = useState(() => new Action(importDashboardCall));
+  const importFile = async (
     [file]: readonly ImportedFile[],
     isDryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
@@ -55,11 +55,11 @@ export const Import = () => {
       body: body as Record<string, unknown>,
     });
     setReport(importResult?.report);
-    if (importResult !== undefined && !isDryRun) navigate(dashboardUrl(importResult.dashboard.id));
+    if (importResult !== undefined && !isDryRun) navigate(buildDashboardUrl(importResult.dashboard.id));
     return importResult && toOutcomes(importResult.report);
   };
   return (
-    <ImportForm language="JSON" accept=".json,application/json" action={action} problem={problem} run={run}>
+    <ImportForm language="JSON" accept=".json,application/json" action={action} problem={problem} run={importFile}>
       {report === undefined ? null : (
         <p>
           Format: {renderText(report.from)}. Of {report.leaves.total} values, {report.leaves.carried} are imported,{' '}

@@ -1,6 +1,6 @@
 /** Layout of a dashboard: panels in sections and repeated sections, each panel repeated by value */
 
-import type { DashboardHead } from './board.ts';
+import type { DashboardContext } from './board.ts';
 import type { Document, Panel, Section } from './calls.ts';
 import { gridColumns, type Rectangle } from './rearranged.ts';
 import { allValues } from './variable-values.ts';
@@ -20,60 +20,62 @@ export interface SectionLayout {
   readonly section: Section | undefined;
   readonly repeat: RepeatValues;
   readonly cells: readonly Cell[];
-  readonly parts: readonly SectionLayout[];
+  readonly sections: readonly SectionLayout[];
 }
 
-const variableValues = (head: DashboardHead | undefined, name: string): readonly string[] => {
-  const found = head?.variables.find((variable) => variable.name === name);
-  if (found === undefined) return [];
-  return found.selected[0] === allValues ? found.options.map(({ value }) => value) : found.selected;
+const getSelectedValues = (head: DashboardContext | undefined, name: string): readonly string[] => {
+  const variableResult = head?.variables.find((variable) => variable.name === name);
+  if (variableResult === undefined) return [];
+  return variableResult.selected[0] === allValues
+    ? variableResult.options.map(({ value }) => value)
+    : variableResult.selected;
 };
 
 type Repeat = Panel['repeat'] | Section['repeat'];
 
 const expandRepeat = (
-  chosen: RepeatValues,
+  repeatValues: RepeatValues,
   repeat: Repeat,
-  head: DashboardHead | undefined,
+  head: DashboardContext | undefined,
 ): readonly RepeatValues[] => {
-  if (repeat === null) return [chosen];
-  const values = variableValues(head, repeat.variable).slice(0, repeat.max);
-  return values.length === 0 ? [chosen] : values.map((value) => ({ ...chosen, [repeat.variable]: value }));
+  if (repeat === null) return [repeatValues];
+  const values = getSelectedValues(head, repeat.variable).slice(0, repeat.max);
+  return values.length === 0 ? [repeatValues] : values.map((value) => ({ ...repeatValues, [repeat.variable]: value }));
 };
 
-const repeatKey = (id: string, repeat: RepeatValues): string => [id, ...Object.values(repeat)].join(' ');
+const buildRepeatKey = (id: string, repeat: RepeatValues): string => [id, ...Object.values(repeat)].join(' ');
 
 /** Positions the cells of panels; additional rows of a repeated panel push down the panels below it. */
 const layOutCells = (
   panels: readonly Panel[],
-  chosen: RepeatValues,
-  head: DashboardHead | undefined,
+  repeatValues: RepeatValues,
+  head: DashboardContext | undefined,
 ): readonly Cell[] => {
   const cells: Cell[] = [];
-  const sorted = [...panels].sort((one, other) => one.place.y - other.place.y || one.place.x - other.place.x);
+  const sortedPanels = [...panels].sort((left, right) => left.place.y - right.place.y || left.place.x - right.place.x);
   let offsetY = 0;
   let [lastY, extraRowsHeight] = [0, 0];
-  for (const panel of sorted) {
+  for (const panel of sortedPanels) {
     const { x, y, width, height } = panel.place;
     if (y > lastY) {
       offsetY += extraRowsHeight;
       [lastY, extraRowsHeight] = [y, 0];
     }
-    const times = expandRepeat(chosen, panel.repeat, head);
-    const isAcross = panel.repeat?.direction === 'across' && times.length > 1;
-    const perRow = isAcross ? Math.min(panel.repeat?.perRow ?? 4, times.length) : 1;
-    const cellWidth = isAcross ? Math.floor(gridColumns / perRow) : width;
-    times.forEach((repeat, at) => {
-      const row = Math.floor(at / perRow);
-      const place = {
-        x: isAcross ? (at % perRow) * cellWidth : x,
+    const repetitions = expandRepeat(repeatValues, panel.repeat, head);
+    const isHorizontal = panel.repeat?.direction === 'across' && repetitions.length > 1;
+    const cellsPerRow = isHorizontal ? Math.min(panel.repeat?.perRow ?? 4, repetitions.length) : 1;
+    const cellWidth = isHorizontal ? Math.floor(gridColumns / cellsPerRow) : width;
+    repetitions.forEach((repeat, index) => {
+      const row = Math.floor(index / cellsPerRow);
+      const rectangle = {
+        x: isHorizontal ? (index % cellsPerRow) * cellWidth : x,
         y: y + offsetY + row * height,
         width: cellWidth,
         height,
       };
-      cells.push({ key: repeatKey(panel.id, repeat), panel, repeat, ...place });
+      cells.push({ key: buildRepeatKey(panel.id, repeat), panel, repeat, ...rectangle });
     });
-    extraRowsHeight = Math.max(extraRowsHeight, (Math.ceil(times.length / perRow) - 1) * height);
+    extraRowsHeight = Math.max(extraRowsHeight, (Math.ceil(repetitions.length / cellsPerRow) - 1) * height);
   }
   return cells;
 };
@@ -81,23 +83,23 @@ const layOutCells = (
 /** Returns the layout of a dashboard: the panels without a section, and its sections with their panels. */
 export const layOutSections = (
   { panels, sections }: Pick<Document, 'panels' | 'sections'>,
-  head: DashboardHead | undefined,
-  within: string | null = null,
-  chosen: RepeatValues = {},
+  head: DashboardContext | undefined,
+  parentId: string | null = null,
+  repeatValues: RepeatValues = {},
 ): SectionLayout => {
-  const inner = sections.filter((section) => section.within === within);
+  const childSections = sections.filter((section) => section.within === parentId);
   return {
-    key: repeatKey(within ?? '', chosen),
-    section: sections.find(({ id }) => id === within),
-    repeat: chosen,
+    key: buildRepeatKey(parentId ?? '', repeatValues),
+    section: sections.find(({ id }) => id === parentId),
+    repeat: repeatValues,
     cells: layOutCells(
-      panels.filter(({ place }) => place.section === within),
-      chosen,
+      panels.filter(({ place }) => place.section === parentId),
+      repeatValues,
       head,
     ),
-    parts: inner.flatMap((section) =>
-      expandRepeat(chosen, section.repeat, head).map((each) =>
-        layOutSections({ panels, sections }, head, section.id, each),
+    sections: childSections.flatMap((section) =>
+      expandRepeat(repeatValues, section.repeat, head).map((sectionRepeatValues) =>
+        layOutSections({ panels, sections }, head, section.id, sectionRepeatValues),
       ),
     ),
   };

@@ -14,23 +14,23 @@ import { refreshCount } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { createCall, listDashboardsCall, type Summary } from './calls.ts';
+import { createDashboardCall, type DashboardSummary, listDashboardsCall } from './calls.ts';
 import { DashboardFacets } from './facets.tsx';
 
-const dashboardPages = new PagedList(listDashboardsCall, ({ items }) => items);
+const pagedDashboards = new PagedList(listDashboardsCall, ({ items }) => items);
 
 /** Returns the URL of a dashboard. */
-export const dashboardUrl = (id: string): string => toArea(`/dashboards/${id}`);
+export const buildDashboardUrl = (id: string): string => toArea(`/dashboards/${id}`);
 
-const CreateForm = () => {
-  const [action] = useState(() => new Action(createCall));
-  const run = async (form: HTMLFormElement): Promise<void> => {
+const CreateDashboardForm = () => {
+  const [action] = useState(() => new Action(createDashboardCall));
+  const createDashboard = async (form: HTMLFormElement): Promise<void> => {
     const name = String(new FormData(form).get('name')).trim();
     const createdDashboard = await action.run({ body: { name, folder: readParam('folder') } });
     if (createdDashboard !== undefined) navigate(toArea(`/dashboards/${createdDashboard.id}`, { edit: 'true' }));
   };
   return (
-    <ActionForm action={action} label="Create dashboard" onSubmit={run}>
+    <ActionForm action={action} label="Create dashboard" onSubmit={createDashboard}>
       <label>
         Name <input name="name" required={true} maxLength={256} autocomplete="off" />
       </label>
@@ -38,12 +38,12 @@ const CreateForm = () => {
   );
 };
 
-const DashboardRow = ({ dashboard }: { readonly dashboard: Summary }) => {
+const DashboardRow = ({ dashboard }: { readonly dashboard: DashboardSummary }) => {
   const { id, name, description, folder, tags, panels, updatedAt, visibility } = dashboard;
   return (
     <tr>
       <td>
-        <Link url={dashboardUrl(id)}>
+        <Link url={buildDashboardUrl(id)}>
           <bdi>{renderText(name)}</bdi>
         </Link>
         {visibility === 'private' ? ' (private)' : ''}
@@ -77,9 +77,9 @@ const ActiveFilter = ({ name }: { readonly name: 'tag' | 'folder' }) =>
   );
 
 const DashboardTable = () => {
-  const { response, isLoading } = dashboardPages.first.state.value;
+  const { response, isLoading } = pagedDashboards.first.state.value;
   if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
-  if (dashboardPages.items.value.length === 0)
+  if (pagedDashboards.items.value.length === 0)
     return (
       <p class="said" role="status">
         No dashboards found. Start from a template, or import dashboards from Grafana.
@@ -90,12 +90,12 @@ const DashboardTable = () => {
       <table class="figures texts">
         <TableHeader columns={['Name', 'Folder', 'Tags', 'Panels', 'Updated']} />
         <tbody>
-          {dashboardPages.items.value.map((dashboard) => (
+          {pagedDashboards.items.value.map((dashboard) => (
             <DashboardRow key={dashboard.id} dashboard={dashboard} />
           ))}
         </tbody>
       </table>
-      <ShowMore list={dashboardPages} />
+      <ShowMore list={pagedDashboards} />
     </ScrollRegion>
   );
 };
@@ -103,10 +103,10 @@ const DashboardTable = () => {
 export const DashboardList = () => {
   const [search, tag, folder] = [readParam('search'), readParam('tag'), readParam('folder')];
   useEffect(() => {
-    dashboardPages.load({ query: { search, tag, folder, sort: 'name', limit: 100 } });
-    return () => dashboardPages.cancel();
+    pagedDashboards.load({ query: { search, tag, folder, sort: 'name', limit: 100 } });
+    return () => pagedDashboards.cancel();
   }, [search, tag, folder, refreshCount.value]);
-  const { error } = dashboardPages.first.state.value;
+  const { error } = pagedDashboards.first.state.value;
   return (
     <>
       <div class="toolbar">
@@ -120,17 +120,17 @@ export const DashboardList = () => {
         />
         <ActiveFilter name="tag" />
         <ActiveFilter name="folder" />
-        {isPermitted(createCall) ? <CreateForm /> : null}
+        {isPermitted(createDashboardCall) ? <CreateDashboardForm /> : null}
       </div>
       {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
       <div class="explored">
         <DashboardFacets />
         <div class="listed">
           <DashboardTable />
-          <ErrorMessage error={dashboardPages.loadMoreError.value} />
+          <ErrorMessage error={pagedDashboards.loadMoreError.value} />
         </div>
       </div>
-      <Freshness queryState={dashboardPages.first.state.value} />
+      <Freshness queryState={pagedDashboards.first.state.value} />
     </>
   );
 };

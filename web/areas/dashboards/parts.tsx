@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { readParam, setParams } from '../../frame/address.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import type { DashboardHead } from './board.ts';
+import type { DashboardContext } from './board.ts';
 import type { Cell, SectionLayout } from './layout.ts';
 import { interpolateVariables } from './variable-values.ts';
 
@@ -11,12 +11,12 @@ import { interpolateVariables } from './variable-values.ts';
 type RenderCell = (cell: Cell) => ComponentChildren;
 
 interface SectionViewProps {
-  readonly part: SectionLayout;
-  readonly head: DashboardHead | undefined;
+  readonly section: SectionLayout;
+  readonly head: DashboardContext | undefined;
   readonly renderCell: RenderCell;
 }
 
-const Grid = ({ cells, show }: { readonly cells: readonly Cell[]; readonly show: RenderCell }) => (
+const Grid = ({ cells, renderCell }: { readonly cells: readonly Cell[]; readonly renderCell: RenderCell }) => (
   <div class="panels">
     {cells.map((cell) => (
       <div
@@ -27,21 +27,21 @@ const Grid = ({ cells, show }: { readonly cells: readonly Cell[]; readonly show:
           gridRow: `${cell.y + 1} / span ${cell.height}`,
         }}
       >
-        {show(cell)}
+        {renderCell(cell)}
       </div>
     ))}
   </div>
 );
 
-const sectionTitle = ({ section, repeat }: SectionLayout, head: DashboardHead | undefined): string =>
+const formatSectionTitle = ({ section, repeat }: SectionLayout, head: DashboardContext | undefined): string =>
   interpolateVariables(section?.title ?? '', head, repeat) || 'Section';
 
-const CollapsibleSection = ({ part, head, renderCell }: SectionViewProps) => {
-  const [isOpen, setOpen] = useState(part.section?.folded !== true);
+const CollapsibleSection = ({ section, head, renderCell }: SectionViewProps) => {
+  const [isOpen, setIsOpen] = useState(section.section?.folded !== true);
   return (
-    <details class="section" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{renderText(sectionTitle(part, head))}</summary>
-      {isOpen ? <SectionView part={part} head={head} renderCell={renderCell} /> : null}
+    <details class="section" open={isOpen} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>{renderText(formatSectionTitle(section, head))}</summary>
+      {isOpen ? <SectionView section={section} head={head} renderCell={renderCell} /> : null}
     </details>
   );
 };
@@ -56,44 +56,45 @@ const Tabs = ({
   return (
     <>
       <fieldset class="presets" aria-label="Tabs">
-        {tabs.map((part) => (
+        {tabs.map((tab) => (
           <button
-            key={part.key}
+            key={tab.key}
             type="button"
             class="plain"
-            aria-pressed={part === selectedTab}
-            onClick={() => setParams({ [`tab-${tabs[0]?.key}`]: part.key })}
+            aria-pressed={tab === selectedTab}
+            onClick={() => setParams({ [`tab-${tabs[0]?.key}`]: tab.key })}
           >
-            {renderText(sectionTitle(part, head))}
+            {renderText(formatSectionTitle(tab, head))}
           </button>
         ))}
       </fieldset>
       {selectedTab === undefined ? null : (
-        <SectionView key={selectedTab.key} part={selectedTab} head={head} renderCell={renderCell} />
+        <SectionView key={selectedTab.key} section={selectedTab} head={head} renderCell={renderCell} />
       )}
     </>
   );
 };
 
 /** Groups sections in order: consecutive tabs form one group, every other section its own. */
-const groupTabs = (parts: readonly SectionLayout[]): SectionLayout[][] => {
+const groupTabs = (sections: readonly SectionLayout[]): SectionLayout[][] => {
   const tabGroups: SectionLayout[][] = [];
-  for (const part of parts) {
+  for (const section of sections) {
     const last = tabGroups.at(-1);
-    if (part.section?.kind === 'tab' && last?.[0]?.section?.kind === 'tab') last.push(part);
-    else tabGroups.push([part]);
+    if (section.section?.kind === 'tab' && last?.[0]?.section?.kind === 'tab') last.push(section);
+    else tabGroups.push([section]);
   }
   return tabGroups;
 };
 
-export const SectionView = ({ part, head, renderCell }: SectionViewProps) => (
+export const SectionView = ({ section, head, renderCell }: SectionViewProps) => (
   <>
-    {part.cells.length === 0 ? null : <Grid cells={part.cells} show={renderCell} />}
-    {groupTabs(part.parts).map((set) => {
-      const [first] = set;
+    {section.cells.length === 0 ? null : <Grid cells={section.cells} renderCell={renderCell} />}
+    {groupTabs(section.sections).map((sectionGroup) => {
+      const [first] = sectionGroup;
       if (first === undefined) return null;
-      if (first.section?.kind === 'tab') return <Tabs key={first.key} tabs={set} head={head} renderCell={renderCell} />;
-      return <CollapsibleSection key={first.key} part={first} head={head} renderCell={renderCell} />;
+      if (first.section?.kind === 'tab')
+        return <Tabs key={first.key} tabs={sectionGroup} head={head} renderCell={renderCell} />;
+      return <CollapsibleSection key={first.key} section={first} head={head} renderCell={renderCell} />;
     })}
   </>
 );

@@ -3,7 +3,7 @@
  * another user must not block the page.
  */
 
-/** Literal characters, alternatives, and at most two repetitions, none of a group */
+/** Literal characters, alternatives and repetitions, but no repeated groups */
 const safePattern = /^(?:[\w \-:/,%|^$()]|\\[.\-/()[\]{}+*?|^$dws]|\.[*+]?)*$/;
 
 /** Returns whether a pattern matches a text; a pattern that is not simple never matches. */

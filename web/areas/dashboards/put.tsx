@@ -8,7 +8,7 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { navigate, readParam, toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { addPanelCall, createCall, listDashboardsCall } from './calls.ts';
+import { addPanelCall, createDashboardCall, listDashboardsCall } from './calls.ts';
 
 /** Returns the query of the records that a query counts. */
 const toRecordsQuery = (query: Query): Query | undefined => {
@@ -35,8 +35,8 @@ const toPanel = (title: string, query: Query) => {
 export const AddToDashboard = () => {
   const query = parseQueryText(readParam('query'));
   const [dashboardsQuery] = useState(() => new ApiQuery(listDashboardsCall));
-  const [add] = useState(() => new Action(addPanelCall));
-  const [create] = useState(() => new Action(createCall));
+  const [addPanelAction] = useState(() => new Action(addPanelCall));
+  const [createDashboardAction] = useState(() => new Action(createDashboardCall));
   const [dashboardId, setDashboardId] = useState('');
   useEffect(() => {
     dashboardsQuery.run({ query: { limit: 1000, sort: 'name' } });
@@ -44,39 +44,49 @@ export const AddToDashboard = () => {
   }, []);
   const { response, error } = dashboardsQuery.state.value;
   if (query === undefined) return <p class="problem">The URL contains no valid query to add to a dashboard.</p>;
-  const records = toRecordsQuery(query);
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const recordsQuery = toRecordsQuery(query);
+  const addToDashboard = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
-    const panel = toPanel(String(formData.get('title')), formData.get('as') === 'records' && records ? records : query);
+    const panelInput = toPanel(
+      String(formData.get('title')),
+      formData.get('as') === 'records' && recordsQuery ? recordsQuery : query,
+    );
     const targetDashboard = response?.items.find(({ id }) => id === dashboardId);
     const id =
       targetDashboard === undefined
         ? (
-            await create.run({
+            await createDashboardAction.run({
               body: {
                 name: String(formData.get('name')).trim(),
-                panels: [{ ...panel, id: 'first', place: { width: 12, height: 8 } }],
+                panels: [{ ...panelInput, id: 'first', place: { width: 12, height: 8 } }],
               },
             })
           )?.id
-        : (await add.run({ params: { id: dashboardId }, body: panel, ifMatch: targetDashboard.version })) &&
-          dashboardId;
+        : (await addPanelAction.run({
+            params: { id: dashboardId },
+            body: panelInput,
+            ifMatch: targetDashboard.version,
+          })) && dashboardId;
     if (id !== undefined) navigate(toArea(`/dashboards/${id}`));
   };
   return (
     <>
       <h2>Add to dashboard</h2>
       <ErrorMessage error={error} />
-      <ActionForm action={dashboardId === '' ? create : add} label="Add panel" onSubmit={run}>
+      <ActionForm
+        action={dashboardId === '' ? createDashboardAction : addPanelAction}
+        label="Add panel"
+        onSubmit={addToDashboard}
+      >
         <label>
           Title <input name="title" maxLength={512} autocomplete="off" defaultValue={readParam('title')} />
         </label>
-        {records === undefined ? null : (
+        {recordsQuery === undefined ? null : (
           <label>
             Visualization{' '}
             <select name="as">
               <option value="figures">Time series</option>
-              <option value="records">{toQueryKind(records) === 'rows logs' ? 'log records' : 'spans'}</option>
+              <option value="records">{toQueryKind(recordsQuery) === 'rows logs' ? 'log records' : 'spans'}</option>
             </select>
           </label>
         )}

@@ -10,11 +10,11 @@ export interface Rectangle {
   readonly height: number;
 }
 
-const overlap = (one: Rectangle, other: Rectangle): boolean =>
-  one.x < other.x + other.width &&
-  other.x < one.x + one.width &&
-  one.y < other.y + other.height &&
-  other.y < one.y + one.height;
+const doOverlap = (left: Rectangle, right: Rectangle): boolean =>
+  left.x < right.x + right.width &&
+  right.x < left.x + left.width &&
+  left.y < right.y + right.height &&
+  right.y < left.y + left.height;
 
 /**
  * Returns positions by id after one of them moved: it stays, overlapped panels move down, and then all panels move up
@@ -23,31 +23,38 @@ const overlap = (one: Rectangle, other: Rectangle): boolean =>
 export const rearrange = (
   rectangles: ReadonlyMap<string, Rectangle>,
   movedId: string,
-  to: Rectangle,
+  targetRectangle: Rectangle,
 ): ReadonlyMap<string, Rectangle> => {
-  const width = Math.max(1, Math.min(gridColumns, to.width));
-  const x = Math.max(0, Math.min(gridColumns - width, to.x));
-  const target = { x, width, y: Math.max(0, to.y), height: Math.max(2, to.height) };
-  const others = [...rectangles]
+  const width = Math.max(1, Math.min(gridColumns, targetRectangle.width));
+  const x = Math.max(0, Math.min(gridColumns - width, targetRectangle.x));
+  const target = { x, width, y: Math.max(0, targetRectangle.y), height: Math.max(2, targetRectangle.height) };
+  const otherRectangles = [...rectangles]
     .filter(([id]) => id !== movedId)
-    .sort(([, one], [, other]) => one.y - other.y || one.x - other.x);
-  const placed: [string, Rectangle][] = [[movedId, target]];
-  const isFree = (place: Rectangle): boolean => placed.every(([, other]) => !overlap(place, other));
-  for (const [id, place] of others) {
-    let y = place.y;
-    while (!isFree({ ...place, y })) y++;
-    placed.push([id, { ...place, y }]);
+    .sort(([, left], [, right]) => left.y - right.y || left.x - right.x);
+  const placedRectangles: [string, Rectangle][] = [[movedId, target]];
+  const isFree = (rectangle: Rectangle): boolean =>
+    placedRectangles.every(([, placedRectangle]) => !doOverlap(rectangle, placedRectangle));
+  for (const [id, rectangle] of otherRectangles) {
+    let y = rectangle.y;
+    while (!isFree({ ...rectangle, y })) y++;
+    placedRectangles.push([id, { ...rectangle, y }]);
   }
-  return compact(placed);
+  return compact(placedRectangles);
 };
 
 /** Moves each panel up to the panels above. */
-const compact = (places: readonly (readonly [string, Rectangle])[]): ReadonlyMap<string, Rectangle> => {
-  const placed: [string, Rectangle][] = [];
-  for (const [id, place] of [...places].sort(([, one], [, other]) => one.y - other.y || one.x - other.x)) {
-    let { y } = place;
-    while (y > 0 && placed.every(([, other]) => !overlap({ ...place, y: y - 1 }, other))) y--;
-    placed.push([id, { ...place, y }]);
+const compact = (rectanglesById: readonly (readonly [string, Rectangle])[]): ReadonlyMap<string, Rectangle> => {
+  const placedRectangles: [string, Rectangle][] = [];
+  for (const [id, rectangle] of [...rectanglesById].sort(
+    ([, left], [, right]) => left.y - right.y || left.x - right.x,
+  )) {
+    let { y } = rectangle;
+    while (
+      y > 0 &&
+      placedRectangles.every(([, placedRectangle]) => !doOverlap({ ...rectangle, y: y - 1 }, placedRectangle))
+    )
+      y--;
+    placedRectangles.push([id, { ...rectangle, y }]);
   }
-  return new Map(placed);
+  return new Map(placedRectangles);
 };

@@ -7,7 +7,7 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { type Snapshot, sharedSnapshotCall } from './calls.ts';
-import { gapPixels, rowPixels } from './card.tsx';
+import { gapPixels, rowHeightPixels } from './card.tsx';
 import type { PanelData } from './fields.ts';
 import { PanelView } from './panels/panel-view.tsx';
 
@@ -33,8 +33,8 @@ const PanelCard = ({
   readonly range: { readonly from: number; readonly to: number };
 }) => {
   const { x, width, height } = panel.place;
-  const [drawn] = useState(() => toPanelData(panel));
-  const [marks] = useState<readonly number[]>([]);
+  const [panelData] = useState(() => toPanelData(panel));
+  const [annotationTimes] = useState<readonly number[]>([]);
   return (
     <div class="cell" style={{ gridColumn: `${x + 1} / span ${width}`, gridRow: `span ${height}` }}>
       <section class="panel">
@@ -44,12 +44,12 @@ const PanelCard = ({
         <ScrollRegion class="panel-body" label={`Content of ${panel.title || 'a panel'}`}>
           {panel.hasFailed ? <p class="problem-text">The query failed when the snapshot was created.</p> : null}
           <PanelView
-            panel={drawn}
+            panel={panelData}
             {...range}
-            annotationTimes={marks}
-            group="snapshot"
+            annotationTimes={annotationTimes}
+            cursorGroup="snapshot"
             isSnapshot={true}
-            height={height * (rowPixels + gapPixels) - 64}
+            height={height * (rowHeightPixels + gapPixels) - 64}
           />
         </ScrollRegion>
       </section>
@@ -59,8 +59,10 @@ const PanelCard = ({
 
 const SnapshotView = ({ snapshot }: { readonly snapshot: Snapshot }) => {
   const range = { from: Date.parse(snapshot.from), to: Date.parse(snapshot.to) };
-  const sorted = [...snapshot.panels].sort((one, other) => one.place.y - other.place.y || one.place.x - other.place.x);
-  const groups = [null, ...snapshot.sections.keys()];
+  const sortedPanels = [...snapshot.panels].sort(
+    (left, right) => left.place.y - right.place.y || left.place.x - right.place.x,
+  );
+  const sectionIndexes = [null, ...snapshot.sections.keys()];
   return (
     <>
       <p class="soft">
@@ -68,14 +70,14 @@ const SnapshotView = ({ snapshot }: { readonly snapshot: Snapshot }) => {
         {formatTime(range.from).slice(0, 16)} to {formatTime(range.to).slice(0, 16)}. Expires at{' '}
         {formatTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}.
       </p>
-      {groups.map((section) => {
-        const panels = sorted.filter((panel) => panel.section === section);
-        if (panels.length === 0) return null;
+      {sectionIndexes.map((sectionIndex) => {
+        const sectionPanels = sortedPanels.filter((panel) => panel.section === sectionIndex);
+        if (sectionPanels.length === 0) return null;
         return (
-          <div key={section}>
-            {section === null ? null : <h2>{renderText(snapshot.sections[section]?.title ?? '')}</h2>}
+          <div key={sectionIndex}>
+            {sectionIndex === null ? null : <h2>{renderText(snapshot.sections[sectionIndex]?.title ?? '')}</h2>}
             <div class="panels">
-              {panels.map((panel, at) => (
+              {sectionPanels.map((panel, at) => (
                 <PanelCard key={at} panel={panel} range={range} />
               ))}
             </div>

@@ -17,10 +17,10 @@ interface SnapshotsProps {
   readonly variables: Readonly<Record<string, string[]>>;
 }
 
-const CreateForm = ({ dashboard, variables }: SnapshotsProps) => {
+const CreateSnapshotForm = ({ dashboard, variables }: SnapshotsProps) => {
   const [action] = useState(() => new Action(createSnapshotCall));
   const [link, setLink] = useState('');
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const createSnapshot = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const labels = String(formData.get('labels'))
       .split(',')
@@ -43,12 +43,12 @@ const CreateForm = ({ dashboard, variables }: SnapshotsProps) => {
   };
   return (
     <>
-      <ActionForm action={action} label="Create snapshot" onSubmit={run}>
+      <ActionForm action={action} label="Create snapshot" onSubmit={createSnapshot}>
         <label>
           Expires after (days) <input name="days" type="number" min={1} max={90} defaultValue="7" required={true} />
         </label>
         <label>
-          Keep labels <input name="labels" placeholder="service, zone" autocomplete="off" spellcheck={false} />
+          Included labels <input name="labels" placeholder="service, zone" autocomplete="off" spellcheck={false} />
         </label>
         <label>
           <input type="checkbox" name="bodies" /> Include log bodies
@@ -69,12 +69,12 @@ const CreateForm = ({ dashboard, variables }: SnapshotsProps) => {
 
 const RevokeButton = ({ id, name }: { readonly id: string; readonly name: string }) => {
   const [action] = useState(() => new Action(revokeSnapshotCall));
-  const run = async (): Promise<void> => {
+  const revoke = async (): Promise<void> => {
     if ((await action.run({ params: { id } })) !== undefined) refresh();
   };
   return (
     <>
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void revoke()}>
         Revoke<span class="sr-only"> {name}</span>
       </button>
       <ErrorMessage error={action.error.value} />
@@ -88,7 +88,7 @@ export const Snapshots = (props: SnapshotsProps) => {
   return (
     <SidePanel label="Snapshots" title="Snapshots" onClose={() => setParams({ show: '' })}>
       {isPermitted(createSnapshotCall) ? (
-        <CreateForm {...props} />
+        <CreateSnapshotForm {...props} />
       ) : (
         <p class="soft">{explainDenial(createSnapshotCall, 'Creating snapshots')}</p>
       )}

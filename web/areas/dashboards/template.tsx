@@ -8,14 +8,14 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type TemplateDetails, templateCall, templateUsageCall } from './calls.ts';
 
-const DataCoverage = ({ of }: { readonly of: TemplateDetails['fits'] }) =>
-  of === null ? (
-    <p role="status">The telemetry could not be read, so it is unknown which panels have data.</p>
+const DataCoverage = ({ panelCoverage }: { readonly panelCoverage: TemplateDetails['fits'] }) =>
+  panelCoverage === null ? (
+    <p role="status">The telemetry cannot be queried, so it is unknown which panels have data.</p>
   ) : (
     <table class="figures texts">
       <TableHeader columns={['Panel', 'Missing data']} />
       <tbody>
-        {of.map(({ panelId, title, missing }) => (
+        {panelCoverage.map(({ panelId, title, missing }) => (
           <tr key={panelId}>
             <td>{renderText(title || panelId)}</td>
             <td>{missing.length === 0 ? <span class="soft">none</span> : renderText(missing.join('; '))}</td>
@@ -28,7 +28,7 @@ const DataCoverage = ({ of }: { readonly of: TemplateDetails['fits'] }) =>
 /** Number of dashboards created from the template, number that still exist, and their recent views. */
 const TemplateUsage = ({ id }: { readonly id: string }) => {
   const { response, error } = useQuery(templateUsageCall, {});
-  const usage = response?.items.find((each) => each.id === id);
+  const usage = response?.items.find((templateUsage) => templateUsage.id === id);
   return (
     <>
       <ErrorMessage error={error} />
@@ -54,7 +54,7 @@ export const TemplatePanel = ({ id, onClose }: { readonly id: string; readonly o
       {response === undefined ? null : (
         <>
           <p>{renderText(response.description, { lines: true })}</p>
-          <DataCoverage of={response.fits} />
+          <DataCoverage panelCoverage={response.fits} />
           <h3>Purpose</h3>
           <Fields
             values={{

@@ -1,4 +1,4 @@
-/** Dashboard templates, those with the most matching panels first */
+/** Dashboard templates, sorted by the number of panels with data */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { navigate, readParam, setParams } from '../../frame/address.ts';
@@ -13,24 +13,25 @@ import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { addFavouriteCall, instantiateCall, removeFavouriteCall, type Template, templatesCall } from './calls.ts';
-import { dashboardUrl } from './list.tsx';
+import { buildDashboardUrl } from './list.tsx';
 
-const OpenTemplate = lazyLoad(async () => (await import('./template.tsx')).TemplatePanel);
+const TemplatePanel = lazyLoad(async () => (await import('./template.tsx')).TemplatePanel);
 
-const openTemplate = (open: string): void => setParams({ open }, { replace: readParam('open') !== '' });
+const openTemplate = (templateId: string): void =>
+  setParams({ open: templateId }, { replace: readParam('open') !== '' });
 
 const TemplateRow = ({ template }: { readonly template: Template }) => {
-  const [action] = useState(() => new Action(instantiateCall));
+  const [createAction] = useState(() => new Action(instantiateCall));
   const [addFavouriteAction] = useState(() => new Action(addFavouriteCall));
   const [removeFavouriteAction] = useState(() => new Action(removeFavouriteCall));
   const { id, name, description, sentBy, filled, panels, dashboards, favourites, isFavourite } = template;
   const createDashboard = async (): Promise<void> => {
-    const dashboard = await action.run({ params: { id }, body: {} });
-    if (dashboard !== undefined) navigate(dashboardUrl(dashboard.id));
+    const dashboard = await createAction.run({ params: { id }, body: {} });
+    if (dashboard !== undefined) navigate(buildDashboardUrl(dashboard.id));
   };
   const toggleFavourite = async (): Promise<void> => {
-    const done = await (isFavourite ? removeFavouriteAction : addFavouriteAction).run({ params: { id } });
-    if (done !== undefined) refresh();
+    const result = await (isFavourite ? removeFavouriteAction : addFavouriteAction).run({ params: { id } });
+    if (result !== undefined) refresh();
   };
   return (
     <tr>
@@ -51,12 +52,12 @@ const TemplateRow = ({ template }: { readonly template: Template }) => {
       </td>
       <td>
         {isPermitted(instantiateCall) ? (
-          <button type="button" disabled={action.isRunning.value} onClick={() => void createDashboard()}>
+          <button type="button" disabled={createAction.isRunning.value} onClick={() => void createDashboard()}>
             Create dashboard<span class="sr-only"> from {name}</span>
           </button>
         ) : null}
         <ErrorMessage
-          error={action.error.value ?? addFavouriteAction.error.value ?? removeFavouriteAction.error.value}
+          error={createAction.error.value ?? addFavouriteAction.error.value ?? removeFavouriteAction.error.value}
         />
       </td>
     </tr>
@@ -65,7 +66,7 @@ const TemplateRow = ({ template }: { readonly template: Template }) => {
 
 export const Templates = () => {
   const search = readParam('search');
-  const open = readParam('open');
+  const openTemplateId = readParam('open');
   const queryState = useQuery(templatesCall, { query: { search } });
   useEscape(() => {
     if (readParam('open') !== '') openTemplate('');
@@ -82,7 +83,7 @@ export const Templates = () => {
         onSearch={(text) => setParams({ search: text.trim() })}
       />
       <ErrorMessage error={error} />
-      <div class={open === '' ? 'list' : 'list with-record'}>
+      <div class={openTemplateId === '' ? 'list' : 'list with-record'}>
         <ScrollRegion class="scrolled" label="Templates">
           {response === undefined ? null : (
             <table class="figures texts">
@@ -95,7 +96,9 @@ export const Templates = () => {
             </table>
           )}
         </ScrollRegion>
-        {open === '' ? null : <OpenTemplate key={open} id={open} onClose={() => openTemplate('')} />}
+        {openTemplateId === '' ? null : (
+          <TemplatePanel key={openTemplateId} id={openTemplateId} onClose={() => openTemplate('')} />
+        )}
       </div>
       <Freshness queryState={queryState} />
     </>

@@ -1,27 +1,37 @@
 /** Selection fields of a dashboard's variables, stored in the URL */
 import { readAllParams, setParams } from '../../frame/address.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import type { DashboardHead } from './board.ts';
+import type { DashboardContext } from './board.ts';
 import type { Variable } from './calls.ts';
-import { allValues, urlParameter } from './variable-values.ts';
+import { allValues, getUrlParameter } from './variable-values.ts';
 
-type VariableResult = DashboardHead['variables'][number];
+type VariableResult = DashboardContext['variables'][number];
 
 /** Label of a variable, visible or only for screen readers. */
 const VariableLabel = ({ variable: { title, name, hide } }: { readonly variable: Variable }) => (
   <span class={hide === 'title' ? 'sr-only' : ''}>{renderText(title ?? name)}:</span>
 );
 
-const MultiSelect = ({ variable, of }: { readonly variable: Variable; readonly of: VariableResult }) => {
-  const selectedValues = new Set(of.selected);
+const MultiSelect = ({
+  variable,
+  variableResult,
+}: {
+  readonly variable: Variable;
+  readonly variableResult: VariableResult;
+}) => {
+  const selectedValues = new Set(variableResult.selected);
   const hasAll = 'all' in variable && variable.all !== undefined;
-  const set = (value: string, isOn: boolean): void => {
-    const others = of.selected.filter((one) => one !== value && one !== allValues);
-    const values = value === allValues ? [allValues] : isOn ? [...others, value] : others;
-    setParams({ [urlParameter(variable)]: values });
+  const selectValue = (value: string, isSelected: boolean): void => {
+    const otherValues = variableResult.selected.filter(
+      (selectedValue) => selectedValue !== value && selectedValue !== allValues,
+    );
+    const values = value === allValues ? [allValues] : isSelected ? [...otherValues, value] : otherValues;
+    setParams({ [getUrlParameter(variable)]: values });
   };
-  const options = [...(hasAll ? [{ value: allValues, title: 'All' }] : []), ...of.options];
-  const selectedText = of.selected.map((value) => options.find((option) => option.value === value)?.title ?? value);
+  const options = [...(hasAll ? [{ value: allValues, title: 'All' }] : []), ...variableResult.options];
+  const selectedText = variableResult.selected.map(
+    (value) => options.find((option) => option.value === value)?.title ?? value,
+  );
   return (
     <details class="menu">
       <summary>
@@ -36,7 +46,7 @@ const MultiSelect = ({ variable, of }: { readonly variable: Variable; readonly o
             <input
               type="checkbox"
               checked={selectedValues.has(value)}
-              onChange={({ currentTarget }) => set(value, currentTarget.checked)}
+              onChange={({ currentTarget }) => selectValue(value, currentTarget.checked)}
             />{' '}
             <bdi>{renderText(title)}</bdi>
           </label>
@@ -46,20 +56,27 @@ const MultiSelect = ({ variable, of }: { readonly variable: Variable; readonly o
   );
 };
 
-const SingleSelect = ({ variable, of }: { readonly variable: Variable; readonly of: VariableResult }) => {
+const SingleSelect = ({
+  variable,
+  variableResult,
+}: {
+  readonly variable: Variable;
+  readonly variableResult: VariableResult;
+}) => {
   const hasAll = 'all' in variable && variable.all !== undefined;
-  const [selected = ''] = of.selected;
-  const isKnown = of.options.some(({ value }) => value === selected) || (hasAll && selected === allValues);
+  const [selected = ''] = variableResult.selected;
+  const isListedOption =
+    variableResult.options.some(({ value }) => value === selected) || (hasAll && selected === allValues);
   return (
     <label>
       <VariableLabel variable={variable} />{' '}
       <select
         value={selected}
-        onChange={({ currentTarget }) => setParams({ [urlParameter(variable)]: currentTarget.value })}
+        onChange={({ currentTarget }) => setParams({ [getUrlParameter(variable)]: currentTarget.value })}
       >
         {hasAll ? <option value={allValues}>All</option> : null}
-        {isKnown ? null : <option value={selected}>{selected}</option>}
-        {of.options.map(({ value, title }) => (
+        {isListedOption ? null : <option value={selected}>{selected}</option>}
+        {variableResult.options.map(({ value, title }) => (
           <option key={value} value={value}>
             {title}
           </option>
@@ -69,15 +86,21 @@ const SingleSelect = ({ variable, of }: { readonly variable: Variable; readonly 
   );
 };
 
-const TextVariable = ({ variable, of }: { readonly variable: Variable; readonly of: VariableResult }) => (
+const TextVariable = ({
+  variable,
+  variableResult,
+}: {
+  readonly variable: Variable;
+  readonly variableResult: VariableResult;
+}) => (
   <label>
     <VariableLabel variable={variable} />{' '}
     <input
-      key={of.selected.join()}
-      defaultValue={of.selected.join(', ')}
+      key={variableResult.selected.join()}
+      defaultValue={variableResult.selected.join(', ')}
       autocomplete="off"
       spellcheck={false}
-      onChange={({ currentTarget }) => setParams({ [urlParameter(variable)]: currentTarget.value })}
+      onChange={({ currentTarget }) => setParams({ [getUrlParameter(variable)]: currentTarget.value })}
     />
   </label>
 );
@@ -89,31 +112,33 @@ const formatFilters = (filters: Filters['filters']): readonly string[] =>
 
 /** Conditions on labels, which can be added and removed. */
 const FilterEditor = ({ variable }: { readonly variable: Filters }) => {
-  const urlValues = readAllParams(urlParameter(variable));
+  const urlValues = readAllParams(getUrlParameter(variable));
   const activeFilters =
     urlValues.length > 0 ? urlValues.filter((text) => text !== '') : formatFilters(variable.filters);
-  const always = formatFilters(variable.always);
+  const fixedFilters = formatFilters(variable.always);
   // An empty URL parameter means no conditions; without the parameter, the defaults of the dashboard apply.
-  const set = (texts: readonly string[]): void =>
-    setParams({ [urlParameter(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
-  const all = [...always, ...activeFilters];
+  const updateFilters = (texts: readonly string[]): void =>
+    setParams({ [getUrlParameter(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
+  const allFilters = [...fixedFilters, ...activeFilters];
   return (
     <details class="menu">
       <summary>
         <VariableLabel variable={variable} />{' '}
-        <bdi>{renderText(all.length > 3 ? `${all.length} conditions` : all.join(', ') || 'none')}</bdi>
+        <bdi>
+          {renderText(allFilters.length > 3 ? `${allFilters.length} conditions` : allFilters.join(', ') || 'none')}
+        </bdi>
       </summary>
       <form
         class="popup popup-left"
         onSubmit={(event) => {
           event.preventDefault();
-          const written = new FormData(event.currentTarget);
-          const text = ['label', 'operator', 'value'].map((name) => String(written.get(name)).trim()).join('');
+          const formData = new FormData(event.currentTarget);
+          const text = ['label', 'operator', 'value'].map((name) => String(formData.get(name)).trim()).join('');
           event.currentTarget.reset();
-          set([...activeFilters.filter((one) => one !== text), text]);
+          updateFilters([...activeFilters.filter((filterText) => filterText !== text), text]);
         }}
       >
-        {always.map((text) => (
+        {fixedFilters.map((text) => (
           <p key={text} class="soft">
             <bdi>{renderText(text)}</bdi>
           </p>
@@ -121,7 +146,11 @@ const FilterEditor = ({ variable }: { readonly variable: Filters }) => {
         {activeFilters.map((text) => (
           <p key={text}>
             <bdi>{renderText(text)}</bdi>{' '}
-            <button type="button" class="plain" onClick={() => set(activeFilters.filter((one) => one !== text))}>
+            <button
+              type="button"
+              class="plain"
+              onClick={() => updateFilters(activeFilters.filter((filterText) => filterText !== text))}
+            >
               Remove <span class="sr-only">{text}</span>
             </button>
           </p>
@@ -148,11 +177,17 @@ const FilterEditor = ({ variable }: { readonly variable: Filters }) => {
   );
 };
 
-const Field = ({ variable, of }: { readonly variable: Variable; readonly of: VariableResult }) => {
+const VariableField = ({
+  variable,
+  variableResult,
+}: {
+  readonly variable: Variable;
+  readonly variableResult: VariableResult;
+}) => {
   if (variable.kind === 'filters') return <FilterEditor variable={variable} />;
   const View =
     variable.kind === 'text' ? TextVariable : 'several' in variable && variable.several ? MultiSelect : SingleSelect;
-  return <View variable={variable} of={of} />;
+  return <View variable={variable} variableResult={variableResult} />;
 };
 
 export const Variables = ({
@@ -160,19 +195,22 @@ export const Variables = ({
   head,
 }: {
   readonly variables: readonly Variable[];
-  readonly head: DashboardHead;
+  readonly head: DashboardContext;
 }) => (
   <>
     {variables.map((variable) => {
-      const answered = head.variables.find(({ name }) => name === variable.name);
-      const inIt = readAllParams(urlParameter(variable));
+      const variableResult = head.variables.find(({ name }) => name === variable.name);
+      const urlValues = readAllParams(getUrlParameter(variable));
       // The selection is displayed before the response arrives.
-      const of = answered && inIt.length > 0 ? { ...answered, selected: [...inIt] } : answered;
-      if (of === undefined || variable.hide === 'variable' || variable.kind === 'constant') return null;
+      const currentResult =
+        variableResult && urlValues.length > 0 ? { ...variableResult, selected: [...urlValues] } : variableResult;
+      if (currentResult === undefined || variable.hide === 'variable' || variable.kind === 'constant') return null;
       return (
         <div key={variable.name}>
-          <Field variable={variable} of={of} />
-          {of.error === undefined ? null : <p class="problem-text">{renderText(of.error.message)}</p>}
+          <VariableField variable={variable} variableResult={currentResult} />
+          {currentResult.error === undefined ? null : (
+            <p class="problem-text">{renderText(currentResult.error.message)}</p>
+          )}
         </div>
       );
     })}

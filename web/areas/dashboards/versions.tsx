@@ -9,26 +9,30 @@ import { session } from '../../frame/session.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
-import { type Dashboard, restoreCall, versionCall, versionsCall } from './calls.ts';
+import { type Dashboard, getVersionCall, listVersionsCall, restoreVersionCall } from './calls.ts';
 import { notifySaved } from './editing/draft.ts';
 
-/** Returns the author without a name, because only administrators can read the names of other users. */
+/** Returns a description of the author without the name, because only administrators can read the names of other users. */
 const formatActor = (actor: { readonly id: string; readonly type: string } | null): string => {
   if (actor === null) return '';
   return actor.id === session.value?.user.id ? 'by you' : `by ${actor.type === 'user' ? 'another user' : actor.type}`;
 };
 
 const VersionDifferences = ({ dashboard, version }: { readonly dashboard: Dashboard; readonly version: string }) => {
-  const [query] = useState(() => new ApiQuery(versionCall));
-  const [restoreAction] = useState(() => new Action(restoreCall));
+  const [query] = useState(() => new ApiQuery(getVersionCall));
+  const [restoreAction] = useState(() => new Action(restoreVersionCall));
   const { id } = dashboard;
   useEffect(() => {
     query.run({ params: { id, version } });
     return () => query.cancel();
   }, [id, version]);
   const restore = async (): Promise<void> => {
-    const restored = await restoreAction.run({ params: { id, version }, query: {}, ifMatch: dashboard.version });
-    if (restored === undefined) return;
+    const restoredDashboard = await restoreAction.run({
+      params: { id, version },
+      query: {},
+      ifMatch: dashboard.version,
+    });
+    if (restoredDashboard === undefined) return;
     setParams({ version: '' });
     notifySaved();
   };
@@ -45,7 +49,7 @@ const VersionDifferences = ({ dashboard, version }: { readonly dashboard: Dashbo
           ))}
         </ul>
       )}
-      {isPermitted(restoreCall) && response !== undefined && response.differences.length > 0 ? (
+      {isPermitted(restoreVersionCall) && response !== undefined && response.differences.length > 0 ? (
         <button type="button" disabled={restoreAction.isRunning.value} onClick={() => void restore()}>
           Restore version {version}
         </button>
@@ -55,7 +59,7 @@ const VersionDifferences = ({ dashboard, version }: { readonly dashboard: Dashbo
 };
 
 export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
-  const [query] = useState(() => new ApiQuery(versionsCall));
+  const [query] = useState(() => new ApiQuery(listVersionsCall));
   useEffect(() => {
     query.run({ params: { id: dashboard.id } });
     return () => query.cancel();
@@ -81,7 +85,7 @@ export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
         ))}
       </ul>
       {selectedVersion === '' ? (
-        <p class="soft">Select a version to see what changed since.</p>
+        <p class="soft">Select a version to see the changes since then.</p>
       ) : (
         <VersionDifferences key={selectedVersion} dashboard={dashboard} version={selectedVersion} />
       )}

@@ -10,15 +10,15 @@ import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refresh, refreshCount, timeRange, toMilliseconds, useDefaultRange } from '../../frame/time-range.ts';
 import { DashboardResults } from './board.ts';
-import { type Dashboard, type Document, readCall, saveCall } from './calls.ts';
+import { type Dashboard, type Document, getDashboardCall, replaceDashboardCall } from './calls.ts';
 import { PanelCard } from './card.tsx';
 import { DashboardDraft, saveCount } from './editing/draft.ts';
 import { layOutSections } from './layout.ts';
 import { SectionView } from './parts.tsx';
-import { selectionInUrl } from './variable-values.ts';
+import { readSelectionFromUrl } from './variable-values.ts';
 import { Variables } from './variables.tsx';
 
-const Editing = lazyLoad(async () => (await import('./editing/editing.tsx')).Editing);
+const Editing = lazyLoad(async () => (await import('./editing/editing.tsx')).DashboardEditor);
 const Versions = lazyLoad(async () => (await import('./versions.tsx')).Versions);
 const Snapshots = lazyLoad(async () => (await import('./snapshots.tsx')).Snapshots);
 
@@ -48,13 +48,18 @@ const useAutoRefresh = (duration: string): void =>
   }, [duration]);
 
 const RefreshSelect = ({ defaultRefresh }: { readonly defaultRefresh: string }) => {
-  const chosen = readParam('refresh') || defaultRefresh;
-  const known = refreshIntervals.some(([duration]) => duration === chosen);
+  const selectedInterval = readParam('refresh') || defaultRefresh;
+  const isListedInterval = refreshIntervals.some(([duration]) => duration === selectedInterval);
   return (
     <label>
       Auto-refresh{' '}
-      <select value={chosen} onChange={({ currentTarget }) => setParams({ refresh: currentTarget.value || '0s' })}>
-        {known ? null : <option value={chosen}>{chosen === '0s' ? 'Off' : chosen}</option>}
+      <select
+        value={selectedInterval}
+        onChange={({ currentTarget }) => setParams({ refresh: currentTarget.value || '0s' })}
+      >
+        {isListedInterval ? null : (
+          <option value={selectedInterval}>{selectedInterval === '0s' ? 'Off' : selectedInterval}</option>
+        )}
         {refreshIntervals.map(([duration, title]) => (
           <option key={duration} value={duration}>
             {title}
@@ -71,7 +76,7 @@ const exportFormats = [
   ['grafana', 'Grafana'],
 ] as const;
 
-const Export = ({ id }: { readonly id: string }) => (
+const ExportMenu = ({ id }: { readonly id: string }) => (
   <details class="menu">
     <summary>Export</summary>
     <div class="popup">
@@ -89,7 +94,7 @@ const sidePanels = ['versions', 'snapshots'] as const;
 const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; readonly isEditing: boolean }) => (
   <>
     {isEditing ? null : <RefreshSelect defaultRefresh={dashboard.time.refresh ?? ''} />}
-    {isPermitted(saveCall) && !isEditing ? (
+    {isPermitted(replaceDashboardCall) && !isEditing ? (
       <button type="button" onClick={() => setParams({ edit: 'true', show: '' })}>
         Edit
       </button>
@@ -105,18 +110,18 @@ const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; read
         {name === 'versions' ? 'Versions' : 'Snapshots'}
       </button>
     ))}
-    <Export id={dashboard.id} />
+    <ExportMenu id={dashboard.id} />
   </>
 );
 
 /** Returns whether a URL is safe to link to: other users can enter any URL. */
 const isSafeUrl = (url: string): boolean => /^(?:https?:\/\/|\/(?![/\\]))/i.test(url);
 
-const Links = ({ of }: { readonly of: Document['links'] }) => {
-  const shown = of.flatMap((link) => (link.kind === 'address' && isSafeUrl(link.url) ? [link] : []));
-  return shown.length === 0 ? null : (
+const DashboardLinks = ({ links }: { readonly links: Document['links'] }) => {
+  const safeLinks = links.flatMap((link) => (link.kind === 'address' && isSafeUrl(link.url) ? [link] : []));
+  return safeLinks.length === 0 ? null : (
     <ul class="links">
-      {shown.map(({ url, title, tooltip }) => (
+      {safeLinks.map(({ url, title, tooltip }) => (
         <li key={`${url} ${title}`}>
           <a href={url} title={tooltip} rel="noreferrer">
             {renderText(title === '' ? url : title)}
@@ -130,72 +135,74 @@ const Links = ({ of }: { readonly of: Document['links'] }) => {
 interface DashboardContentProps {
   readonly dashboard: Dashboard;
   readonly board: DashboardResults;
-  readonly drafting: DashboardDraft;
+  readonly dashboardDraft: DashboardDraft;
   /** Draft in edit mode; `undefined` in view mode */
   readonly draft: Document | undefined;
   readonly variables: Readonly<Record<string, string[]>>;
 }
 
 /** The panels, and the open side panel. */
-const DashboardContent = ({ dashboard, board, drafting, draft, variables }: DashboardContentProps) => {
+const DashboardContent = ({ dashboard, board, dashboardDraft, draft, variables }: DashboardContentProps) => {
   const document = draft ?? dashboard;
   const { from, to } = timeRange.value;
-  const head = board.head.value;
-  const marks = useMemo(
+  const head = board.context.value;
+  const annotationTimes = useMemo(
     () => board.annotations.value.flatMap((annotation) => annotation.marks.map(({ time }) => Date.parse(time))),
     [board.annotations.value],
   );
   const range = { from: toMilliseconds(head?.from ?? from) ?? 0, to: toMilliseconds(head?.to ?? to) ?? 0 };
-  const part = useMemo(() => layOutSections(document, head), [document, head]);
+  const rootSection = useMemo(() => layOutSections(document, head), [document, head]);
   if (draft !== undefined)
     return (
       <Editing
-        drafting={drafting}
+        dashboardDraft={dashboardDraft}
         dashboard={dashboard}
         board={board}
         head={head}
         range={range}
-        marks={marks}
-        part={part}
+        annotationTimes={annotationTimes}
+        section={rootSection}
       />
     );
-  const show = sidePanels.find((name) => name === readParam('show'));
+  const openSidePanel = sidePanels.find((name) => name === readParam('show'));
   return (
-    <div class={show === undefined ? 'list' : 'list with-record'}>
+    <div class={openSidePanel === undefined ? 'list' : 'list with-record'}>
       <div class="scrolled" id="panels">
         {document.panels.length === 0 ? <p class="said">No panels yet.</p> : null}
         <SectionView
-          part={part}
+          section={rootSection}
           head={head}
-          renderCell={(cell) => <PanelCard cell={cell} board={board} head={head} {...range} marks={marks} />}
+          renderCell={(cell) => (
+            <PanelCard cell={cell} board={board} head={head} {...range} annotationTimes={annotationTimes} />
+          )}
         />
       </div>
-      {show === 'versions' ? <Versions dashboard={dashboard} /> : null}
-      {show === 'snapshots' ? <Snapshots dashboard={dashboard} variables={variables} /> : null}
+      {openSidePanel === 'versions' ? <Versions dashboard={dashboard} /> : null}
+      {openSidePanel === 'snapshots' ? <Snapshots dashboard={dashboard} variables={variables} /> : null}
     </div>
   );
 };
 
 const LoadedDashboard = ({ dashboard }: { readonly dashboard: Dashboard }) => {
   const [board] = useState(() => new DashboardResults());
-  const [drafting] = useState(() => new DashboardDraft());
-  const isEditing = readParam('edit') === 'true' && isPermitted(saveCall);
+  const [dashboardDraft] = useState(() => new DashboardDraft());
+  const isEditing = readParam('edit') === 'true' && isPermitted(replaceDashboardCall);
   useEffect(() => {
-    if (isEditing) drafting.begin(dashboard);
-    else drafting.end();
+    if (isEditing) dashboardDraft.startEditing(dashboard);
+    else dashboardDraft.stopEditing();
   }, [isEditing, dashboard]);
-  const draft = isEditing ? drafting.draft.value : undefined;
+  const draft = isEditing ? dashboardDraft.draft.value : undefined;
   const document = draft ?? dashboard;
   useDefaultRange(dashboard.time.from, dashboard.time.to);
   useAutoRefresh(isEditing ? '' : readParam('refresh') || (dashboard.time.refresh ?? ''));
   const { from, to } = timeRange.value;
-  const variables = selectionInUrl(document.variables);
+  const variables = readSelectionFromUrl(document.variables);
   const variablesKey = JSON.stringify(variables);
   useEffect(() => {
     board.run({ id: dashboard.id, from, to, variables, ...(draft === undefined ? {} : { draft }) });
     return () => board.cancel();
   }, [dashboard, from, to, variablesKey, draft, refreshCount.value]);
-  const head = board.head.value;
+  const head = board.context.value;
   return (
     <>
       <div class="toolbar">
@@ -206,7 +213,7 @@ const LoadedDashboard = ({ dashboard }: { readonly dashboard: Dashboard }) => {
         {head === undefined ? null : <Variables variables={document.variables} head={head} />}
         <Toolbar dashboard={dashboard} isEditing={isEditing} />
       </div>
-      <Links of={document.links} />
+      <DashboardLinks links={document.links} />
       {dashboard.description === '' ? null : (
         <details>
           <summary>About this dashboard</summary>
@@ -214,14 +221,20 @@ const LoadedDashboard = ({ dashboard }: { readonly dashboard: Dashboard }) => {
         </details>
       )}
       <ErrorMessage error={board.state.value.error} />
-      <DashboardContent dashboard={dashboard} board={board} drafting={drafting} draft={draft} variables={variables} />
+      <DashboardContent
+        dashboard={dashboard}
+        board={board}
+        dashboardDraft={dashboardDraft}
+        draft={draft}
+        variables={variables}
+      />
       <Freshness queryState={board.state.value} />
     </>
   );
 };
 
 export const DashboardView = ({ id }: { readonly id: string }) => {
-  const [query] = useState(() => new ApiQuery(readCall));
+  const [query] = useState(() => new ApiQuery(getDashboardCall));
   useEffect(() => {
     query.clear();
     query.run({ params: { id }, query: { countView: 'true' } });

@@ -20,10 +20,10 @@ type Statement = ResponseBody<typeof listDatabaseQueries>['items'][number];
 /** Returns the calls of an instance, or why they are unknown. */
 const formatCalls = (
   { calls }: Instance,
-  shown: (calls: Extract<Instance['calls'], { requests: number }>) => string,
-) => ('requests' in calls ? shown(calls) : renderKnownText(calls));
+  formatKnownCalls: (calls: Extract<Instance['calls'], { requests: number }>) => string,
+) => ('requests' in calls ? formatKnownCalls(calls) : renderKnownText(calls));
 
-const Services = ({ names }: { readonly names: readonly string[] }) => (
+const ServiceLinks = ({ names }: { readonly names: readonly string[] }) => (
   <ul class="links">
     {names.map((service) => (
       <li key={service}>
@@ -38,7 +38,7 @@ const Instances = createListView({
   call: declareCall<typeof listDatabases>('GET', '/api/databases'),
   isOfProject: true,
   hasTimeRange: true,
-  emptyText: 'No databases in this range: no database client spans or database metrics were received.',
+  emptyText: 'No databases in this range. No database client spans or database metrics were received.',
   toKey: ({ id }) => id,
   columns: {
     Database: ({ name, engine }) => name || engine,
@@ -67,7 +67,7 @@ const Instances = createListView({
           />
           <h3>Callers</h3>
           {'callers' in item.calls ? (
-            <Services names={item.calls.callers} />
+            <ServiceLinks names={item.calls.callers} />
           ) : (
             <p class="soft">{renderText(item.calls.reason)}</p>
           )}
@@ -131,7 +131,7 @@ const Statements = createListView({
             values={{ databases: item.databases.join(', '), tables: item.collections.join(', '), calls: item.calls }}
           />
           <h3>Callers</h3>
-          <Services names={item.services} />
+          <ServiceLinks names={item.services} />
         </>
       )}
     </SidePanel>

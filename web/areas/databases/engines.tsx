@@ -37,16 +37,16 @@ const callMetrics = [
   ['p99', 'p99 latency'],
 ] as const;
 
-const EngineChart = ({ engine, figures }: { readonly engine: string; readonly figures: readonly string[] }) => {
+const EngineChart = ({ engine, metricNames }: { readonly engine: string; readonly metricNames: readonly string[] }) => {
   const metric = readParam('figure') || 'requestRate';
   const { from, to } = timeRange.value;
-  const query = useQuery(seriesCall, {
+  const queryState = useQuery(seriesCall, {
     params: { engine },
     query: { from, to, figure: metric, ...projectScope.value },
   });
-  const { response, error } = query;
+  const { response, error } = queryState;
   const { steps, lines } = toLines(response ?? { series: [] });
-  const metricOptions = [...callMetrics, ...figures.map((each) => [each, each] as const)];
+  const metricOptions = [...callMetrics, ...metricNames.map((metricName) => [metricName, metricName] as const)];
   return (
     <>
       <SelectInput
@@ -54,7 +54,7 @@ const EngineChart = ({ engine, figures }: { readonly engine: string; readonly fi
         value={metric}
         problem={error?.of('figure')}
         options={metricOptions}
-        onChange={(next) => setParams({ figure: next })}
+        onChange={(newMetric) => setParams({ figure: newMetric })}
       />
       {error?.of('figure') === undefined ? <ErrorMessage error={error} /> : null}
       {response === undefined ? null : steps.length === 0 ? (
@@ -70,7 +70,7 @@ const EngineChart = ({ engine, figures }: { readonly engine: string; readonly fi
           lines={lines}
         />
       )}
-      <Freshness queryState={query} />
+      <Freshness queryState={queryState} />
     </>
   );
 };
@@ -92,7 +92,7 @@ const EnginePanel = ({
   return (
     <SidePanel label="Engine" title={id} onClose={onClose}>
       <ErrorMessage error={error} />
-      <EngineChart engine={id} figures={item?.figures ?? []} />
+      <EngineChart engine={id} metricNames={item?.figures ?? []} />
       {response === undefined ? null : (
         <>
           <h3>Metric summary</h3>

@@ -23,17 +23,17 @@ import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
 type Baseline = ResourceView<typeof baselineResource>;
-type State = NonNullable<Baseline['state']>;
+type BaselineState = NonNullable<Baseline['state']>;
 
-const createCall = declareCall<typeof captureFileBaseline>('POST', '/api/siem/fim/baselines');
-const changeCall = declareUpdateCall<typeof baselineResource, { readonly state: State }>(
+const createBaselineCall = declareCall<typeof captureFileBaseline>('POST', '/api/siem/fim/baselines');
+const updateBaselineCall = declareUpdateCall<typeof baselineResource, { readonly state: BaselineState }>(
   '/api/siem/fim/baselines/{id}',
 );
-const deleteCall = declareCall<typeof deleteFileBaseline>('DELETE', '/api/siem/fim/baselines/{id}');
-const filesCall = declareCall<typeof listBaselineFiles>('GET', '/api/siem/fim/baselines/{id}/files');
+const deleteBaselineCall = declareCall<typeof deleteFileBaseline>('DELETE', '/api/siem/fim/baselines/{id}');
+const listBaselineFilesCall = declareCall<typeof listBaselineFiles>('GET', '/api/siem/fim/baselines/{id}/files');
 
-const CreateBaseline = () => {
-  const [action] = useState(() => new Action(createCall));
+const CreateBaselineForm = () => {
+  const [action] = useState(() => new Action(createBaselineCall));
   const create = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const body = {
@@ -53,7 +53,7 @@ const CreateBaseline = () => {
           Name <input name="name" required={true} maxLength={256} autocomplete="off" />
         </label>
         <label>
-          Hosts, one per line, such as web-*; empty for every host{' '}
+          Hosts, one per line, such as web-*(default: all hosts){' '}
           <textarea name="hosts" rows={2} cols={30} spellcheck={false} />
         </label>
         <label>
@@ -66,23 +66,24 @@ const CreateBaseline = () => {
 };
 
 /** Possible next states of a baseline */
-const transitions: Readonly<Record<State, readonly (readonly [State, string])[]>> = {
+const transitions: Readonly<Record<BaselineState, readonly (readonly [BaselineState, string])[]>> = {
   proposed: [['approved', 'Approve']],
   approved: [['retired', 'Retire']],
   retired: [['proposed', 'Propose again']],
 };
 
 const BaselineActions = ({
-  of: { id, version, state = 'proposed' },
+  baseline: { id, version, state = 'proposed' },
   onClose,
 }: {
-  readonly of: Baseline;
+  readonly baseline: Baseline;
   readonly onClose: () => void;
 }) => {
-  const [changeAction] = useState(() => new Action(changeCall));
-  const [deleteAction] = useState(() => new Action(deleteCall));
-  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Editing baselines')}</p>;
-  const changeState = async (state: State): Promise<void> => {
+  const [changeAction] = useState(() => new Action(updateBaselineCall));
+  const [deleteAction] = useState(() => new Action(deleteBaselineCall));
+  if (!isPermitted(updateBaselineCall))
+    return <p class="soft">{explainDenial(updateBaselineCall, 'Editing baselines')}</p>;
+  const changeState = async (state: BaselineState): Promise<void> => {
     if ((await changeAction.run({ params: { id }, body: { state }, ifMatch: version })) !== undefined) refresh();
   };
   return (
@@ -92,12 +93,12 @@ const BaselineActions = ({
       remove={() => deleteAction.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >
-      {transitions[state].map(([after, title]) => (
+      {transitions[state].map(([nextState, title]) => (
         <button
-          key={after}
+          key={nextState}
           type="button"
           disabled={changeAction.isRunning.value}
-          onClick={() => void changeState(after)}
+          onClick={() => void changeState(nextState)}
         >
           {title}
         </button>
@@ -108,7 +109,7 @@ const BaselineActions = ({
 };
 
 const Files = ({ id, count }: { readonly id: string; readonly count: number }) => {
-  const { response, error } = useQuery(filesCall, { params: { id }, query: {} });
+  const { response, error } = useQuery(listBaselineFilesCall, { params: { id }, query: {} });
   return (
     <>
       <h3>Files</h3>
@@ -128,7 +129,7 @@ const Files = ({ id, count }: { readonly id: string; readonly count: number }) =
   );
 };
 
-const noun = 'baseline';
+const resourceName = 'baseline';
 
 export const Baselines = createListView({
   title: 'File baselines',
@@ -143,7 +144,7 @@ export const Baselines = createListView({
     Approved: ({ approvedAt }) => formatIsoTime(approvedAt),
   },
   numericColumns: ['Files'],
-  Tools: createNewButton(noun, createCall),
+  Tools: createNewButton(resourceName, createBaselineCall),
   ItemPanel: ({
     id,
     item,
@@ -154,10 +155,10 @@ export const Baselines = createListView({
     readonly onClose: () => void;
   }) => (
     <SidePanel label="Baseline" title={id === 'new' ? 'New baseline' : (item?.name ?? id)} onClose={onClose}>
-      {id === 'new' ? <CreateBaseline /> : null}
+      {id === 'new' ? <CreateBaselineForm /> : null}
       {item === undefined ? null : (
         <>
-          <BaselineActions key={item.version} of={item} onClose={onClose} />
+          <BaselineActions key={item.version} baseline={item} onClose={onClose} />
           <p>{renderText(item.note ?? '', { lines: true })}</p>
           <Fields
             values={{

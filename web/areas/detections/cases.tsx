@@ -28,30 +28,38 @@ import { verdicts } from './signal.tsx';
 
 type Case = ResourceView<typeof caseResource>;
 const states = ['open', 'investigating', 'contained', 'closed'] as const;
-const changeCall = declareUpdateCall<typeof caseResource, object>('/api/siem/cases/{id}');
-const commentCall = declareCall<typeof commentOnCase>('POST', '/api/siem/cases/{id}/comments');
+const updateCaseCall = declareUpdateCall<typeof caseResource, object>('/api/siem/cases/{id}');
+const addCommentCall = declareCall<typeof commentOnCase>('POST', '/api/siem/cases/{id}/comments');
 
 const severities = ['informational', 'low', 'medium', 'high', 'critical'] as const;
 
-const CaseAssignee = ({ of: { id, version, assigneeId = null } }: { readonly of: Case }) => {
-  const [action] = useState(() => new Action(changeCall));
-  const assign = async (next: string | null): Promise<void> => {
-    if ((await action.run({ params: { id }, body: { assigneeId: next }, ifMatch: version })) !== undefined) refresh();
+const CaseAssignee = ({ securityCase: { id, version, assigneeId = null } }: { readonly securityCase: Case }) => {
+  const [action] = useState(() => new Action(updateCaseCall));
+  const assign = async (newAssigneeId: string | null): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { assigneeId: newAssigneeId }, ifMatch: version })) !== undefined)
+      refresh();
   };
-  return <Assignee assigneeId={assigneeId} call={changeCall} action={action} assign={(next) => void assign(next)} />;
+  return (
+    <Assignee
+      assigneeId={assigneeId}
+      call={updateCaseCall}
+      action={action}
+      assign={(newState) => void assign(newState)}
+    />
+  );
 };
 
 const CaseActions = ({ of }: { readonly of: Case }) => {
-  const [action] = useState(() => new Action(changeCall));
-  const [commentAction] = useState(() => new Action(commentCall));
+  const [action] = useState(() => new Action(updateCaseCall));
+  const [commentAction] = useState(() => new Action(addCommentCall));
   const { id, version, state = 'open', severity = 'medium', resolution } = of;
-  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Editing cases')}</p>;
-  const update = async (body: Partial<Case>): Promise<void> => {
+  if (!isPermitted(updateCaseCall)) return <p class="soft">{explainDenial(updateCaseCall, 'Editing cases')}</p>;
+  const updateCase = async (body: Partial<Case>): Promise<void> => {
     if ((await action.run({ params: { id }, body, ifMatch: version })) !== undefined) refresh();
   };
   const changeState = (next: string): Promise<void> =>
-    update({ state: next as 'open', resolution: next === 'closed' ? (resolution ?? 'true-positive') : null });
-  const comment = async (form: HTMLFormElement): Promise<void> => {
+    updateCase({ state: next as 'open', resolution: next === 'closed' ? (resolution ?? 'true-positive') : null });
+  const addComment = async (form: HTMLFormElement): Promise<void> => {
     const text = String(new FormData(form).get('text'));
     if ((await commentAction.run({ params: { id }, body: { text } })) === undefined) return;
     form.reset();
@@ -63,7 +71,7 @@ const CaseActions = ({ of }: { readonly of: Case }) => {
         <label>
           State{' '}
           <select value={state} onChange={({ currentTarget }) => void changeState(currentTarget.value)}>
-            <Options options={states.map((each) => [each, each])} />
+            <Options options={states.map((caseState) => [caseState, caseState])} />
           </select>
         </label>
         {state === 'closed' ? (
@@ -71,7 +79,7 @@ const CaseActions = ({ of }: { readonly of: Case }) => {
             Classification{' '}
             <select
               value={resolution ?? ''}
-              onChange={({ currentTarget }) => void update({ resolution: currentTarget.value as 'other' })}
+              onChange={({ currentTarget }) => void updateCase({ resolution: currentTarget.value as 'other' })}
             >
               <Options options={Object.entries(verdicts)} />
             </select>
@@ -81,14 +89,14 @@ const CaseActions = ({ of }: { readonly of: Case }) => {
           Severity{' '}
           <select
             value={severity}
-            onChange={({ currentTarget }) => void update({ severity: currentTarget.value as 'low' })}
+            onChange={({ currentTarget }) => void updateCase({ severity: currentTarget.value as 'low' })}
           >
-            <Options options={severities.map((each) => [each, each])} />
+            <Options options={severities.map((severityName) => [severityName, severityName])} />
           </select>
         </label>
         <ErrorMessage error={action.error.value} />
       </div>
-      <ActionForm action={commentAction} label="Add" onSubmit={comment}>
+      <ActionForm action={commentAction} label="Add" onSubmit={addComment}>
         <label>
           Comment <input name="text" required={true} maxLength={16_384} autocomplete="off" />
         </label>
@@ -101,7 +109,7 @@ const CaseDetails = ({ item }: { readonly item: Case }) => (
   <>
     <p>{renderText(item.summary ?? '', { lines: true })}</p>
     <CaseActions key={item.version} of={item} />
-    <CaseAssignee key={`assigned ${item.version}`} of={item} />
+    <CaseAssignee key={`assigned ${item.version}`} securityCase={item} />
     <Fields
       values={{
         state: item.state,
@@ -114,9 +122,9 @@ const CaseDetails = ({ item }: { readonly item: Case }) => (
     />
     <h3>Signals</h3>
     <ul class="links column">
-      {(item.signalIds ?? []).map((signal) => (
-        <li key={signal}>
-          <Link url={toArea('/detections', { open: signal })}>{renderText(signal)}</Link>
+      {(item.signalIds ?? []).map((signalId) => (
+        <li key={signalId}>
+          <Link url={toArea('/detections', { open: signalId })}>{renderText(signalId)}</Link>
         </li>
       ))}
     </ul>
@@ -128,7 +136,7 @@ const CaseDetails = ({ item }: { readonly item: Case }) => (
         </li>
       ))}
     </ol>
-    <Evidence caseId={item.id} of={item.evidence} />
+    <Evidence caseId={item.id} evidence={item.evidence} />
   </>
 );
 
@@ -143,7 +151,7 @@ const CasePanel = ({
 }) =>
   item === undefined ? (
     <LoadedItem key={id} call={declareReadCall('/api/siem/cases/{id}')} id={id} label="Case" onClose={onClose}>
-      {(found) => <CasePanel id={id} item={found as Case} onClose={onClose} />}
+      {(loadedCase) => <CasePanel id={id} item={loadedCase as Case} onClose={onClose} />}
     </LoadedItem>
   ) : (
     <SidePanel label="Case" title={item.title} onClose={onClose}>
@@ -156,7 +164,13 @@ export const Cases = createListView({
   call: declareListCall<typeof caseResource>('/api/siem/cases'),
   hasAssigneeFilter: true,
   search: 'Search by title',
-  choices: [{ name: 'state', label: 'Status', options: [['', 'all'], ...states.map((each) => [each, each] as const)] }],
+  choices: [
+    {
+      name: 'state',
+      label: 'Status',
+      options: [['', 'all'], ...states.map((caseState) => [caseState, caseState] as const)],
+    },
+  ],
   emptyText: 'No cases yet. Open a case from a signal.',
   toKey: ({ id }) => id,
   columns: {

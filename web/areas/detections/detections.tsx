@@ -159,7 +159,7 @@ export const Detections = createTabbedView('Detections', [
   {
     name: 'import',
     title: 'Import',
-    View: lazyLoad(async () => (await import('./import.tsx')).Import),
+    View: lazyLoad(async () => (await import('./import.tsx')).RuleImport),
     requiredCall: { method: 'POST', path: '/api/siem/rules/import' },
   },
   {
@@ -174,7 +174,7 @@ export const Detections = createTabbedView('Detections', [
     View: lazyLoad(async () => (await import('./field-tables.tsx')).FieldTables),
     requiredCall: { method: 'GET', path: '/api/siem/field-tables' },
   },
-  { name: 'matrix', title: 'ATT&CK', View: lazyLoad(async () => (await import('./matrix.tsx')).Matrix) },
+  { name: 'matrix', title: 'ATT&CK', View: lazyLoad(async () => (await import('./matrix.tsx')).MitreMatrix) },
   { name: 'hunts', title: 'Hunts', View: Hunts },
   { name: 'cases', title: 'Cases', View: Cases },
   { name: 'matches', title: 'Threat matches', View: ThreatMatches },

@@ -16,21 +16,29 @@ type Entity = ResponseBody<typeof getEntity>;
 
 const formatRisk = (score: number): string => score.toFixed(score < 10 ? 1 : 0);
 
-const EntityDetails = ({ of }: { readonly of: Entity }) => (
+const EntityDetails = ({ entity }: { readonly entity: Entity }) => (
   <>
     <ul class="links">
       <li>
-        <Link url={toArea('/detections', { entity: `${of.type} ${of.value}`, from: `now-${of.days}d`, to: 'now' })}>
+        <Link
+          url={toArea('/detections', {
+            entity: `${entity.type} ${entity.value}`,
+            from: `now-${entity.days}d`,
+            to: 'now',
+          })}
+        >
           All signals
         </Link>
       </li>
     </ul>
-    <Fields values={{ risk: formatRisk(of.score), signals: of.signals, 'half-life': `${of.halfLifeHours} hours` }} />
+    <Fields
+      values={{ risk: formatRisk(entity.score), signals: entity.signals, 'half-life': `${entity.halfLifeHours} hours` }}
+    />
     <h3>Contributing signals</h3>
     <table class="figures texts">
       <TableHeader columns={['Signal', 'Severity', 'Time', 'Risk']} />
       <tbody>
-        {of.shares.map(({ signalId, ruleTitle, severity, time, share }) => (
+        {entity.shares.map(({ signalId, ruleTitle, severity, time, share }) => (
           <tr key={signalId}>
             <td>
               <Link url={toArea('/detections', { open: signalId })}>
@@ -54,7 +62,7 @@ const EntityPanel = ({ id, onClose }: { readonly id: string; readonly onClose: (
   return (
     <SidePanel label="Entity" title={id} onClose={onClose}>
       <ErrorMessage error={error} />
-      {response === undefined ? null : <EntityDetails of={response} />}
+      {response === undefined ? null : <EntityDetails entity={response} />}
     </SidePanel>
   );
 };

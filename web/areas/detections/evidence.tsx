@@ -10,10 +10,10 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 
-const attachCall = declareCall<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');
+const attachEvidenceCall = declareCall<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');
 /** Maximum size of an upload in bytes; the API may have a lower limit */
 const maxUploadBytes = 2_900_000;
-const number = new Intl.NumberFormat('en');
+const numberFormat = new Intl.NumberFormat('en');
 
 const toBase64 = (file: Blob): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -24,9 +24,9 @@ const toBase64 = (file: Blob): Promise<string> =>
     reader.readAsDataURL(file);
   });
 
-const AttachForm = ({ caseId }: { readonly caseId: string }) => {
-  const [action] = useState(() => new Action(attachCall));
-  if (!isPermitted(attachCall)) return null;
+const AttachEvidenceForm = ({ caseId }: { readonly caseId: string }) => {
+  const [action] = useState(() => new Action(attachEvidenceCall));
+  if (!isPermitted(attachEvidenceCall)) return null;
   const attach = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const file = formData.get('file') as File;
@@ -52,7 +52,7 @@ const AttachForm = ({ caseId }: { readonly caseId: string }) => {
           onChange={({ currentTarget }) =>
             currentTarget.setCustomValidity(
               (currentTarget.files?.[0]?.size ?? 0) > maxUploadBytes
-                ? `The file is larger than ${number.format(maxUploadBytes)} bytes.`
+                ? `The file is larger than ${numberFormat.format(maxUploadBytes)} bytes.`
                 : '',
             )
           }
@@ -65,13 +65,19 @@ const AttachForm = ({ caseId }: { readonly caseId: string }) => {
   );
 };
 
-export const Evidence = ({ caseId, of }: { readonly caseId: string; readonly of: readonly EvidenceView[] }) => (
+export const Evidence = ({
+  caseId,
+  evidence,
+}: {
+  readonly caseId: string;
+  readonly evidence: readonly EvidenceView[];
+}) => (
   <>
     <h3>Evidence</h3>
     <ul>
-      {of.map(({ id, name, description, mediaType, bytes, sha256, isIntact, createdAt }) => (
+      {evidence.map(({ id, name, description, mediaType, bytes, sha256, isIntact, createdAt }) => (
         <li key={id}>
-          <bdi>{renderText(name)}</bdi>, {renderText(mediaType)}, {number.format(bytes)} bytes,{' '}
+          <bdi>{renderText(name)}</bdi>, {renderText(mediaType)}, {numberFormat.format(bytes)} bytes,{' '}
           {formatIsoTime(createdAt).slice(0, 19)},{' '}
           {isIntact ? 'intact' : <b class="text-error">modified after it was attached</b>}
           {description === '' ? null : <p>{renderText(description, { lines: true })}</p>}
@@ -81,6 +87,6 @@ export const Evidence = ({ caseId, of }: { readonly caseId: string; readonly of:
         </li>
       ))}
     </ul>
-    <AttachForm caseId={caseId} />
+    <AttachEvidenceForm caseId={caseId} />
   </>
 );

@@ -16,10 +16,10 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 import type { Rule } from './rule-editor.tsx';
 
-type Exception = Rule['exceptions'][number];
-type Conditions = Exception['when'];
+type RuleException = Rule['exceptions'][number];
+type Conditions = RuleException['when'];
 
-const changeCall = declareUpdateCall<typeof ruleResource, { readonly exceptions: readonly Exception[] }>(
+const updateExceptionsCall = declareUpdateCall<typeof ruleResource, { readonly exceptions: readonly RuleException[] }>(
   '/api/siem/rules/{id}',
 );
 export const previewCall = declareCall<typeof previewRuleException>('POST', '/api/siem/rules/{id}/exceptions/preview');
@@ -28,18 +28,26 @@ export const previewCall = declareCall<typeof previewRuleException>('POST', '/ap
 const parseConditions = (text: string): Conditions => {
   const values = new Map<string, string[]>();
   for (const line of text.split('\n')) {
-    const at = line.indexOf(':');
-    const field = (at < 0 ? line : line.slice(0, at)).trim();
-    if (field !== '') values.set(field, [...(values.get(field) ?? []), at < 0 ? '' : line.slice(at + 1).trim()]);
+    const separatorIndex = line.indexOf(':');
+    const field = (separatorIndex < 0 ? line : line.slice(0, separatorIndex)).trim();
+    if (field !== '')
+      values.set(field, [
+        ...(values.get(field) ?? []),
+        separatorIndex < 0 ? '' : line.slice(separatorIndex + 1).trim(),
+      ]);
   }
-  return Object.fromEntries([...values].map(([field, all]) => [field, all.length === 1 ? (all[0] ?? '') : all]));
+  return Object.fromEntries(
+    [...values].map(([field, fieldValues]) => [field, fieldValues.length === 1 ? (fieldValues[0] ?? '') : fieldValues]),
+  );
 };
 
 /** Formats conditions as lines. */
 export const formatConditions = (fields: readonly (readonly [field: string, value: unknown])[]): string =>
-  [...new Set(fields.flatMap(([field, value]) => [value].flat().map((each) => `${field}: ${toText(each)}`)))].join(
-    '\n',
-  );
+  [
+    ...new Set(
+      fields.flatMap(([field, value]) => [value].flat().map((fieldValue) => `${field}: ${toText(fieldValue)}`)),
+    ),
+  ].join('\n');
 
 const expiryOptions = [
   ['', 'never'],
@@ -50,8 +58,8 @@ const expiryOptions = [
 ] as const;
 
 /** Signals in the selected time range that the exception would have covered. */
-const CoveredSignals = ({ of }: { readonly of: ApiQuery<typeof previewRuleException> }) => {
-  const { response, error } = of.state.value;
+const CoveredSignals = ({ previewQuery }: { readonly previewQuery: ApiQuery<typeof previewRuleException> }) => {
+  const { response, error } = previewQuery.state.value;
   if (response === undefined || error !== undefined) return null;
   return (
     <div role="status">
@@ -81,7 +89,7 @@ const ExceptionForm = ({
   onSave,
 }: {
   readonly rule: Rule;
-  readonly onSave: (added: Exception) => Promise<void>;
+  readonly onSave: (newException: RuleException) => Promise<void>;
 }) => {
   const [query] = useState(() => new ApiQuery(previewCall));
   const [conditions, setConditions] = useState(readParam('except'));
@@ -89,7 +97,7 @@ const ExceptionForm = ({
   const [expiryDays, setExpiryDays] = useState('');
   const when = parseConditions(conditions);
   const { error, isLoading } = query.state.value;
-  const add = (): Promise<void> => {
+  const save = (): Promise<void> => {
     const expiresAt = expiryDays === '' ? null : new Date(Date.now() + Number(expiryDays) * 86_400_000).toISOString();
     return onSave({ id: crypto.randomUUID(), reason, when, expiresAt });
   };
@@ -128,7 +136,7 @@ const ExceptionForm = ({
         >
           Preview affected signals
         </button>
-        <button type="button" onClick={() => void add()}>
+        <button type="button" onClick={() => void save()}>
           Save exception
         </button>
         <button type="button" class="plain" onClick={() => setParams({ except: '', edit: '' })}>
@@ -136,14 +144,14 @@ const ExceptionForm = ({
         </button>
       </div>
       {error === undefined || error.details.length > 0 ? null : <ErrorMessage error={error} />}
-      <CoveredSignals of={query} />
+      <CoveredSignals previewQuery={query} />
     </div>
   );
 };
 
-const editMode = 'exception';
+const exceptionEditMode = 'exception';
 
-const ExceptionSummary = ({ of: { reason, when, expiresAt } }: { readonly of: Exception }) => (
+const ExceptionSummary = ({ previewQuery: { reason, when, expiresAt } }: { readonly previewQuery: RuleException }) => (
   <>
     <code>{renderText(formatConditions(Object.entries(when)), { lines: true })}</code>
     {reason === '' ? null : <> {renderText(reason)}</>}
@@ -153,15 +161,16 @@ const ExceptionSummary = ({ of: { reason, when, expiresAt } }: { readonly of: Ex
 
 /** Exceptions of a correlation or filter belong to the rules that it references. */
 export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
-  const [action] = useState(() => new Action(changeCall));
+  const [action] = useState(() => new Action(updateExceptionsCall));
   const { id, version, exceptions } = rule;
   if (rule.kind !== 'rule') return null;
-  const save = async (changed: readonly Exception[]): Promise<void> => {
-    if ((await action.run({ params: { id }, body: { exceptions: changed }, ifMatch: version })) === undefined) return;
+  const save = async (updatedExceptions: readonly RuleException[]): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { exceptions: updatedExceptions }, ifMatch: version })) === undefined)
+      return;
     setParams({ except: '', edit: '' });
     refresh();
   };
-  const isEditing = readParam('edit') === editMode || readParam('except') !== '';
+  const isEditing = readParam('edit') === exceptionEditMode || readParam('except') !== '';
   return (
     <section aria-label="Exceptions">
       <h3>Exceptions</h3>
@@ -169,8 +178,8 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
       <ul>
         {exceptions.map((exception, index) => (
           <li key={exception.id}>
-            <ExceptionSummary of={exception} />{' '}
-            {isPermitted(changeCall) ? (
+            <ExceptionSummary previewQuery={exception} />{' '}
+            {isPermitted(updateExceptionsCall) ? (
               <button
                 type="button"
                 class="plain"
@@ -184,10 +193,10 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
         ))}
       </ul>
       <ErrorMessage error={action.error.value} />
-      {!isPermitted(changeCall) ? null : isEditing ? (
-        <ExceptionForm rule={rule} onSave={(added) => save([...exceptions, added])} />
+      {!isPermitted(updateExceptionsCall) ? null : isEditing ? (
+        <ExceptionForm rule={rule} onSave={(newException) => save([...exceptions, newException])} />
       ) : (
-        <button type="button" class="plain" onClick={() => setParams({ edit: editMode })}>
+        <button type="button" class="plain" onClick={() => setParams({ edit: exceptionEditMode })}>
           New exception
         </button>
       )}

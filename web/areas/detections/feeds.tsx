@@ -16,15 +16,15 @@ type FeedInput = z.input<typeof FeedFields>;
 type Location = FeedInput['location'];
 type Authentication = NonNullable<FeedInput['authentication']>;
 
-const createCall = declareCreateCall<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds');
-const replaceCall = declareReplaceCall<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds/{id}');
+const createFeedCall = declareCreateCall<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds');
+const replaceFeedCall = declareReplaceCall<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds/{id}');
 
 const formats = { stix: 'STIX 2.1', misp: 'MISP', csv: 'CSV', list: 'One value per line' } as const;
-const locations: Readonly<Record<Location['type'], Location>> = {
+const defaultLocations: Readonly<Record<Location['type'], Location>> = {
   url: { type: 'url', url: '', format: 'stix' },
   taxii: { type: 'taxii', apiRoot: '', collection: '' },
 };
-const authentications: Readonly<Record<Authentication['type'], Authentication>> = {
+const defaultAuthentications: Readonly<Record<Authentication['type'], Authentication>> = {
   none: { type: 'none' },
   basic: { type: 'basic', username: '', password: '' },
   header: { type: 'header', header: 'Authorization', secret: '' },
@@ -32,8 +32,8 @@ const authentications: Readonly<Record<Authentication['type'], Authentication>> 
 
 const emptyFeed: FeedInput = {
   name: '',
-  location: locations.url,
-  authentication: authentications.none,
+  location: defaultLocations.url,
+  authentication: defaultAuthentications.none,
   everySeconds: 3600,
 };
 
@@ -46,7 +46,7 @@ const pickWritableFields = ({
   ...fields
 }: Feed): FeedInput => fields;
 
-/** Text fields in a part of the body, each with its label */
+/** Labels of the text fields in a location or authentication */
 const textFieldLabels = {
   url: 'URL',
   apiRoot: 'API root of the TAXII server',
@@ -57,27 +57,27 @@ const textFieldLabels = {
   secret: 'Header value',
 } as const;
 
-const TextFields = <Part extends object>({
-  of,
-  at,
+const TextFields = <FieldGroup extends object>({
+  fields,
+  path,
   wrong,
   onChange,
 }: {
-  readonly of: Part;
-  readonly at: string;
+  readonly fields: FieldGroup;
+  readonly path: string;
   readonly wrong: (path: string) => string | undefined;
-  readonly onChange: (part: Part) => void;
+  readonly onChange: (part: FieldGroup) => void;
 }) => (
   <>
-    {Object.entries(of).map(([name, value]) =>
+    {Object.entries(fields).map(([name, value]) =>
       name in textFieldLabels ? (
         <TextInput
           key={name}
           label={textFieldLabels[name as keyof typeof textFieldLabels]}
           maxLength={4096}
           value={String(value)}
-          problem={wrong(`${at}.${name}`)}
-          onChange={(text) => onChange({ ...of, [name]: text })}
+          problem={wrong(`${path}.${name}`)}
+          onChange={(text) => onChange({ ...fields, [name]: text })}
         />
       ) : null,
     )}
@@ -88,34 +88,45 @@ const FeedForm = ({ savedItem }: { readonly savedItem: Feed | undefined }) => {
   const [draftFeed, setDraftFeed] = useState<FeedInput>(() =>
     savedItem === undefined ? emptyFeed : pickWritableFields(savedItem),
   );
-  const { save, findProblem, error, isRunning } = useSaving(createCall, replaceCall, savedItem);
-  const set = (fields: Partial<FeedInput>): void => setDraftFeed((now) => ({ ...now, ...fields }));
-  const { name, description = '', location, authentication = authentications.none } = draftFeed;
+  const { save, findProblem, error, isRunning } = useSaving(createFeedCall, replaceFeedCall, savedItem);
+  const updateFeed = (fields: Partial<FeedInput>): void =>
+    setDraftFeed((currentFeed) => ({ ...currentFeed, ...fields }));
+  const { name, description = '', location, authentication = defaultAuthentications.none } = draftFeed;
   return (
     <div class="form">
-      <TextInput label="Name" value={name} problem={findProblem('name')} onChange={(text) => set({ name: text })} />
+      <TextInput
+        label="Name"
+        value={name}
+        problem={findProblem('name')}
+        onChange={(text) => updateFeed({ name: text })}
+      />
       <TextInput
         label="Description"
         maxLength={4096}
         value={description}
         problem={findProblem('description')}
-        onChange={(text) => set({ description: text })}
+        onChange={(text) => updateFeed({ description: text })}
       />
       <RecordSelectInput
         label="Source"
         options={{ url: 'URL', taxii: 'TAXII 2.1 server' }}
         value={location.type}
         problem={undefined}
-        onChange={(type) => set({ location: locations[type] })}
+        onChange={(type) => updateFeed({ location: defaultLocations[type] })}
       />
-      <TextFields of={location} at="location" wrong={findProblem} onChange={(changed) => set({ location: changed })} />
+      <TextFields
+        fields={location}
+        path="location"
+        wrong={findProblem}
+        onChange={(newLocation) => updateFeed({ location: newLocation })}
+      />
       {location.type === 'url' ? (
         <RecordSelectInput
           label="Format"
           options={formats}
           value={location.format}
           problem={findProblem('location.format')}
-          onChange={(format) => set({ location: { ...location, format } })}
+          onChange={(format) => updateFeed({ location: { ...location, format } })}
         />
       ) : null}
       <RecordSelectInput
@@ -123,19 +134,19 @@ const FeedForm = ({ savedItem }: { readonly savedItem: Feed | undefined }) => {
         options={{ none: 'none', basic: 'Basic authentication', header: 'Secret header' }}
         value={authentication.type}
         problem={undefined}
-        onChange={(type) => set({ authentication: authentications[type] })}
+        onChange={(type) => updateFeed({ authentication: defaultAuthentications[type] })}
       />
       <TextFields
-        of={authentication}
-        at="authentication"
+        fields={authentication}
+        path="authentication"
         wrong={findProblem}
-        onChange={(changed) => set({ authentication: changed })}
+        onChange={(newAuthentication) => updateFeed({ authentication: newAuthentication })}
       />
       <NumberInput
         label="Polling interval (seconds)"
         value={draftFeed.everySeconds ?? null}
         problem={findProblem('everySeconds')}
-        onChange={(value) => set({ everySeconds: value ?? 0 })}
+        onChange={(value) => updateFeed({ everySeconds: value ?? 0 })}
       />
       {(
         [
@@ -147,7 +158,7 @@ const FeedForm = ({ savedItem }: { readonly savedItem: Feed | undefined }) => {
           key={field}
           label={label}
           value={draftFeed[field] ?? defaultValue}
-          onChange={(isOn) => set({ [field]: isOn })}
+          onChange={(isChecked) => updateFeed({ [field]: isChecked })}
         />
       ))}
       <div class="act">
@@ -160,7 +171,11 @@ const FeedForm = ({ savedItem }: { readonly savedItem: Feed | undefined }) => {
   );
 };
 
-const Details = ({ item: { description, location, status, everySeconds, raisesSignals } }: { readonly item: Feed }) => (
+const FeedDetails = ({
+  item: { description, location, status, everySeconds, raisesSignals },
+}: {
+  readonly item: Feed;
+}) => (
   <>
     <p>{renderText(description ?? '', { lines: true })}</p>
     {status.error === null ? null : <p class="problem">{renderText(status.error)}</p>}
@@ -189,7 +204,7 @@ const Details = ({ item: { description, location, status, everySeconds, raisesSi
   </>
 );
 
-const noun = 'feed';
+const resourceName = 'feed';
 
 export const Feeds = createListView({
   title: 'Feeds',
@@ -212,6 +227,11 @@ export const Feeds = createListView({
     'Interval (s)': ({ everySeconds }) => everySeconds,
   },
   numericColumns: ['Interval (s)'],
-  Tools: createNewButton(noun, createCall),
-  ItemPanel: createItemPanel({ noun, path: '/api/siem/threat-intel/feeds/{id}', Form: FeedForm, Details }),
+  Tools: createNewButton(resourceName, createFeedCall),
+  ItemPanel: createItemPanel({
+    noun: resourceName,
+    path: '/api/siem/threat-intel/feeds/{id}',
+    Form: FeedForm,
+    Details: FeedDetails,
+  }),
 });

@@ -1,4 +1,4 @@
-/** Field tables of an organization, which map the fields of rules to the fields of its events */
+/** Field mappings of an organization, from the fields of rules to the fields of its events */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { fieldTableResource } from '../../../api/groups/siem/field-table.ts';
@@ -20,14 +20,19 @@ import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
 
 /** The resource declares no view, so a stored item is displayed as it is. */
-type Table = DetectionFields & StoredMetadata;
+type FieldTable = DetectionFields & StoredMetadata;
 type ListEndpoint = WithFilters<
-  OperationDeclaration & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Table[] }> }
+  OperationDeclaration & {
+    readonly method: 'GET';
+    readonly response: z.ZodType<{ readonly items: readonly FieldTable[] }>;
+  }
 >;
 type FieldTableInput = z.input<typeof DetectionFields>;
 
-const createCall = declareCreateCall<typeof fieldTableResource, typeof DetectionFields>('/api/siem/field-tables');
-const replaceCall = declareReplaceCall<typeof fieldTableResource, typeof DetectionFields>(
+const createFieldTableCall = declareCreateCall<typeof fieldTableResource, typeof DetectionFields>(
+  '/api/siem/field-tables',
+);
+const replaceFieldTableCall = declareReplaceCall<typeof fieldTableResource, typeof DetectionFields>(
   '/api/siem/field-tables/{id}',
 );
 
@@ -48,7 +53,7 @@ const pickWritableFields = ({
   createdAt: ___,
   updatedAt: ____,
   ...fields
-}: Table): FieldTableInput => fields;
+}: FieldTable): FieldTableInput => fields;
 
 const jsonFields = [
   ['Log sources of the matching rules, as JSON', 'rules', '[{"product": "badges"}]; [{}] matches all rules'],
@@ -59,13 +64,13 @@ const jsonFields = [
   ],
 ] as const;
 
-const TableForm = ({ savedItem }: { readonly savedItem: Table | undefined }) => {
+const FieldTableForm = ({ savedItem }: { readonly savedItem: FieldTable | undefined }) => {
   const [table, setTable] = useState<FieldTableInput>(() =>
     savedItem === undefined ? emptyTable : pickWritableFields(savedItem),
   );
-  const { save, findProblem, error, isRunning } = useSaving(createCall, replaceCall, savedItem);
-  const set = (fields: Partial<Record<keyof FieldTableInput, unknown>>): void =>
-    setTable((now) => ({ ...now, ...fields }) as FieldTableInput);
+  const { save, findProblem, error, isRunning } = useSaving(createFieldTableCall, replaceFieldTableCall, savedItem);
+  const updateTable = (fields: Partial<Record<keyof FieldTableInput, unknown>>): void =>
+    setTable((currentTable) => ({ ...currentTable, ...fields }) as FieldTableInput);
   return (
     <div class="form">
       <TextInput
@@ -73,14 +78,14 @@ const TableForm = ({ savedItem }: { readonly savedItem: Table | undefined }) => 
         hint="A mapping here overrides the built-in one"
         value={table.name}
         problem={findProblem('name')}
-        onChange={(name) => set({ name })}
+        onChange={(name) => updateTable({ name })}
       />
       <TextInput
         label="Description"
         maxLength={1024}
         value={table.summary ?? ''}
         problem={findProblem('summary')}
-        onChange={(summary) => set({ summary })}
+        onChange={(summary) => updateTable({ summary })}
       />
       {jsonFields.map(([label, name, hint]) => (
         <JsonInput
@@ -90,7 +95,7 @@ const TableForm = ({ savedItem }: { readonly savedItem: Table | undefined }) => 
           rows={6}
           value={table[name]}
           problem={findProblem(name)}
-          onChange={(value) => set({ [name]: value })}
+          onChange={(value) => updateTable({ [name]: value })}
         />
       ))}
       <ListInput
@@ -100,7 +105,7 @@ const TableForm = ({ savedItem }: { readonly savedItem: Table | undefined }) => 
         parseItem={identity}
         formatItem={identity}
         problem={findProblem('roots')}
-        onChange={(roots) => set({ roots: [...roots] })}
+        onChange={(roots) => updateTable({ roots: [...roots] })}
       />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(table)}>
@@ -112,17 +117,17 @@ const TableForm = ({ savedItem }: { readonly savedItem: Table | undefined }) => 
   );
 };
 
-const Details = ({ item }: { readonly item: Table }) => {
-  const { name: _, summary = '', ...written } = pickWritableFields(item);
+const FieldTableDetails = ({ item }: { readonly item: FieldTable }) => {
+  const { name: _, summary = '', ...mapping } = pickWritableFields(item);
   return (
     <>
       <p>{renderText(summary, { lines: true })}</p>
-      <RawText label="Field mapping" text={JSON.stringify(written, null, 2)} />
+      <RawText label="Field mapping" text={JSON.stringify(mapping, null, 2)} />
     </>
   );
 };
 
-const noun = 'field mapping';
+const resourceName = 'field mapping';
 
 export const FieldTables = createListView({
   title: 'Field mappings',
@@ -137,6 +142,11 @@ export const FieldTables = createListView({
     Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
   numericColumns: ['Fields'],
-  Tools: createNewButton(noun, createCall),
-  ItemPanel: createItemPanel({ noun, path: '/api/siem/field-tables/{id}', Form: TableForm, Details }),
+  Tools: createNewButton(resourceName, createFieldTableCall),
+  ItemPanel: createItemPanel({
+    noun: resourceName,
+    path: '/api/siem/field-tables/{id}',
+    Form: FieldTableForm,
+    Details: FieldTableDetails,
+  }),
 });

@@ -10,7 +10,7 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
 type Hunt = ResponseBody<typeof listRetroHunts>['items'][number];
 
-const HuntDetails = ({ of: { ruleIds, rules, from, to, message } }: { readonly of: Hunt }) => (
+const HuntDetails = ({ hunt: { ruleIds, rules, from, to, message } }: { readonly hunt: Hunt }) => (
   <>
     {message === '' ? null : <p class="problem">{renderText(message)}</p>}
     <Fields values={{ from: formatIsoTime(from), until: formatIsoTime(to) }} />
@@ -61,7 +61,7 @@ export const Hunts = createListView({
       title={item === undefined ? id : `Hunt of ${formatIsoTime(item.createdAt).slice(0, 19)}`}
       onClose={onClose}
     >
-      {item === undefined ? <p class="soft">This hunt is not on the loaded pages.</p> : <HuntDetails of={item} />}
+      {item === undefined ? <p class="soft">This hunt is not on the loaded pages.</p> : <HuntDetails hunt={item} />}
     </SidePanel>
   ),
 });

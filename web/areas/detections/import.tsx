@@ -10,7 +10,7 @@ import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
 import { toArea } from '../../frame/address.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 
-const importCall = declareCall<typeof importDetectionRules>('POST', '/api/siem/rules/import');
+const importRulesCall = declareCall<typeof importDetectionRules>('POST', '/api/siem/rules/import');
 
 const levelOptions = [
   ['', 'all'],
@@ -20,27 +20,27 @@ const levelOptions = [
   ['critical', 'critical'],
 ] as const;
 
-export const Import = () => {
-  const [action] = useState(() => new Action(importCall));
-  const [enabled, setEnabled] = useState(true);
+export const RuleImport = () => {
+  const [action] = useState(() => new Action(importRulesCall));
+  const [shouldEnable, setShouldEnable] = useState(true);
   const [minLevel, setMinLevel] = useState('');
   const [scope, setScope] = useState('');
-  const [prune, setPrune] = useState(false);
+  const [shouldPrune, setShouldPrune] = useState(false);
   const error = action.error.value;
-  const run = async (
+  const importFiles = async (
     files: readonly ImportedFile[],
     isDryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
-    const answer = await action.run({
+    const response = await action.run({
       query: {
         dryRun: isDryRun ? 'true' : 'false',
-        enabled: enabled ? 'true' : 'false',
+        enabled: shouldEnable ? 'true' : 'false',
         ...(minLevel === '' ? {} : { minLevel: minLevel as 'low' }),
-        ...(scope.trim() === '' ? {} : { scope: scope.trim(), prune: prune ? 'true' : 'false' }),
+        ...(scope.trim() === '' ? {} : { scope: scope.trim(), prune: shouldPrune ? 'true' : 'false' }),
       },
       body: { files: [...files] },
     });
-    return answer?.items.map(({ ruleId, title, outcome, message }) => ({
+    return response?.items.map(({ ruleId, title, outcome, message }) => ({
       name: title || ruleId,
       outcome,
       reasons: message === '' ? [] : [{ message }],
@@ -52,9 +52,9 @@ export const Import = () => {
   };
   return (
     <ScrollRegion class="scrolled" label="Rule import">
-      <p>Sigma rules as YAML, any number of documents. Importing the same rules again changes nothing.</p>
-      <ImportForm language="YAML" accept=".yml,.yaml" allowsMultiple={true} action={action} run={run}>
-        <CheckInput label="Enable new rules" value={enabled} onChange={setEnabled} />
+      <p>Accepts Sigma rules as YAML, with any number of documents. Importing the same rules again changes nothing.</p>
+      <ImportForm language="YAML" accept=".yml,.yaml" allowsMultiple={true} action={action} run={importFiles}>
+        <CheckInput label="Enable new rules" value={shouldEnable} onChange={setShouldEnable} />
         <SelectInput
           label="Levels"
           value={minLevel}
@@ -64,7 +64,7 @@ export const Import = () => {
         />
         <TextInput
           label="Scope"
-          hint="Name of the source, such as a repository. Its rules that are missing from this import are listed"
+          hint="Name of the source, such as a repository. The preview lists its rules that are missing from this import"
           maxLength={128}
           value={scope}
           problem={createProblemFinder(error)('scope')}
@@ -73,8 +73,8 @@ export const Import = () => {
         {scope.trim() === '' ? null : (
           <CheckInput
             label="Delete rules of the scope that are missing from this import"
-            value={prune}
-            onChange={setPrune}
+            value={shouldPrune}
+            onChange={setShouldPrune}
           />
         )}
       </ImportForm>

@@ -14,16 +14,16 @@ import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
-const addCall = declareCall<typeof addIndicators>('POST', '/api/siem/threat-intel/indicators');
-const deleteCall = declareCall<typeof deleteIndicator>('DELETE', '/api/siem/threat-intel/indicators/{id}');
+const addIndicatorsCall = declareCall<typeof addIndicators>('POST', '/api/siem/threat-intel/indicators');
+const deleteIndicatorCall = declareCall<typeof deleteIndicator>('DELETE', '/api/siem/threat-intel/indicators/{id}');
 type Indicator = ResponseBody<typeof listIndicators>['items'][number];
 
 const formats = { csv: 'CSV with a header', stix: 'STIX 2.1', misp: 'MISP' } as const;
 
-const AddForm = () => {
-  const [action] = useState(() => new Action(addCall));
+const AddIndicatorsForm = () => {
+  const [action] = useState(() => new Action(addIndicatorsCall));
   const [addResult, setAddResult] = useState<ResponseBody<typeof addIndicators>>();
-  const add = async (form: HTMLFormElement): Promise<void> => {
+  const addIndicatorsFromForm = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const body = {
       source: String(formData.get('source')),
@@ -36,7 +36,7 @@ const AddForm = () => {
   };
   return (
     <>
-      <ActionForm action={action} label="Add indicators" onSubmit={add}>
+      <ActionForm action={action} label="Add indicators" onSubmit={addIndicatorsFromForm}>
         <div class="form">
           <label>
             Source <input name="source" required={true} maxLength={256} defaultValue="manual" autocomplete="off" />
@@ -84,40 +84,40 @@ const AddForm = () => {
   );
 };
 
-const IndicatorDetails = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () => void }) => {
-  const [action] = useState(() => new Action(deleteCall));
+const IndicatorDetails = ({ indicator, onClose }: { readonly indicator: Indicator; readonly onClose: () => void }) => {
+  const [action] = useState(() => new Action(deleteIndicatorCall));
   return (
     <>
-      {isPermitted(deleteCall) ? (
+      {isPermitted(deleteIndicatorCall) ? (
         <RemovalForm
           action={action}
           labels={['Delete', 'Delete permanently']}
-          remove={() => action.run({ params: { id: of.id } })}
+          remove={() => action.run({ params: { id: indicator.id } })}
           onRemoved={onClose}
         />
       ) : null}
-      <p>{renderText(of.description, { lines: true })}</p>
+      <p>{renderText(indicator.description, { lines: true })}</p>
       <Fields
         values={{
-          type: of.type,
-          value: of.value,
-          source: of.source,
-          name: of.name,
-          tags: of.tags.join(', '),
-          'effective confidence': of.score,
-          confidence: of.confidence,
-          'matches raise signals': of.raisesSignals ? 'yes' : 'no',
-          from: formatIsoTime(of.validFrom),
-          until: formatIsoTime(of.validUntil),
-          revoked: of.isRevoked ? 'yes' : '',
-          'last reported': formatIsoTime(of.seenAt),
+          type: indicator.type,
+          value: indicator.value,
+          source: indicator.source,
+          name: indicator.name,
+          tags: indicator.tags.join(', '),
+          'effective confidence': indicator.score,
+          confidence: indicator.confidence,
+          'matches raise signals': indicator.raisesSignals ? 'yes' : 'no',
+          from: formatIsoTime(indicator.validFrom),
+          until: formatIsoTime(indicator.validUntil),
+          revoked: indicator.isRevoked ? 'yes' : '',
+          'last reported': formatIsoTime(indicator.seenAt),
         }}
       />
     </>
   );
 };
 
-const noun = 'indicator';
+const resourceName = 'indicator';
 
 export const Indicators = createListView({
   title: 'Indicators',
@@ -146,7 +146,7 @@ export const Indicators = createListView({
     'Last reported': ({ seenAt }) => formatIsoTime(seenAt).slice(0, 16),
   },
   numericColumns: ['Confidence'],
-  Tools: createNewButton(noun, addCall),
+  Tools: createNewButton(resourceName, addIndicatorsCall),
   ItemPanel: ({
     id,
     item,
@@ -157,8 +157,8 @@ export const Indicators = createListView({
     readonly onClose: () => void;
   }) => (
     <SidePanel label="Indicator" title={id === 'new' ? 'New indicators' : (item?.value ?? id)} onClose={onClose}>
-      {id === 'new' ? <AddForm /> : null}
-      {item === undefined ? null : <IndicatorDetails of={item} onClose={onClose} />}
+      {id === 'new' ? <AddIndicatorsForm /> : null}
+      {item === undefined ? null : <IndicatorDetails indicator={item} onClose={onClose} />}
     </SidePanel>
   ),
 });

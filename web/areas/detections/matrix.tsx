@@ -24,7 +24,7 @@ const TechniqueItem = ({ technique }: { readonly technique: Technique }) => {
   );
 };
 
-export const Matrix = () => {
+export const MitreMatrix = () => {
   const queryState = useQuery(declareCall<typeof getMitreCoverage>('GET', '/api/siem/mitre/coverage'), { query: {} });
   const { response, error } = queryState;
   const coverage = response !== undefined && 'tactics' in response ? (response as Coverage) : undefined;
@@ -34,7 +34,7 @@ export const Matrix = () => {
       {coverage === undefined ? null : (
         <>
           <p class="soft">
-            ATT&CK {coverage.version}, signals of {coverage.days} days. {renderText(coverage.notice)}{' '}
+            ATT&CK {coverage.version}, signals from the last {coverage.days} days. {renderText(coverage.notice)}{' '}
             <a href="/api/siem/mitre/coverage?format=navigator" download="layer.json">
               Export ATT&CK Navigator layer
             </a>

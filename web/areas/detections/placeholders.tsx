@@ -29,8 +29,10 @@ type ListEndpoint = WithFilters<
   }
 >;
 
-const createCall = declareCreateCall<typeof placeholderResource, typeof DetectionPlaceholder>('/api/siem/placeholders');
-const replaceCall = declareReplaceCall<typeof placeholderResource, typeof DetectionPlaceholder>(
+const createPlaceholderCall = declareCreateCall<typeof placeholderResource, typeof DetectionPlaceholder>(
+  '/api/siem/placeholders',
+);
+const replacePlaceholderCall = declareReplaceCall<typeof placeholderResource, typeof DetectionPlaceholder>(
   '/api/siem/placeholders/{id}',
 );
 
@@ -38,7 +40,7 @@ const PlaceholderForm = ({ savedItem }: { readonly savedItem: Placeholder | unde
   const [name, setName] = useState(savedItem?.name ?? '');
   const [description, setDescription] = useState(savedItem?.description ?? '');
   const [text, setText] = useState(savedItem?.values.join('\n') ?? '');
-  const { save, findProblem, error, isRunning } = useSaving(createCall, replaceCall, savedItem);
+  const { save, findProblem, error, isRunning } = useSaving(createPlaceholderCall, replacePlaceholderCall, savedItem);
   return (
     <div class="form">
       <TextInput
@@ -77,7 +79,7 @@ const PlaceholderForm = ({ savedItem }: { readonly savedItem: Placeholder | unde
   );
 };
 
-const Details = ({ item: { description, values } }: { readonly item: Placeholder }) => (
+const PlaceholderDetails = ({ item: { description, values } }: { readonly item: Placeholder }) => (
   <>
     <p>{renderText(description, { lines: true })}</p>
     <h3>{values.length === 1 ? 'One value' : `${values.length} values`}</h3>
@@ -85,7 +87,7 @@ const Details = ({ item: { description, values } }: { readonly item: Placeholder
   </>
 );
 
-const noun = 'placeholder';
+const resourceName = 'placeholder';
 
 export const Placeholders = createListView({
   title: 'Placeholders',
@@ -100,6 +102,11 @@ export const Placeholders = createListView({
     Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
   numericColumns: ['Values'],
-  Tools: createNewButton(noun, createCall),
-  ItemPanel: createItemPanel({ noun, path: '/api/siem/placeholders/{id}', Form: PlaceholderForm, Details }),
+  Tools: createNewButton(resourceName, createPlaceholderCall),
+  ItemPanel: createItemPanel({
+    noun: resourceName,
+    path: '/api/siem/placeholders/{id}',
+    Form: PlaceholderForm,
+    Details: PlaceholderDetails,
+  }),
 });

@@ -28,7 +28,7 @@ interface RuleText {
 /** Team settings of a rule, in addition to its text */
 export type RuleSettings = Pick<Rule, 'note' | 'risk' | 'suppression' | 'anySource' | 'tests' | 'mayFailTests'>;
 
-export const changeRuleCall = declareUpdateCall<
+export const updateRuleCall = declareUpdateCall<
   typeof ruleResource,
   { readonly enabled: boolean } | RuleText | RuleSettings
 >('/api/siem/rules/{id}');
@@ -97,16 +97,18 @@ const ValidationResult = ({ source }: { readonly source: string }) => {
 };
 
 /** Edits a rule; without one, creates a new rule. */
-export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone: () => void }) => {
+export const RuleEditor = ({ rule, onDone }: { readonly rule?: Rule; readonly onDone: () => void }) => {
   const [createAction] = useState(() => new Action(createRuleCall));
-  const [changeAction] = useState(() => new Action(changeRuleCall));
-  const [source, setSource] = useState(of?.source ?? ruleTemplate);
+  const [changeAction] = useState(() => new Action(updateRuleCall));
+  const [source, setSource] = useState(rule?.source ?? ruleTemplate);
   const save = async (): Promise<void> => {
-    if (of === undefined) {
+    if (rule === undefined) {
       const createdRule = await createAction.run({ body: { source } as never });
       if (createdRule === undefined) return;
       setParams({ open: createdRule.id });
-    } else if ((await changeAction.run({ params: { id: of.id }, body: { source }, ifMatch: of.version })) === undefined)
+    } else if (
+      (await changeAction.run({ params: { id: rule.id }, body: { source }, ifMatch: rule.version })) === undefined
+    )
       return;
     onDone();
     refresh();
@@ -114,8 +116,8 @@ export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone
   return (
     <>
       <ActionForm
-        action={of === undefined ? createAction : changeAction}
-        label={of === undefined ? 'Create rule' : 'Save rule'}
+        action={rule === undefined ? createAction : changeAction}
+        label={rule === undefined ? 'Create rule' : 'Save rule'}
         onSubmit={save}
       >
         <div class="form">
@@ -141,7 +143,7 @@ export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone
 
 type BacktestResult = ResponseBody<typeof backtestDetectionRule>;
 
-const Signals = ({ found: { items, records, isComplete, signals } }: { readonly found: BacktestResult }) => (
+const BacktestSignals = ({ result: { items, records, isComplete, signals } }: { readonly result: BacktestResult }) => (
   <>
     <p role="status">
       {signals === 1 ? 'One signal' : `${signals} signals`} in {records} log records
@@ -162,18 +164,18 @@ const Signals = ({ found: { items, records, isComplete, signals } }: { readonly 
 /** Matches of a saved rule in the stored records of the selected time range. */
 export const BacktestSection = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(backtestCall));
-  const [found, setFound] = useState<BacktestResult>();
-  const run = async (): Promise<void> => {
+  const [result, setResult] = useState<BacktestResult>();
+  const runBacktest = async (): Promise<void> => {
     const { from, to } = timeRange.value;
-    setFound(await action.run({ params: { id }, body: { from, to } }));
+    setResult(await action.run({ params: { id }, body: { from, to } }));
   };
   return (
     <>
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void runBacktest()}>
         Test on this range
       </button>
       <ErrorMessage error={action.error.value} />
-      {found === undefined ? null : <Signals found={found} />}
+      {result === undefined ? null : <BacktestSignals result={result} />}
     </>
   );
 };

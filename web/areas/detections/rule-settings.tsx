@@ -5,7 +5,7 @@ import { createProblemFinder } from '../../editors/form-state.tsx';
 import { CheckInput, JsonInput, ListInput, MultilineInput, NumberInput } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { changeRuleCall, type Rule, type RuleSettings } from './rule-editor.tsx';
+import { type Rule, type RuleSettings, updateRuleCall } from './rule-editor.tsx';
 
 const identity = (text: string): string => text;
 const secondsPerMinute = 60;
@@ -20,16 +20,16 @@ const pickSettings = ({ note, risk, suppression, anySource, tests, mayFailTests 
   mayFailTests,
 });
 
-const Suppression = ({
-  of,
+const SuppressionFields = ({
+  storedSuppression,
   wrong,
   onChange,
 }: {
-  readonly of: RuleSettings['suppression'];
+  readonly storedSuppression: RuleSettings['suppression'];
   readonly wrong: (path: string) => string | undefined;
   readonly onChange: (suppression: NonNullable<RuleSettings['suppression']>) => void;
 }) => {
-  const suppression = of ?? { by: [], forSeconds: defaultMinutes * secondsPerMinute };
+  const suppression = storedSuppression ?? { by: [], forSeconds: defaultMinutes * secondsPerMinute };
   return (
     <>
       <ListInput
@@ -52,11 +52,12 @@ const Suppression = ({
 };
 
 export const TeamSettings = ({ rule }: { readonly rule: Rule }) => {
-  const [action] = useState(() => new Action(changeRuleCall));
+  const [action] = useState(() => new Action(updateRuleCall));
   const [settings, setSettings] = useState(() => pickSettings(rule));
   const error = action.error.value;
   const wrong = (path: string): string | undefined => createProblemFinder(error)(path);
-  const set = (fields: Partial<RuleSettings>): void => setSettings((now) => ({ ...now, ...fields }));
+  const updateSettings = (fields: Partial<RuleSettings>): void =>
+    setSettings((currentSettings) => ({ ...currentSettings, ...fields }));
   const { suppression = null, tests = { mustMatch: [], mustNotMatch: [] } } = settings;
   const save = async (): Promise<void> => {
     if ((await action.run({ params: { id: rule.id }, body: settings, ifMatch: rule.version })) !== undefined) refresh();
@@ -70,36 +71,44 @@ export const TeamSettings = ({ rule }: { readonly rule: Rule }) => {
             label="Note"
             value={settings.note ?? ''}
             problem={wrong('note')}
-            onChange={(note) => set({ note })}
+            onChange={(note) => updateSettings({ note })}
           />
           <NumberInput
             label="Risk score (up to 100)"
             hint="Default: from the level"
             value={settings.risk ?? null}
             problem={wrong('risk')}
-            onChange={(risk) => set({ risk })}
+            onChange={(risk) => updateSettings({ risk })}
           />
           <CheckInput
             label="Suppress duplicate signals"
             value={suppression !== null}
             onChange={(isEnabled) =>
-              set({ suppression: isEnabled ? { by: [], forSeconds: defaultMinutes * secondsPerMinute } : null })
+              updateSettings({
+                suppression: isEnabled ? { by: [], forSeconds: defaultMinutes * secondsPerMinute } : null,
+              })
             }
           />
           {suppression === null ? null : (
-            <Suppression of={suppression} wrong={wrong} onChange={(changed) => set({ suppression: changed })} />
+            <SuppressionFields
+              storedSuppression={suppression}
+              wrong={wrong}
+              onChange={(newSuppression) => updateSettings({ suppression: newSuppression })}
+            />
           )}
           <CheckInput
             label="Match records of unknown log sources"
             value={settings.anySource === true}
-            onChange={(anySource) => set({ anySource })}
+            onChange={(anySource) => updateSettings({ anySource })}
           />
           <JsonInput
             label="Events that must match, as a JSON array"
             rows={4}
             value={tests.mustMatch}
             problem={wrong('tests.mustMatch')}
-            onChange={(mustMatch) => set({ tests: { ...tests, mustMatch: mustMatch as typeof tests.mustMatch } })}
+            onChange={(mustMatch) =>
+              updateSettings({ tests: { ...tests, mustMatch: mustMatch as typeof tests.mustMatch } })
+            }
           />
           <JsonInput
             label="Events that must not match, as a JSON array"
@@ -107,13 +116,13 @@ export const TeamSettings = ({ rule }: { readonly rule: Rule }) => {
             value={tests.mustNotMatch}
             problem={wrong('tests.mustNotMatch')}
             onChange={(mustNotMatch) =>
-              set({ tests: { ...tests, mustNotMatch: mustNotMatch as typeof tests.mustNotMatch } })
+              updateSettings({ tests: { ...tests, mustNotMatch: mustNotMatch as typeof tests.mustNotMatch } })
             }
           />
           <CheckInput
             label="Save even if the tests fail"
             value={settings.mayFailTests === true}
-            onChange={(mayFailTests) => set({ mayFailTests })}
+            onChange={(mayFailTests) => updateSettings({ mayFailTests })}
           />
         </div>
       </ActionForm>

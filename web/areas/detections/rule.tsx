@@ -15,31 +15,31 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { Exceptions } from './exceptions.tsx';
 import {
   BacktestSection,
-  changeRuleCall as changeCall,
+  updateRuleCall as changeCall,
   createRuleCall,
   type Rule,
   RuleEditor,
 } from './rule-editor.tsx';
 import { TeamSettings } from './rule-settings.tsx';
-import { SampleTest } from './sample.tsx';
+import { SampleEventTest } from './sample.tsx';
 
 /** Key of the editor for a new rule */
 const newRuleKey = 'new';
-const removeCall = declareDeleteCall('/api/siem/rules/{id}');
+const deleteRuleCall = declareDeleteCall('/api/siem/rules/{id}');
 
 const RuleActions = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(changeCall));
-  const [removeAction] = useState(() => new Action(removeCall));
-  const [isEditing, setEdited] = useState(false);
+  const [deleteAction] = useState(() => new Action(deleteRuleCall));
+  const [isEditing, setIsEditing] = useState(false);
   const { id, version, enabled, title } = rule;
   if (!isPermitted(changeCall)) return null;
-  if (isEditing) return <RuleEditor of={rule} onDone={() => setEdited(false)} />;
+  if (isEditing) return <RuleEditor rule={rule} onDone={() => setIsEditing(false)} />;
   const toggleEnabled = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
-  const remove = async (): Promise<void> => {
+  const deleteRule = async (): Promise<void> => {
     if (!confirm(`Delete the rule “${title}”? Its signals are retained.`)) return;
-    if ((await removeAction.run({ params: { id }, ifMatch: version })) === undefined) return;
+    if ((await deleteAction.run({ params: { id }, ifMatch: version })) === undefined) return;
     onClose();
     refresh();
   };
@@ -48,15 +48,15 @@ const RuleActions = ({ rule, onClose }: { readonly rule: Rule; readonly onClose:
       <button type="button" disabled={action.isRunning.value} onClick={() => void toggleEnabled()}>
         {enabled ? 'Disable' : 'Enable'}
       </button>
-      <button type="button" class="plain" onClick={() => setEdited(true)}>
+      <button type="button" class="plain" onClick={() => setIsEditing(true)}>
         Edit
       </button>
-      <button type="button" class="plain" onClick={() => void remove()}>
+      <button type="button" class="plain" onClick={() => void deleteRule()}>
         Delete
       </button>
-      <ErrorMessage error={action.error.value ?? removeAction.error.value} />
+      <ErrorMessage error={action.error.value ?? deleteAction.error.value} />
       <BacktestSection id={id} />
-      {rule.kind === 'rule' ? <SampleTest id={id} /> : null}
+      {rule.kind === 'rule' ? <SampleEventTest id={id} /> : null}
       <TeamSettings rule={rule} />
     </div>
   );
@@ -108,7 +108,7 @@ export const RulePanel = ({
   if (id !== newRuleKey && item === undefined)
     return (
       <LoadedItem key={id} call={declareReadCall('/api/siem/rules/{id}')} id={id} label="Rule" onClose={onClose}>
-        {(found) => <RulePanel id={id} item={found as Rule} onClose={onClose} />}
+        {(loadedRule) => <RulePanel id={id} item={loadedRule as Rule} onClose={onClose} />}
       </LoadedItem>
     );
   return (

@@ -8,14 +8,14 @@ import { JsonInput } from '../../editors/inputs.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 
-const testCall = declareCall<typeof testDetectionRule>('POST', '/api/siem/rules/{id}/test');
+const testRuleCall = declareCall<typeof testDetectionRule>('POST', '/api/siem/rules/{id}/test');
 
-export const SampleTest = ({ id }: { readonly id: string }) => {
-  const [action] = useState(() => new Action(testCall));
+export const SampleEventTest = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(testRuleCall));
   const [events, setEvents] = useState<unknown>([{}]);
   const [testResult, setTestResult] = useState<ResponseBody<typeof testDetectionRule>>();
   const error = action.error.value;
-  const run = async (): Promise<void> => {
+  const runTest = async (): Promise<void> => {
     setTestResult(undefined);
     setTestResult(await action.run({ params: { id }, body: { events: events as never } }));
   };
@@ -32,7 +32,7 @@ export const SampleTest = ({ id }: { readonly id: string }) => {
           onChange={setEvents}
         />
         <div class="act">
-          <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
+          <button type="button" disabled={action.isRunning.value} onClick={() => void runTest()}>
             Run test
           </button>
           <ErrorMessage error={error} />

@@ -17,8 +17,8 @@ import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { formatConditions, previewCall } from './exceptions.tsx';
 
-type Signal = ResponseBody<typeof getSignal>;
-type Verdict = NonNullable<Signal['verdict']>;
+type SecuritySignal = ResponseBody<typeof getSignal>;
+type Verdict = NonNullable<SecuritySignal['verdict']>;
 
 export const verdicts: Readonly<Record<Verdict, string>> = {
   'true-positive': 'True positive',
@@ -28,25 +28,25 @@ export const verdicts: Readonly<Record<Verdict, string>> = {
   other: 'Other',
 };
 
-const triageCall = declareCall<typeof triageSignal>('PATCH', '/api/siem/signals/{id}');
+const triageSignalCall = declareCall<typeof triageSignal>('PATCH', '/api/siem/signals/{id}');
 const openCaseCall = declareCreateCall<typeof caseResource, never>('/api/siem/cases');
 
-const TriageActions = ({ signal }: { readonly signal: Signal }) => {
-  const [action] = useState(() => new Action(triageCall));
+const TriageActions = ({ signal }: { readonly signal: SecuritySignal }) => {
+  const [action] = useState(() => new Action(triageSignalCall));
   const [openCaseAction] = useState(() => new Action(openCaseCall));
   const { id, state, severity, ruleTitle } = signal;
-  if (!isPermitted(triageCall)) return <p class="soft">{explainDenial(triageCall, 'Triage')}</p>;
+  if (!isPermitted(triageSignalCall)) return <p class="soft">{explainDenial(triageSignalCall, 'Triage')}</p>;
   const changeState = async (
-    next: Signal['state'],
+    newState: SecuritySignal['state'],
     closingFields: { verdict?: Verdict; reason?: string } = {},
   ): Promise<void> => {
-    if ((await action.run({ params: { id }, body: { state: next, ...closingFields } })) !== undefined) refresh();
+    if ((await action.run({ params: { id }, body: { state: newState, ...closingFields } })) !== undefined) refresh();
   };
   const openCase = async (): Promise<void> => {
     const createdCase = await openCaseAction.run({ body: { title: ruleTitle, severity, signalIds: [id] } as never });
     if (createdCase !== undefined) navigate(toArea('/detections/cases', { open: createdCase.id }));
   };
-  const close = async (form: HTMLFormElement): Promise<void> => {
+  const closeSignal = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     await changeState('closed', {
       verdict: String(formData.get('verdict')) as Verdict,
@@ -74,7 +74,7 @@ const TriageActions = ({ signal }: { readonly signal: Signal }) => {
       {state === 'closed' ? (
         <ErrorMessage error={action.error.value} />
       ) : (
-        <ActionForm action={action} label="Close" onSubmit={close}>
+        <ActionForm action={action} label="Close" onSubmit={closeSignal}>
           <label>
             Classification{' '}
             <select name="verdict">
@@ -94,12 +94,19 @@ const TriageActions = ({ signal }: { readonly signal: Signal }) => {
   );
 };
 
-const SignalAssignee = ({ signal: { id, assigneeId } }: { readonly signal: Signal }) => {
-  const [action] = useState(() => new Action(triageCall));
-  const assign = async (next: string | null): Promise<void> => {
-    if ((await action.run({ params: { id }, body: { assigneeId: next } })) !== undefined) refresh();
+const SignalAssignee = ({ signal: { id, assigneeId } }: { readonly signal: SecuritySignal }) => {
+  const [action] = useState(() => new Action(triageSignalCall));
+  const assign = async (newAssigneeId: string | null): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { assigneeId: newAssigneeId } })) !== undefined) refresh();
   };
-  return <Assignee assigneeId={assigneeId} call={triageCall} action={action} assign={(next) => void assign(next)} />;
+  return (
+    <Assignee
+      assigneeId={assigneeId}
+      call={triageSignalCall}
+      action={action}
+      assign={(newAssigneeId) => void assign(newAssigneeId)}
+    />
+  );
 };
 
 export const SignalPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
@@ -156,9 +163,9 @@ export const SignalPanel = ({ id, onClose }: { readonly id: string; readonly onC
             ))}
           </ul>
           <h3>Matching records</h3>
-          {response.events.map((event, at) => (
-            <details key={at} open={at === 0}>
-              <summary>Record {at + 1}</summary>
+          {response.events.map((event, recordIndex) => (
+            <details key={recordIndex} open={recordIndex === 0}>
+              <summary>Record {recordIndex + 1}</summary>
               <Link url={toArea('/logs', { record: event.recordId })}>View in logs</Link>
               <Fields
                 values={{

@@ -9,8 +9,8 @@ import { declareCall, type ResponseBody } from '../../client/call.ts';
 export const errorsCall = declareCall<typeof listErrors>('GET', '/api/errors');
 export const errorCall = declareCall<typeof showError>('GET', '/api/errors/{id}');
 export const occurrencesCall = declareCall<typeof listErrorOccurrences>('GET', '/api/errors/{id}/occurrences');
-export const changeCall = declareCall<typeof changeError>('PATCH', '/api/errors/{id}');
-export const mergeCall = declareCall<typeof mergeErrors>('POST', '/api/errors/merge');
+export const updateErrorCall = declareCall<typeof changeError>('PATCH', '/api/errors/{id}');
+export const mergeErrorsCall = declareCall<typeof mergeErrors>('POST', '/api/errors/merge');
 
 export type ErrorGroup = ResponseBody<typeof listErrors>['items'][number];
 export type ErrorDetails = ResponseBody<typeof showError>;

@@ -19,9 +19,9 @@ import { type ErrorDetails, errorCall, occurrencesCall } from './calls.ts';
 import { MergedIssues } from './members.tsx';
 import { ErrorAssignee, formatStatus, StatusActions } from './steps.tsx';
 
-type Frame = ErrorDetails['newest']['chain'][number]['frames'][number];
+type StackFrame = ErrorDetails['newest']['chain'][number]['frames'][number];
 
-const formatFrame = (frame: Frame): string => {
+const formatFrame = (frame: StackFrame): string => {
   const { function: name, file, line, column } = frame;
   const sourceLocation = [file, line, column].filter((part) => part !== null).join(':');
   return [name, sourceLocation === '' ? undefined : `(${sourceLocation})`]
@@ -29,20 +29,20 @@ const formatFrame = (frame: Frame): string => {
     .join(' ');
 };
 
-const Stack = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => {
-  if (newest.chain.every(({ frames }) => frames.length === 0))
-    return newest.stack === null ? (
+const StackTrace = ({ latestOccurrence }: { readonly latestOccurrence: ErrorDetails['newest'] }) => {
+  if (latestOccurrence.chain.every(({ frames }) => frames.length === 0))
+    return latestOccurrence.stack === null ? (
       <p class="soft">No stack trace.</p>
     ) : (
-      <RawText label="Original stack trace" text={newest.stack} />
+      <RawText label="Original stack trace" text={latestOccurrence.stack} />
     );
   return (
     <>
-      {newest.chain.map(({ type, frames }, at) => (
-        <div key={at}>
+      {latestOccurrence.chain.map(({ type, frames }, causeIndex) => (
+        <div key={causeIndex}>
           <p>
-            {at === 0 ? '' : 'caused by '}
-            <b>{renderText(type ?? newest.type ?? 'Error')}</b>
+            {causeIndex === 0 ? '' : 'caused by '}
+            <b>{renderText(type ?? latestOccurrence.type ?? 'Error')}</b>
           </p>
           <ol class="around">
             {frames.map((frame, index) => (
@@ -53,18 +53,18 @@ const Stack = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => {
           </ol>
         </div>
       ))}
-      {newest.stack === null ? null : (
+      {latestOccurrence.stack === null ? null : (
         <details>
           <summary>Original stack trace</summary>
-          <RawText label="Original stack trace" text={newest.stack} />
+          <RawText label="Original stack trace" text={latestOccurrence.stack} />
         </details>
       )}
     </>
   );
 };
 
-const ErrorLinks = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => {
-  const { traceId, spanId, logId, service } = newest;
+const ErrorLinks = ({ latestOccurrence }: { readonly latestOccurrence: ErrorDetails['newest'] }) => {
+  const { traceId, spanId, logId, service } = latestOccurrence;
   return (
     <ul class="links">
       {traceId === null ? null : (
@@ -90,16 +90,16 @@ const ErrorLinks = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => 
 };
 
 /** Maximum number of displayed values of a tag */
-const maxShownValues = 5;
+const maxTagValues = 5;
 
-const Tags = ({ tags }: { readonly tags: ErrorDetails['tags'] }) => (
+const TagTable = ({ tags }: { readonly tags: ErrorDetails['tags'] }) => (
   <table class="figures">
     <TableHeader columns={['Tag', 'Value', 'Count', 'Share']} />
     <tbody>
       {tags.flatMap(({ name, count, values }) =>
-        values.slice(0, maxShownValues).map((value, at) => (
+        values.slice(0, maxTagValues).map((value, valueIndex) => (
           <tr key={`${name} ${value.value}`}>
-            <td>{at === 0 ? renderText(name) : ''}</td>
+            <td>{valueIndex === 0 ? renderText(name) : ''}</td>
             <td>
               <bdi>{renderText(value.value)}</bdi>
             </td>
@@ -113,18 +113,18 @@ const Tags = ({ tags }: { readonly tags: ErrorDetails['tags'] }) => (
 );
 
 const Occurrences = ({ id }: { readonly id: string }) => {
-  const [occurrencePages] = useState(() => new PagedList(occurrencesCall, ({ items }) => items));
+  const [pagedOccurrences] = useState(() => new PagedList(occurrencesCall, ({ items }) => items));
   const { from, to } = timeRange.value;
   useEffect(() => {
-    occurrencePages.load({ params: { id }, query: { from, to, ...projectScope.value, limit: 20 } });
-    return () => occurrencePages.cancel();
+    pagedOccurrences.load({ params: { id }, query: { from, to, ...projectScope.value, limit: 20 } });
+    return () => pagedOccurrences.cancel();
   }, [id, from, to, projectScope.value, refreshCount.value]);
   return (
     <>
       <h3>Occurrences in this range</h3>
-      <ErrorMessage error={occurrencePages.first.state.value.error ?? occurrencePages.loadMoreError.value} />
+      <ErrorMessage error={pagedOccurrences.first.state.value.error ?? pagedOccurrences.loadMoreError.value} />
       <ul class="around">
-        {occurrencePages.items.value.map(({ id, timestamp, service, message, traceId, spanId }) => (
+        {pagedOccurrences.items.value.map(({ id, timestamp, service, message, traceId, spanId }) => (
           <li key={id}>
             {traceId === null ? (
               <time>{formatIsoTime(timestamp)}</time>
@@ -135,7 +135,7 @@ const Occurrences = ({ id }: { readonly id: string }) => {
           </li>
         ))}
       </ul>
-      <ShowMore list={occurrencePages} />
+      <ShowMore list={pagedOccurrences} />
     </>
   );
 };
@@ -149,14 +149,26 @@ export const ErrorPanel = ({ id, onClose }: { readonly id: string; readonly onCl
         <ErrorMessage error={error} />
       </SidePanel>
     );
-  const { type, message, count, users, firstSeen, lastSeen, status, culprit, environments, newest, tags } = response;
+  const {
+    type,
+    message,
+    count,
+    users,
+    firstSeen,
+    lastSeen,
+    status,
+    culprit,
+    environments,
+    newest: latestOccurrence,
+    tags,
+  } = response;
   return (
     <SidePanel label="Error" title={type ?? 'Error'} onClose={onClose}>
       <ErrorMessage error={error} />
       <RawText label="Message" text={message} />
       <StatusActions key={status} error={response} />
       <ErrorAssignee error={response} />
-      <ErrorLinks newest={newest} />
+      <ErrorLinks latestOccurrence={latestOccurrence} />
       <Fields
         values={{
           status: formatStatus(response),
@@ -170,9 +182,9 @@ export const ErrorPanel = ({ id, onClose }: { readonly id: string; readonly onCl
         }}
       />
       <h3>Latest stack trace</h3>
-      <Stack newest={newest} />
+      <StackTrace latestOccurrence={latestOccurrence} />
       <h3>Tags</h3>
-      <Tags tags={tags} />
+      <TagTable tags={tags} />
       <Occurrences id={id} />
       <MergedIssues key={response.decision.fingerprints.length} error={response} />
     </SidePanel>

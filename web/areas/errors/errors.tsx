@@ -15,17 +15,17 @@ import { ListResult } from '../../lists/empty-state.tsx';
 import { type ErrorGroup, errorsCall } from './calls.ts';
 import { ErrorPanel } from './error-panel.tsx';
 
-const errorPages = new PagedList(errorsCall, ({ items }) => items);
+const pagedErrors = new PagedList(errorsCall, ({ items }) => items);
 
 const statuses = ['unresolved', 'resolved', 'ignored'] as const;
-const sorts = [
+const sortOptions = [
   ['-lastSeen', 'Last seen'],
   ['-firstSeen', 'First seen'],
   ['-count', 'Events'],
   ['-users', 'Users'],
 ] as const;
 
-const openError = (error: string): void => setParams({ error }, { replace: readParam('error') !== '' });
+const openError = (errorId: string): void => setParams({ error: errorId }, { replace: readParam('error') !== '' });
 
 const renderCells = (group: ErrorGroup) => [
   <span key="status" class={group.status === 'unresolved' ? 'text-error' : 'soft'}>
@@ -43,7 +43,7 @@ const renderCells = (group: ErrorGroup) => [
 
 const ErrorTable = () => (
   <ListResult
-    list={errorPages}
+    list={pagedErrors}
     emptyContent="No errors in this range."
     label="Errors"
     class="errors"
@@ -80,18 +80,18 @@ const FilterSelect = ({
 export const Errors = () => {
   const { from, to } = timeRange.value;
   const [search, service] = [readParam('search'), readParam('service')];
-  const [sort] = sorts.find(([each]) => each === readParam('sort')) ?? sorts[0];
-  const status = statuses.find((each) => each === readParam('status'));
+  const [sort] = sortOptions.find(([sortKey]) => sortKey === readParam('sort')) ?? sortOptions[0];
+  const status = statuses.find((statusName) => statusName === readParam('status'));
   useEffect(() => {
     const filter = { ...(status === undefined ? {} : { status }), ...(service === '' ? {} : { service }) };
-    errorPages.load({ query: { from, to, search, sort, limit: 100, ...projectScope.value, ...filter } });
-    return () => errorPages.cancel();
+    pagedErrors.load({ query: { from, to, search, sort, limit: 100, ...projectScope.value, ...filter } });
+    return () => pagedErrors.cancel();
   }, [from, to, search, sort, service, status, projectScope.value, refreshCount.value]);
   useEscape(() => {
     if (readParam('error') !== '') openError('');
   });
-  const { error } = errorPages.first.state.value;
-  const open = readParam('error');
+  const { error } = pagedErrors.first.state.value;
+  const openErrorId = readParam('error');
   return (
     <div class="logs">
       <h1 class="sr-only">Errors</h1>
@@ -107,12 +107,12 @@ export const Errors = () => {
         <FilterSelect
           name="status"
           label="Status"
-          options={[['', 'all'], ...statuses.map((each) => [each, each] as const)]}
+          options={[['', 'all'], ...statuses.map((statusName) => [statusName, statusName] as const)]}
         />
         <FilterSelect
           name="sort"
           label="Sort by"
-          options={sorts.map(([value, title], at) => [at === 0 ? '' : value, title])}
+          options={sortOptions.map(([value, title], index) => [index === 0 ? '' : value, title])}
         />
         {service === '' ? null : (
           <button type="button" class="plain" onClick={() => setParams({ service: '' })}>
@@ -121,12 +121,12 @@ export const Errors = () => {
         )}
       </div>
       {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
-      <div class={open === '' ? 'list' : 'list with-record'}>
+      <div class={openErrorId === '' ? 'list' : 'list with-record'}>
         <ErrorTable />
-        {open === '' ? null : <ErrorPanel key={open} id={open} onClose={() => openError('')} />}
+        {openErrorId === '' ? null : <ErrorPanel key={openErrorId} id={openErrorId} onClose={() => openError('')} />}
       </div>
-      <ErrorMessage error={errorPages.loadMoreError.value} />
-      <Freshness queryState={errorPages.first.state.value} />
+      <ErrorMessage error={pagedErrors.loadMoreError.value} />
+      <Freshness queryState={pagedErrors.first.state.value} />
     </div>
   );
 };

@@ -1,4 +1,4 @@
-/** Members of an error group: merging other groups into it, and unmerging members */
+/** Members of an error group, with actions to merge other groups and to unmerge members */
 
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
@@ -13,14 +13,14 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { changeCall, type ErrorDetails, errorsCall, mergeCall } from './calls.ts';
+import { type ErrorDetails, errorsCall, mergeErrorsCall, updateErrorCall } from './calls.ts';
 
 type Member = ErrorDetails['explanation']['members'][number];
 
 const formatComponents = ({ components }: Member): string => components.map(({ text }) => text).join(' · ');
 
 const UnmergeButton = ({ id, member }: { readonly id: string; readonly member: Member }) => {
-  const [action] = useState(() => new Action(changeCall));
+  const [action] = useState(() => new Action(updateErrorCall));
   return (
     <RemovalForm
       action={action}
@@ -33,7 +33,7 @@ const UnmergeButton = ({ id, member }: { readonly id: string; readonly member: M
 
 /** Form that merges other groups in the time range into this one. */
 const MergeForm = ({ error: { id, decision } }: { readonly error: ErrorDetails }) => {
-  const [action] = useState(() => new Action(mergeCall));
+  const [action] = useState(() => new Action(mergeErrorsCall));
   const [search, setSearch] = useState('');
   const [selectedIds, setSelectedIds] = useState<readonly string[]>([]);
   const { from, to } = timeRange.value;
@@ -41,12 +41,12 @@ const MergeForm = ({ error: { id, decision } }: { readonly error: ErrorDetails }
   const otherGroups = (response?.items ?? []).filter((group) => group.id !== id);
   const options = otherGroups.map((group) => [group.id, `${group.type ?? 'Error'} ${group.message}`] as const);
   // The API rejects members that were unmerged earlier; the second request confirms that they are merged again.
-  const hasSplitMembers = action.error.value?.code === 'CONFLICT';
+  const hasUnmergedMembers = action.error.value?.code === 'CONFLICT';
   const merge = async (): Promise<void> => {
-    const rejoin = hasSplitMembers ? [...selectedIds, ...decision.fingerprints].slice(0, 100) : [];
-    const merged = await action.run({ body: { ids: [id, ...selectedIds], rejoin } });
-    if (merged === undefined) return;
-    setParams({ error: merged.id });
+    const fingerprintsToRejoin = hasUnmergedMembers ? [...selectedIds, ...decision.fingerprints].slice(0, 100) : [];
+    const mergedGroup = await action.run({ body: { ids: [id, ...selectedIds], rejoin: fingerprintsToRejoin } });
+    if (mergedGroup === undefined) return;
+    setParams({ error: mergedGroup.id });
     refresh();
   };
   return (
@@ -54,7 +54,7 @@ const MergeForm = ({ error: { id, decision } }: { readonly error: ErrorDetails }
       <summary>Merge issues</summary>
       <ActionForm
         action={action}
-        label={hasSplitMembers ? 'Merge anyway' : 'Merge selected issues'}
+        label={hasUnmergedMembers ? 'Merge anyway' : 'Merge selected issues'}
         onSubmit={() => (selectedIds.length === 0 ? Promise.resolve() : merge())}
       >
         <div class="form">
@@ -98,7 +98,7 @@ export const MergedIssues = ({ error }: { readonly error: ErrorDetails }) => {
                       {' '}
                       merged by {renderText(member.mergedBy ?? '')} at {formatIsoTime(member.mergedAt).slice(0, 16)}
                     </span>
-                    {isPermitted(changeCall) ? <UnmergeButton id={error.id} member={member} /> : null}
+                    {isPermitted(updateErrorCall) ? <UnmergeButton id={error.id} member={member} /> : null}
                   </>
                 )}
               </li>
@@ -106,7 +106,7 @@ export const MergedIssues = ({ error }: { readonly error: ErrorDetails }) => {
           </ul>
         </>
       )}
-      {isPermitted(mergeCall) ? <MergeForm error={error} /> : null}
+      {isPermitted(mergeErrorsCall) ? <MergeForm error={error} /> : null}
     </>
   );
 };

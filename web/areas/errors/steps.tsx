@@ -7,18 +7,20 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { changeCall, type ErrorDetails } from './calls.ts';
+import { type ErrorDetails, updateErrorCall } from './calls.ts';
 
-type ErrorChange = NonNullable<Parameters<Action<NonNullable<(typeof changeCall)['operation']>>['run']>[0]['body']>;
+type ErrorChange = NonNullable<
+  Parameters<Action<NonNullable<(typeof updateErrorCall)['operation']>>['run']>[0]['body']
+>;
 
 const dayMs = 86_400_000;
-const daysFromNow = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
+const toTimeAfterDays = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
 
 /** Further ways to resolve or ignore an error */
 const statusOptions: Readonly<Record<string, readonly [title: string, body: () => ErrorChange]>> = {
   next: ['Resolve in the next version', () => ({ status: 'resolved', resolvedIn: { next: true } })],
-  day: ['Ignore for a day', () => ({ status: 'ignored', ignoredUntil: { time: daysFromNow(1) } })],
-  week: ['Ignore for a week', () => ({ status: 'ignored', ignoredUntil: { time: daysFromNow(7) } })],
+  day: ['Ignore for a day', () => ({ status: 'ignored', ignoredUntil: { time: toTimeAfterDays(1) } })],
+  week: ['Ignore for a week', () => ({ status: 'ignored', ignoredUntil: { time: toTimeAfterDays(7) } })],
   hundred: ['Ignore for 100 more occurrences', () => ({ status: 'ignored', ignoredUntil: { occurrences: 100 } })],
   version: ['Ignore until the next version', () => ({ status: 'ignored', ignoredUntil: { nextVersion: true } })],
 };
@@ -38,14 +40,14 @@ export const formatStatus = ({ status, decision: { resolvedIn, ignoredUntil } }:
 };
 
 export const StatusActions = ({ error: { id, status } }: { readonly error: ErrorDetails }) => {
-  const [action] = useState(() => new Action(changeCall));
-  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Resolving errors')}</p>;
-  const run = async (body: ErrorChange): Promise<void> => {
+  const [action] = useState(() => new Action(updateErrorCall));
+  if (!isPermitted(updateErrorCall)) return <p class="soft">{explainDenial(updateErrorCall, 'Resolving errors')}</p>;
+  const updateStatus = async (body: ErrorChange): Promise<void> => {
     if ((await action.run({ params: { id }, body })) !== undefined) refresh();
   };
   if (status !== 'unresolved')
     return (
-      <ActionForm action={action} label="Reopen" onSubmit={() => run({ status: 'unresolved' })}>
+      <ActionForm action={action} label="Reopen" onSubmit={() => updateStatus({ status: 'unresolved' })}>
         {null}
       </ActionForm>
     );
@@ -54,13 +56,18 @@ export const StatusActions = ({ error: { id, status } }: { readonly error: Error
       action={action}
       label="Apply"
       onSubmit={(form) => {
-        const [, body] = statusOptions[String(new FormData(form).get('way'))] ?? [];
-        return body === undefined ? Promise.resolve() : run(body());
+        const [, createBody] = statusOptions[String(new FormData(form).get('way'))] ?? [];
+        return createBody === undefined ? Promise.resolve() : updateStatus(createBody());
       }}
     >
-      {(['resolved', 'ignored'] as const).map((next) => (
-        <button key={next} type="button" disabled={action.isRunning.value} onClick={() => void run({ status: next })}>
-          {next === 'resolved' ? 'Resolve' : 'Ignore'}
+      {(['resolved', 'ignored'] as const).map((newStatus) => (
+        <button
+          key={newStatus}
+          type="button"
+          disabled={action.isRunning.value}
+          onClick={() => void updateStatus({ status: newStatus })}
+        >
+          {newStatus === 'resolved' ? 'Resolve' : 'Ignore'}
         </button>
       ))}
       <label>
@@ -74,11 +81,16 @@ export const StatusActions = ({ error: { id, status } }: { readonly error: Error
 };
 
 export const ErrorAssignee = ({ error: { id, decision } }: { readonly error: ErrorDetails }) => {
-  const [action] = useState(() => new Action(changeCall));
-  const assign = async (next: string | null): Promise<void> => {
-    if ((await action.run({ params: { id }, body: { assigneeId: next } })) !== undefined) refresh();
+  const [action] = useState(() => new Action(updateErrorCall));
+  const assign = async (newAssigneeId: string | null): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { assigneeId: newAssigneeId } })) !== undefined) refresh();
   };
   return (
-    <Assignee assigneeId={decision.assigneeId} call={changeCall} action={action} assign={(next) => void assign(next)} />
+    <Assignee
+      assigneeId={decision.assigneeId}
+      call={updateErrorCall}
+      action={action}
+      assign={(newAssigneeId) => void assign(newAssigneeId)}
+    />
   );
 };

@@ -6,7 +6,7 @@ import { type CallInput, declareCall, type ResponseBody } from '../../client/cal
 export const eventsCall = declareCall<typeof listEvents>('GET', '/api/events');
 export const addEventCall = declareCall<typeof addEvent>('POST', '/api/events');
 
-export type Event = ResponseBody<typeof listEvents>['items'][number];
+export type TimelineEvent = ResponseBody<typeof listEvents>['items'][number];
 export type EventInput = NonNullable<CallInput<typeof addEvent>['body']>;
 
-export const severities: readonly Event['severity'][] = ['info', 'warning', 'error', 'critical'];
+export const severities: readonly TimelineEvent['severity'][] = ['info', 'warning', 'error', 'critical'];

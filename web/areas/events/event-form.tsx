@@ -6,7 +6,7 @@ import { setParams } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { addEventCall, type Event, type EventInput, severities } from './calls.ts';
+import { addEventCall, type EventInput, severities, type TimelineEvent } from './calls.ts';
 
 const textFields = {
   title: ['Title', ''],
@@ -27,9 +27,9 @@ export const EventForm = () => {
   });
   const [text, setText] = useState('');
   const [tags, setTags] = useState<Readonly<Record<string, string>>>({});
-  const [severity, setSeverity] = useState<Event['severity']>('info');
+  const [severity, setSeverity] = useState<TimelineEvent['severity']>('info');
   const error = action.error.value;
-  const add = async (): Promise<void> => {
+  const addEvent = async (): Promise<void> => {
     const { time, ...fields } = textValues;
     const body: EventInput = {
       ...fields,
@@ -41,7 +41,7 @@ export const EventForm = () => {
     };
     if ((await action.run({ body })) === undefined) return;
     setParams({ open: '' });
-    // A new event becomes readable after one to two seconds.
+    // Queries return a new event after one to two seconds.
     setTimeout(refresh, 2_000);
   };
   return (
@@ -54,7 +54,7 @@ export const EventForm = () => {
           value={textValues[name as keyof typeof textFields]}
           problem={error?.at(name)}
           {...(hint === '' ? {} : { hint })}
-          onChange={(value) => setTextValues((now) => ({ ...now, [name]: value }))}
+          onChange={(value) => setTextValues((currentValues) => ({ ...currentValues, [name]: value }))}
         />
       ))}
       <MultilineInput label="Text" value={text} problem={error?.at('text')} onChange={setText} />
@@ -70,11 +70,13 @@ export const EventForm = () => {
         label="Severity"
         value={severity}
         problem={error?.at('severity')}
-        options={severities.map((each) => [each, each])}
-        onChange={(chosen) => setSeverity(severities.find((each) => each === chosen) ?? 'info')}
+        options={severities.map((severityName) => [severityName, severityName])}
+        onChange={(newSeverity) =>
+          setSeverity(severities.find((severityName) => severityName === newSeverity) ?? 'info')
+        }
       />
       <div class="act">
-        <button type="button" disabled={action.isRunning.value} onClick={() => void add()}>
+        <button type="button" disabled={action.isRunning.value} onClick={() => void addEvent()}>
           Save event
         </button>
         <ErrorMessage error={error} />

@@ -8,12 +8,12 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { JsonTree } from '../../lists/json-tree.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { addEventCall, type Event, eventsCall } from './calls.ts';
+import { addEventCall, eventsCall, type TimelineEvent } from './calls.ts';
 
 const Counters = lazyLoad(async () => (await import('./counters.tsx')).Counters);
 const EventForm = lazyLoad(async () => (await import('./event-form.tsx')).EventForm);
 
-const kinds: Readonly<Record<Event['kind'], string>> = {
+const kindTitles: Readonly<Record<TimelineEvent['kind'], string>> = {
   deployment: 'deployment',
   alert: 'alert',
   anomaly: 'anomaly',
@@ -25,17 +25,17 @@ const kinds: Readonly<Record<Event['kind'], string>> = {
   custom: 'custom event',
 };
 
-const eventKey = ({ kind, id }: Event): string => `${kind} ${id}`;
+const buildEventKey = ({ kind, id }: TimelineEvent): string => `${kind} ${id}`;
 
-const EventDetails = ({ of }: { readonly of: Event }) => {
-  const { kind, time, severity, text, service, environment, projectId, tags, link, actor, details } = of;
+const EventDetails = ({ event }: { readonly event: TimelineEvent }) => {
+  const { kind, time, severity, text, service, environment, projectId, tags, link, actor, details } = event;
   return (
     <>
       <p>{renderText(text, { lines: true })}</p>
       <Fields
         values={{
           time: formatIsoTime(time),
-          type: kinds[kind],
+          type: kindTitles[kind],
           severity,
           service,
           environment,
@@ -74,7 +74,7 @@ const EventPanel = ({
   onClose,
 }: {
   readonly id: string;
-  readonly item: Event | undefined;
+  readonly item: TimelineEvent | undefined;
   readonly onClose: () => void;
 }) => (
   <SidePanel label="Event" title={id === 'new' ? 'New event' : (item?.title ?? 'Event')} onClose={onClose}>
@@ -83,7 +83,7 @@ const EventPanel = ({
     ) : item === undefined ? (
       <p>This event is not on the loaded pages.</p>
     ) : (
-      <EventDetails of={item} />
+      <EventDetails event={item} />
     )}
   </SidePanel>
 );
@@ -93,10 +93,10 @@ const EventList = createListView({
   call: eventsCall,
   isOfProject: true,
   hasTimeRange: true,
-  choices: [{ name: 'kinds', label: 'Type', options: [['', 'all'], ...Object.entries(kinds)] }],
+  choices: [{ name: 'kinds', label: 'Type', options: [['', 'all'], ...Object.entries(kindTitles)] }],
   filters: ['service'],
   emptyText: 'No events in this range.',
-  toKey: eventKey,
+  toKey: buildEventKey,
   Tools: () =>
     isPermitted(addEventCall) ? (
       <button type="button" class="plain" onClick={() => setParams({ open: 'new' })}>
@@ -106,7 +106,7 @@ const EventList = createListView({
   columns: {
     Event: ({ title }) => title,
     Time: ({ time }) => formatIsoTime(time).slice(0, 19),
-    Type: ({ kind }) => kinds[kind],
+    Type: ({ kind }) => kindTitles[kind],
     Severity: ({ severity }) => (
       <span class={severity === 'error' || severity === 'critical' ? 'text-error' : ''}>{severity}</span>
     ),

@@ -12,13 +12,13 @@ import { ScrollRegion } from '../../lists/scrolled.tsx';
 
 export const doctorCall = declareCall<typeof runDoctor>('POST', '/api/onboarding/doctor');
 
-type Answer = ResponseBody<typeof runDoctor>;
+type Diagnosis = ResponseBody<typeof runDoctor>;
 
-const DiagnosisView = ({ answer }: { readonly answer: Answer }) => (
+const DiagnosisView = ({ diagnosis }: { readonly diagnosis: Diagnosis }) => (
   <>
     <h2>Findings</h2>
     <ul>
-      {answer.findings.map(({ code, level, message, action }) => (
+      {diagnosis.findings.map(({ code, level, message, action }) => (
         <li key={code}>
           <b class={level === 'problem' ? 'text-error' : ''}>
             {level === 'good' ? '✓' : level === 'problem' ? '✗' : '•'} {renderText(message)}
@@ -27,11 +27,11 @@ const DiagnosisView = ({ answer }: { readonly answer: Answer }) => (
         </li>
       ))}
     </ul>
-    {answer.refused.length === 0 ? null : (
+    {diagnosis.refused.length === 0 ? null : (
       <>
         <h2>Rejected data</h2>
         <ul>
-          {answer.refused.map(({ id, receivedAt, signal, reason, message }) => (
+          {diagnosis.refused.map(({ id, receivedAt, signal, reason, message }) => (
             <li key={id}>
               <Link url={toArea('/settings/dead-letters', { open: id })}>{formatIsoTime(receivedAt)}</Link> {signal},{' '}
               {reason}: {renderText(message)}
@@ -45,8 +45,8 @@ const DiagnosisView = ({ answer }: { readonly answer: Answer }) => (
 
 export const Doctor = () => {
   const [action] = useState(() => new Action(doctorCall));
-  const [diagnosis, setDiagnosis] = useState<Answer>();
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const [diagnosis, setDiagnosis] = useState<Diagnosis>();
+  const diagnose = async (form: HTMLFormElement): Promise<void> => {
     const values = Object.fromEntries(
       [...new FormData(form)]
         .map(([name, value]) => [name, String(value).trim()] as const)
@@ -64,7 +64,7 @@ export const Doctor = () => {
   return (
     <ScrollRegion class="scrolled" label="Doctor">
       <p>Paste the license key of the sender and the response that it received. The key is not stored.</p>
-      <ActionForm action={action} label="Troubleshoot" onSubmit={run}>
+      <ActionForm action={action} label="Troubleshoot" onSubmit={diagnose}>
         <label>
           License key <input name="key" required={true} maxLength={512} autocomplete="off" spellcheck={false} />
         </label>
@@ -78,7 +78,7 @@ export const Doctor = () => {
           Logged error <input name="error" maxLength={2048} autocomplete="off" />
         </label>
       </ActionForm>
-      {diagnosis === undefined ? null : <DiagnosisView answer={diagnosis} />}
+      {diagnosis === undefined ? null : <DiagnosisView diagnosis={diagnosis} />}
     </ScrollRegion>
   );
 };

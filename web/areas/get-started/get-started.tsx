@@ -21,29 +21,31 @@ const dismissCall = declareCall<typeof dismissOnboardingSteps>('PUT', '/api/onbo
 const OnboardingChecklist = () => {
   const [action] = useState(() => new Action(dismissCall));
   const { response, error } = useQuery(declareCall<typeof showOnboarding>('GET', '/api/onboarding'), {});
-  const dismissed = response?.dismissed ?? [];
-  const saveDismissed = async (next: typeof dismissed): Promise<void> => {
-    if ((await action.run({ body: { dismissed: [...next] } })) !== undefined) refresh();
+  const dismissedSteps = response?.dismissed ?? [];
+  const saveDismissed = async (newDismissed: typeof dismissedSteps): Promise<void> => {
+    if ((await action.run({ body: { dismissed: [...newDismissed] } })) !== undefined) refresh();
   };
   return (
     <ScrollRegion class="scrolled" label="Steps">
       <ErrorMessage error={error ?? action.error.value} />
       {response?.complete ? <p role="status">All steps are done.</p> : null}
       <ol class="steps">
-        {response?.steps.map(({ id, title, isDone: done, completedAt: doneAt, dismissed: isDismissed, next }) => (
-          <li key={id} class={done ? 'soft' : ''}>
+        {response?.steps.map(({ id, title, isDone, completedAt, dismissed: isDismissed, next: nextAction }) => (
+          <li key={id} class={isDone ? 'soft' : ''}>
             <b>
-              {done ? '✓ ' : ''}
+              {isDone ? '✓ ' : ''}
               {renderText(title)}
             </b>
-            {done ? <span> done {formatIsoTime(doneAt)}</span> : null}
-            {done || isDismissed ? null : <p>{renderText(next)}</p>}
-            {isPermitted(dismissCall) && !done ? (
+            {isDone ? <span> done {formatIsoTime(completedAt)}</span> : null}
+            {isDone || isDismissed ? null : <p>{renderText(nextAction)}</p>}
+            {isPermitted(dismissCall) && !isDone ? (
               <button
                 type="button"
                 class="plain"
                 onClick={() =>
-                  void saveDismissed(isDismissed ? dismissed.filter((one) => one !== id) : [...dismissed, id])
+                  void saveDismissed(
+                    isDismissed ? dismissedSteps.filter((stepId) => stepId !== id) : [...dismissedSteps, id],
+                  )
                 }
               >
                 {isDismissed ? 'Restore' : 'Skip'}

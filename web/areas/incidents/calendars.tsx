@@ -20,20 +20,20 @@ import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { calendarFeedsCall, schedulesCall } from './calls.ts';
 
-const createCall = declareCall<typeof createCalendarFeed>('POST', '/api/on-call/calendar-feeds');
-const revokeCall = declareCall<typeof revokeCalendarFeed>('DELETE', '/api/on-call/calendar-feeds/{id}');
+const createFeedCall = declareCall<typeof createCalendarFeed>('POST', '/api/on-call/calendar-feeds');
+const revokeFeedCall = declareCall<typeof revokeCalendarFeed>('DELETE', '/api/on-call/calendar-feeds/{id}');
 
-type Feed = ResponseBody<typeof listCalendarFeeds>['items'][number];
+type CalendarFeed = ResponseBody<typeof listCalendarFeeds>['items'][number];
 
 interface Schedule {
   readonly id: string;
   readonly name: string;
 }
 
-const CreateForm = ({ schedules }: { readonly schedules: readonly Schedule[] }) => {
-  const [action] = useState(() => new Action(createCall));
+const CreateCalendarForm = ({ schedules }: { readonly schedules: readonly Schedule[] }) => {
+  const [action] = useState(() => new Action(createFeedCall));
   const [feedUrl, setFeedUrl] = useState('');
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const createFeed = async (form: HTMLFormElement): Promise<void> => {
     const scheduleId = String(new FormData(form).get('schedule')) || null;
     const createdFeed = await action.run({ body: { scheduleId } });
     // If the API has no configured public URL, the origin of this page is used.
@@ -42,7 +42,7 @@ const CreateForm = ({ schedules }: { readonly schedules: readonly Schedule[] }) 
   };
   return (
     <>
-      <ActionForm action={action} label="Create calendar link" onSubmit={run}>
+      <ActionForm action={action} label="Create calendar link" onSubmit={createFeed}>
         <label>
           Shifts{' '}
           <select name="schedule">
@@ -64,12 +64,20 @@ const CreateForm = ({ schedules }: { readonly schedules: readonly Schedule[] }) 
   );
 };
 
-const FeedRow = ({ feed, of, creator }: { readonly feed: Feed; readonly of: string; readonly creator: string }) => {
-  const [action] = useState(() => new Action(revokeCall));
+const FeedRow = ({
+  feed,
+  shiftsText,
+  creator,
+}: {
+  readonly feed: CalendarFeed;
+  readonly shiftsText: string;
+  readonly creator: string;
+}) => {
+  const [action] = useState(() => new Action(revokeFeedCall));
   return (
     <tr>
       <td>
-        <bdi>{renderText(of)}</bdi>
+        <bdi>{renderText(shiftsText)}</bdi>
       </td>
       <td>
         <bdi>{renderText(creator)}</bdi>
@@ -92,7 +100,7 @@ export const Calendars = () => {
   const schedules = useQuery(schedulesCall, { query: { limit: 1000, sort: 'name' } }).response?.items ?? [];
   const people = useNames();
   const { response, error } = queryState;
-  const describeShifts = ({ scheduleId, userId }: Feed): string =>
+  const describeShifts = ({ scheduleId, userId }: CalendarFeed): string =>
     scheduleId === null
       ? userId === session.value?.user.id
         ? 'all my shifts'
@@ -100,7 +108,7 @@ export const Calendars = () => {
       : (schedules.find(({ id }) => id === scheduleId)?.name ?? 'a deleted schedule');
   return (
     <>
-      <CreateForm schedules={schedules} />
+      <CreateCalendarForm schedules={schedules} />
       <ErrorMessage error={error} />
       <ScrollRegion class="scrolled" label="Calendars">
         {response === undefined ? null : response.items.length === 0 ? (
@@ -115,7 +123,7 @@ export const Calendars = () => {
                 <FeedRow
                   key={feed.id}
                   feed={feed}
-                  of={describeShifts(feed)}
+                  shiftsText={describeShifts(feed)}
                   creator={people[feed.userId] ?? feed.userId}
                 />
               ))}

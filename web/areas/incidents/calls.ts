@@ -32,14 +32,17 @@ export const incidentCall = declareReadCall<typeof incidentResource>('/api/incid
 export const declareIncidentCall = declareCreateCall<typeof incidentResource, typeof IncidentFields>('/api/incidents');
 export const timelineCall = declareCall<typeof getIncidentTimeline>('GET', '/api/incidents/{id}/timeline');
 export const addNoteCall = declareCall<typeof addIncidentNote>('POST', '/api/incidents/{id}/timeline');
-export const acknowledgeCall = declareCall<typeof acknowledgeIncident>('POST', '/api/incidents/{id}/acknowledge');
-export const resolveCall = declareCall<typeof resolveIncident>('POST', '/api/incidents/{id}/resolve');
-export const reopenCall = declareCall<typeof reopenIncident>('POST', '/api/incidents/{id}/reopen');
-export const changeCall = declareUpdateCall<typeof incidentResource, Partial<z.input<typeof IncidentFields>>>(
+export const acknowledgeIncidentCall = declareCall<typeof acknowledgeIncident>(
+  'POST',
+  '/api/incidents/{id}/acknowledge',
+);
+export const resolveIncidentCall = declareCall<typeof resolveIncident>('POST', '/api/incidents/{id}/resolve');
+export const reopenIncidentCall = declareCall<typeof reopenIncident>('POST', '/api/incidents/{id}/reopen');
+export const updateIncidentCall = declareUpdateCall<typeof incidentResource, Partial<z.input<typeof IncidentFields>>>(
   '/api/incidents/{id}',
 );
 
-export const metricsCall = declareCall<typeof getIncidentMetrics>('GET', '/api/incidents/metrics');
+export const incidentMetricsCall = declareCall<typeof getIncidentMetrics>('GET', '/api/incidents/metrics');
 export const postmortemCall = declareCall<typeof getIncidentPostmortem>('GET', '/api/incidents/{id}/postmortem');
 export const setPostmortemCall = declareCall<typeof setIncidentPostmortem>('PUT', '/api/incidents/{id}/postmortem');
 export const calendarFeedsCall = declareCall<typeof listCalendarFeeds>('GET', '/api/on-call/calendar-feeds');
@@ -48,16 +51,21 @@ export const schedulesCall = declareListCall<typeof scheduleResource>('/api/on-c
 export const escalationPoliciesCall = declareListCall<typeof escalationPolicyResource>(
   '/api/on-call/escalation-policies',
 );
-export const policyCall = declareCall<typeof getEscalationPolicy>('GET', '/api/on-call/escalation-policies/{id}');
-export const createPolicyCall = declareCreateCall<typeof escalationPolicyResource, typeof EscalationPolicyFields>(
-  '/api/on-call/escalation-policies',
-);
-export const replacePolicyCall = declareReplaceCall<typeof escalationPolicyResource, typeof EscalationPolicyFields>(
+export const escalationPolicyCall = declareCall<typeof getEscalationPolicy>(
+  'GET',
   '/api/on-call/escalation-policies/{id}',
 );
+export const createEscalationPolicyCall = declareCreateCall<
+  typeof escalationPolicyResource,
+  typeof EscalationPolicyFields
+>('/api/on-call/escalation-policies');
+export const replaceEscalationPolicyCall = declareReplaceCall<
+  typeof escalationPolicyResource,
+  typeof EscalationPolicyFields
+>('/api/on-call/escalation-policies/{id}');
 
-export type Policy = ResourceView<typeof escalationPolicyResource>;
+export type EscalationPolicy = ResourceView<typeof escalationPolicyResource>;
 export type Postmortem = ResponseBody<typeof getIncidentPostmortem>;
 export type MergeSuggestion = ResponseBody<typeof getIncidentTimeline>['mergeSuggestions'][number];
-export type Metrics = ResponseBody<typeof getIncidentMetrics>;
+export type IncidentMetrics = ResponseBody<typeof getIncidentMetrics>;
 export type Incident = ResourceView<typeof incidentResource>;

@@ -9,7 +9,7 @@ import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { escalationPoliciesCall, type Metrics, metricsCall } from './calls.ts';
+import { escalationPoliciesCall, type IncidentMetrics, incidentMetricsCall } from './calls.ts';
 
 const periods = { 'now-7d': '7 days', 'now-30d': '30 days', 'now-90d': '90 days', 'now-365d': '365 days' } as const;
 type Period = keyof typeof periods;
@@ -19,7 +19,7 @@ const isPeriod = (text: string): text is Period => Object.hasOwn(periods, text);
 const formatSeconds = (seconds: number | null): string => (seconds === null ? '' : formatDuration(1e9 * seconds));
 
 /** Metrics in total and per group */
-type GroupMetrics = Omit<Metrics['bySeverity'][number], 'key'>;
+type GroupMetrics = Omit<IncidentMetrics['bySeverity'][number], 'key'>;
 
 const GroupTable = ({
   title,
@@ -51,7 +51,7 @@ const GroupTable = ({
   </>
 );
 
-const TransitionTimes = ({ of: { timeToAcknowledge, timeToResolve } }: { readonly of: GroupMetrics }) => (
+const TransitionTimes = ({ metrics: { timeToAcknowledge, timeToResolve } }: { readonly metrics: GroupMetrics }) => (
   <table class="figures texts">
     <TableHeader columns={['Transition', 'Median', 'p90', 'Mean', 'Count']} />
     <tbody>
@@ -68,7 +68,11 @@ const TransitionTimes = ({ of: { timeToAcknowledge, timeToResolve } }: { readonl
   </table>
 );
 
-const PageMetrics = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metrics['pages'] }) => {
+const PageMetrics = ({
+  pageMetrics: { pages, atNight, byPerson, isCut },
+}: {
+  readonly pageMetrics: IncidentMetrics['pages'];
+}) => {
   const people = useNames();
   return (
     <>
@@ -81,13 +85,13 @@ const PageMetrics = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of:
         <table class="figures texts">
           <TableHeader columns={['User', 'Pages', 'At night']} />
           <tbody>
-            {byPerson.map((one) => (
-              <tr key={one.userId}>
+            {byPerson.map((person) => (
+              <tr key={person.userId}>
                 <td>
-                  <bdi>{renderText(people[one.userId] ?? one.userId)}</bdi>
+                  <bdi>{renderText(people[person.userId] ?? person.userId)}</bdi>
                 </td>
-                <td>{one.pages}</td>
-                <td>{one.atNight}</td>
+                <td>{person.pages}</td>
+                <td>{person.atNight}</td>
               </tr>
             ))}
           </tbody>
@@ -97,23 +101,26 @@ const PageMetrics = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of:
   );
 };
 
-const MetricsDetails = ({ of }: { readonly of: Metrics }) => {
+const MetricsDetails = ({ metrics }: { readonly metrics: IncidentMetrics }) => {
   const policies = useQuery(escalationPoliciesCall, { query: { limit: 1000 } }).response?.items ?? [];
-  const policyName = (id: string | null): string =>
+  const getPolicyName = (id: string | null): string =>
     id === null ? 'none' : (policies.find((policy) => policy.id === id)?.name ?? id);
-  const { incidents, open, acknowledged, resolved, merged, neverAcknowledged } = of;
+  const { incidents, open, acknowledged, resolved, merged, neverAcknowledged } = metrics;
   return (
     <>
-      {of.isCut ? <p class="problem">Only the newest 10,000 incidents are counted.</p> : null}
+      {metrics.isCut ? <p class="problem">Only the newest 10,000 incidents are counted.</p> : null}
       <Fields values={{ incidents, open, acknowledged, resolved, merged, 'never acknowledged': neverAcknowledged }} />
-      <TransitionTimes of={of} />
-      <GroupTable title="Severity" rows={of.bySeverity.map(({ key, ...figures }) => [key, figures])} />
-      <GroupTable title="Service" rows={of.byService.map(({ key, ...figures }) => [key, figures])} />
+      <TransitionTimes metrics={metrics} />
+      <GroupTable title="Severity" rows={metrics.bySeverity.map(({ key, ...groupMetrics }) => [key, groupMetrics])} />
+      <GroupTable title="Service" rows={metrics.byService.map(({ key, ...groupMetrics }) => [key, groupMetrics])} />
       <GroupTable
         title="Escalation policy"
-        rows={of.byPolicy.map(({ escalationPolicyId, ...figures }) => [policyName(escalationPolicyId), figures])}
+        rows={metrics.byPolicy.map(({ escalationPolicyId, ...groupMetrics }) => [
+          getPolicyName(escalationPolicyId),
+          groupMetrics,
+        ])}
       />
-      <PageMetrics of={of.pages} />
+      <PageMetrics pageMetrics={metrics.pages} />
     </>
   );
 };
@@ -121,7 +128,7 @@ const MetricsDetails = ({ of }: { readonly of: Metrics }) => {
 export const IncidentInsights = () => {
   const requestedPeriod = readParam('over');
   const period: Period = isPeriod(requestedPeriod) ? requestedPeriod : 'now-30d';
-  const queryState = useQuery(metricsCall, { query: { from: period } });
+  const queryState = useQuery(incidentMetricsCall, { query: { from: period } });
   const { response, error } = queryState;
   return (
     <>
@@ -131,12 +138,12 @@ export const IncidentInsights = () => {
           options={periods}
           value={period}
           problem={undefined}
-          onChange={(chosen) => setParams({ over: chosen })}
+          onChange={(newPeriod) => setParams({ over: newPeriod })}
         />
       </div>
       <ErrorMessage error={error} />
       <ScrollRegion class="scrolled" label="Insights">
-        {response === undefined ? null : <MetricsDetails of={response} />}
+        {response === undefined ? null : <MetricsDetails metrics={response} />}
       </ScrollRegion>
       <Freshness queryState={queryState} />
     </>

@@ -10,11 +10,11 @@ import { useNames } from '../../frame/people.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { changeCall, escalationPoliciesCall, type Incident } from './calls.ts';
+import { escalationPoliciesCall, type Incident, updateIncidentCall } from './calls.ts';
 
 type Severity = (typeof alertSeverities)[number];
 
-const severities: Readonly<Record<Severity, string>> = {
+const severityOptions: Readonly<Record<Severity, string>> = {
   info: 'info',
   warning: 'warning',
   error: 'error',
@@ -24,11 +24,11 @@ const severities: Readonly<Record<Severity, string>> = {
 const identity = (text: string): string => text;
 
 const RoleFields = ({
-  of: { role, userId },
+  role: { role, userId },
   onChange,
   onRemove,
 }: {
-  readonly of: IncidentRoles[number];
+  readonly role: IncidentRoles[number];
   readonly onChange: (role: IncidentRoles[number]) => void;
   readonly onRemove: () => void;
 }) => {
@@ -64,8 +64,8 @@ const RoleFields = ({
 
 type IncidentRoles = NonNullable<Incident['roles']>;
 
-export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly onDone: () => void }) => {
-  const [action] = useState(() => new Action(changeCall));
+export const IncidentForm = ({ incident, onDone }: { readonly incident: Incident; readonly onDone: () => void }) => {
+  const [action] = useState(() => new Action(updateIncidentCall));
   const {
     title,
     summary = '',
@@ -74,7 +74,7 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
     tags = [],
     roles = [],
     escalationPolicyId = null,
-  } = of;
+  } = incident;
   const [draftIncident, setDraftIncident] = useState({
     title,
     summary,
@@ -86,11 +86,15 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
   });
   const policies = useQuery(escalationPoliciesCall, { query: { limit: 1000 } }).response?.items ?? [];
   const people = Object.keys(useNames());
-  const set = (fields: Partial<typeof draftIncident>): void => setDraftIncident((now) => ({ ...now, ...fields }));
+  const updateDraft = (fields: Partial<typeof draftIncident>): void =>
+    setDraftIncident((currentDraft) => ({ ...currentDraft, ...fields }));
   const error = action.error.value;
   const findProblem = createProblemFinder(error);
   const save = async (): Promise<void> => {
-    if ((await action.run({ params: { id: of.id }, body: draftIncident, ifMatch: of.version })) === undefined) return;
+    if (
+      (await action.run({ params: { id: incident.id }, body: draftIncident, ifMatch: incident.version })) === undefined
+    )
+      return;
     onDone();
     refresh();
   };
@@ -100,22 +104,22 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
         label="Title"
         value={draftIncident.title}
         problem={findProblem('title')}
-        onChange={(text) => set({ title: text })}
+        onChange={(text) => updateDraft({ title: text })}
       />
       <Field label="Summary" problem={findProblem('summary')}>
         <textarea
           rows={3}
           maxLength={16_384}
           value={draftIncident.summary}
-          onInput={({ currentTarget }) => set({ summary: currentTarget.value })}
+          onInput={({ currentTarget }) => updateDraft({ summary: currentTarget.value })}
         />
       </Field>
       <RecordSelectInput
         label="Severity"
-        options={severities}
+        options={severityOptions}
         value={draftIncident.severity}
         problem={findProblem('severity')}
-        onChange={(chosen) => set({ severity: chosen })}
+        onChange={(newSeverity) => updateDraft({ severity: newSeverity })}
       />
       {(
         [
@@ -130,7 +134,7 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
           problem={findProblem(name)}
           parseItem={identity}
           formatItem={identity}
-          onChange={(texts) => set({ [name]: [...texts] })}
+          onChange={(texts) => updateDraft({ [name]: [...texts] })}
         />
       ))}
       <RecordSelectInput
@@ -138,22 +142,24 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
         options={{ '': 'nobody', ...Object.fromEntries(policies.map(({ id, name }) => [id, name])) }}
         value={draftIncident.escalationPolicyId ?? ''}
         problem={findProblem('escalationPolicyId')}
-        onChange={(id) => set({ escalationPolicyId: id || null })}
+        onChange={(id) => updateDraft({ escalationPolicyId: id || null })}
       />
       <fieldset>
         <legend>Roles</legend>
         {draftIncident.roles.map((role, index) => (
           <RoleFields
             key={index}
-            of={role}
-            onChange={(changed) => set({ roles: draftIncident.roles.with(index, changed) })}
-            onRemove={() => set({ roles: draftIncident.roles.toSpliced(index, 1) })}
+            role={role}
+            onChange={(updatedRole) => updateDraft({ roles: draftIncident.roles.with(index, updatedRole) })}
+            onRemove={() => updateDraft({ roles: draftIncident.roles.toSpliced(index, 1) })}
           />
         ))}
         <button
           type="button"
           class="plain"
-          onClick={() => set({ roles: [...draftIncident.roles, { role: 'commander', userId: people[0] ?? '' }] })}
+          onClick={() =>
+            updateDraft({ roles: [...draftIncident.roles, { role: 'commander', userId: people[0] ?? '' }] })
+          }
         >
           Assign role
         </button>

@@ -15,24 +15,24 @@ import { refresh, refreshCount } from '../../frame/time-range.ts';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
-  acknowledgeCall,
+  acknowledgeIncidentCall,
   addNoteCall,
-  changeCall,
   type Incident,
-  reopenCall,
-  resolveCall,
+  reopenIncidentCall,
+  resolveIncidentCall,
   timelineCall,
+  updateIncidentCall,
 } from './calls.ts';
 import { IncidentForm } from './incident-form.tsx';
 import { PossibleDuplicates } from './merges.tsx';
 import { PostmortemSection } from './postmortem.tsx';
 
-const Causes = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
+const ProbableCauses = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const statusActions = {
-  acknowledge: ['Acknowledge', acknowledgeCall],
-  resolve: ['Resolve', resolveCall],
-  reopen: ['Reopen', reopenCall],
+  acknowledge: ['Acknowledge', acknowledgeIncidentCall],
+  resolve: ['Resolve', resolveIncidentCall],
+  reopen: ['Reopen', reopenIncidentCall],
 } as const;
 
 /** Possible actions by state */
@@ -42,15 +42,15 @@ const actionsByStatus: Readonly<Record<string, readonly (keyof typeof statusActi
   resolved: ['reopen'],
 };
 
-const StatusButton = ({ id, step }: { readonly id: string; readonly step: keyof typeof statusActions }) => {
-  const [title, call] = statusActions[step];
+const StatusButton = ({ id, actionName }: { readonly id: string; readonly actionName: keyof typeof statusActions }) => {
+  const [title, call] = statusActions[actionName];
   const [action] = useState(() => new Action<NonNullable<(typeof call)['operation']>>(call));
-  const run = async (): Promise<void> => {
+  const runAction = async (): Promise<void> => {
     if ((await action.run({ params: { id } })) !== undefined) refresh();
   };
   return (
     <>
-      <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
+      <button type="button" disabled={action.isRunning.value} onClick={() => void runAction()}>
         {title}
       </button>
       <ErrorMessage error={action.error.value} />
@@ -60,14 +60,14 @@ const StatusButton = ({ id, step }: { readonly id: string; readonly step: keyof 
 
 const NoteForm = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(addNoteCall));
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const addNote = async (form: HTMLFormElement): Promise<void> => {
     const text = String(new FormData(form).get('text'));
     if ((await action.run({ params: { id }, body: { text } })) === undefined) return;
     form.reset();
     refresh();
   };
   return (
-    <ActionForm action={action} label="Add" onSubmit={run}>
+    <ActionForm action={action} label="Add" onSubmit={addNote}>
       <label>
         Note <input name="text" required={true} maxLength={16_384} autocomplete="off" />
       </label>
@@ -75,13 +75,13 @@ const NoteForm = ({ id }: { readonly id: string }) => {
   );
 };
 
-const Timeline = ({ id }: { readonly id: string }) => {
-  const [timelinePages] = useState(() => new PagedList(timelineCall, ({ items }) => items));
+const IncidentTimeline = ({ id }: { readonly id: string }) => {
+  const [pagedTimeline] = useState(() => new PagedList(timelineCall, ({ items }) => items));
   useEffect(() => {
-    timelinePages.load({ params: { id }, query: { limit: 200 } });
-    return () => timelinePages.cancel();
+    pagedTimeline.load({ params: { id }, query: { limit: 200 } });
+    return () => pagedTimeline.cancel();
   }, [id, refreshCount.value]);
-  const { response, error } = timelinePages.first.state.value;
+  const { response, error } = pagedTimeline.first.state.value;
   return (
     <>
       <PossibleDuplicates id={id} suggestions={response?.mergeSuggestions ?? []} />
@@ -89,25 +89,25 @@ const Timeline = ({ id }: { readonly id: string }) => {
       <ErrorMessage error={error} />
       {response?.missing.map((source) => (
         <p key={source} class="problem">
-          The timeline could not be loaded: {renderText(source)}
+          Missing from the timeline: {renderText(source)}
         </p>
       ))}
       <ol class="around">
-        {timelinePages.items.value.map(({ kind, id: entry, at, title, text, service }) => (
-          <li key={`${kind} ${entry}`}>
+        {pagedTimeline.items.value.map(({ kind, id: entryId, at, title, text, service }) => (
+          <li key={`${kind} ${entryId}`}>
             <time>{formatIsoTime(at)}</time> {kind}
             {service === '' ? '' : <bdi> {renderText(service)}</bdi>}: {kind === 'note' ? '' : renderText(title)}{' '}
             {renderText(text)}
           </li>
         ))}
       </ol>
-      <ShowMore list={timelinePages} />
-      <ErrorMessage error={timelinePages.loadMoreError.value} />
+      <ShowMore list={pagedTimeline} />
+      <ErrorMessage error={pagedTimeline.loadMoreError.value} />
     </>
   );
 };
 
-const Services = ({ services }: { readonly services: readonly string[] }) => (
+const ServiceLinks = ({ services }: { readonly services: readonly string[] }) => (
   <ul class="links">
     {services.map((service) => (
       <li key={service}>
@@ -119,27 +119,29 @@ const Services = ({ services }: { readonly services: readonly string[] }) => (
 
 export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incident; readonly onClose: () => void }) => {
   const { id, title, summary, status, severity, services = [], tags = [], roles = [] } = incident;
-  const [isEditing, setEdited] = useState(false);
+  const [isEditing, setIsEditing] = useState(false);
   const people = useNames();
   return (
     <SidePanel label="Incident" title={title} onClose={onClose}>
       <p>{renderText(summary ?? '', { lines: true })}</p>
-      {isEditing ? <IncidentForm key={incident.version} of={incident} onDone={() => setEdited(false)} /> : null}
-      {isPermitted(acknowledgeCall) ? (
+      {isEditing ? (
+        <IncidentForm key={incident.version} incident={incident} onDone={() => setIsEditing(false)} />
+      ) : null}
+      {isPermitted(acknowledgeIncidentCall) ? (
         <div class="act">
-          {(actionsByStatus[status ?? 'open'] ?? []).map((step) => (
-            <StatusButton key={step} id={id} step={step} />
+          {(actionsByStatus[status ?? 'open'] ?? []).map((actionName) => (
+            <StatusButton key={actionName} id={id} actionName={actionName} />
           ))}
-          {isEditing || !isPermitted(changeCall) ? null : (
-            <button type="button" class="plain" onClick={() => setEdited(true)}>
+          {isEditing || !isPermitted(updateIncidentCall) ? null : (
+            <button type="button" class="plain" onClick={() => setIsEditing(true)}>
               Edit
             </button>
           )}
         </div>
       ) : (
-        <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging incidents')}</p>
+        <p class="soft">{explainDenial(acknowledgeIncidentCall, 'Acknowledging incidents')}</p>
       )}
-      <Services services={services} />
+      <ServiceLinks services={services} />
       <Fields
         values={{
           status,
@@ -154,10 +156,10 @@ export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incide
           ...Object.fromEntries(roles.map(({ role, userId }) => [role, people[userId] ?? userId])),
         }}
       />
-      <Causes symptom={{ incidentId: id }} />
+      <ProbableCauses symptom={{ incidentId: id }} />
       {isPermitted(addNoteCall) ? <NoteForm id={id} /> : null}
       {status === 'resolved' ? <PostmortemSection id={id} /> : null}
-      <Timeline id={id} />
+      <IncidentTimeline id={id} />
     </SidePanel>
   );
 };

@@ -22,18 +22,19 @@ import {
   escalationPoliciesCall,
   type Incident,
   incidentCall,
+  incidentMetricsCall,
   incidentsCall,
-  metricsCall,
   pagesCall,
   schedulesCall,
 } from './calls.ts';
 import { IncidentPanel } from './incident-panel.tsx';
 
-const incidentPages = new PagedList(incidentsCall, ({ items }) => items);
+const pagedIncidents = new PagedList(incidentsCall, ({ items }) => items);
 
-const openIncident = (incident: string): void => setParams({ incident }, { replace: readParam('incident') !== '' });
+const openIncident = (incidentId: string): void =>
+  setParams({ incident: incidentId }, { replace: readParam('incident') !== '' });
 
-const close = (): void => openIncident('');
+const closePanel = (): void => openIncident('');
 
 const isActive = ({ status }: Incident): boolean => status === 'open' || status === 'acknowledged';
 
@@ -49,7 +50,7 @@ const renderCells = (incident: Incident) => [
 
 const DeclareForm = () => {
   const [action] = useState(() => new Action(declareIncidentCall));
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const declareIncident = async (form: HTMLFormElement): Promise<void> => {
     const declaredIncident = await action.run({ body: { title: String(new FormData(form).get('title')).trim() } });
     if (declaredIncident === undefined) return;
     form.reset();
@@ -57,7 +58,7 @@ const DeclareForm = () => {
     openIncident(declaredIncident.id);
   };
   return (
-    <ActionForm action={action} label="Declare incident" onSubmit={run}>
+    <ActionForm action={action} label="Declare incident" onSubmit={declareIncident}>
       <label>
         Title <input name="title" required={true} maxLength={256} autocomplete="off" />
       </label>
@@ -65,11 +66,11 @@ const DeclareForm = () => {
   );
 };
 
-const states = ['open', 'acknowledged', 'resolved', 'merged'];
+const statuses = ['open', 'acknowledged', 'resolved', 'merged'];
 
-const IncidentTable = ({ open }: { readonly open: string }) => (
+const IncidentTable = ({ openIncidentId }: { readonly openIncidentId: string }) => (
   <ListResult
-    list={incidentPages}
+    list={pagedIncidents}
     emptyContent="No incidents found."
     label="Incidents"
     class="incidents"
@@ -77,7 +78,7 @@ const IncidentTable = ({ open }: { readonly open: string }) => (
     toKey={({ id }) => id}
     toClass={(incident) => (isActive(incident) ? `level-${toSeverityLevel(incident.severity ?? null)}` : '')}
     toCells={renderCells}
-    openKey={open}
+    openKey={openIncidentId}
     onOpen={openIncident}
   />
 );
@@ -86,14 +87,14 @@ const IncidentList = () => {
   const status = readParam('status');
   const assigneeId = readParam('assigneeId');
   useEffect(() => {
-    incidentPages.load({ query: { limit: 100, sort: '-openedAt', status, assigneeId } });
-    return () => incidentPages.cancel();
+    pagedIncidents.load({ query: { limit: 100, sort: '-openedAt', status, assigneeId } });
+    return () => pagedIncidents.cancel();
   }, [status, assigneeId, refreshCount.value]);
   useEscape(() => {
     if (readParam('incident') !== '') openIncident('');
   });
-  const open = readParam('incident');
-  const incident = incidentPages.items.value.find(({ id }) => id === open);
+  const openIncidentId = readParam('incident');
+  const incident = pagedIncidents.items.value.find(({ id }) => id === openIncidentId);
   return (
     <>
       <div class="toolbar">
@@ -104,9 +105,9 @@ const IncidentList = () => {
             onChange={({ currentTarget }) => setParams({ status: currentTarget.value, incident: '' })}
           >
             <option value="">all</option>
-            {states.map((state) => (
-              <option key={state} value={state}>
-                {state}
+            {statuses.map((statusName) => (
+              <option key={statusName} value={statusName}>
+                {statusName}
               </option>
             ))}
           </select>
@@ -114,19 +115,26 @@ const IncidentList = () => {
         <AssigneeFilter />
         {isPermitted(declareIncidentCall) ? <DeclareForm /> : null}
       </div>
-      <ErrorMessage error={incidentPages.first.state.value.error} />
-      <div class={open === '' ? 'list' : 'list with-record'}>
-        <IncidentTable open={open} />
-        {open === '' || incidentPages.first.state.value.response === undefined ? null : incident === undefined ? (
-          <LoadedItem key={`read ${open}`} call={incidentCall} id={open} label="Incident" onClose={close}>
-            {(found) => <IncidentPanel incident={found} onClose={close} />}
+      <ErrorMessage error={pagedIncidents.first.state.value.error} />
+      <div class={openIncidentId === '' ? 'list' : 'list with-record'}>
+        <IncidentTable openIncidentId={openIncidentId} />
+        {openIncidentId === '' || pagedIncidents.first.state.value.response === undefined ? null : incident ===
+          undefined ? (
+          <LoadedItem
+            key={`read ${openIncidentId}`}
+            call={incidentCall}
+            id={openIncidentId}
+            label="Incident"
+            onClose={closePanel}
+          >
+            {(loadedIncident) => <IncidentPanel incident={loadedIncident} onClose={closePanel} />}
           </LoadedItem>
         ) : (
-          <IncidentPanel key={incident.id} incident={incident} onClose={close} />
+          <IncidentPanel key={incident.id} incident={incident} onClose={closePanel} />
         )}
       </div>
-      <ErrorMessage error={incidentPages.loadMoreError.value} />
-      <Freshness queryState={incidentPages.first.state.value} />
+      <ErrorMessage error={pagedIncidents.loadMoreError.value} />
+      <Freshness queryState={pagedIncidents.first.state.value} />
     </>
   );
 };
@@ -154,7 +162,7 @@ export const Incidents = createTabbedView('Incidents', [
   {
     name: 'figures',
     title: 'Insights',
-    requiredCall: metricsCall,
+    requiredCall: incidentMetricsCall,
     View: lazyLoad(async () => (await import('./figures.tsx')).IncidentInsights),
   },
   {

@@ -7,7 +7,7 @@ import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { changeCall, type MergeSuggestion } from './calls.ts';
+import { type MergeSuggestion, updateIncidentCall } from './calls.ts';
 
 const describeEvidence = ({ services, calls }: MergeSuggestion): string =>
   [
@@ -18,22 +18,22 @@ const describeEvidence = ({ services, calls }: MergeSuggestion): string =>
     ),
   ].join('; ');
 
-const MergeSuggestionItem = ({ id, target }: { readonly id: string; readonly target: MergeSuggestion }) => {
-  const [action] = useState(() => new Action(changeCall));
-  const run = async (): Promise<void> => {
-    const body = { status: 'merged', mergedInto: target.incidentId } as const;
+const MergeSuggestionItem = ({ id, suggestion }: { readonly id: string; readonly suggestion: MergeSuggestion }) => {
+  const [action] = useState(() => new Action(updateIncidentCall));
+  const mergeIncident = async (): Promise<void> => {
+    const body = { status: 'merged', mergedInto: suggestion.incidentId } as const;
     if ((await action.run({ params: { id }, body })) !== undefined) refresh();
   };
   return (
     <li>
-      <Link url={toArea('/incidents', { incident: target.incidentId })}>{renderText(target.title)}</Link>:{' '}
-      {renderText(describeEvidence(target))}{' '}
-      {isPermitted(changeCall) ? (
+      <Link url={toArea('/incidents', { incident: suggestion.incidentId })}>{renderText(suggestion.title)}</Link>:{' '}
+      {renderText(describeEvidence(suggestion))}{' '}
+      {isPermitted(updateIncidentCall) ? (
         <button
           type="button"
-          aria-label={`Merge into ${target.title}`}
+          aria-label={`Merge into ${suggestion.title}`}
           disabled={action.isRunning.value}
-          onClick={() => void run()}
+          onClick={() => void mergeIncident()}
         >
           Merge incident
         </button>
@@ -54,8 +54,8 @@ export const PossibleDuplicates = ({
     <>
       <h3>Possible duplicates</h3>
       <ul>
-        {suggestions.map((into) => (
-          <MergeSuggestionItem key={into.incidentId} id={id} target={into} />
+        {suggestions.map((suggestion) => (
+          <MergeSuggestionItem key={suggestion.incidentId} id={id} suggestion={suggestion} />
         ))}
       </ul>
     </>

@@ -28,11 +28,11 @@ const endOverrideCall = declareCall<typeof deleteOverride>(
 
 type Shifts = ResponseBody<typeof listShifts>;
 
-const reasons: Readonly<Record<string, string>> = {
-  'no-one': 'the shift has no one assigned',
+const gapReasons: Readonly<Record<string, string>> = {
+  'no-one': 'no one is assigned to the shift',
   unreachable: 'the assignees of the shift cannot be reached',
 };
-const explainGap = (reason: string | null): string => (reason === null ? '' : (reasons[reason] ?? reason));
+const explainGap = (reason: string | null): string => (reason === null ? '' : (gapReasons[reason] ?? reason));
 
 const NoOneOnCall = ({ reason }: { readonly reason: string | null }) => (
   <span class="text-error">No one: {explainGap(reason)}</span>
@@ -57,7 +57,7 @@ const OverrideForm = ({ id, names }: { readonly id: string; readonly names: Name
   const currentUser = session.value?.user;
   if (!isPermitted(addOverrideCall))
     return <p class="soft">{explainDenial(addOverrideCall, 'Overriding the schedule')}</p>;
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const addOverrideFromNow = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const from = new Date();
     const to = new Date(from.getTime() + Number(formData.get('hours')) * 3_600_000);
@@ -65,7 +65,7 @@ const OverrideForm = ({ id, names }: { readonly id: string; readonly names: Name
     if ((await action.run({ params: { id }, body })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label="Add override" onSubmit={run}>
+    <ActionForm action={action} label="Add override" onSubmit={addOverrideFromNow}>
       <label>
         User{' '}
         <select name="who">
@@ -82,9 +82,9 @@ const OverrideForm = ({ id, names }: { readonly id: string; readonly names: Name
       <label>
         from now for{' '}
         <select name="hours">
-          {overrideHours.map((count) => (
-            <option key={count} value={count}>
-              {count === 1 ? 'an hour' : `${count} hours`}
+          {overrideHours.map((hourCount) => (
+            <option key={hourCount} value={hourCount}>
+              {hourCount === 1 ? 'an hour' : `${hourCount} hours`}
             </option>
           ))}
         </select>
@@ -95,12 +95,12 @@ const OverrideForm = ({ id, names }: { readonly id: string; readonly names: Name
 
 const EndOverride = ({ id, overrideId }: { readonly id: string; readonly overrideId: string }) => {
   const [action] = useState(() => new Action(endOverrideCall));
-  const end = async (): Promise<void> => {
+  const endOverride = async (): Promise<void> => {
     if ((await action.run({ params: { id, overrideId } })) !== undefined) refresh();
   };
   return (
     <>
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void endOverride()}>
         End override
       </button>
       <ErrorMessage error={action.error.value} />
@@ -115,15 +115,17 @@ const mergeShiftsAndGaps = ({ items, gaps }: Shifts) =>
     ...gaps.map((gap) => ({ ...gap, userIds: [], layer: null, overrideId: null })),
   ].toSorted((left, right) => Date.parse(left.from) - Date.parse(right.from));
 
-const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) => (
+const ShiftTable = ({ id, shifts }: { readonly id: string; readonly shifts: Shifts }) => (
   <table class="figures texts">
     <TableHeader columns={['From', 'Until', 'User', 'Layer']} />
     <tbody>
-      {mergeShiftsAndGaps(of).map(({ from, to, userIds, layer, overrideId, reason }) => (
+      {mergeShiftsAndGaps(shifts).map(({ from, to, userIds, layer, overrideId, reason }) => (
         <tr key={from}>
           <td>{formatIsoTime(from).slice(0, 16)}</td>
           <td>{formatIsoTime(to).slice(0, 16)}</td>
-          <td>{userIds.length === 0 ? <NoOneOnCall reason={reason} /> : renderText(formatNames(userIds, of.names))}</td>
+          <td>
+            {userIds.length === 0 ? <NoOneOnCall reason={reason} /> : renderText(formatNames(userIds, shifts.names))}
+          </td>
           <td>
             {overrideId === null ? renderText(layer ?? '') : 'override '}
             {overrideId === null || !isPermitted(endOverrideCall) ? null : (
@@ -137,7 +139,7 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
 );
 
 /** On-call hours per user in the displayed days. */
-const OnCallLoad = ({ of: { people, names } }: { readonly of: Shifts }) =>
+const OnCallLoad = ({ shifts: { people, names } }: { readonly shifts: Shifts }) =>
   people.length === 0 ? null : (
     <>
       <h3>On-call load</h3>
@@ -149,8 +151,8 @@ const OnCallLoad = ({ of: { people, names } }: { readonly of: Shifts }) =>
               <td>
                 <bdi>{renderText(names[userId] ?? userId)}</bdi>
               </td>
-              {[hours, nightHours, weekendHours].map((count, index) => (
-                <td key={index}>{Math.round(count)}</td>
+              {[hours, nightHours, weekendHours].map((hourCount, index) => (
+                <td key={index}>{Math.round(hourCount)}</td>
               ))}
             </tr>
           ))}
@@ -159,7 +161,7 @@ const OnCallLoad = ({ of: { people, names } }: { readonly of: Shifts }) =>
     </>
   );
 
-const Details = ({ item: { id, description } }: { readonly item: Schedule }) => {
+const ScheduleDetails = ({ item: { id, description } }: { readonly item: Schedule }) => {
   const { response, error } = useQuery(shiftsCall, { params: { id }, query: { to: 'now+14d' } });
   const people = useNames();
   return (
@@ -170,8 +172,8 @@ const Details = ({ item: { id, description } }: { readonly item: Schedule }) => 
         <>
           <OverrideForm id={id} names={people} />
           <h3>The next 14 days</h3>
-          <ShiftTable id={id} of={response} />
-          <OnCallLoad of={response} />
+          <ShiftTable id={id} shifts={response} />
+          <OnCallLoad shifts={response} />
           <a
             href={toUrl(shiftsCall, { params: { id }, query: { to: 'now+90d', format: 'ics' } })}
             download="on-call.ics"
@@ -184,7 +186,7 @@ const Details = ({ item: { id, description } }: { readonly item: Schedule }) => 
   );
 };
 
-const noun = 'schedule';
+const resourceName = 'schedule';
 
 const ScheduleList = createListView({
   title: 'On call',
@@ -198,8 +200,13 @@ const ScheduleList = createListView({
     'Time zone': ({ timeZone }) => timeZone,
     Description: ({ description }) => description,
   },
-  Tools: createNewButton(noun, createScheduleCall),
-  ItemPanel: createItemPanel({ noun, path: '/api/on-call/schedules/{id}', Form: ScheduleForm, Details }),
+  Tools: createNewButton(resourceName, createScheduleCall),
+  ItemPanel: createItemPanel({
+    noun: resourceName,
+    path: '/api/on-call/schedules/{id}',
+    Form: ScheduleForm,
+    Details: ScheduleDetails,
+  }),
 });
 
 export const OnCall = () => {

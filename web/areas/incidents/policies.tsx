@@ -9,19 +9,27 @@ import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { createPolicyCall, escalationPoliciesCall, type Policy, policyCall } from './calls.ts';
+import {
+  createEscalationPolicyCall,
+  type EscalationPolicy,
+  escalationPoliciesCall,
+  escalationPolicyCall,
+} from './calls.ts';
 import { PolicyForm } from './policy-form.tsx';
-import { useTargets } from './targets.ts';
+import { useTargetOptions } from './targets.ts';
 
-const noun = 'escalation policy';
+const resourceName = 'escalation policy';
 
 const openingTimes = { now: 'now', 'now+6h': 'in 6 hours', 'now+12h': 'in 12 hours', 'now+24h': 'tomorrow' } as const;
 const skipReasons = { 'outside-hours': 'outside its hours', 'nobody-on-call': 'no one on call' } as const;
 
 /** Preview of who would be paged when, if nobody acknowledges. */
-const Preview = ({ id }: { readonly id: string }) => {
+const EscalationPreview = ({ id }: { readonly id: string }) => {
   const [openingTime, setOpeningTime] = useState<string>('now');
-  const { response, error } = useQuery(policyCall, { params: { id }, query: { preview: 'true', at: openingTime } });
+  const { response, error } = useQuery(escalationPolicyCall, {
+    params: { id },
+    query: { preview: 'true', at: openingTime },
+  });
   return (
     <>
       <h3>Preview for an unacknowledged incident</h3>
@@ -65,15 +73,15 @@ const Preview = ({ id }: { readonly id: string }) => {
   );
 };
 
-const Details = ({ item: policy }: { readonly item: Policy }) => {
-  const names = new Map(Object.values(useTargets()).flat());
+const PolicyDetails = ({ item: policy }: { readonly item: EscalationPolicy }) => {
+  const names = new Map(Object.values(useTargetOptions()).flat());
   const { steps, repeat, repeatAfterMinutes, acknowledgeTimeoutMinutes } = policy;
   return (
     <>
       <ol>
         {steps.map(({ targets, afterMinutes, hours = [] }, index) => (
           <li key={index}>
-            {afterMinutes === 0 ? 'At once' : `After ${afterMinutes} minutes`}:{' '}
+            {afterMinutes === 0 ? 'Immediately' : `After ${afterMinutes} minutes`}:{' '}
             {renderText(targets.map(({ kind, id }) => names.get(`${kind} ${id}`) ?? id).join(', '))}
             {hours.length === 0 ? '' : renderText(`; only during ${hours.map(formatInterval).join(' or ')}`)}
           </li>
@@ -88,7 +96,7 @@ const Details = ({ item: policy }: { readonly item: Policy }) => {
           'reopen window': `within ${policy.reopenWithinMinutes} minutes`,
         }}
       />
-      <Preview id={policy.id} />
+      <EscalationPreview id={policy.id} />
     </>
   );
 };
@@ -104,6 +112,11 @@ export const Policies = createListView({
     Repetitions: ({ repeat }) => (repeat === 0 ? 'never' : `${repeat} times`),
   },
   numericColumns: ['Steps'],
-  Tools: createNewButton(noun, createPolicyCall),
-  ItemPanel: createItemPanel({ noun, path: '/api/on-call/escalation-policies/{id}', Form: PolicyForm, Details }),
+  Tools: createNewButton(resourceName, createEscalationPolicyCall),
+  ItemPanel: createItemPanel({
+    noun: resourceName,
+    path: '/api/on-call/escalation-policies/{id}',
+    Form: PolicyForm,
+    Details: PolicyDetails,
+  }),
 });

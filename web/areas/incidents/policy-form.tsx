@@ -6,8 +6,8 @@ import { useSaving } from '../../editors/form-state.tsx';
 import { NumberInput, type OptionGroups, SelectListInput, TextInput } from '../../editors/inputs.tsx';
 import { IntervalListFields } from '../../editors/intervals.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { createPolicyCall, type Policy, replacePolicyCall } from './calls.ts';
-import { useTargets } from './targets.ts';
+import { createEscalationPolicyCall, type EscalationPolicy, replaceEscalationPolicyCall } from './calls.ts';
+import { useTargetOptions } from './targets.ts';
 
 type PolicyInput = z.input<typeof EscalationPolicyFields>;
 type Step = PolicyInput['steps'][number];
@@ -22,8 +22,13 @@ const emptyPolicy: PolicyInput = {
   reopenWithinMinutes: 30,
 };
 
-const pickWritableFields = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Policy): PolicyInput =>
-  fields;
+const pickWritableFields = ({
+  id: _,
+  version: __,
+  createdAt: ___,
+  updatedAt: ____,
+  ...fields
+}: EscalationPolicy): PolicyInput => fields;
 
 const numberFields = [
   ['Repetitions', 'repeat'],
@@ -37,18 +42,18 @@ const StepFields = ({
   step: { targets, afterMinutes = 0, hours = [] },
   index,
   options,
-  wrong,
+  findProblem,
   onChange,
   onRemove,
 }: {
   readonly step: Step;
   readonly index: number;
   readonly options: OptionGroups;
-  readonly wrong: (path: string) => string | undefined;
+  readonly findProblem: (path: string) => string | undefined;
   readonly onChange: (step: Step) => void;
   readonly onRemove: (() => void) | undefined;
 }) => {
-  const set = (fields: Partial<Step>): void => onChange({ targets, afterMinutes, hours, ...fields });
+  const updateStep = (fields: Partial<Step>): void => onChange({ targets, afterMinutes, hours, ...fields });
   const parseTarget = (text: string): Step['targets'][number] => {
     const [kind = '', id = ''] = text.split(/ (.*)/s);
     return { kind: kind as 'person', id };
@@ -59,24 +64,24 @@ const StepFields = ({
       <NumberInput
         label={index === 0 ? 'Minutes after the incident opened' : 'Minutes after the previous step'}
         value={afterMinutes}
-        problem={wrong(`steps.${index}.afterMinutes`)}
-        onChange={(value) => set({ afterMinutes: value ?? 0 })}
+        problem={findProblem(`steps.${index}.afterMinutes`)}
+        onChange={(value) => updateStep({ afterMinutes: value ?? 0 })}
       />
       <SelectListInput
         label="Targets"
         addLabel="Add target"
         options={options}
         value={targets.map(({ kind, id }) => `${kind} ${id}`)}
-        problem={wrong(`steps.${index}.targets`)}
-        onChange={(texts) => set({ targets: texts.map(parseTarget) })}
+        problem={findProblem(`steps.${index}.targets`)}
+        onChange={(texts) => updateStep({ targets: texts.map(parseTarget) })}
       />
       <IntervalListFields
         title="Only during"
         value={hours}
         zone={Intl.DateTimeFormat().resolvedOptions().timeZone}
         listPath={`steps.${index}.hours`}
-        findProblem={wrong}
-        onChange={(intervals) => set({ hours: intervals as NonNullable<Step['hours']> })}
+        findProblem={findProblem}
+        onChange={(intervals) => updateStep({ hours: intervals as NonNullable<Step['hours']> })}
       />
       {onRemove === undefined ? null : (
         <button type="button" class="plain" onClick={onRemove}>
@@ -87,29 +92,43 @@ const StepFields = ({
   );
 };
 
-export const PolicyForm = ({ savedItem: storedPolicy }: { readonly savedItem: Policy | undefined }) => {
+export const PolicyForm = ({ savedItem: storedPolicy }: { readonly savedItem: EscalationPolicy | undefined }) => {
   const [policy, setPolicy] = useState<PolicyInput>(() =>
     storedPolicy === undefined ? emptyPolicy : pickWritableFields(storedPolicy),
   );
-  const { save, findProblem, error, isRunning } = useSaving(createPolicyCall, replacePolicyCall, storedPolicy);
-  const options = useTargets();
+  const { save, findProblem, error, isRunning } = useSaving(
+    createEscalationPolicyCall,
+    replaceEscalationPolicyCall,
+    storedPolicy,
+  );
+  const options = useTargetOptions();
   const { steps } = policy;
-  const set = (fields: Partial<PolicyInput>): void => setPolicy((now) => ({ ...now, ...fields }));
+  const updatePolicy = (fields: Partial<PolicyInput>): void =>
+    setPolicy((currentPolicy) => ({ ...currentPolicy, ...fields }));
   return (
     <div class="form">
-      <TextInput label="Name" value={policy.name} problem={findProblem('name')} onChange={(name) => set({ name })} />
+      <TextInput
+        label="Name"
+        value={policy.name}
+        problem={findProblem('name')}
+        onChange={(name) => updatePolicy({ name })}
+      />
       {steps.map((step, index) => (
         <StepFields
           key={index}
           step={step}
           index={index}
           options={options}
-          wrong={findProblem}
-          onChange={(changed) => set({ steps: steps.with(index, changed) })}
-          onRemove={steps.length === 1 ? undefined : () => set({ steps: steps.toSpliced(index, 1) })}
+          findProblem={findProblem}
+          onChange={(updatedStep) => updatePolicy({ steps: steps.with(index, updatedStep) })}
+          onRemove={steps.length === 1 ? undefined : () => updatePolicy({ steps: steps.toSpliced(index, 1) })}
         />
       ))}
-      <button type="button" class="plain" onClick={() => set({ steps: [...steps, { targets: [], afterMinutes: 15 }] })}>
+      <button
+        type="button"
+        class="plain"
+        onClick={() => updatePolicy({ steps: [...steps, { targets: [], afterMinutes: 15 }] })}
+      >
         Add step
       </button>
       {numberFields.map(([label, name]) => (
@@ -118,7 +137,7 @@ export const PolicyForm = ({ savedItem: storedPolicy }: { readonly savedItem: Po
           label={label}
           value={policy[name] ?? null}
           problem={findProblem(name)}
-          onChange={(value) => set({ [name]: value ?? (name === 'acknowledgeTimeoutMinutes' ? null : 0) })}
+          onChange={(value) => updatePolicy({ [name]: value ?? (name === 'acknowledgeTimeoutMinutes' ? null : 0) })}
         />
       ))}
       <div class="act">

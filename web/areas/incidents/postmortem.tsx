@@ -15,8 +15,8 @@ const formatActions = (actions: Postmortem['actions']): string =>
   actions.map(({ text, isDone }) => `${isDone ? '[x] ' : ''}${text}`).join('\n');
 
 /** Parses actions from lines. Other fields, such as the owner, are preserved for an action with the same text. */
-const parseActions = (written: string, storedActions: Postmortem['actions']): Postmortem['actions'] =>
-  parseLines(written).map((line) => {
+const parseActions = (input: string, storedActions: Postmortem['actions']): Postmortem['actions'] =>
+  parseLines(input).map((line) => {
     const isDone = /^\[x\]/i.test(line);
     const text = isDone ? line.slice(3).trimStart() : line;
     const storedAction = storedActions.find((action) => action.text === text) ?? { text, ownerId: null, dueOn: null };
@@ -25,42 +25,42 @@ const parseActions = (written: string, storedActions: Postmortem['actions']): Po
 
 const PostmortemForm = ({
   id,
-  of,
+  storedPostmortem,
   onDone,
 }: {
   readonly id: string;
-  readonly of: Postmortem;
+  readonly storedPostmortem: Postmortem;
   readonly onDone: () => void;
 }) => {
   const [action] = useState(() => new Action(setPostmortemCall));
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const savePostmortem = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
-    const text = (name: string): string => String(formData.get(name));
-    const actions = parseActions(text('actions'), of.actions);
-    const body = { impact: text('impact'), causes: text('causes'), actions: [...actions] };
-    if ((await action.run({ params: { id }, body, ifMatch: of.version })) === undefined) return;
+    const getText = (name: string): string => String(formData.get(name));
+    const actions = parseActions(getText('actions'), storedPostmortem.actions);
+    const body = { impact: getText('impact'), causes: getText('causes'), actions: [...actions] };
+    if ((await action.run({ params: { id }, body, ifMatch: storedPostmortem.version })) === undefined) return;
     onDone();
     refresh();
   };
   return (
-    <ActionForm action={action} label="Save postmortem" onSubmit={run}>
+    <ActionForm action={action} label="Save postmortem" onSubmit={savePostmortem}>
       <div class="form">
         <label>
-          Impact <textarea name="impact" rows={3} maxLength={65_536} defaultValue={of.impact} />
+          Impact <textarea name="impact" rows={3} maxLength={65_536} defaultValue={storedPostmortem.impact} />
         </label>
         <label>
-          Causes <textarea name="causes" rows={3} maxLength={65_536} defaultValue={of.causes} />
+          Causes <textarea name="causes" rows={3} maxLength={65_536} defaultValue={storedPostmortem.causes} />
         </label>
         <label>
           Action items, one per line; [x] marks a completed item{' '}
-          <textarea name="actions" rows={4} defaultValue={formatActions(of.actions)} />
+          <textarea name="actions" rows={4} defaultValue={formatActions(storedPostmortem.actions)} />
         </label>
       </div>
     </ActionForm>
   );
 };
 
-const PostmortemDetails = ({ of: { impact, causes, actions } }: { readonly of: Postmortem }) => (
+const PostmortemDetails = ({ postmortem: { impact, causes, actions } }: { readonly postmortem: Postmortem }) => (
   <>
     {Object.entries({ Impact: impact, Causes: causes }).map(([title, text]) =>
       text === '' ? null : (
@@ -74,7 +74,7 @@ const PostmortemDetails = ({ of: { impact, causes, actions } }: { readonly of: P
         <li key={text}>
           {isDone ? 'Done: ' : 'To do: '}
           {renderText(text)}
-          {dueOn === null ? '' : `, until ${dueOn}`}
+          {dueOn === null ? '' : `, due on ${dueOn}`}
         </li>
       ))}
     </ul>
@@ -83,18 +83,22 @@ const PostmortemDetails = ({ of: { impact, causes, actions } }: { readonly of: P
 
 export const PostmortemSection = ({ id }: { readonly id: string }) => {
   const { response, error } = useQuery(postmortemCall, { params: { id } });
-  const [isEditing, setEdited] = useState(false);
+  const [isEditing, setIsEditing] = useState(false);
   return (
     <>
       <h3>Postmortem</h3>
       <ErrorMessage error={error} />
       {response === undefined ? null : isEditing ? (
-        <PostmortemForm key={response.version} id={id} of={response} onDone={() => setEdited(false)} />
+        <PostmortemForm key={response.version} id={id} storedPostmortem={response} onDone={() => setIsEditing(false)} />
       ) : (
         <>
-          {response.version === 0 ? <p class="soft">No postmortem yet.</p> : <PostmortemDetails of={response} />}
+          {response.version === 0 ? (
+            <p class="soft">No postmortem yet.</p>
+          ) : (
+            <PostmortemDetails postmortem={response} />
+          )}
           {isPermitted(setPostmortemCall) ? (
-            <button type="button" class="plain" onClick={() => setEdited(true)}>
+            <button type="button" class="plain" onClick={() => setIsEditing(true)}>
               Create postmortem
             </button>
           ) : null}

@@ -22,9 +22,9 @@ type Layer = ScheduleInput['layers'][number];
 export const createScheduleCall = declareCreateCall<typeof scheduleResource, typeof OnCallScheduleFields>(
   '/api/on-call/schedules',
 );
-const replaceCall = declareCall<typeof replaceSchedule>('PUT', '/api/on-call/schedules/{id}');
+const replaceScheduleCall = declareCall<typeof replaceSchedule>('PUT', '/api/on-call/schedules/{id}');
 
-const newLayer = (name: string): Layer => ({
+const createLayer = (name: string): Layer => ({
   name,
   startsAt: `${new Date().toISOString().slice(0, 10)}T09:00`,
   rotation: { every: 1, unit: 'weeks' },
@@ -32,32 +32,32 @@ const newLayer = (name: string): Layer => ({
   restrictions: [],
 });
 
-const newSchedule = (): ScheduleInput => ({
+const createEmptySchedule = (): ScheduleInput => ({
   name: '',
   description: '',
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-  layers: [newLayer('Primary')],
+  layers: [createLayer('Primary')],
 });
 
 const units = ['hours', 'days', 'weeks', 'months'] as const;
 
 const LayerFields = ({
   layer,
-  at,
+  path,
   names,
-  wrong,
+  findProblem,
   onChange,
   onRemove,
 }: {
   readonly layer: Layer;
   /** Path: `layers.0` */
-  readonly at: string;
+  readonly path: string;
   readonly names: NamesById;
-  readonly wrong: (path: string) => string | undefined;
+  readonly findProblem: (path: string) => string | undefined;
   readonly onChange: (layer: Layer) => void;
   readonly onRemove: () => void;
 }) => {
-  const set = (fields: Partial<Layer>): void => onChange({ ...layer, ...fields });
+  const updateLayer = (fields: Partial<Layer>): void => onChange({ ...layer, ...fields });
   const { rotation, participants, restrictions = [] } = layer;
   return (
     <fieldset>
@@ -65,27 +65,27 @@ const LayerFields = ({
       <TextInput
         label="Layer name"
         value={layer.name}
-        problem={wrong(`${at}.name`)}
-        onChange={(name) => set({ name })}
+        problem={findProblem(`${path}.name`)}
+        onChange={(name) => updateLayer({ name })}
       />
       <LocalTimeInput
         label="First shift begins"
         value={layer.startsAt}
-        problem={wrong(`${at}.startsAt`)}
-        onChange={(startsAt) => set({ startsAt })}
+        problem={findProblem(`${path}.startsAt`)}
+        onChange={(startsAt) => updateLayer({ startsAt })}
       />
       <div class="act">
         <NumberInput
           label="Shift length"
           value={rotation.every}
-          problem={wrong(`${at}.rotation`)}
-          onChange={(every) => set({ rotation: { ...rotation, every: every ?? 0 } })}
+          problem={findProblem(`${path}.rotation`)}
+          onChange={(every) => updateLayer({ rotation: { ...rotation, every: every ?? 0 } })}
         />
         <select
           aria-label="Unit"
           value={rotation.unit}
           onChange={({ currentTarget }) =>
-            set({ rotation: { ...rotation, unit: currentTarget.value as (typeof units)[number] } })
+            updateLayer({ rotation: { ...rotation, unit: currentTarget.value as (typeof units)[number] } })
           }
         >
           {units.map((unit) => (
@@ -105,25 +105,29 @@ const LayerFields = ({
             options={{ People: Object.entries(names) }}
             value={group}
             problem={undefined}
-            onChange={(userIds) => set({ participants: participants.with(index, [...userIds]) })}
+            onChange={(userIds) => updateLayer({ participants: participants.with(index, [...userIds]) })}
           />
           {participants.length === 1 ? null : (
-            <button type="button" class="plain" onClick={() => set({ participants: participants.toSpliced(index, 1) })}>
+            <button
+              type="button"
+              class="plain"
+              onClick={() => updateLayer({ participants: participants.toSpliced(index, 1) })}
+            >
               Remove shift {index + 1}
             </button>
           )}
         </fieldset>
       ))}
-      <button type="button" class="plain" onClick={() => set({ participants: [...participants, []] })}>
+      <button type="button" class="plain" onClick={() => updateLayer({ participants: [...participants, []] })}>
         Add shift
       </button>
-      <FieldProblem message={wrong(`${at}.participants`)} />
+      <FieldProblem message={findProblem(`${path}.participants`)} />
       <IntervalListFields
         title="Only during"
         value={restrictions}
-        listPath={`${at}.restrictions`}
-        findProblem={wrong}
-        onChange={(intervals) => set({ restrictions: intervals })}
+        listPath={`${path}.restrictions`}
+        findProblem={findProblem}
+        onChange={(intervals) => updateLayer({ restrictions: intervals })}
       />
       <button type="button" class="plain" onClick={onRemove}>
         Remove layer
@@ -142,9 +146,9 @@ const DifferenceTable = ({ differences, names }: { readonly differences: Differe
         <tr key={from}>
           <td>{formatIsoTime(from).slice(0, 16)}</td>
           <td>{formatIsoTime(to).slice(0, 16)}</td>
-          {[before, after].map((people, index) => (
-            <td key={index} class={people.length === 0 ? 'text-error' : ''}>
-              {people.length === 0 ? 'no one' : renderText(formatNames(people, names))}
+          {[before, after].map((userIds, index) => (
+            <td key={index} class={userIds.length === 0 ? 'text-error' : ''}>
+              {userIds.length === 0 ? 'no one' : renderText(formatNames(userIds, names))}
             </td>
           ))}
         </tr>
@@ -156,14 +160,14 @@ const DifferenceTable = ({ differences, names }: { readonly differences: Differe
 /** Preview of the shifts in the next 30 days that the edited schedule would change. */
 const ChangesPreview = ({
   id,
-  written,
+  draftSchedule,
   names,
 }: {
   readonly id: string;
-  readonly written: ScheduleInput;
+  readonly draftSchedule: ScheduleInput;
   readonly names: NamesById;
 }) => {
-  const [query] = useState(() => new ApiQuery(replaceCall));
+  const [query] = useState(() => new ApiQuery(replaceScheduleCall));
   const { response, error, isLoading } = query.state.value;
   const { differences } = response ?? {};
   return (
@@ -172,7 +176,7 @@ const ChangesPreview = ({
         type="button"
         class="plain"
         disabled={isLoading}
-        onClick={() => query.run({ params: { id }, query: { dryRun: 'true' }, body: written })}
+        onClick={() => query.run({ params: { id }, query: { dryRun: 'true' }, body: draftSchedule })}
       >
         Preview changes
       </button>
@@ -193,34 +197,35 @@ const ChangesPreview = ({
 
 export const ScheduleForm = ({ savedItem: storedSchedule }: { readonly savedItem: Schedule | undefined }) => {
   const [draftSchedule, setDraftSchedule] = useState<ScheduleInput>(() => {
-    if (storedSchedule === undefined) return newSchedule();
+    if (storedSchedule === undefined) return createEmptySchedule();
     const { name, description, timeZone, layers } = storedSchedule;
     return { name, description, timeZone, layers };
   });
-  const { save, findProblem, error, isRunning } = useSaving(createScheduleCall, replaceCall, storedSchedule);
+  const { save, findProblem, error, isRunning } = useSaving(createScheduleCall, replaceScheduleCall, storedSchedule);
   const names = useNames();
   const { layers } = draftSchedule;
-  const set = (fields: Partial<ScheduleInput>): void => setDraftSchedule((now) => ({ ...now, ...fields }));
+  const updateSchedule = (fields: Partial<ScheduleInput>): void =>
+    setDraftSchedule((currentSchedule) => ({ ...currentSchedule, ...fields }));
   return (
     <div class="form">
       <TextInput
         label="Name"
         value={draftSchedule.name}
         problem={findProblem('name')}
-        onChange={(name) => set({ name })}
+        onChange={(name) => updateSchedule({ name })}
       />
       <TextInput
         label="Description"
         maxLength={4096}
         value={draftSchedule.description ?? ''}
         problem={findProblem('description')}
-        onChange={(description) => set({ description })}
+        onChange={(description) => updateSchedule({ description })}
       />
       <TextInput
         label="Time zone"
         value={draftSchedule.timeZone}
         problem={findProblem('timeZone')}
-        onChange={(timeZone) => set({ timeZone })}
+        onChange={(timeZone) => updateSchedule({ timeZone })}
       />
       <p class="hint">If several layers cover a time, the lowest layer on this page wins.</p>
       {layers.map((layer, index) => (
@@ -228,21 +233,21 @@ export const ScheduleForm = ({ savedItem: storedSchedule }: { readonly savedItem
           key={index}
           layer={layer}
           names={names}
-          wrong={findProblem}
-          at={`layers.${index}`}
-          onChange={(changed) => set({ layers: layers.with(index, changed) })}
-          onRemove={() => set({ layers: layers.toSpliced(index, 1) })}
+          findProblem={findProblem}
+          path={`layers.${index}`}
+          onChange={(updatedLayer) => updateSchedule({ layers: layers.with(index, updatedLayer) })}
+          onRemove={() => updateSchedule({ layers: layers.toSpliced(index, 1) })}
         />
       ))}
       <button
         type="button"
         class="plain"
-        onClick={() => set({ layers: [...layers, newLayer(`Layer ${layers.length + 1}`)] })}
+        onClick={() => updateSchedule({ layers: [...layers, createLayer(`Layer ${layers.length + 1}`)] })}
       >
         Add layer
       </button>
       {storedSchedule === undefined ? null : (
-        <ChangesPreview id={storedSchedule.id} written={draftSchedule} names={names} />
+        <ChangesPreview id={storedSchedule.id} draftSchedule={draftSchedule} names={names} />
       )}
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(draftSchedule)}>

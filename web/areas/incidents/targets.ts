@@ -10,7 +10,7 @@ interface NamedItem {
   readonly name: string;
 }
 
-export const useTargets = (): OptionGroups => {
+export const useTargetOptions = (): OptionGroups => {
   const schedules = useQuery(schedulesCall, { query: { limit: 1000 } }).response?.items ?? [];
   const channels = useQuery(channelsCall, { query: { limit: 1000 } }).response?.items ?? [];
   const people = Object.entries(useNames()).map(([id, name]) => ({ id, name }));

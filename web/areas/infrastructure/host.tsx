@@ -17,16 +17,16 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 type Host = ResponseBody<typeof listHosts>['items'][number];
 
 const hostCall = declareCall<typeof showHost>('GET', '/api/infrastructure/hosts/{id}');
-const seriesCall = declareCall<typeof showHostTimeseries>('GET', '/api/infrastructure/hosts/{id}/timeseries');
+const hostSeriesCall = declareCall<typeof showHostTimeseries>('GET', '/api/infrastructure/hosts/{id}/timeseries');
 
 const HostCharts = ({ id }: { readonly id: string }) => {
   const { from, to } = timeRange.value;
-  const { response, error } = useQuery(seriesCall, { params: { id }, query: { from, to, ...projectScope.value } });
-  const byName = Map.groupBy(response?.series ?? [], ({ name }) => name);
+  const { response, error } = useQuery(hostSeriesCall, { params: { id }, query: { from, to, ...projectScope.value } });
+  const seriesByName = Map.groupBy(response?.series ?? [], ({ name }) => name);
   return (
     <>
       <ErrorMessage error={error} />
-      {[...byName].map(([name, series]) => {
+      {[...seriesByName].map(([name, series]) => {
         const { steps, lines } = toLines({ series });
         return (
           <section key={name} aria-label={name}>

@@ -40,7 +40,7 @@ const Hosts = createListView({
       ],
     },
   ],
-  emptyText: 'No hosts in this range: no telemetry with a host.name was received.',
+  emptyText: 'No hosts in this range. No telemetry with a host.name was received.',
   toKey: ({ id }) => id,
   columns: {
     Host: ({ id, name }) => name.value ?? id,

@@ -13,8 +13,8 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { PodPanel } from './pod.tsx';
 
-const formatPhases = (phases: Readonly<Record<string, number>>): string =>
-  Object.entries(phases)
+const formatPhases = (podPhases: Readonly<Record<string, number>>): string =>
+  Object.entries(podPhases)
     .filter(([, count]) => count > 0)
     .map(([phase, count]) => `${count} ${phase.toLowerCase()}`)
     .join(', ');
@@ -24,7 +24,7 @@ const Clusters = createListView({
   call: declareCall<typeof listClusters>('GET', '/api/kubernetes/clusters'),
   isOfProject: true,
   hasTimeRange: true,
-  emptyText: 'No clusters in this range: no telemetry with a k8s.cluster.name was received.',
+  emptyText: 'No clusters in this range. No telemetry with a k8s.cluster.name was received.',
   toKey: ({ id }) => id,
   columns: {
     Cluster: ({ id, name }) => name.value ?? id,
@@ -123,7 +123,7 @@ const Workloads = createListView({
   numericColumns: ['Ready', 'Desired', 'Restarts', 'CPU', 'Memory'],
 });
 
-const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+const podPhases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
 const Pods = createListView({
   title: 'Pods',
@@ -132,7 +132,7 @@ const Pods = createListView({
   hasTimeRange: true,
   search: 'Search by name',
   choices: [
-    { name: 'phase', label: 'Phase', options: [['', 'all'], ...phases.map((phase) => [phase, phase] as const)] },
+    { name: 'phase', label: 'Phase', options: [['', 'all'], ...podPhases.map((phase) => [phase, phase] as const)] },
   ],
   emptyText: 'No pods in this range.',
   toKey: ({ uid, id }) => uid.value ?? id,
@@ -145,7 +145,7 @@ const Pods = createListView({
       </span>
     ),
     Restarts: ({ restarts }) => renderKnownNumber(restarts),
-    'Last ended': ({ lastTerminations }) =>
+    'Last terminations': ({ lastTerminations }) =>
       lastTerminations.map(({ container, reason }) => `${container}: ${reason}`).join(', '),
     Node: ({ node }) => renderKnownText(node),
     CPU: ({ cpu }) => renderKnownNumber(cpu),
@@ -182,10 +182,10 @@ const Containers = createListView({
     State: ({ state, reason }) => `${state.value ?? '–'} ${reason.value ?? ''}`,
     Restarts: ({ restarts }) => renderKnownNumber(restarts),
     'Out of memory': ({ oom }) => <span title={oom.reasons.join(' ')}>{oom.verdict}</span>,
-    'CPU of limit': ({ cpu }) => renderKnownRatio(cpu.limitUtilization),
-    'Memory of limit': ({ memory }) => renderKnownRatio(memory.limitUtilization),
+    'CPU (% of limit)': ({ cpu }) => renderKnownRatio(cpu.limitUtilization),
+    'Memory (% of limit)': ({ memory }) => renderKnownRatio(memory.limitUtilization),
   },
-  numericColumns: ['Restarts', 'CPU of limit', 'Memory of limit'],
+  numericColumns: ['Restarts', 'CPU (% of limit)', 'Memory (% of limit)'],
 });
 
 const Events = createListView({

@@ -43,7 +43,7 @@ export const PodPanel = ({ id, onClose }: { readonly id: string; readonly onClos
           />
           <h3>Containers</h3>
           <table class="figures texts">
-            <TableHeader columns={['Name', 'State', 'Restarts', 'Memory of limit', 'Out of memory']} />
+            <TableHeader columns={['Name', 'State', 'Restarts', 'Memory (% of limit)', 'Out of memory']} />
             <tbody>
               {response.containers.map(({ id, name, state, restarts, memory, oom }) => (
                 <tr key={id}>

@@ -18,7 +18,7 @@ export const aggregateCall = declareCall<typeof aggregateLogs>('GET', '/api/logs
 export const logCall = declareCall<typeof showLog>('GET', '/api/logs/{id}');
 export const contextCall = declareCall<typeof showLogContext>('GET', '/api/logs/{id}/context');
 export const fieldsCall = declareCall<typeof listLogFields>('GET', '/api/logs/fields');
-export const valuesCall = declareCall<typeof listLogFieldValues>('GET', '/api/logs/fields/{name}/values');
+export const fieldValuesCall = declareCall<typeof listLogFieldValues>('GET', '/api/logs/fields/{name}/values');
 export const patternsCall = declareCall<typeof listLogPatterns>('GET', '/api/logs/patterns');
 export const patternCall = declareCall<typeof showLogPattern>('GET', '/api/logs/patterns/{id}');
 export const comparePatternsCall = declareCall<typeof compareLogPatterns>('GET', '/api/logs/patterns/compare');
@@ -29,4 +29,4 @@ export const createSavedQueryCall = declareCreateCall<typeof savedQueryResource,
 export type Histogram = ResponseBody<typeof showLogHistogram>;
 /** A complete record, because the page requests all fields */
 export type LogRecord = ResponseBody<typeof showLog>;
-export type Pattern = ResponseBody<typeof listLogPatterns>['items'][number];
+export type LogPattern = ResponseBody<typeof listLogPatterns>['items'][number];

@@ -6,27 +6,27 @@ import { projectScope } from '../../frame/project.ts';
 import { markHiddenCharacters, renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
-import { valuesCall } from './calls.ts';
-import { addCondition, changeSearch, facets, logQuery, search, setFacets } from './log-search.ts';
+import { fieldValuesCall } from './calls.ts';
+import { addCondition, changeSearch, facets, getLogQuery, search, setFacets } from './log-search.ts';
 
 const maxFacetValues = 10;
-const number = new Intl.NumberFormat('en');
+const numberFormat = new Intl.NumberFormat('en');
 
 const Facet = ({ name }: { readonly name: string }) => {
-  const [valuesQuery] = useState(() => new ApiQuery(valuesCall));
+  const [valuesQuery] = useState(() => new ApiQuery(fieldValuesCall));
   const { from, to } = timeRange.value;
   useEffect(() => {
-    valuesQuery.run({ params: { name }, query: { ...logQuery(), limit: maxFacetValues } });
+    valuesQuery.run({ params: { name }, query: { ...getLogQuery(), limit: maxFacetValues } });
     return () => valuesQuery.cancel();
   }, [name, from, to, search.value, projectScope.value, refreshCount.value]);
   const { response, error, isLoading } = valuesQuery.state.value;
-  const filter = (value: string, isExcluded: boolean) => (): void =>
+  const createFilterHandler = (value: string, isExcluded: boolean) => (): void =>
     changeSearch(addCondition(search.peek(), name, value, { isExcluded }));
   return (
     <details open class={isLoading ? 'facet old' : 'facet'}>
       <summary>
         <bdi>{renderText(name)}</bdi>
-        {response === undefined ? null : <span class="soft"> {number.format(response.distinct)}</span>}
+        {response === undefined ? null : <span class="soft"> {numberFormat.format(response.distinct)}</span>}
       </summary>
       <ErrorMessage error={error?.of('search') === undefined ? error : undefined} />
       <ul>
@@ -37,17 +37,17 @@ const Facet = ({ name }: { readonly name: string }) => {
               class="value"
               disabled={isCut}
               title={isCut ? 'This value is too long to search for' : 'Show only records with this value'}
-              onClick={filter(value, false)}
+              onClick={createFilterHandler(value, false)}
             >
               <bdi>{value === '' ? '(empty)' : renderText(value.slice(0, 200))}</bdi>
             </button>
-            <span class="count">{number.format(records)}</span>
+            <span class="count">{numberFormat.format(records)}</span>
             <button
               type="button"
               class="mini"
               disabled={isCut}
               aria-label={`Exclude ${markHiddenCharacters(value.slice(0, 200))}`}
-              onClick={filter(value, true)}
+              onClick={createFilterHandler(value, true)}
             >
               −
             </button>
@@ -56,13 +56,13 @@ const Facet = ({ name }: { readonly name: string }) => {
       </ul>
       {response !== undefined && response.items.length === 0 ? <p class="soft">No values</p> : null}
       {response !== undefined && response.distinct > response.items.length ? (
-        <p class="soft">and {number.format(response.distinct - response.items.length)} other values</p>
+        <p class="soft">and {numberFormat.format(response.distinct - response.items.length)} other values</p>
       ) : null}
       <button
         type="button"
         class="mini"
         aria-label={`Close ${markHiddenCharacters(name)}`}
-        onClick={() => setFacets(facets.peek().filter((each) => each !== name))}
+        onClick={() => setFacets(facets.peek().filter((facetName) => facetName !== name))}
       >
         Close
       </button>
@@ -71,10 +71,10 @@ const Facet = ({ name }: { readonly name: string }) => {
 };
 
 export const Facets = () => {
-  const names = facets.value;
+  const facetNames = facets.value;
   return (
     <ScrollRegion class="facets" label="Facets">
-      {names.map((name) => (
+      {facetNames.map((name) => (
         <Facet key={name} name={name} />
       ))}
       <form

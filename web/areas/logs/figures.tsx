@@ -7,13 +7,13 @@ import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { aggregateCall } from './calls.ts';
-import { logQuery } from './log-search.ts';
+import { getLogQuery } from './log-search.ts';
 
 /** API parameters with a form field */
 const queryParameters = ['measure', 'groupBy', 'sort', 'step'] as const;
 type AggregationParameters = Partial<Record<(typeof queryParameters)[number], string>>;
 
-const QueryForm = ({ problem }: { readonly problem: (path: string) => string | undefined }) => (
+const AggregationForm = ({ findProblem }: { readonly findProblem: (path: string) => string | undefined }) => (
   <form
     class="toolbar"
     key={JSON.stringify(queryParameters.map((name) => readParam(name)))}
@@ -23,7 +23,7 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
       setParams(Object.fromEntries(queryParameters.map((name) => [name, String(formData.get(name) ?? '').trim()])));
     }}
   >
-    <Field label="Aggregations" problem={problem('measure')} hint="count, distinct(user.id), avg(bytes), p95(took)">
+    <Field label="Aggregations" problem={findProblem('measure')} hint="count, distinct(user.id), avg(bytes), p95(took)">
       <input
         name="measure"
         defaultValue={readParam('measure')}
@@ -31,10 +31,10 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
         maxLength={4096}
         autocomplete="off"
         spellcheck={false}
-        aria-invalid={problem('measure') !== undefined}
+        aria-invalid={findProblem('measure') !== undefined}
       />
     </Field>
-    <Field label="Group by" problem={problem('groupBy')} hint="service, http.route">
+    <Field label="Group by" problem={findProblem('groupBy')} hint="service, http.route">
       <input
         name="groupBy"
         defaultValue={readParam('groupBy')}
@@ -42,17 +42,17 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
         maxLength={4096}
         autocomplete="off"
         spellcheck={false}
-        aria-invalid={problem('groupBy') !== undefined}
+        aria-invalid={findProblem('groupBy') !== undefined}
       />
     </Field>
-    <Field label="Sort by" problem={problem('sort')} hint="-count, service; default: highest first">
+    <Field label="Sort by" problem={findProblem('sort')} hint="-count, service; default: highest first">
       <input
         name="sort"
         defaultValue={readParam('sort')}
         maxLength={512}
         autocomplete="off"
         spellcheck={false}
-        aria-invalid={problem('sort') !== undefined}
+        aria-invalid={findProblem('sort') !== undefined}
       />
     </Field>
     <label class="choice">
@@ -66,12 +66,12 @@ export const AggregationView = () => {
   const parameters: AggregationParameters = Object.fromEntries(
     queryParameters.map((name) => [name, readParam(name)]).filter(([, value]) => value !== ''),
   );
-  const queryState = useQuery(aggregateCall, { query: { ...logQuery(), ...parameters } });
+  const queryState = useQuery(aggregateCall, { query: { ...getLogQuery(), ...parameters } });
   const { response, error } = queryState;
   const hasFieldProblem = queryParameters.some((name) => error?.of(name) !== undefined);
   return (
     <>
-      <QueryForm problem={(path) => error?.of(path)} />
+      <AggregationForm findProblem={(path) => error?.of(path)} />
       {hasFieldProblem ? null : <ErrorMessage error={error} />}
       {response === undefined ? null : response.rows.length + response.series.length === 0 ? (
         <p class="said" role="status">

@@ -10,8 +10,8 @@ import { setRangeInMs } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import type { Histogram } from './calls.ts';
 
-const height = 80;
-const styleCount = 8;
+const chartHeight = 80;
+const colorCount = 8;
 
 interface Bar {
   readonly start: number;
@@ -22,7 +22,7 @@ interface Bar {
 /** A value of the field, with its color in both themes */
 interface HistogramSeries {
   readonly name: string;
-  readonly style: string;
+  readonly cssClass: string;
   readonly records: number;
 }
 
@@ -30,47 +30,49 @@ interface HistogramSeries {
 const toSeries = ({ series, rest }: Histogram, field: string): HistogramSeries[] => {
   const isSeverity = field === 'severity';
   const missingValueLabel = isSeverity ? 'no severity' : `no ${field}`;
-  const parts = series.map(({ value, records }, index) => ({
+  const histogramSeries = series.map(({ value, records }, index) => ({
     name: value === '' ? missingValueLabel : value,
     records,
-    style: isSeverity ? `level-${toSeverityLevel(value)}` : `line-${index % styleCount}`,
+    cssClass: isSeverity ? `level-${toSeverityLevel(value)}` : `line-${index % colorCount}`,
   }));
-  return rest === null ? parts : [...parts, { name: 'others', style: 'level-none', records: rest.records }];
+  return rest === null
+    ? histogramSeries
+    : [...histogramSeries, { name: 'other', cssClass: 'level-none', records: rest.records }];
 };
 
 const toBars = ({ steps, series, rest }: Histogram): Bar[] =>
   steps.map(({ start }, index) => {
-    const all = rest === null ? series : [...series, rest];
-    const counts = all.map(({ counts }) => counts[index] ?? 0);
+    const allSeries = rest === null ? series : [...series, rest];
+    const counts = allSeries.map(({ counts }) => counts[index] ?? 0);
     return { start: Date.parse(start), counts, total: counts.reduce((sum, count) => sum + count, 0) };
   });
 
-const number = new Intl.NumberFormat('en');
+const numberFormat = new Intl.NumberFormat('en');
 
 const StackedBar = ({
   bar,
   index,
   maxCount,
-  parts,
+  histogramSeries,
 }: {
   readonly bar: Bar;
   readonly index: number;
   readonly maxCount: number;
-  readonly parts: readonly HistogramSeries[];
+  readonly histogramSeries: readonly HistogramSeries[];
 }) => {
   let stackedHeight = 0;
   return (
     <>
-      {bar.counts.map((count, part) => {
-        const size = (count / maxCount) * height;
+      {bar.counts.map((count, seriesIndex) => {
+        const size = (count / maxCount) * chartHeight;
         stackedHeight += size;
         return (
           <rect
-            key={parts[part]?.name}
-            class={parts[part]?.style}
+            key={histogramSeries[seriesIndex]?.name}
+            class={histogramSeries[seriesIndex]?.cssClass}
             x={index + 0.05}
             width={0.9}
-            y={height - stackedHeight}
+            y={chartHeight - stackedHeight}
             height={size}
           />
         );
@@ -80,12 +82,12 @@ const StackedBar = ({
 };
 
 interface HistogramData {
-  readonly answer: Histogram;
+  readonly response: Histogram;
   readonly bars: readonly Bar[];
-  readonly parts: readonly HistogramSeries[];
+  readonly histogramSeries: readonly HistogramSeries[];
 }
 
-const DataTable = ({ answer: { stepMs }, bars, parts }: HistogramData) => (
+const DataTable = ({ response: { stepMs }, bars, histogramSeries }: HistogramData) => (
   <details>
     <summary>Data table</summary>
     <ScrollRegion class="numbers" label="Chart data">
@@ -93,7 +95,7 @@ const DataTable = ({ answer: { stepMs }, bars, parts }: HistogramData) => (
         <thead>
           <tr>
             <th scope="col">From</th>
-            {parts.map(({ name }) => (
+            {histogramSeries.map(({ name }) => (
               <th key={name} scope="col">
                 {renderText(name)}
               </th>
@@ -116,10 +118,10 @@ const DataTable = ({ answer: { stepMs }, bars, parts }: HistogramData) => (
                     {formatTime(start)}
                   </button>
                 </td>
-                {parts.map(({ name }, index) => (
-                  <td key={name}>{number.format(counts[index] ?? 0)}</td>
+                {histogramSeries.map(({ name }, index) => (
+                  <td key={name}>{numberFormat.format(counts[index] ?? 0)}</td>
                 ))}
-                <td>{number.format(total)}</td>
+                <td>{numberFormat.format(total)}</td>
               </tr>
             ))}
         </tbody>
@@ -128,64 +130,71 @@ const DataTable = ({ answer: { stepMs }, bars, parts }: HistogramData) => (
   </details>
 );
 
-const Chart = ({ answer, bars, parts }: HistogramData) => {
+const HistogramChart = ({ response, bars, histogramSeries }: HistogramData) => {
   const maxCount = Math.max(1, ...bars.map(({ total }) => total));
-  const countsText = parts
-    .map(({ name, records }) => `${markHiddenCharacters(name)} ${number.format(records)}`)
+  const countsText = histogramSeries
+    .map(({ name, records }) => `${markHiddenCharacters(name)} ${numberFormat.format(records)}`)
     .join(', ');
   const { selection, dragHandlers } = useDrag(bars.length, (low, high) => {
     const [first, last] = [bars[low], bars[high]];
-    if (first !== undefined && last !== undefined) setRangeInMs(first.start, last.start + answer.stepMs - 1);
+    if (first !== undefined && last !== undefined) setRangeInMs(first.start, last.start + response.stepMs - 1);
   });
   return (
     <svg
       class="histogram"
       role="img"
-      aria-label={`${number.format(answer.records)} records by time: ${countsText}. Maximum in one interval: ${number.format(maxCount)}.`}
-      viewBox={`0 0 ${bars.length} ${height}`}
+      aria-label={`${numberFormat.format(response.records)} records by time: ${countsText}. Maximum in one interval: ${numberFormat.format(maxCount)}.`}
+      viewBox={`0 0 ${bars.length} ${chartHeight}`}
       preserveAspectRatio="none"
       {...dragHandlers}
     >
       {bars.map((bar, index) => (
-        <StackedBar key={bar.start} bar={bar} index={index} maxCount={maxCount} parts={parts} />
+        <StackedBar key={bar.start} bar={bar} index={index} maxCount={maxCount} histogramSeries={histogramSeries} />
       ))}
       {selection === undefined ? null : (
-        <rect class="chosen" x={selection.first} width={selection.last - selection.first + 1} y={0} height={height} />
+        <rect
+          class="chosen"
+          x={selection.first}
+          width={selection.last - selection.first + 1}
+          y={0}
+          height={chartHeight}
+        />
       )}
     </svg>
   );
 };
 
 export const LogHistogram = ({
-  answer,
+  answer: response,
   field,
-  isOld,
+  isStale,
 }: {
   readonly answer: Histogram | undefined;
-  /** Field by whose values records are counted */
+  /** Field whose values group the record counts */
   readonly field: string;
   /** Whether a newer request is pending */
-  readonly isOld: boolean;
+  readonly isStale: boolean;
 }) => {
-  if (answer === undefined) return <div class="chart" />;
-  const charted = { answer, bars: toBars(answer), parts: toSeries(answer, field) };
+  if (response === undefined) return <div class="chart" />;
+  const histogramData = { response, bars: toBars(response), histogramSeries: toSeries(response, field) };
   return (
-    <div class={isOld ? 'chart old' : 'chart'}>
+    <div class={isStale ? 'chart old' : 'chart'}>
       <p class="legend">
-        <b id="count">{number.format(answer.records)}</b> records
-        {charted.parts.map(({ name, style, records }) => (
+        <b id="count">{numberFormat.format(response.records)}</b> records
+        {histogramData.histogramSeries.map(({ name, cssClass, records }) => (
           <span key={name}>
             {' '}
-            <span class={`swatch ${style}`} /> <bdi>{renderText(name.slice(0, 80))}</bdi> {number.format(records)}
+            <span class={`swatch ${cssClass}`} /> <bdi>{renderText(name.slice(0, 80))}</bdi>{' '}
+            {numberFormat.format(records)}
           </span>
         ))}
       </p>
-      <Chart {...charted} />
+      <HistogramChart {...histogramData} />
       <p class="axis">
-        <span>{formatShortTime(Date.parse(answer.from))}</span>
-        <span>{formatShortTime(Date.parse(answer.to))}</span>
+        <span>{formatShortTime(Date.parse(response.from))}</span>
+        <span>{formatShortTime(Date.parse(response.to))}</span>
       </p>
-      <DataTable {...charted} />
+      <DataTable {...histogramData} />
     </div>
   );
 };

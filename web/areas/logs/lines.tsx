@@ -3,20 +3,20 @@ import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderCellText, toText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import type { LogRecord } from './calls.ts';
-import { columns, fieldValue, wraps } from './log-search.ts';
+import { columns, getFieldValue, isWrapped } from './log-search.ts';
 
 /** Maximum length of a line in the list; the side panel shows the complete record */
-const [lineLength, wrappedLength] = [400, 2_000];
+const [maxLineLength, maxWrappedLength] = [400, 2_000];
 
-const truncate = (value: unknown): string => toText(value).slice(0, wraps.value ? wrappedLength : lineLength);
+const truncate = (value: unknown): string => toText(value).slice(0, isWrapped.value ? maxWrappedLength : maxLineLength);
 
-const columnNames = (): readonly string[] => columns.value.map((name) => name.replace(/^attribute\./, ''));
+const getColumnNames = (): readonly string[] => columns.value.map((name) => name.replace(/^attribute\./, ''));
 const selectedColumnWidth = 'minmax(4rem,8rem)';
 
 /** Returns the current display settings of rows. */
-export const rowLayout = () => ({
-  columns: ['Time', 'Severity', 'Service', ...columnNames(), 'Body'],
-  wraps: wraps.value,
+export const getRowLayout = () => ({
+  columns: ['Time', 'Severity', 'Service', ...getColumnNames(), 'Body'],
+  wraps: isWrapped.value,
   ...(columns.value.length === 0
     ? {}
     : {
@@ -25,7 +25,7 @@ export const rowLayout = () => ({
 });
 
 const formatField = (record: LogRecord, name: string): string => {
-  const value = fieldValue(record, name);
+  const value = getFieldValue(record, name);
   return value === undefined || value === null ? '' : truncate(value);
 };
 
@@ -42,4 +42,4 @@ export const renderCells = (record: LogRecord) => {
   ];
 };
 
-export const rowClass = ({ severity }: Pick<LogRecord, 'severity'>): string => `level-${toSeverityLevel(severity)}`;
+export const getRowClass = ({ severity }: Pick<LogRecord, 'severity'>): string => `level-${toSeverityLevel(severity)}`;

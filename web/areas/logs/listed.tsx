@@ -1,36 +1,43 @@
-/** List of records; the context of a record, which are other records of its sender, is inserted inline */
+/** List of records. The context of a record (other records of its sender) is inserted inline. */
 import { useEffect } from 'preact/hooks';
 import { setParams } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { Rows } from '../../lists/rows.tsx';
 import type { LogRecord } from './calls.ts';
-import { renderCells, rowClass, rowLayout } from './lines.tsx';
+import { getRowClass, getRowLayout, renderCells } from './lines.tsx';
 import { context, contextRecordId, contextSize, logPages, openId, openRecord, order } from './log-search.ts';
 
 /** A record of the search, or a context record of the same sender */
-interface Line {
+interface ListedRecord {
   readonly record: LogRecord;
   readonly isContext: boolean;
 }
 
-const maxContext = 500;
+const maxContextRecords = 500;
 
 /** Inserts the context of a record, in list order. */
-const insertContext = (records: readonly (LogRecord | undefined)[]): (Line | undefined)[] => {
-  const lines = records.map((record) => (record === undefined ? undefined : { record, isContext: false }));
+const insertContext = (records: readonly (LogRecord | undefined)[]): (ListedRecord | undefined)[] => {
+  const listedRecords = records.map((record) => (record === undefined ? undefined : { record, isContext: false }));
   const { response } = context.state.value;
   if (contextRecordId.value === '' || response === undefined || response.record.id !== contextRecordId.value)
-    return lines;
+    return listedRecords;
   const listedIds = new Set(records.map((record) => record?.id));
-  const toContextLines = (records: readonly LogRecord[] = []): Line[] =>
+  const toContextLines = (records: readonly LogRecord[] = []): ListedRecord[] =>
     records.filter(({ id }) => !listedIds.has(id)).map((record) => ({ record, isContext: true }));
   const [before, after] = [toContextLines(response.before?.items), toContextLines(response.after?.items)];
-  const [above, below] = order.value === 'newest' ? [after.reverse(), before] : [before.reverse(), after];
-  const at = records.findIndex((record) => record?.id === contextRecordId.value);
+  const [recordsAbove, recordsBelow] = order.value === 'newest' ? [after.reverse(), before] : [before.reverse(), after];
+  const recordIndex = records.findIndex((record) => record?.id === contextRecordId.value);
   // The record is on a page that is not loaded, so it is displayed first, with its context.
-  if (at < 0) return [...above, { record: response.record, isContext: false }, ...below, ...lines];
-  return [...lines.slice(0, at), ...above, lines[at], ...below, ...lines.slice(at + 1)];
+  if (recordIndex < 0)
+    return [...recordsAbove, { record: response.record, isContext: false }, ...recordsBelow, ...listedRecords];
+  return [
+    ...listedRecords.slice(0, recordIndex),
+    ...recordsAbove,
+    listedRecords[recordIndex],
+    ...recordsBelow,
+    ...listedRecords.slice(recordIndex + 1),
+  ];
 };
 
 const loadContext = (): void => {
@@ -42,13 +49,13 @@ const loadContext = (): void => {
 const ContextBar = () => {
   const { response, error, isLoading } = context.state.value;
   const loadMore = (side: 'before' | 'after') => (): void => {
-    contextSize.value = { ...contextSize.value, [side]: Math.min(maxContext, contextSize.value[side] + 40) };
+    contextSize.value = { ...contextSize.value, [side]: Math.min(maxContextRecords, contextSize.value[side] + 40) };
   };
-  const moreButton = (name: 'before' | 'after', label: string) => (
+  const renderMoreButton = (name: 'before' | 'after', label: string) => (
     <button
       type="button"
       class="plain"
-      disabled={isLoading || response?.[name]?.isEnd === true || contextSize.value[name] >= maxContext}
+      disabled={isLoading || response?.[name]?.isEnd === true || contextSize.value[name] >= maxContextRecords}
       onClick={loadMore(name)}
     >
       {label}
@@ -61,8 +68,8 @@ const ContextBar = () => {
           ? 'Loading context…'
           : `${response.before?.items.length ?? 0} records before and ${response.after?.items.length ?? 0} after this record, from the same sender`}
       </span>
-      {moreButton('before', 'More before')}
-      {moreButton('after', 'More after')}
+      {renderMoreButton('before', 'More before')}
+      {renderMoreButton('after', 'More after')}
       <button type="button" class="plain" onClick={() => setParams({ context: '' })}>
         Hide context
       </button>
@@ -75,8 +82,8 @@ export const RecordList = () => {
   useEffect(loadContext, [contextRecordId.value, contextSize.value]);
   const { response, isLoading } = logPages.first.state.value;
   if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
-  const lines = insertContext(logPages.slots.value);
-  if (lines.length === 0)
+  const listedRecords = insertContext(logPages.slots.value);
+  if (listedRecords.length === 0)
     return (
       <div class="said" role="status">
         <p>No records found.</p>
@@ -86,14 +93,14 @@ export const RecordList = () => {
   return (
     <div class={isLoading ? 'listed old' : 'listed'}>
       {contextRecordId.value === '' ? null : <ContextBar />}
-      <Rows<Line>
-        items={lines}
+      <Rows<ListedRecord>
+        items={listedRecords}
         label="Log records"
         class="records"
-        {...rowLayout()}
+        {...getRowLayout()}
         toKey={({ record }) => record.id}
         toClass={({ record, isContext }) =>
-          `${rowClass(record)}${isContext ? ' context' : ''}${record.id === contextRecordId.value ? ' around-this' : ''}`
+          `${getRowClass(record)}${isContext ? ' context' : ''}${record.id === contextRecordId.value ? ' around-this' : ''}`
         }
         toCells={({ record }) => renderCells(record)}
         openKey={openId.value}

@@ -9,29 +9,29 @@ import { timeRange } from '../../frame/time-range.ts';
 import { contextCall, histogramCall, type LogRecord, logsCall } from './calls.ts';
 
 /** The first page is small, so that it loads fast */
-const [firstPage, laterPageSize] = [200, 1_000];
+const [firstPageLimit, laterPageSize] = [200, 1_000];
 
 export const views = { '': 'Records', patterns: 'Patterns', figures: 'Aggregate', live: 'Live tail' } as const;
 export type View = keyof typeof views;
 
 export const view = computed<View>(() => {
-  const written = readParam('view');
-  return Object.hasOwn(views, written) ? (written as View) : '';
+  const viewName = readParam('view');
+  return Object.hasOwn(views, viewName) ? (viewName as View) : '';
 });
 export const search = computed(() => readParam('search'));
 /** Id of the record in the side panel */
 export const openId = computed(() => readParam('record'));
 export const order = computed(() => (readParam('order') === 'oldest' ? 'oldest' : 'newest'));
-/** Field by whose values the records are counted */
+/** Field whose values group the record counts */
 export const groupBy = computed(() => readParam('by') || 'severity');
 /** Id of the pattern by which records are filtered */
 export const patternId = computed(() => readParam('pattern'));
-export const wraps = computed(() => readParam('wrap') === 'on');
+export const isWrapped = computed(() => readParam('wrap') === 'on');
 
 /** Parses a list of names from the URL; names that contain a comma are quoted, as in the API. */
 const parseNames = (text: string): string[] =>
-  [...text.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([all, quoted]) =>
-    quoted === undefined ? all : quoted.replace(/\\(.)/g, '$1'),
+  [...text.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([name, quotedName]) =>
+    quotedName === undefined ? name : quotedName.replace(/\\(.)/g, '$1'),
   );
 export const formatNames = (names: readonly string[]): string =>
   names.map((name) => (/[",]/.test(name) ? JSON.stringify(name) : name)).join(',');
@@ -51,25 +51,32 @@ export const logPages = new PagedList(logsCall, ({ items }) => items as readonly
 export const histogram = new ApiQuery(histogramCall);
 
 /** Returns the common query parameters of logs. */
-export const logQuery = () => ({ ...timeRange.value, ...projectScope.value, search: search.value });
+export const getLogQuery = () => ({ ...timeRange.value, ...projectScope.value, search: search.value });
 
 /** Requests the records and their counts. */
 export const loadLogs = (): void => {
   logPages.load({
-    query: { ...logQuery(), limit: firstPage, order: order.value, patternId: patternId.value || undefined },
+    query: { ...getLogQuery(), limit: firstPageLimit, order: order.value, patternId: patternId.value || undefined },
   });
-  // The histogram cannot filter by a pattern, so it is not displayed then.
-  if (patternId.value === '') histogram.run({ query: { ...logQuery(), groupBy: groupBy.value } });
+  // The histogram cannot filter by a pattern, so a pattern filter hides it.
+  if (patternId.value === '') histogram.run({ query: { ...getLogQuery(), groupBy: groupBy.value } });
 };
 
 export const changeSearch = (text: string): void => setParams({ search: text.trim(), record: '' });
 export const openRecord = (id: string): void => setParams({ record: id }, { replace: openId.peek() !== '' });
 
 /** Returns the search with an additional condition that includes or excludes a field value. */
-export const addCondition = (before: string, name: string, value: string, { isExcluded = false } = {}): string => {
+export const addCondition = (
+  currentSearch: string,
+  name: string,
+  value: string,
+  { isExcluded = false } = {},
+): string => {
   const condition = `${isExcluded ? 'NOT ' : ''}${toCondition(name, value)}`;
-  const hasOr = /\bOR\b/.test(before);
-  return before.trim() === '' ? condition : `${hasOr ? `(${before.trim()})` : before.trim()} ${condition}`;
+  const containsOr = /\bOR\b/.test(currentSearch);
+  return currentSearch.trim() === ''
+    ? condition
+    : `${containsOr ? `(${currentSearch.trim()})` : currentSearch.trim()} ${condition}`;
 };
 
 /** Returns all fields of a record: name in search syntax, and value. */
@@ -88,7 +95,7 @@ export const listFields = (record: LogRecord): (readonly [name: string, value: u
 const topLevelFields = new Set(['service', 'severity', 'traceId', 'spanId', 'eventName', 'projectId']);
 
 /** Returns the value of a record for a search field name. */
-export const fieldValue = (record: LogRecord, name: string): unknown => {
+export const getFieldValue = (record: LogRecord, name: string): unknown => {
   if (topLevelFields.has(name)) return record[name as keyof LogRecord];
   if (name.startsWith('attribute.')) return record.attributes[name.slice('attribute.'.length)];
   if (name.startsWith('resource.')) return record.resource[name.slice('resource.'.length)];

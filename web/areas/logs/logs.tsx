@@ -11,7 +11,7 @@ import { SearchEditor } from '../../search/search-editor.tsx';
 import { Facets } from './facets.tsx';
 import { LogHistogram } from './histogram.tsx';
 import { RecordList } from './listed.tsx';
-import { LiveRecords, tail } from './live.tsx';
+import { LiveRecords, liveTail } from './live.tsx';
 import {
   changeSearch,
   context,
@@ -33,7 +33,7 @@ import { OpenRecord } from './record.tsx';
 import { suggestLogFields } from './suggest.ts';
 import { FieldNames, Toolbar } from './toolbar.tsx';
 
-const Tabs = () => (
+const LogTabs = () => (
   <nav class="tabs" aria-label="Logs">
     <ul>
       {Object.entries(views).map(([name, title]: [View | string, string]) => (
@@ -61,9 +61,9 @@ const LogSearchEditor = ({ problem }: { readonly problem: string | undefined }) 
 );
 
 const RecordPanel = ({
-  of: findLoaded,
+  findLoadedRecord: findLoaded,
 }: {
-  readonly of: (id: string) => Parameters<typeof OpenRecord>[0]['listedRecord'];
+  readonly findLoadedRecord: (id: string) => Parameters<typeof OpenRecord>[0]['listedRecord'];
 }) => {
   const id = openId.value;
   return id === '' ? null : <OpenRecord id={id} listedRecord={findLoaded(id)} />;
@@ -84,7 +84,7 @@ const RecordsView = () => {
   const { error } = logPages.first.state.value;
   const searchProblem = error?.of('search');
   const histogramState = histogram.state.value;
-  const known = (id: string) =>
+  const findLoadedRecord = (id: string) =>
     logPages.items.value.find((record) => record.id === id) ??
     [
       ...(context.state.value.response?.before?.items ?? []),
@@ -98,7 +98,7 @@ const RecordsView = () => {
       {patternId.value === '' ? (
         <>
           <ErrorMessage error={histogramState.error?.of('groupBy') === undefined ? undefined : histogramState.error} />
-          <LogHistogram answer={histogramState.response} field={groupBy.value} isOld={histogramState.isLoading} />
+          <LogHistogram answer={histogramState.response} field={groupBy.value} isStale={histogramState.isLoading} />
         </>
       ) : (
         <p>
@@ -111,7 +111,7 @@ const RecordsView = () => {
       <div class={openId.value === '' ? 'explored' : 'explored with-record'}>
         <Facets />
         <RecordList />
-        <RecordPanel of={known} />
+        <RecordPanel findLoadedRecord={findLoadedRecord} />
       </div>
       <ErrorMessage error={logPages.loadMoreError.value} />
       <Freshness queryState={logPages.first.state.value} />
@@ -127,16 +127,16 @@ const LiveView = () => (
       <div class="listed">
         <LiveRecords />
       </div>
-      <RecordPanel of={(id) => tail.records.value.find((record) => record.id === id)} />
+      <RecordPanel findLoadedRecord={(id) => liveTail.records.value.find((record) => record.id === id)} />
     </div>
   </>
 );
 
-const Aggregation = lazyLoad(async () => (await import('./figures.tsx')).AggregationView);
+const AggregationView = lazyLoad(async () => (await import('./figures.tsx')).AggregationView);
 const AggregationTab = () => (
   <>
     <LogSearchEditor problem={undefined} />
-    <Aggregation />
+    <AggregationView />
   </>
 );
 
@@ -155,7 +155,7 @@ export const Logs = () => {
   return (
     <div class="logs">
       <h1 class="sr-only">Logs</h1>
-      <Tabs />
+      <LogTabs />
       <FieldNames />
       <CurrentView />
     </div>

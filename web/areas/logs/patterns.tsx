@@ -13,7 +13,7 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/empty-state.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { comparePatternsCall, type Pattern, patternCall, patternsCall } from './calls.ts';
+import { comparePatternsCall, type LogPattern, patternCall, patternsCall } from './calls.ts';
 
 const patternPages = new PagedList(patternsCall, ({ items }) => items);
 const disappearedQuery = new ApiQuery(comparePatternsCall);
@@ -24,7 +24,7 @@ const formatPercent = (share: number): string => `${Number((share * 100).toPreci
 const getOpenPatternId = (): string => readParam('shown');
 const setOpenPattern = (id: string): void => setParams({ shown: id }, { replace: getOpenPatternId() !== '' });
 
-const describeChange = ({ isNew, isGone, isSpiking }: Pattern): string =>
+const describeChange = ({ isNew, isGone, isSpiking }: LogPattern): string =>
   [isNew === true ? 'new' : '', isGone === true ? 'gone' : '', isSpiking === true ? 'increased' : '']
     .filter((word) => word !== '')
     .join(', ');
@@ -49,7 +49,7 @@ const Trend = ({ counts }: { readonly counts: readonly number[] }) => {
 
 const formatTemplate = (template: string | null): string => template ?? 'pending';
 
-const renderCells = (pattern: Pattern) => [
+const renderCells = (pattern: LogPattern) => [
   numberFormat.format(pattern.count),
   formatPercent(pattern.share),
   <Trend key="trend" counts={pattern.trend.counts} />,

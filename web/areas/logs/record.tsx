@@ -28,7 +28,7 @@ import {
   view,
 } from './log-search.ts';
 
-const Body = ({ body }: { readonly body: unknown }) => {
+const RecordBody = ({ body }: { readonly body: unknown }) => {
   const [isShownAsText, setIsShownAsText] = useState(false);
   const tree = parseTree(body);
   return (
@@ -45,16 +45,21 @@ const Body = ({ body }: { readonly body: unknown }) => {
   );
 };
 
-const FieldValue = ({ name, value }: { readonly name: string; readonly value: unknown }) => {
+const FieldValueActions = ({ name, value }: { readonly name: string; readonly value: unknown }) => {
   const tree = parseTree(value);
   const text = toText(value);
   const plainName = markHiddenCharacters(name.replace(/^attribute\./, ''));
-  const filter = (isExcluded: boolean) => (): void =>
+  const createFilterHandler = (isExcluded: boolean) => (): void =>
     changeSearch(addCondition(search.peek(), name, text, { isExcluded }));
   return (
     <dd>
       {tree === undefined && text.length <= 1_000 ? (
-        <button type="button" class="value" title="Show only records with this value" onClick={filter(false)}>
+        <button
+          type="button"
+          class="value"
+          title="Show only records with this value"
+          onClick={createFilterHandler(false)}
+        >
           {renderText(text)}
         </button>
       ) : (
@@ -66,7 +71,7 @@ const FieldValue = ({ name, value }: { readonly name: string; readonly value: un
             type="button"
             class="mini"
             aria-label={`Exclude records with this ${plainName}`}
-            onClick={filter(true)}
+            onClick={createFilterHandler(true)}
           >
             exclude
           </button>
@@ -79,7 +84,7 @@ const FieldValue = ({ name, value }: { readonly name: string; readonly value: un
           onClick={() =>
             setColumns(
               columns.peek().includes(name)
-                ? columns.peek().filter((each) => each !== name)
+                ? columns.peek().filter((columnName) => columnName !== name)
                 : [...columns.peek(), name],
             )
           }
@@ -103,12 +108,12 @@ const FieldValue = ({ name, value }: { readonly name: string; readonly value: un
   );
 };
 
-const Fields = ({ record }: { readonly record: LogRecord }) => (
+const RecordFields = ({ record }: { readonly record: LogRecord }) => (
   <ManyFields fields={listFields(record)} class="fields acts">
     {([name, value]) => (
       <>
         <dt>{renderText(name.replace(/^attribute\./, ''))}</dt>
-        <FieldValue name={name} value={value} />
+        <FieldValueActions name={name} value={value} />
       </>
     )}
   </ManyFields>
@@ -160,9 +165,9 @@ export const OpenRecord = ({
       {listedRecord === undefined ? <ErrorMessage error={query.state.value.error} /> : null}
       {record === undefined ? null : (
         <>
-          <Body key={`body ${id}`} body={record.body} />
+          <RecordBody key={`body ${id}`} body={record.body} />
           <RecordLinks record={record} />
-          <Fields key={`fields ${id}`} record={record} />
+          <RecordFields key={`fields ${id}`} record={record} />
         </>
       )}
     </SidePanel>

@@ -11,7 +11,7 @@ import { columns, search } from './log-search.ts';
 const defaultFields = ['timestamp', 'severity', 'service', 'body'];
 
 /** Returns the fields of a query for the current search. */
-const currentSearch = () => {
+const getCurrentQueryFields = () => {
   const scope = projectScope.peek();
   return {
     signal: 'logs' as const,
@@ -23,20 +23,20 @@ const currentSearch = () => {
 export const SaveQuery = () => {
   const [action] = useState(() => new Action(createSavedQueryCall));
   const [message, setMessage] = useState<string>();
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const saveQuery = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
-    const saved = await action.run({
+    const savedQuery = await action.run({
       body: {
         name: String(formData.get('name')),
         visibility: formData.get('private') === 'on' ? 'private' : 'organization',
         ...timeRange.peek(),
-        query: { kind: 'rows', ...currentSearch(), fields: [...defaultFields, ...columns.peek()] },
+        query: { kind: 'rows', ...getCurrentQueryFields(), fields: [...defaultFields, ...columns.peek()] },
       },
     });
-    setMessage(saved === undefined ? undefined : `Saved as “${saved.name}”. Open it with Ctrl K.`);
+    setMessage(savedQuery === undefined ? undefined : `Saved as “${savedQuery.name}”. Open it with Ctrl K.`);
   };
   return (
-    <ActionForm action={action} label="Save query" onSubmit={run} {...(message === undefined ? {} : { message })}>
+    <ActionForm action={action} label="Save query" onSubmit={saveQuery} {...(message === undefined ? {} : { message })}>
       <label>
         Name <input name="name" required={true} maxLength={256} autocomplete="off" />
       </label>

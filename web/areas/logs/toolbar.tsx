@@ -8,17 +8,27 @@ import { isPermitted } from '../../frame/rights.ts';
 import { markHiddenCharacters, renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { createSavedQueryCall, fieldsCall } from './calls.ts';
-import { columns, formatNames, groupBy, logQuery, order, patternId, setColumns, view, wraps } from './log-search.ts';
+import {
+  columns,
+  formatNames,
+  getLogQuery,
+  groupBy,
+  isWrapped,
+  order,
+  patternId,
+  setColumns,
+  view,
+} from './log-search.ts';
 import { SaveQuery, SearchLinks } from './save-query.tsx';
 
 const fieldNamesQuery = new ApiQuery(fieldsCall);
-const maxNames = 300;
+const maxFieldNames = 300;
 
 /** Field names that inputs of the logs area suggest. */
 export const FieldNames = () => {
   const { from, to } = timeRange.value;
   useEffect(() => {
-    fieldNamesQuery.run({ query: { from, to, ...projectScope.value, limit: maxNames } });
+    fieldNamesQuery.run({ query: { from, to, ...projectScope.value, limit: maxFieldNames } });
     return () => fieldNamesQuery.cancel();
   }, [from, to, projectScope.value]);
   return (
@@ -41,8 +51,8 @@ const GroupByInput = () => (
       autocomplete="off"
       spellcheck={false}
       onChange={({ currentTarget }) => {
-        const by = currentTarget.value.trim();
-        setParams({ by: by === 'severity' ? '' : by });
+        const fieldName = currentTarget.value.trim();
+        setParams({ by: fieldName === 'severity' ? '' : fieldName });
       }}
     />
   </label>
@@ -77,7 +87,7 @@ const ColumnEditor = () => {
           type="button"
           class="plain"
           aria-label={`Remove column ${markHiddenCharacters(name)}`}
-          onClick={() => setColumns(columns.peek().filter((each) => each !== name))}
+          onClick={() => setColumns(columns.peek().filter((columnName) => columnName !== name))}
         >
           {renderText(name)} ×
         </button>
@@ -86,10 +96,10 @@ const ColumnEditor = () => {
   );
 };
 
-/** Returns the URL of an export of the found records. */
-const exportUrl = (format: 'csv' | 'ndjson'): string => {
+/** Returns the URL of an export of the matching records. */
+const buildExportUrl = (format: 'csv' | 'ndjson'): string => {
   const fields = columns.value.length === 0 ? '' : `timestamp,severity,service,${formatNames(columns.value)},body`;
-  return addQuery('/api/logs/export', { ...logQuery(), order: order.value, format, fields });
+  return addQuery('/api/logs/export', { ...getLogQuery(), order: order.value, format, fields });
 };
 
 const Menu = ({ title, children }: { readonly title: string; readonly children: preact.ComponentChildren }) => (
@@ -116,7 +126,7 @@ export const Toolbar = () => (
     <label>
       <input
         type="checkbox"
-        checked={wraps.value}
+        checked={isWrapped.value}
         onChange={({ currentTarget }) => setParams({ wrap: currentTarget.checked ? 'on' : '' }, { replace: true })}
       />{' '}
       Wrap
@@ -124,10 +134,10 @@ export const Toolbar = () => (
     <ColumnEditor />
     {view.value === 'live' ? null : (
       <Menu title="Export">
-        <a href={exportUrl('csv')} download>
+        <a href={buildExportUrl('csv')} download>
           CSV
         </a>
-        <a href={exportUrl('ndjson')} download>
+        <a href={buildExportUrl('ndjson')} download>
           JSON Lines
         </a>
       </Menu>

@@ -16,7 +16,7 @@ import { Exemplars } from './exemplars.tsx';
 import { PromqlInput } from './promql.tsx';
 import { groupBy, metricQuery, promql, selectedMetric, timeFunction } from './query.ts';
 
-const Forecast = lazyLoad(async () => (await import('./forecast.tsx')).Forecast);
+const ForecastSection = lazyLoad(async () => (await import('./forecast.tsx')).Forecast);
 
 const metricsQuery = new ApiQuery(queryMetricsCall);
 
@@ -78,12 +78,12 @@ const MetricChart = () => {
 
 export const MetricQuery = () => {
   const { from, to } = timeRange.value;
-  const query = metricQuery.value;
+  const metricQueryBody = metricQuery.value;
   useEffect(() => {
-    if (query === undefined) metricsQuery.clear();
-    else metricsQuery.run({ body: { from, to, queries: { a: query } } });
+    if (metricQueryBody === undefined) metricsQuery.clear();
+    else metricsQuery.run({ body: { from, to, queries: { a: metricQueryBody } } });
     return () => metricsQuery.cancel();
-  }, [from, to, query, refreshCount.value]);
+  }, [from, to, metricQueryBody, refreshCount.value]);
   const { error } = metricsQuery.state.value;
   const expressionProblem = error?.details.find(({ path }) => path.endsWith('expression'))?.message;
   return (
@@ -96,10 +96,10 @@ export const MetricQuery = () => {
       />
       {selectedMetric.value === '' || promql.value !== '' ? null : <QueryBuilder />}
       {expressionProblem === undefined ? <ErrorMessage error={error} /> : null}
-      {query === undefined ? null : (
+      {metricQueryBody === undefined ? null : (
         <>
           <p class="links">
-            <QueryLinks query={query} title={selectedMetric.value || promql.value} />
+            <QueryLinks query={metricQueryBody} title={selectedMetric.value || promql.value} />
           </p>
           <MetricChart />
           {selectedMetric.value === '' || promql.value !== '' ? null : (
@@ -108,7 +108,7 @@ export const MetricQuery = () => {
               unit={metricsQuery.state.value.response?.results['a']?.series[0]?.unit ?? ''}
             />
           )}
-          {isPermitted(forecastCall) ? <Forecast question={query} /> : null}
+          {isPermitted(forecastCall) ? <ForecastSection metricQuery={metricQueryBody} /> : null}
           <Freshness
             queryState={{ ...metricsQuery.state.value, response: metricsQuery.state.value.response?.results['a'] }}
           />

@@ -15,10 +15,10 @@ import { TableHeader } from '../../lists/table-header.tsx';
 import { cardinalityCall } from './calls.ts';
 
 type MetricCardinality = ResponseBody<typeof showCardinality>['items'][number];
-type Uses = MetricCardinality['used']['uses'];
-type Use = Extract<Uses, readonly unknown[]>[number];
+type MetricUses = MetricCardinality['used']['uses'];
+type MetricUse = Extract<MetricUses, readonly unknown[]>[number];
 
-const formatUseCount = (uses: Uses) => ('reason' in uses ? renderKnownText(uses) : uses.length);
+const formatUseCount = (uses: MetricUses) => ('reason' in uses ? renderKnownText(uses) : uses.length);
 
 /** Returns the URL of a document that uses a metric, by the kind of document */
 const usageUrls: Readonly<Record<string, (id: string) => string>> = {
@@ -26,7 +26,7 @@ const usageUrls: Readonly<Record<string, (id: string) => string>> = {
   'alert rules': (id) => toArea('/alerts/rules', { rule: id }),
 };
 
-const UsageItem = ({ of: { what, id, name } }: { readonly of: Use }) => {
+const UsageItem = ({ use: { what, id, name } }: { readonly use: MetricUse }) => {
   if (id === null) return <>{what}: private saved query</>;
   const address = usageUrls[what]?.(id);
   const title = <bdi>{renderText(name ?? id)}</bdi>;
@@ -37,27 +37,27 @@ const UsageItem = ({ of: { what, id, name } }: { readonly of: Use }) => {
   );
 };
 
-const UsedBy = ({ of: { uses, searchedIn } }: { readonly of: MetricCardinality['used'] }) => (
+const MetricUsage = ({ usage: { uses, searchedIn } }: { readonly usage: MetricCardinality['used'] }) => (
   <section aria-label="Used by">
     <h3>Used by</h3>
     {'reason' in uses ? (
       <p class="soft">{renderText(uses.reason)}</p>
     ) : uses.length === 0 ? (
-      <p>Not used in any of {searchedIn.map(({ what, documents }) => `${documents} ${what}`).join(', ')}.</p>
+      <p>Not used in {searchedIn.map(({ what, documents }) => `${documents} ${what}`).join(', ')}.</p>
     ) : (
       <ul>
         {uses.map((use, index) => (
           <li key={index}>
-            <UsageItem of={use} />
+            <UsageItem use={use} />
           </li>
         ))}
       </ul>
     )}
-    <p class="hint">Queries of other programs, such as Grafana dashboards, are not included.</p>
+    <p class="hint">Queries from other tools, such as Grafana dashboards, are not included.</p>
   </section>
 );
 
-const Labels = ({ metric }: { readonly metric: string }) => {
+const LabelCardinality = ({ metric }: { readonly metric: string }) => {
   const { response, error } = useQuery(cardinalityCall, {
     query: { metric, ...timeRange.value, ...projectScope.value, limit: 1 },
   });
@@ -136,10 +136,10 @@ export const Cardinality = createListView({
               gone: item.disappeared,
             }}
           />
-          <UsedBy of={item.used} />
+          <MetricUsage usage={item.used} />
         </>
       )}
-      <Labels metric={id} />
+      <LabelCardinality metric={id} />
     </SidePanel>
   ),
 });

@@ -16,69 +16,79 @@ type ForecastThreshold = { readonly above: number } | { readonly below: number }
 const maxCharts = 6;
 const confidenceLevel = 0.95;
 
-const thresholdFromUrl = (): ForecastThreshold | undefined => {
+const readThresholdFromUrl = (): ForecastThreshold | undefined => {
   const value = readParam('limit');
   if (value === '' || !Number.isFinite(Number(value))) return undefined;
   return readParam('side') === 'below' ? { below: Number(value) } : { above: Number(value) };
 };
 
-const seriesTitle = ({ name, labels }: Series): string => {
+const formatSeriesTitle = ({ name, labels }: Series): string => {
   const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
 const CrossingEstimate = ({
-  of,
+  crossing,
   unit,
-  limit,
+  threshold,
 }: {
-  readonly of: Series['until'];
+  readonly crossing: Series['until'];
   readonly unit: string;
-  readonly limit: ForecastThreshold;
+  readonly threshold: ForecastThreshold;
 }) => {
-  if (of === null) return null;
+  if (crossing === null) return null;
   const crossingText =
-    'above' in limit ? `above ${formatQuantity(limit.above, unit)}` : `below ${formatQuantity(limit.below, unit)}`;
+    'above' in threshold
+      ? `above ${formatQuantity(threshold.above, unit)}`
+      : `below ${formatQuantity(threshold.below, unit)}`;
   const probabilityText =
-    of.probability === null ? '' : ` Probability within the horizon: ${Math.round(100 * of.probability)} %.`;
-  return of.at === null ? (
+    crossing.probability === null
+      ? ''
+      : ` Probability within the horizon: ${Math.round(100 * crossing.probability)} %.`;
+  return crossing.at === null ? (
     <p>
-      No estimate of when the value is {crossingText} : {renderText(of.reason ?? '')}.{probabilityText}
+      No estimate of when the value will be {crossingText} : {renderText(crossing.reason ?? '')}.{probabilityText}
     </p>
   ) : (
     <p>
-      Estimated to be {crossingText} at {formatIsoTime(of.at).slice(0, 16)}; 90 % interval between{' '}
-      {formatIsoTime(of.low).slice(0, 16) || 'now'} and {formatIsoTime(of.high).slice(0, 16) || 'after the horizon'}.
-      {probabilityText}
+      Estimated to be {crossingText} at {formatIsoTime(crossing.at).slice(0, 16)}; 90 % interval from{' '}
+      {formatIsoTime(crossing.low).slice(0, 16) || 'now'} to{' '}
+      {formatIsoTime(crossing.high).slice(0, 16) || 'after the horizon'}.{probabilityText}
     </p>
   );
 };
 
-const SeriesForecast = ({ of, limit }: { readonly of: Series; readonly limit: ForecastThreshold | undefined }) => {
-  const { points, unit, reason, until } = of;
-  const title = seriesTitle(of);
+const SeriesForecast = ({
+  forecastSeries,
+  threshold,
+}: {
+  readonly forecastSeries: Series;
+  readonly threshold: ForecastThreshold | undefined;
+}) => {
+  const { points, unit, reason, until } = forecastSeries;
+  const title = formatSeriesTitle(forecastSeries);
   const { steps, series } = useMemo(() => {
-    const line = (name: string, part: (point: Series['points'][number]) => number | undefined): TimeSeries => ({
+    const line = (name: string, getValue: (point: Series['points'][number]) => number | undefined): TimeSeries => ({
       name,
       unit,
       drawStyle: 'lines',
       area: 0,
       isStacked: false,
       connectsGaps: false,
-      values: points.map(part),
+      values: points.map(getValue),
       formatValue: (value) => formatQuantity(value, unit),
     });
     return {
       steps: points.map(([time]) => time),
       series: [
-        line('likeliest', ([, value]) => value),
+        line('forecast', ([, value]) => value),
         line('at most', ([, , [interval]]) => interval?.[1]),
         line('at least', ([, , [interval]]) => interval?.[0]),
       ],
     };
   }, [points]);
   const [first, last] = [steps[0], steps.at(-1)];
-  const value = limit === undefined ? undefined : 'above' in limit ? limit.above : limit.below;
+  const thresholdValue = threshold === undefined ? undefined : 'above' in threshold ? threshold.above : threshold.below;
   return (
     <section aria-label={`Forecast of ${title}`}>
       <h2>{renderText(title)}</h2>
@@ -95,10 +105,12 @@ const SeriesForecast = ({ of, limit }: { readonly of: Series; readonly limit: Fo
           group="forecast"
           legend={true}
           bands={[[1, 2, 0]]}
-          {...(value === undefined ? {} : { limits: [[value, 'red']] as const })}
+          {...(thresholdValue === undefined ? {} : { limits: [[thresholdValue, 'red']] as const })}
         />
       )}
-      {limit === undefined || first === undefined ? null : <CrossingEstimate of={until} unit={unit} limit={limit} />}
+      {threshold === undefined || first === undefined ? null : (
+        <CrossingEstimate crossing={until} unit={unit} threshold={threshold} />
+      )}
     </section>
   );
 };
@@ -109,12 +121,12 @@ const ForecastForm = ({ problem }: { readonly problem: string | undefined }) => 
     onSubmit={(event) => {
       event.preventDefault();
       const formData = new FormData(event.currentTarget);
-      const text = (name: string): string => String(formData.get(name)).trim();
+      const getText = (name: string): string => String(formData.get(name)).trim();
       setParams({
-        ahead: text('ahead'),
-        each: text('each'),
-        limit: text('limit'),
-        side: text('limit') === '' ? '' : text('side'),
+        ahead: getText('ahead'),
+        each: getText('each'),
+        limit: getText('limit'),
+        side: getText('limit') === '' ? '' : getText('side'),
       });
     }}
   >
@@ -169,15 +181,21 @@ const ForecastForm = ({ problem }: { readonly problem: string | undefined }) => 
   </form>
 );
 
-const ForecastResult = ({ question, ahead }: { readonly question: MetricQueryBody; readonly ahead: string }) => {
-  const limit = thresholdFromUrl();
+const ForecastResult = ({
+  metricQuery,
+  horizon,
+}: {
+  readonly metricQuery: MetricQueryBody;
+  readonly horizon: string;
+}) => {
+  const threshold = readThresholdFromUrl();
   const queryState = useQuery(forecastCall, {
     body: {
-      query: question,
+      query: metricQuery,
       ...timeRange.value,
-      horizon: ahead,
+      horizon: horizon,
       levels: [confidenceLevel],
-      ...(limit === undefined ? {} : { until: limit }),
+      ...(threshold === undefined ? {} : { until: threshold }),
       ...(readParam('each') === '' ? {} : { step: readParam('each') }),
     },
   });
@@ -188,8 +206,8 @@ const ForecastResult = ({ question, ahead }: { readonly question: MetricQueryBod
       <ForecastForm problem={horizonProblem} />
       {horizonProblem === undefined ? <ErrorMessage error={error} /> : null}
       {response?.series.length === 0 ? <p role="status">No values in this range.</p> : null}
-      {response?.series.slice(0, maxCharts).map((each) => (
-        <SeriesForecast key={seriesTitle(each)} of={each} limit={limit} />
+      {response?.series.slice(0, maxCharts).map((forecastSeries) => (
+        <SeriesForecast key={formatSeriesTitle(forecastSeries)} forecastSeries={forecastSeries} threshold={threshold} />
       ))}
       {(response?.series.length ?? 0) > maxCharts ? <p class="soft">First {maxCharts} series shown.</p> : null}
       <Freshness queryState={queryState} />
@@ -198,12 +216,16 @@ const ForecastResult = ({ question, ahead }: { readonly question: MetricQueryBod
 };
 
 /** Forecast of a query. The horizon is stored in the URL; without it, no request is sent. */
-export const Forecast = ({ question }: { readonly question: MetricQueryBody }) => {
-  const ahead = readParam('ahead');
+export const Forecast = ({ metricQuery }: { readonly metricQuery: MetricQueryBody }) => {
+  const horizon = readParam('ahead');
   return (
-    <details open={ahead !== ''}>
+    <details open={horizon !== ''}>
       <summary>Forecast</summary>
-      {ahead === '' ? <ForecastForm problem={undefined} /> : <ForecastResult question={question} ahead={ahead} />}
+      {horizon === '' ? (
+        <ForecastForm problem={undefined} />
+      ) : (
+        <ForecastResult metricQuery={metricQuery} horizon={horizon} />
+      )}
     </details>
   );
 };

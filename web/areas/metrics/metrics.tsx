@@ -12,13 +12,13 @@ import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/empty-state.tsx';
 import { MetricQuery } from './answer.tsx';
 import { cardinalityCall, type Metric, metricsCall } from './calls.ts';
-import { defaultTimeFunction, selectedMetric } from './query.ts';
+import { chooseDefaultFunction, selectedMetric } from './query.ts';
 
-const metricPages = new PagedList(metricsCall, ({ items }) => items);
+const pagedMetrics = new PagedList(metricsCall, ({ items }) => items);
 
 const selectMetric = (name: string): void => {
-  const metric = metricPages.items.peek().find((each) => each.name === name);
-  if (metric !== undefined) setParams({ metric: name, over: defaultTimeFunction(metric), promql: '', by: '' });
+  const metric = pagedMetrics.items.peek().find((listedMetric) => listedMetric.name === name);
+  if (metric !== undefined) setParams({ metric: name, over: chooseDefaultFunction(metric), promql: '', by: '' });
 };
 
 const renderCells = ({ name, type, unit, seriesCount, services, description }: Metric) => [
@@ -32,7 +32,7 @@ const renderCells = ({ name, type, unit, seriesCount, services, description }: M
 
 const MetricTable = () => (
   <ListResult
-    list={metricPages}
+    list={pagedMetrics}
     emptyContent="No metrics in this range."
     label="Metrics"
     class="metrics"
@@ -44,14 +44,14 @@ const MetricTable = () => (
   />
 );
 
-const Explore = () => {
+const MetricsExplorer = () => {
   const { from, to } = timeRange.value;
   const search = readParam('search');
   useEffect(() => {
-    metricPages.load({ query: { from, to, ...projectScope.value, search, limit: 200 } });
-    return () => metricPages.cancel();
+    pagedMetrics.load({ query: { from, to, ...projectScope.value, search, limit: 200 } });
+    return () => pagedMetrics.cancel();
   }, [from, to, search, projectScope.value, refreshCount.value]);
-  const { error } = metricPages.first.state.value;
+  const { error } = pagedMetrics.first.state.value;
   return (
     <>
       <MetricQuery />
@@ -67,14 +67,14 @@ const Explore = () => {
       <div class="list">
         <MetricTable />
       </div>
-      <ErrorMessage error={metricPages.loadMoreError.value} />
-      <Freshness queryState={metricPages.first.state.value} />
+      <ErrorMessage error={pagedMetrics.loadMoreError.value} />
+      <Freshness queryState={pagedMetrics.first.state.value} />
     </>
   );
 };
 
 export const Metrics = createTabbedView('Metrics', [
-  { name: '', title: 'Explore', View: Explore, requiredCall: metricsCall },
+  { name: '', title: 'Explore', View: MetricsExplorer, requiredCall: metricsCall },
   {
     name: 'cardinality',
     title: 'Cardinality',

@@ -1,4 +1,4 @@
-/** Metrics query in the URL: PromQL, or one metric of the catalogue */
+/** Metrics query in the URL: PromQL, or one metric of the catalog */
 import { computed } from '@preact/signals';
 import { isTimeAggregation, parseNames, type TimeAggregation } from '../../editors/question.ts';
 import { readParam } from '../../frame/address.ts';
@@ -6,7 +6,7 @@ import { projectId } from '../../frame/project.ts';
 import type { Metric, MetricQueryBody } from './calls.ts';
 
 /** Returns the default function over time: a rate for counters and histograms, which only increase. */
-export const defaultTimeFunction = ({ type, monotonic }: Metric): TimeAggregation =>
+export const chooseDefaultFunction = ({ type, monotonic }: Metric): TimeAggregation =>
   monotonic || type.includes('histogram') ? 'rate' : 'avg';
 
 export const promql = computed(() => readParam('promql'));

@@ -16,49 +16,49 @@ import { endpointKinds } from './views.ts';
 
 type Topology = ResponseBody<typeof showTopology>;
 type Edge = Topology['edges'][number];
-type View = keyof typeof endpointKinds;
+type EndpointKind = keyof typeof endpointKinds;
 
 /** Maximum number of displayed edges; the API returns those with the most bytes */
 const maxEdges = 300;
 
-const isView = (text: string): text is View => text in endpointKinds;
+const isEndpointKind = (text: string): text is EndpointKind => text in endpointKinds;
 const formatBytes = (bytes: number): string => formatQuantity(bytes, 'By');
 
-const nodeTitle = (node: Pick<Topology['nodes'][number], 'name'> | undefined): string => node?.name || 'unknown';
+const getNodeTitle = (node: Pick<Topology['nodes'][number], 'name'> | undefined): string => node?.name || 'unknown';
 
-const toGraphNodes = ({ nodes }: Topology, view: View): GraphNode[] =>
+const toGraphNodes = ({ nodes }: Topology, endpointKind: EndpointKind): GraphNode[] =>
   nodes.map(({ id, kind, name, bytesOut, bytesIn }) => ({
     id,
-    title: nodeTitle({ name }),
+    title: getNodeTitle({ name }),
     description: `out ${formatBytes(bytesOut)}, in ${formatBytes(bytesIn)}`,
-    ...(kind === view || kind === 'unknown' ? {} : { kind }),
+    ...(kind === endpointKind || kind === 'unknown' ? {} : { kind }),
   }));
 
-const toGraphEdges = ({ edges }: Topology, names: ReadonlyMap<string, string>): GraphEdge[] => {
+const toGraphEdges = ({ edges }: Topology, nodeNames: ReadonlyMap<string, string>): GraphEdge[] => {
   const maxBytes = Math.max(1, ...edges.map(({ bytes }) => bytes));
   return edges.map(({ source, destination, bytes, bytesPerSecond }) => ({
     from: source,
     to: destination,
     weight: Math.log1p(bytes) / Math.log1p(maxBytes),
-    title: `${names.get(source)} to ${names.get(destination)}: ${formatBytes(bytes)}, ${formatBytes(bytesPerSecond)} per second`,
+    title: `${nodeNames.get(source)} to ${nodeNames.get(destination)}: ${formatBytes(bytes)}, ${formatBytes(bytesPerSecond)} per second`,
   }));
 };
 
 /** Summarizes the map: `Map of 12 nodes and 14 edges between them; the largest flow is from web to cart: 3 MiBy.` */
-const describeMap = ({ nodes, edges }: Topology, names: ReadonlyMap<string, string>): string => {
+const describeMap = ({ nodes, edges }: Topology, nodeNames: ReadonlyMap<string, string>): string => {
   const [largestEdge] = edges;
   const counts = `Map of ${nodes.length} nodes and ${edges.length} ${edges.length === 1 ? 'edge' : 'edges'} between them`;
   return largestEdge === undefined
     ? `${counts}.`
-    : `${counts}; the largest flow is from ${names.get(largestEdge.source)} to ${names.get(largestEdge.destination)}: ${formatBytes(largestEdge.bytes)}.`;
+    : `${counts}; the largest flow is from ${nodeNames.get(largestEdge.source)} to ${nodeNames.get(largestEdge.destination)}: ${formatBytes(largestEdge.bytes)}.`;
 };
 
 const EdgeTable = ({
   edges,
-  names,
+  nodeNames,
 }: {
   readonly edges: readonly Edge[];
-  readonly names: ReadonlyMap<string, string>;
+  readonly nodeNames: ReadonlyMap<string, string>;
 }) => (
   <details class="numbers-of">
     <summary>Data table</summary>
@@ -69,10 +69,10 @@ const EdgeTable = ({
           {edges.map(({ source, destination, bytes, bytesPerSecond, isCountedOnce }) => (
             <tr key={`${source} ${destination}`}>
               <td>
-                <bdi>{renderText(names.get(source) ?? source)}</bdi>
+                <bdi>{renderText(nodeNames.get(source) ?? source)}</bdi>
               </td>
               <td>
-                <bdi>{renderText(names.get(destination) ?? destination)}</bdi>
+                <bdi>{renderText(nodeNames.get(destination) ?? destination)}</bdi>
               </td>
               <td>{formatBytes(bytes)}</td>
               <td>{formatBytes(bytesPerSecond)}</td>
@@ -85,21 +85,27 @@ const EdgeTable = ({
   </details>
 );
 
-const TopologyGraph = ({ of, view }: { readonly of: Topology; readonly view: View }) => {
-  const [open, setOpen] = useState<string>();
-  const { names, ...graph } = useMemo(() => {
-    const names = new Map(of.nodes.map((node) => [node.id, nodeTitle(node)]));
-    return { names, nodes: toGraphNodes(of, view), edges: toGraphEdges(of, names) };
-  }, [of, view]);
+const TopologyGraph = ({
+  topology,
+  endpointKind,
+}: {
+  readonly topology: Topology;
+  readonly endpointKind: EndpointKind;
+}) => {
+  const [openNodeId, setOpenNodeId] = useState<string>();
+  const { names: nodeNames, ...graph } = useMemo(() => {
+    const nodeNames = new Map(topology.nodes.map((node) => [node.id, getNodeTitle(node)]));
+    return { names: nodeNames, nodes: toGraphNodes(topology, endpointKind), edges: toGraphEdges(topology, nodeNames) };
+  }, [topology, endpointKind]);
   return (
     <div class="listed">
       <Graph
-        label={describeMap(of, names)}
+        label={describeMap(topology, nodeNames)}
         {...graph}
-        openId={open}
-        onOpen={(id) => setOpen(id === open ? undefined : id)}
+        openId={openNodeId}
+        onOpen={(id) => setOpenNodeId(id === openNodeId ? undefined : id)}
       />
-      <EdgeTable edges={of.edges} names={names} />
+      <EdgeTable edges={topology.edges} nodeNames={nodeNames} />
     </div>
   );
 };
@@ -107,7 +113,7 @@ const TopologyGraph = ({ of, view }: { readonly of: Topology; readonly view: Vie
 export const NetworkMap = () => {
   const { from, to } = timeRange.value;
   const groupByParameter = readParam('by');
-  const groupBy = isView(groupByParameter) ? groupByParameter : 'workload';
+  const groupBy = isEndpointKind(groupByParameter) ? groupByParameter : 'workload';
   const queryState = useQuery(declareCall<typeof showTopology>('GET', '/api/network/topology'), {
     query: { from, to, by: groupBy, limit: maxEdges, ...projectScope.value },
   });
@@ -118,8 +124,8 @@ export const NetworkMap = () => {
         <label>
           Group by{' '}
           <select value={groupBy} onChange={({ currentTarget }) => setParams({ by: currentTarget.value })}>
-            {Object.entries(endpointKinds).map(([view, title]) => (
-              <option key={view} value={view}>
+            {Object.entries(endpointKinds).map(([endpointKind, title]) => (
+              <option key={endpointKind} value={endpointKind}>
                 {title}
               </option>
             ))}
@@ -133,7 +139,7 @@ export const NetworkMap = () => {
             {renderText(response.reason ?? 'No flows in this range.')}
           </p>
         ) : (
-          <TopologyGraph of={response} view={groupBy} />
+          <TopologyGraph topology={response} endpointKind={groupBy} />
         )}
       </div>
       <Freshness queryState={queryState} />

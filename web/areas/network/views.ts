@@ -1,2 +1,2 @@
-/** Kinds of endpoints of a flow */
+/** Labels of the kinds of flow endpoints */
 export const endpointKinds = { workload: 'workloads', host: 'hosts', zone: 'zones', address: 'addresses' } as const;

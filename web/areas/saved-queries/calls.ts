@@ -13,13 +13,15 @@ import {
 } from '../../client/call.ts';
 
 export const savedQueriesCall = declareListCall<typeof savedQueryResource>('/api/saved-queries');
-export const createCall = declareCreateCall<typeof savedQueryResource, typeof SavedQueryFields>('/api/saved-queries');
-export const replaceCall = declareReplaceCall<typeof savedQueryResource, typeof SavedQueryFields>(
+export const createSavedQueryCall = declareCreateCall<typeof savedQueryResource, typeof SavedQueryFields>(
+  '/api/saved-queries',
+);
+export const replaceSavedQueryCall = declareReplaceCall<typeof savedQueryResource, typeof SavedQueryFields>(
   '/api/saved-queries/{id}',
 );
-export const runCall = declareCall<typeof runSavedQuery>('POST', '/api/saved-queries/{id}/run');
+export const runSavedQueryCall = declareCall<typeof runSavedQuery>('POST', '/api/saved-queries/{id}/run');
 export const setFavouriteCall = declareCall<typeof markSavedQuery>('PUT', '/api/saved-queries/{id}/favourite');
-export const templatesCall = declareCall<typeof listQueryTemplates>('GET', '/api/query-templates');
+export const queryTemplatesCall = declareCall<typeof listQueryTemplates>('GET', '/api/query-templates');
 
 export type SavedQuery = ResourceView<typeof savedQueryResource>;
-export type Template = ResponseBody<typeof listQueryTemplates>['items'][number];
+export type QueryTemplate = ResponseBody<typeof listQueryTemplates>['items'][number];

@@ -10,7 +10,7 @@ import { QueryFormFields } from '../../editors/question-fields.tsx';
 import { readParam } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { session } from '../../frame/session.ts';
-import { createCall, replaceCall, type SavedQuery } from './calls.ts';
+import { createSavedQueryCall, replaceSavedQueryCall, type SavedQuery } from './calls.ts';
 
 type SavedQueryInput = z.input<typeof SavedQueryFields>;
 
@@ -25,7 +25,7 @@ const defaultQuery: SavedQueryInput['query'] = {
 };
 
 /** Returns a new saved query with the query, name and interval in the URL. */
-const savedQueryFromUrl = (): SavedQueryInput => {
+const readSavedQueryFromUrl = (): SavedQueryInput => {
   const step = readParam('step');
   return {
     name: readParam('name'),
@@ -61,11 +61,12 @@ const pickWritableFields = ({
 
 export const SavedQueryForm = ({ savedItem: storedQuery }: { readonly savedItem: SavedQuery | undefined }) => {
   const [draftQuery, setDraftQuery] = useState<SavedQueryInput>(() =>
-    storedQuery === undefined ? savedQueryFromUrl() : pickWritableFields(storedQuery),
+    storedQuery === undefined ? readSavedQueryFromUrl() : pickWritableFields(storedQuery),
   );
-  const { save, findProblem, error, isRunning } = useSaving(createCall, replaceCall, storedQuery);
-  const set = (fields: Partial<SavedQueryInput>): void => setDraftQuery((now) => ({ ...now, ...fields }));
-  const { step: _, ...withoutStep } = draftQuery;
+  const { save, findProblem, error, isRunning } = useSaving(createSavedQueryCall, replaceSavedQueryCall, storedQuery);
+  const updateDraft = (fields: Partial<SavedQueryInput>): void =>
+    setDraftQuery((currentDraft) => ({ ...currentDraft, ...fields }));
+  const { step: _, ...draftWithoutStep } = draftQuery;
   const isOwnedByUser = storedQuery === undefined || storedQuery.ownerId === session.value?.user.id;
   return (
     <div class="form">
@@ -73,13 +74,13 @@ export const SavedQueryForm = ({ savedItem: storedQuery }: { readonly savedItem:
         label="Name"
         value={draftQuery.name}
         problem={findProblem('name')}
-        onChange={(name) => set({ name })}
+        onChange={(name) => updateDraft({ name })}
       />
       <MultilineInput
         label="Description"
         value={draftQuery.description ?? ''}
         problem={findProblem('description')}
-        onChange={(description) => set({ description })}
+        onChange={(description) => updateDraft({ description })}
       />
       <ListInput
         label="Tags"
@@ -87,35 +88,40 @@ export const SavedQueryForm = ({ savedItem: storedQuery }: { readonly savedItem:
         parseItem={identity}
         formatItem={identity}
         problem={findProblem('tags')}
-        onChange={(tags) => set({ tags: [...tags] })}
+        onChange={(tags) => updateDraft({ tags: [...tags] })}
       />
       {isOwnedByUser ? (
         <CheckInput
           label="Private"
           value={draftQuery.visibility === 'private'}
-          onChange={(isPrivate) => set({ visibility: isPrivate ? 'private' : 'organization' })}
+          onChange={(isPrivate) => updateDraft({ visibility: isPrivate ? 'private' : 'organization' })}
         />
       ) : null}
       <QueryFormFields
         name="The query"
         query={draftQuery.query as Query}
         problem={findProblem('query')}
-        onChange={(query) => set({ query })}
+        onChange={(query) => updateDraft({ query })}
       />
       <TextInput
         label="From"
         hint="now-1h, or a time"
         value={draftQuery.from ?? ''}
         problem={findProblem('from')}
-        onChange={(from) => set({ from })}
+        onChange={(from) => updateDraft({ from })}
       />
-      <TextInput label="To" value={draftQuery.to ?? ''} problem={findProblem('to')} onChange={(to) => set({ to })} />
+      <TextInput
+        label="To"
+        value={draftQuery.to ?? ''}
+        problem={findProblem('to')}
+        onChange={(to) => updateDraft({ to })}
+      />
       <TextInput
         label="Interval"
         hint="5m, for a chart; empty for a table"
         value={draftQuery.step ?? ''}
         problem={findProblem('step')}
-        onChange={(step) => setDraftQuery(step === '' ? withoutStep : { ...draftQuery, step })}
+        onChange={(step) => setDraftQuery(step === '' ? draftWithoutStep : { ...draftQuery, step })}
       />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(draftQuery)}>

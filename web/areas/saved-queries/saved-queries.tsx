@@ -22,13 +22,13 @@ import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
-  createCall,
-  runCall,
+  createSavedQueryCall,
+  type QueryTemplate,
+  queryTemplatesCall,
+  runSavedQueryCall,
   type SavedQuery,
   savedQueriesCall,
   setFavouriteCall,
-  type Template,
-  templatesCall,
 } from './calls.ts';
 
 const describeQuery = (query: Query): string => {
@@ -39,7 +39,7 @@ const describeQuery = (query: Query): string => {
 const formatVisibility = ({ visibility, ownerId }: SavedQuery): string =>
   visibility !== 'private' ? 'organization' : ownerId === session.value?.user.id ? 'private (me)' : 'private (owner)';
 
-const FavouriteButton = ({ of: { id, isFavourite } }: { readonly of: SavedQuery }) => {
+const FavouriteButton = ({ savedQuery: { id, isFavourite } }: { readonly savedQuery: SavedQuery }) => {
   const [action] = useState(() => new Action(setFavouriteCall));
   const toggleFavourite = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { isFavourite: !isFavourite } })) !== undefined) refresh();
@@ -60,9 +60,9 @@ const FavouriteButton = ({ of: { id, isFavourite } }: { readonly of: SavedQuery 
   );
 };
 
-const QueryRunner = ({ of: { id, name } }: { readonly of: SavedQuery }) => {
-  const [action] = useState(() => new Action(runCall));
-  const [result, setResult] = useState<ResponseBody<NonNullable<(typeof runCall)['operation']>>>();
+const QueryRunner = ({ savedQuery: { id, name } }: { readonly savedQuery: SavedQuery }) => {
+  const [action] = useState(() => new Action(runSavedQueryCall));
+  const [result, setResult] = useState<ResponseBody<NonNullable<(typeof runSavedQueryCall)['operation']>>>();
   const run = async (): Promise<void> => setResult(await action.run({ params: { id }, body: {} }));
   return (
     <>
@@ -83,7 +83,7 @@ const QueryRunner = ({ of: { id, name } }: { readonly of: SavedQuery }) => {
   );
 };
 
-const Validity = ({ of: { problems, reason } }: { readonly of: SavedQuery['validity'] }) => (
+const ValidityMessages = ({ validity: { problems, reason } }: { readonly validity: SavedQuery['validity'] }) => (
   <>
     {problems.map(({ path, message }) => (
       <p key={path} class="text-warn">
@@ -94,15 +94,15 @@ const Validity = ({ of: { problems, reason } }: { readonly of: SavedQuery['valid
   </>
 );
 
-const Details = ({ item }: { readonly item: SavedQuery }) => {
+const SavedQueryDetails = ({ item }: { readonly item: SavedQuery }) => {
   const query = item.query as Query;
   const queryLinks = listQueryLinks({ query, from: item.from ?? '', to: item.to ?? '' });
   return (
     <>
       <p>{renderText(item.description ?? '', { lines: true })}</p>
       <div class="act">
-        <FavouriteButton of={item} />
-        <QueryRunner key={item.version} of={item} />
+        <FavouriteButton savedQuery={item} />
+        <QueryRunner key={item.version} savedQuery={item} />
       </div>
       <ul class="links">
         {queryLinks.map(([title, address]) => (
@@ -111,7 +111,7 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
           </li>
         ))}
       </ul>
-      <Validity of={item.validity} />
+      <ValidityMessages validity={item.validity} />
       <Fields
         values={{
           type: describeQuery(query),
@@ -131,7 +131,7 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
   );
 };
 
-const noun = 'saved query';
+const resourceName = 'saved query';
 
 const SavedQueryList = createListView({
   title: 'Saved queries',
@@ -160,18 +160,18 @@ const SavedQueryList = createListView({
     'Last run': ({ lastRunAt }) => formatIsoTime(lastRunAt).slice(0, 16),
   },
   numericColumns: ['Runs'],
-  Tools: createNewButton(noun, createCall),
+  Tools: createNewButton(resourceName, createSavedQueryCall),
   ItemPanel: createItemPanel({
-    noun,
+    noun: resourceName,
     path: '/api/saved-queries/{id}',
-    Details,
+    Details: SavedQueryDetails,
     Form: lazyLoad(async () => (await import('./form.tsx')).SavedQueryForm),
   }),
 });
 
-const Templates = createListView({
+const QueryTemplates = createListView({
   title: 'Templates',
-  call: templatesCall,
+  call: queryTemplatesCall,
   fixedParams: { limit: '' },
   choices: [
     {
@@ -197,7 +197,7 @@ const Templates = createListView({
     onClose,
   }: {
     readonly id: string;
-    readonly item: Template | undefined;
+    readonly item: QueryTemplate | undefined;
     readonly onClose: () => void;
   }) => {
     if (item === undefined) return null;
@@ -205,9 +205,9 @@ const Templates = createListView({
     return (
       <SidePanel label="Template" title={name} onClose={onClose}>
         <p>{renderText(description)}</p>
-        <Validity of={validity} />
+        <ValidityMessages validity={validity} />
         <p class="links">
-          {isPermitted(createCall) ? (
+          {isPermitted(createSavedQueryCall) ? (
             <Link url={toArea('/saved-queries', { open: 'new', name, query: JSON.stringify(query), step: step ?? '' })}>
               Save as a copy
             </Link>
@@ -222,5 +222,5 @@ const Templates = createListView({
 
 export const SavedQueries = createTabbedView('Saved queries', [
   { name: '', title: 'Saved', View: SavedQueryList },
-  { name: 'templates', title: 'Templates', View: Templates },
+  { name: 'templates', title: 'Templates', View: QueryTemplates },
 ]);

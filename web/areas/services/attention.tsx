@@ -12,16 +12,16 @@ import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { suggestionsCall } from '../ask/calls.ts';
 import type { AttentionItem } from './calls.ts';
 
-const titles: Readonly<Record<AttentionItem['kind'], string>> = {
+const kindTitles: Readonly<Record<AttentionItem['kind'], string>> = {
   platform: 'Platform',
   incident: 'Open incident',
-  'slo-burning': 'Budget burning',
+  'slo-burning': 'High error budget burn rate',
   'check-failing': 'Check failing',
   anomaly: 'Anomaly',
-  detector: 'Detector not scoring',
+  detector: 'Detector without scores',
   'service-errors': 'Error rate increased',
-  'slow-service': 'Slower',
-  deployment: 'Worse after a deployment',
+  'slow-service': 'Latency increased',
+  deployment: 'Regression after a deployment',
   'new-error': 'New error',
   'silent-host': 'Silent host',
   'full-disk': 'Full disk',
@@ -29,7 +29,7 @@ const titles: Readonly<Record<AttentionItem['kind'], string>> = {
 };
 
 /** Returns the URL of a view with more details; `undefined` if there is none. */
-const detailsUrl = ({ kind, name }: AttentionItem): string | undefined => {
+const buildDetailsUrl = ({ kind, name }: AttentionItem): string | undefined => {
   if (kind === 'service-errors') return toArea('/traces', { search: `${toCondition('service', name)} status:error` });
   if (kind === 'slow-service') return toArea('/services', { service: name });
   if (kind === 'anomaly') return toArea('/anomalies');
@@ -39,19 +39,19 @@ const detailsUrl = ({ kind, name }: AttentionItem): string | undefined => {
   return undefined;
 };
 
-const Item = ({ item }: { readonly item: AttentionItem }) => {
-  const url = detailsUrl(item);
+const AttentionListItem = ({ item }: { readonly item: AttentionItem }) => {
+  const url = buildDetailsUrl(item);
   const name = <bdi>{renderText(item.name)}</bdi>;
   return (
     <li>
-      {titles[item.kind]}: {url === undefined ? <b>{name}</b> : <Link url={url}>{name}</Link>}.{' '}
+      {kindTitles[item.kind]}: {url === undefined ? <b>{name}</b> : <Link url={url}>{name}</Link>}.{' '}
       {renderText(item.reason)}
     </li>
   );
 };
 
-export const Attention = ({ of }: { readonly of: ApiQuery<typeof showOverview> }) => {
-  const { response, error } = of.state.value;
+export const Attention = ({ overviewQuery }: { readonly overviewQuery: ApiQuery<typeof showOverview> }) => {
+  const { response, error } = overviewQuery.state.value;
   const attention = response?.attention;
   if (attention === undefined) return <ErrorMessage error={error} />;
   const { items, unknown } = attention;
@@ -61,11 +61,11 @@ export const Attention = ({ of }: { readonly of: ApiQuery<typeof showOverview> }
       {items.length === 0 ? <p class="soft">No regressions against the previous period.</p> : null}
       <ul>
         {items.map((item) => (
-          <Item key={`${item.kind} ${item.name}`} item={item} />
+          <AttentionListItem key={`${item.kind} ${item.name}`} item={item} />
         ))}
         {unknown.map(({ kind, reason }) => (
           <li key={kind} class="soft">
-            {titles[kind]}: unknown, {reason}
+            {kindTitles[kind]}: unknown ({reason})
           </li>
         ))}
       </ul>

@@ -13,7 +13,7 @@ import { formatErrors, formatQuantile } from './figures.ts';
 
 const RecordDeployment = lazyLoad(async () => (await import('./record-deployment.tsx')).RecordDeployment);
 
-const call = declareCall<typeof listServiceDeployments>('GET', '/api/services/{name}/deployments');
+const deploymentsCall = declareCall<typeof listServiceDeployments>('GET', '/api/services/{name}/deployments');
 type Deployment = ResponseBody<typeof listServiceDeployments>['items'][number];
 type HourMetrics = Deployment['before'];
 
@@ -35,18 +35,18 @@ const BeforeAfterTable = ({ before, after }: Deployment) => (
           ['before', before],
           ['after', after],
         ] as const satisfies readonly (readonly [string, HourMetrics])[]
-      ).map(([name, hour]) => (
+      ).map(([name, hourMetrics]) => (
         <tr key={name}>
           <th scope="row">{name}</th>
-          {'figures' in hour ? (
+          {'figures' in hourMetrics ? (
             <>
-              <td>{hour.figures.requests}</td>
-              <td class="text-error">{formatErrors(hour.figures)}</td>
-              <td>{formatQuantile(hour.figures, 'p50')}</td>
-              <td>{formatQuantile(hour.figures, 'p95')}</td>
+              <td>{hourMetrics.figures.requests}</td>
+              <td class="text-error">{formatErrors(hourMetrics.figures)}</td>
+              <td>{formatQuantile(hourMetrics.figures, 'p50')}</td>
+              <td>{formatQuantile(hourMetrics.figures, 'p95')}</td>
             </>
           ) : (
-            <td colSpan={4}>no data: {renderText(hour.reason)}</td>
+            <td colSpan={4}>no data: {renderText(hourMetrics.reason)}</td>
           )}
         </tr>
       ))}
@@ -55,7 +55,7 @@ const BeforeAfterTable = ({ before, after }: Deployment) => (
 );
 
 export const Deployments = ({ name }: { readonly name: string }) => {
-  const { response, error } = useQuery(call, {
+  const { response, error } = useQuery(deploymentsCall, {
     params: { name },
     query: { ...timeRange.value, ...projectScope.value },
   });

@@ -12,15 +12,15 @@ import { isPermitted } from '../../frame/rights.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 
-const seriesCall = declareCall<typeof listServiceSeries>('GET', '/api/services/{name}/timeseries');
+const serviceSeriesCall = declareCall<typeof listServiceSeries>('GET', '/api/services/{name}/timeseries');
 const settingsCall = declareCall<typeof getServiceSettings>('GET', '/api/service-settings');
 const saveSettingsCall = declareCall<typeof putServiceSettings>('PUT', '/api/service-settings');
 
 type Settings = ResponseBody<typeof getServiceSettings>;
 
-const titles = {
+const metricTitles = {
   rate: 'Request rate',
-  requests: 'requests',
+  requests: 'Requests',
   errors: 'Errors',
   errorRate: 'Error rate',
   p50: 'p50',
@@ -58,7 +58,7 @@ const ApdexForm = ({ name, settings }: { readonly name: string; readonly setting
         label="Default threshold (ms)"
         value={defaultThreshold}
         problem={error?.at('apdexThresholdMs')}
-        hint="500 if empty"
+        hint="Default: 500"
         onChange={setDefaultThreshold}
       />
       <div class="act">
@@ -87,14 +87,14 @@ const ApdexSettings = ({ name }: { readonly name: string }) => {
 };
 
 export const ServiceCharts = ({ name }: { readonly name: string }) => {
-  const { response, error } = useQuery(seriesCall, {
+  const { response, error } = useQuery(serviceSeriesCall, {
     params: { name },
     query: { ...timeRange.value, ...projectScope.value },
   });
   return (
     <>
       <ErrorMessage error={error} />
-      <SeriesSelectChart titles={titles} defaultName="rate" result={response} />
+      <SeriesSelectChart titles={metricTitles} defaultName="rate" result={response} />
       <ApdexSettings name={name} />
     </>
   );

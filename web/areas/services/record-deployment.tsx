@@ -26,7 +26,7 @@ export const RecordDeployment = ({ service }: { readonly service: string }) => {
   const [message, setMessage] = useState('');
   const error = action.error.value;
   if (!isPermitted(recordDeploymentCall)) return null;
-  const record = async (): Promise<void> => {
+  const saveDeployment = async (): Promise<void> => {
     setMessage('');
     const { time, ...fields } = draftFields;
     const body = { ...fields, service, projectId: projectId.peek(), ...(time === '' ? {} : { time }) };
@@ -47,11 +47,11 @@ export const RecordDeployment = ({ service }: { readonly service: string }) => {
             value={draftFields[name as keyof DeploymentFields]}
             problem={error?.at(name)}
             {...(hint === '' ? {} : { hint })}
-            onChange={(value) => setDraftFields((now) => ({ ...now, [name]: value }))}
+            onChange={(value) => setDraftFields((currentFields) => ({ ...currentFields, [name]: value }))}
           />
         ))}
         <div class="act">
-          <button type="button" disabled={action.isRunning.value} onClick={() => void record()}>
+          <button type="button" disabled={action.isRunning.value} onClick={() => void saveDeployment()}>
             Save deployment
           </button>
           <p class="soft" role="status">

@@ -1,4 +1,4 @@
-/** What a service runs: versions, environments, runtimes, SDKs and instances */
+/** Versions, environments, runtimes, SDKs and instances of a service */
 import type { showService } from '../../../api/groups/services/show.ts';
 import { declareCall } from '../../client/call.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';

@@ -15,98 +15,101 @@ import { ListResult } from '../../lists/empty-state.tsx';
 import { Attention } from './attention.tsx';
 import { overviewCall, type Service, serviceMapCall, servicesCall } from './calls.ts';
 import {
+  findSlowestDependencies,
   formatDependency,
   formatErrors,
   formatQuantile,
   formatRequests,
-  latencyQuantile,
-  requestMetrics,
-  slowestDependencies,
+  getLatencyQuantile,
+  getRequestMetrics,
 } from './figures.ts';
 import { ServicePanel } from './side-panel.tsx';
 
 const ServiceMap = lazyLoad(async () => (await import('./map.tsx')).ServiceMap);
 
-const servicePages = new PagedList(servicesCall, ({ items }) => items);
+const pagedServices = new PagedList(servicesCall, ({ items }) => items);
 const serviceMapQuery = new ApiQuery(serviceMapCall);
 const overviewQuery = new ApiQuery(overviewCall);
 /** Services of the map, independent of the search */
 const mapServicesQuery = new ApiQuery(servicesCall);
 
-const sorts = {
+const sortOptions = {
   '-p95': 'p95 latency',
   '-errorRate': 'Error rate',
   '-requests': 'Requests',
   name: 'Name',
 } as const;
-type Sort = keyof typeof sorts;
+type Sort = keyof typeof sortOptions;
 const sort = computed<Sort>(() => {
-  const written = readParam('sort');
-  return written in sorts ? (written as Sort) : '-p95';
+  const sortKey = readParam('sort');
+  return sortKey in sortOptions ? (sortKey as Sort) : '-p95';
 });
 const openServiceName = computed(() => readParam('service'));
 const isMap = computed(() => readParam('view') === 'map');
 const slowestDependencyByService = computed(() =>
-  slowestDependencies(serviceMapQuery.state.value.response?.edges ?? []),
+  findSlowestDependencies(serviceMapQuery.state.value.response?.edges ?? []),
 );
 const maxDuration = computed(() =>
-  Math.max(1, ...servicePages.items.value.map((service) => latencyQuantile(requestMetrics(service), 'p95') ?? 0)),
+  Math.max(
+    1,
+    ...pagedServices.items.value.map((service) => getLatencyQuantile(getRequestMetrics(service), 'p95') ?? 0),
+  ),
 );
 
 const openService = (service: string): void => setParams({ service }, { replace: openServiceName.peek() !== '' });
 
-const LatencyBar = ({ of }: { readonly of: number }) => (
+const LatencyBar = ({ latencyNs }: { readonly latencyNs: number }) => (
   <span class="track">
-    <span class="bar" style={{ width: `${(of / maxDuration.value) * 100}%` }} />
+    <span class="bar" style={{ width: `${(latencyNs / maxDuration.value) * 100}%` }} />
   </span>
 );
 
-const cellsOf = (service: Service) => {
-  const figures = requestMetrics(service);
-  const wait = slowestDependencyByService.value.get(service.name);
+const renderCells = (service: Service) => {
+  const metrics = getRequestMetrics(service);
+  const slowestDependency = slowestDependencyByService.value.get(service.name);
   return [
     <bdi key="name">{renderText(service.name)}</bdi>,
-    formatRequests(figures),
+    formatRequests(metrics),
     <span key="errors" class="text-error">
-      {formatErrors(figures)}
+      {formatErrors(metrics)}
     </span>,
-    formatQuantile(figures, 'p50'),
-    <b key="p95">{formatQuantile(figures, 'p95')}</b>,
-    <LatencyBar key="bar" of={latencyQuantile(figures, 'p95') ?? 0} />,
-    wait === undefined ? '' : <bdi key="wait">{renderText(formatDependency(wait))}</bdi>,
+    formatQuantile(metrics, 'p50'),
+    <b key="p95">{formatQuantile(metrics, 'p95')}</b>,
+    <LatencyBar key="bar" latencyNs={getLatencyQuantile(metrics, 'p95') ?? 0} />,
+    slowestDependency === undefined ? '' : <bdi key="wait">{renderText(formatDependency(slowestDependency))}</bdi>,
   ];
 };
 
 const ServiceTable = () => (
   <ListResult
-    list={servicePages}
-    emptyContent="No services in this range: no telemetry with a service.name was received."
+    list={pagedServices}
+    emptyContent="No services in this range. No telemetry with a service.name was received."
     label="Services"
     class="services"
     columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'Latency', 'Slowest dependency']}
     toKey={({ name }) => name}
-    toCells={cellsOf}
+    toCells={renderCells}
     openKey={openServiceName.value}
     onOpen={openService}
   />
 );
 
-const load = (): void => {
+const loadServices = (): void => {
   const query = { ...timeRange.value, ...projectScope.value };
   if (isMap.peek()) mapServicesQuery.run({ query: { ...query, sort: '-requests', limit: 1000 } });
-  else servicePages.load({ query: { ...query, search: readParam('search'), sort: sort.value, limit: 200 } });
+  else pagedServices.load({ query: { ...query, search: readParam('search'), sort: sort.value, limit: 200 } });
   serviceMapQuery.run({ query: { ...query, limit: 2000 } });
   overviewQuery.run({ query: { ...query, attention: 'true' } });
 };
 
 const SelectedService = ({ name }: { readonly name: string }) => {
-  const found = isMap.value ? mapServicesQuery.state.value.response?.items : servicePages.items.value;
+  const services = isMap.value ? mapServicesQuery.state.value.response?.items : pagedServices.items.value;
   return (
     <ServicePanel
       key={name}
       name={name}
-      service={found?.find((service) => service.name === name)}
-      wait={slowestDependencyByService.value.get(name)}
+      service={services?.find((service) => service.name === name)}
+      slowestDependency={slowestDependencyByService.value.get(name)}
       onClose={() => openService('')}
     />
   );
@@ -121,13 +124,13 @@ const ListFields = () => {
         label="Search services"
         placeholder="Search by name"
         value={search}
-        problem={servicePages.first.state.value.error?.of('search')}
+        problem={pagedServices.first.state.value.error?.of('search')}
         onSearch={(text) => setParams({ search: text.trim() })}
       />
       <label>
         Sort by{' '}
         <select value={sort.value} onChange={({ currentTarget }) => setParams({ sort: currentTarget.value })}>
-          {Object.entries(sorts).map(([key, title]) => (
+          {Object.entries(sortOptions).map(([key, title]) => (
             <option key={key} value={key}>
               {title}
             </option>
@@ -142,21 +145,21 @@ export const Services = () => {
   const { from, to } = timeRange.value;
   const search = readParam('search');
   useEffect(() => {
-    load();
+    loadServices();
     return () => {
-      for (const query of [servicePages, serviceMapQuery, overviewQuery, mapServicesQuery]) query.cancel();
+      for (const query of [pagedServices, serviceMapQuery, overviewQuery, mapServicesQuery]) query.cancel();
     };
   }, [from, to, search, sort.value, isMap.value, projectScope.value, refreshCount.value]);
   useEscape(() => {
     if (openServiceName.peek() !== '') openService('');
   });
-  const activeState = isMap.value ? mapServicesQuery.state : servicePages.first.state;
+  const activeState = isMap.value ? mapServicesQuery.state : pagedServices.first.state;
   const { error } = activeState.value;
   const name = openServiceName.value;
   return (
     <div class="logs">
       <h1 class="sr-only">Services</h1>
-      <Attention of={overviewQuery} />
+      <Attention overviewQuery={overviewQuery} />
       <div class="toolbar">
         <button
           type="button"
@@ -171,13 +174,13 @@ export const Services = () => {
       {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
       <div class={name === '' ? 'list' : 'list with-record'}>
         {isMap.value ? (
-          <ServiceMap map={serviceMapQuery} services={mapServicesQuery} open={name} onOpen={openService} />
+          <ServiceMap map={serviceMapQuery} services={mapServicesQuery} openServiceName={name} onOpen={openService} />
         ) : (
           <ServiceTable />
         )}
         {name === '' ? null : <SelectedService name={name} />}
       </div>
-      <ErrorMessage error={isMap.value ? undefined : servicePages.loadMoreError.value} />
+      <ErrorMessage error={isMap.value ? undefined : pagedServices.loadMoreError.value} />
       <Freshness queryState={isMap.value ? serviceMapQuery.state.value : activeState.value} />
     </div>
   );

@@ -15,22 +15,22 @@ import { TableHeader } from '../../lists/table-header.tsx';
 import { type Edge, endpointsCall, type Service } from './calls.ts';
 import { Deployments } from './deployments.tsx';
 import {
+  buildSlowSpansSearch,
   formatDependency,
   formatErrors,
   formatQuantile,
   formatRequests,
-  latencyQuantile,
-  requestMetrics,
-  slowSpansSearch,
+  getLatencyQuantile,
+  getRequestMetrics,
 } from './figures.ts';
 import { ServiceInstances } from './running.tsx';
 
-const ServiceOverTime = lazyLoad(async () => (await import('./over-time.tsx')).ServiceCharts);
-const Causes = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
+const ServiceCharts = lazyLoad(async () => (await import('./over-time.tsx')).ServiceCharts);
+const ProbableCauses = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const ServiceLinks = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
   const serviceCondition = toCondition('service', name);
-  const p95 = service === undefined ? undefined : latencyQuantile(requestMetrics(service), 'p95');
+  const p95 = service === undefined ? undefined : getLatencyQuantile(getRequestMetrics(service), 'p95');
   return (
     <ul class="links">
       <li>
@@ -38,7 +38,7 @@ const ServiceLinks = ({ name, service }: { readonly name: string; readonly servi
       </li>
       {p95 === undefined ? null : (
         <li>
-          <Link url={toArea('/traces', { search: slowSpansSearch(name, p95) })}>Slowest traces</Link>
+          <Link url={toArea('/traces', { search: buildSlowSpansSearch(name, p95) })}>Slowest traces</Link>
         </li>
       )}
       <li>
@@ -54,7 +54,7 @@ const ServiceLinks = ({ name, service }: { readonly name: string; readonly servi
   );
 };
 
-const Endpoints = ({ name }: { readonly name: string }) => {
+const Operations = ({ name }: { readonly name: string }) => {
   const [query] = useState(() => new ApiQuery(endpointsCall));
   const { from, to } = timeRange.value;
   useEffect(() => {
@@ -70,16 +70,16 @@ const Endpoints = ({ name }: { readonly name: string }) => {
         <table class="figures of-requests">
           <TableHeader columns={['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
           <tbody>
-            {response.items.map(({ name, kind, figures }) => (
+            {response.items.map(({ name, kind, figures: metrics }) => (
               <tr key={`${kind} ${name}`}>
                 <td>
                   <bdi>{renderText(name)}</bdi>
                 </td>
-                <td>{formatRequests(figures)}</td>
-                <td class="text-error">{formatErrors(figures)}</td>
-                <td>{formatQuantile(figures, 'p50')}</td>
-                <td>{formatQuantile(figures, 'p95')}</td>
-                <td>{formatQuantile(figures, 'p99')}</td>
+                <td>{formatRequests(metrics)}</td>
+                <td class="text-error">{formatErrors(metrics)}</td>
+                <td>{formatQuantile(metrics, 'p50')}</td>
+                <td>{formatQuantile(metrics, 'p95')}</td>
+                <td>{formatQuantile(metrics, 'p99')}</td>
               </tr>
             ))}
           </tbody>
@@ -93,12 +93,12 @@ const Endpoints = ({ name }: { readonly name: string }) => {
 export const ServicePanel = ({
   name,
   service,
-  wait: slowestDependency,
+  slowestDependency,
   onClose,
 }: {
   readonly name: string;
   readonly service: Service | undefined;
-  readonly wait: Edge | undefined;
+  readonly slowestDependency: Edge | undefined;
   readonly onClose: () => void;
 }) => (
   <SidePanel label="Service" title={name} onClose={onClose}>
@@ -116,9 +116,9 @@ export const ServicePanel = ({
         .
       </p>
     )}
-    <ServiceOverTime name={name} />
-    <Causes symptom={{ service: name, ...timeRange.value }} />
-    <Endpoints name={name} />
+    <ServiceCharts name={name} />
+    <ProbableCauses symptom={{ service: name, ...timeRange.value }} />
+    <Operations name={name} />
     <Deployments name={name} />
     <ServiceInstances name={name} />
     <p class="links">

@@ -1,6 +1,6 @@
 /** Members of the organization, and invitations */
 import { useState } from 'preact/hooks';
-import type { invite, listInvitations, withdrawInvitation } from '../../../api/groups/users/invitations.ts';
+import type { inviteUser, listInvitations, withdrawInvitation } from '../../../api/groups/users/invitations.ts';
 import type { listUsers } from '../../../api/groups/users/list-users.ts';
 import type { getUser, patchUser, removeUser, resetMemberMultiFactor } from '../../../api/groups/users/members.ts';
 import type { listRoles } from '../../../api/groups/users/roles.ts';
@@ -134,7 +134,7 @@ export const People = createListView({
 });
 
 const InvitationForm = () => {
-  const [action] = useState(() => new Action(declareCall<typeof invite>('POST', '/api/users/invitations')));
+  const [action] = useState(() => new Action(declareCall<typeof inviteUser>('POST', '/api/users/invitations')));
   const sendInvitation = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const body = { email: String(formData.get('email')), role: String(formData.get('role')) as Role };

@@ -1,6 +1,6 @@
 /** Form to create or edit an SLO: SLI, target, window and alerts */
 import { useState } from 'preact/hooks';
-import type { budgetings } from '../../../schemas/slo-slices.ts';
+import type { budgetingMethods } from '../../../schemas/slo-slices.ts';
 import { useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, NumberInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
@@ -32,7 +32,7 @@ const emptySlo: SloInput = {
 const toFields = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status: _____, ...fields }: Slo) =>
   fields as SloInput;
 
-const budgetingTitles: Readonly<Record<(typeof budgetings)[number], string>> = {
+const budgetingTitles: Readonly<Record<(typeof budgetingMethods)[number], string>> = {
   occurrences: 'Events',
   timeslices: 'Time slices',
   'ratio-timeslices': 'Time slices by ratio',

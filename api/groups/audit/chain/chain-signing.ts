@@ -1,4 +1,4 @@
-import { legacyCanonicalJson } from '../../../../runtime/canonical-json.ts';
+import { toLegacyCanonicalJson } from '../../../../runtime/canonical-json.ts';
 import type { GrowingHead } from '../../../../schemas/evidence.ts';
 import type { Clock } from '../../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../../schemas/ports/documents.ts';
@@ -15,12 +15,12 @@ export interface SigningOptions {
   readonly key: EvidenceKey;
   readonly clock: Clock;
   readonly log: Log;
-  /** A head is signed at every multiple of this number, however late; default 1,000. */
+  /** A head is signed at every multiple of this number, even if late; default 1,000. */
   readonly recordsPerHead?: number;
   /**
    * Signs from record 1 even if heads must have been lost: the current records are then accepted as the recorded ones.
    */
-  readonly fromBeginning?: boolean;
+  readonly signFromBeginning?: boolean;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface ChainSigner {
   signNew(tenantId: string): Promise<GrowingHead | undefined>;
   /** Returns the number of records covered by the newest head that this process has seen. */
   signedSize(tenantId: string): number | undefined;
-  /** False after a chain was found not to continue from the signed state, and while all its heads are missing. */
+  /** False after a chain did not continue from the signed state, and while all its heads are missing. */
   isValid(tenantId: string): boolean;
   /** Reports, once per tenant, that its chain differs from the signed state. */
   report(tenantId: string, after: number): void;
@@ -51,10 +51,10 @@ interface SignedState {
 /** Number of heads that are published together */
 const publishBatchSize = 100;
 
-const continuesChain = (tenantId: string, { tree, lastHash }: SignedState, record: StoredRecord): boolean =>
+const isContinuation = (tenantId: string, { tree, lastHash }: SignedState, record: StoredRecord): boolean =>
   record.sequence === tree.size + 1 &&
   record.previousHash === lastHash &&
-  hashRecord(tenantId, record, legacyCanonicalJson) === record.hash;
+  hashRecord(tenantId, record, toLegacyCanonicalJson) === record.hash;
 
 /**
  * Restores the state from which signing continues after a head; `undefined` if this key did not sign the head. The
@@ -68,17 +68,17 @@ const restoreSignedState = (key: EvidenceKey, head: GrowingHead): SignedState | 
 };
 
 export const createChainSigner = ({ documents, heads, key, clock, log, ...options }: SigningOptions): ChainSigner => {
-  const { recordsPerHead = 1_000, fromBeginning = false } = options;
-  const signed = new Map<string, SignedState>();
-  const reported = new Set<string>();
-  const lost = new Set<string>();
+  const { recordsPerHead = 1_000, signFromBeginning = false } = options;
+  const signedStates = new Map<string, SignedState>();
+  const reportedTenants = new Set<string>();
+  const tenantsWithLostHeads = new Set<string>();
 
   const loadSignedState = async (tenantId: string): Promise<SignedState> => {
-    const known = signed.get(tenantId);
-    if (known !== undefined) return known;
+    const cachedState = signedStates.get(tenantId);
+    if (cachedState !== undefined) return cachedState;
     for (const head of await heads.listNewest(tenantId)) {
-      const found = restoreSignedState(key, head);
-      if (found !== undefined) return found;
+      const restoredState = restoreSignedState(key, head);
+      if (restoredState !== undefined) return restoredState;
     }
     return { tree: new GrowingTree(), lastHash: chainStart, head: undefined };
   };
@@ -91,8 +91,8 @@ export const createChainSigner = ({ documents, heads, key, clock, log, ...option
   };
 
   const report = (tenantId: string, after: number): void => {
-    if (reported.has(tenantId)) return;
-    reported.add(tenantId);
+    if (reportedTenants.has(tenantId)) return;
+    reportedTenants.add(tenantId);
     log.error(
       { tenantId, after },
       'the audit chain differs from the signed chain; GET /api/evidence/verify returns the position',
@@ -104,30 +104,30 @@ export const createChainSigner = ({ documents, heads, key, clock, log, ...option
    * any changes to the chain. Logged once per tenant.
    */
   const hasLostHeads = async (tenantId: string, { head }: SignedState): Promise<boolean> => {
-    if (fromBeginning || head !== undefined || !(await mustHaveHeadsNow(documents, tenantId, clock))) {
-      lost.delete(tenantId);
+    if (signFromBeginning || head !== undefined || !(await mustHaveHeadsNow(documents, tenantId, clock))) {
+      tenantsWithLostHeads.delete(tenantId);
       return false;
     }
-    if (!lost.has(tenantId))
+    if (!tenantsWithLostHeads.has(tenantId))
       log.error(
         { tenantId },
         `this audit chain has no signed tree head left, though it is old enough to have had some: no record is signed until "oiq evidence sign ${tenantId}" signs the chain in its current state`,
       );
-    lost.add(tenantId);
+    tenantsWithLostHeads.add(tenantId);
     return true;
   };
 
-  const publish = async (tenantId: string, made: readonly GrowingHead[], at: SignedState): Promise<void> => {
-    if (made.length === 0) return;
-    await heads.publish(made);
-    signed.set(tenantId, { ...at, tree: at.tree.copy(), head: made.at(-1) });
+  const publish = async (tenantId: string, newHeads: readonly GrowingHead[], at: SignedState): Promise<void> => {
+    if (newHeads.length === 0) return;
+    await heads.publish(newHeads);
+    signedStates.set(tenantId, { ...at, tree: at.tree.copy(), head: newHeads.at(-1) });
   };
 
   const signFrom = async (tenantId: string, from: SignedState): Promise<GrowingHead | undefined> => {
     let at: SignedState = { ...from, tree: from.tree.copy() };
-    let made: GrowingHead[] = [];
+    let newHeads: GrowingHead[] = [];
     for await (const record of readRecordsInOrder(documents, tenantId, { after: at.tree.size })) {
-      if (!continuesChain(tenantId, at, record)) {
+      if (!isContinuation(tenantId, at, record)) {
         report(tenantId, at.tree.size);
         break;
       }
@@ -136,14 +136,14 @@ export const createChainSigner = ({ documents, heads, key, clock, log, ...option
       if (at.tree.size % recordsPerHead !== 0) continue;
       const head = signHead(tenantId, at);
       at = { ...at, head };
-      made.push(head);
-      if (made.length < publishBatchSize) continue;
-      await publish(tenantId, made, at);
-      made = [];
+      newHeads.push(head);
+      if (newHeads.length < publishBatchSize) continue;
+      await publish(tenantId, newHeads, at);
+      newHeads = [];
     }
-    if (at.tree.size > (at.head?.size ?? 0)) made.push(signHead(tenantId, at));
-    await publish(tenantId, made, at);
-    return made.at(-1) ?? at.head;
+    if (at.tree.size > (at.head?.size ?? 0)) newHeads.push(signHead(tenantId, at));
+    await publish(tenantId, newHeads, at);
+    return newHeads.at(-1) ?? at.head;
   };
 
   return {
@@ -151,8 +151,8 @@ export const createChainSigner = ({ documents, heads, key, clock, log, ...option
       const from = await loadSignedState(tenantId);
       return (await hasLostHeads(tenantId, from)) ? undefined : signFrom(tenantId, from);
     },
-    isValid: (tenantId) => !reported.has(tenantId) && !lost.has(tenantId),
-    signedSize: (tenantId) => signed.get(tenantId)?.head?.size,
+    isValid: (tenantId) => !reportedTenants.has(tenantId) && !tenantsWithLostHeads.has(tenantId),
+    signedSize: (tenantId) => signedStates.get(tenantId)?.head?.size,
     report,
   };
 };

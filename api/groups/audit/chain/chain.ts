@@ -21,7 +21,7 @@ export type NewAuditRecord = Pick<AuditRecord, 'at' | 'action' | 'actor' | 'reso
 
 export const hashDetails = (details: AuditDetails, json = toCanonicalJson): string => hash('sha256', json(details));
 
-/** Returns the required hash of a tenant's record. Stored records are verified with `canonicalJsonOfEarlier`. */
+/** Returns the required hash of a tenant's record. Stored records are verified with `legacyCanonicalJson`. */
 export const hashRecord = (
   tenantId: string,
   record: Omit<AuditRecord, 'hash' | 'details'>,
@@ -42,8 +42,8 @@ const linkRecord = (
 ): AuditRecord => {
   // Hash the details as they will be read from the store: dates are text, and undefined members are missing. Names from
   // earlier versions may contain a lone surrogate.
-  const stored = toWellFormed(JSON.parse(JSON.stringify(newDetails))) as typeof newDetails;
-  const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...stored };
+  const storedDetails = toWellFormed(JSON.parse(JSON.stringify(newDetails))) as typeof newDetails;
+  const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...storedDetails };
   const fields = { ...entry, sequence: end.sequence + 1, detailsHash: hashDetails(details), previousHash: end.hash };
   const recordHash = hashRecord(tenantId, fields);
   return { ...fields, details, hash: recordHash, ...(sign !== undefined && { signature: sign(recordHash) }) };
@@ -69,10 +69,10 @@ export const appendRecords = async (
     end = record;
     return record;
   });
-  // Write the head first: concurrent writers of a tenant conflict there, and not one document later.
-  const next = { sequence: end.sequence, hash: end.hash };
-  if (head === undefined) await heads.insert({ id: auditHeadId, ...next });
-  else await heads.replace(auditHeadId, next, head.version);
+  // The head is written first, so that concurrent writers of a tenant conflict there and not at a later document.
+  const newEnd = { sequence: end.sequence, hash: end.hash };
+  if (head === undefined) await heads.insert({ id: auditHeadId, ...newEnd });
+  else await heads.replace(auditHeadId, newEnd, head.version);
   for (const record of linkedRecords) await records.insert({ id: buildAuditRecordId(record), ...record });
-  return next;
+  return newEnd;
 };

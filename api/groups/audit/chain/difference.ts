@@ -6,18 +6,21 @@ import type { Difference } from '../../../../schemas/resources/audit-record.ts';
 export const maskedValue = '(secret)';
 
 /** Members that never appear in a difference, in any object. */
-const secretNames =
+const secretNamePattern =
   /password|passphrase|secret|credential|hash$|token$|private_?key|api_?key$|access_?key$|recovery_?codes|^codes$|^authorization$|^cookie$/i;
 
 /** Keys and tokens of OIQ, which are masked in any text */
-const ownSecrets = /\boiq_[a-z]{2,4}_[A-Za-z0-9]{16,}/g;
+const oiqSecretPattern = /\boiq_[a-z]{2,4}_[A-Za-z0-9]{16,}/g;
 
 const maskSecrets = (value: unknown): unknown => {
-  if (typeof value === 'string') return value.replace(ownSecrets, maskedValue);
+  if (typeof value === 'string') return value.replace(oiqSecretPattern, maskedValue);
   if (Array.isArray(value)) return value.map(maskSecrets);
   if (!isFields(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, secretNames.test(name) ? maskedValue : maskSecrets(member)]),
+    Object.entries(value).map(([name, member]) => [
+      name,
+      secretNamePattern.test(name) ? maskedValue : maskSecrets(member),
+    ]),
   );
 };
 
@@ -38,7 +41,7 @@ export const findDifferences = (before: unknown, after: unknown, path: readonly 
       .filter((name) => path.length > 0 || !storeFields.has(name))
       .flatMap((name) => findDifferences(left[name], right[name], [...path, name]));
   }
-  const isSecret = path.some((name) => secretNames.test(name));
+  const isSecret = path.some((name) => secretNamePattern.test(name));
   const toRecordedValue = (value: unknown): unknown => (isSecret ? maskedValue : maskSecrets(value));
   return [
     {

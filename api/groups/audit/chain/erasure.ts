@@ -45,14 +45,14 @@ export const eraseDetails = async (
   );
   const recordFilter =
     subjectId === undefined ? {} : { $or: [{ 'actor.id': subjectId }, { 'resource.id': subjectId }] };
-  let erased = 0;
+  let erasedCount = 0;
   let pendingIds: string[] = [];
   const eraseBatch = async (): Promise<void> => {
     await documents.transaction(async (transaction) => {
       const records = transaction.forTenant(tenantId).collection(auditRecords);
       for (const id of pendingIds) await records.update(id, { details: null });
     });
-    erased += pendingIds.length;
+    erasedCount += pendingIds.length;
     pendingIds = [];
   };
   for await (const record of readRecordsInOrder(documents, tenantId, { upTo: sequence - 1 }, recordFilter)) {
@@ -60,5 +60,5 @@ export const eraseDetails = async (
     if (pendingIds.length >= eraseBatchSize) await eraseBatch();
   }
   if (pendingIds.length > 0) await eraseBatch();
-  return erased;
+  return erasedCount;
 };

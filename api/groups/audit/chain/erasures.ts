@@ -33,8 +33,8 @@ interface MissingDetails {
  */
 export class ErasureTracker {
   readonly #isSigned: (record: AuditRecord) => boolean;
-  readonly #missing = new Map<string, MissingDetails>();
-  readonly #recorded: RecordedErasure[] = [];
+  readonly #missingDetails = new Map<string, MissingDetails>();
+  readonly #recordedErasures: RecordedErasure[] = [];
 
   constructor(signed: (record: AuditRecord) => boolean) {
     this.#isSigned = signed;
@@ -44,27 +44,27 @@ export class ErasureTracker {
   addMissing({ sequence, actor, resource }: AuditRecord): void {
     const subjects = [everybodyId, actor.id, resource.id];
     const key = JSON.stringify(subjects);
-    const { first = sequence, count = 0 } = this.#missing.get(key) ?? {};
-    this.#missing.set(key, { subjects, first, last: sequence, count: count + 1 });
+    const { first = sequence, count = 0 } = this.#missingDetails.get(key) ?? {};
+    this.#missingDetails.set(key, { subjects, first, last: sequence, count: count + 1 });
   }
 
   /** Adds a record that may be an erasure. */
   addRecord(addRecord: AuditRecord): void {
     if (addRecord.action !== erasureAction) return;
     const { sequence, at, actor, resource } = addRecord;
-    const signed = this.#isSigned(addRecord);
+    const isSigned = this.#isSigned(addRecord);
     let details = 0;
-    for (const [key, { subjects, last, count }] of signed ? this.#missing : []) {
+    for (const [key, { subjects, last, count }] of isSigned ? this.#missingDetails : []) {
       if (last >= sequence || !subjects.includes(resource.id)) continue;
       details += count;
-      this.#missing.delete(key);
+      this.#missingDetails.delete(key);
     }
-    this.#recorded.push({
+    this.#recordedErasures.push({
       sequence,
       at,
       actor,
       subject: resource.id === everybodyId ? null : resource.id,
-      signed,
+      signed: isSigned,
       details,
     });
   }
@@ -75,17 +75,17 @@ export class ErasureTracker {
    */
   findUnexplained(): { readonly sequence: number; readonly claimedBy: RecordedErasure | undefined } | undefined {
     let earliest: MissingDetails | undefined;
-    for (const missing of this.#missing.values())
+    for (const missing of this.#missingDetails.values())
       if (earliest === undefined || missing.first < earliest.first) earliest = missing;
     if (earliest === undefined) return undefined;
     const { first, subjects } = earliest;
-    const claimedBy = this.#recorded.find(
+    const claimedBy = this.#recordedErasures.find(
       ({ signed, sequence, subject }) => !signed && sequence > first && subjects.includes(subject ?? everybodyId),
     );
     return { sequence: first, claimedBy };
   }
 
   get recorded(): readonly RecordedErasure[] {
-    return this.#recorded;
+    return this.#recordedErasures;
   }
 }

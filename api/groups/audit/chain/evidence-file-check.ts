@@ -10,7 +10,7 @@ export interface FileFindings extends Findings {
   readonly header: EvidenceHeader;
 }
 
-/** Not an evidence file, or an incomplete one. */
+/** Thrown for a file that is not an evidence file, or that is incomplete. */
 export class EvidenceFileError extends Error {}
 
 /** Reads a file line by line and verifies it. Throws `EvidenceFileError` for any other file. */
@@ -53,14 +53,14 @@ const readHeader = async (path: string): Promise<EvidenceHeader> => {
 
 /** The lines after the header, up to the end. */
 async function* readLines(path: string): AsyncGenerator<EvidenceLine> {
-  let ended = false;
+  let hasEnded = false;
   for await (const { number, value } of readJsonLines(path)) {
     if (number === 1) continue;
     const line = EvidenceLine.safeParse(value);
-    if (!line.success || ended)
+    if (!line.success || hasEnded)
       throw new EvidenceFileError(`line ${number} is not a valid record, head or end of an evidence file`);
     yield line.data;
-    ended = line.data.type === 'end';
+    hasEnded = line.data.type === 'end';
   }
 }
 

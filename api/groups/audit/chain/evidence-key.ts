@@ -10,12 +10,12 @@ const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 /** Part of the signed text, so that a signature is valid for this purpose only. */
 const headPurpose = 'oiq evidence head 1';
 
-const headText = ({ tenantId, size, root, lastHash, signedAt, keyId }: Omit<EvidenceHead, 'signature'>): Buffer =>
+const encodeHead = ({ tenantId, size, root, lastHash, signedAt, keyId }: Omit<EvidenceHead, 'signature'>): Buffer =>
   Buffer.from(toCanonicalJson({ purpose: headPurpose, tenantId, size, root, lastHash, signedAt, keyId }));
 
 const erasurePurpose = 'oiq audit erasure 1';
 
-const erasureText = (tenantId: string, recordHash: string): Buffer =>
+const encodeErasure = (tenantId: string, recordHash: string): Buffer =>
   Buffer.from(toCanonicalJson({ purpose: erasurePurpose, tenantId, hash: recordHash }));
 
 const toPublicEvidenceKey = (key: KeyObject): PublicEvidenceKey => {
@@ -24,10 +24,10 @@ const toPublicEvidenceKey = (key: KeyObject): PublicEvidenceKey => {
     id,
     publicKey: key.export({ type: 'spki', format: 'pem' }).toString(),
     isSignedBy: (head) =>
-      head.keyId === id && verify(null, headText(head), key, Buffer.from(head.signature, 'base64url')),
+      head.keyId === id && verify(null, encodeHead(head), key, Buffer.from(head.signature, 'base64url')),
     isErasureSigned: (tenantId, { hash: recordHash, signature }) =>
       signature !== undefined &&
-      verify(null, erasureText(tenantId, recordHash), key, Buffer.from(signature, 'base64url')),
+      verify(null, encodeErasure(tenantId, recordHash), key, Buffer.from(signature, 'base64url')),
   };
 };
 
@@ -44,11 +44,11 @@ export const deriveEvidenceKey = (box: SecretBox): EvidenceKey => {
   const verificationKey = toPublicEvidenceKey(createPublicKey(privateKey));
   return {
     ...verificationKey,
-    sign(unsigned) {
-      const head = { ...unsigned, keyId: verificationKey.id };
-      return { ...head, signature: sign(null, headText(head), privateKey).toString('base64url') };
+    sign(unsignedHead) {
+      const head = { ...unsignedHead, keyId: verificationKey.id };
+      return { ...head, signature: sign(null, encodeHead(head), privateKey).toString('base64url') };
     },
     signErasure: (tenantId, recordHash) =>
-      sign(null, erasureText(tenantId, recordHash), privateKey).toString('base64url'),
+      sign(null, encodeErasure(tenantId, recordHash), privateKey).toString('base64url'),
   };
 };

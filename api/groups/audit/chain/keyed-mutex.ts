@@ -3,7 +3,7 @@ import { KeyedMutex } from '../../../../runtime/keyed-mutex.ts';
 import type { Documents } from '../../../../schemas/ports/documents.ts';
 
 const mutexes = new WeakMap<Documents, KeyedMutex>();
-const heldMutex = new AsyncLocalStorage<true>();
+const mutexContext = new AsyncLocalStorage<true>();
 
 /**
  * Runs the changes to a chain one after another within this process. Every change writes the end of the chain, so
@@ -15,8 +15,8 @@ export const runExclusive = <Result>(
   work: () => Promise<Result>,
 ): Promise<Result> => {
   // A change within a change would wait for itself; the store rejects it.
-  if (heldMutex.getStore()) return work();
+  if (mutexContext.getStore()) return work();
   const mutex = mutexes.get(documents) ?? new KeyedMutex();
   mutexes.set(documents, mutex);
-  return mutex.run(tenantId, () => heldMutex.run(true, work));
+  return mutex.run(tenantId, () => mutexContext.run(true, work));
 };

@@ -1,14 +1,14 @@
 /** Proofs of RFC 9162, section 2.1: that a leaf is in a tree, and that a tree is a prefix of a larger one. */
 import { GrowingTree, hashParent } from './merkle.ts';
 
-/** Leaves from `start` up to but excluding `end`; the subtree of these leaves is a node of the proof. */
+/** Leaves from `start` (inclusive) to `end` (exclusive); the subtree of these leaves is a node of the proof. */
 export interface LeafRange {
   readonly start: number;
   readonly end: number;
 }
 
 /** The largest power of two below `size` */
-const largestPowerBelow = (size: number): number => {
+const findLargestPowerBelow = (size: number): number => {
   let split = 1;
   while (split * 2 < size) split *= 2;
   return split;
@@ -17,12 +17,12 @@ const largestPowerBelow = (size: number): number => {
 /**
  * Returns the subtrees whose roots prove that leaf `index` (from 0) is in a tree of `size` leaves, the nearest first.
  */
-export const inclusionRanges = (index: number, size: number): LeafRange[] => {
+export const computeInclusionRanges = (index: number, size: number): LeafRange[] => {
   const ranges: LeafRange[] = [];
   let start = 0;
   let end = size;
   while (end - start > 1) {
-    const middle = start + largestPowerBelow(end - start);
+    const middle = start + findLargestPowerBelow(end - start);
     if (index < middle) {
       ranges.push({ start: middle, end });
       end = middle;
@@ -38,13 +38,13 @@ export const inclusionRanges = (index: number, size: number): LeafRange[] => {
  * Returns the subtrees whose roots prove that the tree of `older` leaves (at least 1) is a prefix of the tree of
  * `newer` leaves.
  */
-export const consistencyRanges = (older: number, newer: number): LeafRange[] => {
+export const computeConsistencyRanges = (olderSize: number, newerSize: number): LeafRange[] => {
   const ranges: LeafRange[] = [];
   let start = 0;
-  let end = newer;
-  while (end > older) {
-    const middle = start + largestPowerBelow(end - start);
-    if (older <= middle) {
+  let end = newerSize;
+  while (end > olderSize) {
+    const middle = start + findLargestPowerBelow(end - start);
+    if (olderSize <= middle) {
       ranges.push({ start: middle, end });
       end = middle;
     } else {
@@ -83,17 +83,17 @@ interface NodePosition {
 }
 
 const isOdd = (value: number): boolean => value % 2 === 1;
-const positionAbove = ({ index, last }: NodePosition): NodePosition => ({
+const getPositionAbove = ({ index, last }: NodePosition): NodePosition => ({
   index: Math.floor(index / 2),
   last: Math.floor(last / 2),
 });
 const isRight = ({ index, last }: NodePosition): boolean => isOdd(index) || index === last;
 
 /** The position of the parent. A last node without a sibling moves up until it has a sibling on its left. */
-const parentPosition = (position: NodePosition): NodePosition => {
+const getParentPosition = (position: NodePosition): NodePosition => {
   let from = position;
-  if (isRight(position)) while (!isOdd(from.index) && from.index !== 0) from = positionAbove(from);
-  return positionAbove(from);
+  if (isRight(position)) while (!isOdd(from.index) && from.index !== 0) from = getPositionAbove(from);
+  return getPositionAbove(from);
 };
 
 /** Returns the root that follows from a leaf's inclusion proof; `undefined` if the proof has the wrong length. */
@@ -108,7 +108,7 @@ export const computeInclusionRoot = (
   for (const node of proof) {
     if (position.last === 0) return undefined;
     root = isRight(position) ? hashParent(node, root) : hashParent(root, node);
-    position = parentPosition(position);
+    position = getParentPosition(position);
   }
   return position.last === 0 ? root : undefined;
 };
@@ -123,7 +123,7 @@ export const isConsistent = (older: SizedRoot, newer: SizedRoot, proof: readonly
   if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root);
   if (older.size < 1 || older.size > newer.size) return false;
   let position: NodePosition = { index: older.size - 1, last: newer.size - 1 };
-  while (isOdd(position.index)) position = positionAbove(position);
+  while (isOdd(position.index)) position = getPositionAbove(position);
   const [first, ...rest] = position.index === 0 ? [older.root, ...proof] : proof;
   if (first === undefined) return false;
   let oldRoot = first;
@@ -132,7 +132,7 @@ export const isConsistent = (older: SizedRoot, newer: SizedRoot, proof: readonly
     if (position.last === 0) return false;
     if (isRight(position)) oldRoot = hashParent(node, oldRoot);
     newRoot = isRight(position) ? hashParent(node, newRoot) : hashParent(newRoot, node);
-    position = parentPosition(position);
+    position = getParentPosition(position);
   }
   return position.last === 0 && oldRoot.equals(older.root) && newRoot.equals(newer.root);
 };

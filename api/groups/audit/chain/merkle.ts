@@ -39,7 +39,7 @@ export class GrowingTree {
 
   append(leaf: Buffer): void {
     let node = leaf;
-    for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
+    for (let remainingSize = this.#size; remainingSize % 2 === 1; remainingSize = (remainingSize - 1) / 2) {
       const left = this.#subtrees.pop();
       if (left === undefined) throw new Error(`a tree of ${this.#size} leaves has too few subtrees`);
       node = hashParent(left, node);
@@ -49,9 +49,10 @@ export class GrowingTree {
   }
 
   root(): Buffer {
-    let root: Buffer | undefined;
-    for (const subtree of this.#subtrees.toReversed()) root = root === undefined ? subtree : hashParent(subtree, root);
-    return root ?? sha256();
+    let computeRoot: Buffer | undefined;
+    for (const subtree of this.#subtrees.toReversed())
+      computeRoot = computeRoot === undefined ? subtree : hashParent(subtree, computeRoot);
+    return computeRoot ?? sha256();
   }
 
   copy(): GrowingTree {

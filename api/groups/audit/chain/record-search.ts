@@ -20,8 +20,8 @@ export interface RecordFilter {
 
 /** Maximum clock difference between instances: a later record may have a time this much earlier. */
 const clockDifferenceMs = 600_000;
-const firstWindow = 1_000;
-const largestWindow = 32_000;
+const firstWindowSize = 1_000;
+const maxWindowSize = 32_000;
 
 export const toDocumentFilter = ({ fromMs, toMs, ...filter }: RecordFilter): Filter => {
   const equalities = {
@@ -45,19 +45,19 @@ export const toDocumentFilter = ({ fromMs, toMs, ...filter }: RecordFilter): Fil
 const toIsoTime = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
 
-/** The part of the chain with records in a time range, found by binary search. */
+/** Finds the part of the chain with records in a time range, by binary search. */
 export const findSequenceRange = async (
   documents: Documents,
   tenantId: string,
   { fromMs, toMs }: RecordFilter,
 ): Promise<SequenceRange> => {
-  const newest = await findNewestSequence(documents, tenantId);
+  const newestSequence = await findNewestSequence(documents, tenantId);
   const records = documents.forTenant(tenantId).collection(auditRecords);
   /** Number of records older than a time. */
   const countOlderThan = async (ms: number): Promise<number> => {
     const at = toIsoTime(ms) ?? '';
     let low = 0;
-    let high = newest;
+    let high = newestSequence;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       const filter = { id: { $gt: buildAuditUpperBound(middle) } };
@@ -69,7 +69,7 @@ export const findSequenceRange = async (
   };
   return {
     after: fromMs === undefined ? 0 : await countOlderThan(fromMs - clockDifferenceMs),
-    upTo: toMs === undefined ? newest : await countOlderThan(toMs + clockDifferenceMs),
+    upTo: toMs === undefined ? newestSequence : await countOlderThan(toMs + clockDifferenceMs),
   };
 };
 
@@ -88,7 +88,11 @@ export const findNewestRecords = async (
   const documentFilter = toDocumentFilter(filter);
   const matches: StoredRecord[] = [];
   let high = Math.min(upTo, (before ?? Number.POSITIVE_INFINITY) - 1);
-  for (let window = firstWindow; high > after && matches.length < limit; window = Math.min(window * 2, largestWindow)) {
+  for (
+    let window = firstWindowSize;
+    high > after && matches.length < limit;
+    window = Math.min(window * 2, maxWindowSize)
+  ) {
     const low = Math.max(after, high - window);
     const { items } = await records.list({
       filter: { ...documentFilter, id: { $gt: buildAuditUpperBound(low), $lt: buildAuditUpperBound(high) } },

@@ -36,7 +36,7 @@ const toHead = (tenantId: string, row: Row): GrowingHead => ({
 
 /**
  * Reads the heads on the bus that are not in the table yet. The offsets in the table are read first, so that a head
- * inserted meanwhile is returned at least once.
+ * that is inserted in the meantime is returned at least once.
  */
 async function* readUnstoredRecords(bus: Bus, columns: Columns): AsyncGenerator<BusRecord> {
   const rows = await columns.query<{ partition: number; last: string }>(

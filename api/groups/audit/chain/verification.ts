@@ -1,4 +1,4 @@
-import { legacyCanonicalJson } from '../../../../runtime/canonical-json.ts';
+import { toLegacyCanonicalJson } from '../../../../runtime/canonical-json.ts';
 import type { EvidenceHead } from '../../../../schemas/evidence.ts';
 import type { PublicEvidenceKey } from '../../../../schemas/ports/evidence.ts';
 import type { AuditRecord } from '../../../../schemas/resources/audit-record.ts';
@@ -71,10 +71,10 @@ export class ChainVerifier {
   #firstAt = '';
   /** Whether the chain must already have signed tree heads */
   #mustHaveHeads = false;
-  #heads = 0;
+  #headCount = 0;
   #lastHead: EvidenceHead | undefined;
-  #aheadHead: EvidenceHead | undefined;
-  #break: ChainBreak | undefined;
+  #uncoveredHead: EvidenceHead | undefined;
+  #firstBreak: ChainBreak | undefined;
   /** The predecessor hash that the record at the broken position would contain */
   #expectedHash: string | undefined;
 
@@ -83,7 +83,7 @@ export class ChainVerifier {
     const { tenantId, key } = options;
     this.#erasures = new ErasureTracker(
       (record) =>
-        hashRecord(tenantId, record, legacyCanonicalJson) === record.hash && key.isErasureSigned(tenantId, record),
+        hashRecord(tenantId, record, toLegacyCanonicalJson) === record.hash && key.isErasureSigned(tenantId, record),
     );
   }
 
@@ -101,12 +101,12 @@ export class ChainVerifier {
     this.#recordCount++;
     // Also after a break, because an erasure is signed independently.
     this.addErasure(addRecord);
-    if (this.#break !== undefined) {
-      this.#checkReordering(addRecord, this.#break);
+    if (this.#firstBreak !== undefined) {
+      this.#checkReordering(addRecord, this.#firstBreak);
       return;
     }
-    this.#break = this.#checkMisplacedHead() ?? this.#checkPosition(addRecord) ?? this.#checkContent(addRecord);
-    if (this.#break !== undefined) return;
+    this.#firstBreak = this.#checkMisplacedHead() ?? this.#checkPosition(addRecord) ?? this.#checkContent(addRecord);
+    if (this.#firstBreak !== undefined) return;
     if (this.size === 0) this.#firstAt = addRecord.at;
     this.#mustHaveHeads ||= mustHaveHeads(this.#firstAt, addRecord.at, this.#options.now);
     if (addRecord.details === null) this.#erasures.addMissing(addRecord);
@@ -124,66 +124,71 @@ export class ChainVerifier {
   }
 
   addHead(addHead: EvidenceHead): void {
-    if (this.#break !== undefined) return;
-    this.#break = this.#headBreak(addHead);
-    if (this.#break !== undefined) return;
+    if (this.#firstBreak !== undefined) return;
+    this.#firstBreak = this.#checkHead(addHead);
+    if (this.#firstBreak !== undefined) return;
     if (addHead.size > this.size) {
-      this.#aheadHead = addHead;
+      this.#uncoveredHead = addHead;
       return;
     }
-    this.#heads++;
+    this.#headCount++;
     this.#lastHead = addHead;
   }
 
   /** Ends the verification with the chain's end from the head document, or without it if there is none to compare. */
   finish(end?: { readonly sequence: number; readonly hash: string }): Findings {
     // Details can only be missing in valid records, which precede any break.
-    const removed = this.#checkMissingDetails();
+    const detailsBreak = this.#checkMissingDetails();
     const { recorded } = this.#erasures;
     return {
-      firstBreak: removed ?? this.#break ?? this.#endBreak(end),
-      records: removed === undefined ? this.size : removed.sequence - 1,
+      firstBreak: detailsBreak ?? this.#firstBreak ?? this.#checkEnd(end),
+      records: detailsBreak === undefined ? this.size : detailsBreak.sequence - 1,
       erasedDetails: recorded.reduce((sum, { details }) => sum + details, 0),
       erasures: recorded,
-      heads: this.#heads,
+      heads: this.#headCount,
       lastHead: this.#lastHead,
     };
   }
 
   /** Returns a break if the previous head precedes records that it covers, because it could not be compared with them. */
   #checkMisplacedHead(): ChainBreak | undefined {
-    if (this.#aheadHead === undefined) return undefined;
-    const place = this.size + 1;
+    if (this.#uncoveredHead === undefined) return undefined;
+    const position = this.size + 1;
     return createBreak(
       'head-misplaced',
-      place,
-      `the head over ${this.#aheadHead.size} records is before record ${place}`,
+      position,
+      `the head over ${this.#uncoveredHead.size} records is before record ${position}`,
     );
   }
 
   /** Returns a break if the record is not at the expected position. */
   #checkPosition({ sequence, previousHash }: AuditRecord): ChainBreak | undefined {
-    const place = this.size + 1;
-    if (sequence > place) {
+    const position = this.size + 1;
+    if (sequence > position) {
       this.#expectedHash = this.#lastHash;
-      const missing = sequence === place + 1 ? `record ${place} is` : `records ${place} to ${sequence - 1} are`;
-      return createBreak('record-removed', place, `${missing} missing: record ${sequence} comes next`);
+      const missingText =
+        sequence === position + 1 ? `record ${position} is` : `records ${position} to ${sequence - 1} are`;
+      return createBreak('record-removed', position, `${missingText} missing: record ${sequence} comes next`);
     }
-    if (sequence === place && previousHash !== this.#previousOfLast) return undefined;
+    if (sequence === position && previousHash !== this.#previousOfLast) return undefined;
     if (previousHash === this.#previousOfLast)
       return createBreak(
         'chain-forked',
-        place - 1,
-        `two records claim position ${place - 1}: the chain has two branches from there`,
+        position - 1,
+        `two records claim position ${position - 1}: the chain has two branches from there`,
       );
-    return createBreak('records-reordered', place, `record ${sequence} appears a second time, at position ${place}`);
+    return createBreak(
+      'records-reordered',
+      position,
+      `record ${sequence} appears a second time, at position ${position}`,
+    );
   }
 
   /** Returns a break if the record was changed or does not follow the previous one. */
   #checkContent(record: AuditRecord): ChainBreak | undefined {
     const { sequence, previousHash, details } = record;
     const follows = previousHash === this.#lastHash;
-    if (hashRecord(this.#options.tenantId, record, legacyCanonicalJson) !== record.hash) {
+    if (hashRecord(this.#options.tenantId, record, toLegacyCanonicalJson) !== record.hash) {
       if (!follows) this.#expectedHash = this.#lastHash;
       return createBreak(
         'record-edited',
@@ -198,7 +203,7 @@ export class ChainVerifier {
         `record ${sequence} does not follow the record before it: one of the two was replaced`,
       );
     if (details === null) return undefined;
-    if (hashDetails(details, legacyCanonicalJson) === record.detailsHash) return undefined;
+    if (hashDetails(details, toLegacyCanonicalJson) === record.detailsHash) return undefined;
     return createBreak(
       'details-edited',
       sequence,
@@ -207,9 +212,9 @@ export class ChainVerifier {
   }
 
   #checkMissingDetails(): ChainBreak | undefined {
-    const found = this.#erasures.findUnexplained();
-    if (found === undefined) return undefined;
-    const { sequence, claimedBy } = found;
+    const unexplained = this.#erasures.findUnexplained();
+    if (unexplained === undefined) return undefined;
+    const { sequence, claimedBy } = unexplained;
     if (claimedBy === undefined)
       return createBreak(
         'details-removed',
@@ -223,17 +228,17 @@ export class ChainVerifier {
     );
   }
 
-  #checkReordering({ previousHash }: AuditRecord, { sequence: place }: ChainBreak): void {
+  #checkReordering({ previousHash }: AuditRecord, { sequence: position }: ChainBreak): void {
     if (this.#expectedHash === undefined || previousHash !== this.#expectedHash) return;
     this.#expectedHash = undefined;
-    this.#break = createBreak(
+    this.#firstBreak = createBreak(
       'records-reordered',
-      place,
-      `the record of position ${place} is at position ${this.#recordCount}`,
+      position,
+      `the record of position ${position} is at position ${this.#recordCount}`,
     );
   }
 
-  #headBreak(head: EvidenceHead): ChainBreak | undefined {
+  #checkHead(head: EvidenceHead): ChainBreak | undefined {
     const { size, root, signedAt, tenantId } = head;
     const from = (this.#lastHead?.size ?? 0) + 1;
     if (tenantId !== this.#options.tenantId || !this.#options.key.isSignedBy(head))
@@ -256,15 +261,15 @@ export class ChainVerifier {
     );
   }
 
-  #endBreak(end: { readonly sequence: number; readonly hash: string } | undefined): ChainBreak | undefined {
+  #checkEnd(end: { readonly sequence: number; readonly hash: string } | undefined): ChainBreak | undefined {
     const next = this.size + 1;
-    if (this.#aheadHead !== undefined)
+    if (this.#uncoveredHead !== undefined)
       return createBreak(
         'chain-truncated',
         next,
-        `the chain ends after record ${this.size}, but ${this.#aheadHead.size} records were signed at ${this.#aheadHead.signedAt}`,
+        `the chain ends after record ${this.size}, but ${this.#uncoveredHead.size} records were signed at ${this.#uncoveredHead.signedAt}`,
       );
-    if (this.#mustHaveHeads && this.#heads === 0)
+    if (this.#mustHaveHeads && this.#headCount === 0)
       return createBreak(
         'heads-missing',
         1,

@@ -16,7 +16,7 @@ export interface EvidenceStores {
 /** Records and heads in the order of the verification. */
 export type ChainItem = { readonly record: AuditRecord } | { readonly head: EvidenceHead };
 
-/** The extent of a chain at one moment: everything that exists then, and nothing that is appended later. */
+/** The extent of a chain at one point in time: everything that exists then, and nothing that is appended later. */
 export interface ChainExtent {
   readonly end: { readonly sequence: number; readonly hash: string };
   /** The last record, whether in the head document or not */
@@ -34,14 +34,14 @@ export const readExtent = async (
   { documents, heads, key }: Omit<EvidenceStores, 'clock'>,
   tenantId: string,
 ): Promise<ChainExtent> => {
-  const newest = await heads.listNewest(tenantId);
+  const newestHeads = await heads.listNewest(tenantId);
   const sequence = await findNewestSequence(documents, tenantId);
   const end = await readStoredEnd(documents, tenantId);
   return {
     end,
     upTo: Math.max(sequence, end.sequence),
-    newestHead: newest.find((head) => key.isSignedBy(head)),
-    headsUpTo: newest[0]?.size ?? 0,
+    newestHead: newestHeads.find((head) => key.isSignedBy(head)),
+    headsUpTo: newestHeads[0]?.size ?? 0,
   };
 };
 
@@ -54,15 +54,15 @@ export async function* readChainItems(
   tenantId: string,
   { upTo, headsUpTo }: ChainExtent,
 ): AsyncGenerator<ChainItem> {
-  const signed = heads.listBySize(tenantId, 0, Math.max(upTo, headsUpTo))[Symbol.asyncIterator]();
-  let head = await signed.next();
+  const headIterator = heads.listBySize(tenantId, 0, Math.max(upTo, headsUpTo))[Symbol.asyncIterator]();
+  let head = await headIterator.next();
   let recordCount = 0;
   for await (const record of readRecordsInOrder(documents, tenantId, { upTo })) {
     yield { record };
     recordCount++;
-    for (; !head.done && head.value.size <= recordCount; head = await signed.next()) yield { head: head.value };
+    for (; !head.done && head.value.size <= recordCount; head = await headIterator.next()) yield { head: head.value };
   }
-  for (; !head.done; head = await signed.next()) yield { head: head.value };
+  for (; !head.done; head = await headIterator.next()) yield { head: head.value };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Columns } from '../../../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../../../schemas/topics.ts';
 import type { DeadLetter } from '../../../../subjects/dead-letters/dead-letters.ts';
 import { createLazyProducer } from '../../../bus-producer.ts';
-import type { Result } from '../../../kernel/ports/dead-letters.ts';
+import type { DeadLetterResult } from '../../../kernel/ports/dead-letters.ts';
 import { readMarks, toMarkKey, toMarkMessage } from './marks.ts';
 
 /** A dead letter with the messages that would be published for it. */
@@ -22,7 +22,7 @@ export interface ReplayCommitter {
   commit(
     prepared: readonly PreparedDeadLetter[],
     mark: Pick<DeadLetterMark, 'outcome' | 'actor' | 'markedAt'>,
-  ): Promise<Result[]>;
+  ): Promise<DeadLetterResult[]>;
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export const createCommitter = (bus: Bus, columns: Columns): ReplayCommitter => 
             prepared.map(({ deadLetter }) => deadLetter),
           );
           const messages: Message[] = [];
-          const results = prepared.map(({ deadLetter, messages: deadLetterMessages }): Result => {
+          const results = prepared.map(({ deadLetter, messages: deadLetterMessages }): DeadLetterResult => {
             const { tenantId, id } = deadLetter;
             const mark = marks.get(toMarkKey(deadLetter));
             // A mark of this same run is from an earlier attempt that committed, but whose response was lost.

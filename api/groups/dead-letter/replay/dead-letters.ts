@@ -11,7 +11,13 @@ import {
   type DeadLetterFilter,
   readDeadLetters,
 } from '../../../../subjects/dead-letters/dead-letters.ts';
-import type { DeadLetters, Payload, Progress, Result, RunOptions } from '../../../kernel/ports/dead-letters.ts';
+import type {
+  DeadLetterPayload,
+  DeadLetterResult,
+  DeadLetters,
+  Progress,
+  RunOptions,
+} from '../../../kernel/ports/dead-letters.ts';
 import { createCommitter, type PreparedDeadLetter } from './committer.ts';
 import { readPayload } from './payload.ts';
 
@@ -28,7 +34,7 @@ export interface DeadLettersOptions {
 
 const chunkSize = 64;
 const chunkBytes = 16 * 1024 * 1024;
-const attempts = 5;
+const maxAttempts = 5;
 
 export const createDeadLetters = ({ bus, columns, clock, republish }: DeadLettersOptions): DeadLetters => {
   const committer = createCommitter(bus, columns);
@@ -62,11 +68,11 @@ export const createDeadLetters = ({ bus, columns, clock, republish }: DeadLetter
           : deadLetters.map((deadLetter): PreparedDeadLetter => ({ deadLetter, messages: [] }));
       const publishable = prepared.filter(({ failure }) => failure === undefined);
       const results = prepared.flatMap(({ deadLetter, failure }) =>
-        failure ? [failedResult(deadLetter, failure)] : [],
+        failure ? [toFailedResult(deadLetter, failure)] : [],
       );
       results.push(
         ...(options.dryRun
-          ? publishable.map(({ deadLetter: { id, tenantId } }): Result => ({ id, tenantId, outcome: 'done' }))
+          ? publishable.map(({ deadLetter: { id, tenantId } }): DeadLetterResult => ({ id, tenantId, outcome: 'done' }))
           : await commitAllOrEach(publishable, (part) =>
               committer.commit(part, { outcome, actor: options.actor, markedAt }),
             )),
@@ -117,16 +123,16 @@ const parseCursor = (cursor: string): { receivedAtMs: number; id: string } => {
  */
 const commitAllOrEach = async (
   prepared: readonly PreparedDeadLetter[],
-  commit: (part: readonly PreparedDeadLetter[]) => Promise<Result[]>,
-): Promise<Result[]> => {
+  commit: (part: readonly PreparedDeadLetter[]) => Promise<DeadLetterResult[]>,
+): Promise<DeadLetterResult[]> => {
   if (prepared.length === 0) return [];
   try {
     return await retry(() => commit(prepared));
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
     const [only] = prepared;
-    if (prepared.length === 1 && only !== undefined) return [failedResult(only.deadLetter, error)];
-    const results: Result[] = [];
+    if (prepared.length === 1 && only !== undefined) return [toFailedResult(only.deadLetter, error)];
+    const results: DeadLetterResult[] = [];
     for (const one of prepared) results.push(...(await commitAllOrEach([one], commit)));
     return results;
   }
@@ -138,7 +144,7 @@ const retry = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof PermanentError || attempt === attempts) throw error;
+      if (error instanceof PermanentError || attempt === maxAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 200 * 2 ** attempt));
     }
   }
@@ -150,7 +156,7 @@ const retry = async <Value>(work: () => Promise<Value>): Promise<Value> => {
  */
 const toMessages = async (
   { id, kind }: DeadLetter,
-  { headers, bytes }: Payload,
+  { headers, bytes }: DeadLetterPayload,
   republish: DeadLettersOptions['republish'],
 ): Promise<readonly Message[]> => {
   if (headers.cut)
@@ -194,7 +200,7 @@ async function* readChunks(columns: Columns, filter: DeadLetterFilter): AsyncGen
   }
 }
 
-const failedResult = ({ id, tenantId }: DeadLetter, { reason, message }: PermanentError): Result => ({
+const toFailedResult = ({ id, tenantId }: DeadLetter, { reason, message }: PermanentError): DeadLetterResult => ({
   id,
   tenantId,
   outcome: 'failed',
@@ -202,7 +208,7 @@ const failedResult = ({ id, tenantId }: DeadLetter, { reason, message }: Permane
   message,
 });
 
-const createProgressCounter = (matched: number): { add(results: readonly Result[]): Progress } => {
+const createProgressCounter = (matched: number): { add(results: readonly DeadLetterResult[]): Progress } => {
   let done = 0;
   let already = 0;
   let failed = 0;

@@ -18,7 +18,7 @@ export const toMarkMessage = (mark: DeadLetterMark): Message => ({
 
 /**
  * Returns the marks of the given dead letters, by `toMarkKey`: the marks in the table, and those at the end of the topic
- * that are not in the table yet. The stored offsets are read before the stored marks, so that a mark inserted meanwhile
+ * that are not in the table yet. The stored offsets are read before the stored marks, so that a mark inserted in between
  * is read at least once.
  */
 export const readMarks = async (

@@ -3,7 +3,7 @@ import { PermanentError } from '../../../../schemas/errors.ts';
 import type { Bus } from '../../../../schemas/ports/bus.ts';
 import { topics } from '../../../../schemas/topics.ts';
 import type { DeadLetter } from '../../../../subjects/dead-letters/dead-letters.ts';
-import type { Payload } from '../../../kernel/ports/dead-letters.ts';
+import type { DeadLetterPayload } from '../../../kernel/ports/dead-letters.ts';
 
 /**
  * Reads the records that may contain the chunks of a dead letter. Chunks are usually adjacent; if another producer wrote
@@ -20,14 +20,14 @@ export const readPayload = async (
   bus: Bus,
   { id, place }: Pick<DeadLetter, 'id' | 'place'>,
   signal?: AbortSignal,
-): Promise<Payload> => {
-  const expiredError = (): PermanentError =>
+): Promise<DeadLetterPayload> => {
+  const createExpiredError = (): PermanentError =>
     new PermanentError('gone', `the payload of dead letter ${id} is no longer on the dead-letter topic`);
   const retainedRange = (await bus.offsets(topics.deadLetter.name)).find(
     ({ partition }) => partition === place.partition,
   );
   if (retainedRange === undefined || retainedRange.earliest > place.offset || retainedRange.end <= place.offset)
-    throw expiredError();
+    throw createExpiredError();
   const chunks: Buffer[] = [];
   let headers: DeadLetterHeaders | undefined;
   let foundCount = 0;
@@ -40,6 +40,6 @@ export const readPayload = async (
     foundCount++;
     if (foundCount === place.chunks) break;
   }
-  if (headers === undefined || foundCount !== place.chunks) throw expiredError();
+  if (headers === undefined || foundCount !== place.chunks) throw createExpiredError();
   return { headers, bytes: Buffer.concat(chunks) };
 };

@@ -8,7 +8,7 @@ import type { DeadLetters, Progress, ReplayJob, ReplayJobs } from '../../../kern
 export const replayJobs = defineCollection<ReplayJob>({ name: 'dead-letter-replays' });
 
 const maxResults = 1_000;
-const stopTimeoutMs = 2_000;
+const startWaitMs = 2_000;
 const saveEveryMs = 1_000;
 /** A running job without an update for this long is lost: the instance that ran it has stopped. */
 const lostAfterMs = 60_000;
@@ -52,7 +52,7 @@ export const listReplays = async (
   return jobs.sort((left, right) => (left.startedAt < right.startedAt ? 1 : -1));
 };
 
-const newJob = (request: Pick<ReplayJob, 'dryRun' | 'actor' | 'filter' | 'startedAt'>): ReplayJob => ({
+const createJob = (request: Pick<ReplayJob, 'dryRun' | 'actor' | 'filter' | 'startedAt'>): ReplayJob => ({
   ...request,
   state: 'running',
   finishedAt: null,
@@ -127,7 +127,7 @@ export const createReplayJobs = (ports: {
   return {
     async start(tenantId, filter, { actor, dryRun, change }) {
       const stored = documents.forTenant(tenantId).collection(replayJobs);
-      const job = newJob({
+      const job = createJob({
         dryRun,
         actor,
         filter: { ...filter, tenantId },
@@ -144,7 +144,7 @@ export const createReplayJobs = (ports: {
       );
       running.add(work);
       const finished = work.then(() => running.delete(work));
-      await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, stopTimeoutMs).unref())]);
+      await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, startWaitMs).unref())]);
       return (await stored.find(id)) ?? inserted;
     },
     async find(tenantId, id) {

@@ -31,18 +31,20 @@ export const compareLogPatterns = defineOperation({
     const rangeContext = { caller, signal: 'logs', nowMs } as const;
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const range = page?.range ?? parseRetainedRange(query, rangeContext);
-    const baseline = page?.baseline ?? parseRetainedRange(defaultBaseline(query, range), rangeContext);
+    const baseline = page?.baseline ?? parseRetainedRange(resolveBaseline(query, range), rangeContext);
     if (page !== undefined)
       for (const each of [range, baseline]) requireRetained(each, { ...rangeContext, isFromCursor: true });
-    const compared = await comparePatterns(columns.forTenant(caller.tenantId), { range, baseline }, query);
-    const matching = compared.filter(({ change }) => query.change === undefined || change === query.change);
-    const startIndex = page === undefined ? 0 : matching.findIndex(({ id }) => id === page.id) + 1;
-    const items = matching.slice(startIndex, startIndex + query.limit);
+    const comparedPatterns = await comparePatterns(columns.forTenant(caller.tenantId), { range, baseline }, query);
+    const matchingPatterns = comparedPatterns.filter(
+      ({ change }) => query.change === undefined || change === query.change,
+    );
+    const startIndex = page === undefined ? 0 : matchingPatterns.findIndex(({ id }) => id === page.id) + 1;
+    const items = matchingPatterns.slice(startIndex, startIndex + query.limit);
     const last = items.at(-1);
     return {
       items,
       nextCursor:
-        last !== undefined && startIndex + items.length < matching.length
+        last !== undefined && startIndex + items.length < matchingPatterns.length
           ? encodeCursor(cursorKind, [range.from, range.to, baseline.from, baseline.to, last.id])
           : null,
     };
@@ -53,7 +55,7 @@ export const compareLogPatterns = defineOperation({
 const minuteNs = 60_000_000_000n;
 const toMilliseconds = (nanoseconds: bigint): string => String(nanoseconds / 1_000_000n);
 
-const defaultBaseline = (
+const resolveBaseline = (
   {
     baselineFrom,
     baselineTo,

@@ -56,12 +56,12 @@ export const listLogPatterns = defineOperation({
     const sortedPatterns = filterPatterns(totals, query, patternsQuery)
       .sort(order)
       .filter((total) => page === undefined || order(total, page.after) > 0);
-    const shown = sortedPatterns.slice(0, query.limit);
-    const last = shown.at(-1);
+    const pagePatterns = sortedPatterns.slice(0, query.limit);
+    const last = pagePatterns.at(-1);
     return {
-      items: await describePatterns(reader, totals, shown, patternsQuery),
+      items: await describePatterns(reader, totals, pagePatterns, patternsQuery),
       nextCursor:
-        sortedPatterns.length > shown.length && last !== undefined
+        sortedPatterns.length > pagePatterns.length && last !== undefined
           ? encodeCursor(`log-patterns ${query.sort}`, [range.from, range.to, getSortValue(query.sort, last), last.id])
           : null,
       count: totals.count,
@@ -72,13 +72,13 @@ export const listLogPatterns = defineOperation({
 const filterPatterns = (
   totals: PatternTotals,
   { search, only }: { readonly search?: string | undefined; readonly only?: keyof typeof verdictFields | undefined },
-  question: PatternsQuery,
+  patternsQuery: PatternsQuery,
 ): PatternTotal[] => {
   const words = search?.toLowerCase().split(/\s+/) ?? [];
   return [...totals.byId.values()].filter((total) => {
     const template = total.template?.toLowerCase() ?? '';
     if (!words.every((word) => template.includes(word))) return false;
-    return only === undefined || judgePattern(totals, total, question)[verdictFields[only]] === true;
+    return only === undefined || judgePattern(totals, total, patternsQuery)[verdictFields[only]] === true;
   });
 };
 
@@ -87,10 +87,10 @@ const getSortValue = (sort: string, total: PatternTotal): number => sortValues[p
 type SortPosition = Pick<PatternTotal, 'id' | 'count' | 'firstMs' | 'lastMs'>;
 const createComparator =
   (sort: string) =>
-  (one: SortPosition, two: SortPosition): number => {
-    const difference = getSortValue(sort, one as PatternTotal) - getSortValue(sort, two as PatternTotal);
+  (left: SortPosition, right: SortPosition): number => {
+    const difference = getSortValue(sort, left as PatternTotal) - getSortValue(sort, right as PatternTotal);
     if (difference !== 0) return parseSort(sort).direction === 'descending' ? -difference : difference;
-    return one.id < two.id ? -1 : Number(one.id > two.id);
+    return left.id < right.id ? -1 : Number(left.id > right.id);
   };
 
 /** A cursor contains the range and the end of the page. */

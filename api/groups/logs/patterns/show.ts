@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseRetainedRange, rangeParameters } from '../../../../queries/range.ts';
 import { OneLogPattern, readPattern } from '../../../../subjects/log-patterns/pattern.ts';
-import { notFound } from '../../../errors.ts';
+import { createNotFoundError } from '../../../errors.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
 import { filterParameters, toPatternsQuery } from './question.ts';
@@ -22,7 +22,7 @@ export const showLogPattern = defineOperation({
     const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     const patternsQuery = toPatternsQuery(query, range, { caller, nowMs });
     const pattern = await readPattern(columns.forTenant(caller.tenantId), params.id, patternsQuery);
-    if (pattern === undefined) throw notFound('log pattern');
+    if (pattern === undefined) throw createNotFoundError('log pattern');
     return pattern;
   },
 });

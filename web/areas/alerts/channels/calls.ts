@@ -28,7 +28,7 @@ type ListEndpoint<Item> = WithFilters<
   OperationDeclaration & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Item[] }> }
 >;
 
-/** A contact of a user; the API view only tells whether each setting is present, so the type of the settings is a channel's. */
+/** A contact of a user. The API view only states whether each setting is present, so the settings use the type of a channel. */
 export type Contact = Omit<ResourceView<typeof contactResource>, 'settings'> & Pick<Channel, 'settings'>;
 
 /** Writable fields of a channel */
@@ -42,7 +42,7 @@ export const createChannelCall = declareCreateCall<typeof channelResource, Chann
 export const replaceChannelCall = declareReplaceCall<typeof channelResource, ChannelSchema>(
   '/api/notification-channels/{id}',
 );
-export const removeChannelCall = declareDeleteCall('/api/notification-channels/{id}');
+export const deleteChannelCall = declareDeleteCall('/api/notification-channels/{id}');
 export const contactsCall = declareCall<ListEndpoint<Contact>>('GET', '/api/contacts');
 export const createContactCall = declareCreateCall<typeof contactResource, ContactSchema>('/api/contacts');
 export const replaceContactCall = declareReplaceCall<typeof contactResource, ContactSchema>('/api/contacts/{id}');

@@ -8,7 +8,7 @@ import { renderText } from '../../../frame/shown-text.tsx';
 import { refresh } from '../../../frame/time-range.ts';
 import { createListView } from '../../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../../lists/side-panel.tsx';
-import { type Channel, channelsCall, createChannelCall, removeChannelCall, testChannelCall } from './calls.ts';
+import { type Channel, channelsCall, createChannelCall, deleteChannelCall, testChannelCall } from './calls.ts';
 import { ChannelDeliveries } from './deliveries.tsx';
 import { ChannelEditor } from './editor.tsx';
 import { SendTest } from './send-test.tsx';
@@ -17,13 +17,13 @@ import { SendTest } from './send-test.tsx';
 const newChannelKey = 'new';
 
 const DeleteButton = ({
-  of: { id, name, version },
+  channel: { id, name, version },
   onClose,
 }: {
-  readonly of: Channel;
+  readonly channel: Channel;
   readonly onClose: () => void;
 }) => {
-  const [action] = useState(() => new Action(removeChannelCall));
+  const [action] = useState(() => new Action(deleteChannelCall));
   const remove = async (): Promise<void> => {
     if (!confirm(`Delete the channel “${name}”?`)) return;
     if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
@@ -40,18 +40,18 @@ const DeleteButton = ({
   );
 };
 
-const ChannelActions = ({ of, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
-  const [isEditing, setEdited] = useState(false);
+const ChannelActions = ({ channel, onClose }: { readonly channel: Channel; readonly onClose: () => void }) => {
+  const [isEditing, setIsEditing] = useState(false);
   if (!isPermitted(testChannelCall))
     return <p class="soft">{explainDenial(testChannelCall, 'Editing and testing a channel')}</p>;
-  if (isEditing) return <ChannelEditor of={of} onSaved={() => setEdited(false)} />;
+  if (isEditing) return <ChannelEditor channel={channel} onSaved={() => setIsEditing(false)} />;
   return (
     <div class="act">
-      <SendTest id={of.id} call={testChannelCall} />
-      <button type="button" class="plain" onClick={() => setEdited(true)}>
+      <SendTest id={channel.id} call={testChannelCall} />
+      <button type="button" class="plain" onClick={() => setIsEditing(true)}>
         Edit
       </button>
-      <DeleteButton of={of} onClose={onClose} />
+      <DeleteButton channel={channel} onClose={onClose} />
     </div>
   );
 };
@@ -76,7 +76,7 @@ const ChannelPanel = ({
       ) : (
         <>
           <p>{renderText(item.description)}</p>
-          <ChannelActions key={item.version} of={item} onClose={onClose} />
+          <ChannelActions key={item.version} channel={item} onClose={onClose} />
           <Fields values={{ ...item.settings, 'rate limit per minute': item.maxPerMinute }} />
           <ChannelDeliveries id={item.id} />
         </>

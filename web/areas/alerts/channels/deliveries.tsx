@@ -9,34 +9,34 @@ import { type Delivery, deliveriesCall } from './calls.ts';
 
 const formatAlertCounts = ({ firing, resolved, isTest }: Delivery): string =>
   isTest
-    ? 'a test'
+    ? 'test'
     : [...(firing > 0 ? [`${firing} firing`] : []), ...(resolved > 0 ? [`${resolved} resolved`] : [])].join(', ');
 
-const Attempts = ({ of }: { readonly of: Delivery['attempts'] }) =>
-  of.length === 0 ? (
+const Attempts = ({ attempts }: { readonly attempts: Delivery['attempts'] }) =>
+  attempts.length === 0 ? (
     <span class="soft">none</span>
   ) : (
     <ol class="around">
-      {of.map(({ number, at, statusCode, answer, latencyMs }) => (
+      {attempts.map(({ number, at, statusCode, answer: response, latencyMs }) => (
         <li key={number}>
-          <time>{formatIsoTime(at)}</time> {statusCode ?? ''} {renderText(answer)}{' '}
+          <time>{formatIsoTime(at)}</time> {statusCode ?? ''} {renderText(response)}{' '}
           <span class="soft">{latencyMs} ms</span>
         </li>
       ))}
     </ol>
   );
 
-export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
+export const Deliveries = ({ deliveries }: { readonly deliveries: readonly Delivery[] }) => (
   <table class="figures texts">
     <TableHeader columns={['Queued', 'State', 'Alerts', 'Attempts and responses']} />
     <tbody>
-      {of.map((delivery) => (
+      {deliveries.map((delivery) => (
         <tr key={delivery.id}>
           <td>{formatIsoTime(delivery.queuedAt)}</td>
           <td class={delivery.state === 'failed' ? 'text-error' : ''}>{delivery.state}</td>
           <td>{formatAlertCounts(delivery)}</td>
           <td>
-            <Attempts of={delivery.attempts} />
+            <Attempts attempts={delivery.attempts} />
           </td>
         </tr>
       ))}
@@ -61,7 +61,7 @@ export const ChannelDeliveries = ({ id }: { readonly id: string }) => {
       {response === undefined ? null : response.items.length === 0 ? (
         <p class="soft">No deliveries yet.</p>
       ) : (
-        <Deliveries of={response.items} />
+        <Deliveries deliveries={response.items} />
       )}
     </>
   );

@@ -13,17 +13,17 @@ import { readSettings, SettingFields } from './setting-fields.tsx';
 import { TemplateFields } from './template-fields.tsx';
 
 /** Edits a channel; without one, creates a new channel. */
-export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly onSaved: () => void }) => {
+export const ChannelEditor = ({ channel, onSaved }: { readonly channel?: Channel; readonly onSaved: () => void }) => {
   const [createAction] = useState(() => new Action(createChannelCall));
   const [replaceAction] = useState(() => new Action(replaceChannelCall));
   const { response, error } = useQuery(channelTypesCall, {});
-  const [chosenType, setChosenType] = useState(of?.settings.type ?? 'webhook');
-  const [templates, setTemplates] = useState(of?.templates ?? { title: '', text: '' });
-  const [maxPerMinute, setMaxPerMinute] = useState<number | null>(of?.maxPerMinute ?? 60);
-  const type = response?.items.find((each) => each.type === chosenType);
+  const [chosenType, setChosenType] = useState(channel?.settings.type ?? 'webhook');
+  const [templates, setTemplates] = useState(channel?.templates ?? { title: '', text: '' });
+  const [maxPerMinute, setMaxPerMinute] = useState<number | null>(channel?.maxPerMinute ?? 60);
+  const type = response?.items.find((channelType) => channelType.type === chosenType);
   if (response === undefined || type === undefined) return <ErrorMessage error={error} />;
-  const action = of === undefined ? createAction : replaceAction;
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const action = channel === undefined ? createAction : replaceAction;
+  const save = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const channelInput = {
       name: String(formData.get('channel')).trim(),
@@ -33,42 +33,46 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
       templates,
       maxPerMinute: maxPerMinute ?? 0,
     };
-    if (of === undefined) {
+    if (channel === undefined) {
       const createdChannel = await createAction.run({ body: channelInput });
       if (createdChannel === undefined) return;
       setParams({ open: (createdChannel as unknown as Channel).id });
     } else {
-      if ((await replaceAction.run({ params: { id: of.id }, body: channelInput, ifMatch: of.version })) === undefined)
+      if (
+        (await replaceAction.run({ params: { id: channel.id }, body: channelInput, ifMatch: channel.version })) ===
+        undefined
+      )
         return;
     }
     onSaved();
     refresh();
   };
   return (
-    <ActionForm action={action} label={of === undefined ? 'Create channel' : 'Save channel'} onSubmit={run}>
+    <ActionForm action={action} label={channel === undefined ? 'Create channel' : 'Save channel'} onSubmit={save}>
       <div class="form">
         <label>
           Type{' '}
           <select value={chosenType} onChange={({ currentTarget }) => setChosenType(currentTarget.value)}>
-            {response.items.map((each) => (
-              <option key={each.type} value={each.type}>
-                {each.name}
+            {response.items.map((channelType) => (
+              <option key={channelType.type} value={channelType.type}>
+                {channelType.name}
               </option>
             ))}
           </select>
         </label>
         <p class="hint">{type.summary}</p>
         <label>
-          Name <input name="channel" required={true} maxLength={256} autocomplete="off" defaultValue={of?.name ?? ''} />
+          Name{' '}
+          <input name="channel" required={true} maxLength={256} autocomplete="off" defaultValue={channel?.name ?? ''} />
         </label>
         <label>
           Description{' '}
-          <input name="description" maxLength={4096} autocomplete="off" defaultValue={of?.description ?? ''} />
+          <input name="description" maxLength={4096} autocomplete="off" defaultValue={channel?.description ?? ''} />
         </label>
         <SettingFields
           key={chosenType}
           type={type}
-          storedSettings={of?.settings.type === chosenType ? of.settings : undefined}
+          storedSettings={channel?.settings.type === chosenType ? channel.settings : undefined}
           error={action.error.value}
         />
         <NumberInput
@@ -77,9 +81,13 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
           problem={createProblemFinder(action.error.value)('maxPerMinute')}
           onChange={setMaxPerMinute}
         />
-        <TemplateFields templates={templates} wrong={createProblemFinder(action.error.value)} onChange={setTemplates} />
+        <TemplateFields
+          templates={templates}
+          findProblem={createProblemFinder(action.error.value)}
+          onChange={setTemplates}
+        />
         <label class="choice">
-          <input name="enabled" type="checkbox" defaultChecked={of?.enabled ?? true} /> Enabled
+          <input name="enabled" type="checkbox" defaultChecked={channel?.enabled ?? true} /> Enabled
         </label>
       </div>
     </ActionForm>

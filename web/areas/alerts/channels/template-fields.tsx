@@ -17,12 +17,12 @@ const templateFields = [
 
 export const TemplateFields = ({
   templates,
-  wrong: findProblem,
+  findProblem,
   onChange,
 }: {
   readonly templates: Templates;
   /** Validation errors of the channel after saving */
-  readonly wrong: (path: string) => string | undefined;
+  readonly findProblem: (path: string) => string | undefined;
   readonly onChange: (templates: Templates) => void;
 }) => {
   const [action] = useState(() => new Action(previewTemplatesCall));

@@ -1,12 +1,12 @@
-/** Chart of the compared values with the thresholds, and the times at which the rule would have started to fire */
+/** Chart of the evaluated values, the thresholds, and the times at which the rule would have started to fire */
 import { useMemo } from 'preact/hooks';
 import { type TimeSeries, TimeSeriesChart } from '../../../charts/over-time.tsx';
 import { formatQuantity, toLines } from '../../../charts/values.ts';
-import type { Preview } from '../calls.ts';
+import type { RulePreview } from '../calls.ts';
 
 const severityColors: Readonly<Record<string, string>> = { critical: 'red', error: 'orange', warning: 'yellow' };
 
-type Past = NonNullable<Preview['past']>;
+type PastValues = NonNullable<RulePreview['past']>;
 
 const toTimeSeries = (lines: ReturnType<typeof toLines>['lines'], unit: string): TimeSeries[] =>
   lines.map(({ name, values }) => ({
@@ -26,13 +26,15 @@ const axisRangeFor = (values: readonly number[], limits: readonly number[]) => {
   return { low: min, high: max === min ? min + 1 : max + (max - min) * 0.08 };
 };
 
-export const PastChart = ({ past, firings }: { readonly past: Past; readonly firings: readonly number[] }) => {
+export const PastChart = ({ past, firings }: { readonly past: PastValues; readonly firings: readonly number[] }) => {
   const { limits } = past;
   const unit = past.series[0]?.unit ?? '';
   const { steps, lines } = useMemo(() => toLines(past), [past]);
   const series = useMemo(() => toTimeSeries(lines, unit), [lines, unit]);
   const thresholdLines = limits.flatMap(({ severity, value, upper }) =>
-    [value, ...(upper === null ? [] : [upper])].map((each) => [each, severityColors[severity] ?? 'blue'] as const),
+    [value, ...(upper === null ? [] : [upper])].map(
+      (threshold) => [threshold, severityColors[severity] ?? 'blue'] as const,
+    ),
   );
   const thresholdTexts = limits.map(
     ({ severity, operator, value, upper }) =>

@@ -4,7 +4,7 @@ import type { Query } from '../../../../queries/query.ts';
 import { recordKinds } from '../../../editors/question.ts';
 import { QueryFormFields } from '../../../editors/question-fields.tsx';
 import { renderText } from '../../../frame/shown-text.tsx';
-import { type Condition, changeCondition, changeDraft, preview, problemAt, type Threshold } from './draft.ts';
+import { type Condition, changeCondition, changeDraft, findProblem, preview, type Threshold } from './draft.ts';
 import { ChoiceField, Field, NumberField, TextField } from './field.tsx';
 
 type QueryCondition = Exclude<Condition, { kind: 'composite' }>;
@@ -35,13 +35,13 @@ const matchModes = {
 
 const ThresholdFields = ({
   threshold,
-  at,
+  path,
   isOnly,
   onChange,
   onRemove,
 }: {
   readonly threshold: Threshold;
-  readonly at: string;
+  readonly path: string;
   readonly isOnly: boolean;
   readonly onChange: (threshold: Threshold) => void;
   readonly onRemove: () => void;
@@ -50,7 +50,7 @@ const ThresholdFields = ({
   const set = (fields: Readonly<Record<string, unknown>>): void =>
     onChange(
       Object.fromEntries(
-        Object.entries({ ...threshold, ...fields }).filter(([, each]) => each !== undefined && each !== ''),
+        Object.entries({ ...threshold, ...fields }).filter(([, value]) => value !== undefined && value !== ''),
       ) as unknown as Threshold,
     );
   const hasRecovery = operator === 'above' || operator === 'at-least' || operator === 'below';
@@ -59,14 +59,14 @@ const ThresholdFields = ({
       <legend>{severity}</legend>
       <ChoiceField
         label="Severity"
-        at={`${at}.severity`}
+        path={`${path}.severity`}
         value={severity}
         options={severities}
         onChange={(chosen) => set({ severity: chosen })}
       />
       <ChoiceField
         label="Operator"
-        at={`${at}.operator`}
+        path={`${path}.operator`}
         value={operator}
         options={operators}
         onChange={(chosen) =>
@@ -79,14 +79,14 @@ const ThresholdFields = ({
         }
       />
       {operator === 'any' ? null : (
-        <NumberField label="Value" at={`${at}.value`} value={value} onChange={(typed) => set({ value: typed })} />
+        <NumberField label="Value" path={`${path}.value`} value={value} onChange={(typed) => set({ value: typed })} />
       )}
       {operator === 'outside' ? (
-        <NumberField label="to" at={`${at}.upper`} value={upper} onChange={(typed) => set({ upper: typed })} />
+        <NumberField label="to" path={`${path}.upper`} value={upper} onChange={(typed) => set({ upper: typed })} />
       ) : null}
       <TextField
         label="Unit"
-        at={`${at}.unit`}
+        path={`${path}.unit`}
         value={unit}
         placeholder="ms, By, %"
         maxLength={32}
@@ -95,7 +95,7 @@ const ThresholdFields = ({
       {hasRecovery ? (
         <NumberField
           label="Recovery threshold"
-          at={`${at}.recovery`}
+          path={`${path}.recovery`}
           value={recovery}
           onChange={(typed) => set({ recovery: typed })}
         />
@@ -118,7 +118,7 @@ const ThresholdsFields = ({ condition: { thresholds } }: { readonly condition: T
           // Thresholds have no id other than their index.
           key={`${index} of ${thresholds.length}`}
           threshold={threshold}
-          at={`condition.thresholds.${index}`}
+          path={`condition.thresholds.${index}`}
           isOnly={thresholds.length === 1}
           onChange={(changed) => set(thresholds.with(index, changed))}
           onRemove={() => set(thresholds.toSpliced(index, 1))}
@@ -142,7 +142,7 @@ const WindowFields = ({ condition }: { readonly condition: QueryCondition }) => 
     <div class="inline">
       <TextField
         label="Window"
-        at="condition.window"
+        path="condition.window"
         value={condition.window}
         placeholder="5m"
         maxLength={16}
@@ -151,7 +151,7 @@ const WindowFields = ({ condition }: { readonly condition: QueryCondition }) => 
       {condition.kind === 'threshold' ? (
         <TextField
           label="Interval"
-          at="condition.step"
+          path="condition.step"
           value={step}
           placeholder="one value"
           maxLength={16}
@@ -162,7 +162,7 @@ const WindowFields = ({ condition }: { readonly condition: QueryCondition }) => 
       ) : (
         <ChoiceField
           label="Severity"
-          at="condition.severity"
+          path="condition.severity"
           options={severities}
           value={condition.severity ?? 'warning'}
           onChange={(severity) => changeCondition({ severity })}
@@ -171,7 +171,7 @@ const WindowFields = ({ condition }: { readonly condition: QueryCondition }) => 
       {condition.kind === 'threshold' && step !== undefined ? (
         <ChoiceField
           label="Reduce by"
-          at="condition.match"
+          path="condition.match"
           options={matchModes}
           value={condition.match ?? 'last'}
           onChange={(match) => changeCondition({ match })}
@@ -195,7 +195,7 @@ const CompositeField = ({ condition }: { readonly condition: Condition }) => {
     }
   };
   return (
-    <Field label="Condition as JSON" at="condition">
+    <Field label="Condition as JSON" path="condition">
       <textarea
         rows={8}
         spellcheck={false}
@@ -230,7 +230,7 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
     <legend>Condition</legend>
     <ChoiceField
       label="Condition type"
-      at="condition.kind"
+      path="condition.kind"
       value={condition.kind}
       options={kinds}
       onChange={(kind) => changeDraft({ condition: convertCondition(condition, kind) })}
@@ -243,7 +243,7 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
           name="Query"
           query={condition.query as Query}
           excludedKinds={recordKinds}
-          problem={problemAt('condition.query') ?? preview.state.value.response?.error ?? undefined}
+          problem={findProblem('condition.query') ?? preview.state.value.response?.error ?? undefined}
           onChange={(query) => changeCondition({ query })}
         />
         <QueryWarning />

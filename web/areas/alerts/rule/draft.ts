@@ -14,7 +14,7 @@ export type Threshold = Extract<Condition, { kind: 'threshold' }>['thresholds'][
 const maxDraftCharacters = 6_000;
 
 /** The edited rule; `undefined` until it is loaded */
-export const draft = signal<RuleInput | undefined>(undefined);
+export const draftRule = signal<RuleInput | undefined>(undefined);
 /** Why the rule in the URL cannot be parsed; empty if it can */
 export const draftParseError = signal('');
 
@@ -62,7 +62,7 @@ const readUrlObject = (name: string): object | undefined => {
   } catch {
     // Reported below, like a value that is not an object.
   }
-  draftParseError.value = `The parameter “${name}” of the URL cannot be parsed. Its part of the rule was ignored.`;
+  draftParseError.value = `The URL parameter “${name}” cannot be parsed and was ignored.`;
   return undefined;
 };
 
@@ -87,12 +87,12 @@ const writeDraftToUrl = (rule: RuleInput): void => {
 
 /** Changes the draft; the URL is updated when typing stops. */
 export const changeDraft = (fields: Partial<RuleInput>): void => {
-  const before = draft.peek();
-  if (before === undefined) return;
-  const after = { ...before, ...fields };
-  draft.value = after;
+  const previousDraft = draftRule.peek();
+  if (previousDraft === undefined) return;
+  const updatedDraft = { ...previousDraft, ...fields };
+  draftRule.value = updatedDraft;
   clearTimeout(urlUpdateTimer);
-  urlUpdateTimer = setTimeout(() => writeDraftToUrl(after), 400);
+  urlUpdateTimer = setTimeout(() => writeDraftToUrl(updatedDraft), 400);
 };
 
 export const cancelUrlUpdate = (): void => clearTimeout(urlUpdateTimer);
@@ -102,32 +102,36 @@ export const withDefaultName = (rule: RuleInput): RuleInput =>
   rule.name === '' ? { ...rule, name: 'new rule' } : rule;
 
 export const changeCondition = (fields: object): void => {
-  const before = draft.peek()?.condition;
-  if (before !== undefined) changeDraft({ condition: { ...before, ...fields } as Condition });
+  const previousCondition = draftRule.peek()?.condition;
+  if (previousCondition !== undefined) changeDraft({ condition: { ...previousCondition, ...fields } as Condition });
 };
 
-const details = computed(() => [...(saveError.value?.details ?? []), ...(preview.state.value.error?.details ?? [])]);
+const errorDetails = computed(() => [
+  ...(saveError.value?.details ?? []),
+  ...(preview.state.value.error?.details ?? []),
+]);
 
-const isAtOrBelow = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
+const isAtOrBelow = (path: string, ancestorPath: string): boolean =>
+  path === ancestorPath || path.startsWith(`${ancestorPath}.`);
 
 /** Returns the error of a field or its children; `undefined` if there is none. */
-export const problemAt = (at: string): string | undefined => {
-  const messages = details.value.filter(({ path }) => isAtOrBelow(path, at)).map(({ message }) => message);
+export const findProblem = (at: string): string | undefined => {
+  const messages = errorDetails.value.filter(({ path }) => isAtOrBelow(path, at)).map(({ message }) => message);
   return messages.length === 0 ? undefined : [...new Set(messages)].join('; ');
 };
 
 /** Returns errors that no field shows. */
 export const problemsWithoutField = (fields: readonly string[]): readonly string[] => [
   ...new Set(
-    details.value
-      .filter(({ path }) => !fields.some((at) => isAtOrBelow(path, at)))
+    errorDetails.value
+      .filter(({ path }) => !fields.some((fieldPath) => isAtOrBelow(path, fieldPath)))
       .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)),
   ),
 ];
 
 /** Returns the warning of a field or its children, about conditions that probably fire unintentionally. */
-export const warningAt = (at: string): string | undefined =>
-  preview.state.value.response?.warnings.find(({ path }) => isAtOrBelow(path, at))?.message;
+export const findWarning = (fieldPath: string): string | undefined =>
+  preview.state.value.response?.warnings.find(({ path }) => isAtOrBelow(path, fieldPath))?.message;
 
 /** Error that no field shows, such as a conflict, a rejection or a network failure */
 export const errorWithoutField = computed(() =>

@@ -15,8 +15,8 @@ import { ConditionFields } from './condition.tsx';
 import {
   cancelUrlUpdate,
   changeDraft,
-  draft,
   draftParseError,
+  draftRule,
   emptyRule,
   errorWithoutField,
   pickWritableFields,
@@ -27,7 +27,7 @@ import {
   withDefaultName,
 } from './draft.ts';
 import { ChoiceField, Field, FieldMessages, TextField } from './field.tsx';
-import { Trial } from './trial.tsx';
+import { RulePreviewSection } from './trial.tsx';
 
 const storedRule = new ApiQuery(ruleCall);
 /** Delay of the preview after the last typed character, in milliseconds */
@@ -53,7 +53,7 @@ const PairsField = ({
   readonly value: Readonly<Record<string, string>> | undefined;
   readonly placeholder: string;
 }) => (
-  <Field label={label} at={name}>
+  <Field label={label} path={name}>
     <textarea
       rows={2}
       spellcheck={false}
@@ -65,7 +65,7 @@ const PairsField = ({
 );
 
 /** Durations of the rule; an empty field uses the default of the API. */
-const Durations = ({ rule }: { readonly rule: RuleInput }) => (
+const DurationFields = ({ rule }: { readonly rule: RuleInput }) => (
   <div class="inline">
     {(
       [
@@ -78,7 +78,7 @@ const Durations = ({ rule }: { readonly rule: RuleInput }) => (
       <TextField
         key={name}
         label={label}
-        at={name}
+        path={name}
         value={rule[name]}
         placeholder={placeholder}
         maxLength={16}
@@ -94,12 +94,12 @@ const fieldsWithMessages = [
   ...['labels', 'annotations'],
 ];
 
-const Fields = ({ rule }: { readonly rule: RuleInput }) => (
+const RuleFields = ({ rule }: { readonly rule: RuleInput }) => (
   <>
-    <TextField label="Name" at="name" value={rule.name} onChange={(name) => changeDraft({ name })} />
+    <TextField label="Name" path="name" value={rule.name} onChange={(name) => changeDraft({ name })} />
     <TextField
       label="Description"
-      at="description"
+      path="description"
       value={rule.description}
       maxLength={4096}
       onChange={(description) => changeDraft({ description })}
@@ -107,18 +107,18 @@ const Fields = ({ rule }: { readonly rule: RuleInput }) => (
     <ConditionFields condition={rule.condition} />
     <fieldset>
       <legend>Evaluation and notification</legend>
-      <Durations rule={rule} />
+      <DurationFields rule={rule} />
       <div class="inline">
         <ChoiceField
           label="No data state"
-          at="noData"
+          path="noData"
           value={rule.noData ?? ''}
           options={noDataOptions}
           onChange={(chosen) => changeDraft({ noData: chosen === '' ? undefined : chosen })}
         />
         <ChoiceField
           label="Error state"
-          at="onError"
+          path="onError"
           value={rule.onError ?? 'unknown'}
           options={errorOptions}
           onChange={(chosen) => changeDraft({ onError: chosen })}
@@ -139,33 +139,33 @@ const Fields = ({ rule }: { readonly rule: RuleInput }) => (
         />{' '}
         Enabled
       </label>
-      <FieldMessages at="enabled" />
+      <FieldMessages path="enabled" />
     </fieldset>
   </>
 );
 
-const Save = ({ rule, ruleBefore }: { readonly rule: RuleInput; readonly ruleBefore: Rule | undefined }) => {
-  const [create] = useState(() => new Action(createRuleCall));
-  const [replace] = useState(() => new Action(replaceRuleCall));
-  const isRunning = create.isRunning.value || replace.isRunning.value;
+const SaveButtons = ({ rule, previousRule }: { readonly rule: RuleInput; readonly previousRule: Rule | undefined }) => {
+  const [createAction] = useState(() => new Action(createRuleCall));
+  const [replaceAction] = useState(() => new Action(replaceRuleCall));
+  const isRunning = createAction.isRunning.value || replaceAction.isRunning.value;
   const save = async (): Promise<void> => {
     saveError.value = undefined;
-    const saved =
-      ruleBefore === undefined
-        ? await create.run({ body: rule })
-        : await replace.run({ params: { id: ruleBefore.id }, body: rule, ifMatch: ruleBefore.version });
-    if (saved === undefined) saveError.value = create.error.peek() ?? replace.error.peek();
+    const savedRule =
+      previousRule === undefined
+        ? await createAction.run({ body: rule })
+        : await replaceAction.run({ params: { id: previousRule.id }, body: rule, ifMatch: previousRule.version });
+    if (savedRule === undefined) saveError.value = createAction.error.peek() ?? replaceAction.error.peek();
     else {
       cancelUrlUpdate();
-      navigate(toArea('/alerts/rules', { rule: saved.id }));
+      navigate(toArea('/alerts/rules', { rule: savedRule.id }));
     }
   };
   return (
     <div class="act">
       <button type="button" disabled={isRunning} onClick={() => void save()}>
-        {ruleBefore === undefined ? 'Create rule' : 'Save rule'}
+        {previousRule === undefined ? 'Create rule' : 'Save rule'}
       </button>
-      <Link url={toArea('/alerts/rules', ruleBefore === undefined ? {} : { rule: ruleBefore.id })}>Cancel</Link>
+      <Link url={toArea('/alerts/rules', previousRule === undefined ? {} : { rule: previousRule.id })}>Cancel</Link>
       <ErrorMessage error={errorWithoutField.value} />
       {problemsWithoutField(fieldsWithMessages).map((message) => (
         <p key={message} class="problem" role="alert">
@@ -182,7 +182,7 @@ const useDraft = (id: string): Rule | undefined => {
     const { rule, query } = readDraftFromUrl();
     saveError.value = undefined;
     preview.clear();
-    draft.value =
+    draftRule.value =
       rule ??
       (id === ''
         ? emptyRule(query, { name: readParam('name').slice(0, 256), projectId: projectId.peek() })
@@ -193,19 +193,19 @@ const useDraft = (id: string): Rule | undefined => {
       cancelUrlUpdate();
       storedRule.cancel();
       preview.clear();
-      draft.value = undefined;
+      draftRule.value = undefined;
     };
   }, [id]);
   const { response } = storedRule.state.value;
   useEffect(() => {
-    if (response !== undefined && draft.peek() === undefined) draft.value = pickWritableFields(response);
+    if (response !== undefined && draftRule.peek() === undefined) draftRule.value = pickWritableFields(response);
   }, [response]);
   return response;
 };
 
 const usePreview = (): void => {
   const { from, to } = timeRange.value;
-  const rule = draft.value;
+  const rule = draftRule.value;
   useEffect(() => {
     if (rule === undefined) return;
     const runPreview = (): void => preview.run({ query: { from, to }, body: withDefaultName(rule) });
@@ -216,9 +216,9 @@ const usePreview = (): void => {
 
 export const RuleEditor = () => {
   const id = readParam('rule');
-  const before = useDraft(id);
+  const storedVersion = useDraft(id);
   usePreview();
-  const rule = draft.value;
+  const rule = draftRule.value;
   const call = id === '' ? createRuleCall : replaceRuleCall;
   if (!isPermitted(call)) return <p class="said">{explainDenial(call, 'Editing alert rules')}</p>;
   return (
@@ -228,11 +228,11 @@ export const RuleEditor = () => {
       {rule === undefined ? null : (
         <div class="written">
           <div class="form" key={id}>
-            <h2>{id === '' ? 'New alert rule' : renderText(before?.name ?? rule.name)}</h2>
-            <Fields rule={rule} />
-            {id === '' || before !== undefined ? <Save rule={rule} ruleBefore={before} /> : null}
+            <h2>{id === '' ? 'New alert rule' : renderText(storedVersion?.name ?? rule.name)}</h2>
+            <RuleFields rule={rule} />
+            {id === '' || storedVersion !== undefined ? <SaveButtons rule={rule} previousRule={storedVersion} /> : null}
           </div>
-          <Trial rule={rule} />
+          <RulePreviewSection rule={rule} />
         </div>
       )}
     </>

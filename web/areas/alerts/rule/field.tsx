@@ -2,62 +2,62 @@
 import type { ComponentChildren } from 'preact';
 import { FieldProblem, Field as WithProblem } from '../../../editors/field.tsx';
 import { renderText } from '../../../frame/shown-text.tsx';
-import { problemAt, warningAt } from './draft.ts';
+import { findProblem, findWarning } from './draft.ts';
 
-const FieldWarning = ({ at }: { readonly at: string }) => {
-  const warning = warningAt(at);
+const FieldWarning = ({ path }: { readonly path: string }) => {
+  const warning = findWarning(path);
   return warning === undefined ? null : <p class="text-warn">{renderText(warning)}</p>;
 };
 
-export const FieldMessages = ({ at }: { readonly at: string }) => (
+export const FieldMessages = ({ path }: { readonly path: string }) => (
   <>
-    <FieldProblem message={problemAt(at)} />
-    <FieldWarning at={at} />
+    <FieldProblem message={findProblem(path)} />
+    <FieldWarning path={path} />
   </>
 );
 
 /** A label around its field. */
 export const Field = ({
   label,
-  at,
+  path,
   children,
 }: {
   readonly label: string;
   /** Path in the rule: `condition.window` */
-  readonly at: string;
+  readonly path: string;
   readonly children: ComponentChildren;
 }) => (
   <>
-    <WithProblem label={label} problem={problemAt(at)}>
+    <WithProblem label={label} problem={findProblem(path)}>
       {children}
     </WithProblem>
-    <FieldWarning at={at} />
+    <FieldWarning path={path} />
   </>
 );
 
 /** A text field of the rule. */
 export const TextField = ({
   label,
-  at,
+  path,
   value,
   placeholder,
   maxLength = 256,
   onChange,
 }: {
   readonly label: string;
-  readonly at: string;
+  readonly path: string;
   readonly value: string | undefined;
   readonly placeholder?: string;
   readonly maxLength?: number;
   readonly onChange: (text: string) => void;
 }) => (
-  <Field label={label} at={at}>
+  <Field label={label} path={path}>
     <input
       value={value ?? ''}
       maxLength={maxLength}
       autocomplete="off"
       spellcheck={false}
-      aria-invalid={problemAt(at) !== undefined}
+      aria-invalid={findProblem(path) !== undefined}
       {...(placeholder === undefined ? {} : { placeholder })}
       onInput={({ currentTarget }) => onChange(currentTarget.value)}
     />
@@ -70,21 +70,21 @@ export const parseNumber = (text: string): number | undefined =>
 
 export const NumberField = ({
   label,
-  at,
+  path,
   value,
   onChange,
 }: {
   readonly label: string;
-  readonly at: string;
+  readonly path: string;
   readonly value: number | undefined;
   readonly onChange: (value: number | undefined) => void;
 }) => (
-  <Field label={label} at={at}>
+  <Field label={label} path={path}>
     <input
       type="number"
       step="any"
       defaultValue={value === undefined ? '' : String(value)}
-      aria-invalid={problemAt(at) !== undefined}
+      aria-invalid={findProblem(path) !== undefined}
       onInput={({ currentTarget }) => onChange(parseNumber(currentTarget.value))}
     />
   </Field>
@@ -92,21 +92,21 @@ export const NumberField = ({
 
 export const ChoiceField = <Value extends string>({
   label,
-  at,
+  path,
   value,
   options,
   onChange,
 }: {
   readonly label: string;
-  readonly at: string;
+  readonly path: string;
   readonly value: Value;
   readonly options: Readonly<Record<Value, string>>;
   readonly onChange: (value: Value) => void;
 }) => (
-  <Field label={label} at={at}>
+  <Field label={label} path={path}>
     <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
-      {Object.entries<string>(options).map(([each, title]) => (
-        <option key={each} value={each}>
+      {Object.entries<string>(options).map(([option, title]) => (
+        <option key={option} value={option}>
           {title}
         </option>
       ))}

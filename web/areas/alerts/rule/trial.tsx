@@ -21,18 +21,18 @@ import { TableHeader } from '../../../lists/table-header.tsx';
 import {
   type Backtest,
   backtestCall,
-  type Preview,
   type RuleInput,
+  type RulePreview,
   routingTestCall,
   startBacktestCall,
 } from '../calls.ts';
 import { formatLabels } from '../shown.ts';
-import { draft, preview, withDefaultName } from './draft.ts';
+import { draftRule, preview, withDefaultName } from './draft.ts';
 
 const PastChart = lazyLoad(async () => (await import('./chart.tsx')).PastChart);
 
 /** Maximum number of displayed groups */
-const maxGroups = 50;
+const maxDisplayedInstances = 50;
 const pollMs = 1_000;
 const numberFormat = new Intl.NumberFormat('en');
 
@@ -41,14 +41,14 @@ const backtest = new ApiQuery(backtestCall);
 const backtestedRule = signal('');
 /** Times at which the rule would have started to fire, while the rule is unchanged */
 const firings = computed(() =>
-  backtestedRule.value === JSON.stringify(draft.value)
+  backtestedRule.value === JSON.stringify(draftRule.value)
     ? (backtest.state.value.response?.transitions ?? [])
         .filter(({ from, to }) => to === 'firing' && from !== 'firing' && from !== 'recovering')
         .map(({ at }) => Date.parse(at))
     : [],
 );
 
-const Values = ({ past }: { readonly past: Preview['past'] }) => {
+const ValuesChart = ({ past }: { readonly past: RulePreview['past'] }) => {
   if (past === null) return <p class="soft">This rule has no chart of past values.</p>;
   if (past.error !== null) return <p class="problem">{renderText(past.error)}</p>;
   if (past.series.length === 0)
@@ -69,41 +69,45 @@ const Values = ({ past }: { readonly past: Preview['past'] }) => {
   );
 };
 
-const Groups = ({ found }: { readonly found: Preview }) => (
+const CurrentInstances = ({ rulePreview }: { readonly rulePreview: RulePreview }) => (
   <>
     <h3>Current state</h3>
     <p role="status">
-      State: <b class={found.state === 'firing' ? 'text-error' : ''}>{found.state}</b>,{' '}
-      {numberFormat.format(found.groupCount)} {found.groupCount === 1 ? 'group' : 'groups'}.
-      {found.error === null ? '' : ' '}
-      {found.error === null ? null : <span class="text-error">{renderText(found.error)}</span>}
+      State: <b class={rulePreview.state === 'firing' ? 'text-error' : ''}>{rulePreview.state}</b>,{' '}
+      {numberFormat.format(rulePreview.groupCount)} {rulePreview.groupCount === 1 ? 'group' : 'groups'}.
+      {rulePreview.error === null ? '' : ' '}
+      {rulePreview.error === null ? null : <span class="text-error">{renderText(rulePreview.error)}</span>}
     </p>
-    {found.groups.length === 0 ? null : (
+    {rulePreview.groups.length === 0 ? null : (
       <ScrollRegion class="numbers" label="Current instances">
         <table class="figures texts">
           <TableHeader columns={['Instance', 'State', 'Severity', 'Value', 'Reason']} />
           <tbody>
-            {found.groups.slice(0, maxGroups).map(({ alertId, labels, state, severity, value, reason }) => (
-              <tr key={alertId}>
-                <td>
-                  <bdi>{renderText(formatLabels(labels) || 'no labels')}</bdi>
-                </td>
-                <td>{state}</td>
-                <td>{severity ?? ''}</td>
-                <td>{value === null ? '' : formatQuantity(value, found.past?.series[0]?.unit ?? '')}</td>
-                <td>{renderText(reason)}</td>
-              </tr>
-            ))}
+            {rulePreview.groups
+              .slice(0, maxDisplayedInstances)
+              .map(({ alertId, labels, state, severity, value, reason }) => (
+                <tr key={alertId}>
+                  <td>
+                    <bdi>{renderText(formatLabels(labels) || 'no labels')}</bdi>
+                  </td>
+                  <td>{state}</td>
+                  <td>{severity ?? ''}</td>
+                  <td>{value === null ? '' : formatQuantity(value, rulePreview.past?.series[0]?.unit ?? '')}</td>
+                  <td>{renderText(reason)}</td>
+                </tr>
+              ))}
           </tbody>
         </table>
       </ScrollRegion>
     )}
-    {found.groupCount > maxGroups ? <p class="soft">First {maxGroups} groups shown.</p> : null}
+    {rulePreview.groupCount > maxDisplayedInstances ? (
+      <p class="soft">First {maxDisplayedInstances} groups shown.</p>
+    ) : null}
   </>
 );
 
-const BacktestResult = ({ found }: { readonly found: Backtest }) => {
-  const { status, progress, evaluations, failed, lastError, groups, isCut } = found;
+const BacktestResult = ({ result }: { readonly result: Backtest }) => {
+  const { status, progress, evaluations, failed, lastError, groups, isCut } = result;
   const count = groups.reduce((sum, group) => sum + group.firings, 0);
   if (status === 'running')
     return (
@@ -114,7 +118,7 @@ const BacktestResult = ({ found }: { readonly found: Backtest }) => {
   return (
     <>
       <p role="status">
-        From {formatIsoTime(found.from)} to {formatIsoTime(found.to)} the rule would have fired{' '}
+        From {formatIsoTime(result.from)} to {formatIsoTime(result.to)} the rule would have fired{' '}
         <b id="firings">{count === 1 ? 'once' : `${numberFormat.format(count)} times`}</b> in{' '}
         {numberFormat.format(evaluations)} evaluations.
         {failed === 0 ? '' : ` ${numberFormat.format(failed)} evaluations failed: ${lastError ?? ''}`}
@@ -125,12 +129,12 @@ const BacktestResult = ({ found }: { readonly found: Backtest }) => {
           <table class="figures texts">
             <TableHeader columns={['Instance', 'Firings', 'Duration']} />
             <tbody>
-              {groups.slice(0, maxGroups).map(({ alertId, labels, firings: times, firingMs }) => (
+              {groups.slice(0, maxDisplayedInstances).map(({ alertId, labels, firings: firingCount, firingMs }) => (
                 <tr key={alertId}>
                   <td>
                     <bdi>{renderText(formatLabels(labels) || 'no labels')}</bdi>
                   </td>
-                  <td>{numberFormat.format(times)}</td>
+                  <td>{numberFormat.format(firingCount)}</td>
                   <td>{formatDuration(firingMs * 1e6)}</td>
                 </tr>
               ))}
@@ -143,7 +147,7 @@ const BacktestResult = ({ found }: { readonly found: Backtest }) => {
 };
 
 const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
-  const [start] = useState(() => new Action(startBacktestCall));
+  const [startAction] = useState(() => new Action(startBacktestCall));
   const { response } = backtest.state.value;
   const isCurrentRule = backtestedRule.value === JSON.stringify(rule);
   const [id, status] = [response?.id, response?.status];
@@ -152,15 +156,15 @@ const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
     const pollTimer = setInterval(() => backtest.run({ params: { id } }), pollMs);
     return () => clearInterval(pollTimer);
   }, [id, status]);
-  const run = async (): Promise<void> => {
+  const runBacktest = async (): Promise<void> => {
     const { from, to } = timeRange.peek();
-    const startedBacktest = await start.run({ body: { rule: withDefaultName(rule), from, to } });
+    const startedBacktest = await startAction.run({ body: { rule: withDefaultName(rule), from, to } });
     if (startedBacktest === undefined) return;
     backtestedRule.value = JSON.stringify(rule);
     backtest.clear();
     backtest.run({ params: { id: startedBacktest.id } });
   };
-  const wrong = start.error.value;
+  const startError = startAction.error.value;
   return (
     <>
       <h3>Backtest</h3>
@@ -168,20 +172,20 @@ const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
         <button
           type="button"
           class="plain"
-          disabled={start.isRunning.value || status === 'running'}
-          onClick={() => void run()}
+          disabled={startAction.isRunning.value || status === 'running'}
+          onClick={() => void runBacktest()}
         >
           Run backtest: {toRangeTitle(timeRange.value).toLowerCase()}
         </button>
       </div>
-      {wrong === undefined ? null : (
+      {startError === undefined ? null : (
         <p class="problem" role="alert">
-          {renderText(wrong.details[0]?.message ?? wrong.message)}
+          {renderText(startError.details[0]?.message ?? startError.message)}
         </p>
       )}
       <ErrorMessage error={backtest.state.value.error} />
       {response === undefined ? null : isCurrentRule ? (
-        <BacktestResult found={response} />
+        <BacktestResult result={response} />
       ) : (
         <p class="soft">The rule was changed since the last backtest.</p>
       )}
@@ -189,28 +193,28 @@ const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
   );
 };
 
-const highestSeverity = ({ condition }: RuleInput): string =>
+const getHighestSeverity = ({ condition }: RuleInput): string =>
   condition.kind === 'threshold'
     ? (condition.thresholds.at(-1)?.severity ?? 'warning')
     : (condition.severity ?? 'warning');
 
-/** Returns the labels to route: those of the first previewed alert and of the rule, without templates that only an evaluation expands. */
-const alertLabels = (rule: RuleInput, found: Preview): Readonly<Record<string, string>> => ({
-  ...found.groups[0]?.labels,
+/** Returns the labels for routing: those of the first previewed alert and of the rule, except templates, which only an evaluation expands. */
+const buildAlertLabels = (rule: RuleInput, rulePreview: RulePreview): Readonly<Record<string, string>> => ({
+  ...rulePreview.groups[0]?.labels,
   ...Object.fromEntries(Object.entries(rule.labels ?? {}).filter(([, value]) => !value.includes('{{'))),
   alertname: rule.alertName ?? withDefaultName(rule).name,
-  severity: found.groups[0]?.severity ?? highestSeverity(rule),
+  severity: rulePreview.groups[0]?.severity ?? getHighestSeverity(rule),
 });
 
 const routingTest = new ApiQuery(routingTestCall);
 
-const Receivers = ({ rule, found }: { readonly rule: RuleInput; readonly found: Preview }) => {
-  const labels = alertLabels(rule, found);
-  const text = JSON.stringify(labels);
+const Receivers = ({ rule, rulePreview }: { readonly rule: RuleInput; readonly rulePreview: RulePreview }) => {
+  const labels = buildAlertLabels(rule, rulePreview);
+  const labelsJson = JSON.stringify(labels);
   useEffect(() => {
     routingTest.run({ body: { labels } });
     return () => routingTest.cancel();
-  }, [text]);
+  }, [labelsJson]);
   const { response, error } = routingTest.state.value;
   return (
     <>
@@ -252,7 +256,7 @@ const EmptyPreview = () => (
   </>
 );
 
-export const Trial = ({ rule }: { readonly rule: RuleInput }) => {
+export const RulePreviewSection = ({ rule }: { readonly rule: RuleInput }) => {
   useEffect(
     () => () => {
       backtest.clear();
@@ -267,12 +271,14 @@ export const Trial = ({ rule }: { readonly rule: RuleInput }) => {
         <EmptyPreview />
       ) : (
         <>
-          <Values past={response.past} />
-          <Groups found={response} />
+          <ValuesChart past={response.past} />
+          <CurrentInstances rulePreview={response} />
         </>
       )}
       {isPermitted(startBacktestCall) ? <BacktestSection rule={rule} /> : null}
-      {response === undefined || !isPermitted(routingTestCall) ? null : <Receivers rule={rule} found={response} />}
+      {response === undefined || !isPermitted(routingTestCall) ? null : (
+        <Receivers rule={rule} rulePreview={response} />
+      )}
       <Freshness queryState={preview.state.value} />
     </section>
   );

@@ -11,7 +11,7 @@ export const notifySaved = (): void => {
   saveCount.value++;
 };
 
-const newPanelId = (panels: readonly Panel[]): string => {
+const generatePanelId = (panels: readonly Panel[]): string => {
   const usedIds = new Set(panels.map(({ id }) => id));
   let number = panels.length + 1;
   while (usedIds.has(`panel-${number}`)) number++;
@@ -30,63 +30,63 @@ export class DashboardDraft {
       this.draft.value !== undefined && JSON.stringify(this.draft.value) !== JSON.stringify(this.base.value?.document),
   );
 
-  begin(dashboard: Dashboard): void {
+  startEditing(dashboard: Dashboard): void {
     if (this.base.peek()?.version === dashboard.version && this.draft.peek() !== undefined) return;
     const document = toDocument(dashboard);
     this.base.value = { document, version: dashboard.version };
     this.draft.value = document;
   }
 
-  end(): void {
+  stopEditing(): void {
     this.draft.value = undefined;
     this.saveError.value = undefined;
     this.base.value = undefined;
   }
 
-  change(fields: Partial<Document>): void {
-    const before = this.draft.peek();
-    if (before !== undefined) this.draft.value = { ...before, ...fields };
+  updateDocument(fields: Partial<Document>): void {
+    const document = this.draft.peek();
+    if (document !== undefined) this.draft.value = { ...document, ...fields };
   }
 
-  panel(id: string): Panel | undefined {
+  findPanel(id: string): Panel | undefined {
     return this.draft.value?.panels.find((panel) => panel.id === id);
   }
 
-  changePanel(id: string, fields: Partial<Panel>): void {
+  updatePanel(id: string, fields: Partial<Panel>): void {
     const { panels = [] } = this.draft.peek() ?? {};
-    this.change({ panels: panels.map((panel) => (panel.id === id ? { ...panel, ...fields } : panel)) });
+    this.updateDocument({ panels: panels.map((panel) => (panel.id === id ? { ...panel, ...fields } : panel)) });
   }
 
   /** Adds a panel below the others, and returns its id. */
   addPanel(template: Omit<Panel, 'id' | 'place'>, { section = null, ...size }: Partial<Panel['place']> = {}): string {
     const { panels = [] } = this.draft.peek() ?? {};
-    const id = newPanelId(panels);
+    const id = generatePanelId(panels);
     const bottom = Math.max(
       0,
       ...panels.filter(({ place }) => place.section === section).map(({ place }) => place.y + place.height),
     );
     const place = { width: 12, height: 8, ...size, x: 0, y: bottom, section };
-    this.change({ panels: [...panels, { ...template, id, place }] });
+    this.updateDocument({ panels: [...panels, { ...template, id, place }] });
     return id;
   }
 
   removePanel(id: string): void {
     const { panels = [] } = this.draft.peek() ?? {};
-    this.change({ panels: panels.filter((panel) => panel.id !== id) });
+    this.updateDocument({ panels: panels.filter((panel) => panel.id !== id) });
   }
 
   /** Moves or resizes a panel within its section. */
-  placePanel(id: string, to: Rectangle): void {
+  movePanel(id: string, rectangle: Rectangle): void {
     const { panels = [] } = this.draft.peek() ?? {};
     const section = panels.find((panel) => panel.id === id)?.place.section;
-    const places = rearrange(
+    const rectangles = rearrange(
       new Map(panels.filter(({ place }) => place.section === section).map((panel) => [panel.id, panel.place])),
       id,
-      to,
+      rectangle,
     );
-    this.change({
+    this.updateDocument({
       panels: panels.map((panel) => {
-        const { x, y, width, height } = places.get(panel.id) ?? panel.place;
+        const { x, y, width, height } = rectangles.get(panel.id) ?? panel.place;
         return { ...panel, place: { ...panel.place, x, y, width, height } };
       }),
     });

@@ -5,26 +5,33 @@ import { CallError, request } from '../../../client/request.ts';
 import { navigate, readParam, setParams, toArea } from '../../../frame/address.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { renderText } from '../../../frame/shown-text.tsx';
-import type { DashboardHead, DashboardResults } from '../board.ts';
-import { cloneCall, type Dashboard, readCall, removeCall, saveCall, toDocument } from '../calls.ts';
+import type { DashboardContext, DashboardResults } from '../board.ts';
+import {
+  cloneDashboardCall,
+  type Dashboard,
+  deleteDashboardCall,
+  getDashboardCall,
+  replaceDashboardCall,
+  toDocument,
+} from '../calls.ts';
 import { PanelCard } from '../card.tsx';
 import type { Cell, SectionLayout } from '../layout.ts';
 import { SectionView } from '../parts.tsx';
 import { type DashboardDraft, notifySaved } from './draft.ts';
 import { Handles } from './handles.tsx';
 import { type Conflict, mergeDocuments } from './merge.ts';
-import { newPanelQuery, PanelEditor } from './panel.tsx';
+import { createPanelQuery, PanelEditor } from './panel.tsx';
 import { Sections } from './sections.tsx';
 import { VariablesEditor } from './variables.tsx';
 
 interface EditingProps {
-  readonly drafting: DashboardDraft;
+  readonly dashboardDraft: DashboardDraft;
   readonly dashboard: Dashboard;
   readonly board: DashboardResults;
-  readonly head: DashboardHead | undefined;
+  readonly head: DashboardContext | undefined;
   readonly range: { readonly from: number; readonly to: number };
-  readonly marks: readonly number[];
-  readonly part: SectionLayout;
+  readonly annotationTimes: readonly number[];
+  readonly section: SectionLayout;
 }
 
 const closeEditor = (): void => setParams({ edit: '', panel: '', sidePanel: '' });
@@ -36,25 +43,25 @@ interface MergeConflict {
 }
 
 const ConflictForm = ({
-  met: mergeConflict,
+  mergeConflict,
   onResolve,
 }: {
-  readonly met: MergeConflict;
+  readonly mergeConflict: MergeConflict;
   readonly onResolve: (choices: Record<string, 'mine' | 'theirs'>) => void;
 }) => (
   <form
     class="problem"
     onSubmit={(event) => {
       event.preventDefault();
-      const chosen = [...new FormData(event.currentTarget)] as [string, 'mine' | 'theirs'][];
-      onResolve(Object.fromEntries(chosen));
+      const choices = [...new FormData(event.currentTarget)] as [string, 'mine' | 'theirs'][];
+      onResolve(Object.fromEntries(choices));
     }}
   >
     <p role="alert">Another user saved conflicting changes. All other changes of both users are preserved.</p>
-    {mergeConflict.conflicts.map(({ key, what }) => (
+    {mergeConflict.conflicts.map(({ key, description }) => (
       <p key={key}>
         <label>
-          {renderText(what)}{' '}
+          {renderText(description)}{' '}
           <select name={key}>
             <option value="mine">My version</option>
             <option value="theirs">Saved version</option>
@@ -66,27 +73,27 @@ const ConflictForm = ({
   </form>
 );
 
-const SaveControls = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashboard'>) => {
-  const [action] = useState(() => new Action(saveCall));
-  const [met, setMet] = useState<MergeConflict>();
+const SaveControls = ({ dashboardDraft, dashboard }: Pick<EditingProps, 'dashboardDraft' | 'dashboard'>) => {
+  const [action] = useState(() => new Action(replaceDashboardCall));
+  const [mergeConflict, setMergeConflict] = useState<MergeConflict>();
   const [mergeError, setMergeError] = useState<CallError>();
   const { id } = dashboard;
   const finish = (): void => {
-    setMet(undefined);
+    setMergeConflict(undefined);
     closeEditor();
     notifySaved();
   };
   /** Merges the draft with the version that another user saved; saves the result unless there are unresolved conflicts. */
   const merge = async (choices?: Record<string, 'mine' | 'theirs'>): Promise<void> => {
-    const [base, mine] = [drafting.base.peek(), drafting.draft.peek()];
+    const [base, mine] = [dashboardDraft.base.peek(), dashboardDraft.draft.peek()];
     if (base === undefined || mine === undefined) return;
     try {
-      const theirs = await request(readCall, { params: { id } });
+      const theirs = await request(getDashboardCall, { params: { id } });
       const { document, conflicts } = mergeDocuments(
         { base: base.document, mine, theirs: toDocument(theirs) },
         choices,
       );
-      if (conflicts.length > 0 && choices === undefined) setMet({ conflicts, theirs });
+      if (conflicts.length > 0 && choices === undefined) setMergeConflict({ conflicts, theirs });
       else if ((await action.run({ params: { id }, body: document, ifMatch: theirs.version })) !== undefined) finish();
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
@@ -94,11 +101,11 @@ const SaveControls = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | '
     }
   };
   const save = async (): Promise<void> => {
-    const [base, body] = [drafting.base.peek(), drafting.draft.peek()];
+    const [base, body] = [dashboardDraft.base.peek(), dashboardDraft.draft.peek()];
     if (base === undefined || body === undefined) return;
     setMergeError(undefined);
     const isSaved = (await action.run({ params: { id }, body, ifMatch: base.version })) !== undefined;
-    drafting.saveError.value = action.error.peek();
+    dashboardDraft.saveError.value = action.error.peek();
     if (isSaved) return finish();
     if (action.error.peek()?.status !== 412) return;
     action.error.value = undefined;
@@ -106,11 +113,15 @@ const SaveControls = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | '
   };
   return (
     <>
-      <button type="button" disabled={action.isRunning.value || !drafting.hasChanged.value} onClick={() => void save()}>
+      <button
+        type="button"
+        disabled={action.isRunning.value || !dashboardDraft.hasChanged.value}
+        onClick={() => void save()}
+      >
         Save
       </button>
       <button type="button" class="plain" onClick={closeEditor}>
-        {drafting.hasChanged.value ? 'Discard changes' : 'Done'}
+        {dashboardDraft.hasChanged.value ? 'Discard changes' : 'Done'}
       </button>
       <ErrorMessage error={mergeError ?? action.error.value} />
       {(action.error.value?.details ?? []).map(({ path, message }) => (
@@ -118,32 +129,34 @@ const SaveControls = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | '
           {renderText(`${path}: ${message}`)}
         </p>
       ))}
-      {met === undefined ? null : <ConflictForm met={met} onResolve={(choices) => void merge(choices)} />}
+      {mergeConflict === undefined ? null : (
+        <ConflictForm mergeConflict={mergeConflict} onResolve={(choices) => void merge(choices)} />
+      )}
     </>
   );
 };
 
 const DashboardActions = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
-  const [removal] = useState(() => new Action(removeCall));
-  const [copying] = useState(() => new Action(cloneCall));
+  const [deleteAction] = useState(() => new Action(deleteDashboardCall));
+  const [cloneAction] = useState(() => new Action(cloneDashboardCall));
   const { id, version, name } = dashboard;
   const remove = async (): Promise<void> => {
     if (!confirm(`Delete the dashboard “${name}”?`)) return;
-    if ((await removal.run({ params: { id }, ifMatch: version })) !== undefined) navigate(toArea('/dashboards'));
+    if ((await deleteAction.run({ params: { id }, ifMatch: version })) !== undefined) navigate(toArea('/dashboards'));
   };
-  const copy = async (): Promise<void> => {
-    const made = await copying.run({ params: { id }, body: {} });
-    if (made !== undefined) navigate(toArea(`/dashboards/${made.id}`));
+  const duplicate = async (): Promise<void> => {
+    const clonedDashboard = await cloneAction.run({ params: { id }, body: {} });
+    if (clonedDashboard !== undefined) navigate(toArea(`/dashboards/${clonedDashboard.id}`));
   };
   return (
     <>
-      <button type="button" class="plain" onClick={() => void copy()}>
+      <button type="button" class="plain" onClick={() => void duplicate()}>
         Duplicate
       </button>
       <button type="button" class="plain" onClick={() => void remove()}>
         Delete
       </button>
-      <ErrorMessage error={removal.error.value ?? copying.error.value} />
+      <ErrorMessage error={deleteAction.error.value ?? cloneAction.error.value} />
     </>
   );
 };
@@ -154,8 +167,8 @@ const splitList = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-const DashboardSettings = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
-  const draft = drafting.draft.value;
+const DashboardSettings = ({ dashboardDraft }: Pick<EditingProps, 'dashboardDraft'>) => {
+  const draft = dashboardDraft.draft.value;
   if (draft === undefined) return null;
   return (
     <details class="about">
@@ -166,7 +179,7 @@ const DashboardSettings = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           <input
             value={draft.name}
             maxLength={256}
-            onInput={({ currentTarget }) => drafting.change({ name: currentTarget.value })}
+            onInput={({ currentTarget }) => dashboardDraft.updateDocument({ name: currentTarget.value })}
           />
         </label>
         <label>
@@ -174,14 +187,14 @@ const DashboardSettings = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           <input
             value={draft.folder}
             maxLength={512}
-            onInput={({ currentTarget }) => drafting.change({ folder: currentTarget.value })}
+            onInput={({ currentTarget }) => dashboardDraft.updateDocument({ folder: currentTarget.value })}
           />
         </label>
         <label>
           Tags{' '}
           <input
             defaultValue={draft.tags.join(', ')}
-            onChange={({ currentTarget }) => drafting.change({ tags: splitList(currentTarget.value) })}
+            onChange={({ currentTarget }) => dashboardDraft.updateDocument({ tags: splitList(currentTarget.value) })}
           />
         </label>
         <label>
@@ -189,7 +202,9 @@ const DashboardSettings = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           <select
             value={draft.visibility}
             onChange={({ currentTarget }) =>
-              drafting.change({ visibility: currentTarget.value === 'private' ? 'private' : 'organization' })
+              dashboardDraft.updateDocument({
+                visibility: currentTarget.value === 'private' ? 'private' : 'organization',
+              })
             }
           >
             <option value="organization">Organization</option>
@@ -200,7 +215,9 @@ const DashboardSettings = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           Default range from{' '}
           <input
             defaultValue={draft.time.from}
-            onChange={({ currentTarget }) => drafting.change({ time: { ...draft.time, from: currentTarget.value } })}
+            onChange={({ currentTarget }) =>
+              dashboardDraft.updateDocument({ time: { ...draft.time, from: currentTarget.value } })
+            }
           />
         </label>
         <label>
@@ -208,7 +225,7 @@ const DashboardSettings = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           <textarea
             rows={2}
             value={draft.description}
-            onInput={({ currentTarget }) => drafting.change({ description: currentTarget.value })}
+            onInput={({ currentTarget }) => dashboardDraft.updateDocument({ description: currentTarget.value })}
           />
         </label>
       </div>
@@ -220,7 +237,7 @@ const newPanel = {
   title: 'New panel',
   description: '',
   visual: { kind: 'time-series' },
-  queries: [newPanelQuery('A')],
+  queries: [createPanelQuery('A')],
   formulas: [],
   transformations: [],
   fields: {},
@@ -231,24 +248,28 @@ const newPanel = {
   transparent: false,
 };
 
-export const Editing = (props: EditingProps) => {
-  const { drafting, dashboard, board, head, range, marks, part } = props;
-  const open = drafting.panel(readParam('panel'));
+export const DashboardEditor = (props: EditingProps) => {
+  const { dashboardDraft, dashboard, board, head, range, annotationTimes, section } = props;
+  const openPanel = dashboardDraft.findPanel(readParam('panel'));
   const add = (): void => {
     // The API adds defaults for the fields of a kind.
-    const id = drafting.addPanel(newPanel as unknown as Parameters<typeof drafting.addPanel>[0]);
+    const id = dashboardDraft.addPanel(newPanel as unknown as Parameters<typeof dashboardDraft.addPanel>[0]);
     setParams({ panel: id, sidePanel: '' });
   };
-  const hasVariables = readParam('sidePanel') === 'variables';
-  const cell = (each: Cell) => (
+  const showsVariables = readParam('sidePanel') === 'variables';
+  const renderCell = (gridCell: Cell) => (
     <PanelCard
-      cell={each}
+      cell={gridCell}
       board={board}
       head={head}
       {...range}
-      marks={marks}
+      annotationTimes={annotationTimes}
       tools={
-        <Handles cell={each} drafting={drafting} onOpen={() => setParams({ panel: each.panel.id, sidePanel: '' })} />
+        <Handles
+          cell={gridCell}
+          drafting={dashboardDraft}
+          onOpen={() => setParams({ panel: gridCell.panel.id, sidePanel: '' })}
+        />
       }
     />
   );
@@ -261,25 +282,30 @@ export const Editing = (props: EditingProps) => {
         <button
           type="button"
           class="plain"
-          aria-pressed={hasVariables}
-          onClick={() => setParams({ sidePanel: hasVariables ? '' : 'variables', panel: '' })}
+          aria-pressed={showsVariables}
+          onClick={() => setParams({ sidePanel: showsVariables ? '' : 'variables', panel: '' })}
         >
           Variables
         </button>
-        <SaveControls drafting={drafting} dashboard={dashboard} />
+        <SaveControls dashboardDraft={dashboardDraft} dashboard={dashboard} />
         <DashboardActions dashboard={dashboard} />
         {dashboard.source === null ? null : <p class="soft">Managed as code in {renderText(dashboard.source)}.</p>}
       </div>
-      <DashboardSettings drafting={drafting} />
-      <Sections drafting={drafting} />
-      <div class={open === undefined && !hasVariables ? 'list' : 'list with-record'}>
+      <DashboardSettings dashboardDraft={dashboardDraft} />
+      <Sections dashboardDraft={dashboardDraft} />
+      <div class={openPanel === undefined && !showsVariables ? 'list' : 'list with-record'}>
         <div class="scrolled editing" id="panels">
-          <SectionView part={part} head={head} renderCell={cell} />
+          <SectionView section={section} head={head} renderCell={renderCell} />
         </div>
-        {hasVariables ? (
-          <VariablesEditor drafting={drafting} board={board} onClose={() => setParams({ sidePanel: '' })} />
-        ) : open === undefined ? null : (
-          <PanelEditor key={open.id} panel={open} drafting={drafting} onClose={() => setParams({ panel: '' })} />
+        {showsVariables ? (
+          <VariablesEditor dashboardDraft={dashboardDraft} board={board} onClose={() => setParams({ sidePanel: '' })} />
+        ) : openPanel === undefined ? null : (
+          <PanelEditor
+            key={openPanel.id}
+            panel={openPanel}
+            dashboardDraft={dashboardDraft}
+            onClose={() => setParams({ panel: '' })}
+          />
         )}
       </div>
     </>

@@ -3,7 +3,7 @@ import type { Panel } from '../calls.ts';
 
 type Formula = Panel['formulas'][number];
 
-const nextName = (panel: Panel): string => {
+const findUnusedName = (panel: Panel): string => {
   const usedNames = new Set([...panel.queries, ...panel.formulas].map(({ name }) => name));
   return [...'FGHIJKLMNOPQRSTUVWXYZABCDE'].find((name) => !usedNames.has(name)) ?? `F${panel.formulas.length + 1}`;
 };
@@ -64,8 +64,8 @@ export const Formulas = ({
               checked={query.hidden}
               onChange={({ currentTarget }) =>
                 onChange({
-                  queries: panel.queries.map((one) =>
-                    one.name === query.name ? { ...one, hidden: currentTarget.checked } : one,
+                  queries: panel.queries.map((panelQuery) =>
+                    panelQuery.name === query.name ? { ...panelQuery, hidden: currentTarget.checked } : panelQuery,
                   ),
                 })
               }
@@ -77,7 +77,7 @@ export const Formulas = ({
       <FormulaFields
         key={formula.name}
         formula={formula}
-        onChange={(changed) => onChange({ formulas: panel.formulas.with(index, changed) })}
+        onChange={(updatedFormula) => onChange({ formulas: panel.formulas.with(index, updatedFormula) })}
         onRemove={() => onChange({ formulas: panel.formulas.toSpliced(index, 1) })}
       />
     ))}
@@ -86,8 +86,13 @@ export const Formulas = ({
       class="plain"
       disabled={panel.queries.length === 0}
       onClick={() => {
-        const [first] = panel.queries;
-        const formula = { name: nextName(panel), expression: `${first?.name ?? 'A'} * 1`, hidden: false, legend: '' };
+        const [firstQuery] = panel.queries;
+        const formula = {
+          name: findUnusedName(panel),
+          expression: `${firstQuery?.name ?? 'A'} * 1`,
+          hidden: false,
+          legend: '',
+        };
         onChange({ formulas: [...panel.formulas, formula] });
       }}
     >

@@ -1,18 +1,22 @@
 /** Handles to move and resize a panel with the pointer or arrow keys */
 import { useRef } from 'preact/hooks';
-import { gapPixels, rowPixels } from '../card.tsx';
+import { gapPixels, rowHeightPixels } from '../card.tsx';
 import type { Cell } from '../layout.ts';
 import { gridColumns, type Rectangle } from '../rearranged.ts';
 import type { DashboardDraft } from './draft.ts';
 
 /** Returns the rectangle after a move or resize by a number of columns and rows */
-type MoveOrResize = (place: Rectangle, columns: number, rows: number) => Rectangle;
+type MoveOrResize = (rectangle: Rectangle, columns: number, rows: number) => Rectangle;
 
-const move: MoveOrResize = (place, columns, rows) => ({ ...place, x: place.x + columns, y: place.y + rows });
-const resize: MoveOrResize = (place, columns, rows) => ({
-  ...place,
-  width: Math.min(gridColumns - place.x, Math.max(1, place.width + columns)),
-  height: Math.max(2, place.height + rows),
+const move: MoveOrResize = (rectangle, columns, rows) => ({
+  ...rectangle,
+  x: rectangle.x + columns,
+  y: rectangle.y + rows,
+});
+const resize: MoveOrResize = (rectangle, columns, rows) => ({
+  ...rectangle,
+  width: Math.min(gridColumns - rectangle.x, Math.max(1, rectangle.width + columns)),
+  height: Math.max(2, rectangle.height + rows),
 });
 
 const arrowSteps: Readonly<Record<string, readonly [columns: number, rows: number]>> = {
@@ -25,14 +29,14 @@ const arrowSteps: Readonly<Record<string, readonly [columns: number, rows: numbe
 const Handle = ({
   label,
   text,
-  place,
-  change,
+  rectangle,
+  moveOrResize,
   onPlace,
 }: {
   readonly label: string;
   readonly text: string;
-  readonly place: Rectangle;
-  readonly change: MoveOrResize;
+  readonly rectangle: Rectangle;
+  readonly moveOrResize: MoveOrResize;
   readonly onPlace: (place: Rectangle) => void;
 }) => {
   const dragStart = useRef<
@@ -40,15 +44,15 @@ const Handle = ({
         readonly x: number;
         readonly y: number;
         readonly place: Rectangle;
-        readonly column: number;
+        readonly columnWidth: number;
       }
     | undefined
   >(undefined);
-  const rectangleAt = (event: PointerEvent): Rectangle | undefined => {
+  const toRectangle = (event: PointerEvent): Rectangle | undefined => {
     if (dragStart.current === undefined) return undefined;
-    const { x, y, place: from, column } = dragStart.current;
-    const columns = Math.round((event.clientX - x) / column);
-    return change(from, columns, Math.round((event.clientY - y) / (rowPixels + gapPixels)));
+    const { x, y, place: startRectangle, columnWidth } = dragStart.current;
+    const columns = Math.round((event.clientX - x) / columnWidth);
+    return moveOrResize(startRectangle, columns, Math.round((event.clientY - y) / (rowHeightPixels + gapPixels)));
   };
   return (
     <button
@@ -60,11 +64,16 @@ const Handle = ({
         const grid = event.currentTarget.closest('.panels');
         if (grid === null) return;
         event.currentTarget.setPointerCapture(event.pointerId);
-        dragStart.current = { x: event.clientX, y: event.clientY, place, column: grid.clientWidth / gridColumns };
+        dragStart.current = {
+          x: event.clientX,
+          y: event.clientY,
+          place: rectangle,
+          columnWidth: grid.clientWidth / gridColumns,
+        };
       }}
       onPointerMove={(event) => {
-        const to = rectangleAt(event);
-        if (to !== undefined) onPlace(to);
+        const rectangle = toRectangle(event);
+        if (rectangle !== undefined) onPlace(rectangle);
       }}
       onPointerUp={() => {
         dragStart.current = undefined;
@@ -76,7 +85,7 @@ const Handle = ({
         const step = arrowSteps[event.key];
         if (step === undefined) return;
         event.preventDefault();
-        onPlace(change(place, ...step));
+        onPlace(moveOrResize(rectangle, ...step));
       }}
     >
       {text}
@@ -94,15 +103,15 @@ export const Handles = ({
   readonly onOpen: () => void;
 }) => {
   const { id, title, place } = cell.panel;
-  const onPlace = (to: Rectangle): void => drafting.placePanel(id, to);
+  const onPlace = (rectangle: Rectangle): void => drafting.movePanel(id, rectangle);
   const name = title === '' ? id : title;
   return (
     <span class="handles">
       <button type="button" class="plain" aria-label={`Edit ${name}`} onClick={onOpen}>
         Edit
       </button>
-      <Handle label={`Move ${name}`} text="✥" change={move} place={place} onPlace={onPlace} />
-      <Handle label={`Resize ${name}`} text="⇲" change={resize} place={place} onPlace={onPlace} />
+      <Handle label={`Move ${name}`} text="✥" moveOrResize={move} rectangle={place} onPlace={onPlace} />
+      <Handle label={`Resize ${name}`} text="⇲" moveOrResize={resize} rectangle={place} onPlace={onPlace} />
     </span>
   );
 };

@@ -1,12 +1,12 @@
 /** Merges concurrent changes of the same dashboard into one document */
 import type { DashboardFields as Document } from '../../../../subjects/dashboards/document.ts';
 
-/** A part that both users changed differently */
+/** A field or list item that both users changed differently */
 export interface Conflict {
   /** Key such as `panels errors` or `name` */
   readonly key: string;
   /** Description such as `panel “Errors”` */
-  readonly what: string;
+  readonly description: string;
 }
 
 type ListField = 'panels' | 'sections' | 'variables' | 'annotations';
@@ -22,17 +22,17 @@ const isListField = (name: string): name is ListField => name in itemNames;
 const stableJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+      ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1)))
       : inner,
   ) ?? '';
-const isSame = (one: unknown, other: unknown): boolean => stableJson(one) === stableJson(other);
+const isSame = (left: unknown, right: unknown): boolean => stableJson(left) === stableJson(right);
 
 interface Versions<Value> {
   readonly base: Value;
   readonly mine: Value;
   readonly theirs: Value;
 }
-type Choose = (key: string, what: string) => 'mine' | 'theirs';
+type Choose = (key: string, description: string) => 'mine' | 'theirs';
 
 const mergeValue = <Value>({ base, mine, theirs }: Versions<Value>, choose: () => 'mine' | 'theirs'): Value => {
   if (isSame(mine, theirs) || isSame(base, theirs)) return mine;
@@ -41,38 +41,38 @@ const mergeValue = <Value>({ base, mine, theirs }: Versions<Value>, choose: () =
 };
 
 type Member = Readonly<Record<string, unknown>>;
-const memberId = (member: Member): string => String(member['id'] ?? member['name']);
+const getMemberId = (member: Member): string => String(member['id'] ?? member['name']);
 const indexById = (members: readonly Member[]): ReadonlyMap<string, Member> =>
-  new Map(members.map((member) => [memberId(member), member]));
+  new Map(members.map((member) => [getMemberId(member), member]));
 
 type Ids = Pick<ReadonlyMap<string, unknown>, 'keys' | 'has'>;
 
 /** Returns whether the items that both versions contain have a different order. */
-const isReordered = (base: Ids, now: Ids): boolean =>
+const isReordered = (base: Ids, current: Ids): boolean =>
   !isSame(
-    [...base.keys()].filter((id) => now.has(id)),
-    [...now.keys()].filter((id) => base.has(id)),
+    [...base.keys()].filter((id) => current.has(id)),
+    [...current.keys()].filter((id) => base.has(id)),
   );
 
-/** Returns the ids in my order, or in the other user's if only that user reordered items; ids missing in that order are appended. */
+/** Returns the ids in my order, or in the other user's order if only that user reordered items. Missing ids are appended. */
 const mergeOrder = (base: Ids, mine: Ids, theirs: Ids): ReadonlySet<string> => {
-  const isTheirs = isReordered(base, theirs) && !isReordered(base, mine);
-  return new Set(isTheirs ? [...theirs.keys(), ...mine.keys()] : [...mine.keys(), ...theirs.keys()]);
+  const usesTheirOrder = isReordered(base, theirs) && !isReordered(base, mine);
+  return new Set(usesTheirOrder ? [...theirs.keys(), ...mine.keys()] : [...mine.keys(), ...theirs.keys()]);
 };
 
 const mergeList = (name: ListField, { base, mine, theirs }: Versions<readonly Member[]>, choose: Choose): Member[] => {
-  const [before, own, others] = [indexById(base), indexById(mine), indexById(theirs)];
-  return [...mergeOrder(before, own, others)].flatMap((id) => {
-    const versions = { base: before.get(id), mine: own.get(id), theirs: others.get(id) };
+  const [baseById, mineById, theirsById] = [indexById(base), indexById(mine), indexById(theirs)];
+  return [...mergeOrder(baseById, mineById, theirsById)].flatMap((id) => {
+    const versions = { base: baseById.get(id), mine: mineById.get(id), theirs: theirsById.get(id) };
     const member = versions.mine ?? versions.theirs;
     const title = String(member?.['title'] || member?.['name'] || id);
-    const chosen = mergeValue(versions, () => choose(`${name} ${id}`, `${itemNames[name]} “${title}”`));
-    return chosen === undefined ? [] : [chosen];
+    const mergedMember = mergeValue(versions, () => choose(`${name} ${id}`, `${itemNames[name]} “${title}”`));
+    return mergedMember === undefined ? [] : [mergedMember];
   });
 };
 
 /**
- * Returns the document with both changes, and the conflicts. `choices` selects whose version wins in a conflict;
+ * Returns the document with the changes of both users, and the conflicts. `choices` selects whose version wins;
  * default: mine.
  */
 export const mergeDocuments = (
@@ -80,8 +80,8 @@ export const mergeDocuments = (
   choices: Readonly<Record<string, 'mine' | 'theirs'>> = {},
 ): { readonly document: Document; readonly conflicts: readonly Conflict[] } => {
   const conflicts: Conflict[] = [];
-  const choose: Choose = (key, what) => {
-    conflicts.push({ key, what });
+  const choose: Choose = (key, description) => {
+    conflicts.push({ key, description });
     return choices[key] ?? 'mine';
   };
   const names = new Set([...Object.keys(mine), ...Object.keys(theirs)]) as Set<keyof Document & string>;

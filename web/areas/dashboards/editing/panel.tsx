@@ -10,7 +10,7 @@ import { PanelSectionSelect } from './sections.tsx';
 
 type PanelQuery = Panel['queries'][number];
 
-/** Selectable visualizations; a placeholder is only created by an import */
+/** Selectable visualizations; only an import creates placeholders */
 const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = {
   'time-series': 'Time series',
   stat: 'Stat',
@@ -32,7 +32,7 @@ const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = 
 };
 
 /** Returns a query with default settings. */
-export const newPanelQuery = (name: string): PanelQuery =>
+export const createPanelQuery = (name: string): PanelQuery =>
   ({
     name,
     answers: 'series',
@@ -59,11 +59,11 @@ const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
         query={query.query}
         defaultJson={{ savedQueryId: query.savedQueryId }}
         onChange={(changedQuery) => {
-          const wasRecords = recordKinds.includes(toQueryKind(query.query));
-          const isRecords = recordKinds.includes(toQueryKind(changedQuery));
+          const returnedRecords = recordKinds.includes(toQueryKind(query.query));
+          const returnsRecordsNow = recordKinds.includes(toQueryKind(changedQuery));
           onChange({
             ...query,
-            ...(wasRecords === isRecords ? {} : { answers: isRecords ? 'table' : 'series' }),
+            ...(returnedRecords === returnsRecordsNow ? {} : { answers: returnsRecordsNow ? 'table' : 'series' }),
             query: changedQuery,
           });
         }}
@@ -100,7 +100,7 @@ const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
   );
 };
 
-const nextName = (queries: readonly PanelQuery[]): string => {
+const findUnusedName = (queries: readonly PanelQuery[]): string => {
   const usedNames = new Set(queries.map(({ name }) => name));
   return [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find((name) => !usedNames.has(name)) ?? `Q${queries.length}`;
 };
@@ -117,8 +117,10 @@ const Queries = ({
       <QueryFields
         key={query.name}
         query={query}
-        onChange={(changed) =>
-          onChange({ queries: panel.queries.map((one) => (one.name === query.name ? changed : one)) })
+        onChange={(updatedQuery) =>
+          onChange({
+            queries: panel.queries.map((panelQuery) => (panelQuery.name === query.name ? updatedQuery : panelQuery)),
+          })
         }
         onRemove={() => onChange({ queries: panel.queries.filter(({ name }) => name !== query.name) })}
       />
@@ -126,7 +128,7 @@ const Queries = ({
     <button
       type="button"
       class="plain"
-      onClick={() => onChange({ queries: [...panel.queries, newPanelQuery(nextName(panel.queries))] })}
+      onClick={() => onChange({ queries: [...panel.queries, createPanelQuery(findUnusedName(panel.queries))] })}
     >
       Add query
     </button>
@@ -144,7 +146,7 @@ const ValueFormatFields = ({
   readonly panel: Panel;
   readonly onChange: (fields: Partial<Panel>) => void;
 }) => {
-  const set = (settings: Readonly<Record<string, unknown>>): void => {
+  const updateFields = (settings: Readonly<Record<string, unknown>>): void => {
     const definedSettings = Object.entries({ ...panel.fields, ...settings }).filter(
       ([, value]) => value !== undefined && value !== '',
     );
@@ -160,7 +162,7 @@ const ValueFormatFields = ({
           defaultValue={unit}
           placeholder="By, ms, %, {request}/s"
           spellcheck={false}
-          onChange={({ currentTarget }) => set({ unit: currentTarget.value.trim() })}
+          onChange={({ currentTarget }) => updateFields({ unit: currentTarget.value.trim() })}
         />
       </label>
       {(
@@ -175,7 +177,7 @@ const ValueFormatFields = ({
           <input
             inputMode="decimal"
             defaultValue={value ?? ''}
-            onChange={({ currentTarget }) => set({ [name]: parseNumber(currentTarget.value) })}
+            onChange={({ currentTarget }) => updateFields({ [name]: parseNumber(currentTarget.value) })}
           />
         </label>
       ))}
@@ -185,16 +187,16 @@ const ValueFormatFields = ({
 
 export const PanelEditor = ({
   panel,
-  drafting,
+  dashboardDraft,
   onClose,
 }: {
   readonly panel: Panel;
-  readonly drafting: DashboardDraft;
+  readonly dashboardDraft: DashboardDraft;
   readonly onClose: () => void;
 }) => {
-  const set = (fields: Partial<Panel>): void => drafting.changePanel(panel.id, fields);
+  const updatePanel = (fields: Partial<Panel>): void => dashboardDraft.updatePanel(panel.id, fields);
   const { visual } = panel;
-  const isUnselectable = !(visual.kind in kinds);
+  const isImportedPlaceholder = !(visual.kind in kinds);
   return (
     <SidePanel label="Panel" title={panel.title === '' ? panel.id : panel.title} onClose={onClose}>
       <div class="form">
@@ -203,16 +205,16 @@ export const PanelEditor = ({
           <input
             value={panel.title}
             maxLength={512}
-            onInput={({ currentTarget }) => set({ title: currentTarget.value })}
+            onInput={({ currentTarget }) => updatePanel({ title: currentTarget.value })}
           />
         </label>
         <label>
           Visualization{' '}
           <select
             value={visual.kind}
-            onChange={({ currentTarget }) => set({ visual: { kind: currentTarget.value } as Panel['visual'] })}
+            onChange={({ currentTarget }) => updatePanel({ visual: { kind: currentTarget.value } as Panel['visual'] })}
           >
-            {isUnselectable ? <option value={visual.kind}>{visual.kind}</option> : null}
+            {isImportedPlaceholder ? <option value={visual.kind}>{visual.kind}</option> : null}
             {Object.entries(kinds).map(([kind, title]) => (
               <option key={kind} value={kind}>
                 {title}
@@ -221,26 +223,26 @@ export const PanelEditor = ({
           </select>
         </label>
         {visual.kind === 'alerts' || visual.kind === 'dashboards' ? (
-          <ListFields visual={visual} onChange={(changed) => set({ visual: changed })} />
+          <ListFields visual={visual} onChange={(updatedVisual) => updatePanel({ visual: updatedVisual })} />
         ) : visual.kind === 'text' ? (
           <label>
             Text (Markdown){' '}
             <textarea
               rows={8}
               value={visual.content}
-              onInput={({ currentTarget }) => set({ visual: { ...visual, content: currentTarget.value } })}
+              onInput={({ currentTarget }) => updatePanel({ visual: { ...visual, content: currentTarget.value } })}
             />
           </label>
         ) : (
           <>
-            <Queries panel={panel} onChange={set} />
-            <Formulas panel={panel} onChange={set} />
-            <ValueFormatFields panel={panel} onChange={set} />
+            <Queries panel={panel} onChange={updatePanel} />
+            <Formulas panel={panel} onChange={updatePanel} />
+            <ValueFormatFields panel={panel} onChange={updatePanel} />
           </>
         )}
-        <PanelSectionSelect drafting={drafting} panelId={panel.id} />
+        <PanelSectionSelect dashboardDraft={dashboardDraft} panelId={panel.id} />
         <div class="act">
-          <button type="button" class="plain" onClick={() => drafting.addPanel(panel, { ...panel.place })}>
+          <button type="button" class="plain" onClick={() => dashboardDraft.addPanel(panel, { ...panel.place })}>
             Duplicate panel
           </button>
           <button
@@ -248,7 +250,7 @@ export const PanelEditor = ({
             class="plain"
             onClick={() => {
               onClose();
-              drafting.removePanel(panel.id);
+              dashboardDraft.removePanel(panel.id);
             }}
           >
             Remove panel

@@ -2,12 +2,12 @@
 import type { Document } from '../calls.ts';
 
 /** Returns the bottom edge of the panels in a section, or of those without a section if it is `null`. */
-const sectionBottom = (panels: Document['panels'], section: string | null): number =>
-  Math.max(0, ...panels.filter(({ place }) => place.section === section).map(({ place }) => place.y + place.height));
+const getSectionBottom = (panels: Document['panels'], sectionId: string | null): number =>
+  Math.max(0, ...panels.filter(({ place }) => place.section === sectionId).map(({ place }) => place.y + place.height));
 
 /** Returns the document without a section: its panels move below those without a section. */
 export const removeSection = (document: Document, id: string): Partial<Document> => {
-  const unsectionedBottom = sectionBottom(document.panels, null);
+  const unsectionedBottom = getSectionBottom(document.panels, null);
   return {
     sections: document.sections
       .filter((section) => section.id !== id)
@@ -21,10 +21,17 @@ export const removeSection = (document: Document, id: string): Partial<Document>
 };
 
 /** Returns the document with a panel at the end of a section. */
-export const movePanelToSection = (document: Document, panelId: string, section: string | null): Partial<Document> => ({
+export const movePanelToSection = (
+  document: Document,
+  panelId: string,
+  sectionId: string | null,
+): Partial<Document> => ({
   panels: document.panels.map((panel) =>
     panel.id === panelId
-      ? { ...panel, place: { ...panel.place, section, x: 0, y: sectionBottom(document.panels, section) } }
+      ? {
+          ...panel,
+          place: { ...panel.place, section: sectionId, x: 0, y: getSectionBottom(document.panels, sectionId) },
+        }
       : panel,
   ),
 });

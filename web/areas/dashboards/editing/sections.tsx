@@ -4,32 +4,32 @@ import type { Document, Section } from '../calls.ts';
 import type { DashboardDraft } from './draft.ts';
 import { movePanelToSection, removeSection } from './section-moves.ts';
 
-const newSectionId = (sections: readonly Section[]): string => {
+const generateSectionId = (sections: readonly Section[]): string => {
   const usedIds = new Set(sections.map(({ id }) => id));
-  let number = sections.length + 1;
-  while (usedIds.has(`section-${number}`)) number++;
-  return `section-${number}`;
+  let suffix = sections.length + 1;
+  while (usedIds.has(`section-${suffix}`)) suffix++;
+  return `section-${suffix}`;
 };
 
 const SectionFields = ({
   section,
   index,
-  drafting,
+  dashboardDraft,
   document,
 }: {
   readonly section: Section;
   readonly index: number;
-  readonly drafting: DashboardDraft;
+  readonly dashboardDraft: DashboardDraft;
   readonly document: Document;
 }) => {
   const { sections } = document;
-  const set = (fields: Partial<Section>): void =>
-    drafting.change({ sections: sections.with(index, { ...section, ...fields }) });
+  const updateSection = (fields: Partial<Section>): void =>
+    dashboardDraft.updateDocument({ sections: sections.with(index, { ...section, ...fields }) });
   const name = markHiddenCharacters(section.title === '' ? section.id : section.title);
   const moveUp = (): void => {
     const previousSection = sections[index - 1];
     if (previousSection !== undefined)
-      drafting.change({ sections: sections.with(index - 1, section).with(index, previousSection) });
+      dashboardDraft.updateDocument({ sections: sections.with(index - 1, section).with(index, previousSection) });
   };
   return (
     <div class="act">
@@ -38,14 +38,14 @@ const SectionFields = ({
         <input
           value={section.title}
           maxLength={512}
-          onInput={({ currentTarget }) => set({ title: currentTarget.value })}
+          onInput={({ currentTarget }) => updateSection({ title: currentTarget.value })}
         />
       </label>
       <label>
         type{' '}
         <select
           value={section.kind}
-          onChange={({ currentTarget }) => set({ kind: currentTarget.value === 'tab' ? 'tab' : 'row' })}
+          onChange={({ currentTarget }) => updateSection({ kind: currentTarget.value === 'tab' ? 'tab' : 'row' })}
         >
           <option value="row">row</option>
           <option value="tab">tab</option>
@@ -56,7 +56,7 @@ const SectionFields = ({
           <input
             type="checkbox"
             checked={section.folded}
-            onChange={({ currentTarget }) => set({ folded: currentTarget.checked })}
+            onChange={({ currentTarget }) => updateSection({ folded: currentTarget.checked })}
           />{' '}
           initially collapsed
         </label>
@@ -74,7 +74,7 @@ const SectionFields = ({
         type="button"
         class="plain"
         aria-label={`Remove the section ${name} but not its panels`}
-        onClick={() => drafting.change(removeSection(document, section.id))}
+        onClick={() => dashboardDraft.updateDocument(removeSection(document, section.id))}
       >
         Remove
       </button>
@@ -84,20 +84,28 @@ const SectionFields = ({
 
 const newSection = { title: 'New section', kind: 'row', within: null, folded: false, repeat: null } as const;
 
-export const Sections = ({ drafting }: { readonly drafting: DashboardDraft }) => {
-  const document = drafting.draft.value;
+export const Sections = ({ dashboardDraft }: { readonly dashboardDraft: DashboardDraft }) => {
+  const document = dashboardDraft.draft.value;
   if (document === undefined) return null;
   const { sections } = document;
   return (
     <details class="about">
       <summary>Sections</summary>
       {sections.map((section, index) => (
-        <SectionFields key={section.id} section={section} index={index} drafting={drafting} document={document} />
+        <SectionFields
+          key={section.id}
+          section={section}
+          index={index}
+          dashboardDraft={dashboardDraft}
+          document={document}
+        />
       ))}
       <button
         type="button"
         class="plain"
-        onClick={() => drafting.change({ sections: [...sections, { ...newSection, id: newSectionId(sections) }] })}
+        onClick={() =>
+          dashboardDraft.updateDocument({ sections: [...sections, { ...newSection, id: generateSectionId(sections) }] })
+        }
       >
         Add section
       </button>
@@ -107,14 +115,14 @@ export const Sections = ({ drafting }: { readonly drafting: DashboardDraft }) =>
 
 /** Selects the section of a panel. */
 export const PanelSectionSelect = ({
-  drafting,
+  dashboardDraft,
   panelId,
 }: {
-  readonly drafting: DashboardDraft;
+  readonly dashboardDraft: DashboardDraft;
   readonly panelId: string;
 }) => {
-  const document = drafting.draft.value;
-  const panel = drafting.panel(panelId);
+  const document = dashboardDraft.draft.value;
+  const panel = dashboardDraft.findPanel(panelId);
   if (document === undefined || panel === undefined || document.sections.length === 0) return null;
   return (
     <label>
@@ -122,7 +130,7 @@ export const PanelSectionSelect = ({
       <select
         value={panel.place.section ?? ''}
         onChange={({ currentTarget }) =>
-          drafting.change(movePanelToSection(document, panelId, currentTarget.value || null))
+          dashboardDraft.updateDocument(movePanelToSection(document, panelId, currentTarget.value || null))
         }
       >
         <option value="">none</option>

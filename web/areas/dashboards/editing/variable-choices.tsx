@@ -4,7 +4,7 @@ import { renderText } from '../../../frame/shown-text.tsx';
 import { allValues } from '../variable-values.ts';
 import { optionLines, type QueriedVariable, type SelectableVariable } from './variable-kinds.ts';
 import {
-  Check,
+  Checkbox,
   Choice,
   DeferredTextInput,
   type FieldsProps,
@@ -17,11 +17,11 @@ import {
 /** Initial selection: the first value, or the current selection. */
 export const DefaultSelection = ({
   selected,
-  answered: result,
+  result,
   onChange,
 }: {
   readonly selected: readonly string[];
-  readonly answered: VariableResult | undefined;
+  readonly result: VariableResult | undefined;
   readonly onChange: (selected: readonly string[]) => void;
 }) => {
   const selectionText = selected.map((value) => (value === allValues ? 'All' : value)).join(', ');
@@ -44,14 +44,14 @@ export const SelectionFields = ({ variable, result, findProblem, onChange }: Fie
   const set = (fields: object): void => onChange(withFields(variable, fields));
   return (
     <>
-      <Check
+      <Checkbox
         label="Allow multiple values"
-        isOn={variable.several}
+        isChecked={variable.several}
         onChange={(several) => set({ several, ...(several ? {} : { selected: variable.selected.slice(0, 1) }) })}
       />
-      <Check
+      <Checkbox
         label="Include All"
-        isOn={variable.all !== undefined}
+        isChecked={variable.all !== undefined}
         onChange={(isOn) =>
           set({
             all: isOn ? {} : undefined,
@@ -63,14 +63,18 @@ export const SelectionFields = ({ variable, result, findProblem, onChange }: Fie
         <Field label="Value of All" problem={findProblem('all')}>
           <DeferredTextInput
             value={variable.all.value ?? ''}
-            isWrong={findProblem('all') !== undefined}
+            isInvalid={findProblem('all') !== undefined}
             placeholder="every value, or a text such as .*"
             onChange={(value) => set({ all: value === '' ? {} : { value } })}
           />
         </Field>
       )}
-      <Check label="Allow custom values" isOn={variable.allowsOther} onChange={(allowsOther) => set({ allowsOther })} />
-      <DefaultSelection selected={variable.selected} answered={result} onChange={(selected) => set({ selected })} />
+      <Checkbox
+        label="Allow custom values"
+        isChecked={variable.allowsOther}
+        onChange={(allowsOther) => set({ allowsOther })}
+      />
+      <DefaultSelection selected={variable.selected} result={result} onChange={(selected) => set({ selected })} />
     </>
   );
 };
@@ -90,7 +94,7 @@ export const QueriedFields = ({ variable, findProblem, onChange }: FieldsProps<Q
       <Field label="Filter (regex)" problem={findProblem('pattern')}>
         <DeferredTextInput
           value={pattern}
-          isWrong={findProblem('pattern') !== undefined}
+          isInvalid={findProblem('pattern') !== undefined}
           placeholder="job=&quot;(?P<value>[^&quot;]+)&quot;"
           onChange={(text) => set({ pattern: text === '' ? undefined : text })}
         />
@@ -104,15 +108,15 @@ export const QueriedFields = ({ variable, findProblem, onChange }: FieldsProps<Q
         }
       />
       {order === undefined ? null : (
-        <Check
+        <Checkbox
           label="Reverse order"
-          isOn={order.direction === 'descending'}
+          isChecked={order.direction === 'descending'}
           onChange={(isOn) => set({ order: { ...order, direction: isOn ? 'descending' : 'ascending' } })}
         />
       )}
-      <Check
+      <Checkbox
         label="Refresh when the time range changes"
-        isOn={variable.refresh === 'range'}
+        isChecked={variable.refresh === 'range'}
         onChange={(isOn) => set({ refresh: isOn ? 'range' : 'opened' })}
       />
       <ListField

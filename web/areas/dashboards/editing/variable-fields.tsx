@@ -13,7 +13,7 @@ import {
   type VariableOfKind,
 } from './variable-kinds.ts';
 import {
-  Check,
+  Checkbox,
   Choice,
   DeferredTextInput,
   type FieldsProps,
@@ -43,22 +43,22 @@ const commonTextFields: readonly TextField[] = [
 ];
 
 const TextFields = ({
-  of,
+  textFields,
   variable,
   findProblem,
   onChange,
 }: FieldsProps & {
-  readonly of: readonly TextField[];
+  readonly textFields: readonly TextField[];
 }) => (
   <>
-    {of.map(([field, label, placeholder, isNeeded]) => (
+    {textFields.map(([field, label, placeholder, required]) => (
       <Field key={field} label={label} problem={findProblem(field)}>
         <DeferredTextInput
           value={String((variable as Readonly<Record<string, unknown>>)[field] ?? '')}
-          isWrong={findProblem(field) !== undefined}
+          isInvalid={findProblem(field) !== undefined}
           placeholder={placeholder}
           onChange={(text) =>
-            onChange(withFields(variable, { [field]: text === '' && isNeeded === undefined ? undefined : text }))
+            onChange(withFields(variable, { [field]: text === '' && required === undefined ? undefined : text }))
           }
         />
       </Field>
@@ -67,7 +67,7 @@ const TextFields = ({
 );
 
 const IntervalFields = ({ variable, result, findProblem, onChange }: FieldsProps<VariableOfKind<'interval'>>) => {
-  const set = (fields: object): void => onChange(withFields(variable, fields));
+  const updateVariable = (fields: object): void => onChange(withFields(variable, fields));
   const { auto } = variable;
   return (
     <>
@@ -77,35 +77,35 @@ const IntervalFields = ({ variable, result, findProblem, onChange }: FieldsProps
         lines={textLines}
         items={variable.options}
         problem={findProblem('options')}
-        onChange={(options) => set({ options })}
+        onChange={(options) => updateVariable({ options })}
       />
-      <Check
+      <Checkbox
         label="Include auto interval"
-        isOn={auto !== undefined}
-        onChange={(isOn) => set({ auto: isOn ? { steps: 30, min: '10s' } : undefined })}
+        isChecked={auto !== undefined}
+        onChange={(isOn) => updateVariable({ auto: isOn ? { steps: 30, min: '10s' } : undefined })}
       />
       {auto === undefined ? null : (
         <>
           <Field label="Number of steps" problem={findProblem('auto.steps')}>
             <DeferredTextInput
               value={String(auto.steps)}
-              isWrong={findProblem('auto.steps') !== undefined}
-              onChange={(text) => set({ auto: { ...auto, steps: Number(text) } })}
+              isInvalid={findProblem('auto.steps') !== undefined}
+              onChange={(text) => updateVariable({ auto: { ...auto, steps: Number(text) } })}
             />
           </Field>
           <Field label="Minimum interval" problem={findProblem('auto.min')}>
             <DeferredTextInput
               value={auto.min}
-              isWrong={findProblem('auto.min') !== undefined}
-              onChange={(min) => set({ auto: { ...auto, min } })}
+              isInvalid={findProblem('auto.min') !== undefined}
+              onChange={(min) => updateVariable({ auto: { ...auto, min } })}
             />
           </Field>
         </>
       )}
       <DefaultSelection
         selected={variable.selected === '' ? [] : [variable.selected]}
-        answered={result}
-        onChange={([selected = '']) => set({ selected })}
+        result={result}
+        onChange={([selected = '']) => updateVariable({ selected })}
       />
     </>
   );
@@ -140,14 +140,14 @@ const displayOptions = {
 
 export const VariableFields = (props: FieldsProps) => {
   const { variable, findProblem, onChange } = props;
-  const set = (fields: object): void => onChange(withFields(variable, fields));
+  const updateVariable = (fields: object): void => onChange(withFields(variable, fields));
   return (
     <>
       <Field label="Name" problem={findProblem('name')}>
         <DeferredTextInput
           value={variable.name}
-          isWrong={findProblem('name') !== undefined}
-          onChange={(name) => set({ name: name.trim() })}
+          isInvalid={findProblem('name') !== undefined}
+          onChange={(name) => updateVariable({ name: name.trim() })}
         />
       </Field>
       <Choice
@@ -164,10 +164,10 @@ export const VariableFields = (props: FieldsProps) => {
             ['logs', 'log records'],
             ['traces', 'spans'],
           ]}
-          onChange={(signal) => set({ signal })}
+          onChange={(signal) => updateVariable({ signal })}
         />
       ) : null}
-      <TextFields key={variable.kind} of={textFieldsByKind[variable.kind] ?? []} {...props} />
+      <TextFields key={variable.kind} textFields={textFieldsByKind[variable.kind] ?? []} {...props} />
       {variable.kind === 'list' ? (
         <ListField
           label="Values"
@@ -175,21 +175,25 @@ export const VariableFields = (props: FieldsProps) => {
           lines={optionLines}
           items={variable.options}
           problem={findProblem('options')}
-          onChange={(options) => set({ options })}
+          onChange={(options) => updateVariable({ options })}
         />
       ) : null}
       {variable.kind === 'interval' ? <IntervalFields {...props} variable={variable} /> : null}
       {variable.kind === 'filters' ? <FilterFields {...props} variable={variable} /> : null}
       {isQueried(variable) ? <QueriedFields {...props} variable={variable} /> : null}
       {isSelectable(variable) ? <SelectionFields {...props} variable={variable} /> : null}
-      <TextFields of={commonTextFields} {...props} />
+      <TextFields textFields={commonTextFields} {...props} />
       <Choice
         label="Display"
         value={variable.hide}
         options={titleEntries(displayOptions)}
-        onChange={(hide) => set({ hide })}
+        onChange={(hide) => updateVariable({ hide })}
       />
-      <Check label="Include in the URL" isOn={variable.inAddress} onChange={(inAddress) => set({ inAddress })} />
+      <Checkbox
+        label="Include in the URL"
+        isChecked={variable.inAddress}
+        onChange={(inAddress) => updateVariable({ inAddress })}
+      />
     </>
   );
 };

@@ -56,24 +56,24 @@ const pickFields = (variable: object, names: readonly string[]): object =>
   Object.fromEntries(Object.entries(variable).filter(([name]) => names.includes(name)));
 
 /** Returns the variable converted to another kind. */
-export const convertVariable = (before: Variable, kind: string): Variable => {
-  if (!isKind(kind) || kind === before.kind) return before;
-  const converted = { ...pickFields(before, retainedFields.all), ...kindDefaults[kind], kind } as Variable;
+export const convertVariable = (variable: Variable, kind: string): Variable => {
+  if (!isKind(kind) || kind === variable.kind) return variable;
+  const convertedVariable = { ...pickFields(variable, retainedFields.all), ...kindDefaults[kind], kind } as Variable;
   return {
-    ...converted,
-    ...(isSelectable(converted) ? pickFields(before, retainedFields.chosen) : {}),
-    ...(isQueried(converted) ? pickFields(before, retainedFields.queried) : {}),
+    ...convertedVariable,
+    ...(isSelectable(convertedVariable) ? pickFields(variable, retainedFields.chosen) : {}),
+    ...(isQueried(convertedVariable) ? pickFields(variable, retainedFields.queried) : {}),
   } as Variable;
 };
 
 /** Returns a new variable with an unused name. */
-export const newVariable = (variables: readonly Pick<Variable, 'name'>[]): Variable => {
+export const createVariable = (variables: readonly Pick<Variable, 'name'>[]): Variable => {
   const usedNames = new Set(variables.map(({ name }) => name));
-  let number = variables.length + 1;
-  while (usedNames.has(`variable${number}`)) number++;
+  let suffix = variables.length + 1;
+  while (usedNames.has(`variable${suffix}`)) suffix++;
   return {
     kind: 'label-values',
-    name: `variable${number}`,
+    name: `variable${suffix}`,
     hide: 'nothing',
     inAddress: true,
     ...kindDefaults['label-values'],
@@ -81,15 +81,15 @@ export const newVariable = (variables: readonly Pick<Variable, 'name'>[]): Varia
 };
 
 /** Returns the list with one item moved up or down. */
-export const moveItem = <Item>(items: readonly Item[], index: number, by: -1 | 1): readonly Item[] => {
-  const [item, other] = [items[index], items[index + by]];
-  return item === undefined || other === undefined ? items : items.with(index + by, item).with(index, other);
+export const moveItem = <Item>(items: readonly Item[], index: number, offset: -1 | 1): readonly Item[] => {
+  const [item, other] = [items[index], items[index + offset]];
+  return item === undefined || other === undefined ? items : items.with(index + offset, item).with(index, other);
 };
 
 /** Conversion of a list to lines of text and back */
 export interface LineFormat<Item> {
   format(items: readonly Item[]): string;
-  read(text: string): Item[];
+  parse(text: string): Item[];
 }
 
 const separator = ' | ';
@@ -98,14 +98,16 @@ const separator = ' | ';
 export const optionLines: LineFormat<VariableOfKind<'list'>['options'][number]> = {
   format: (options) =>
     options.map(({ value, title }) => (title === undefined ? value : `${value}${separator}${title}`)).join('\n'),
-  read: (text) =>
+  parse: (text) =>
     parseLines(text).map((line) => {
-      const at = line.indexOf(separator);
-      return at < 0 ? { value: line } : { value: line.slice(0, at), title: line.slice(at + separator.length) };
+      const separatorIndex = line.indexOf(separator);
+      return separatorIndex < 0
+        ? { value: line }
+        : { value: line.slice(0, separatorIndex), title: line.slice(separatorIndex + separator.length) };
     }),
 };
 
-export const textLines: LineFormat<string> = { format: (texts) => texts.join('\n'), read: parseLines };
+export const textLines: LineFormat<string> = { format: (texts) => texts.join('\n'), parse: parseLines };
 
 /** `job=node`; consecutive lines with the same label and operator are one condition with several values */
 export const filterLines: LineFormat<Filter> = {
@@ -115,21 +117,21 @@ export const filterLines: LineFormat<Filter> = {
         values.length === 0 ? [label] : values.map((value) => `${label}${operator}${value}`),
       )
       .join('\n'),
-  read: (text) => {
+  parse: (text) => {
     const filters: Filter[] = [];
     for (const line of parseLines(text)) {
       const [, label = line, operator = '=', value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(line) ?? [];
       // An invalid condition gets no value; the API then reports an error at its index.
       const values = value === undefined ? [] : [value];
-      const last = filters.at(-1);
-      if (last?.label === label && last.operator === operator)
-        filters[filters.length - 1] = { ...last, values: [...last.values, ...values] };
+      const lastFilter = filters.at(-1);
+      if (lastFilter?.label === label && lastFilter.operator === operator)
+        filters[filters.length - 1] = { ...lastFilter, values: [...lastFilter.values, ...values] };
       else filters.push({ label, operator: operator as Filter['operator'], values });
     }
     return filters;
   },
 };
 
-/** Returns whether lines can express a list: a value must not contain a line break or a vertical bar. */
+/** Returns whether a list can be edited as lines: no value may contain a line break or a vertical bar. */
 export const isWritable = <Item>(lines: LineFormat<Item>, items: readonly Item[]): boolean =>
-  JSON.stringify(lines.read(lines.format(items))) === JSON.stringify(items);
+  JSON.stringify(lines.parse(lines.format(items))) === JSON.stringify(items);

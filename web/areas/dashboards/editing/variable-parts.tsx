@@ -1,18 +1,18 @@
 /** Building blocks of variable fields: texts, lists and choices, each with the errors of the API */
 import { useEffect, useRef } from 'preact/hooks';
 import { Field } from '../../../editors/field.tsx';
-import type { DashboardHead } from '../board.ts';
+import type { DashboardContext } from '../board.ts';
 import type { Variable } from '../calls.ts';
 import { isWritable, type LineFormat } from './variable-kinds.ts';
 
-export type VariableResult = DashboardHead['variables'][number];
+export type VariableResult = DashboardContext['variables'][number];
 
-export interface FieldsProps<Of extends Variable = Variable> {
-  readonly variable: Of;
+export interface FieldsProps<VariableType extends Variable = Variable> {
+  readonly variable: VariableType;
   /** Response of the API for the variable: its values and the selection */
   readonly result: VariableResult | undefined;
   /** Returns the error at a path of the variable */
-  readonly findProblem: (at: string) => string | undefined;
+  readonly findProblem: (path: string) => string | undefined;
   readonly onChange: (variable: Variable) => void;
 }
 
@@ -25,13 +25,13 @@ export const withFields = (variable: Variable, fields: object): Variable =>
 /** A text field whose value is applied when it loses focus, because a partly typed name or expression would be invalid. */
 export const DeferredTextInput = ({
   value,
-  isWrong,
+  isInvalid,
   placeholder = '',
   rows,
   onChange,
 }: {
   readonly value: string;
-  readonly isWrong: boolean;
+  readonly isInvalid: boolean;
   readonly placeholder?: string;
   /** Number of rows of a multi-line text */
   readonly rows?: number;
@@ -48,7 +48,7 @@ export const DeferredTextInput = ({
       {...(rows === undefined ? {} : { rows })}
       defaultValue={value}
       placeholder={placeholder}
-      aria-invalid={isWrong}
+      aria-invalid={isInvalid}
       spellcheck={false}
       autocomplete="off"
       onChange={({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
@@ -77,10 +77,10 @@ export const ListField = <Item,>({
     <Field label={`${label}, one per line`} problem={problem}>
       <DeferredTextInput
         value={lines.format(items)}
-        isWrong={problem !== undefined}
+        isInvalid={problem !== undefined}
         placeholder={placeholder}
         rows={Math.min(8, items.length + 1)}
-        onChange={(text) => onChange(lines.read(text))}
+        onChange={(text) => onChange(lines.parse(text))}
       />
     </Field>
   ) : (
@@ -103,8 +103,8 @@ export const Choice = <Value extends string>({
   <label>
     {label}{' '}
     <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
-      {options.map(([each, title]) => (
-        <option key={each} value={each}>
+      {options.map(([optionValue, title]) => (
+        <option key={optionValue} value={optionValue}>
           {title}
         </option>
       ))}
@@ -112,18 +112,19 @@ export const Choice = <Value extends string>({
   </label>
 );
 
-export const Check = ({
+export const Checkbox = ({
   label,
-  isOn,
+  isChecked,
   onChange,
 }: {
   readonly label: string;
-  readonly isOn: boolean;
-  readonly onChange: (isOn: boolean) => void;
+  readonly isChecked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
 }) => (
   <label class="choice">
     <span>
-      <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => onChange(currentTarget.checked)} /> {label}
+      <input type="checkbox" checked={isChecked} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />{' '}
+      {label}
     </span>
   </label>
 );

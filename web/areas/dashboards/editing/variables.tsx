@@ -8,7 +8,7 @@ import type { DashboardResults } from '../board.ts';
 import type { Variable } from '../calls.ts';
 import type { DashboardDraft } from './draft.ts';
 import { VariableFields } from './variable-fields.tsx';
-import { kinds, moveItem, newVariable } from './variable-kinds.ts';
+import { createVariable, kinds, moveItem } from './variable-kinds.ts';
 import type { VariableResult } from './variable-parts.tsx';
 
 /** Maximum number of listed values; further ones are counted */
@@ -17,9 +17,9 @@ const maxOptions = 50;
 const formatOption = ({ value, title }: VariableResult['options'][number]): string =>
   title === value ? value : `${title} (${value})`;
 
-const OptionList = ({ of }: { readonly of: VariableResult | undefined }) => {
-  if (of === undefined) return <p class="soft">Fix the errors above to load the values.</p>;
-  const { options, error, partial } = of;
+const OptionList = ({ variableResult }: { readonly variableResult: VariableResult | undefined }) => {
+  if (variableResult === undefined) return <p class="soft">Fix the errors above to load the values.</p>;
+  const { options, error, partial } = variableResult;
   return (
     <div role="status">
       {error === undefined || error.path !== undefined ? null : <p class="problem-text">{renderText(error.message)}</p>}
@@ -45,37 +45,41 @@ const OptionList = ({ of }: { readonly of: VariableResult | undefined }) => {
   );
 };
 
-const isAt = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
+const isAtOrBelow = (path: string, ancestorPath: string): boolean =>
+  path === ancestorPath || path.startsWith(`${ancestorPath}.`);
 
 /** Returns a function that finds the error at a path of a variable; the empty path is the variable itself. */
-const problemFinder =
+const createProblemFinder =
   (
     errors: readonly (CallError | undefined)[],
     index: number,
     { name }: Variable,
-    answered: VariableResult | undefined,
+    variableResult: VariableResult | undefined,
   ) =>
-  (at: string): string | undefined => {
+  (variablePath: string): string | undefined => {
     const messages = errors.flatMap((error) =>
       (error?.details ?? []).flatMap(({ path, message }) => {
         const draftPath = path.replace(/^draft\./, '');
         const matchesPath =
-          at === ''
+          variablePath === ''
             ? draftPath === `variables.${index}` || draftPath === `variables.${name}`
-            : isAt(draftPath, `variables.${index}.${at}`);
+            : isAtOrBelow(draftPath, `variables.${index}.${variablePath}`);
         return matchesPath ? [message] : [];
       }),
     );
-    if (at !== '' && answered?.error?.path === at) messages.push(answered.error.message);
+    if (variablePath !== '' && variableResult?.error?.path === variablePath)
+      messages.push(variableResult.error.message);
     return messages.length === 0 ? undefined : [...new Set(messages)].join('; ');
   };
 
 /** Stable keys of variables, because names and positions change. */
 const useKeys = (count: number) => {
   const [keys, setKeys] = useState<readonly number[]>([]);
-  const next = Math.max(-1, ...keys) + 1;
+  const nextKey = Math.max(-1, ...keys) + 1;
   const allKeys =
-    keys.length >= count ? keys : [...keys, ...Array.from({ length: count - keys.length }, (_, at) => next + at)];
+    keys.length >= count
+      ? keys
+      : [...keys, ...Array.from({ length: count - keys.length }, (_, offset) => nextKey + offset)];
   return [allKeys, setKeys] as const;
 };
 
@@ -85,25 +89,25 @@ const restoreFocus = (button: HTMLButtonElement): void => {
 };
 
 export const VariablesEditor = ({
-  drafting,
+  dashboardDraft,
   board,
   onClose,
 }: {
-  readonly drafting: DashboardDraft;
+  readonly dashboardDraft: DashboardDraft;
   readonly board: DashboardResults;
   readonly onClose: () => void;
 }) => {
-  const variables = drafting.draft.value?.variables ?? [];
+  const variables = dashboardDraft.draft.value?.variables ?? [];
   const [keys, setKeys] = useKeys(variables.length);
   const [newKey, setNewKey] = useState(-1);
-  const answers = board.head.value?.variables ?? [];
-  const errors = [drafting.saveError.value, board.state.value.error];
-  const set = (after: readonly Variable[], afterKeys: readonly number[] = keys): void => {
-    setKeys(afterKeys);
-    drafting.change({ variables: [...after] });
+  const variableResults = board.context.value?.variables ?? [];
+  const errors = [dashboardDraft.saveError.value, board.state.value.error];
+  const updateVariables = (updatedVariables: readonly Variable[], updatedKeys: readonly number[] = keys): void => {
+    setKeys(updatedKeys);
+    dashboardDraft.updateDocument({ variables: [...updatedVariables] });
   };
-  const move = (index: number, by: -1 | 1, button: HTMLButtonElement): void => {
-    set(moveItem(variables, index, by), moveItem(keys, index, by));
+  const move = (index: number, offset: -1 | 1, button: HTMLButtonElement): void => {
+    updateVariables(moveItem(variables, index, offset), moveItem(keys, index, offset));
     restoreFocus(button);
   };
   return (
@@ -112,8 +116,8 @@ export const VariablesEditor = ({
         <p class="soft">A variable is a value that viewers select. Queries and titles refer to it as $name.</p>
       ) : null}
       {variables.map((variable, index) => {
-        const answered = answers.find(({ name }) => name === variable.name);
-        const problem = problemFinder(errors, index, variable, answered);
+        const variableResult = variableResults.find(({ name }) => name === variable.name);
+        const findProblem = createProblemFinder(errors, index, variable, variableResult);
         const name = markHiddenCharacters(variable.name);
         return (
           <details key={keys[index]} class="variable" open={keys[index] === newKey}>
@@ -123,13 +127,13 @@ export const VariablesEditor = ({
             <div class="form">
               <VariableFields
                 variable={variable}
-                result={answered}
-                findProblem={problem}
-                onChange={(after) => set(variables.with(index, after))}
+                result={variableResult}
+                findProblem={findProblem}
+                onChange={(updatedVariable) => updateVariables(variables.with(index, updatedVariable))}
               />
-              <FieldProblem message={problem('')} />
+              <FieldProblem message={findProblem('')} />
               {variable.kind === 'constant' || variable.kind === 'text' || variable.kind === 'filters' ? null : (
-                <OptionList of={answered} />
+                <OptionList variableResult={variableResult} />
               )}
             </div>
             <div class="act">
@@ -154,7 +158,7 @@ export const VariablesEditor = ({
               <button
                 type="button"
                 class="plain"
-                onClick={() => set(variables.toSpliced(index, 1), keys.toSpliced(index, 1))}
+                onClick={() => updateVariables(variables.toSpliced(index, 1), keys.toSpliced(index, 1))}
               >
                 Remove {name}
               </button>
@@ -168,7 +172,7 @@ export const VariablesEditor = ({
         onClick={() => {
           const key = Math.max(-1, ...keys) + 1;
           setNewKey(key);
-          set([...variables, newVariable(variables)], [...keys, key]);
+          updateVariables([...variables, createVariable(variables)], [...keys, key]);
         }}
       >
         Add variable

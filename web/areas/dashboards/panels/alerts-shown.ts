@@ -17,8 +17,8 @@ const states: Readonly<Record<State, Alert['state']>> = {
   resolved: 'inactive',
 };
 
-export const toStateFilter = ({ states: shownStates = ['firing'] }: AlertListSettings): string =>
-  [...new Set(shownStates.map((state) => states[state]))].join(',');
+export const toStateFilter = ({ states: displayedStates = ['firing'] }: AlertListSettings): string =>
+  [...new Set(displayedStates.map((state) => states[state]))].join(',');
 
 interface Matcher {
   readonly name: string;
@@ -47,41 +47,41 @@ export const parseMatchers = (text: string): readonly Matcher[] | undefined => {
 
 const matchesLabels = ({ name, operator, value }: Matcher, labels: Alert['labels']): boolean => {
   const labelValue = labels[name] ?? '';
-  const isSame = operator.endsWith('~') ? isMatch(`^(${value})$`, labelValue) : labelValue === value;
-  return operator.startsWith('!') ? !isSame : isSame;
+  const isMatching = operator.endsWith('~') ? isMatch(`^(${value})$`, labelValue) : labelValue === value;
+  return operator.startsWith('!') ? !isMatching : isMatching;
 };
 
-const ranks = ['critical', 'error', 'warning', 'info'];
-const severityRank = ({ severity }: Alert): number => {
-  const rank = ranks.indexOf(severity ?? '');
-  return rank === -1 ? ranks.length : rank;
+const severityOrder = ['critical', 'error', 'warning', 'info'];
+const getSeverityRank = ({ severity }: Alert): number => {
+  const rank = severityOrder.indexOf(severity ?? '');
+  return rank === -1 ? severityOrder.length : rank;
 };
-const startMs = ({ since }: Alert): number => (since === null ? 0 : Date.parse(since));
-const nameOrder = (one: Alert, other: Alert): number => one.ruleName.localeCompare(other.ruleName);
+const getStartMs = ({ since }: Alert): number => (since === null ? 0 : Date.parse(since));
+const compareNames = (left: Alert, right: Alert): number => left.ruleName.localeCompare(right.ruleName);
 
-const orders: Readonly<Record<NonNullable<AlertListSettings['order']>, (one: Alert, other: Alert) => number>> = {
-  severity: (one, other) => severityRank(one) - severityRank(other) || startMs(other) - startMs(one),
-  newest: (one, other) => startMs(other) - startMs(one),
-  oldest: (one, other) => startMs(one) - startMs(other),
-  name: nameOrder,
-  'name-descending': (one, other) => nameOrder(other, one),
+const comparators: Readonly<Record<NonNullable<AlertListSettings['order']>, (left: Alert, right: Alert) => number>> = {
+  severity: (left, right) => getSeverityRank(left) - getSeverityRank(right) || getStartMs(right) - getStartMs(left),
+  newest: (left, right) => getStartMs(right) - getStartMs(left),
+  oldest: (left, right) => getStartMs(left) - getStartMs(right),
+  name: compareNames,
+  'name-descending': (left, right) => compareNames(right, left),
 };
 
 /** Returns the alerts of the panel in order; `undefined` if its labels are invalid. */
-export const selectAlerts = (alerts: readonly Alert[], shown: AlertListSettings): readonly Alert[] | undefined => {
-  const { severities = [], rules = [], search = '', labels = '', order = 'severity' } = shown;
+export const selectAlerts = (alerts: readonly Alert[], settings: AlertListSettings): readonly Alert[] | undefined => {
+  const { severities = [], rules = [], search = '', labels = '', order = 'severity' } = settings;
   const matchers = parseMatchers(labels);
   if (matchers === undefined) return undefined;
-  const lowerSearch = search.toLowerCase();
+  const lowercaseSearch = search.toLowerCase();
   return alerts
     .filter(
       (alert) =>
         (severities.length === 0 || severities.includes(alert.severity ?? '')) &&
         (rules.length === 0 || rules.includes(alert.ruleId)) &&
-        alert.ruleName.toLowerCase().includes(lowerSearch) &&
+        alert.ruleName.toLowerCase().includes(lowercaseSearch) &&
         matchers.every((matcher) => matchesLabels(matcher, alert.labels)),
     )
-    .sort(orders[order]);
+    .sort(comparators[order]);
 };
 
 /** Groups alerts by label values; a single unnamed group without grouping labels. */

@@ -1,11 +1,11 @@
 /** Buckets of values: over time for heatmaps, and for histograms */
 import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 
-/** Maximum number of columns; finer ones are not distinguishable */
+/** Maximum number of columns; narrower columns would not be distinguishable */
 const maxColumns = 120;
 const defaultRows = 20;
 const defaultBars = 30;
-/** Maximum number of bars, whatever the settings request */
+/** Maximum number of bars, regardless of the settings */
 const maxBars = 200;
 
 export interface BucketSeries {
@@ -30,17 +30,17 @@ const toFinitePoints = (points: BucketSeries['points']): [number, number][] =>
 /** Returns columns: one per time if there are few, otherwise columns of equal width. */
 const buildColumns = (
   times: readonly number[],
-): { readonly steps: readonly number[]; readonly columnAt: (time: number) => number } => {
-  const steps = [...new Set(times)].sort((one, other) => one - other);
+): { readonly steps: readonly number[]; readonly getColumnIndex: (time: number) => number } => {
+  const steps = [...new Set(times)].sort((left, right) => left - right);
   const [first = 0, last = 0] = [steps[0], steps.at(-1)];
   if (steps.length <= maxColumns) {
-    const places = new Map(steps.map((step, index) => [step, index]));
-    return { steps, columnAt: (time) => places.get(time) ?? 0 };
+    const indexByTime = new Map(steps.map((step, index) => [step, index]));
+    return { steps, getColumnIndex: (time) => indexByTime.get(time) ?? 0 };
   }
   const width = (last - first + 1) / maxColumns;
   return {
     steps: Array.from({ length: maxColumns }, (_, index) => Math.round(first + index * width)),
-    columnAt: (time) => Math.min(maxColumns - 1, Math.floor((time - first) / width)),
+    getColumnIndex: (time) => Math.min(maxColumns - 1, Math.floor((time - first) / width)),
   };
 };
 
@@ -50,20 +50,21 @@ const bucketUpperBound = ({ name, labels }: BucketSeries): number =>
 
 /** Returns the heatmap of bucket series. Prometheus buckets are cumulative. */
 export const heatmapFromBuckets = (series: readonly BucketSeries[]): HeatmapData => {
-  const isNumbered = series.every((each) => !Number.isNaN(bucketUpperBound(each)));
-  const ordered = isNumbered
-    ? [...series].sort((one, other) => bucketUpperBound(one) - bucketUpperBound(other))
+  const hasNumericBounds = series.every((bucket) => !Number.isNaN(bucketUpperBound(bucket)));
+  const sortedSeries = hasNumericBounds
+    ? [...series].sort((left, right) => bucketUpperBound(left) - bucketUpperBound(right))
     : series;
   const isCumulative = series.length > 0 && series.every(({ labels }) => labels['le'] !== undefined);
-  const { steps, columnAt } = buildColumns(ordered.flatMap(({ points }) => points.map(([time]) => time)));
-  const sums = ordered.map(({ points }) => {
+  const { steps, getColumnIndex } = buildColumns(sortedSeries.flatMap(({ points }) => points.map(([time]) => time)));
+  const sums = sortedSeries.map(({ points }) => {
     const counts = new Array<number>(steps.length).fill(0);
-    for (const [time, value] of toFinitePoints(points)) counts[columnAt(time)] = (counts[columnAt(time)] ?? 0) + value;
+    for (const [time, value] of toFinitePoints(points))
+      counts[getColumnIndex(time)] = (counts[getColumnIndex(time)] ?? 0) + value;
     return counts;
   });
   return {
     steps,
-    rows: ordered.map(({ name, labels }, row) => ({
+    rows: sortedSeries.map(({ name, labels }, row) => ({
       name: labels['le'] ?? name,
       counts: (sums[row] ?? []).map((count, step) =>
         isCumulative ? Math.max(0, count - (sums[row - 1]?.[step] ?? 0)) : count,
@@ -72,10 +73,10 @@ export const heatmapFromBuckets = (series: readonly BucketSeries[]): HeatmapData
   };
 };
 
-/** Rounds a length up to 1, 2 or 5 times a power of ten. */
+/** Rounds a bucket size up to 1, 2 or 5 times a power of ten. */
 const roundLength = (minLength: number): number => {
   const power = 10 ** Math.floor(Math.log10(minLength));
-  return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= minLength * 0.999999) ?? minLength;
+  return [1, 2, 5, 10].map((factor) => factor * power).find((factor) => factor >= minLength * 0.999999) ?? minLength;
 };
 
 interface Bounds {
@@ -87,10 +88,12 @@ interface Bounds {
 const computeBounds = (values: readonly number[], targetCount: number, size: number | null, offset = 0): Bounds => {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) [min, max] = [Math.min(min, value), Math.max(max, value)];
-  const fit = roundLength(Math.max((max - min) / targetCount, Math.abs(max) * 1e-9, Number.MIN_VALUE * 1e10) || 1);
-  const chosen = Math.max(size ?? fit, (max - min) / maxBars);
-  const first = Math.floor((min - offset) / chosen) * chosen + offset;
-  return { first, size: chosen, count: Math.min(maxBars + 1, Math.floor((max - first) / chosen) + 1) };
+  const fittingSize = roundLength(
+    Math.max((max - min) / targetCount, Math.abs(max) * 1e-9, Number.MIN_VALUE * 1e10) || 1,
+  );
+  const bucketSize = Math.max(size ?? fittingSize, (max - min) / maxBars);
+  const first = Math.floor((min - offset) / bucketSize) * bucketSize + offset;
+  return { first, size: bucketSize, count: Math.min(maxBars + 1, Math.floor((max - first) / bucketSize) + 1) };
 };
 
 const bucketIndex = ({ first, size, count }: Bounds, value: number): number =>
@@ -98,18 +101,18 @@ const bucketIndex = ({ first, size, count }: Bounds, value: number): number =>
 
 /** Returns a heatmap with buckets computed from values. */
 export const heatmapFromValues = (series: readonly BucketSeries[]): HeatmapData => {
-  const points = series.flatMap((each) => toFinitePoints(each.points));
+  const points = series.flatMap((bucketSeries) => toFinitePoints(bucketSeries.points));
   if (points.length === 0) return { steps: [], rows: [] };
   const bounds = computeBounds(
     points.map(([, value]) => value),
     defaultRows,
     null,
   );
-  const { steps, columnAt } = buildColumns(points.map(([time]) => time));
+  const { steps, getColumnIndex } = buildColumns(points.map(([time]) => time));
   const rows = Array.from({ length: bounds.count }, () => new Array<number>(steps.length).fill(0));
   for (const [time, value] of points) {
     const row = rows[bucketIndex(bounds, value)];
-    if (row !== undefined) row[columnAt(time)] = (row[columnAt(time)] ?? 0) + 1;
+    if (row !== undefined) row[getColumnIndex(time)] = (row[getColumnIndex(time)] ?? 0) + 1;
   }
   return {
     steps,
@@ -135,7 +138,7 @@ export interface HistogramSettings {
 }
 
 /** Returns the number of values of each series per bucket. */
-export const histogramOf = (
+export const computeHistogram = (
   series: readonly { readonly name: string; readonly values: readonly unknown[] }[],
   { bucketSize = null, bucketOffset = 0, bucketCount = null, combines = false }: HistogramSettings,
 ): Histogram | undefined => {
@@ -145,10 +148,10 @@ export const histogramOf = (
       .map(toNumberOrUndefined)
       .filter((value): value is number => value !== undefined && Number.isFinite(value)),
   }));
-  const all = numbers.flatMap(({ values }) => values);
-  if (all.length === 0) return undefined;
-  const bounds = computeBounds(all, bucketCount ?? defaultBars, bucketSize, bucketOffset);
-  const counted = (values: readonly number[]): number[] => {
+  const allValues = numbers.flatMap(({ values }) => values);
+  if (allValues.length === 0) return undefined;
+  const bounds = computeBounds(allValues, bucketCount ?? defaultBars, bucketSize, bucketOffset);
+  const countPerBucket = (values: readonly number[]): number[] => {
     const counts = new Array<number>(bounds.count).fill(0);
     for (const value of values) counts[bucketIndex(bounds, value)] = (counts[bucketIndex(bounds, value)] ?? 0) + 1;
     return counts;
@@ -159,8 +162,8 @@ export const histogramOf = (
     ),
     size: bounds.size,
     series: combines
-      ? [{ name: 'all', counts: counted(all) }]
-      : numbers.map(({ name, values }) => ({ name, counts: counted(values) })),
+      ? [{ name: 'all', counts: countPerBucket(allValues) }]
+      : numbers.map(({ name, values }) => ({ name, counts: countPerBucket(values) })),
   };
 };
 
@@ -172,19 +175,20 @@ export interface StateInterval {
 }
 
 /** Returns the intervals from each step to the next one; merges adjacent intervals of equal value if requested. */
-export const stretchesOf = (
+export const buildStateIntervals = (
   points: readonly (readonly [time: number, value: unknown])[],
-  { to, merges }: { readonly to: number; readonly merges: boolean },
+  { to, shouldMerge }: { readonly to: number; readonly shouldMerge: boolean },
 ): StateInterval[] => {
   const gaps = points.slice(1).map(([time], index) => time - (points[index]?.[0] ?? time));
   // The last interval has the median length.
-  const medianGap = [...gaps].sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? 60_000;
-  const stretches: StateInterval[] = [];
+  const medianGap = [...gaps].sort((left, right) => left - right)[Math.floor(gaps.length / 2)] ?? 60_000;
+  const intervals: StateInterval[] = [];
   for (const [index, [from, value]] of points.entries()) {
     const end = points[index + 1]?.[0] ?? Math.min(Math.max(to, from), from + medianGap);
-    const last = stretches.at(-1);
-    if (merges && last !== undefined && last.value === value) stretches[stretches.length - 1] = { ...last, to: end };
-    else stretches.push({ from, to: end, value });
+    const lastInterval = intervals.at(-1);
+    if (shouldMerge && lastInterval !== undefined && lastInterval.value === value)
+      intervals[intervals.length - 1] = { ...lastInterval, to: end };
+    else intervals.push({ from, to: end, value });
   }
-  return stretches;
+  return intervals;
 };

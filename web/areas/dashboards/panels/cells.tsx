@@ -6,22 +6,22 @@ import { renderText } from '../../../frame/shown-text.tsx';
 import { formatShortTime } from '../../../frame/shown-time.ts';
 import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
-import { fieldsOf, isNumeric } from '../fields.ts';
+import { getFields, isNumeric } from '../fields.ts';
 import {
   type BucketSeries,
+  computeHistogram,
   type HeatmapData,
   type Histogram,
   type HistogramSettings,
   heatmapFromBuckets,
   heatmapFromValues,
-  histogramOf,
 } from './buckets.ts';
 import type { PanelProps } from './panel-props.ts';
 
 /** Number of shades of a cell; each is drawn with one path */
 const shadeCount = 8;
 const paletteSize = 8;
-const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
+const numberFormat = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
 const noValuesMessage = <p class="soft">No values in this range.</p>;
 
 const buildShadePaths = ({ rows }: HeatmapData): readonly string[] => {
@@ -37,7 +37,7 @@ const buildShadePaths = ({ rows }: HeatmapData): readonly string[] => {
   return paths;
 };
 
-const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+const sumCounts = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 const toBucketSeries = ({ panel }: PanelProps): BucketSeries[] =>
   Object.values(panel.results).flatMap(({ series }) =>
@@ -52,13 +52,13 @@ export const HeatmapPanel = (props: PanelProps) => {
   const { steps, rows } = heatmap;
   const [first, last] = [steps[0], steps.at(-1)];
   if (first === undefined || last === undefined) return noValuesMessage;
-  const fullestRow = rows.reduce((one, other) => (sum(other.counts) > sum(one.counts) ? other : one));
+  const fullestRow = rows.reduce((left, right) => (sumCounts(right.counts) > sumCounts(left.counts) ? right : left));
   return (
     <>
       <svg
         class="heatmap still"
         role="img"
-        aria-label={`${panel.title || 'Heatmap'}: ${rows.length} buckets from ${rows[0]?.name} to ${rows.at(-1)?.name} by time, the fullest is ${fullestRow.name}.`}
+        aria-label={`${panel.title || 'Heatmap'}: ${rows.length} buckets from ${rows[0]?.name} to ${rows.at(-1)?.name} over time; ${fullestRow.name} has the most values.`}
         viewBox={`0 0 ${steps.length} ${rows.length}`}
         preserveAspectRatio="none"
         style={{ height: `${Math.max(50, height - 70)}px` }}
@@ -79,39 +79,39 @@ export const HeatmapPanel = (props: PanelProps) => {
         steps={steps}
         name={panel.title || 'the heatmap'}
         lines={rows.map(({ name, counts }) => ({ name, values: counts }))}
-        formatCell={(value) => (value === undefined ? '' : number.format(value))}
+        formatCell={(value) => (value === undefined ? '' : numberFormat.format(value))}
       />
     </>
   );
 };
 
 /** Stacked bars. */
-const Bars = ({
-  of: { starts, series },
+const HistogramBars = ({
+  histogram: { starts, series },
   title,
   height,
 }: {
-  readonly of: Histogram;
+  readonly histogram: Histogram;
   readonly title: string;
   readonly height: number;
 }) => {
-  const totals = starts.map((_, at) => sum(series.map(({ counts }) => counts[at] ?? 0)));
+  const totals = starts.map((_, bucketIndex) => sumCounts(series.map(({ counts }) => counts[bucketIndex] ?? 0)));
   const maxTotal = Math.max(1, ...totals);
   const stackedCounts = new Array<number>(starts.length).fill(0);
   return (
     <svg
       class="bars"
       role="img"
-      aria-label={`${title || 'Histogram'}: ${number.format(sum(totals))} values in ${starts.length} buckets, maximum ${number.format(maxTotal)} per bucket.`}
+      aria-label={`${title || 'Histogram'}: ${numberFormat.format(sumCounts(totals))} values in ${starts.length} buckets, maximum ${numberFormat.format(maxTotal)} per bucket.`}
       viewBox={`0 0 ${starts.length} ${maxTotal}`}
       preserveAspectRatio="none"
       style={{ height: `${height}px` }}
     >
       {series.map(({ name, counts }, index) => {
-        const path = counts.map((count, at) => {
+        const path = counts.map((count, bucketIndex) => {
           if (count === 0) return '';
-          stackedCounts[at] = (stackedCounts[at] ?? 0) + count;
-          return `M${at + 0.05},${maxTotal - (stackedCounts[at] ?? 0)}h.9v${count}h-.9z`;
+          stackedCounts[bucketIndex] = (stackedCounts[bucketIndex] ?? 0) + count;
+          return `M${bucketIndex + 0.05},${maxTotal - (stackedCounts[bucketIndex] ?? 0)}h.9v${count}h-.9z`;
         });
         return <path key={`${index} ${name}`} class={`line-${index % paletteSize}`} d={path.join('')} />;
       })}
@@ -120,14 +120,14 @@ const Bars = ({
 };
 
 export const HistogramPanel = ({ panel, height }: PanelProps) => {
-  const fields = useMemo(() => fieldsOf(panel).filter(isNumeric), [panel]);
-  const histogram = useMemo(() => histogramOf(fields, panel.visual as HistogramSettings), [panel]);
+  const fields = useMemo(() => getFields(panel).filter(isNumeric), [panel]);
+  const histogram = useMemo(() => computeHistogram(fields, panel.visual as HistogramSettings), [panel]);
   if (histogram === undefined) return noValuesMessage;
   const { starts, size, series } = histogram;
   const unit = fields[0]?.unit ?? '';
   return (
     <>
-      <Bars of={histogram} title={panel.title} height={Math.max(50, height - 70)} />
+      <HistogramBars histogram={histogram} title={panel.title} height={Math.max(50, height - 70)} />
       <p class="axis">
         <span>{formatQuantity(starts[0], unit)}</span>
         <span>{formatQuantity((starts.at(-1) ?? 0) + size, unit)}</span>
@@ -138,11 +138,11 @@ export const HistogramPanel = ({ panel, height }: PanelProps) => {
           <table>
             <TableHeader columns={['From', ...series.slice(0, 20).map(({ name }) => name)]} />
             <tbody>
-              {starts.map((start, at) => (
+              {starts.map((start, bucketIndex) => (
                 <tr key={start}>
                   <td>{formatQuantity(start, unit)}</td>
                   {series.slice(0, 20).map(({ name, counts }, index) => (
-                    <td key={`${index} ${name}`}>{number.format(counts[at] ?? 0)}</td>
+                    <td key={`${index} ${name}`}>{numberFormat.format(counts[bucketIndex] ?? 0)}</td>
                   ))}
                 </tr>
               ))}

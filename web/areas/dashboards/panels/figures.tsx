@@ -3,25 +3,33 @@ import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { Sparkline } from '../../../charts/spark.tsx';
 import { renderText } from '../../../frame/shown-text.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
-import { type Field, fieldsOf, figuresOf, isNumeric, type SingleValue, shownIn, toneIn } from '../fields.ts';
+import {
+  type Field,
+  formatFieldValue,
+  getFields,
+  getSingleValues,
+  getValueTone,
+  isNumeric,
+  type SingleValue,
+} from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
 const NoValues = () => <p class="soft">No values in this range.</p>;
 
-const isNameVisible = (figure: SingleValue, all: readonly SingleValue[]): boolean =>
-  all.length > 1 || figure.field.settings.name !== undefined;
+const isNameVisible = (singleValue: SingleValue, allValues: readonly SingleValue[]): boolean =>
+  allValues.length > 1 || singleValue.field.settings.name !== undefined;
 
 export const StatPanel = ({ panel }: PanelProps) => {
-  const figures = figuresOf(panel);
-  if (figures.length === 0) return <NoValues />;
+  const singleValues = getSingleValues(panel);
+  if (singleValues.length === 0) return <NoValues />;
   return (
     <dl class="stats">
-      {figures.map((figure) => (
-        <div key={figure.key} class={`stat ink-${toneIn(figure.field, figure.value) ?? 'plain'}`}>
-          <dt class={isNameVisible(figure, figures) ? '' : 'sr-only'}>{renderText(figure.name)}</dt>
-          <dd>{renderText(shownIn(figure.field, figure.value) || '–')}</dd>
-          {panel.visual['graph'] === 'none' || figure.field.times === undefined ? null : (
-            <Sparkline values={figure.field.values} />
+      {singleValues.map((singleValue) => (
+        <div key={singleValue.key} class={`stat ink-${getValueTone(singleValue.field, singleValue.value) ?? 'plain'}`}>
+          <dt class={isNameVisible(singleValue, singleValues) ? '' : 'sr-only'}>{renderText(singleValue.name)}</dt>
+          <dd>{renderText(formatFieldValue(singleValue.field, singleValue.value) || '–')}</dd>
+          {panel.visual['graph'] === 'none' || singleValue.field.times === undefined ? null : (
+            <Sparkline values={singleValue.field.values} />
           )}
         </div>
       ))}
@@ -30,28 +38,28 @@ export const StatPanel = ({ panel }: PanelProps) => {
 };
 
 /** Returns the position of a value between its minimum and maximum, from 0 to 1. */
-const fillRatio = ({ value, field }: SingleValue, maxValue: number): number => {
+const getFillRatio = ({ value, field }: SingleValue, maxValue: number): number => {
   const { min = 0, max = field.unit === '%' ? 100 : field.unit === '1' ? 1 : maxValue } = field.settings;
   return value === undefined ? 0 : Math.max(0, Math.min(1, (value - min) / (max - min || 1)));
 };
 
-const maxValueOf = (figures: readonly SingleValue[]): number =>
-  Math.max(0, ...figures.map(({ value }) => value ?? 0)) || 1;
+const getMaxValue = (singleValues: readonly SingleValue[]): number =>
+  Math.max(0, ...singleValues.map(({ value }) => value ?? 0)) || 1;
 
 /** Values as bars, each with its text. */
-const Bars = ({ figures }: { readonly figures: readonly SingleValue[] }) => (
+const Bars = ({ singleValues }: { readonly singleValues: readonly SingleValue[] }) => (
   <dl class="bar-list">
-    {figures.map((figure) => (
-      <div key={figure.key}>
-        <dt>{renderText(figure.name)}</dt>
+    {singleValues.map((singleValue) => (
+      <div key={singleValue.key}>
+        <dt>{renderText(singleValue.name)}</dt>
         <dd>
           <span class="track">
             <span
-              class={`bar tone-${toneIn(figure.field, figure.value) ?? 'blue'}`}
-              style={{ width: `${100 * fillRatio(figure, maxValueOf(figures))}%` }}
+              class={`bar tone-${getValueTone(singleValue.field, singleValue.value) ?? 'blue'}`}
+              style={{ width: `${100 * getFillRatio(singleValue, getMaxValue(singleValues))}%` }}
             />
           </span>
-          <b>{renderText(shownIn(figure.field, figure.value))}</b>
+          <b>{renderText(formatFieldValue(singleValue.field, singleValue.value))}</b>
         </dd>
       </div>
     ))}
@@ -59,75 +67,79 @@ const Bars = ({ figures }: { readonly figures: readonly SingleValue[] }) => (
 );
 
 export const BarGaugePanel = ({ panel }: PanelProps) => {
-  const figures = figuresOf(panel);
-  return figures.length === 0 ? <NoValues /> : <Bars figures={figures} />;
+  const singleValues = getSingleValues(panel);
+  return singleValues.length === 0 ? <NoValues /> : <Bars singleValues={singleValues} />;
 };
 
 /** Returns the end of an arc of a half circle. */
-const arcEnd = (share: number): string =>
+const getArcEnd = (share: number): string =>
   `${(50 - 40 * Math.cos(Math.PI * share)).toFixed(2)} ${(50 - 40 * Math.sin(Math.PI * share)).toFixed(2)}`;
 
-const Gauge = ({ figure, maxValue }: { readonly figure: SingleValue; readonly maxValue: number }) => {
-  const share = fillRatio(figure, maxValue);
+const Gauge = ({ singleValue, maxValue }: { readonly singleValue: SingleValue; readonly maxValue: number }) => {
+  const share = getFillRatio(singleValue, maxValue);
   return (
     <div class="gauge">
       <svg viewBox="0 0 100 56" aria-hidden="true">
-        <path class="gauge-track" d={`M10 50A40 40 0 0 1 ${arcEnd(1)}`} />
+        <path class="gauge-track" d={`M10 50A40 40 0 0 1 ${getArcEnd(1)}`} />
         <path
-          class={`gauge-value tone-${toneIn(figure.field, figure.value) ?? 'blue'}`}
-          d={`M10 50A40 40 0 0 1 ${arcEnd(share)}`}
+          class={`gauge-value tone-${getValueTone(singleValue.field, singleValue.value) ?? 'blue'}`}
+          d={`M10 50A40 40 0 0 1 ${getArcEnd(share)}`}
         />
       </svg>
-      <b>{renderText(shownIn(figure.field, figure.value) || '–')}</b>
-      <span>{renderText(figure.name)}</span>
+      <b>{renderText(formatFieldValue(singleValue.field, singleValue.value) || '–')}</b>
+      <span>{renderText(singleValue.name)}</span>
     </div>
   );
 };
 
 export const GaugePanel = ({ panel }: PanelProps) => {
-  const figures = figuresOf(panel);
-  if (figures.length === 0) return <NoValues />;
-  const maxValue = maxValueOf(figures);
+  const singleValues = getSingleValues(panel);
+  if (singleValues.length === 0) return <NoValues />;
+  const maxValue = getMaxValue(singleValues);
   return (
     <div class="gauges">
-      {figures.map((figure) => (
-        <Gauge key={figure.key} figure={figure} maxValue={maxValue} />
+      {singleValues.map((singleValue) => (
+        <Gauge key={singleValue.key} singleValue={singleValue} maxValue={maxValue} />
       ))}
     </div>
   );
 };
 
 /** Returns the path of a slice between two shares of the circle. */
-const slicePath = (from: number, to: number): string => {
-  const point = (share: number): string =>
+const buildSlicePath = (from: number, to: number): string => {
+  const formatPoint = (share: number): string =>
     `${(50 + 48 * Math.sin(2 * Math.PI * share)).toFixed(2)} ${(50 - 48 * Math.cos(2 * Math.PI * share)).toFixed(2)}`;
   const end = Math.min(to, from + 0.99999);
-  return `M50 50L${point(from)}A48 48 0 ${end - from > 0.5 ? 1 : 0} 1 ${point(end)}Z`;
+  return `M50 50L${formatPoint(from)}A48 48 0 ${end - from > 0.5 ? 1 : 0} 1 ${formatPoint(end)}Z`;
 };
 
 /** Maximum number of slices; further values are combined */
 const maxSlices = 8;
 
 export const PiePanel = ({ panel }: PanelProps) => {
-  const figures = figuresOf(panel)
+  const singleValues = getSingleValues(panel)
     .filter(({ value }) => (value ?? 0) > 0)
-    .sort((one, other) => (other.value ?? 0) - (one.value ?? 0));
-  const total = figures.reduce((sum, { value }) => sum + (value ?? 0), 0);
-  const [first] = figures;
+    .sort((left, right) => (right.value ?? 0) - (left.value ?? 0));
+  const total = singleValues.reduce((sum, { value }) => sum + (value ?? 0), 0);
+  const [first] = singleValues;
   if (first === undefined || total === 0) return <NoValues />;
-  const otherTotal = figures.slice(maxSlices - 1).reduce((sum, { value }) => sum + (value ?? 0), 0);
+  const otherTotal = singleValues.slice(maxSlices - 1).reduce((sum, { value }) => sum + (value ?? 0), 0);
   const slices =
-    figures.length > maxSlices
-      ? [...figures.slice(0, maxSlices - 1), { ...first, key: 'rest', name: 'other', value: otherTotal }]
-      : figures;
+    singleValues.length > maxSlices
+      ? [...singleValues.slice(0, maxSlices - 1), { ...first, key: 'rest', name: 'other', value: otherTotal }]
+      : singleValues;
   let cumulativeShare = 0;
   return (
     <div class="pie">
-      <svg viewBox="0 0 100 100" role="img" aria-label={`${panel.title}: shares of ${shownIn(first.field, total)}.`}>
+      <svg
+        viewBox="0 0 100 100"
+        role="img"
+        aria-label={`${panel.title}: shares of ${formatFieldValue(first.field, total)}.`}
+      >
         {slices.map(({ key, value = 0 }, index) => {
           const from = cumulativeShare;
           cumulativeShare += value / total;
-          return <path key={key} class={`line-${index % maxSlices}`} d={slicePath(from, cumulativeShare)} />;
+          return <path key={key} class={`line-${index % maxSlices}`} d={buildSlicePath(from, cumulativeShare)} />;
         })}
       </svg>
       <table class="figures">
@@ -138,7 +150,7 @@ export const PiePanel = ({ panel }: PanelProps) => {
               <td>
                 <span class={`swatch line-${index % maxSlices}`} /> <bdi>{renderText(name)}</bdi>
               </td>
-              <td>{renderText(shownIn(field, value))}</td>
+              <td>{renderText(formatFieldValue(field, value))}</td>
               <td>{((100 * value) / total).toFixed(1)} %</td>
             </tr>
           ))}
@@ -154,23 +166,23 @@ const findLabelField = (fields: readonly Field[], x: unknown): Field | undefined
 
 /** Bar chart with a bar per row of a label column; without such a column, with a bar per series. */
 export const BarsPanel = ({ panel }: PanelProps) => {
-  const fields = fieldsOf(panel);
-  const labels = findLabelField(fields, panel.visual['x']);
-  const numbers = fields.filter((field) => isNumeric(field) && field !== labels);
-  if (labels === undefined) {
-    const figures = figuresOf(panel);
-    return figures.length === 0 ? <NoValues /> : <Bars figures={figures} />;
+  const fields = getFields(panel);
+  const labelField = findLabelField(fields, panel.visual['x']);
+  const numericFields = fields.filter((field) => isNumeric(field) && field !== labelField);
+  if (labelField === undefined) {
+    const singleValues = getSingleValues(panel);
+    return singleValues.length === 0 ? <NoValues /> : <Bars singleValues={singleValues} />;
   }
-  const figures = numbers.flatMap((field) =>
+  const singleValues = numericFields.flatMap((field) =>
     field.values.map((value, row): SingleValue => {
-      const name = shownIn(labels, labels.values[row]);
+      const name = formatFieldValue(labelField, labelField.values[row]);
       return {
         key: `${field.key} ${row}`,
-        name: numbers.length > 1 ? `${name}, ${field.name}` : name,
+        name: numericFields.length > 1 ? `${name}, ${field.name}` : name,
         value: toNumberOrUndefined(value),
         field,
       };
     }),
   );
-  return figures.length === 0 ? <NoValues /> : <Bars figures={figures} />;
+  return singleValues.length === 0 ? <NoValues /> : <Bars singleValues={singleValues} />;
 };

@@ -15,14 +15,14 @@ import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Alert, alertsCall } from '../../alerts/calls.ts';
 import { formatLabels, formatValue } from '../../alerts/shown.ts';
 import { listDashboardsCall, type Visual } from '../calls.ts';
-import { tablesOf } from '../fields.ts';
+import { getTables } from '../fields.ts';
 import { type AlertListSettings, groupAlerts, selectAlerts, toStateFilter } from './alerts-shown.ts';
 import type { PanelProps } from './panel-props.ts';
 import { TablePanel } from './table.tsx';
 
-const emptyMessage = (what: string) => (
+const renderMessage = (message: string) => (
   <p class="soft" role="status">
-    {what}
+    {message}
   </p>
 );
 
@@ -30,11 +30,16 @@ const emptyMessage = (what: string) => (
 export const TracesPanel = (props: PanelProps) => {
   const { panel } = props;
   const maxSpans = (panel.visual['max'] as number | undefined) ?? 100;
-  const spans = tablesOf(panel).flatMap(({ columns, rows }) => {
-    const columnIndex = (...names: readonly string[]): number => columns.findIndex(({ name }) => names.includes(name));
-    const trace = columnIndex('traceId', 'trace_id');
-    const [time, service, name] = [columnIndex('startTime', 'timestamp'), columnIndex('service'), columnIndex('name')];
-    const [duration, status] = [columnIndex('durationNs', 'duration'), columnIndex('status')];
+  const spans = getTables(panel).flatMap(({ columns, rows }) => {
+    const findColumnIndex = (...names: readonly string[]): number =>
+      columns.findIndex(({ name }) => names.includes(name));
+    const trace = findColumnIndex('traceId', 'trace_id');
+    const [time, service, name] = [
+      findColumnIndex('startTime', 'timestamp'),
+      findColumnIndex('service'),
+      findColumnIndex('name'),
+    ];
+    const [duration, status] = [findColumnIndex('durationNs', 'duration'), findColumnIndex('status')];
     return trace === -1
       ? []
       : rows.map((row) => ({
@@ -53,7 +58,7 @@ export const TracesPanel = (props: PanelProps) => {
       <table class="figures texts">
         <TableHeader columns={['Trace', 'Service', 'Duration', 'Status', 'Start']} />
         <tbody>
-          {spans.slice(0, maxSpans).map(({ trace, time, service, name, duration, failed }, index) => (
+          {spans.slice(0, maxSpans).map(({ trace, time, service, name, duration, failed: hasFailed }, index) => (
             <tr key={`${index} ${trace}`}>
               <td>
                 <Link url={toArea(`/traces/${encodeURIComponent(trace)}`)}>
@@ -64,7 +69,7 @@ export const TracesPanel = (props: PanelProps) => {
                 <bdi>{renderText(service)}</bdi>
               </td>
               <td class="number">{duration === undefined ? '' : formatDuration(String(duration))}</td>
-              <td class={failed ? 'text-error' : ''}>{failed ? 'failed' : ''}</td>
+              <td class={hasFailed ? 'text-error' : ''}>{hasFailed ? 'failed' : ''}</td>
               <td>{time === undefined ? '' : formatTime(Date.parse(String(time)))}</td>
             </tr>
           ))}
@@ -95,8 +100,8 @@ export const AlertsPanel = ({ panel, isSnapshot }: PanelProps) => {
     if (!isSnapshot && isPermitted(alertsCall)) query.run({ query: { state, limit: 1000 } });
     return () => query.cancel();
   }, [isSnapshot, state, refreshCount.value]);
-  if (isSnapshot) return emptyMessage('Snapshots do not contain alerts.');
-  if (!isPermitted(alertsCall)) return emptyMessage('Your role or plan has no access to alerts.');
+  if (isSnapshot) return renderMessage('Snapshots do not contain alerts.');
+  if (!isPermitted(alertsCall)) return renderMessage('Your role or plan has no access to alerts.');
   const { response, error } = query.state.value;
   if (response === undefined) return error === undefined ? null : <ErrorMessage error={error} />;
   const matchingAlerts = selectAlerts(response.items, visual);
@@ -111,7 +116,7 @@ export const AlertsPanel = ({ panel, isSnapshot }: PanelProps) => {
         </div>
       </dl>
     );
-  if (matchingAlerts.length === 0) return emptyMessage('No matching alerts.');
+  if (matchingAlerts.length === 0) return renderMessage('No matching alerts.');
   const visibleAlerts = matchingAlerts.slice(0, visual.max ?? 20);
   return (
     <>
@@ -140,7 +145,7 @@ export const AlertsPanel = ({ panel, isSnapshot }: PanelProps) => {
 type DashboardListSettings = Partial<Extract<Visual, { kind: 'dashboards' }>>;
 
 /** Returns the URL of a dashboard, with range and variables if the panel preserves them. */
-const dashboardUrl = (id: string, { keepTime = false, keepVariables = false }: DashboardListSettings): string => {
+const buildDashboardUrl = (id: string, { keepTime = false, keepVariables = false }: DashboardListSettings): string => {
   const addressParams = new URLSearchParams();
   const names = [...new Set(new URLSearchParams(location.search).keys())];
   for (const name of names)
@@ -152,23 +157,23 @@ const dashboardUrl = (id: string, { keepTime = false, keepVariables = false }: D
 export const DashboardsPanel = ({ panel, isSnapshot }: PanelProps) => {
   const [query] = useState(() => new ApiQuery(listDashboardsCall));
   const visual = panel.visual as DashboardListSettings;
-  const { search = '', folder = '', tags = [], max: maxItems = 10, found = true } = visual;
+  const { search = '', folder = '', tags = [], max: maxItems = 10, found: hasSearch = true } = visual;
   const [tag = ''] = tags;
   useEffect(() => {
-    if (!isSnapshot && found) query.run({ query: { search, folder, tag, sort: 'name', limit: 100 } });
+    if (!isSnapshot && hasSearch) query.run({ query: { search, folder, tag, sort: 'name', limit: 100 } });
     return () => query.cancel();
-  }, [isSnapshot, found, search, folder, tag, refreshCount.value]);
-  if (isSnapshot) return emptyMessage('Snapshots do not contain dashboard lists.');
-  if (!found) return emptyMessage('Starred and recently opened dashboards are not available.');
+  }, [isSnapshot, hasSearch, search, folder, tag, refreshCount.value]);
+  if (isSnapshot) return renderMessage('Snapshots do not contain dashboard lists.');
+  if (!hasSearch) return renderMessage('Starred and recently opened dashboards are not available.');
   const { response, error } = query.state.value;
   if (response === undefined) return error === undefined ? null : <ErrorMessage error={error} />;
-  const items = response.items.filter((item) => tags.every((one) => item.tags.includes(one)));
-  if (items.length === 0) return emptyMessage('No matching dashboards.');
+  const items = response.items.filter((item) => tags.every((expectedTag) => item.tags.includes(expectedTag)));
+  if (items.length === 0) return renderMessage('No matching dashboards.');
   return (
     <ul class="links column">
       {items.slice(0, maxItems).map((item) => (
         <li key={item.id}>
-          <Link url={dashboardUrl(item.id, visual)}>
+          <Link url={buildDashboardUrl(item.id, visual)}>
             <bdi>{renderText(item.name)}</bdi>
           </Link>{' '}
           <span class="soft">{renderText(item.folder)}</span>

@@ -4,7 +4,7 @@ import { Graph, type GraphEdge, type GraphNode } from '../../../charts/graph.tsx
 import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { formatQuantity } from '../../../charts/values.ts';
 import { toText } from '../../../frame/shown-text.tsx';
-import { type Field, fieldsOfTable, isNumeric, type PanelData, shownIn, tablesOf } from '../fields.ts';
+import { type Field, formatFieldValue, getTableFields, getTables, isNumeric, type PanelData } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 import { TablePanel } from './table.tsx';
 
@@ -25,11 +25,11 @@ const formatStat = (field: Field | undefined, row: number, unit: string | undefi
   if (field === undefined || value === null || value === undefined) return '';
   const number = toNumberOrUndefined(value);
   return unit === undefined || unit === '' || number === undefined
-    ? shownIn(field, value)
+    ? formatFieldValue(field, value)
     : formatQuantity(number, unit);
 };
 
-const panelUnits = ({ visual }: PanelData, name: string): readonly (string | undefined)[] => {
+const getUnits = ({ visual }: PanelData, name: string): readonly (string | undefined)[] => {
   const units = visual[name];
   return Array.isArray(units) ? units : [];
 };
@@ -42,50 +42,54 @@ const findEndpoints = (fields: readonly Field[]): readonly [from: Field, to: Fie
   return from === undefined || to === undefined ? undefined : [from, to];
 };
 
-const buildEdges = (drawn: PanelData, fields: readonly Field[]): readonly GraphEdge[] => {
-  const found = findEndpoints(fields);
-  if (found === undefined) return [];
-  const [from, to] = found;
-  const main = findField(fields, 'mainstat') ?? fields.find(isNumeric);
-  const second = findField(fields, 'secondarystat');
-  const units = panelUnits(drawn, 'edgeUnits');
+const buildEdges = (panelData: PanelData, fields: readonly Field[]): readonly GraphEdge[] => {
+  const endpoints = findEndpoints(fields);
+  if (endpoints === undefined) return [];
+  const [from, to] = endpoints;
+  const mainStat = findField(fields, 'mainstat') ?? fields.find(isNumeric);
+  const secondaryStat = findField(fields, 'secondarystat');
+  const units = getUnits(panelData, 'edgeUnits');
   const rows = from.values.slice(0, maxEdges);
-  const maxWeight = Math.max(Number.MIN_VALUE, ...rows.map((_, row) => toNumberOrUndefined(main?.values[row]) ?? 0));
+  const maxWeight = Math.max(
+    Number.MIN_VALUE,
+    ...rows.map((_, row) => toNumberOrUndefined(mainStat?.values[row]) ?? 0),
+  );
   return rows.map((value, row) => {
     const [source, target] = [toText(value), toText(to.values[row])];
-    const figures = joinNonEmpty([formatStat(main, row, units[0]), formatStat(second, row, units[1])]);
+    const statText = joinNonEmpty([formatStat(mainStat, row, units[0]), formatStat(secondaryStat, row, units[1])]);
     return {
       from: source,
       to: target,
-      weight: Math.max(0, toNumberOrUndefined(main?.values[row]) ?? 0) / maxWeight,
-      title: `${source} to ${target}${figures === '' ? '' : `: ${figures}`}`,
+      weight: Math.max(0, toNumberOrUndefined(mainStat?.values[row]) ?? 0) / maxWeight,
+      title: `${source} to ${target}${statText === '' ? '' : `: ${statText}`}`,
     };
   });
 };
 
-const buildNodes = (drawn: PanelData, fields: readonly Field[]): readonly GraphNode[] => {
-  const units = panelUnits(drawn, 'nodeUnits');
+const buildNodes = (panelData: PanelData, fields: readonly Field[]): readonly GraphNode[] => {
+  const units = getUnits(panelData, 'nodeUnits');
   const [title, subtitle] = [findField(fields, 'title', 'name'), findField(fields, 'subtitle')];
-  const [main, second] = [findField(fields, 'mainstat'), findField(fields, 'secondarystat')];
+  const [mainStat, secondaryStat] = [findField(fields, 'mainstat'), findField(fields, 'secondarystat')];
   return (findField(fields, 'id')?.values ?? []).map((id, row) => {
     const kind = toText(subtitle?.values[row] ?? '');
     return {
       id: toText(id),
       title: toText(title?.values[row] ?? id),
-      description: joinNonEmpty([formatStat(main, row, units[0]), formatStat(second, row, units[1])]),
+      description: joinNonEmpty([formatStat(mainStat, row, units[0]), formatStat(secondaryStat, row, units[1])]),
       ...(kind === '' ? {} : { kind }),
     };
   });
 };
 
 /** Returns the nodes and edges in tables, by the column names of Grafana; without them, an edge leads from the first text column to the second. */
-const buildGraph = (drawn: PanelData): GraphData => {
-  const tables = tablesOf(drawn).map((table) => fieldsOfTable(drawn, table));
-  const isNodes = (fields: readonly Field[]): boolean =>
+const buildGraph = (panelData: PanelData): GraphData => {
+  const tables = getTables(panelData).map((table) => getTableFields(panelData, table));
+  const isNodeTable = (fields: readonly Field[]): boolean =>
     findField(fields, 'id') !== undefined && findField(fields, 'source') === undefined;
-  const edges = tables.filter((fields) => !isNodes(fields)).flatMap((fields) => buildEdges(drawn, fields));
+  const edges = tables.filter((fields) => !isNodeTable(fields)).flatMap((fields) => buildEdges(panelData, fields));
   const nodes = new Map<string, GraphNode>();
-  for (const node of tables.filter(isNodes).flatMap((fields) => buildNodes(drawn, fields))) nodes.set(node.id, node);
+  for (const node of tables.filter(isNodeTable).flatMap((fields) => buildNodes(panelData, fields)))
+    nodes.set(node.id, node);
   for (const id of edges.flatMap(({ from, to }) => [from, to]))
     if (!nodes.has(id)) nodes.set(id, { id, title: id, description: '' });
   return { nodes: [...nodes.values()].slice(0, maxNodes), edges };

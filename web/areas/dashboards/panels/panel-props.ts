@@ -9,7 +9,7 @@ export interface PanelProps {
   readonly to: number;
   readonly annotationTimes: readonly number[];
   /** Panels of a group share a cursor */
-  readonly group: string;
+  readonly cursorGroup: string;
   /** Whether the panel belongs to a snapshot, which sends no queries */
   readonly isSnapshot?: boolean;
 }

@@ -4,8 +4,8 @@ import { renderText, toText } from '../../../frame/shown-text.tsx';
 import { formatShortTime, formatTime } from '../../../frame/shown-time.ts';
 import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
-import { type Field, fieldsOf, shownIn, timesOf, toneIn } from '../fields.ts';
-import { type StateInterval, stretchesOf } from './buckets.ts';
+import { type Field, formatFieldValue, getFields, getFieldTimes, getValueTone } from '../fields.ts';
+import { buildStateIntervals, type StateInterval } from './buckets.ts';
 import type { PanelProps } from './panel-props.ts';
 
 /** Maximum numbers of rows and cells, which keep rendering fast */
@@ -18,26 +18,26 @@ interface StateRow {
 }
 
 /** Returns one row per field. If there are too many rows or intervals, keeps the first rows and the last intervals. */
-const buildRows = (panel: PanelProps['panel'], rangeEnd: number, merges: boolean): readonly StateRow[] => {
-  const fields = fieldsOf(panel);
+const buildRows = (panel: PanelProps['panel'], rangeEnd: number, shouldMerge: boolean): readonly StateRow[] => {
+  const fields = getFields(panel);
   const stateIndexes = new Map<string, number>();
   return fields
-    .filter((field) => field.type !== 'time' && timesOf(field, fields).length > 0)
+    .filter((field) => field.type !== 'time' && getFieldTimes(field, fields).length > 0)
     .slice(0, maxRows)
     .map((field) => {
-      const times = timesOf(field, fields);
+      const times = getFieldTimes(field, fields);
       const points = times
         .map((time, index): [number, unknown] => [time, field.values[index] ?? null])
         .sort(([one], [other]) => one - other);
-      const intervals = stretchesOf(points, { to: rangeEnd, merges })
+      const intervals = buildStateIntervals(points, { to: rangeEnd, shouldMerge })
         .filter(({ value }) => value !== null)
         .slice(-maxCells);
       return {
         field,
         intervals: intervals.map((interval) => {
-          const text = shownIn(field, interval.value) || toText(interval.value);
+          const text = formatFieldValue(field, interval.value) || toText(interval.value);
           if (!stateIndexes.has(text)) stateIndexes.set(text, stateIndexes.size);
-          const tone = toneIn(field, interval.value);
+          const tone = getValueTone(field, interval.value);
           return {
             ...interval,
             text,

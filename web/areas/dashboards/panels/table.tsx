@@ -7,13 +7,13 @@ import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import {
   type Field,
-  fieldsOf,
-  fieldsOfTable,
+  formatFieldValue,
+  getFields,
+  getTableFields,
+  getTables,
+  getValueTone,
   isNumeric,
   type PanelTable,
-  shownIn,
-  tablesOf,
-  toneIn,
 } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
@@ -21,38 +21,40 @@ import type { PanelProps } from './panel-props.ts';
 const maxRows = 1_000;
 
 /** Returns series as a table: one row each, with the last value. */
-const lastValues = (fields: readonly Field[]): readonly (readonly [Field, unknown])[] =>
+const toLastValues = (fields: readonly Field[]): readonly (readonly [Field, unknown])[] =>
   fields
     .filter(({ times }) => times !== undefined)
     .map((field) => [field, field.values.findLast((value) => value !== null)]);
 
-const compareValues = (one: unknown, other: unknown): number => {
-  const [a, b] = [toNumberOrUndefined(one), toNumberOrUndefined(other)];
-  return a !== undefined && b !== undefined ? a - b : toText(one).localeCompare(toText(other));
+const compareValues = (left: unknown, right: unknown): number => {
+  const [leftNumber, rightNumber] = [toNumberOrUndefined(left), toNumberOrUndefined(right)];
+  return leftNumber !== undefined && rightNumber !== undefined
+    ? leftNumber - rightNumber
+    : toText(left).localeCompare(toText(right));
 };
 
 const TableRow = ({ fields, row }: { readonly fields: readonly Field[]; readonly row: number }) => (
   <tr>
     {fields.map((field) => {
       const value = field.values[row];
-      const isColoured = (field.settings.cell?.as ?? 'auto').startsWith('coloured');
+      const isColored = (field.settings.cell?.as ?? 'auto').startsWith('coloured');
       return (
         <td
           key={field.key}
-          class={`${isNumeric(field) ? 'number' : ''}${isColoured ? ` ink-${toneIn(field, value) ?? 'plain'}` : ''}`}
+          class={`${isNumeric(field) ? 'number' : ''}${isColored ? ` ink-${getValueTone(field, value) ?? 'plain'}` : ''}`}
         >
-          <bdi>{renderText(shownIn(field, value))}</bdi>
+          <bdi>{renderText(formatFieldValue(field, value))}</bdi>
         </td>
       );
     })}
   </tr>
 );
 
-const SortableTable = ({ props, table }: { readonly props: PanelProps; readonly table: PanelTable }) => {
-  const fields = fieldsOfTable(props.panel, table).filter(
+const SortableTable = ({ panelProps, table }: { readonly panelProps: PanelProps; readonly table: PanelTable }) => {
+  const fields = getTableFields(panelProps.panel, table).filter(
     ({ settings }) => !(settings.hiddenIn ?? []).includes('table'),
   );
-  const [initialSort] = (props.panel.visual['sortBy'] ?? []) as readonly {
+  const [initialSort] = (panelProps.panel.visual['sortBy'] ?? []) as readonly {
     readonly field: string;
     readonly descending: boolean;
   }[];
@@ -61,7 +63,8 @@ const SortableTable = ({ props, table }: { readonly props: PanelProps; readonly 
   const rows = table.rows.map((_, row) => row);
   if (sortField !== undefined)
     rows.sort(
-      (one, other) => (sort?.descending ? -1 : 1) * compareValues(sortField.values[one], sortField.values[other]),
+      (leftRow, rightRow) =>
+        (sort?.descending ? -1 : 1) * compareValues(sortField.values[leftRow], sortField.values[rightRow]),
     );
   return (
     <table class="figures panel-table">
@@ -93,16 +96,16 @@ const SortableTable = ({ props, table }: { readonly props: PanelProps; readonly 
   );
 };
 
-export const TablePanel = (props: PanelProps) => {
-  const { panel } = props;
-  const tables = tablesOf(panel);
-  const series = tables.length === 0 ? lastValues(fieldsOf(panel)) : [];
+export const TablePanel = (panelProps: PanelProps) => {
+  const { panel } = panelProps;
+  const tables = getTables(panel);
+  const series = tables.length === 0 ? toLastValues(getFields(panel)) : [];
   if (tables.every(({ rows }) => rows.length === 0) && series.length === 0)
     return <p class="soft">No data in this range.</p>;
   return (
     <ScrollRegion class="panel-rows" label={`Rows of ${panel.title === '' ? 'the panel' : panel.title}`}>
-      {tables.map((table, at) => (
-        <SortableTable key={`${table.query} ${at}`} props={props} table={table} />
+      {tables.map((table, tableIndex) => (
+        <SortableTable key={`${table.query} ${tableIndex}`} panelProps={panelProps} table={table} />
       ))}
       {series.length === 0 ? null : (
         <table class="figures panel-table">
@@ -113,7 +116,7 @@ export const TablePanel = (props: PanelProps) => {
                 <td>
                   <bdi>{renderText(field.name)}</bdi>
                 </td>
-                <td class="number">{renderText(shownIn(field, value))}</td>
+                <td class="number">{renderText(formatFieldValue(field, value))}</td>
               </tr>
             ))}
           </tbody>
@@ -126,13 +129,13 @@ export const TablePanel = (props: PanelProps) => {
 
 /** Log records, one per line. */
 export const LogsPanel = ({ panel }: PanelProps) => {
-  const records = tablesOf(panel).flatMap(({ columns, rows }) => {
-    const columnIndex = (name: string): number => columns.findIndex((column) => column.name === name);
+  const records = getTables(panel).flatMap(({ columns, rows }) => {
+    const findColumnIndex = (name: string): number => columns.findIndex((column) => column.name === name);
     const [time, level, service, body] = [
-      columnIndex('timestamp'),
-      columnIndex('severity'),
-      columnIndex('service'),
-      columnIndex('body'),
+      findColumnIndex('timestamp'),
+      findColumnIndex('severity'),
+      findColumnIndex('service'),
+      findColumnIndex('body'),
     ];
     return rows.map((row) => ({
       time: row[time],
@@ -145,8 +148,8 @@ export const LogsPanel = ({ panel }: PanelProps) => {
   return (
     <ScrollRegion class="panel-rows" label={`Records of ${panel.title === '' ? 'the panel' : panel.title}`}>
       <ol class="around">
-        {records.slice(0, maxRows).map(({ time, level, service, body }, at) => (
-          <li key={at}>
+        {records.slice(0, maxRows).map(({ time, level, service, body }, recordIndex) => (
+          <li key={recordIndex}>
             {time === undefined ? null : <time class="soft">{formatTime(Date.parse(String(time)))}</time>}{' '}
             <span class={/^(?:fatal|error|warn)/.test(level) ? `text-${/^[a-z]+/.exec(level)?.[0]}` : 'soft'}>
               {renderText(level)}
