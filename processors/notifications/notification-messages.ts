@@ -1,9 +1,9 @@
-/** Builds the notifications of a group: one for each channel, small enough for a message of the bus. */
+/** The targets of a group's notifications, and one notification for each, small enough for a message of the bus. */
 import { createHash } from 'node:crypto';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { AlertRouting } from '../../schemas/resources/alert-routing.ts';
 import { failingChannelLabel } from '../../subjects/alerts/platform-alerts.ts';
-import type { GroupNotification } from './flush.ts';
+import type { GroupAlert, GroupNotification } from './flush.ts';
 import type { Group } from './state.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -36,24 +36,42 @@ const selectChannels = (
 ): string[] => {
   const isWorking = (id: string): boolean => !failing.has(id);
   const workingChannels = (receivers.find(({ name }) => name === receiver)?.channelIds ?? []).filter(isWorking);
-  if (workingChannels.length > 0 || failing.size === 0) return [...new Set(workingChannels)];
-  return [...new Set(receivers.flatMap(({ channelIds }) => channelIds).filter(isWorking))];
+  if (workingChannels.length > 0 || failing.size === 0) return workingChannels;
+  return receivers.flatMap(({ channelIds }) => channelIds).filter(isWorking);
 };
 
-/** Destination of a notification, and the suffix of its id. */
-interface NotificationTarget extends Pick<Notification, 'channelId' | 'escalationPolicyId'> {
-  readonly id: string;
-}
+const policyPrefix = 'escalation-policy/';
 
 /**
- * Returns one notification for each channel, and one that opens an incident if the receiver has an escalation policy.
- * Ids derive from the group, the time and the channel.
+ * Returns the targets of a notification of a group about these alerts: the ids of its channels, and
+ * `escalation-policy/ID` if the receiver has an escalation policy, which opens an incident while alerts fire.
  */
-export const createNotifications = (
-  group: Group,
-  { reason, firing, resolved }: GroupNotification,
-  { tenantId, nowMs, routing }: { readonly tenantId: string; readonly nowMs: number; readonly routing: AlertRouting },
-): Notification[] => {
+export const selectTargets = (
+  { receivers }: Pick<AlertRouting, 'receivers'>,
+  { receiver, isTest }: Pick<Group, 'receiver' | 'isTest'>,
+  alerts: readonly Pick<GroupAlert, 'alert'>[],
+): readonly string[] => {
+  const failing = new Set(alerts.flatMap(({ alert }) => alert.labels[failingChannelLabel] ?? []));
+  const { escalationPolicyId } = receivers.find(({ name }) => name === receiver) ?? {};
+  const hasFiring = alerts.some(({ alert }) => alert.status === 'firing');
+  const opensIncident = escalationPolicyId !== undefined && hasFiring && !isTest;
+  return [
+    ...new Set(selectChannels({ receivers }, receiver, failing)),
+    ...(opensIncident ? [`${policyPrefix}${escalationPolicyId}`] : []),
+  ];
+};
+
+const toDestination = (target: string): Pick<Notification, 'channelId' | 'escalationPolicyId'> =>
+  target.startsWith(policyPrefix)
+    ? { channelId: '', escalationPolicyId: target.slice(policyPrefix.length) }
+    : { channelId: target };
+
+type NotificationContent = Pick<
+  Notification,
+  'commonLabels' | 'commonAnnotations' | 'status' | 'alerts' | 'firing' | 'resolved' | 'truncatedAlerts'
+>;
+
+const createContent = ({ firing, resolved }: GroupNotification): NotificationContent => {
   const allAlerts: NotifiedAlert[] = [...firing, ...resolved].map(
     ({ id, alert: { isOfRule: _, severity: _severity, projectId: _projectId, ...alert } }) => ({
       ...alert,
@@ -61,24 +79,7 @@ export const createNotifications = (
     }),
   );
   const alerts = limitAlerts(allAlerts);
-  const failing = new Set(allAlerts.flatMap(({ labels }) => labels[failingChannelLabel] ?? []));
-  const groupId = createHash('sha256').update(group.id).digest('hex').slice(0, 24);
-  const channelIds = selectChannels(routing, group.receiver, failing);
-  const { escalationPolicyId } = routing.receivers.find(({ name }) => name === group.receiver) ?? {};
-  const opensIncident = escalationPolicyId !== undefined && firing.length > 0 && !group.isTest;
-  const targets: readonly NotificationTarget[] = [
-    ...channelIds.map((channelId) => ({ channelId, id: channelId })),
-    ...(opensIncident ? [{ channelId: '', id: 'incident', escalationPolicyId }] : []),
-  ];
-  return targets.map(({ id, ...destination }) => ({
-    tenantId,
-    ...destination,
-    id: `${groupId}-${nowMs.toString(36)}-${id}`,
-    receiver: group.receiver,
-    groupKey: group.key,
-    groupLabels: { ...group.labels },
-    reason,
-    atMs: nowMs,
+  return {
     commonLabels: { ...findCommonEntries(allAlerts.map(({ labels }) => labels)) },
     commonAnnotations: { ...findCommonEntries(allAlerts.map(({ annotations }) => annotations)) },
     status: firing.length > 0 ? 'firing' : 'resolved',
@@ -86,6 +87,33 @@ export const createNotifications = (
     firing: firing.length,
     resolved: resolved.length,
     truncatedAlerts: allAlerts.length - alerts.length,
-    ...(group.isTest && { isTest: true }),
-  }));
+  };
+};
+
+/** Builds the notification of each target. Ids derive from the group, the time and the target. */
+export const createNotifications = (
+  group: Group,
+  groupNotifications: readonly GroupNotification[],
+  { tenantId, nowMs }: { readonly tenantId: string; readonly nowMs: number },
+): Notification[] => {
+  const groupId = createHash('sha256').update(group.id).digest('hex').slice(0, 24);
+  // Targets nearly always get the same alerts.
+  const contents = new Map<GroupNotification['resolved'], NotificationContent>();
+  return groupNotifications.map((notification) => {
+    const { target, reason, resolved } = notification;
+    const content = contents.get(resolved) ?? createContent(notification);
+    contents.set(resolved, content);
+    return {
+      tenantId,
+      ...toDestination(target),
+      id: `${groupId}-${nowMs.toString(36)}-${target}`,
+      receiver: group.receiver,
+      groupKey: group.key,
+      groupLabels: { ...group.labels },
+      reason,
+      atMs: nowMs,
+      ...content,
+      ...(group.isTest && { isTest: true }),
+    };
+  });
 };

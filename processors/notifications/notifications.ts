@@ -8,9 +8,16 @@ import { topics } from '../../schemas/topics.ts';
 import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
 import { createGroupKey, findRoutes, selectGroupLabels } from '../../subjects/alerts/routing/tree.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { flushGroup, getSeverityIncrease } from './flush.ts';
-import { createNotifications } from './notification-messages.ts';
-import { type Group, maxAlerts, type NotificationState, notificationState, type TrackedAlert } from './state.ts';
+import { flushGroup, hasRisen } from './flush.ts';
+import { createNotifications, selectTargets } from './notification-messages.ts';
+import {
+  createGroupId,
+  type Group,
+  maxAlerts,
+  type NotificationState,
+  notificationState,
+  type TrackedAlert,
+} from './state.ts';
 
 type NotificationContext = Context<
   { readonly notifications: typeof topics.notifications },
@@ -26,6 +33,10 @@ type NotificationContext = Context<
 
 /** Interval of groups whose route no longer exists. */
 const retiredIntervalMs = 300_000;
+/** How often the document is compared while alerts fire, so that a change does not wait for a group. */
+const routingCheckMs = 30_000;
+/** Key of the timer for it; ids of groups contain a slash. */
+const routingTimer = 'routing';
 
 /** Returns whether an alert state must be notified. */
 const isNotifiable = ({ to }: AlertTransition): boolean => to === 'firing' || to === 'recovering' || to === 'unknown';
@@ -64,8 +75,15 @@ const identifyGroup = (route: CompiledRoute, alert: Pick<TrackedAlert, 'labels' 
   const isTest = alert.isTest === true;
   const labels = selectGroupLabels(route, alert.labels);
   const key = createGroupKey(route, labels);
-  return { isTest, labels, key, id: `${isTest ? 'test/' : ''}${route.receiver}/${route.id}/${key}` };
+  return { isTest, labels, key, id: createGroupId({ isTest, receiver: route.receiver, key }) };
 };
+
+const setGroupTimer = ({ setTimer }: Pick<NotificationContext, 'setTimer'>, group: Group, dueMs: number): void => {
+  group.dueMs = dueMs;
+  setTimer('clock', dueMs, group.id);
+};
+
+const hasNotified = ({ notifiedAtMs }: Group): boolean => Object.keys(notifiedAtMs).length > 0;
 
 /** Adds an alert to its group at a route. */
 const addToGroup = (context: NotificationContext, route: CompiledRoute, id: string, alert: TrackedAlert): Group => {
@@ -82,22 +100,60 @@ const addToGroup = (context: NotificationContext, route: CompiledRoute, id: stri
       routeId: route.id,
       labels,
       isTest,
-      toldMs: undefined,
+      dueMs: undefined,
+      notifiedAtMs: {},
       members: new Map(),
+      rerouted: new Set(),
       departed: new Map(),
     });
+  group.routeId = route.id;
   state.addMember(group, id, state.removeDeparted(group, id) ?? group.members.get(id));
   // An alert that has been firing for longer has already waited.
   const hasWaited = isTest || alert.startsAtMs + route.groupWaitMs < clockMs;
-  if (previous === undefined) context.setTimer('clock', hasWaited ? clockMs : clockMs + route.groupWaitMs, groupId);
-  else if (hasWaited && previous.toldMs === undefined) context.setTimer('clock', clockMs, groupId);
+  if (previous === undefined) setGroupTimer(context, group, hasWaited ? clockMs : clockMs + route.groupWaitMs);
+  else if (hasWaited && !hasNotified(previous)) setGroupTimer(context, group, clockMs);
+  if (state.groups.size === 1) context.setTimer('clock', clockMs + routingCheckMs, routingTimer);
   return group;
 };
 
-const closeIfEmpty = (state: NotificationState, group: Group): boolean => {
+const closeIfEmpty = ({ state, setTimer }: Pick<NotificationContext, 'state' | 'setTimer'>, group: Group): boolean => {
   if (group.members.size > 0 || group.departed.size > 0) return false;
   state.removeGroup(group);
+  if (state.groups.size === 0) setTimer('clock', Number.POSITIVE_INFINITY, routingTimer);
   return true;
+};
+
+/** Gives groups of an earlier version their timers, and the current targets what all targets were notified of. */
+const resumeEarlierGroups = (context: NotificationContext): void => {
+  const { state, clockMs } = context;
+  for (const group of state.takeEarlierGroups()) {
+    const alerts = [...group.members.keys()].flatMap((id) => state.alerts.get(id) ?? []);
+    const targets = selectTargets(
+      state.rules.routing,
+      group,
+      alerts.map((alert) => ({ alert })),
+    );
+    state.assignTargets(group, targets);
+    setGroupTimer(context, group, clockMs + (state.rules.findRoute(group)?.groupWaitMs ?? 0));
+    context.setTimer('clock', clockMs + routingCheckMs, routingTimer);
+  }
+};
+
+/**
+ * Applies a changed document to a group: alerts that it routes elsewhere leave, except those whose end is to be
+ * notified here, and a shorter interval does not wait for the former one.
+ */
+const updateGroup = (context: NotificationContext, group: Group, currentKeys: ReadonlySet<string>): void => {
+  const { state, clockMs } = context;
+  for (const [id, notified] of [...group.members]) {
+    if (state.alerts.get(id)?.status !== 'firing' || currentKeys.has(`${group.id} ${id}`)) continue;
+    if (Object.keys(notified).length === 0) state.removeMember(group, id);
+    else group.rerouted.add(id);
+  }
+  if (closeIfEmpty(context, group)) return;
+  const route = state.rules.findRoute(group);
+  if (route !== undefined && (group.dueMs ?? 0) > clockMs + route.groupIntervalMs)
+    setGroupTimer(context, group, clockMs + route.groupIntervalMs);
 };
 
 /**
@@ -106,23 +162,16 @@ const closeIfEmpty = (state: NotificationState, group: Group): boolean => {
  */
 const applyRouting = (context: NotificationContext): void => {
   const { state, follows } = context;
-  if (!state.rules.update(follows.routing.get(alertRoutingId), state.alerts)) return;
+  const hasChanged = state.rules.update(follows.routing.get(alertRoutingId), state.alerts);
+  resumeEarlierGroups(context);
+  if (!hasChanged) return;
   const currentKeys = new Set<string>();
   for (const [id, alert] of state.alerts) {
     if (alert.status !== 'firing') continue;
     for (const route of findRoutes(state.rules.root, alert.labels))
       currentKeys.add(`${addToGroup(context, route, id, alert).id} ${id}`);
   }
-  for (const group of [...state.groups.values()]) {
-    for (const [id, notifiedAs] of [...group.members])
-      if (
-        notifiedAs === 'nothing' &&
-        state.alerts.get(id)?.status === 'firing' &&
-        !currentKeys.has(`${group.id} ${id}`)
-      )
-        state.removeMember(group, id);
-    closeIfEmpty(state, group);
-  }
+  for (const group of [...state.groups.values()]) updateGroup(context, group, currentKeys);
 };
 
 const handleTransition = (transition: AlertTransition, context: NotificationContext): void => {
@@ -150,7 +199,7 @@ const handleTransition = (transition: AlertTransition, context: NotificationCont
   );
   if (previous !== undefined) leaveFormerGroups(context, id, previous, groups);
   for (const group of groups)
-    if (group.toldMs !== undefined && getSeverityIncrease(alert, group.members.get(id) ?? 'nothing') > 0)
+    if (hasRisen(alert, group.members.get(id) ?? {}, selectTargets(state.rules.routing, group, [{ alert }])))
       notifyGroup(group, context);
 };
 
@@ -159,17 +208,18 @@ const handleTransition = (transition: AlertTransition, context: NotificationCont
  * retain it.
  */
 const leaveFormerGroups = (
-  { state, clockMs }: NotificationContext,
+  context: NotificationContext,
   id: string,
   previous: TrackedAlert,
   groups: ReadonlySet<Group>,
 ): void => {
+  const { state, clockMs } = context;
   const resolvedAlert: TrackedAlert = { ...previous, status: 'resolved', endsAtMs: previous.endsAtMs ?? clockMs };
   for (const route of findRoutes(state.rules.root, previous.labels)) {
     const group = state.groups.get(identifyGroup(route, previous).id);
     if (group === undefined || groups.has(group)) continue;
     state.moveOut(group, id, resolvedAlert);
-    closeIfEmpty(state, group);
+    closeIfEmpty(context, group);
   }
 };
 
@@ -193,40 +243,34 @@ const notifyGroup = (group: Group, context: NotificationContext): CompiledRoute 
   const { state, tenantId, clockMs: nowMs, follows } = context;
   resolveOrphans(group, context);
   const { rules } = state;
-  const storedRoute = rules.findRoute(group.routeId);
-  const route =
-    storedRoute?.receiver === group.receiver && createGroupKey(storedRoute, group.labels) === group.key
-      ? storedRoute
-      : undefined;
+  const route = rules.findRoute(group);
   const receiver = rules.routing.receivers.find(({ name }) => name === group.receiver);
-  const groupNotification = flushGroup(state, group, {
+  const groupNotifications = flushGroup(state, group, {
     nowMs,
     route,
     sendResolved: receiver?.sendResolved ?? false,
     isAlertMuted: rules.createMutePredicate(follows, nowMs),
     isMutedByTime: route !== undefined && rules.mutedByTime(route, nowMs) !== undefined,
     isAcknowledged: (id, alert) => appliesToFiring(follows.acknowledgements.get(id), alert),
+    findTargets: (alerts) => selectTargets(rules.routing, group, alerts),
   });
-  if (groupNotification !== undefined)
-    for (const notification of createNotifications(group, groupNotification, {
-      tenantId,
-      nowMs,
-      routing: rules.routing,
-    }))
-      context.emit.notifications(notification);
+  for (const notification of createNotifications(group, groupNotifications, { tenantId, nowMs }))
+    context.emit.notifications(notification);
   return route;
 };
 
-const flushGroupTimer = (groupId: string, context: NotificationContext): void => {
+const handleTimer = (groupId: string, context: NotificationContext): void => {
   const { state, clockMs } = context;
   applyRouting(context);
+  if (groupId === routingTimer && state.groups.size > 0)
+    context.setTimer('clock', clockMs + routingCheckMs, routingTimer);
   const group = state.groups.get(groupId);
   if (group === undefined) return;
   const route = notifyGroup(group, context);
   // A test is notified once.
   if (group.isTest) for (const id of [...group.members.keys()]) state.removeMember(group, id);
-  if (!closeIfEmpty(state, group))
-    context.setTimer('clock', clockMs + (route?.groupIntervalMs ?? retiredIntervalMs), groupId);
+  if (!closeIfEmpty(context, group))
+    setGroupTimer(context, group, clockMs + (route?.groupIntervalMs ?? retiredIntervalMs));
 };
 
 /** Groups alerts by the routing document, and notifies channels when their waits are over. */
@@ -245,5 +289,5 @@ export const notifications = defineProcessor({
   state: notificationState,
   limits: { stateBytes: 512 * 1024 * 1024 },
   step: handleTransition,
-  timer: ({ key }, context) => flushGroupTimer(key, context),
+  timer: ({ key }, context) => handleTimer(key, context),
 });

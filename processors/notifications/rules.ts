@@ -7,7 +7,7 @@ import { getSilenceState, type Silence } from '../../schemas/resources/silence.t
 import { Inhibition } from '../../subjects/alerts/routing/inhibition.ts';
 import { type CompiledMatchers, compileMatchers, type Labels } from '../../subjects/alerts/routing/matching.ts';
 import { findTimeMuteReason } from '../../subjects/alerts/routing/times.ts';
-import { type CompiledRoute, compileRoutes } from '../../subjects/alerts/routing/tree.ts';
+import { type CompiledRoute, compileRoutes, getRouteKey } from '../../subjects/alerts/routing/tree.ts';
 import { OccurrenceCache } from '../../subjects/maintenance-windows/windows.ts';
 
 /** Sources of muting by label: silences, and active maintenance windows. */
@@ -33,7 +33,8 @@ const flattenRoutes = (route: CompiledRoute): CompiledRoute[] => [route, ...rout
 export class Rules {
   routing: AlertRouting = defaultRouting;
   root: CompiledRoute = compileRoutes(defaultRouting);
-  #routes = new Map<string, CompiledRoute>();
+  /** Routes by receiver and key. */
+  #routes: ReadonlyMap<string, readonly CompiledRoute[]> = new Map();
   #inhibition = new Inhibition([]);
   /** Version of the document that alerts were grouped by; saved, so that a restart is not a change. */
   version: string | undefined;
@@ -55,7 +56,7 @@ export class Rules {
     this.version = version;
     this.routing = document ?? defaultRouting;
     this.root = compileRoutes(this.routing);
-    this.#routes = new Map(flattenRoutes(this.root).map((route) => [route.id, route]));
+    this.#routes = Map.groupBy(flattenRoutes(this.root), ({ receiver, key }) => `${receiver}/${key}`);
     this.#inhibition = new Inhibition(this.routing.inhibitRules);
     for (const [id, alert] of alerts) this.addFiring(id, alert);
     return hasChanged;
@@ -70,8 +71,15 @@ export class Rules {
     this.#inhibition.remove(id, labels);
   }
 
-  findRoute(id: string): CompiledRoute | undefined {
-    return this.#routes.get(id);
+  /** Returns the route of a group, wherever the document has it now; undefined if the document no longer has it. */
+  findRoute(group: {
+    readonly receiver: string;
+    readonly key: string;
+    readonly labels: Labels;
+    readonly routeId: string;
+  }): CompiledRoute | undefined {
+    const routes = this.#routes.get(`${group.receiver}/${getRouteKey(group.key, group.labels)}`) ?? [];
+    return routes.find(({ id }) => id === group.routeId) ?? routes[0];
   }
 
   /** Returns why a group of the route is muted at this time; undefined if it is not. */

@@ -15,33 +15,78 @@ export type TrackedAlert = Omit<NotifiedAlert, 'alertId'> & {
   readonly severity?: AlertSeverity;
 };
 
-/** State in which a group was last notified of an alert; `firing` if an earlier version sent the notification. */
+/** State in which a target was last notified of an alert; `firing` if an earlier version sent the notification. */
 export type NotifiedAs = 'nothing' | 'firing' | AlertSeverity;
+
+/**
+ * What each target of a group was last notified of an alert, by target (`selectTargets`). A target without an entry was
+ * never notified of it.
+ */
+export type NotifiedByTarget = Readonly<Record<string, NotifiedAs>>;
+
+/** Stands for all targets of the receiver in states of earlier versions, which did not distinguish targets. */
+export const allTargets = '*';
+
+/** An alert that left a group with its former labels and its end, and what the group's targets know of it. */
+export interface DepartedAlert {
+  readonly alert: TrackedAlert;
+  readonly notified: NotifiedByTarget;
+}
 
 export interface Group {
   readonly id: string;
   /** In Alertmanager's format. */
   readonly key: string;
   readonly receiver: string;
-  readonly routeId: string;
+  /** Route that last added an alert. Its place in the document may change; the group's key does not. */
+  routeId: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly isTest: boolean;
-  /** Time of the last notification; undefined before the first. */
-  toldMs: number | undefined;
-  readonly members: Map<string, NotifiedAs>;
-  /** Alerts that were notified in this group but whose changed labels now route them elsewhere, with their former labels and their end. */
-  readonly departed: Map<string, TrackedAlert>;
+  /** When the group is flushed next; undefined until a group of an earlier version has a timer. */
+  dueMs: number | undefined;
+  /** Time of the last notification of each target. */
+  notifiedAtMs: Record<string, number>;
+  readonly members: Map<string, NotifiedByTarget>;
+  /** Members that still fire, but which a changed document routes elsewhere. Only their end is notified here. */
+  readonly rerouted: Set<string>;
+  /** Alerts that were notified in this group but whose changed labels now route them elsewhere. */
+  readonly departed: Map<string, DepartedAlert>;
 }
 
-type SavedGroup = Omit<Group, 'members' | 'departed'> & {
+type SavedGroup = Omit<Group, 'members' | 'rerouted' | 'departed'> & {
+  readonly members: readonly (readonly [string, NotifiedByTarget])[];
+  readonly rerouted?: readonly string[];
+  readonly departed?: readonly (readonly [string, DepartedAlert])[];
+};
+/** Earlier versions noted one state of an alert for all targets, and identified groups by the place of their route. */
+type EarlierGroup = Omit<SavedGroup, 'dueMs' | 'notifiedAtMs' | 'members' | 'departed'> & {
+  readonly toldMs?: number;
   readonly members: readonly (readonly [string, NotifiedAs])[];
   readonly departed?: readonly (readonly [string, TrackedAlert])[];
 };
 interface Saved {
   readonly routing: string | undefined;
   readonly alerts: readonly (readonly [string, TrackedAlert])[];
-  readonly groups: readonly SavedGroup[];
+  readonly groups: readonly (SavedGroup | EarlierGroup)[];
 }
+
+/** Returns the id of a group. It is the same wherever the document has the group's route. */
+export const createGroupId = ({ isTest, receiver, key }: Pick<Group, 'isTest' | 'receiver' | 'key'>): string =>
+  `${isTest ? 'test/' : ''}${receiver}/${key}`;
+
+const toNotifiedByTarget = (notifiedAs: NotifiedAs): NotifiedByTarget =>
+  notifiedAs === 'nothing' ? {} : { [allTargets]: notifiedAs };
+
+const upgradeGroup = ({ toldMs: notifiedMs, members, departed, ...saved }: EarlierGroup): SavedGroup => ({
+  ...saved,
+  id: createGroupId(saved),
+  dueMs: undefined,
+  notifiedAtMs: notifiedMs === undefined ? {} : { [allTargets]: notifiedMs },
+  members: members.map(([id, notifiedAs]) => [id, toNotifiedByTarget(notifiedAs)]),
+  ...(departed !== undefined && {
+    departed: departed.map(([id, alert]) => [id, { alert, notified: toNotifiedByTarget(alert.severity ?? 'firing') }]),
+  }),
+});
 
 const chunkLength = 64 * 1024;
 
@@ -76,6 +121,7 @@ export class NotificationState {
   /** Number of groups of each alert. */
   readonly #groupCounts = new Map<string, number>();
   readonly #weights = new Map<string, number>();
+  #earlierGroups: Group[] = [];
   #bytes = 0;
 
   /** Sets the current alert. */
@@ -92,12 +138,13 @@ export class NotificationState {
     return group;
   }
 
-  addMember(group: Group, alertId: string, notifiedAs: NotifiedAs = 'nothing'): void {
+  addMember(group: Group, alertId: string, notified: NotifiedByTarget = {}): void {
     if (!group.members.has(alertId)) {
       this.#groupCounts.set(alertId, (this.#groupCounts.get(alertId) ?? 0) + 1);
       this.#bytes += memberBytes;
     }
-    group.members.set(alertId, notifiedAs);
+    group.members.set(alertId, notified);
+    group.rerouted.delete(alertId);
   }
 
   /**
@@ -105,30 +152,30 @@ export class NotificationState {
    * resolution.
    */
   moveOut(group: Group, alertId: string, alert: TrackedAlert): void {
-    const notifiedAs = group.members.get(alertId);
-    if (notifiedAs === undefined) return;
-    if (notifiedAs !== 'nothing')
-      this.#addDeparted(group, alertId, notifiedAs === 'firing' ? alert : { ...alert, severity: notifiedAs });
+    const notified = group.members.get(alertId);
+    if (notified === undefined) return;
+    if (Object.keys(notified).length > 0) this.#addDeparted(group, alertId, { alert, notified });
     this.removeMember(group, alertId);
   }
 
-  #addDeparted(group: Group, alertId: string, departed: TrackedAlert): void {
+  #addDeparted(group: Group, alertId: string, departed: DepartedAlert): void {
     group.departed.set(alertId, departed);
-    this.#bytes += estimateBytes(departed) + 2 * alertId.length;
+    this.#bytes += estimateBytes(departed.alert) + 2 * alertId.length;
   }
 
-  /** Removes a departed alert, because its resolution was notified or it is back. Returns the notified state. */
-  removeDeparted(group: Group, alertId: string): NotifiedAs | undefined {
-    const alert = group.departed.get(alertId);
-    if (alert === undefined) return undefined;
+  /** Removes a departed alert, because its resolution was notified or it is back. Returns what its targets know. */
+  removeDeparted(group: Group, alertId: string): NotifiedByTarget | undefined {
+    const departed = group.departed.get(alertId);
+    if (departed === undefined) return undefined;
     group.departed.delete(alertId);
-    this.#bytes -= estimateBytes(alert) + 2 * alertId.length;
-    return alert.severity ?? 'firing';
+    this.#bytes -= estimateBytes(departed.alert) + 2 * alertId.length;
+    return departed.notified;
   }
 
   /** Removes an alert from a group, and forgets it if it has no other group. */
   removeMember(group: Group, alertId: string): void {
     if (!group.members.delete(alertId)) return;
+    group.rerouted.delete(alertId);
     this.#bytes -= memberBytes;
     const remainingGroups = (this.#groupCounts.get(alertId) ?? 1) - 1;
     if (remainingGroups > 0) {
@@ -149,6 +196,25 @@ export class NotificationState {
     if (alert !== undefined) this.rules.removeFiring(alertId, alert);
   }
 
+  /** Returns the groups of an earlier version that have no timer yet. */
+  takeEarlierGroups(): readonly Group[] {
+    const groups = this.#earlierGroups;
+    this.#earlierGroups = [];
+    return groups;
+  }
+
+  /** Replaces `allTargets` of a group by its targets. */
+  assignTargets(group: Group, targets: readonly string[]): void {
+    const toTargets = <Value>({ [allTargets]: value, ...others }: Readonly<Record<string, Value>>) =>
+      value === undefined
+        ? others
+        : Object.fromEntries(targets.map((target): [string, Value] => [target, others[target] ?? value]));
+    group.notifiedAtMs = toTargets(group.notifiedAtMs);
+    for (const [id, notified] of group.members) group.members.set(id, toTargets(notified));
+    for (const [id, departed] of group.departed)
+      group.departed.set(id, { ...departed, notified: toTargets(departed.notified) });
+  }
+
   removeGroup(group: Group): void {
     if (this.groups.delete(group.id)) this.#bytes -= groupBytes + 4 * group.id.length;
   }
@@ -159,9 +225,10 @@ export class NotificationState {
 
   /** Serializes `Saved` as JSON, in chunks: during an alert storm one string would take tens of megabytes. */
   save(): Uint8Array {
-    const toSavedGroup = ({ members, departed, ...group }: Group): SavedGroup => ({
+    const toSavedGroup = ({ members, rerouted, departed, ...group }: Group): SavedGroup => ({
       ...group,
       members: [...members],
+      ...(rerouted.size > 0 && { rerouted: [...rerouted] }),
       ...(departed.size > 0 && { departed: [...departed] }),
     });
     const routing = JSON.stringify(this.rules.version);
@@ -180,10 +247,22 @@ export class NotificationState {
     const { routing, alerts, groups } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Saved;
     state.rules.version = routing;
     for (const [id, alert] of alerts) state.setAlert(id, alert);
-    for (const { members, departed = [], toldMs: notifiedAtMs, ...saved } of groups) {
-      const group = state.addGroup({ ...saved, toldMs: notifiedAtMs, members: new Map(), departed: new Map() });
-      for (const [id, alert] of departed) state.#addDeparted(group, id, alert);
-      for (const [id, notifiedAs] of members) state.addMember(group, id, notifiedAs);
+    for (const savedGroup of groups) {
+      const isCurrent = 'notifiedAtMs' in savedGroup;
+      const { members, rerouted, departed = [], ...saved } = isCurrent ? savedGroup : upgradeGroup(savedGroup);
+      const group =
+        state.groups.get(saved.id) ??
+        state.addGroup({
+          ...saved,
+          dueMs: saved.dueMs,
+          members: new Map(),
+          rerouted: new Set(),
+          departed: new Map(),
+        });
+      for (const [id, departedAlert] of departed) state.#addDeparted(group, id, departedAlert);
+      for (const [id, notified] of members) state.addMember(group, id, notified);
+      for (const id of rerouted ?? []) group.rerouted.add(id);
+      if (group.dueMs === undefined) state.#earlierGroups.push(group);
     }
     return state;
   }

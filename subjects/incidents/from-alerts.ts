@@ -97,6 +97,24 @@ const openIncident = (
 };
 
 /**
+ * Returns the incident with the escalation policy that its receiver got while the alerts that opened it still fire. A
+ * policy that a person chose for the incident stays: only the first notification with a policy counts.
+ */
+const replacePolicy = (
+  incident: Incident,
+  firing: readonly NotifiedAlert[],
+  { reason, escalationPolicyId, atMs, ...group }: Notification,
+): Incident => {
+  const openedMs = Date.parse(incident.reopenedAt ?? incident.openedAt);
+  const isLater = atMs > openedMs && firing.some(({ startsAtMs }) => startsAtMs <= openedMs);
+  const isOfGroup = incident.groupId === getNotificationGroupId(group);
+  const isReplaced = reason === 'first' && isLater && isOfGroup;
+  if (!isReplaced || escalationPolicyId === undefined || incident.escalationPolicyId === escalationPolicyId)
+    return incident;
+  return { ...incident, escalationPolicyId, escalatesAt: new Date(atMs).toISOString() };
+};
+
+/**
  * Returns the incident to write, or nothing. The incident is new, or is the last one of its group with more alerts or
  * reopened. Alerts that began to fire before the incident was resolved do not reopen it. The policy specifies the
  * period for reopening.
@@ -113,7 +131,7 @@ export const planIncidentChange = (
   if (notification.atMs < Date.parse(latest.openedAt)) return undefined;
   const { resolvedAt } = latest;
   if (resolvedAt === null) {
-    const becomes = addAlerts(latest, firing);
+    const becomes = replacePolicy(addAlerts(latest, firing), firing, notification);
     return becomes === latest ? undefined : { becomes };
   }
   const knownAlertIds = new Set(latest.alertIds);

@@ -2,6 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
+import { decodeTask, encodeTask } from '../../processors/engine/task-snapshot.ts';
 import { notifications } from '../../processors/notifications/notifications.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Notification } from '../../schemas/notifications.ts';
@@ -168,6 +169,14 @@ class World {
     );
   }
 }
+
+/** The usual document with other targets of its first receiver. */
+const withChannels = (channelIds: readonly string[], escalationPolicyId?: string): object => ({
+  ...defaultRouting,
+  receivers: defaultRouting.receivers.map((receiver) =>
+    receiver.name === 'all' ? { ...receiver, channelIds, escalationPolicyId } : receiver,
+  ),
+});
 
 const slow = (instance: string, more: Record<string, string> = {}) => ({ alertname: 'Slow', instance, ...more });
 
@@ -418,6 +427,87 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(3 * minute, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(12 * minute), ['330s mail resolved: a✓', '360s chat resolved: a✓ b']);
   },
+  'a channel of a receiver that had none is notified of alerts that already fire, and of their end'(t, world) {
+    world.route(withChannels([]));
+    world.alert(0, slow('a'), 'firing');
+    t.deepEqual(world.notificationsUntil(6 * minute), []);
+    world.route(withChannels(['mail']));
+    t.deepEqual(world.notificationsUntil(20 * minute), ['390s mail first: a']);
+    world.alert(20 * minute, slow('a'), 'inactive');
+    t.deepEqual(world.notificationsUntil(30 * minute), ['1290s mail resolved: a✓']);
+  },
+  'a second channel is notified of alerts that already fire, and the first one not again'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.alert(0, slow('b'), 'firing');
+    t.deepEqual(world.notificationsUntil(minute), ['30s mail first: a b']);
+    world.route(withChannels(['mail', 'chat']));
+    t.deepEqual(world.notificationsUntil(50 * minute), ['330s chat first: a b']);
+    t.deepEqual(world.notificationsUntil(66 * minute), ['3630s mail repeated: a b', '3930s chat repeated: a b']);
+  },
+  'a channel that takes the place of another one is notified of alerts that already fire'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.notificationsUntil(minute);
+    world.route(withChannels(['chat']));
+    t.deepEqual(world.notificationsUntil(10 * minute), ['330s chat first: a']);
+    world.alert(10 * minute, slow('a'), 'inactive');
+    t.deepEqual(world.notificationsUntil(20 * minute), ['630s chat resolved: a✓']);
+  },
+  'a channel that is removed and added again is not notified again'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.notificationsUntil(minute);
+    world.route(withChannels([]));
+    t.deepEqual(world.notificationsUntil(10 * minute), []);
+    world.route(withChannels(['mail']));
+    t.deepEqual(world.notificationsUntil(50 * minute), []);
+  },
+  'a channel that comes while an alert is muted is notified after the mute, and not of an end alone'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.alert(0, slow('b'), 'firing');
+    world.notificationsUntil(minute);
+    world.silence('s', [matcher('alertname', 'Slow')], minute, 12 * minute);
+    world.route(withChannels(['mail', 'chat']));
+    world.alert(2 * minute, slow('b'), 'inactive');
+    t.deepEqual(world.notificationsUntil(11 * minute), []);
+    t.deepEqual(world.notificationsUntil(20 * minute), ['930s mail resolved: a b✓', '930s chat first: a']);
+  },
+  'an escalation policy that a receiver gets later opens an incident for alerts that already fire'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.notificationsUntil(minute);
+    world.route(withChannels(['mail'], 'policy'));
+    t.deepEqual(world.notificationsUntil(10 * minute), ['330s  first: a']);
+    world.route(withChannels(['mail'], 'another'));
+    t.deepEqual(world.notificationsUntil(20 * minute), ['630s  first: a']);
+    t.deepEqual(
+      world.run.emitted<Notification>(topics.notifications).map(({ escalationPolicyId }) => escalationPolicyId),
+      [undefined, 'policy', 'another'],
+    );
+  },
+  'routes that move within the document notify nothing again'(t, world) {
+    world.alert(0, slow('a', { team: 'both' }), 'firing');
+    world.notificationsUntil(minute);
+    const { routes, ...root } = defaultRouting.route;
+    const added = { receiver: 'office', matchers: [matcher('team', 'db')] };
+    world.route({ ...defaultRouting, route: { ...root, routes: [added, ...routes.toReversed()] } });
+    t.deepEqual(world.notificationsUntil(50 * minute), []);
+    world.alert(50 * minute, slow('a', { team: 'both' }), 'inactive');
+    t.deepEqual(world.notificationsUntil(60 * minute), ['3030s mail resolved: a✓', '3030s chat resolved: a✓']);
+    t.is(world.run.task.status.entries, 0);
+  },
+  'other group labels form new groups, and the former ones repeat nothing'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.notificationsUntil(minute);
+    world.route({ ...defaultRouting, route: { ...defaultRouting.route, groupBy: ['instance'] } });
+    t.deepEqual(world.notificationsUntil(10 * minute), ['90s mail first: a']);
+    t.deepEqual(world.notificationsUntil(70 * minute), ['3690s mail repeated: a']);
+  },
+  'a shorter interval does not wait for the former one'(t, world) {
+    world.route({ ...defaultRouting, route: { ...defaultRouting.route, groupInterval: '4h', repeatInterval: '1d' } });
+    world.alert(0, slow('a'), 'firing');
+    world.notificationsUntil(minute);
+    const { routes, ...root } = defaultRouting.route;
+    world.route({ ...withChannels(['mail', 'chat']), route: { ...root, groupInterval: '10s', routes } });
+    t.deepEqual(world.notificationsUntil(2 * minute), ['100s chat first: a']);
+  },
   'the failure of a channel is notified through another one'(t, world) {
     world.alert(0, { alertname: 'NotificationChannelFailing', failing_channel: 'mail' }, 'firing');
     t.deepEqual(world.notificationsUntil(minute), ['30s chat first: NotificationChannelFailing']);
@@ -476,6 +566,72 @@ test('a receiver with an escalation policy gets one more notification for the in
     ],
   );
   t.is(new Set(notifications.map(({ id }) => id)).size, 3);
+});
+
+/** The state and timers of an alert that fires since the begin, as an earlier version wrote them. */
+const earlierSnapshot = (snapshot: Uint8Array, routing: string, notifiedMs: number | undefined): Uint8Array => {
+  const saved = decodeTask(snapshot);
+  const labels = slow('a');
+  const id = JSON.stringify(labels);
+  const groupId = 'all/0/{}:{alertname="Slow"}';
+  const alert = { labels, ruleId: 'rule', annotations: {}, value: 1, severity: 'error', reason: '' };
+  const state = {
+    routing,
+    alerts: [[id, { ...alert, status: 'firing', startsAtMs: firstMs }]],
+    groups: [
+      {
+        id: groupId,
+        key: '{}:{alertname="Slow"}',
+        receiver: 'all',
+        routeId: '0',
+        labels: { alertname: 'Slow' },
+        isTest: false,
+        toldMs: notifiedMs,
+        members: [[id, notifiedMs === undefined ? 'nothing' : 'error']],
+      },
+    ],
+  };
+  const tenants = saved.tenants.map((tenant) => ({
+    ...tenant,
+    timers: [{ kind: 'clock' as const, dueMs: firstMs + 5 * minute, key: groupId }],
+    state: Buffer.from(JSON.stringify(state)),
+  }));
+  return encodeTask({ ...saved, tenants });
+};
+
+const upgradeStories: Readonly<Record<string, readonly [notifiedMs: number | undefined, expected: readonly string[]]>> =
+  {
+    'an alert that was notified is neither notified again nor forgotten': [
+      firstMs + 30 * second,
+      ['3630s mail repeated: a', '4230s mail resolved: a✓'],
+    ],
+    'an alert that nobody was notified of yet is notified': [
+      undefined,
+      ['330s mail first: a', '3930s mail repeated: a', '4230s mail resolved: a✓'],
+    ],
+  };
+for (const [what, [notifiedMs, expected]] of Object.entries(upgradeStories))
+  test(`in the state of an earlier version, ${what}`, (t) => {
+    const world = new World();
+    world.alert(0, slow('a'), 'firing');
+    const routing = `${new Date(firstMs).toISOString()} 1`;
+    world.run.restart(earlierSnapshot(world.run.task.snapshot(), routing, notifiedMs));
+    const notifications = world.notificationsUntil(70 * minute);
+    world.run.restart();
+    world.alert(70 * minute, slow('a'), 'inactive');
+    t.deepEqual([...notifications, ...world.notificationsUntil(90 * minute)], expected);
+    t.is(world.run.task.status.entries, 0);
+  });
+
+test('in the state of an earlier version, a channel that is added later is notified of alerts that already fire', (t) => {
+  const world = new World();
+  world.alert(0, slow('a'), 'firing');
+  const routing = `${new Date(firstMs).toISOString()} 1`;
+  world.run.restart(earlierSnapshot(world.run.task.snapshot(), routing, firstMs + 30 * second));
+  t.deepEqual(world.notificationsUntil(6 * minute), []);
+  world.run.restart();
+  world.route(withChannels(['mail', 'chat']));
+  t.deepEqual(world.notificationsUntil(20 * minute), ['630s chat first: a']);
 });
 
 const day = 86_400_000;

@@ -132,8 +132,8 @@ export class TaskRun {
   }
 
   /** Goes on from a snapshot, as after a restart. */
-  restart(): void {
-    this.#task = new Task(this.#processor, this.#options, this.#task.snapshot());
+  restart(snapshot: Uint8Array = this.#task.snapshot()): void {
+    this.#task = new Task(this.#processor, this.#options, snapshot);
   }
 
   /** Values that were emitted so far, to one topic or to all. */

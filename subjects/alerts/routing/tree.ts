@@ -162,3 +162,7 @@ export const formatLabels = (labels: Labels): string =>
  */
 export const createGroupKey = ({ key }: Pick<CompiledRoute, 'key'>, groupLabels: Labels): string =>
   `${key}:${formatLabels(groupLabels)}`;
+
+/** Returns the key of the route in the key of a group. */
+export const getRouteKey = (groupKey: string, groupLabels: Labels): string =>
+  groupKey.slice(0, -formatLabels(groupLabels).length - 1);

@@ -106,6 +106,23 @@ test('the incident-opened event is emitted again with its original id', async (t
   await documents.close();
 });
 
+test('a policy that the receiver gets while the alerts fire escalates their incident', async (t) => {
+  const documents = await open();
+  const alerts = [{ id: 'a', since: -1 }];
+  const first = makeNotification(0, alerts);
+  await applyAlerts(documents, first);
+  const replaced = { escalationPolicyId: 'another' };
+  await applyAlerts(documents, makeNotification(5, alerts, replaced));
+  await applyAlerts(documents, first);
+  const [incident, ...others] = await all(documents);
+  t.deepEqual([incident?.escalationPolicyId, incident?.escalatesAt, others], ['another', at(5), []]);
+  // Not a change of the receiver: the alert ended and fires again, or nothing is new.
+  await applyAlerts(documents, makeNotification(6, [{ id: 'a', since: 6 }], { escalationPolicyId: 'third' }));
+  await applyAlerts(documents, makeNotification(7, alerts, { escalationPolicyId: 'third', reason: 'repeated' }));
+  t.is((await all(documents))[0]?.escalationPolicyId, 'another');
+  await documents.close();
+});
+
 test('a manually set severity is preserved when the same alerts are received again', async (t) => {
   const documents = await open();
   await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1, severity: 'critical' }]));
