@@ -14,6 +14,8 @@ export interface QueryContext {
   readonly stepsFrom?: 'epoch' | 'range' | undefined;
   /** Whether the newest value of a metric must be within the range; an earlier value is not carried into it. */
   readonly isNewestWithin?: boolean | undefined;
+  /** Minimum distance before the range of the point from which a counter's increase is counted. */
+  readonly counterLookbackMs?: number | undefined;
 }
 
 export const buildTableResult = (

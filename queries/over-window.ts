@@ -9,6 +9,8 @@ export interface QueryWindow {
   readonly toMs: number;
   /** Without it, the result is one value for the entire window. */
   readonly stepMs?: number | undefined;
+  /** See `QueryContext`. */
+  readonly counterLookbackMs?: number | undefined;
 }
 
 const msToNs = (ms: number): bigint => BigInt(ms) * 1_000_000n;
@@ -17,11 +19,19 @@ const msToNs = (ms: number): bigint => BigInt(ms) * 1_000_000n;
  * Returns the context of a window for a query that is not a formula. PromQL is evaluated at instants: at the end of the
  * window, or of each step.
  */
-export const buildWindowContext = (query: Query, { fromMs, toMs, stepMs }: QueryWindow): QueryContext => {
+export const buildWindowContext = (
+  query: Query,
+  { fromMs, toMs, stepMs, counterLookbackMs }: QueryWindow,
+): QueryContext => {
   const stepContext = { stepMs, stepsFrom: 'range' } as const;
   if (getQueryKind(query).isAtStepEnds === true)
     return { range: { from: msToNs(fromMs + (stepMs ?? 0)), to: msToNs(toMs) }, ...stepContext };
-  return { range: { from: msToNs(fromMs), to: msToNs(toMs) - 1n }, ...stepContext, isNewestWithin: true };
+  return {
+    range: { from: msToNs(fromMs), to: msToNs(toMs) - 1n },
+    ...stepContext,
+    isNewestWithin: true,
+    counterLookbackMs,
+  };
 };
 
 /**

@@ -45,8 +45,8 @@ export const SloSlices = z.strictObject({
   error: z.string().max(4096).describe('Reason why the measurement failed; empty if it succeeded'),
   objective: SloObjective.optional().describe('Objective; absent in messages of former versions'),
   slices: z
-    .array(z.tuple([z.int(), z.int().nonnegative(), z.int().nonnegative()]))
+    .array(z.tuple([z.int(), z.number().nonnegative(), z.number().nonnegative()]))
     .max(maxSlicesPerMessage)
-    .describe('Start, good count and total count'),
+    .describe('Start, good count and total count; counts have at most nine fraction digits'),
 });
 export type SloSlices = z.output<typeof SloSlices>;

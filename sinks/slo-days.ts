@@ -4,7 +4,8 @@ import { defineJob } from '../runtime/jobs.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import { quoteString } from '../schemas/tables/literal.ts';
-import { countedForSql, parseDailySumKey, sliceCountSql } from '../subjects/slos/slices/tallies.ts';
+import { countParts } from '../subjects/slos/slices/counts.ts';
+import { countedForSql, hasEventsSql, parseDailySumKey, sliceCountSql } from '../subjects/slos/slices/tallies.ts';
 
 const intervalMs = 5 * 60_000;
 /** Recently written days are skipped: their rows and their count become visible one after the other, within seconds. */
@@ -54,8 +55,9 @@ const insertDaySums = (columns: Columns, days: readonly Day[], budgeting: string
   );
   const daysWithChanges = keys.map((key, index) => `(${key}, toUInt64(${days[index]?.written ?? 0}))`);
   return columns.execute(
-    `INSERT INTO slo_days (${dayKeyColumnList}, changes, summed_at, good, total, slices, counted_for, reached, shares, good_by_total)
-    SELECT ${dayKeyColumnList}, changes, now64(3, 'UTC'), own, every, known, ${quoteString(budgeting)}, enough, parts, by_total
+    `INSERT INTO slo_days (${dayKeyColumnList}, changes, summed_at, good, total, slices, counted_for, reached, shares, good_by_total, good_billionths, total_billionths)
+    SELECT ${dayKeyColumnList}, changes, now64(3, 'UTC'), toUInt64(intDiv(own, ${countParts})), toUInt64(intDiv(every, ${countParts})), known, ${quoteString(budgeting)}, enough, parts, by_total,
+      toUInt32(own % ${countParts}), toUInt32(every % ${countParts})
     FROM (
       SELECT named.1 AS tenant_id, named.2 AS slo_id, named.3 AS series, named.4 AS day, named.5 AS changes
       FROM (SELECT arrayJoin([${daysWithChanges.join(', ')}]) AS named)
@@ -64,7 +66,7 @@ const insertDaySums = (columns: Columns, days: readonly Day[], budgeting: string
       SELECT toString(tenant_id) AS tenant_id, toString(slo_id) AS slo_id, toString(series) AS series, toDate(begin) AS day,
         ${own} AS own, ${every} AS every, ${known} AS known, ${enough} AS enough, ${parts} AS parts, ${by_total} AS by_total
       FROM slo_slices FINAL
-      WHERE (tenant_id, slo_id, series, toDate(begin)) IN (${keys.map((key) => `(${key})`).join(', ')}) AND total > 0
+      WHERE (tenant_id, slo_id, series, toDate(begin)) IN (${keys.map((key) => `(${key})`).join(', ')}) AND ${hasEventsSql}
       GROUP BY ${dayKeyColumnList}
     ) AS counted USING (${dayKeyColumnList})`,
   );

@@ -1,5 +1,6 @@
 import { sloMeasurementsTable, sloSlicesTable } from '../schemas/tables/slos.ts';
 import { topics } from '../schemas/topics.ts';
+import { splitCount } from '../subjects/slos/slices/counts.ts';
 import { landValues } from './engine/land-values.ts';
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
@@ -8,15 +9,20 @@ export const sloSlices = landValues({
   topic: topics.sloSlices,
   table: sloSlicesTable,
   row: ({ tenantId, sloId, series, lookMs: measuredAtMs, slices }) =>
-    slices.map(([beginMs, good, total]) => ({
-      tenant_id: tenantId,
-      slo_id: sloId,
-      series,
-      begin: toIsoTime(beginMs),
-      good,
-      total,
-      look_ms: measuredAtMs,
-    })),
+    slices.map(([beginMs, good, total]) => {
+      const [goodCount, totalCount] = [splitCount(good), splitCount(total)];
+      return {
+        tenant_id: tenantId,
+        slo_id: sloId,
+        series,
+        begin: toIsoTime(beginMs),
+        good: goodCount.whole,
+        total: totalCount.whole,
+        look_ms: measuredAtMs,
+        good_billionths: goodCount.billionths,
+        total_billionths: totalCount.billionths,
+      };
+    }),
   merging: {
     table: sloMeasurementsTable,
     row: ({ tenantId, sloId, series, lookMs: measuredAtMs, fromMs, upToMs, settledUpToMs, error, objective }) => ({

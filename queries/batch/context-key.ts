@@ -2,5 +2,5 @@
 import type { QueryContext } from '../answer.ts';
 
 /** Returns the key of a query's context: equal queries with equal context keys share one answer. */
-export const toContextKey = ({ range, stepMs, stepsFrom, isNewestWithin }: QueryContext): string =>
-  `${range.from} ${range.to} ${stepMs} ${stepsFrom} ${isNewestWithin}`;
+export const toContextKey = ({ range, stepMs, stepsFrom, isNewestWithin, counterLookbackMs }: QueryContext): string =>
+  `${range.from} ${range.to} ${stepMs} ${stepsFrom} ${isNewestWithin} ${counterLookbackMs}`;

@@ -68,7 +68,7 @@ const bucketIncreasesSql = (
   temporality: 'cumulative' | 'delta',
   key: string,
 ): string => {
-  const { indexOf, isLongerSql, isInRangeSql, sharesSql } = buildWindowSql(windows);
+  const { indexOf, isLongerSql, isInRangeSql, elapsedSharesSql } = buildWindowSql(windows);
   const { isKnown, since } = increaseSql(windows, resetConditionSql);
   const steps =
     temporality === 'delta'
@@ -83,7 +83,7 @@ const bucketIncreasesSql = (
       (toFloat64(zc) - if(is_new, 0, toFloat64(qzc))) * part AS zeros,
       if(is_new, ${scaledCountsSql('bc')}, arrayMap((x, y) -> (toFloat64(x) - y) * part, bc, arrayResize(qbc, length(bc)))) AS more,
       ${positive} AS positives, ${positiveValues} AS positive_values, ${negative} AS negatives, ${negativeValues} AS negative_values
-    FROM (SELECT *, arrayJoin(${sharesSql('t0', 't', `if(${isLongerSql('t0', 't')}, -1, ${indexOf('t')})`)}) AS share, share.1 AS w, share.2 AS part FROM (
+    FROM (SELECT *, arrayJoin(${elapsedSharesSql('t0', 't', `if(${isLongerSql('t0', 't')}, -1, ${indexOf('t')})`)}) AS share, share.1 AS w, share.3 - share.2 AS part FROM (
       SELECT *, ${steps.since} AS t0, ${steps.isNewCounter} AS is_new FROM (${pairsSql(source, windows, selectedColumns)}) WHERE ${isInRangeSql('t')} AND ${steps.known})))
     GROUP BY k, w, bs, sc, zt`;
 };

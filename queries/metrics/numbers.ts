@@ -159,6 +159,15 @@ const exactDifferenceSql = (toIncreaseSql: 'value' | 'fell'): string => {
 };
 
 /**
+ * Returns SQL of the part of an increase (`grown`) up to an elapsed share of its time, as a decimal with at most ten
+ * significant digits. So the parts of several windows add up to the increase, also if they were read separately.
+ */
+const roundedShareSql = (share: string): string => {
+  const scale = 'intExp10(toUInt8(greatest(0, least(18, 9 - floor(log10(abs(grown)))))))';
+  return `if(${share} = 1, grown, round(grown * ${share} * ${scale}) / ${scale})`;
+};
+
+/**
  * Returns SQL of the increase of counters in each window. Counter resets are handled, and an increase over more than
  * one window is spread over its time.
  */
@@ -167,7 +176,7 @@ export const buildIncreaseSql = (
   windows: Windows,
   temporality: 'cumulative' | 'delta',
 ): string => {
-  const { indexOf, isLongerSql, isInRangeSql, sharesSql } = buildWindowSql(windows);
+  const { indexOf, isLongerSql, isInRangeSql, elapsedSharesSql } = buildWindowSql(windows);
   const selected = {
     v: value,
     x: integer,
@@ -193,8 +202,8 @@ export const buildIncreaseSql = (
         };
   // Increases within one window are added first, so that few rows remain to be spread over several windows. Keys are
   // numbers, because tuple keys cost several times as much.
-  return `SELECT series_id, w, sum(part * grown) AS a, sum(part * divided) AS b, toInt64(0) AS i, sum(seen) AS points FROM (
-    SELECT series_id, grown, divided, seen, arrayJoin(${sharesSql('begun', 'ended', 'own')}) AS share, share.1 AS w, share.2 AS part FROM (
+  return `SELECT series_id, w, sum(${roundedShareSql('until')} - ${roundedShareSql('since')}) AS a, sum((until - since) * divided) AS b, toInt64(0) AS i, sum(seen) AS points FROM (
+    SELECT series_id, grown, divided, seen, arrayJoin(${elapsedSharesSql('begun', 'ended', 'own')}) AS share, share.1 AS w, share.2 AS since, share.3 AS until FROM (
       SELECT series_id, own, begun, ended, sum(more) AS grown, sum(divisor) AS divided, count() AS seen FROM (
         SELECT series_id, ${increaseColumns.value} AS more, ${divisor === undefined ? 'toFloat64(0)' : increaseColumns.divisor} AS divisor,
           if(${isLongerSql('t0', 't')}, t0, toInt64(0)) AS begun, if(${isLongerSql('t0', 't')}, t, toInt64(0)) AS ended, if(${isLongerSql('t0', 't')}, -1, ${indexOf('t')}) AS own

@@ -31,8 +31,15 @@ const maxLookbackNs = 60n * minuteNs;
 /** Maximum clock skew of senders: a point that was received more than this before the range cannot be in the range. */
 const clockSkewNs = 24n * 60n * minuteNs;
 
-export const createWindows = ({ range, stepMs, stepsFrom, isNewestWithin = false }: QueryContext): Windows => {
+export const createWindows = ({
+  range,
+  stepMs,
+  stepsFrom,
+  isNewestWithin = false,
+  counterLookbackMs = 0,
+}: QueryContext): Windows => {
   const { from, to } = range;
+  const minLookbackNs = BigInt(counterLookbackMs) * 1_000_000n;
   const staleness = { staleAfterNs, staleLookbackNs: isNewestWithin ? 0n : staleAfterNs };
   if (stepMs === undefined) {
     const lengthNs = to - from + 1n;
@@ -45,7 +52,7 @@ export const createWindows = ({ range, stepMs, stepsFrom, isNewestWithin = false
       starts: [Number(from / 1_000_000n)],
       partial: [],
       ...staleness,
-      lookback: computeCounterLookbackNs(lengthNs),
+      lookback: computeCounterLookbackNs(lengthNs, minLookbackNs),
       getSeconds: () => getRangeSeconds(range),
     };
   }
@@ -66,13 +73,15 @@ export const createWindows = ({ range, stepMs, stepsFrom, isNewestWithin = false
     starts,
     partial,
     ...staleness,
-    lookback: computeCounterLookbackNs(lengthNs),
+    lookback: computeCounterLookbackNs(lengthNs, minLookbackNs),
     getSeconds: getSeconds,
   };
 };
 
-const computeCounterLookbackNs = (lengthNs: bigint): bigint =>
-  lengthNs < staleAfterNs ? staleAfterNs : lengthNs > maxLookbackNs ? maxLookbackNs : lengthNs;
+const computeCounterLookbackNs = (lengthNs: bigint, minLookbackNs: bigint): bigint => {
+  const lookbackNs = lengthNs < minLookbackNs ? minLookbackNs : lengthNs;
+  return lookbackNs < staleAfterNs ? staleAfterNs : lookbackNs > maxLookbackNs ? maxLookbackNs : lookbackNs;
+};
 
 const int64Sql = (value: bigint | number): string => `toInt64('${value}')`;
 
@@ -88,12 +97,13 @@ export const buildWindowSql = ({ from, to, firstStart, lengthNs, count, staleAft
     /** Whether the duration exceeds a window. */
     isLongerSql: (start: string, end: string): string => `${end} - ${start} > ${int64Sql(lengthNs)}`,
     /**
-     * Windows, with their shares of an increase between `start` and `end`. An increase belongs to the window `own`. If
-     * `own` is -1, it took longer than a window and is spread evenly over its time.
+     * Windows, with the elapsed shares of an increase between `start` and `end`, at the start and at the end of the
+     * window. An increase belongs to the window `own`. If `own` is -1, it took longer than a window and is spread evenly
+     * over its time.
      */
-    sharesSql: (start: string, end: string, own: string): string =>
-      `if(${own} >= 0, [(${own}, toFloat64(1))],
-        arrayMap(k -> (k, (least(${windowStartSql('k')} + ${int64Sql(lengthNs)}, ${end}) - greatest(${windowStartSql('k')}, ${start}, ${int64Sql(from)})) / (${end} - ${start})),
+    elapsedSharesSql: (start: string, end: string, own: string): string =>
+      `if(${own} >= 0, [(${own}, toFloat64(0), toFloat64(1))],
+        arrayMap(k -> (k, (greatest(${windowStartSql('k')}, ${start}, ${int64Sql(from)}) - ${start}) / (${end} - ${start}), (least(${windowStartSql('k')} + ${int64Sql(lengthNs)}, ${end}) - ${start}) / (${end} - ${start})),
           range(${windowIndexSql(`greatest(${start}, ${int64Sql(from)})`)}, if(${own} >= 0, ${int64Sql(0)}, ${windowIndexSql(end)} + 1))))`,
     /**
      * Windows in which a value is the newest one and still valid: from its own window to the one before the next value.

@@ -20,6 +20,9 @@ export const sloSlicesTable = defineTable({
     good: 'UInt64 CODEC(T64, LZ4)',
     total: 'UInt64 CODEC(T64, LZ4)',
     look_ms: 'UInt64 CODEC(Delta, LZ4)',
+    /** Fractions of `good` and `total`, in billionths of an event. */
+    good_billionths: 'UInt32 CODEC(T64, LZ4)',
+    total_billionths: 'UInt32 CODEC(T64, LZ4)',
   },
   partitionBy: 'toYYYYMM(begin)',
   orderBy: ['tenant_id', 'slo_id', 'series', 'begin'],
@@ -107,6 +110,9 @@ export const sloDaysTable = defineTable({
     shares: 'UInt256',
     /** Good count by total, if there are few enough totals to add exactly. */
     good_by_total: 'Map(UInt64, UInt64)',
+    /** Fractions of `good` and `total`, in billionths of an event. */
+    good_billionths: 'UInt32',
+    total_billionths: 'UInt32',
   },
   orderBy: ['tenant_id', 'slo_id', 'series', 'day'],
 });

@@ -1,4 +1,4 @@
-/** Measures slices of an SLO: good and total as integers */
+/** Measures slices of an SLO: good and total counts, which may have fractions */
 
 import type { QueryBatcher } from '../../queries/batch/answers.ts';
 import { runOverWindow } from '../../queries/over-window.ts';
@@ -9,6 +9,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { Sli, SloFields } from './document.ts';
 import { countRequests } from './requests.ts';
+import { roundCount } from './slices/counts.ts';
 import type { MeasuredSlice } from './slices/slices.ts';
 import type { Window } from './slices/windows.ts';
 
@@ -28,7 +29,9 @@ const readSliceValues = async (
   window: Window,
   { sliceMs, reading, answers: batcher, ...queryOptions }: SliceOptions,
 ): Promise<Map<number, number>> => {
-  const answer = await runOverWindow(query, { ...window, stepMs: sliceMs }, (part, context) =>
+  // A counter may have points further apart than slices: its increase is counted from the point before the window.
+  const counterLookbackMs = window.toMs - window.fromMs;
+  const answer = await runOverWindow(query, { ...window, stepMs: sliceMs, counterLookbackMs }, (part, context) =>
     batcher.run(part, reading, context, queryOptions),
   );
   const unexpectedGap = answer.partial.find(({ code }) => code !== 'delay');
@@ -79,10 +82,10 @@ const measureRatio = async (
     readSliceValues(total, window, sliceOptions),
   ]);
   return [...totals].flatMap(([beginMs, totalValue]) => {
-    const totalCount = Math.round(totalValue);
+    const totalCount = roundCount(totalValue);
     if (totalCount <= 0) return [];
-    const partCount = Math.min(totalCount, Math.max(0, Math.round(parts.get(beginMs) ?? 0)));
-    return [[beginMs, good === undefined ? totalCount - partCount : partCount, totalCount] as const];
+    const partCount = Math.min(totalCount, Math.max(0, roundCount(parts.get(beginMs) ?? 0)));
+    return [[beginMs, good === undefined ? roundCount(totalCount - partCount) : partCount, totalCount] as const];
   });
 };
 

@@ -1,5 +1,6 @@
 /** Calculates SLIs and error budgets: exact values over time slices. */
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
+import { countParts } from './counts.ts';
 import {
   compare,
   createFraction,
@@ -14,7 +15,7 @@ import {
 
 type Budgeting = SloObjective['budgeting'];
 
-/** A time slice that ended. Without events its state is unknown: neither good nor bad. */
+/** A time slice that ended, with whole events. Without events its state is unknown: neither good nor bad. */
 export interface Slice {
   readonly fromMs: number;
   readonly good: bigint;
@@ -53,15 +54,19 @@ const one = createFraction(1n);
 const zero = createFraction(0n);
 /**
  * Maximum number of distinct totals that are added exactly; beyond it the share of each slice is rounded down, in parts
- * of 2^190.
+ * of 2^160.
  */
 export const maxExactTotals = 1000;
-export const shareParts = 1n << 190n;
+export const shareBits = 190;
+/** Bits of a share that are exact: dividend and divisor are billionths of events, in integers of 256 bits. */
+export const exactShareBits = 160;
+const shareParts = 1n << BigInt(shareBits);
 
 const toFraction = (value: number | bigint): Fraction => createFraction(BigInt(value));
 
 /** Additive integer counts over slices with events, from which values of any time range are calculated. */
 export interface Tally {
+  /** Good events and all events, in `countParts`. */
   readonly good: bigint;
   readonly total: bigint;
   readonly slices: number;
@@ -69,7 +74,7 @@ export interface Tally {
   readonly sliceTargetCount: number;
   /** Sum of the good shares of the slices in `shareParts`, if counted. */
   readonly shares: bigint;
-  /** Good events by total; `undefined` if there are more than `maxExactTotals`. */
+  /** Good events by total; `undefined` if there are more than `maxExactTotals`, or counts with fractions. */
   readonly byTotal: ReadonlyMap<bigint, bigint> | undefined;
 }
 
@@ -108,13 +113,13 @@ const countSlices = (slices: readonly Slice[], sliceTarget: Fraction): Tally => 
     good += slice.good;
     total += slice.total;
     if (slice.good * sliceTarget.denominator >= slice.total * sliceTarget.numerator) sliceTargetCount += 1;
-    shares += (slice.good * shareParts) / slice.total;
+    shares += ((slice.good << BigInt(exactShareBits)) / slice.total) << BigInt(shareBits - exactShareBits);
     byTotal.set(slice.total, (byTotal.get(slice.total) ?? 0n) + slice.good);
   }
   const isExact = byTotal.size <= maxExactTotals;
   return {
-    good,
-    total,
+    good: good * countParts,
+    total: total * countParts,
     slices: slicesWithEvents.length,
     sliceTargetCount,
     shares,
@@ -128,7 +133,12 @@ export const toSums = (
   budgeting: Budgeting,
 ): Sums => {
   if (budgeting === 'occurrences')
-    return { good: toFraction(good), bad: toFraction(total - good), total: toFraction(total), slicesWithData: slices };
+    return {
+      good: createFraction(good, countParts),
+      bad: createFraction(total - good, countParts),
+      total: createFraction(total, countParts),
+      slicesWithData: slices,
+    };
   const sliceTotal = toFraction(slices);
   const sumShares = () =>
     byTotal === undefined

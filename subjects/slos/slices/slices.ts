@@ -2,11 +2,12 @@
 
 import type { TenantReader } from '../../../queries/reading.ts';
 import { SloObjective } from '../../../schemas/slo-slices.ts';
+import { parseCount } from './counts.ts';
 import type { Window } from './windows.ts';
 
 type ColumnsReader = Pick<TenantReader, 'columns'>;
 
-/** Start, good and total of a slice with events. */
+/** Start, good and total of a slice with events. Counts are decimals with at most nine fraction digits. */
 export type MeasuredSlice = readonly [beginMs: number, good: number, total: number];
 
 /** One series of an objective. */
@@ -40,7 +41,9 @@ interface SliceRow {
   readonly series: string;
   readonly at_second: string;
   readonly own: string;
+  readonly own_billionths: string;
   readonly every: string;
+  readonly every_billionths: string;
 }
 
 /** Returns slices with events of a window, in time order: of several SLOs, by `toSeriesKey`. */
@@ -50,9 +53,10 @@ export const readSlicesBySeries = async (
   { fromMs, toMs }: Window,
 ): Promise<ReadonlyMap<string, MeasuredSlice[]>> => {
   const rows = await columns.query<SliceRow>(
-    `SELECT slo_id, series, toString(toUnixTimestamp(begin)) AS at_second, toString(good) AS own, toString(total) AS every
+    `SELECT slo_id, series, toString(toUnixTimestamp(begin)) AS at_second, toString(good) AS own, toString(total) AS every,
+      toString(good_billionths) AS own_billionths, toString(total_billionths) AS every_billionths
     FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND ${seriesCondition}
-      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ORDER BY begin`,
+      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND (total > 0 OR total_billionths > 0) ORDER BY begin`,
     {
       ...toSeriesParameters(sloSeries),
       from: Math.ceil(fromMs / 1000),
@@ -61,8 +65,10 @@ export const readSlicesBySeries = async (
     { maxResultRows: 2_000_000 },
   );
   const slicesByKey = new Map<string, MeasuredSlice[]>(sloSeries.map((one) => [toSeriesKey(one), []]));
-  for (const { slo_id: sloId, series, at_second, own, every } of rows)
-    slicesByKey.get(toSeriesKey({ sloId, series }))?.push([Number(at_second) * 1000, Number(own), Number(every)]);
+  for (const { slo_id: sloId, series, at_second, own, own_billionths, every, every_billionths } of rows)
+    slicesByKey
+      .get(toSeriesKey({ sloId, series }))
+      ?.push([Number(at_second) * 1000, parseCount(own, own_billionths), parseCount(every, every_billionths)]);
   return slicesByKey;
 };
 

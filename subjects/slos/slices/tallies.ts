@@ -2,7 +2,18 @@
 
 import type { TenantReader } from '../../../queries/reading.ts';
 import { SloObjective } from '../../../schemas/slo-slices.ts';
-import { addTallies, emptyTally, maxExactTotals, type Objective, type Sums, type Tally, toSums } from './figures.ts';
+import { countParts } from './counts.ts';
+import {
+  addTallies,
+  emptyTally,
+  exactShareBits,
+  maxExactTotals,
+  type Objective,
+  type Sums,
+  shareBits,
+  type Tally,
+  toSums,
+} from './figures.ts';
 import { createFraction, decimalToFraction, fractionToNumber } from './fraction.ts';
 import { type SloSeries, seriesCondition, toSeriesKey, toSeriesParameters } from './slices.ts';
 import type { Window } from './windows.ts';
@@ -56,25 +67,38 @@ export const parseDailySumKey = (text: string): Pick<Objective, 'budgeting' | 's
   };
 };
 
+/** Condition of slices with events. */
+export const hasEventsSql = '(total > 0 OR total_billionths > 0)';
+
+/** Returns the SQL of a count in billionths of an event. */
+const toPartsSql = (whole: string, billionths: string): string => `(${whole} * ${countParts} + ${billionths})`;
+
 /**
- * Returns the SQL of slice counts. Products of wide integers and counts by total are the most expensive, so they are
- * only included for the methods that need them.
+ * Returns the SQL of slice counts, in billionths of an event. Products of wide integers and counts by total are the most
+ * expensive, so they are only included for the methods that need them.
  */
 export const sliceCountSql = ({ budgeting, sliceTarget }: Pick<Objective, 'budgeting' | 'sliceTarget'>) => {
   const { numerator, denominator } = sliceTarget ?? createFraction(1n);
   const isRatio = budgeting === 'ratio-timeslices';
+  const [good, total] = [
+    toPartsSql('toUInt256(good)', 'good_billionths'),
+    toPartsSql('toUInt256(total)', 'total_billionths'),
+  ];
+  const isInexact = `(uniqExact(total) > ${maxExactTotals} OR max(good_billionths) > 0 OR max(total_billionths) > 0)`;
   return {
-    own: 'sum(good)',
-    every: 'sum(total)',
+    own: toPartsSql('toUInt128(sum(good))', 'sum(good_billionths)'),
+    every: toPartsSql('toUInt128(sum(total))', 'sum(total_billionths)'),
     known: 'count()',
     enough:
       budgeting === 'timeslices'
-        ? `countIf(toUInt256(good) * toUInt256('${denominator}') >= toUInt256(total) * toUInt256('${numerator}'))`
+        ? `countIf(${good} * toUInt256('${denominator}') >= ${total} * toUInt256('${numerator}'))`
         : 'toUInt64(0)',
-    parts: isRatio ? 'sum(intDiv(bitShiftLeft(toUInt256(good), 190), toUInt256(total)))' : 'toUInt256(0)',
-    many: isRatio ? `toUInt64(uniqExact(total) > ${maxExactTotals})` : 'toUInt64(0)',
+    parts: isRatio
+      ? `sum(bitShiftLeft(intDiv(bitShiftLeft(${good}, ${exactShareBits}), ${total}), ${shareBits - exactShareBits}))`
+      : 'toUInt256(0)',
+    many: isRatio ? `toUInt64(${isInexact})` : 'toUInt64(0)',
     by_total: isRatio
-      ? `if(uniqExact(total) > ${maxExactTotals}, CAST(map(), 'Map(UInt64, UInt64)'), sumMap(map(total, good)))`
+      ? `if(${isInexact}, CAST(map(), 'Map(UInt64, UInt64)'), sumMap(map(total, good)))`
       : "CAST(map(), 'Map(UInt64, UInt64)')",
   };
 };
@@ -83,8 +107,8 @@ export const sliceCountSql = ({ budgeting, sliceTarget }: Pick<Objective, 'budge
 const dayCountSql = ({ budgeting }: Objective) => {
   const isRatio = budgeting === 'ratio-timeslices';
   return {
-    own: 'sumIf(good, isTrue)',
-    every: 'sumIf(total, isTrue)',
+    own: toPartsSql('toUInt128(sumIf(good, isTrue))', 'sumIf(good_billionths, isTrue)'),
+    every: toPartsSql('toUInt128(sumIf(total, isTrue))', 'sumIf(total_billionths, isTrue)'),
     known: 'sumIf(slices, isTrue)',
     enough: 'sumIf(reached, isTrue)',
     parts: isRatio ? 'sumIf(shares, isTrue)' : "'0'",
@@ -187,10 +211,10 @@ const addDailySums = async (
     `SELECT slo_id, series, ${buildPartNumberSql('toUInt16(day)', boundariesMs, '{cuts:Array(UInt16)}')} AS part, ${selectCounts(dayCountSql(objective))},
       groupArrayIf(toString(day), NOT isTrue) AS staleDays
     FROM (
-      SELECT slo_id, series, day, written, summed_changes = written${methodCondition} AS isTrue, good, total, slices, reached, shares, good_by_total
+      SELECT slo_id, series, day, written, summed_changes = written${methodCondition} AS isTrue, good, total, slices, reached, shares, good_by_total, good_billionths, total_billionths
       FROM (SELECT slo_id, series, day, sum(changes) AS written FROM slo_day_changes WHERE ${days} GROUP BY slo_id, series, day) AS current
       LEFT JOIN (
-        SELECT slo_id, series, day, changes AS summed_changes, good, total, slices, counted_for, reached, shares, good_by_total
+        SELECT slo_id, series, day, changes AS summed_changes, good, total, slices, counted_for, reached, shares, good_by_total, good_billionths, total_billionths
         FROM slo_days FINAL WHERE ${days}
       ) AS summed USING (slo_id, series, day)
     )
@@ -248,7 +272,7 @@ export const readSumsBetween = async (
   const rows = await reading.columns.query<WithSeries<TallyRow>>(
     `SELECT slo_id, series, ${buildPartNumberSql('toUnixTimestamp(begin)', boundariesMs, '{cuts:Array(UInt32)}')} AS part, ${selectCounts(sliceCountSql(objective))}
     FROM slo_slices FINAL WHERE ${tenantCondition}
-      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ${remainingCondition}
+      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND ${hasEventsSql} ${remainingCondition}
     GROUP BY slo_id, series, part`,
     {
       ...toSeriesParameters(sloSeries),
@@ -281,7 +305,7 @@ export const readPartSums = async (
   const rows = await columns.query<WithSeries<TallyRow>>(
     `SELECT slo_id, series, toString(1 + intDiv(toUnixTimestamp(begin) - {from:UInt32}, {piece:UInt32})) AS part, ${selectCounts(sliceCountSql(objective))}
     FROM slo_slices FINAL WHERE ${tenantCondition}
-      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0
+      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND ${hasEventsSql}
     GROUP BY slo_id, series, part`,
     {
       ...toSeriesParameters([series]),

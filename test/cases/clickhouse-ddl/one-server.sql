@@ -870,7 +870,9 @@ CREATE TABLE IF NOT EXISTS slo_days
   `counted_for` LowCardinality(String),
   `reached` UInt64,
   `shares` UInt256,
-  `good_by_total` Map(UInt64, UInt64)
+  `good_by_total` Map(UInt64, UInt64),
+  `good_billionths` UInt32,
+  `total_billionths` UInt32
 )
 ENGINE = ReplacingMergeTree(summed_at)
 ORDER BY (tenant_id, slo_id, series, day)
@@ -901,7 +903,9 @@ CREATE TABLE IF NOT EXISTS slo_slices
   `begin` DateTime('UTC') CODEC(Delta, LZ4),
   `good` UInt64 CODEC(T64, LZ4),
   `total` UInt64 CODEC(T64, LZ4),
-  `look_ms` UInt64 CODEC(Delta, LZ4)
+  `look_ms` UInt64 CODEC(Delta, LZ4),
+  `good_billionths` UInt32 CODEC(T64, LZ4),
+  `total_billionths` UInt32 CODEC(T64, LZ4)
 )
 ENGINE = ReplacingMergeTree(look_ms)
 PARTITION BY toYYYYMM(begin)

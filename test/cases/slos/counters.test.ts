@@ -1,0 +1,268 @@
+/** Objectives over counters, gauges and formulas: counts are exact sums, whatever the interval of the points. */
+import '../../../subjects/query-kinds.ts';
+import test from 'ava';
+import { QueryBatcher } from '../../../queries/batch/answers.ts';
+import type { SloObjective } from '../../../schemas/slo-slices.ts';
+import { updateDaySums } from '../../../sinks/slo-days.ts';
+import { SloFields } from '../../../subjects/slos/document.ts';
+import { measureSlices } from '../../../subjects/slos/measure.ts';
+import { roundCount } from '../../../subjects/slos/slices/counts.ts';
+import {
+  add,
+  compare,
+  createFraction,
+  type Fraction,
+  fractionToNumber,
+  subtract,
+} from '../../../subjects/slos/slices/fraction.ts';
+import { findChangedSlices, type MeasuredSlice } from '../../../subjects/slos/slices/slices.ts';
+import { readWindows } from '../../../subjects/slos/slices/window-sums.ts';
+import { epoch, type MetricTables, openMetricTables, readingOf, type TestPoint } from '../metric-points.ts';
+import { type Random, seeded } from '../random.ts';
+import { landIn } from '../sink-tables.ts';
+
+const minuteMs = 60_000;
+const hours = 4;
+const endSeconds = hours * 3600;
+const checkMinutes = 9;
+
+let tables: MetricTables;
+test.before(async () => {
+  tables = await openMetricTables();
+});
+test.after.always(() => tables?.close());
+
+/** An increase between two points, in thousandths. */
+interface Increase {
+  readonly since: number;
+  readonly at: number;
+  readonly grown: number;
+}
+
+interface Source {
+  readonly points: readonly TestPoint[];
+  readonly increases: readonly Increase[];
+}
+
+/** Times at random distances, in seconds: often equal ones, and gaps. The last point is two checks before the end. */
+const timesOf = (random: Random, minSeconds: number, maxSeconds: number): number[] => {
+  const times: number[] = [];
+  for (let at = 1 + random(200); at < endSeconds - 2 * checkMinutes * 60; ) {
+    times.push(at);
+    at += minSeconds + random(1 + maxSeconds - minSeconds) + (random(8) === 0 ? 0.137 : 0);
+  }
+  return times;
+};
+
+const sources: Readonly<Record<string, (times: readonly number[], grow: () => number) => Source>> = {
+  counter: (times, grow) => {
+    let value = 1000;
+    const increases: Increase[] = [];
+    const points = times.map((at, index): TestPoint => {
+      const since = times[index - 1];
+      const hasRestarted = index % 37 === 36;
+      const grown = grow();
+      value = hasRestarted ? grown : value + grown;
+      if (since !== undefined) increases.push({ since, at, grown: grown * 1000 });
+      return { at, value };
+    });
+    return { points, increases };
+  },
+  delta: (times, grow) => {
+    const increases: Increase[] = [];
+    const points = times.flatMap((at, index): TestPoint[] => {
+      const since = times[index - 1];
+      if (since === undefined) return [];
+      const grown = grow();
+      increases.push({ since, at, grown: grown * 1000 });
+      return [{ at, start: since, value: grown }];
+    });
+    return { points, increases };
+  },
+  gauge: (times, grow) => {
+    const increases = times.map((at) => ({ since: at, at, grown: grow() * 1000 + 137 }));
+    return { points: increases.map(({ at, grown }) => ({ at, value: grown / 1000 })), increases };
+  },
+};
+
+const sum = (terms: Iterable<Fraction>): Fraction => [...terms].reduce(add, createFraction(0n));
+const thousandths = (value: number): Fraction => createFraction(BigInt(value), 1000n);
+
+/** Exact share of a slice in increases: those longer than a slice are spread over their time. */
+const inSlice = (increases: readonly Increase[], minute: number): Fraction =>
+  sum(
+    increases.flatMap(({ since, at, grown }) => {
+      const [start, end] = [minute * 60, minute * 60 + 60];
+      if (Math.round((at - since) * 1000) <= 60_000) return at >= start && at < end ? [thousandths(grown)] : [];
+      const overlap = Math.min(at, end) - Math.max(since, start);
+      if (overlap <= 0) return [];
+      const ms = (seconds: number): bigint => BigInt(Math.round(seconds * 1000));
+      return [createFraction(BigInt(grown) * ms(overlap), 1000n * ms(at - since))];
+    }),
+  );
+
+const metric = (name: string, overTime = 'increase') => ({ kind: 'metric', metric: name, overTime });
+const sloOf = (bad: object, total: object): SloFields =>
+  SloFields.parse({ name: 'counted', type: 'ratio', signal: 'metrics', query: { sli: { bad, total } } });
+
+/** Slices after checks like those of the schedule: every nine minutes, the last hour is measured again. */
+const measureLikeSchedule = async (slo: SloFields, tenant: string): Promise<MeasuredSlice[]> => {
+  const slices = new Map<number, MeasuredSlice>();
+  const options = {
+    reading: readingOf(tables.columns, tenant) as never,
+    answers: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
+  };
+  for (let minute = checkMinutes; minute <= hours * 60; minute += checkMinutes) {
+    const window = { fromMs: epoch + Math.max(0, minute - 60) * minuteMs, toMs: epoch + minute * minuteMs };
+    const known = [...slices.values()].filter(([beginMs]) => beginMs >= window.fromMs);
+    for (const slice of findChangedSlices(known, await measureSlices(slo, window, options)))
+      slices.set(slice[0], slice);
+  }
+  return [...slices.values()].toSorted(([one], [other]) => one - other);
+};
+
+const objective: SloObjective = { targetPct: 99, sliceMs: minuteMs, windowDays: 5, budgeting: 'occurrences' };
+let offset = 0;
+const storedSums = async (sloId: string, slices: readonly MeasuredSlice[], given = objective) => {
+  const measurement = {
+    tenantId: 'slices',
+    sloId,
+    series: 's',
+    lookMs: epoch + endSeconds * 1000,
+    error: '',
+    objective: given,
+    slices,
+    fromMs: epoch,
+    upToMs: epoch + endSeconds * 1000,
+    settledUpToMs: epoch,
+  };
+  const message = { offset: ++offset, value: Buffer.from(JSON.stringify([measurement])), headers: {} };
+  await landIn(tables.columns)([message], { sink: 'slo-slices' });
+  // Six days: whole days are read from their sums.
+  const window = { fromMs: epoch - 10 * 3_600_000, toMs: epoch + (6 * 24 - 10) * 3_600_000 };
+  const read = async () =>
+    (
+      await readWindows({ columns: tables.columns.forTenant('slices') }, [
+        { sloId, series: 's', objective: given, windows: [window] },
+      ])
+    )(0)(window);
+  const fromSlices = await read();
+  await updateDaySums(tables.columns, Date.now() + 86_400_000);
+  return [fromSlices, await read()] as const;
+};
+
+const cases: readonly (readonly [title: string, kind: string, minSeconds: number, maxSeconds: number])[] = [
+  ['a counter with a point each 60 s', 'counter', 60, 60],
+  ['a counter with a point each 75 s', 'counter', 75, 75],
+  ['a counter with a point each 300 s', 'counter', 300, 300],
+  ['a counter with points 7 to 49 s apart', 'counter', 7, 49],
+  ['a counter with points 50 to 137 s apart', 'counter', 50, 137],
+  ['a counter with points up to 45 min apart', 'counter', 1, 2700],
+  ['deltas over 10 s to 20 min', 'delta', 10, 1200],
+  ['fractions of a gauge', 'gauge', 11, 400],
+];
+
+for (const [index, [title, kind, minSeconds, maxSeconds]] of cases.entries())
+  test.serial(`counts of an objective are exact: ${title}`, async (t) => {
+    const random = seeded(index + 1);
+    const tenant = `exact-${index}`;
+    const times = timesOf(random, minSeconds, maxSeconds);
+    const total = (sources[kind] as (typeof sources)[string])(times, () => 20 + random(20));
+    const bad = (sources[kind] as (typeof sources)[string])(times, () => (random(3) === 0 ? random(9) : 0));
+    const temporality = kind === 'gauge' ? 0 : kind === 'delta' ? 1 : 2;
+    const series = { kind: kind === 'gauge' ? 'gauge' : 'sum', temporality, monotonic: kind !== 'gauge' } as const;
+    await tables.put([
+      {
+        tenant,
+        series: [
+          { id: 1, metric: 'all', ...series, points: total.points },
+          { id: 2, metric: 'bad', ...series, points: bad.points },
+        ],
+      },
+    ]);
+    const overTime = kind === 'gauge' ? 'sum' : 'increase';
+    const slices = await measureLikeSchedule(sloOf(metric('bad', overTime), metric('all', overTime)), tenant);
+    const expected = Array.from({ length: hours * 60 }, (_, minute) => ({
+      minute,
+      all: inSlice(total.increases, minute),
+      wrong: inSlice(bad.increases, minute),
+    })).filter(({ all }) => all.numerator > 0n);
+    t.deepEqual(
+      slices.map(([beginMs]) => (beginMs - epoch) / minuteMs),
+      expected.map(({ minute }) => minute),
+    );
+    for (const [place, { minute, all, wrong }] of expected.entries()) {
+      const [, good = 0, every = 0] = slices[place] ?? [];
+      t.true(Math.abs(every - fractionToNumber(all)) < 1e-7, `total of minute ${minute}`);
+      t.true(Math.abs(every - good - fractionToNumber(wrong)) < 1e-7, `bad of minute ${minute}`);
+    }
+    const [all, wrong] = [total, bad].map(({ increases }) => sum(increases.map(({ grown }) => thousandths(grown))));
+    for (const sums of await storedSums(tenant, slices)) {
+      t.is(compare(sums.total, all as Fraction), 0, `total ${fractionToNumber(sums.total)}`);
+      t.is(compare(sums.bad, wrong as Fraction), 0, `bad ${fractionToNumber(sums.bad)}`);
+      t.is(compare(sums.good, subtract(all as Fraction, wrong as Fraction)), 0);
+      t.is(sums.slicesWithData, slices.length);
+    }
+  });
+
+test.serial('counts of a formula over counters with rare points are exact', async (t) => {
+  const random = seeded(99);
+  const tenant = 'exact-formula';
+  const [good, bad] = [20, 1].map((least) =>
+    (sources['counter'] as (typeof sources)[string])(timesOf(random, 90, 400), () => least + random(9)),
+  ) as [Source, Source];
+  await tables.put([
+    {
+      tenant,
+      series: [
+        { id: 1, metric: 'good', kind: 'sum', temporality: 2, monotonic: true, points: good.points },
+        { id: 2, metric: 'bad', kind: 'sum', temporality: 2, monotonic: true, points: bad.points },
+      ],
+    },
+  ]);
+  const total = { kind: 'formula', expression: 'a + b', queries: { a: metric('good'), b: metric('bad') } };
+  const slices = await measureLikeSchedule(sloOf(metric('bad'), total), tenant);
+  const expected = Array.from({ length: hours * 60 }, (_, minute) =>
+    [good, bad].map(({ increases }) => inSlice(increases, minute)),
+  ).filter(([one, other]) => one?.numerator !== 0n && other?.numerator !== 0n);
+  for (const sums of await storedSums(tenant, slices)) {
+    t.true(
+      Math.abs(fractionToNumber(sums.good) - fractionToNumber(sum(expected.map(([one]) => one as Fraction)))) < 1e-6,
+    );
+    t.true(
+      Math.abs(fractionToNumber(sums.bad) - fractionToNumber(sum(expected.map(([, one]) => one as Fraction)))) < 1e-6,
+    );
+  }
+});
+
+test.serial('slices with fractions count in each budgeting method', async (t) => {
+  const slices: MeasuredSlice[] = [
+    [epoch, 0.75, 1.5],
+    [epoch + minuteMs, 0.1, 0.3],
+    [epoch + 2 * minuteMs, 0.000000001, 0.000000001],
+    [epoch + 3 * minuteMs, 3, 4],
+  ];
+  const expected = {
+    occurrences: [3.850000001, 5.800000001],
+    timeslices: [3, 4],
+    'ratio-timeslices': [31 / 12, 4],
+  } as const;
+  for (const [budgeting, [good, total]] of Object.entries(expected))
+    for (const sums of await storedSums(`fractions-${budgeting}`, slices, {
+      ...objective,
+      budgeting: budgeting as keyof typeof expected,
+      ...(budgeting === 'timeslices' && { sliceTarget: 0.5 }),
+    }))
+      t.deepEqual([fractionToNumber(sums.good), fractionToNumber(sums.total)], [good, total], budgeting);
+});
+
+test('a count is a decimal without the error of its binary calculation', (t) => {
+  for (const [value, rounded] of [
+    [0.1 + 0.2, 0.3],
+    [1 / 3, 0.333333333],
+    [12_345_678 + 0.1 + 0.02, 12_345_678.12],
+    [9_007_199_254_740_991, 9_007_199_254_740_991],
+    [4e-10, 0],
+  ] as const)
+    t.is(roundCount(value), rounded);
+});
