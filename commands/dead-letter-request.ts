@@ -1,7 +1,12 @@
 /** Requests of `oiq dead-letter` to a running instance, and their output as readable lines. */
 import { type DeadLetterFilter, type DeadLetterState, type DeadLetters, openDeadLetters } from '../api/index.ts';
 import { parseTime } from '../queries/time.ts';
+import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
+import { type Documents, platformTenant } from '../schemas/ports/documents.ts';
+import { createReadableTimes, type TimeRange } from '../schemas/readable-times.ts';
+import { organizations } from '../schemas/resources/organization.ts';
+import { plans } from '../schemas/resources/plan.ts';
 import { signals } from '../schemas/telemetry-signals.ts';
 import type { Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -24,16 +29,29 @@ export interface DeadLetterRequest {
 const actor = 'command line';
 
 /** Opens the dead letters of a platform; rejected ones are checked again by the receiver that rejected them. */
-export const openPlatformDeadLetters = ({ bus, columns, clock }: Platform): Promise<DeadLetters> =>
+export const openPlatformDeadLetters = ({ bus, columns, documents, clock }: Platform): Promise<DeadLetters> =>
   openDeadLetters({
     bus,
     columns,
     clock,
     republish: async (headers, body) => {
       const { republishRefused } = await import('../receivers/index.ts');
-      return republishRefused(headers, body);
+      return republishRefused(headers, body, { times: await readReadableTimes(documents, headers, clock.now()) });
     },
   });
+
+/** Returns the times of records that the organization of a dead letter can read; undefined if it does not exist. */
+const readReadableTimes = async (
+  documents: Documents,
+  { tenantId, signal }: Pick<DeadLetterHeaders, 'tenantId' | 'signal'>,
+  nowMs: number,
+): Promise<TimeRange | undefined> => {
+  const platformDocuments = documents.forTenant(platformTenant);
+  const organization = await platformDocuments.collection(organizations).find(tenantId);
+  const plan = organization && (await platformDocuments.collection(plans).find(organization.planId));
+  const knownSignal = signals.find((name) => name === signal);
+  return plan && knownSignal && createReadableTimes(nowMs, plan.retentionDays[knownSignal]);
+};
 
 export const runDeadLetterRequest = async (
   { deadLetters, clock }: { readonly deadLetters: DeadLetters; readonly clock: Clock },

@@ -3,6 +3,7 @@
 import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Message } from '../schemas/ports/bus.ts';
+import type { TimeRange } from '../schemas/readable-times.ts';
 import { republishRefused as republish } from './engine/refuse.ts';
 import { type Receivers, type ReceiversOptions, start } from './engine/start.ts';
 import { openHeartbeats } from './heartbeats/heartbeats.ts';
@@ -14,12 +15,17 @@ export const startReceivers = (options: ReceiversOptions): Promise<Receivers> =>
 
 /**
  * Validates the body of a refused request again and returns the messages that its receiver would have published, for a
- * replay to publish in its transaction. Throws `PermanentError` if the body is still malformed, was cut, or contains no
- * records.
+ * replay to publish in its transaction: the valid records, and a dead letter of the others. With `times`, records outside
+ * of this range are invalid. Throws `PermanentError` if no record is valid, or if the body was cut.
  */
-export const republishRefused = (headers: DeadLetterHeaders, body: Buffer, shards = 1): Message[] => {
+export const republishRefused = (
+  headers: DeadLetterHeaders,
+  body: Buffer,
+  { shards = 1, times }: { readonly shards?: number; readonly times?: TimeRange | undefined } = {},
+): Message[] => {
   const receiver = receivers.find(({ name }) => name === headers.origin);
   if (receiver === undefined)
     throw new PermanentError('bad-headers', `the dead letter's origin ${headers.origin} is not a receiver`);
-  return republish(headers, body, shards, { format: getDeadLetterFormat(headers), capBytes: receiver.maxBodyBytes });
+  const format = getDeadLetterFormat(headers);
+  return republish(headers, body, shards, { format, capBytes: receiver.maxBodyBytes, times });
 };

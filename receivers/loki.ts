@@ -3,22 +3,19 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PermanentError } from '../schemas/errors.ts';
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
-import {
-  createObjectReader,
-  maxEntries,
-  readElements,
-  readJsonText,
-  readString,
-  readStrings,
-} from '../schemas/otlp/json-text.ts';
+import { JsonRecords } from '../schemas/otlp/json-records.ts';
+import { createObjectReader, maxEntries, readJsonText, readString, readStrings } from '../schemas/otlp/json-text.ts';
 import { toTextAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
 import { createMalformedError, WireReader } from '../schemas/protobuf/reader.ts';
+import { type RejectedBody, type SeparatedRequest, separateRecords } from '../schemas/protobuf/separate.ts';
+import type { SplittableMessage } from '../schemas/protobuf/split.ts';
 import { findInvalidUtf8 } from '../schemas/protobuf/utf8.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
+import { findTimeProblem, type TimeRange } from '../schemas/readable-times.ts';
 import type { BodyFormat } from './engine/body-format.ts';
-import { toRefusalResponse } from './engine/http-ingest.ts';
+import { toTextResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
-import { createRefusal } from './engine/refusal.ts';
+import { createPartialRefusal, createRefusal } from './engine/refusal.ts';
 import { parseEncoding } from './engine/refuse.ts';
 
 type Labels = ReadonlyMap<string, string>;
@@ -123,24 +120,32 @@ const writeStream = (
   });
 };
 
+/** Loki's clients send the time of each entry; 0 is unknown. */
+const requireReadable = (time: bigint, times: TimeRange | undefined, position: number): void => {
+  const problem = time === 0n ? undefined : findTimeProblem(Number(time), 'nanoseconds', times);
+  if (problem !== undefined)
+    throw new PermanentError(problem.reason, `the time of an entry ${problem.message}`, { position });
+};
+
 /** Latest time in nanoseconds that Loki's int64 can represent. */
 const maxTimeNs = 2n ** 63n - 1n;
 
-const readTime = (reader: JsonReader): bigint => {
+const readTime = (reader: JsonReader, times: TimeRange | undefined): bigint => {
   reader.peek();
   const at = reader.position;
   const text = readString(reader);
   const time = /^[0-9]{1,19}$/.test(text) ? BigInt(text) : -1n;
   if (time < 0n || time > maxTimeNs)
     throw reader.createFault(`expected a time in nanoseconds from 0 to ${maxTimeNs}, as digits in a string`, at);
+  requireReadable(time, times, at);
   return time;
 };
 
 /** Parses `["time", "line"]` or `["time", "line", {"name": "value"}]`. */
-const readEntry = (reader: JsonReader): [bigint, string, Labels] => {
+const readEntry = (reader: JsonReader, times: TimeRange | undefined): [bigint, string, Labels] => {
   const entryFormat = 'an entry is a time, a line and, optionally, structured metadata';
   if (!reader.beginArray()) throw reader.createFault(entryFormat);
-  const time = readTime(reader);
+  const time = readTime(reader, times);
   if (!reader.hasMoreElements()) throw reader.createFault(entryFormat);
   const line = readString(reader);
   const metadata = reader.hasMoreElements() ? readStrings(reader) : undefined;
@@ -158,12 +163,19 @@ const readStreamObject = createObjectReader<{ stream: Labels; values: number }>(
   },
 });
 
-const readJsonStream = (reader: JsonReader, writer: WireWriter): void => {
+const readJsonStream = (
+  reader: JsonReader,
+  { writer, records, times }: { writer: WireWriter; records: JsonRecords; times: TimeRange | undefined },
+): void => {
+  const start = reader.position;
   const { stream = noLabels, values } = readStreamObject(reader);
-  if (values === undefined) return;
+  if (values === undefined)
+    throw reader.createFault('a stream needs values, a list of [time, line]', start, 'no-records');
   const end = reader.position;
   reader.position = values;
-  writeStream(writer, stream, (write) => readElements(reader, () => write(...readEntry(reader))));
+  writeStream(writer, stream, (write) =>
+    records.readElements(reader, () => write(...readEntry(reader, times)), { isRecord: true }),
+  );
   reader.position = end;
 };
 
@@ -171,11 +183,28 @@ const lokiJson: BodyFormat = {
   name: 'loki-json',
   messageFormat: 'otlp',
   isCostly: true,
-  translate(body) {
+  translate(body, _signal, times) {
     const writer = new WireWriter(body.length);
-    const streams = (reader: JsonReader): void => readElements(reader, () => readJsonStream(reader, writer));
-    readJsonText(body, createObjectReader({ streams }));
-    return writer.finish();
+    const records = new JsonRecords();
+    let rejected: RejectedBody | undefined;
+    let length = 0;
+    let hasStreams = false;
+    const streams = (reader: JsonReader): void => {
+      hasStreams = true;
+      const read = (): void => {
+        length = writer.length;
+        readJsonStream(reader, { writer, records, times });
+      };
+      records.readElements(reader, read, { isRecord: false, undo: () => writer.truncate(length) });
+    };
+    const readBody = createObjectReader({ streams });
+    readJsonText(body, (reader) => {
+      readBody(reader);
+      if (!hasStreams && reader.position > '{}'.length)
+        throw reader.createFault('the body has no streams', 0, 'no-records');
+      rejected = records.finish(body);
+    });
+    return { body: writer.finish(), rejected };
   },
 };
 
@@ -284,13 +313,15 @@ const readWirePair = (reader: WireReader, end: number): [string, string] => {
   return pair;
 };
 
-const readWireEntry = (reader: WireReader, end: number): [bigint, string, Labels] => {
+const readWireEntry = (reader: WireReader, end: number, times: TimeRange | undefined): [bigint, string, Labels] => {
   const metadata = new Map<string, string>();
   let time = 0n;
   let line = '';
   readFields(reader, end, {
     10: (timeEnd) => {
+      const at = reader.position;
       time = readWireTime(reader, timeEnd);
+      requireReadable(time, times, at);
     },
     18: (lineEnd) => {
       line = readTextTo(reader, lineEnd);
@@ -304,32 +335,78 @@ const readWireEntry = (reader: WireReader, end: number): [bigint, string, Labels
   return [time, line, metadata];
 };
 
-/** The labels may follow the entries, so the stream is read twice. */
-const readWireStream = (reader: WireReader, end: number, writer: WireWriter): void => {
-  const start = reader.position;
-  const skip = (): void => undefined;
-  let labels = noLabels;
-  readFields(reader, end, {
-    10: (labelsEnd) => {
-      labels = parseLabels(readTextTo(reader, labelsEnd), reader.position);
+const readWireLabels = (reader: WireReader, end: number): Labels =>
+  parseLabels(readTextTo(reader, end), reader.position);
+
+const skip = (): void => undefined;
+
+/** Translates a push. The labels of a stream may follow its entries, so each stream is read twice. */
+const translatePush = (body: Buffer, times: TimeRange | undefined): { body: Buffer; entries: number } => {
+  const reader = new WireReader(body);
+  const writer = new WireWriter(body.length * 2);
+  let entries = 0;
+  const readStream = (end: number): void => {
+    const start = reader.position;
+    let labels = noLabels;
+    readFields(reader, end, {
+      10: (labelsEnd) => {
+        labels = readWireLabels(reader, labelsEnd);
+      },
+      18: skip,
+    });
+    reader.position = start;
+    writeStream(writer, labels, (write) =>
+      readFields(reader, end, {
+        10: skip,
+        18: (entryEnd) => {
+          write(...readWireEntry(reader, entryEnd, times));
+          entries++;
+        },
+      }),
+    );
+  };
+  readFields(reader, body.length, { 10: readStream });
+  return { body: writer.finish(), entries };
+};
+
+const streamMessage = 1;
+/** A push contains streams, and a stream contains entries. */
+const pushMessages: SplittableMessage = {
+  message: 0,
+  fields: new Map([[1, { message: streamMessage, fields: new Map([[2, undefined]]) }]]),
+};
+
+const separatePush = (body: Buffer, times: TimeRange | undefined): SeparatedRequest | undefined => {
+  const reader = new WireReader(body);
+  const readStream = (end: number): void =>
+    readFields(reader, end, {
+      10: (labelsEnd) => void readWireLabels(reader, labelsEnd),
+      18: (entryEnd) => void readWireEntry(reader, entryEnd, times),
+    });
+  return separateRecords(pushMessages, body, {
+    checkFields(message, start, end) {
+      reader.position = start;
+      if (message === streamMessage) readStream(end);
+      else readFields(reader, end, { 10: readStream });
     },
-    18: skip,
   });
-  reader.position = start;
-  writeStream(writer, labels, (write) =>
-    readFields(reader, end, { 10: skip, 18: (entryEnd) => write(...readWireEntry(reader, entryEnd)) }),
-  );
 };
 
 const lokiProtobuf: BodyFormat = {
   name: 'loki-protobuf',
   messageFormat: 'otlp',
   isCostly: true,
-  translate(body) {
-    const reader = new WireReader(body);
-    const writer = new WireWriter(body.length * 2);
-    readFields(reader, body.length, { 10: (end) => readWireStream(reader, end, writer) });
-    return writer.finish();
+  translate(body, _signal, times) {
+    try {
+      return { body: translatePush(body, times).body, rejected: undefined };
+    } catch (error) {
+      if (!(error instanceof PermanentError)) throw error;
+      const separated = separatePush(body, times);
+      if (separated === undefined) throw error;
+      const accepted = translatePush(separated.accepted, times);
+      if (accepted.entries === 0) throw error;
+      return { body: accepted.body, rejected: separated.rejected };
+    }
   },
 };
 
@@ -361,6 +438,9 @@ export const loki = defineHttpReceiver({
     if (encoding === 'snappy' || encoding === 'identity') return { signal, format: lokiProtobuf, encoding: 'snappy' };
     return createRefusal('unsupported-encoding', 'protobuf must be one snappy block, without another Content-Encoding');
   },
-  accepted: () => ({ status: 204, headers: {}, body: undefined }),
-  refused: (_headers, refused) => toRefusalResponse(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
+  accepted: (_headers, _shape, { records, rejected }) =>
+    rejected === undefined
+      ? { status: 204, headers: {}, body: undefined }
+      : toTextResponse(createPartialRefusal('entries', { records, rejected })),
+  refused: (_headers, refused) => toTextResponse(refused),
 });

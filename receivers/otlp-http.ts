@@ -3,7 +3,7 @@
  * address.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { convertJsonRequest } from '../schemas/otlp/json.ts';
+import { separateJsonRequest } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/telemetry-signals.ts';
 import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
 import { createCors } from './engine/cors.ts';
@@ -13,7 +13,13 @@ import { listenHttp } from './engine/listen-http.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
 import { createRefusal, type Refusal, refusalKinds } from './engine/refusal.ts';
 import { parseEncoding } from './engine/refuse.ts';
-import { encodeBadRequest, encodeStatus, formatBadRequest } from './engine/status.ts';
+import {
+  encodeBadRequest,
+  encodePartialSuccess,
+  encodeStatus,
+  formatBadRequest,
+  formatPartialSuccess,
+} from './engine/status.ts';
 
 const maxBodyBytes = 50 * 1024 * 1024;
 const barePaths = { logs: '/v1/logs', metrics: '/v1/metrics', traces: '/v1/traces' } as const;
@@ -24,7 +30,7 @@ const otlpJson: BodyFormat = {
   name: 'otlp-json',
   messageFormat: 'otlp',
   isCostly: true,
-  translate: (body, signal) => convertJsonRequest(signal, body),
+  translate: (body, signal, times) => separateJsonRequest(signal, body, times),
 };
 
 const formatByType = new Map<string, BodyFormat>([
@@ -71,7 +77,14 @@ const protocol: HttpProtocol = {
       return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
     return { signal, format, encoding };
   },
-  accepted: (headers) => successResponses[getMediaType(headers)] ?? emptySuccess,
+  accepted(headers, { signal }, { rejected }) {
+    const mediaType = getMediaType(headers);
+    const success = successResponses[mediaType] ?? emptySuccess;
+    if (rejected === undefined) return success;
+    const isJson = formatByType.get(mediaType) === otlpJson;
+    const body = isJson ? Buffer.from(formatPartialSuccess(signal, rejected)) : encodePartialSuccess(rejected);
+    return { status: 200, headers: { ...success.headers, 'content-length': body.length }, body };
+  },
   refused(headers, refused) {
     const { message } = refused;
     const code = refusalKinds[refused.kind].grpc;

@@ -1,10 +1,10 @@
 /** Prometheus remote-write 1.0 and 2.0. The Snappy body is published to the bus unchanged. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { BodyFormat } from './engine/body-format.ts';
-import { toRefusalResponse } from './engine/http-ingest.ts';
+import { type HttpResponse, toRefusalResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import type { WriteCounts } from './engine/prepare.ts';
-import { createRefusal } from './engine/refusal.ts';
+import { createPartialRefusal, createRefusal, type Refusal } from './engine/refusal.ts';
 
 const acceptedBody = '{"status":"accepted"}';
 
@@ -40,6 +40,13 @@ const toWrittenHeaders = (written: WriteCounts): OutgoingHttpHeaders => ({
 
 const emptyCounts: WriteCounts = { samples: 0, histograms: 0, exemplars: 0 };
 
+const toWriteRefusal = (format: BodyFormat | undefined, refused: Refusal, written: WriteCounts): HttpResponse => {
+  const body = JSON.stringify({ status: 'error', error: refused.message });
+  const response = toRefusalResponse(refused, 'application/json', body);
+  if (format !== version2) return response;
+  return { ...response, headers: { ...response.headers, ...toWrittenHeaders(written) } };
+};
+
 export const remoteWrite = defineHttpReceiver({
   name: 'remote-write',
   summary: 'Prometheus remote-write 1.0 and 2.0 on the main address',
@@ -58,7 +65,9 @@ export const remoteWrite = defineHttpReceiver({
       return createRefusal('unsupported-encoding', 'Content-Encoding must be snappy');
     return { signal, format, encoding: 'snappy' };
   },
-  accepted(_headers, { format }, { written }) {
+  accepted(_headers, { format }, { records, written, rejected }) {
+    if (rejected !== undefined)
+      return toWriteRefusal(format, createPartialRefusal('samples', { records, rejected }), written ?? emptyCounts);
     const headers = { 'content-type': 'application/json', 'content-length': acceptedBody.length };
     return {
       status: 202,
@@ -67,9 +76,6 @@ export const remoteWrite = defineHttpReceiver({
     };
   },
   refused(headers, refused) {
-    const body = JSON.stringify({ status: 'error', error: refused.message });
-    const response = toRefusalResponse(refused, 'application/json', body);
-    if (parseFormat(headers['content-type']) !== version2) return response;
-    return { ...response, headers: { ...response.headers, ...toWrittenHeaders(emptyCounts) } };
+    return toWriteRefusal(parseFormat(headers['content-type']), refused, emptyCounts);
   },
 });

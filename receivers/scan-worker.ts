@@ -30,7 +30,12 @@ parentPort?.on('message', ({ format, parts, capBytes, ...options }: Job) => {
     const shape = { ...options, format: requireFormat(format) };
     const prepared = prepareBody(shape, body, capBytes);
     const result: JobResult = { prepared, body };
-    parentPort?.postMessage(result, listTransferables([body, ...prepared.messageParts.map(({ bytes }) => bytes)]));
+    const views = [
+      body,
+      ...prepared.messageParts.map(({ bytes }) => bytes),
+      ...prepared.rejectedParts.map((part) => part.body),
+    ];
+    parentPort?.postMessage(result, listTransferables(views));
   } catch (error) {
     const result: JobResult = { failure: toFailure(error), body };
     parentPort?.postMessage(result, listTransferables([body]));

@@ -1,5 +1,6 @@
 /** Zipkin v2 JSON, with OpenTelemetry's mapping of Zipkin to OTLP. */
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
+import { JsonRecords } from '../schemas/otlp/json-records.ts';
 import {
   createObjectReader,
   maxEntries,
@@ -11,11 +12,13 @@ import {
   readStrings,
 } from '../schemas/otlp/json-text.ts';
 import { type OtlpMessage, toTextAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
+import type { RejectedBody } from '../schemas/protobuf/separate.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
+import { findTimeProblem, type TimeRange } from '../schemas/readable-times.ts';
 import type { BodyFormat } from './engine/body-format.ts';
-import { toRefusalResponse } from './engine/http-ingest.ts';
+import { toTextResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
-import { createRefusal } from './engine/refusal.ts';
+import { createPartialRefusal, createRefusal } from './engine/refusal.ts';
 import { parseEncoding } from './engine/refuse.ts';
 
 interface Endpoint {
@@ -70,6 +73,8 @@ const createIdReader =
       return Buffer.from(text.padStart(bytes * 2, '0'), 'hex');
     throw reader.createFault(`expected an id of 1 to ${bytes * 2} hexadecimal digits in a string`, at, 'bad-id');
   };
+
+const isZero = (id: Buffer): boolean => id.every((byte) => byte === 0);
 
 const readKind = (reader: JsonReader): number => {
   const at = reader.position;
@@ -245,23 +250,33 @@ class SpanGroups {
   }
 }
 
+/** Reads a span with its ids and, if it has one, a readable time. */
+const readValidSpan = (reader: JsonReader, times: TimeRange | undefined): Partial<ZipkinSpan> => {
+  const start = reader.position;
+  const span = readSpan(reader);
+  if (span.traceId === undefined || span.id === undefined)
+    throw reader.createFault('a span needs a traceId and an id', start);
+  if (isZero(span.traceId) || isZero(span.id))
+    throw reader.createFault('the traceId or the id of the span is only zeros', start, 'bad-id');
+  const problem = span.timestamp ? findTimeProblem(span.timestamp, 'microseconds', times) : undefined;
+  if (problem !== undefined)
+    throw reader.createFault(`the timestamp of the span ${problem.message}`, start, problem.reason);
+  return span;
+};
+
 const zipkinJson: BodyFormat = {
   name: 'zipkin-json',
   messageFormat: 'otlp',
   isCostly: true,
-  translate(body) {
+  translate(body, _signal, times) {
     const groups = new SpanGroups();
-    readJsonText(body, (reader) =>
-      readElements(reader, () => {
-        reader.peek();
-        const at = reader.position;
-        const span = readSpan(reader);
-        if (span.traceId === undefined || span.id === undefined)
-          throw reader.createFault('a span needs a traceId and an id', at);
-        groups.add(span);
-      }),
-    );
-    return groups.finish();
+    const records = new JsonRecords();
+    let rejected: RejectedBody | undefined;
+    readJsonText(body, (reader) => {
+      records.readElements(reader, () => groups.add(readValidSpan(reader, times)), { isRecord: true });
+      rejected = records.finish(body);
+    });
+    return { body: groups.finish(), rejected };
   },
 };
 
@@ -285,6 +300,9 @@ export const zipkin = defineHttpReceiver({
       return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
     return { signal, format: zipkinJson, encoding };
   },
-  accepted: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
-  refused: (_headers, refused) => toRefusalResponse(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
+  accepted: (_headers, _shape, { records, rejected }) =>
+    rejected === undefined
+      ? { status: 202, headers: { 'content-length': 0 }, body: undefined }
+      : toTextResponse(createPartialRefusal('spans', { records, rejected })),
+  refused: (_headers, refused) => toTextResponse(refused),
 });

@@ -1,4 +1,6 @@
 /** Formats of request bodies. Each receiver declares its own formats; the engine knows no specific format. */
+import type { RejectedBody } from '../../schemas/protobuf/separate.ts';
+import type { TimeRange } from '../../schemas/readable-times.ts';
 import type { Format } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
@@ -14,11 +16,17 @@ export interface BodyFormat {
    */
   readonly isCostly: boolean;
   /**
-   * Translates a decompressed body to protobuf of `messageFormat`, which is scanned afterwards. Pure. Throws
-   * `PermanentError` with the position for malformed input. Without it the body is already that protobuf and is
-   * published unchanged.
+   * Translates a decompressed body to protobuf of `messageFormat`, which is scanned afterwards. Sets invalid records
+   * aside, and those outside of `times`. Pure. Throws `PermanentError` with the position if the body is malformed or has
+   * no valid record. Without it the body is already that protobuf and is published unchanged.
    */
-  readonly translate?: (body: Buffer, signal: Signal) => Buffer;
+  readonly translate?: (body: Buffer, signal: Signal, times?: TimeRange) => Translation;
+}
+
+/** Protobuf of a message format, and the part of the body that cannot be accepted, in the format of the body. */
+export interface Translation {
+  readonly body: Buffer;
+  readonly rejected: RejectedBody | undefined;
 }
 
 /** OTLP protobuf, over HTTP and gRPC. */

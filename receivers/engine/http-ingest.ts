@@ -116,3 +116,7 @@ export const toRefusalResponse = (
   if (kind === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
   return { status: refusalKinds[kind].http, headers, body };
 };
+
+/** Returns a refusal as plain text. */
+export const toTextResponse = (refused: Refusal): HttpResponse =>
+  toRefusalResponse(refused, 'text/plain; charset=utf-8', `${refused.message}\n`);

@@ -2,6 +2,7 @@
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { createReadableTimes } from '../../schemas/readable-times.ts';
 import { isRefusal } from './admission.ts';
 import type { Caller } from './keyring.ts';
 import type { Offload, OffloadResult } from './offload.ts';
@@ -9,7 +10,7 @@ import type { PreparedBody, WriteCounts } from './prepare.ts';
 import type { Publisher } from './publisher.ts';
 import type { Quotas } from './quotas.ts';
 import { createRefusal, type Refusal, toRefusal } from './refusal.ts';
-import { type ReceivedRequest, toDeadLetters } from './refuse.ts';
+import { type ReceivedRequest, toDeadLetters, toPartialDeadLetters } from './refuse.ts';
 import type { Rejections } from './rejections.ts';
 import { countBytes } from './request-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -23,11 +24,25 @@ export interface IngestRequest extends ReceivedRequest {
   readonly requestMetrics: RequestMetrics;
 }
 
+/** Records of a request that were not accepted while others were. Their dead letter is durable. */
+export interface PartialRejection {
+  /** 0 if no record was found in a body that should have some. */
+  readonly records: number;
+  /** What is wrong with the first of them, and where. */
+  readonly message: string;
+}
+
 /** The request is durable. */
 export interface Accepted {
   readonly records: number;
   readonly written: WriteCounts | undefined;
+  readonly rejected: PartialRejection | undefined;
 }
+
+const toPartialRejection = (rejectedParts: PreparedBody['rejectedParts']): PartialRejection | undefined => {
+  const [first] = rejectedParts;
+  return first && { records: rejectedParts.reduce((sum, { records }) => sum + records, 0), message: first.message };
+};
 
 const readDecompressedBytes = (error: unknown): number | undefined =>
   error instanceof PermanentError ? error.decompressedBytes : undefined;
@@ -74,7 +89,8 @@ export class Ingestion {
     let records = 0;
     let outcome: Accepted | Refusal;
     try {
-      const pending = this.#offload.prepare(request.shape, parts, request.capBytes);
+      const times = createReadableTimes(request.receivedAtMs, request.caller.retentionDays[request.signal]);
+      const pending = this.#offload.prepare({ ...request.shape, times }, parts, request.capBytes);
       const preparation: OffloadResult = pending instanceof Promise ? await pending : pending;
       if ('prepared' in preparation) {
         bytes = preparation.prepared.size;
@@ -117,14 +133,31 @@ export class Ingestion {
   }
 
   async #publish(request: IngestRequest, prepared: PreparedBody): Promise<Accepted | Refusal> {
-    const { size, records, writeCounts, messageParts } = prepared;
+    const { size, records, writeCounts, messageParts, rejectedParts } = prepared;
     const { caller, signal } = request;
     const quotaResult = this.#quotas.spend(caller, signal, size);
     const quotaRefusal = quotaResult instanceof Promise ? await quotaResult : quotaResult;
     if (quotaRefusal !== undefined) return quotaRefusal;
-    if (messageParts.length > 0) await this.#publisher.publish(request, prepared);
-    caller.use.recordAccepted(signal);
-    return { records, written: writeCounts };
+    if (messageParts.length > 0 || rejectedParts.length > 0) await this.#publishParts(request, prepared);
+    if (records > 0) caller.use.recordAccepted(signal);
+    return { records, written: writeCounts, rejected: toPartialRejection(rejectedParts) };
+  }
+
+  /** Publishes the accepted and the rejected records at once, so that a retry after a failure repeats both. */
+  async #publishParts(request: IngestRequest, { size, messageParts, rejectedParts }: PreparedBody): Promise<void> {
+    let rejectedBytes = 0;
+    for (const { body } of rejectedParts) rejectedBytes += body.length;
+    const deadLetters = rejectedParts.flatMap((part) => toPartialDeadLetters(request, part));
+    const acceptedBytes = Math.max(0, size - rejectedBytes);
+    await this.#publisher.publish(request, { size: acceptedBytes, messageParts }, deadLetters);
+    for (const { records, reason } of rejectedParts) {
+      this.#metrics.add('oiq_dead_letters_total', 1, { origin: request.receiver, reason });
+      this.#metrics.add('oiq_ingest_rejected_records_total', records, {
+        receiver: request.receiver,
+        signal: request.signal,
+        reason,
+      });
+    }
   }
 
   /**

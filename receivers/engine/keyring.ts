@@ -32,6 +32,7 @@ export interface Caller {
   readonly signals: ReadonlySet<Signal>;
   readonly allowedNetworks: Networks;
   readonly limits: Plan['limits'];
+  readonly retentionDays: Plan['retentionDays'];
   /** Quotas that bytes of each telemetry signal count against. */
   readonly thresholds: Readonly<Record<Signal, readonly RejectThreshold[]>>;
   /** Limit of the key itself, if it has one. */
@@ -42,6 +43,7 @@ export interface Caller {
 
 const maxCachedSecrets = 10_000;
 const noLimits: Plan['limits'] = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
+const noRetention: Plan['retentionDays'] = { logs: 0, metrics: 0, traces: 0 };
 
 /** One secret of a key: the current one, or one that was rotated out. */
 interface KeyEntry {
@@ -157,6 +159,7 @@ export class Keyring {
       signals: new Set(key.signals.filter((signal) => entitledSignals.has(signal))),
       allowedNetworks,
       limits,
+      retentionDays: plan?.retentionDays ?? noRetention,
       thresholds: {
         logs: filterThresholds('logs'),
         metrics: filterThresholds('metrics'),

@@ -170,4 +170,5 @@ export class Offload {
 const toBuffers = (prepared: PreparedBody): PreparedBody => ({
   ...prepared,
   messageParts: prepared.messageParts.map((piece) => ({ ...piece, bytes: toBuffer(piece.bytes) })),
+  rejectedParts: prepared.rejectedParts.map((part) => ({ ...part, body: toBuffer(part.body) })),
 });

@@ -5,20 +5,38 @@
 import { zstdCompressSync } from 'node:zlib';
 import { decompress } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { scanRequest } from '../../schemas/otlp/scan.ts';
+import { findUnknownContent, scanRequest, separateRequest } from '../../schemas/otlp/scan.ts';
 import { splitRequest } from '../../schemas/otlp/split.ts';
-import { scanWriteRequest } from '../../schemas/prometheus/scan.ts';
+import { scanWriteRequest, separateWriteRequest } from '../../schemas/prometheus/scan.ts';
 import { splitWriteRequest } from '../../schemas/prometheus/split.ts';
+import type { RejectedBody, SeparatedRequest } from '../../schemas/protobuf/separate.ts';
+import type { TimeRange } from '../../schemas/readable-times.ts';
 import { type Encoding, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics } from '../../schemas/topics.ts';
-import type { BodyFormat } from './body-format.ts';
+import { type BodyFormat, otlpProtobuf } from './body-format.ts';
 
 /** Telemetry signal, format and encoding of a body, as declared by its sender. */
 export interface BodyShape {
   readonly signal: Signal;
   readonly format: BodyFormat;
   readonly encoding: Encoding | 'deflate';
+  /** Times of records that can be accepted; any, if undefined. */
+  readonly times?: TimeRange | undefined;
+}
+
+/** A part of a body that cannot be accepted, as a body of its own, which is stored as a dead letter. */
+export interface RejectedPart {
+  /** Number of records; 0 if no record was found where records were expected. */
+  readonly records: number;
+  readonly reason: string;
+  /** The first fault, as in the request. */
+  readonly message: string;
+  /** The same fault, as in `body`. */
+  readonly fault: { readonly message: string; readonly position: number | undefined };
+  /** Name of the format of `body`, which is not compressed. */
+  readonly format: string;
+  readonly body: Uint8Array;
 }
 
 /** A part of a request that fits into one message. */
@@ -44,6 +62,7 @@ export interface PreparedBody {
   readonly writeCounts: WriteCounts | undefined;
   /** Empty if there is nothing to store. */
   readonly messageParts: readonly MessagePart[];
+  readonly rejectedParts: readonly RejectedPart[];
 }
 
 /** Maximum bytes of a message's value; the rest is for headers, which grow with members. */
@@ -54,19 +73,100 @@ interface CheckResult {
   readonly writeCounts: WriteCounts | undefined;
 }
 
-const checkBody = ({ signal, format: { messageFormat } }: BodyShape, plain: Buffer): CheckResult => {
-  if (messageFormat === 'otlp') return { records: scanRequest(signal, plain).records, writeCounts: undefined };
-  const writeCounts = scanWriteRequest(messageFormat === 'remote-write-1' ? 1 : 2, plain);
+const getWriteVersion = ({ messageFormat }: BodyFormat): 1 | 2 => (messageFormat === 'remote-write-1' ? 1 : 2);
+
+const checkBody = ({ signal, format, times }: BodyShape, plain: Buffer): CheckResult => {
+  if (format.messageFormat === 'otlp')
+    return { records: scanRequest(signal, plain, times).records, writeCounts: undefined };
+  const writeCounts = scanWriteRequest(getWriteVersion(format), plain, times);
   return { records: writeCounts.samples + writeCounts.histograms, writeCounts };
 };
 
-/** A position in the translated body does not apply to the original body. */
-const checkTranslated = (shape: BodyShape, plain: Buffer): CheckResult => {
+interface CheckedBody extends CheckResult {
+  readonly body: Buffer;
+  readonly rejectedParts: readonly RejectedPart[];
+}
+
+const toRejectedPart = (
+  { signal, times }: BodyShape,
+  format: BodyFormat,
+  { records, error, body }: RejectedBody,
+): RejectedPart => {
+  const { message, position } = findFault({ signal, format, encoding: 'identity', times }, body) ?? error;
+  const fault = { message, position };
+  return { records, reason: error.reason, message: error.message, fault, format: format.name, body };
+};
+
+/** Returns the fault of a body without valid records; undefined if it has none. */
+const findFault = (shape: BodyShape, body: Buffer): PermanentError | undefined => {
+  const { format, signal, times } = shape;
   try {
-    return checkBody(shape, plain);
+    const translation = format.translate?.(body, signal, times);
+    checkBody(shape, translation?.body ?? body);
+    return translation?.rejected?.error;
+  } catch (error) {
+    if (error instanceof PermanentError) return error;
+    throw error;
+  }
+};
+
+const separateBody = ({ signal, format, times }: BodyShape, plain: Buffer): SeparatedRequest | undefined =>
+  format.messageFormat === 'otlp'
+    ? separateRequest(signal, plain, times)
+    : separateWriteRequest(getWriteVersion(format), plain, times);
+
+/** Checks a body in its message format. Separates invalid records, unless all are invalid: then it throws. */
+const checkRecords = (shape: BodyShape, plain: Buffer): CheckedBody => {
+  try {
+    return { ...checkBody(shape, plain), body: plain, rejectedParts: [] };
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    const separated = separateBody(shape, plain);
+    if (separated === undefined) throw error;
+    const { accepted, rejected } = separated;
+    const result = checkBody(shape, accepted);
+    if (result.records === 0) throw error;
+    const format = shape.format.translate === undefined ? shape.format : otlpProtobuf;
+    return { ...result, body: accepted, rejectedParts: [toRejectedPart(shape, format, rejected)] };
+  }
+};
+
+/** A position in the translated body does not apply to the original body. */
+const checkTranslated = (shape: BodyShape, plain: Buffer): CheckedBody => {
+  try {
+    return checkRecords(shape, plain);
   } catch (cause) {
     throw cause instanceof PermanentError ? new PermanentError(cause.reason, cause.message, { cause }) : cause;
   }
+};
+
+const checkProtobuf = (shape: BodyShape, plain: Buffer): CheckedBody => {
+  const checked = checkRecords(shape, plain);
+  if (checked.records > 0 || shape.format.messageFormat !== 'otlp') return checked;
+  const position = findUnknownContent(shape.signal, plain);
+  if (position === undefined) return checked;
+  const error = new PermanentError('no-records', `no record of ${shape.signal} was found: a field is unknown here`, {
+    position,
+  });
+  const fault = { message: error.message, position };
+  const part = {
+    records: 0,
+    reason: error.reason,
+    message: error.message,
+    fault,
+    format: shape.format.name,
+    body: plain,
+  };
+  return { ...checked, rejectedParts: [part] };
+};
+
+const checkFormat = (shape: BodyShape, decompressed: Buffer): CheckedBody => {
+  const { format, signal, times } = shape;
+  if (format.translate === undefined) return checkProtobuf(shape, decompressed);
+  const { body, rejected } = format.translate(decompressed, signal, times);
+  const checked = checkTranslated(shape, body);
+  if (rejected === undefined) return checked;
+  return { ...checked, rejectedParts: [toRejectedPart(shape, format, rejected), ...checked.rejectedParts] };
 };
 
 /** Returns a message part; undefined if it exceeds the message size even when compressed. */
@@ -112,6 +212,7 @@ const emptyPrepared: PreparedBody = {
   records: 0,
   writeCounts: { samples: 0, histograms: 0, exemplars: 0 },
   messageParts: [],
+  rejectedParts: [],
 };
 
 /**
@@ -134,16 +235,19 @@ export const prepareBody = (shape: BodyShape, body: Buffer, capBytes: number): P
 };
 
 const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffer): PreparedBody => {
-  const { signal, format } = shape;
+  const { format } = shape;
+  if (decompressed.length === 0 && format.translate === undefined) return emptyPrepared;
+  const { body: plainBody, records, writeCounts, rejectedParts } = checkFormat(shape, decompressed);
+  if (format.messageFormat === 'otlp' && records === 0) return { ...emptyPrepared, rejectedParts };
   const size = decompressed.length;
-  if (size === 0 && format.translate === undefined) return emptyPrepared;
-  const plainBody = format.translate?.(decompressed, signal) ?? decompressed;
-  const { records, writeCounts } =
-    format.translate === undefined ? checkBody(shape, plainBody) : checkTranslated(shape, plainBody);
-  if (format.messageFormat === 'otlp' && records === 0) return emptyPrepared;
-  if (passesThrough(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
+  if (
+    passesThrough(shape) &&
+    plainBody === decompressed &&
+    body.length <= maxValueBytes &&
+    size <= maxMessageDecompressedBytes
+  ) {
     const encoding = shape.encoding as Encoding;
-    return { size, records, writeCounts, messageParts: [{ bytes: body, encoding, size, records }] };
+    return { size, records, writeCounts, messageParts: [{ bytes: body, encoding, size, records }], rejectedParts };
   }
   if (plainBody.length <= maxValueBytes) {
     return {
@@ -151,7 +255,8 @@ const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffe
       records,
       writeCounts,
       messageParts: [{ bytes: plainBody, encoding: 'identity', size: plainBody.length, records }],
+      rejectedParts,
     };
   }
-  return { size, records, writeCounts, messageParts: splitBody(shape, plainBody) };
+  return { size, records, writeCounts, messageParts: splitBody(shape, plainBody), rejectedParts };
 };

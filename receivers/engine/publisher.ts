@@ -124,6 +124,8 @@ interface Flush {
   readonly reject: (error: unknown) => void;
   readonly drafts: Map<string, Draft>;
   readonly fullDrafts: Draft[];
+  /** Messages that are complete: dead letters of rejected records. */
+  readonly messages: Message[];
   bytes: number;
   requests: number;
 }
@@ -132,7 +134,7 @@ const createFlush = (): Flush => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   // After a broken connection there may be no handler, and the rejection must not count as unhandled.
   promise.catch(() => undefined);
-  return { durable: promise, resolve, reject, drafts: new Map(), fullDrafts: [], bytes: 0, requests: 0 };
+  return { durable: promise, resolve, reject, drafts: new Map(), fullDrafts: [], messages: [], bytes: 0, requests: 0 };
 };
 
 export class Publisher {
@@ -157,10 +159,14 @@ export class Publisher {
     this.#delayMs = delayMs;
   }
 
-  /** Resolves when all message parts are durable; rejects with `UnavailableError` if the bus cannot confirm it. */
-  publish(origin: Origin, request: Request): Promise<void> {
+  /**
+   * Resolves when all message parts, and the dead letters of the rejected records of the request, are durable. Rejects
+   * with `UnavailableError` if the bus cannot confirm it.
+   */
+  publish(origin: Origin, request: Request, deadLetters: readonly Message[] = []): Promise<void> {
     let bytes = 0;
     for (const part of request.messageParts) bytes += part.bytes.length;
+    for (const { value } of deadLetters) bytes += value.length;
     if (this.#waitingBytes + bytes > maxWaitingBytes)
       return Promise.reject(new UnavailableError('too many bytes wait for the bus', { retryAfterSeconds: 1 }));
     this.#waitingBytes += bytes;
@@ -169,6 +175,7 @@ export class Publisher {
     flush.requests++;
     const shares = distributeBytes(request);
     for (const [index, part] of request.messageParts.entries()) this.#addPart(flush, origin, part, shares[index]);
+    flush.messages.push(...deadLetters);
     this.#schedule();
     return flush.durable;
   }
@@ -258,7 +265,7 @@ export class Publisher {
     this.#pendingFlush = createFlush();
     this.#flushedAt = performance.now();
     this.#flushes++;
-    const messages: Message[] = [];
+    const { messages } = flush;
     for (const draft of flush.fullDrafts) messages.push(this.#createMessage(draft));
     for (const draft of flush.drafts.values()) messages.push(this.#createMessage(draft));
     void this.#complete(flush, messages);

@@ -19,6 +19,11 @@ export const refusalKinds = {
 } as const;
 export type RefusalKind = keyof typeof refusalKinds;
 
+interface PartiallyAccepted {
+  readonly records: number;
+  readonly rejected: { readonly records: number; readonly message: string };
+}
+
 /** A plain value instead of an error, because many refusals must not cost stack traces. */
 export interface Refusal {
   readonly kind: RefusalKind;
@@ -34,6 +39,16 @@ export const createRefusal = (kind: RefusalKind, message: string, retryAfterSeco
   message,
   retryAfterSeconds,
 });
+
+/**
+ * Returns the refusal of the rejected records of a request, for protocols that have no response for partial success.
+ * Their senders do not repeat a request after this status.
+ */
+export const createPartialRefusal = (noun: string, { records, rejected }: PartiallyAccepted): Refusal =>
+  createRefusal(
+    'malformed',
+    `only ${records} ${noun} were stored, and ${rejected.records} rejected: do not send them again. The first fault: ${rejected.message}`,
+  );
 
 /** Returns the refusal for an error: permanent errors are malformed bodies, all others can be retried. */
 export const toRefusal = (error: unknown): Refusal => {

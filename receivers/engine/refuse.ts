@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { buildDeadLetterMessages, type DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
+import type { TimeRange } from '../../schemas/readable-times.ts';
 import type { Encoding } from '../../schemas/telemetry-message.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat } from './body-format.ts';
-import { type BodyShape, prepareBody } from './prepare.ts';
+import { type BodyShape, prepareBody, type RejectedPart } from './prepare.ts';
 import { createMessages, type Origin } from './publisher.ts';
 import { countBytes } from './request-body.ts';
 
@@ -25,13 +26,15 @@ export interface RefusalError {
   readonly message: string;
   readonly position?: number | undefined;
   readonly decompressedBytes?: number | undefined;
+  /** Name of the body's format, if it is not that of the request. */
+  readonly format?: string | undefined;
 }
 
 /** Returns the messages of a refused body's dead letter; with `cut`, only its beginning is available. */
 export const toDeadLetters = (
   { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: ReceivedRequest,
   parts: readonly Uint8Array[],
-  { reason, message, position, decompressedBytes = countBytes(parts) }: RefusalError,
+  { reason, message, position, format = shape.format.name, decompressedBytes = countBytes(parts) }: RefusalError,
   isTruncated: boolean,
 ): Message[] =>
   buildDeadLetterMessages(
@@ -50,7 +53,7 @@ export const toDeadLetters = (
       source,
       contentType: contentType.slice(0, maxMessageCharacters),
       contentEncoding: shape.encoding,
-      format: shape.format.name,
+      format,
       topic: '',
       partition: 0,
       offset: 0,
@@ -61,6 +64,16 @@ export const toDeadLetters = (
     },
     parts,
   );
+
+/** Returns the messages of the dead letter of records that were rejected while others of their request were accepted. */
+export const toPartialDeadLetters = (request: ReceivedRequest, part: RejectedPart): Message[] => {
+  const { body, records, reason, fault, format } = part;
+  const count = records === 1 ? '1 record' : `${records} records`;
+  const message =
+    records === 0 ? fault.message : `${fault.message} (${count}; the others of the request were accepted)`;
+  const shape = { ...request.shape, encoding: 'identity' as const };
+  return toDeadLetters({ ...request, shape }, [body], { reason, message, position: fault.position, format }, false);
+};
 
 const encodings = new Map<string, BodyShape['encoding']>([
   ['', 'identity'],
@@ -89,31 +102,37 @@ const parseShape = (headers: DeadLetterHeaders, format: BodyFormat): BodyShape =
 };
 
 /**
- * Validates the body of a refused request again and returns the messages that a receiver would have published. Throws
- * `PermanentError` if it is still malformed, was cut, or contains no records: a replay that stores nothing is not a
- * success.
+ * Validates the body of a refused request again and returns the messages that a receiver would have published: the valid
+ * records, and a dead letter of the others. Throws `PermanentError` if all are still invalid, if the body was cut, or if
+ * it contains no records: a replay that stores nothing is not a success.
  */
 export const republishRefused = (
   headers: DeadLetterHeaders,
   body: Buffer,
   shards: number,
-  { format, capBytes }: { readonly format: BodyFormat; readonly capBytes: number },
+  {
+    format,
+    capBytes,
+    times,
+  }: { readonly format: BodyFormat; readonly capBytes: number; readonly times: TimeRange | undefined },
 ): Message[] => {
   if (headers.cut)
     throw new PermanentError('cut', 'only the beginning of the body was stored, so it cannot be replayed');
-  const shape = parseShape(headers, format);
+  const shape = { ...parseShape(headers, format), times };
   const prepared = prepareBody(shape, body, capBytes);
   if (prepared.records === 0)
     throw new PermanentError('no-records', `the body contains no ${format.name} records: nothing was replayed`);
-  return createMessages(
-    {
-      caller: { tenantId: headers.tenantId, projectId: headers.projectId, keyId: headers.keyId, shards },
-      signal: shape.signal,
-      format: format.messageFormat,
-      source: headers.source,
-      traceparent: headers.originalHeaders['traceparent'] ?? '',
-      receivedAtMs: headers.receivedAtMs,
-    },
-    prepared,
-  );
+  const request: ReceivedRequest = {
+    caller: { tenantId: headers.tenantId, projectId: headers.projectId, keyId: headers.keyId, shards },
+    signal: shape.signal,
+    format: format.messageFormat,
+    source: headers.source,
+    traceparent: headers.originalHeaders['traceparent'] ?? '',
+    receivedAtMs: headers.receivedAtMs,
+    receiver: headers.origin,
+    shape,
+    contentType: headers.contentType,
+  };
+  const deadLetters = prepared.rejectedParts.flatMap((part) => toPartialDeadLetters(request, part));
+  return [...createMessages(request, prepared), ...deadLetters];
 };

@@ -1,4 +1,6 @@
-/** Encodes `google.rpc.Status` by hand: three fields need no library. */
+/** Encodes `google.rpc.Status` and OTLP's partial success by hand: a few fields need no library. */
+import type { Signal } from '../../schemas/telemetry-signals.ts';
+import type { PartialRejection } from './ingestion.ts';
 
 const encodeVarint = (value: number): number[] => {
   const bytes: number[] = [];
@@ -50,3 +52,19 @@ export const formatBadRequest = (code: number, message: string): string =>
     message,
     details: [{ '@type': badRequestType, fieldViolations: [{ description: message }] }],
   });
+
+/** Encodes an OTLP response with `partial_success`, which is equal for all signals. */
+export const encodePartialSuccess = ({ records, message }: PartialRejection): Buffer => {
+  const count = records > 0 ? Buffer.from([1 << 3, ...encodeVarint(records)]) : Buffer.alloc(0);
+  return encodeLengthDelimited(1, Buffer.concat([count, encodeLengthDelimited(2, Buffer.from(message))]));
+};
+
+const rejectedNames: Readonly<Record<Signal, string>> = {
+  logs: 'rejectedLogRecords',
+  metrics: 'rejectedDataPoints',
+  traces: 'rejectedSpans',
+};
+
+/** Returns the same response as OTLP/JSON, in which a 64-bit integer is a string. */
+export const formatPartialSuccess = (signal: Signal, { records, message }: PartialRejection): string =>
+  JSON.stringify({ partialSuccess: { [rejectedNames[signal]]: String(records), errorMessage: message } });

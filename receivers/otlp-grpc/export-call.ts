@@ -3,12 +3,21 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
 import { Exchange, type Message, type Transport } from '../engine/exchange.ts';
+import type { Accepted } from '../engine/ingestion.ts';
 import type { BodyShape } from '../engine/prepare.ts';
 import type { Engine } from '../engine/receiver.ts';
 import { createRefusal, type Refusal, refusalKinds } from '../engine/refusal.ts';
 import { parseEncoding } from '../engine/refuse.ts';
 import { countBytes } from '../engine/request-body.ts';
-import { headerBytes, parseTimeoutMs, respondWithError, respondWithMessage, statusCode } from './framing.ts';
+import { encodePartialSuccess } from '../engine/status.ts';
+import {
+  frameMessage,
+  headerBytes,
+  parseTimeoutMs,
+  respondWithError,
+  respondWithMessage,
+  statusCode,
+} from './framing.ts';
 import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 export const receiverName = 'otlp-grpc';
@@ -94,8 +103,9 @@ export class ExportCall implements Transport, StreamHandler {
     return { shape: { ...shape, encoding }, parts: message };
   }
 
-  accepted(): void {
-    respondWithMessage(this.#stream);
+  accepted(_shape: BodyShape, { rejected }: Accepted): void {
+    if (rejected === undefined) respondWithMessage(this.#stream);
+    else respondWithMessage(this.#stream, frameMessage(encodePartialSuccess(rejected)));
   }
 
   refused({ kind, message, retryAfterSeconds }: Refusal): void {

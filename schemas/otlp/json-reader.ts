@@ -146,19 +146,17 @@ export class JsonReader {
     return true;
   }
 
-  /** Reads and discards any value. */
-  skipValue(depth = 0): void {
-    if (depth > maxUnknownDepth) {
-      throw this.createFault(`values nest deeper than ${maxUnknownDepth}`, this.position, 'too-deep');
-    }
+  /** Reads and discards any value that nests to at most `maxDepth`. */
+  skipValue(maxDepth = maxUnknownDepth): void {
+    if (maxDepth < 0) throw this.createFault(`values nest deeper than ${maxUnknownDepth}`, this.position, 'too-deep');
     const byte = this.peek();
     if (byte === openBrace) {
       for (let hasMore = this.beginObject(); hasMore; hasMore = this.hasMoreMembers()) {
         this.readKey();
-        this.skipValue(depth + 1);
+        this.skipValue(maxDepth - 1);
       }
     } else if (byte === openBracket) {
-      for (let hasMore = this.beginArray(); hasMore; hasMore = this.hasMoreElements()) this.skipValue(depth + 1);
+      for (let hasMore = this.beginArray(); hasMore; hasMore = this.hasMoreElements()) this.skipValue(maxDepth - 1);
     } else if (byte === quote) this.readString();
     else if (byte === minus || isDigit(byte)) this.readNumber();
     else if (!this.skipLiteral('null') && !this.skipLiteral('true') && !this.skipLiteral('false')) {

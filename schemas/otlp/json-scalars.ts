@@ -1,12 +1,13 @@
 /** Conversion of each OTLP/JSON scalar to protobuf. Deviations from protobuf's JSON mapping are those of OTLP. */
 import { lastTime, maxEnumValue, type ScalarType } from '../protobuf/messages.ts';
 import type { WireWriter } from '../protobuf/writer.ts';
+import { findTimeProblem, type TimeRange } from '../readable-times.ts';
 import type { JsonReader } from './json-reader.ts';
 
 const quote = 0x22;
 
-/** Reads the next value and writes it without a tag. */
-type CopyScalar = (reader: JsonReader, writer: WireWriter) => void;
+/** Reads the next value and writes it without a tag. `times` are the readable times of records. */
+type CopyScalar = (reader: JsonReader, writer: WireWriter, times?: TimeRange) => void;
 
 const isNumberStart = (byte: number): boolean => byte === 0x2d || (byte >= 0x30 && byte <= 0x39);
 
@@ -74,7 +75,7 @@ const createLargeIntegerCopy =
 /** The first nanosecond that cannot be stored. */
 const maxNanosecondsExclusive = 10n ** 9n * 2n ** 32n;
 
-const copyNanoseconds: CopyScalar = (reader, writer) => {
+const copyNanoseconds = (reader: JsonReader, writer: WireWriter): number => {
   reader.peek();
   const at = reader.position;
   const value = BigInt(readInteger(reader));
@@ -82,6 +83,15 @@ const copyNanoseconds: CopyScalar = (reader, writer) => {
   if (value >= maxNanosecondsExclusive)
     throw reader.createFault(`the time is after ${lastTime}, which cannot be stored`, at, 'bad-time');
   writer.writeFixed64(value);
+  return Number(value);
+};
+
+const copyRecordNanoseconds: CopyScalar = (reader, writer, times) => {
+  reader.peek();
+  const at = reader.position;
+  const value = copyNanoseconds(reader, writer);
+  const problem = value === 0 ? undefined : findTimeProblem(value, 'nanoseconds', times);
+  if (problem !== undefined) throw reader.createFault(`the time ${problem.message}`, at, problem.reason);
 };
 
 const writeSignedVarint = (writer: WireWriter, value: number): void => {
@@ -193,30 +203,44 @@ const parseHexDigit = (byte: number): number => {
   return lowercase >= 0x61 && lowercase <= 0x66 ? lowercase - 0x57 : -1;
 };
 
+/** Writes the bytes of the last string with their length. Returns 0 if they are only zeros, -1 if one is no number. */
+const copyHexBytes = ({ text, start, end }: JsonReader, writer: WireWriter): number => {
+  let digits = 0;
+  writer.writeVarint((end - start) / 2);
+  for (let position = start; position < end; position += 2) {
+    const high = parseHexDigit(text[position] as number);
+    const low = parseHexDigit(text[position + 1] as number);
+    if (high < 0 || low < 0) return -1;
+    digits |= high | low;
+    writer.writeByte((high << 4) | low);
+  }
+  return digits;
+};
+
 const createIdCopy =
-  (size: number): CopyScalar =>
+  (size: number, isRequired = false): CopyScalar =>
   (reader, writer) => {
     const byte = reader.peek();
     const at = reader.position;
-    const message = `expected an id of ${size * 2} hexadecimal digits, or an empty one, in a string`;
+    const alternative = isRequired ? 'not only zeros' : 'or an empty one';
+    const message = `expected an id of ${size * 2} hexadecimal digits, ${alternative}, in a string`;
     if (byte !== quote) throw reader.createFault(message, at, 'bad-id');
     reader.readString();
-    const { start, end, text } = reader;
-    if (end !== start && end - start !== size * 2) throw reader.createFault(message, at, 'bad-id');
-    writer.writeVarint((end - start) / 2);
-    for (let position = start; position < end; position += 2) {
-      const high = parseHexDigit(text[position] as number);
-      const low = parseHexDigit(text[position + 1] as number);
-      if (high < 0 || low < 0) throw reader.createFault(message, at, 'bad-id');
-      writer.writeByte((high << 4) | low);
-    }
+    const length = reader.end - reader.start;
+    const isEmptyAllowed = length === 0 && !isRequired;
+    if (length !== size * 2 && !isEmptyAllowed) throw reader.createFault(message, at, 'bad-id');
+    const digits = copyHexBytes(reader, writer);
+    if (digits < 0 || (digits === 0 && isRequired)) throw reader.createFault(message, at, 'bad-id');
   };
 
 export const scalarCopies: Readonly<Record<ScalarType, CopyScalar>> = {
   double: copyDouble,
   fixed64: createLargeIntegerCopy(...uint64, (writer, value) => writer.writeFixed64(value)),
   nanoseconds: copyNanoseconds,
+  recordNanoseconds: copyRecordNanoseconds,
+  fallbackNanoseconds: copyNanoseconds,
   milliseconds: copyInt64,
+  recordMilliseconds: copyInt64,
   sfixed64: createLargeIntegerCopy(...int64, (writer, value) => writer.writeFixed64(value)),
   fixed32: createSmallIntegerCopy(0, 0xffffffff, (writer, value) => writer.writeFixed32(value)),
   int32: createSmallIntegerCopy(...int32, writeSignedVarint),
@@ -233,4 +257,6 @@ export const scalarCopies: Readonly<Record<ScalarType, CopyScalar>> = {
   bytes: copyBytes,
   traceId: createIdCopy(16),
   spanId: createIdCopy(8),
+  requiredTraceId: createIdCopy(16, true),
+  requiredSpanId: createIdCopy(8, true),
 };

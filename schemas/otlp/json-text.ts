@@ -7,7 +7,8 @@ import { JsonReader } from './json-reader.ts';
 
 const quote = 0x22;
 
-const addPath = (error: PermanentError, body: Buffer): PermanentError => {
+/** Returns the error with the path of its position in its message. */
+export const addPath = (error: PermanentError, body: Buffer): PermanentError => {
   const path = findPath(body, error.position ?? 0);
   const message = path === '' ? error.message : `${path}: ${error.message}`;
   return new PermanentError(error.reason, message, { position: error.position, cause: error });

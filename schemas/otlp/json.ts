@@ -2,14 +2,27 @@
  * Converts OTLP/JSON to protobuf in one pass over the text. Builds no document, and preserves all digits of 64-bit
  * integers.
  */
-import { getMessageNumber, getWireType, isScalar, nestingFlag, type ScalarType } from '../protobuf/messages.ts';
+import {
+  countedFlag,
+  getMessageNumber,
+  getWireType,
+  identifiedFlag,
+  isScalar,
+  nestingFlag,
+  type ScalarType,
+} from '../protobuf/messages.ts';
 import { maxValueDepth } from '../protobuf/scan.ts';
+import type { RejectedBody } from '../protobuf/separate.ts';
+import type { SplittableMessage } from '../protobuf/split.ts';
 import { WireWriter } from '../protobuf/writer.ts';
+import type { TimeRange } from '../readable-times.ts';
 import type { Signal } from '../telemetry-signals.ts';
 import type { JsonReader } from './json-reader.ts';
+import { JsonRecords } from './json-records.ts';
 import { scalarCopies } from './json-scalars.ts';
 import { readJsonText } from './json-text.ts';
 import { otlpSchema } from './messages.ts';
+import { splittableRequests } from './split.ts';
 
 interface JsonField {
   readonly name: Buffer;
@@ -58,30 +71,76 @@ const requestMessages: Readonly<Record<Signal, number>> = {
   traces: getMessageNumber(otlpSchema, 'TracesRequest'),
 };
 
+/** Message number → names of the fields in which its records are, for messages that contain records. */
+const recordFields = new Map<number, readonly string[]>();
+const addRecordFields = ({ message, fields }: SplittableMessage): void => {
+  const declarations = Object.entries(otlpSchema.messages[otlpSchema.names[message] ?? ''] ?? {});
+  const names = declarations.filter(([, [number]]) => fields.has(number)).map(([name]) => name);
+  recordFields.set(message, names);
+  for (const nestedMessage of fields.values()) if (nestedMessage !== undefined) addRecordFields(nestedMessage);
+};
+for (const message of Object.values(splittableRequests)) addRecordFields(message);
+
+const maxNameLength = 64;
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+/** Bits of `Span.traceId` and `Span.spanId`. */
+const idBits = 2 ** 1 + 2 ** 2;
+
+interface UnknownContent {
+  readonly name: string;
+  readonly position: number;
+}
+
 class JsonTranslator {
   readonly reader: JsonReader;
   readonly writer: WireWriter;
+  readonly #records: JsonRecords;
+  readonly #times: TimeRange | undefined;
 
-  constructor(reader: JsonReader, writer: WireWriter) {
+  constructor(reader: JsonReader, writer: WireWriter, records: JsonRecords, times: TimeRange | undefined) {
     this.reader = reader;
     this.writer = writer;
+    this.#records = records;
+    this.#times = times;
   }
 
-  writeMessage(writeMessage: number, depth: number): void {
+  writeMessage(messageNumber: number, depth: number): void {
     const { reader } = this;
+    const start = reader.position;
+    const recordCount = this.#records.count;
+    let unknown: UnknownContent | undefined;
     let seenFields = 0;
     for (let hasMore = reader.beginObject(); hasMore; hasMore = reader.hasMoreMembers()) {
       const at = reader.position;
       reader.readKey();
-      const field = this.#findField(writeMessage);
-      reader.peek();
-      if (field === undefined) reader.skipValue();
-      else if (!reader.skipLiteral('null')) {
+      const field = this.#findField(messageNumber);
+      const byte = reader.peek();
+      if (field === undefined) {
+        unknown ??= this.#findContent(messageNumber, byte, at);
+        reader.skipValue();
+      } else if (!reader.skipLiteral('null')) {
         if (seenFields & field.bit) throw reader.createFault(`the name ${field.name.toString()} occurs twice`, at);
         seenFields |= field.bit;
         this.#writeValue(field, depth);
       }
     }
+    if ((otlpSchema.flags[messageNumber] as number) & identifiedFlag && (seenFields & idBits) !== idBits)
+      throw reader.createFault('a span needs a traceId and a spanId', start, 'bad-id');
+    if (unknown !== undefined && this.#records.count === recordCount) this.#reportUnknown(messageNumber, unknown);
+  }
+
+  /** Returns the name and position of a value with an unknown name, if it has contents in which records may be. */
+  #findContent(messageNumber: number, byte: number, position: number): UnknownContent | undefined {
+    const hasContents = byte === openBrace || byte === openBracket;
+    if (!hasContents || !recordFields.has(messageNumber)) return undefined;
+    return { name: this.reader.readUnescaped().slice(0, maxNameLength), position };
+  }
+
+  #reportUnknown(messageNumber: number, { name, position }: UnknownContent): void {
+    const expected = recordFields.get(messageNumber)?.join(', ');
+    const message = `no record was found: the name ${name} is unknown here, expected ${expected}`;
+    this.#records.addFault(this.reader.createFault(message, position, 'no-records'));
   }
 
   /** Returns the field of the last name. */
@@ -108,6 +167,17 @@ class JsonTranslator {
       return;
     }
     const { reader, writer } = this;
+    const isRecord =
+      field.scalar === undefined && ((otlpSchema.flags[field.messageNumber] as number) & countedFlag) !== 0;
+    if (isRecord || recordFields.has(field.messageNumber)) {
+      let length = 0;
+      const write = (): void => {
+        length = writer.length;
+        this.#writeSingle(field, depth);
+      };
+      this.#records.readElements(reader, write, { isRecord, undo: () => writer.truncate(length) });
+      return;
+    }
     if (!reader.beginArray()) return;
     let mark = -1;
     if (field.isPacked) {
@@ -139,17 +209,36 @@ class JsonTranslator {
   }
 
   #writeScalar(field: JsonField): void {
-    if (field.scalar !== undefined) scalarCopies[field.scalar](this.reader, this.writer);
+    if (field.scalar !== undefined) scalarCopies[field.scalar](this.reader, this.writer, this.#times);
   }
 }
 
+/** A request in protobuf, and the part of the text that is not in it. */
+export interface ConvertedRequest {
+  readonly body: Buffer;
+  readonly rejected: RejectedBody | undefined;
+}
+
 /**
- * Converts an export request from OTLP/JSON to protobuf. Ignores unknown names, and treats `null` as absent. Throws
- * `PermanentError` for invalid input. The message contains the path, and the position is the byte offset. The result
- * passes `scanRequest`.
+ * Converts an export request from OTLP/JSON to protobuf. Ignores unknown names, and treats `null` as absent. Sets records
+ * aside that are invalid or, with `times`, outside of this range, and content with unknown names in which no record was
+ * found. Throws `PermanentError` for invalid input, and if no record is valid. The message contains the path, and the
+ * position is the byte offset. The result passes `scanRequest`.
  */
-export const convertJsonRequest = (signal: Signal, body: Buffer): Buffer => {
-  const writer = new WireWriter(body.length);
-  readJsonText(body, (reader) => new JsonTranslator(reader, writer).writeMessage(requestMessages[signal], 0));
-  return writer.finish();
+export const separateJsonRequest = (signal: Signal, text: Buffer, times?: TimeRange): ConvertedRequest => {
+  const writer = new WireWriter(text.length);
+  const records = new JsonRecords();
+  let rejected: RejectedBody | undefined;
+  readJsonText(text, (reader) => {
+    new JsonTranslator(reader, writer, records, times).writeMessage(requestMessages[signal], 0);
+    rejected = records.finish(text);
+  });
+  return { body: writer.finish(), rejected };
+};
+
+/** Converts a request whose records are all valid: see `separateJsonRequest`. Throws the first fault. */
+export const convertJsonRequest = (signal: Signal, text: Buffer): Buffer => {
+  const { body, rejected } = separateJsonRequest(signal, text);
+  if (rejected !== undefined && rejected.records > 0) throw rejected.error;
+  return body;
 };

@@ -31,7 +31,8 @@ const createRequestMessage = (
     [1, createSplittableMessage(names[1], [[2, createSplittableMessage(names[2], [[2, record]])]])],
   ]);
 
-const requestMessages: Readonly<Record<Signal, SplittableMessage>> = {
+/** The messages around the records of each telemetry signal. */
+export const splittableRequests: Readonly<Record<Signal, SplittableMessage>> = {
   logs: createRequestMessage(['LogsRequest', 'ResourceLogs', 'ScopeLogs'], undefined),
   metrics: createRequestMessage(['MetricsRequest', 'ResourceMetrics', 'ScopeMetrics'], metricMessage),
   traces: createRequestMessage(['TracesRequest', 'ResourceSpans', 'ScopeSpans'], undefined),
@@ -43,4 +44,4 @@ const requestMessages: Readonly<Record<Signal, SplittableMessage>> = {
  * number of records is unchanged. Throws `PermanentError` (`record-too-large`) for a single record above the limit.
  */
 export const splitRequest = (signal: Signal, body: Uint8Array, maxBytes: number): SplitMessage[] =>
-  splitMessage(otlpSchema, requestMessages[signal], body, maxBytes);
+  splitMessage(otlpSchema, splittableRequests[signal], body, maxBytes);

@@ -10,9 +10,19 @@ type Scalar<Type extends ScalarType> = Type extends 'string'
   ? string
   : Type extends 'bool'
     ? boolean
-    : Type extends 'bytes' | 'traceId' | 'spanId'
+    : Type extends 'bytes' | 'traceId' | 'spanId' | 'requiredTraceId' | 'requiredSpanId'
       ? Uint8Array
-      : Type extends 'fixed64' | 'sfixed64' | 'nanoseconds' | 'milliseconds' | 'int64' | 'uint64' | 'sint64'
+      : Type extends
+            | 'fixed64'
+            | 'sfixed64'
+            | 'nanoseconds'
+            | 'recordNanoseconds'
+            | 'fallbackNanoseconds'
+            | 'milliseconds'
+            | 'recordMilliseconds'
+            | 'int64'
+            | 'uint64'
+            | 'sint64'
         ? bigint
         : number;
 
@@ -43,7 +53,10 @@ const scalarWriters: { readonly [Type in ScalarType]: (writer: WireWriter, value
   double: (writer, value: number) => writer.writeDouble(value),
   fixed64: (writer, value: bigint) => writer.writeFixed64(value),
   nanoseconds: (writer, value: bigint) => writer.writeFixed64(value),
+  recordNanoseconds: (writer, value: bigint) => writer.writeFixed64(value),
+  fallbackNanoseconds: (writer, value: bigint) => writer.writeFixed64(value),
   milliseconds: writeVarint,
+  recordMilliseconds: writeVarint,
   sfixed64: (writer, value: bigint) => writer.writeFixed64(value),
   fixed32: (writer, value: number) => writer.writeFixed32(value),
   int32: writeVarint,
@@ -62,6 +75,8 @@ const scalarWriters: { readonly [Type in ScalarType]: (writer: WireWriter, value
   bytes: writeLengthDelimited,
   traceId: writeLengthDelimited,
   spanId: writeLengthDelimited,
+  requiredTraceId: writeLengthDelimited,
+  requiredSpanId: writeLengthDelimited,
 };
 
 /** Writes field `number` of a message. `write` writes its content. */

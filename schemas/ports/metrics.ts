@@ -106,6 +106,12 @@ export const metricDefinitions = {
     labels: ['group', 'outcome'],
     summary: 'Batches by outcome: committed, rejected',
   },
+  oiq_ingest_rejected_records_total: {
+    type: 'counter',
+    unit: '{record}',
+    labels: ['receiver', 'signal', 'reason'],
+    summary: 'Records rejected while others of their request were accepted, by reason; each is in a dead letter',
+  },
   oiq_dead_letters_total: {
     type: 'counter',
     unit: '{message}',

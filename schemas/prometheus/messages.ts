@@ -19,7 +19,7 @@ const nativeHistogram = {
   positiveDeltas: [12, 'sint64', 'repeated'],
   positiveCounts: [13, 'double', 'repeated'],
   resetHint: [14, 'enum'],
-  timestamp: [15, 'milliseconds'],
+  timestamp: [15, 'recordMilliseconds'],
   customValues: [16, 'double', 'repeated'],
 } as const;
 
@@ -35,7 +35,7 @@ export const writeRequestMessages = {
     histograms: [4, 'Histogram', 'repeated'],
   },
   Label: { name: [1, 'string'], value: [2, 'string'] },
-  Sample: { value: [1, 'double'], timestamp: [2, 'milliseconds'] },
+  Sample: { value: [1, 'double'], timestamp: [2, 'recordMilliseconds'] },
   Exemplar: { labels: [1, 'Label', 'repeated'], value: [2, 'double'], timestamp: [3, 'milliseconds'] },
   Histogram: nativeHistogram,
   BucketSpan: bucketSpan,
@@ -53,7 +53,7 @@ export const writeRequest2Messages = {
     metadata: [5, 'Metadata'],
     createdTimestamp: [6, 'milliseconds'],
   },
-  Sample: { value: [1, 'double'], timestamp: [2, 'milliseconds'], startTimestamp: [3, 'milliseconds'] },
+  Sample: { value: [1, 'double'], timestamp: [2, 'recordMilliseconds'], startTimestamp: [3, 'milliseconds'] },
   Exemplar: { labelsRefs: [1, 'uint32', 'repeated'], value: [2, 'double'], timestamp: [3, 'milliseconds'] },
   Histogram: { ...nativeHistogram, startTimestamp: [17, 'milliseconds'] },
   BucketSpan: bucketSpan,

@@ -3,9 +3,13 @@ import { PermanentError } from '../errors.ts';
 import { getMessageNumber } from '../protobuf/messages.ts';
 import { createMalformedError, WireReader } from '../protobuf/reader.ts';
 import { WireScanner } from '../protobuf/scan.ts';
+import { type RecordChecks, type SeparatedRequest, separateRecords } from '../protobuf/separate.ts';
+import type { SplittableMessage } from '../protobuf/split.ts';
+import type { TimeRange } from '../readable-times.ts';
 import { NativeHistograms } from './histograms.ts';
 import { LabelNameValidator } from './labels.ts';
 import { writeRequest2Schema, writeRequestSchema } from './messages.ts';
+import { schemasByVersion } from './split.ts';
 import { SymbolTable } from './symbols.ts';
 
 /** Contents of a request, counted for the response headers of Remote-Write 2.0 and for usage. */
@@ -41,6 +45,11 @@ class WriteRequestV1Validator {
         throw createMalformedError('the body is a Remote-Write 2.0 request sent as 1.0', at);
       else reader.skip(tag, end);
     }
+  }
+
+  validateSeriesAt(start: number, end: number): void {
+    this.#reader.position = start;
+    this.#validateSeries(end, start);
   }
 
   #validateSeries(end: number, at: number): void {
@@ -121,6 +130,13 @@ class WriteRequestV2Validator {
     }
   }
 
+  validateSeriesAt(start: number, end: number): void {
+    this.#reader.position = start;
+    this.#validateSeries(end, start);
+    this.#reader.position = start;
+    this.#validateExemplarsOfSeries(end);
+  }
+
   #validateSeries(end: number, at: number): void {
     const reader = this.#reader;
     const { samples, histograms, exemplars } = this.counts;
@@ -171,12 +187,16 @@ class WriteRequestV2Validator {
         reader.skip(tag, end);
         continue;
       }
-      const seriesEnd = reader.readLengthEnd(end);
-      while (reader.position < seriesEnd) {
-        const innerTag = reader.readTag(seriesEnd);
-        if (innerTag === 0x22) this.#validateExemplar(reader.readLengthEnd(seriesEnd));
-        else reader.skip(innerTag, seriesEnd);
-      }
+      this.#validateExemplarsOfSeries(reader.readLengthEnd(end));
+    }
+  }
+
+  #validateExemplarsOfSeries(end: number): void {
+    const reader = this.#reader;
+    while (reader.position < end) {
+      const tag = reader.readTag(end);
+      if (tag === 0x22) this.#validateExemplar(reader.readLengthEnd(end));
+      else reader.skip(tag, end);
     }
   }
 
@@ -229,25 +249,52 @@ class WriteRequestV2Validator {
   }
 }
 
-const scanVersion1 = (body: Uint8Array): WriteRequestCounts => {
-  new WireScanner(writeRequestSchema, body).scan(writeRequest, 0, body.length);
-  const validator = new WriteRequestV1Validator(body);
-  validator.validateRequest(body.length);
-  return validator.counts;
-};
-
-const scanVersion2 = (body: Uint8Array): WriteRequestCounts => {
-  new WireScanner(writeRequest2Schema, body).scan(writeRequest2, 0, body.length);
-  const validator = new WriteRequestV2Validator(body);
-  validator.validateRequest(body.length);
-  if (validator.counts.exemplars > 0) validator.validateExemplars(body.length);
-  return validator.counts;
-};
+/** Validators of the contents of a request whose wire format is valid. */
+const validators = { 1: WriteRequestV1Validator, 2: WriteRequestV2Validator } as const;
+const versions = {
+  1: { schema: writeRequestSchema, request: writeRequest },
+  2: { schema: writeRequest2Schema, request: writeRequest2 },
+} as const;
 
 /**
  * Validates a decompressed remote-write body (1: `prometheus.WriteRequest`, 2: `io.prometheus.write.v2.Request`) and
  * counts its contents. Throws `PermanentError` with the reason (`malformed`, `bad-utf8`, `bad-labels`, `bad-symbols`,
- * `bad-series`, `bad-histogram`) and the byte position.
+ * `bad-series`, `bad-histogram`, `bad-time`; with `times` also those of `findTimeProblem`) and the byte position.
  */
-export const scanWriteRequest = (version: 1 | 2, body: Uint8Array): WriteRequestCounts =>
-  version === 1 ? scanVersion1(body) : scanVersion2(body);
+export const scanWriteRequest = (version: 1 | 2, body: Uint8Array, times?: TimeRange): WriteRequestCounts => {
+  const { schema, request } = versions[version];
+  new WireScanner(schema, body, times).scan(request, 0, body.length);
+  const validator = new validators[version](body);
+  validator.validateRequest(body.length);
+  if (validator instanceof WriteRequestV2Validator && validator.counts.exemplars > 0)
+    validator.validateExemplars(body.length);
+  return validator.counts;
+};
+
+/** Series, and the samples and histograms in them. */
+const createSeparableRequest = (version: 1 | 2, sampleFields: readonly number[]): SplittableMessage => {
+  const series = getMessageNumber(versions[version].schema, 'TimeSeries');
+  const samples = { message: series, fields: new Map(sampleFields.map((field) => [field, undefined])) };
+  const { message, fields } = schemasByVersion[version].cuttable;
+  return { message, fields: new Map([...fields.keys()].map((field) => [field, field === 3 ? undefined : samples])) };
+};
+const separableRequests = { 1: createSeparableRequest(1, [2, 4]), 2: createSeparableRequest(2, [2, 3]) } as const;
+
+/** Separates the series and samples of a request that did not pass `scanWriteRequest`: see `separateRecords`. */
+export const separateWriteRequest = (
+  version: 1 | 2,
+  body: Uint8Array,
+  times?: TimeRange,
+): SeparatedRequest | undefined => {
+  const { schema } = versions[version];
+  const scanner = new WireScanner(schema, body, times);
+  const validator = new validators[version](body);
+  const series = getMessageNumber(schema, 'TimeSeries');
+  const checks: RecordChecks = {
+    checkFields: (message, start, end) => scanner.scan(message, start, end),
+    checkMessage(message, start, end) {
+      if (message === series) validator.validateSeriesAt(start, end);
+    },
+  };
+  return separateRecords(separableRequests[version], body, checks);
+};

@@ -3,7 +3,8 @@ import { getMessageNumber } from '../protobuf/messages.ts';
 import { type SplitMessage, splitMessage } from '../protobuf/split.ts';
 import { writeRequest2Schema, writeRequestSchema } from './messages.ts';
 
-const schemasByVersion = {
+/** How requests are split, by version. */
+export const schemasByVersion = {
   1: {
     schema: writeRequestSchema,
     cuttable: {

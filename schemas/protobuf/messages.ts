@@ -4,14 +4,19 @@
  */
 
 /**
- * Scalar types. `traceId` and `spanId` are `bytes` of length 0 or exactly 16 or 8, hexadecimal in OTLP/JSON.
- * `nanoseconds` is a `fixed64` and `milliseconds` an `int64`, both times since 1970.
+ * Scalar types. `traceId` and `spanId` are `bytes` of length 0 or exactly 16 or 8, hexadecimal in OTLP/JSON;
+ * `requiredTraceId` and `requiredSpanId` have this length and a byte that is not 0.
+ * `nanoseconds` is a `fixed64` and `milliseconds` an `int64`, both times since 1970. `recordNanoseconds` and
+ * `recordMilliseconds` are the times by which queries find a record, `fallbackNanoseconds` applies if the former is 0.
  */
 export type ScalarType =
   | 'double'
   | 'fixed64'
   | 'nanoseconds'
+  | 'recordNanoseconds'
+  | 'fallbackNanoseconds'
   | 'milliseconds'
+  | 'recordMilliseconds'
   | 'sfixed64'
   | 'fixed32'
   | 'int32'
@@ -25,7 +30,9 @@ export type ScalarType =
   | 'string'
   | 'bytes'
   | 'traceId'
-  | 'spanId';
+  | 'spanId'
+  | 'requiredTraceId'
+  | 'requiredSpanId';
 
 /** Field number, type (of a scalar, or a message name), and whether it repeats. Numbers are below 32. */
 type FieldDeclaration = readonly [number: number, type: string, repeated?: 'repeated'];
@@ -40,16 +47,21 @@ export const scanActions = {
   fixed64: 2,
   enum: 3,
   nanoseconds: 4,
-  milliseconds: 5,
-  fixed32: 6,
-  string: 7,
-  bytes: 8,
-  traceId: 9,
-  spanId: 10,
-  packedFixed64: 11,
-  packedVarint: 12,
+  recordNanoseconds: 5,
+  fallbackNanoseconds: 6,
+  milliseconds: 7,
+  recordMilliseconds: 8,
+  fixed32: 9,
+  string: 10,
+  bytes: 11,
+  traceId: 12,
+  spanId: 13,
+  requiredTraceId: 14,
+  requiredSpanId: 15,
+  packedFixed64: 16,
+  packedVarint: 17,
 } as const;
-export const messageAction = 16;
+export const messageAction = 32;
 
 /** Enums are stored in one byte. Larger values are rejected on receipt instead of being stored as another value. */
 export const maxEnumValue = 255;
@@ -68,6 +80,8 @@ export const lastMilliseconds = 2 ** 32 * 1000 - 1;
 /** Flags of a message type. */
 export const countedFlag = 1;
 export const nestingFlag = 2;
+export const identifiedFlag = 4;
+export const timedFlag = 8;
 
 /** A schema compiled for scanning. */
 export interface WireSchema {
@@ -76,7 +90,11 @@ export interface WireSchema {
   readonly names: readonly string[];
   /** Message number × 256 + tag (field number and wire type in one byte) → action */
   readonly actions: Uint8Array;
-  /** Message number → `countedFlag` (its occurrences are the request's records), `nestingFlag` (it counts towards the depth) */
+  /**
+   * Message number → `countedFlag` (its occurrences are the request's records), `nestingFlag` (it counts towards the
+   * depth), `identifiedFlag` (it has a `requiredTraceId` and a `requiredSpanId`), `timedFlag` (its
+   * `recordMilliseconds` are 0 if they are absent)
+   */
   readonly flags: Uint8Array;
   /**
    * Whether a known field with a different wire type is skipped like an unknown field, as in sinks. Otherwise it is a
@@ -89,7 +107,10 @@ const wireTypes: Readonly<Record<ScalarType, readonly [wireType: number, action:
   double: [1, scanActions.fixed64],
   fixed64: [1, scanActions.fixed64],
   nanoseconds: [1, scanActions.nanoseconds],
+  recordNanoseconds: [1, scanActions.recordNanoseconds],
+  fallbackNanoseconds: [1, scanActions.fallbackNanoseconds],
   milliseconds: [0, scanActions.milliseconds],
+  recordMilliseconds: [0, scanActions.recordMilliseconds],
   sfixed64: [1, scanActions.fixed64],
   fixed32: [5, scanActions.fixed32],
   int32: [0, scanActions.varint],
@@ -104,6 +125,8 @@ const wireTypes: Readonly<Record<ScalarType, readonly [wireType: number, action:
   bytes: [2, scanActions.bytes],
   traceId: [2, scanActions.traceId],
   spanId: [2, scanActions.spanId],
+  requiredTraceId: [2, scanActions.requiredTraceId],
+  requiredSpanId: [2, scanActions.requiredSpanId],
 };
 
 /** Returns whether a declared type is a scalar. All others are messages. */
@@ -122,6 +145,14 @@ const getActions = (names: readonly string[], [, type, repeated]: FieldDeclarati
   return [scalarAction];
 };
 
+/** Flags that follow from the fields of a message. */
+const getFieldFlags = (messages: MessageDeclarations, name: string): number => {
+  const types = Object.values(messages[name] ?? {}).map(([, type]) => type);
+  return (
+    (types.includes('requiredTraceId') ? identifiedFlag : 0) | (types.includes('recordMilliseconds') ? timedFlag : 0)
+  );
+};
+
 /**
  * Compiles the scanner's table. `records` and `nests` name the messages that are counted and that count towards the
  * depth.
@@ -134,7 +165,10 @@ export const compileSchema = (
   const actions = new Uint8Array(names.length * 256);
   const flags = new Uint8Array(names.length);
   for (const [index, name] of names.entries()) {
-    flags[index] = (records.includes(name) ? countedFlag : 0) | (nesting.includes(name) ? nestingFlag : 0);
+    flags[index] =
+      (records.includes(name) ? countedFlag : 0) |
+      (nesting.includes(name) ? nestingFlag : 0) |
+      getFieldFlags(messages, name);
     for (const declaration of Object.values(messages[name] ?? {})) {
       for (const [wireType, scanAction] of getActions(names, declaration)) {
         actions[(index << 8) | (declaration[0] << 3) | wireType] = scanAction;

@@ -85,6 +85,15 @@ export class WireWriter {
     this.#length += extraLengthBytes;
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Removes everything written after the first `length` bytes. */
+  truncate(length: number): void {
+    this.#length = length;
+  }
+
   /** Returns the written bytes without copying. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#length);

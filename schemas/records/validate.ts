@@ -1,6 +1,6 @@
 /** Validates that a request can be decoded completely. Views are lazy, so this happens before the first record is read. */
 import { otlpSchema } from '../otlp/messages.ts';
-import { getMessageNumber, messageAction, scanActions, type WireSchema } from '../protobuf/messages.ts';
+import { getMessageNumber, identifiedFlag, messageAction, scanActions, type WireSchema } from '../protobuf/messages.ts';
 import { WireScanner } from '../protobuf/scan.ts';
 import type { Signal } from '../telemetry-signals.ts';
 
@@ -11,7 +11,12 @@ import type { Signal } from '../telemetry-signals.ts';
 const relaxedActions = new Map<number, number>([
   [scanActions.enum, scanActions.varint],
   [scanActions.milliseconds, scanActions.varint],
+  [scanActions.recordMilliseconds, scanActions.varint],
   [scanActions.nanoseconds, scanActions.fixed64],
+  [scanActions.recordNanoseconds, scanActions.fixed64],
+  [scanActions.fallbackNanoseconds, scanActions.fixed64],
+  [scanActions.requiredTraceId, scanActions.traceId],
+  [scanActions.requiredSpanId, scanActions.spanId],
   [scanActions.string, scanActions.bytes],
 ]);
 
@@ -22,6 +27,7 @@ const relaxedActions = new Map<number, number>([
 const relaxSchema = (schema: WireSchema): WireSchema => ({
   ...schema,
   skipsUnexpectedWireTypes: true,
+  flags: schema.flags.map((flags) => flags & ~identifiedFlag),
   actions: schema.actions.map((action) => (action >= messageAction ? action : (relaxedActions.get(action) ?? action))),
 });
 

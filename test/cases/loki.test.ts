@@ -26,7 +26,7 @@ const attributesOf = (pairs: readonly Pair[] = []): Attributes =>
 
 /** Streams of what a body became: their resources and their records. */
 const streamsOf = (format: 'loki-json' | 'loki-protobuf', body: string | Buffer) => {
-  const bytes = requireFormat(format).translate?.(Buffer.from(body), 'logs') ?? Buffer.alloc(0);
+  const bytes = requireFormat(format).translate?.(Buffer.from(body), 'logs').body ?? Buffer.alloc(0);
   scanRequest('logs', bytes);
   const type = requestTypes.logs;
   const { resourceLogs = [] } = type.toObject(type.decode(bytes), { longs: String, bytes: String }) as Decoded;

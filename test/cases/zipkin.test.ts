@@ -23,7 +23,7 @@ interface Decoded {
 }
 
 const translated = (body: string) => {
-  const bytes = requireFormat('zipkin-json').translate?.(Buffer.from(body), 'traces') ?? Buffer.alloc(0);
+  const bytes = requireFormat('zipkin-json').translate?.(Buffer.from(body), 'traces').body ?? Buffer.alloc(0);
   scanRequest('traces', bytes);
   const type = requestTypes.traces;
   const { resourceSpans = [] } = type.toObject(type.decode(bytes), { longs: String, bytes: String }) as Decoded;

@@ -2,7 +2,9 @@
 import { convertJsonRequest } from '../../schemas/otlp/json.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
-const time = '1700000000000000000';
+/** Recent, because receivers refuse records that no query finds. */
+const timeMs = Date.now() - 60_000;
+const time = `${timeMs}000000`;
 const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'checkout' } }] };
 const traceId = '0102030405060708090a0b0c0d0e0f10';
 
@@ -81,7 +83,7 @@ export const writeRequest = (count = 1): Buffer =>
         Buffer.concat([
           field(1, Buffer.concat([field(1, text('__name__')), field(2, text('up'))])),
           field(1, Buffer.concat([field(1, text('instance')), field(2, text(`host-${index}`))])),
-          field(2, Buffer.concat([Buffer.from([9]), double(1), Buffer.from([16, ...varint(1_700_000_000_000)])])),
+          field(2, Buffer.concat([Buffer.from([9]), double(1), Buffer.from([16, ...varint(timeMs)])])),
         ]),
       ),
     ),
@@ -95,7 +97,7 @@ export const writeRequest2 = (): Buffer =>
       5,
       Buffer.concat([
         field(1, Buffer.from([1, 2])),
-        field(2, Buffer.concat([Buffer.from([9]), double(1), Buffer.from([16, ...varint(1_700_000_000_000)])])),
+        field(2, Buffer.concat([Buffer.from([9]), double(1), Buffer.from([16, ...varint(timeMs)])])),
       ]),
     ),
   ]);

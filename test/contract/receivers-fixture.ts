@@ -88,6 +88,9 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
   }
 }
 
+/** Long enough for the fixed times of examples. */
+const longRetention = { logs: 40_000, metrics: 40_000, traces: 40_000 };
+
 /** An organization with a plan and one license key. */
 export const furnish = async (
   documents: Documents,
@@ -100,7 +103,7 @@ export const furnish = async (
 ): Promise<{ secret: string; keyId: string }> => {
   await documents.ensureCollections([licenseKeys, organizations, plans]);
   const platform = documents.forTenant(plansTenant);
-  const plan = { ...(defaultPlans['enterprise'] as Plan), ...changes.plan };
+  const plan = { ...(defaultPlans['enterprise'] as Plan), retentionDays: longRetention, ...changes.plan };
   await platform.collection(plans).insert({ id: 'enterprise', ...plan });
   const organization = { name: 'Acme', planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
   await platform.collection(organizations).insert({ id: tenantId, ...organization, ...changes.organization });

@@ -3,6 +3,7 @@ import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type OnboardingStep, onboardingStateId, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
+import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -20,6 +21,10 @@ const Step = z.strictObject({
   dismissed: z.boolean(),
   next: z.string().describe('What to do next, as text'),
   operation: z.string().nullable().describe('The operation that does the step, as method and path'),
+  problem: z
+    .string()
+    .nullable()
+    .describe('Why the newest refused data of the last day cannot be read; null without such data'),
 });
 
 export const Checklist = z.strictObject({
@@ -76,10 +81,26 @@ const texts: Readonly<Record<OnboardingStep, StepText>> = {
 type Completion = string | true | undefined;
 
 /** The entitlement that a step needs. */
-const entitlements: Partial<Record<OnboardingStep, string>> = {
+const entitlements: Partial<Record<OnboardingStep, Signal>> = {
   'send-logs': 'logs',
   'send-metrics': 'metrics',
   'send-traces': 'traces',
+};
+
+const dayMs = 86_400_000;
+
+/** Returns why the newest refused data of a telemetry signal cannot be read, within the last day; null without any. */
+const readSendingProblem = async (
+  tenantId: string,
+  signal: Signal,
+  { deadLetters, clock }: Pick<Ports, 'deadLetters' | 'clock'>,
+): Promise<string | null> => {
+  const { items } = await deadLetters.list(
+    { tenantId, signal, kind: 'refused', state: 'open', fromMs: clock.now() - dayMs },
+    { limit: 1 },
+  );
+  const [newest] = items;
+  return newest === undefined ? null : `${signal} were refused at ${newest.receivedAt}: ${newest.message}`;
 };
 
 /**
@@ -88,8 +109,9 @@ const entitlements: Partial<Record<OnboardingStep, string>> = {
  */
 const buildChecklist = async (
   { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
-  { documents, columns }: Pick<Ports, 'documents' | 'columns'>,
+  ports: Pick<Ports, 'documents' | 'columns' | 'deadLetters' | 'clock'>,
 ): Promise<z.output<typeof Checklist>> => {
+  const { documents, columns } = ports;
   const tenantDocuments = documents.forTenant(tenantId);
   const state = await readState(tenantDocuments);
   const [firstSeen, keys, rules, members] = await Promise.all([
@@ -110,16 +132,19 @@ const buildChecklist = async (
   const availableSteps = onboardingSteps.filter(
     (id) => plan.entitlements.includes(entitlements[id] ?? '') || !entitlements[id],
   );
-  const steps = availableSteps.map((id) => {
+  const readStep = async (id: OnboardingStep) => {
     const completion = completions[id];
+    const signal = entitlements[id];
     return {
       id,
       ...texts[id],
       isDone: completion !== undefined,
       dismissed: state.dismissed.includes(id),
       completedAt: typeof completion === 'string' ? completion : null,
+      problem: signal === undefined ? null : await readSendingProblem(tenantId, signal, ports),
     };
-  });
+  };
+  const steps = await Promise.all(availableSteps.map(readStep));
   return { steps, dismissed: state.dismissed, complete: steps.every((step) => step.isDone || step.dismissed) };
 };
 

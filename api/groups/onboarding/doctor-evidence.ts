@@ -92,7 +92,7 @@ const checkDeadLetters = (deadLetters: readonly DeadLetter[], landed: LastReceiv
   const positionText = newest.position === null ? '' : ` at byte ${newest.position}`;
   return toFinding(
     'refused-payload',
-    `a body with ${newest.signal} was refused at ${newest.receivedAt}: ${newest.message}${positionText} (${newest.reason})`,
+    `${newest.signal} were refused at ${newest.receivedAt}: ${newest.message}${positionText} (${newest.reason})`,
     actionForReason(newest.reason),
   );
 };
@@ -102,7 +102,14 @@ const actions: Readonly<Record<string, string>> = {
   'record-too-large': 'one record is larger than the maximum message size: shorten its body or attributes',
   'too-deep': 'reduce the nesting of attribute values',
   'bad-encoding': 'Content-Encoding must be the compression of the body, and the whole body must be compressed',
-  'bad-id': 'trace ids must have 16 bytes and span ids 8',
+  'bad-id': 'trace ids must have 16 bytes and span ids 8, and those of a span must not be only zeros',
+  'wrong-time-unit':
+    'send times in the unit of the protocol: OTLP and Loki nanoseconds, Zipkin microseconds, remote-write milliseconds',
+  'time-too-old': 'check the clock of the sender, or choose a plan that retains data for longer',
+  'time-in-future': 'check the clock and the time zone of the sender',
+  'bad-time': 'check the clock of the sender, and the unit of its times',
+  'no-records':
+    'check that the path belongs to the signal, and the names of the body: OTLP/JSON is in lowerCamelCase, as in resourceLogs',
   'bad-labels': 'label names must be valid, sorted and unique',
 };
 
@@ -131,12 +138,13 @@ const checkArrival = (
   const lastReceivedAt = findNewestTime(use?.lastSeen ?? {}, signal);
   const newest = findNewestTime(lastStored, signal);
   const dataText = signal ?? 'data';
+  const requestsText = use?.lastUsedAt ? `; its last request was at ${use.lastUsedAt}` : '';
   if (lastReceivedAt === '')
     return createHint(
       'nothing-arrived',
       newest === ''
-        ? `no ${signal ?? 'data'} arrived with this key, as of a minute ago`
-        : `no ${signal ?? 'data'} arrived with this key; the data of its project came with another key`,
+        ? `no ${dataText} that can be read arrived with this key, as of a minute ago${requestsText}`
+        : `no ${dataText} that can be read arrived with this key${requestsText}; the data of its project came with another key`,
       'pass what was tried (endpoint, protocol, status, the error that the sender logs) for a more precise diagnosis',
     );
   if (newest !== '' && Date.parse(newest) >= Date.parse(lastReceivedAt) - maxIngestionDelayMs)

@@ -34,11 +34,22 @@ export const writeRequestTypes: Readonly<Record<1 | 2, protobuf.Type>> = {
   2: load('prometheus/remote-write-2.proto').lookupType('io.prometheus.write.v2.Request'),
 };
 
+/** Fields that must be valid for a record to be found. */
+const recordKinds: readonly (readonly [RegExp, string])[] = [
+  [/^(?:LogRecord|\w*DataPoint)\.timeUnixNano$|^Span\.startTimeUnixNano$/, 'recordNanoseconds'],
+  [/^LogRecord\.observedTimeUnixNano$/, 'fallbackNanoseconds'],
+  [/^(?:Sample|Histogram)\.timestamp$/, 'recordMilliseconds'],
+  [/^Span\.traceId$/, 'requiredTraceId'],
+  [/^Span\.spanId$/, 'requiredSpanId'],
+];
+
 /** How our schemas declare a type's fields; `ids` are the byte fields that OTLP limits to one size. */
 export const declarationsOf = (type: protobuf.Type, ids: ReadonlySet<string> = new Set()): Record<string, unknown> => {
   const kindOf = ({ name, type: scalar, resolvedType }: protobuf.Field): string => {
     if (resolvedType instanceof protobuf.Enum) return 'enum';
     if (resolvedType instanceof protobuf.Type) return resolvedType.name;
+    const recordKind = recordKinds.find(([field]) => field.test(`${type.name}.${name}`));
+    if (recordKind !== undefined) return recordKind[1];
     if (/[tT]imeUnixNano$/.test(name)) return 'nanoseconds';
     if (/[tT]imestamp$/.test(name)) return 'milliseconds';
     if (!ids.has(name)) return scalar;
@@ -104,7 +115,13 @@ const arbitraryOf = (field: protobuf.Field, depth: number): fc.Arbitrary<unknown
   return field.type === 'bytes' ? bytesOf(field.name) : (scalars[field.type] ?? fc.constant(undefined));
 };
 
-/** Random valid messages: any field may be absent, one of each oneof is there at most. `depth` bounds the nesting. */
+const idOf = (size: number): fc.Arbitrary<Uint8Array> =>
+  fc.uint8Array({ minLength: size, maxLength: size }).filter((bytes) => bytes.some((byte) => byte !== 0));
+
+/**
+ * Random valid messages: any field may be absent except the ids of a span, one of each oneof is there at most. `depth`
+ * bounds the nesting.
+ */
 export const messageOf = (type: protobuf.Type, depth: number): fc.Arbitrary<Record<string, unknown>> => {
   const model: Record<string, fc.Arbitrary<unknown>> = {};
   for (const field of type.fieldsArray) {
@@ -112,7 +129,9 @@ export const messageOf = (type: protobuf.Type, depth: number): fc.Arbitrary<Reco
     const value = arbitraryOf(field, depth);
     model[field.name] = field.repeated ? fc.array(value, { maxLength: 3 }) : value;
   }
-  return fc.tuple(fc.record(model, { requiredKeys: [] }), fc.nat()).map(([message, chosen]) => {
+  const requiredKeys = type.name === 'Span' ? ['traceId', 'spanId'] : [];
+  for (const name of requiredKeys) model[name] = idOf(idSize(name));
+  return fc.tuple(fc.record(model, { requiredKeys }), fc.nat()).map(([message, chosen]) => {
     for (const { oneof } of type.oneofsArray.filter(({ oneof }) => oneof.length > 1)) {
       const present = oneof.filter((name) => Object.hasOwn(message, name));
       const remainingName = present[chosen % Math.max(1, present.length)];

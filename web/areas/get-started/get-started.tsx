@@ -18,6 +18,10 @@ import { Doctor, doctorCall } from './doctor.tsx';
 
 const dismissCall = declareCall<typeof dismissOnboardingSteps>('PUT', '/api/onboarding');
 
+/** Why data of the step cannot be read. */
+const SendingProblem = ({ problem }: { problem: string | null }) =>
+  problem === null ? null : <p role="status">{renderText(problem)}</p>;
+
 const OnboardingChecklist = () => {
   const [action] = useState(() => new Action(dismissCall));
   const { response, error } = useQuery(declareCall<typeof showOnboarding>('GET', '/api/onboarding'), {});
@@ -30,30 +34,33 @@ const OnboardingChecklist = () => {
       <ErrorMessage error={error ?? action.error.value} />
       {response?.complete ? <p role="status">All steps are done.</p> : null}
       <ol class="steps">
-        {response?.steps.map(({ id, title, isDone, completedAt, dismissed: isDismissed, next: nextAction }) => (
-          <li key={id} class={isDone ? 'soft' : ''}>
-            <b>
-              {isDone ? '✓ ' : ''}
-              {renderText(title)}
-            </b>
-            {isDone ? <span> done {formatIsoTime(completedAt)}</span> : null}
-            {isDone || isDismissed ? null : <p>{renderText(nextAction)}</p>}
-            {isPermitted(dismissCall) && !isDone ? (
-              <button
-                type="button"
-                class="plain"
-                onClick={() =>
-                  void saveDismissed(
-                    isDismissed ? dismissedSteps.filter((stepId) => stepId !== id) : [...dismissedSteps, id],
-                  )
-                }
-              >
-                {isDismissed ? 'Restore' : 'Skip'}
-                <span class="sr-only">: {title}</span>
-              </button>
-            ) : null}
-          </li>
-        ))}
+        {response?.steps.map(
+          ({ id, title, isDone, completedAt, dismissed: isDismissed, next: nextAction, problem }) => (
+            <li key={id} class={isDone ? 'soft' : ''}>
+              <b>
+                {isDone ? '✓ ' : ''}
+                {renderText(title)}
+              </b>
+              {isDone ? <span> done {formatIsoTime(completedAt)}</span> : null}
+              {isDone || isDismissed ? null : <p>{renderText(nextAction)}</p>}
+              <SendingProblem problem={problem} />
+              {isPermitted(dismissCall) && !isDone ? (
+                <button
+                  type="button"
+                  class="plain"
+                  onClick={() =>
+                    void saveDismissed(
+                      isDismissed ? dismissedSteps.filter((stepId) => stepId !== id) : [...dismissedSteps, id],
+                    )
+                  }
+                >
+                  {isDismissed ? 'Restore' : 'Skip'}
+                  <span class="sr-only">: {title}</span>
+                </button>
+              ) : null}
+            </li>
+          ),
+        )}
       </ol>
     </ScrollRegion>
   );
