@@ -18,15 +18,22 @@ import type { Mailer } from '../../schemas/ports/mail.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { parseTopicValue } from '../../schemas/records/values.ts';
 import { type NotificationChannel, notificationChannels } from '../../schemas/resources/notification-channel.ts';
-import { type PendingDelivery, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
-import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import {
+  type ChannelOutage,
+  channelOutages,
+  type PendingDelivery,
+  pendingDeliveries,
+} from '../../schemas/resources/notification-delivery.ts';
+import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
+import { toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
 import { attemptDelivery, type DeliveryAttempt, unsealSettings } from '../../subjects/notification-channels/deliver.ts';
+import { recordOutcome } from '../../subjects/notification-channels/health.ts';
 import { type AcknowledgeLink, renderMessage } from '../../subjects/notification-channels/message.ts';
+import { endOutage, getDestinationId, isProbeDue, recordFailure } from '../../subjects/notification-channels/outage.ts';
 import { findChannelType } from '../../subjects/notification-channels/registry.ts';
 import { createAcknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
 import { applyAlerts } from '../incidents/consume-alerts.ts';
-import { recordOutcome } from './health.ts';
 import { addCountedPages, decidePageOutcome, personChannel } from './pages.ts';
 import { DeliveryQueue, type QueuedDelivery } from './queue.ts';
 
@@ -48,7 +55,7 @@ export interface DeliveriesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Delays between attempts; delivery stops after the last one. */
+  /** Delays between probes of a destination that is away; the last one is repeated. */
   readonly waitsMs?: readonly number[];
   /** Time an attempt may take before another instance takes over. */
   readonly leaseMs?: number;
@@ -63,14 +70,19 @@ export interface RunningDeliveries {
 }
 
 const minuteMs = 60_000;
-/** About six hours in total. */
-const defaultWaitsMs = [
-  5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 7_200_000,
-];
+/** With the jitter, a destination that has been away for longer is probed every 30 to 60 seconds. */
+const defaultWaitsMs = [5_000, 15_000, 45_000];
+/** Jitter, as a share of the wait. */
+const jitter = 1 / 3;
+/** An attempt that fails is the last one after this time in the queue. */
+const maxAgeMs = 6 * 60 * minuteMs;
 const defaultLeaseMs = 2 * minuteMs;
 const maxRetryAfterMs = 3_600_000;
-/** Jitter, as a share of the wait. */
-const jitter = 0.1;
+/**
+ * After so many failed probes, every fifth one uses another message than the oldest, because the destination may refuse
+ * only that one.
+ */
+const failuresUntilOther = 20;
 /** How long ended notifications are remembered, because the bus may redeliver them. */
 const rememberedMs = 24 * 60 * minuteMs;
 const maxConcurrent = 32;
@@ -84,13 +96,23 @@ class Deliveries {
   readonly #leaseMs: number;
   readonly #queue = new DeliveryQueue();
   readonly #running = new Map<string, Promise<void>>();
-  readonly #runningByChannel = new Map<string, number>();
+  readonly #runningByDestination = new Map<string, number>();
   readonly #channels: ResourceCache<NotificationChannel>;
+  readonly #organizations: ResourceCache<Organization>;
+  /** Current outages by destination. */
+  readonly #outages = new Map<string, ChannelOutage & StoredMetadata>();
+  /** When the last outage of a destination ended. What waited until then is sent in order. */
+  readonly #recoveredAt = new Map<string, string>();
   #isStopping = false;
 
-  constructor(options: DeliveriesOptions, channels: ResourceCache<NotificationChannel>) {
+  constructor(
+    options: DeliveriesOptions,
+    channels: ResourceCache<NotificationChannel>,
+    organizationCache: ResourceCache<Organization>,
+  ) {
     this.#options = options;
     this.#channels = channels;
+    this.#organizations = organizationCache;
     this.#waitsMs = options.waitsMs ?? defaultWaitsMs;
     this.#leaseMs = options.leaseMs ?? defaultLeaseMs;
   }
@@ -107,27 +129,55 @@ class Deliveries {
     const key = deliveryKey(tenantId, id);
     if (document === undefined || document.endedAt !== null) this.#queue.delete(key);
     else {
-      const { queuedAt, lane } = document;
+      const { queuedAt, lane, channelId, notification } = document;
       this.#queue.set({
         key,
         tenantId,
         id,
         queuedAt,
         lane: deliveryKey(tenantId, lane),
+        destination: deliveryKey(tenantId, getDestinationId(channelId, notification?.page?.userId ?? null)),
         dueMs: this.#dueMs(document),
       });
     }
   }
 
-  /** Starts due deliveries. */
+  /** Handles the outage of a destination that any instance wrote. */
+  applyOutage(tenantId: string, destinationId: string, outage: (ChannelOutage & StoredMetadata) | undefined): void {
+    const key = deliveryKey(tenantId, destinationId);
+    if (outage !== undefined) {
+      const current = this.#outages.get(key);
+      if (current?.since !== outage.since || current.version < outage.version) this.#outages.set(key, outage);
+    } else if (this.#outages.delete(key)) this.#recoveredAt.set(key, new Date(this.#options.clock.now()).toISOString());
+  }
+
+  /** Starts due deliveries. Those to a destination that is away wait, except one that probes it. */
   poll(): void {
     const { clock, metrics } = this.#options;
     metrics.set('oiq_notification_deliveries_pending', this.#queue.size, {});
     if (this.#isStopping) return;
+    const waiting = new Map<string, QueuedDelivery[]>();
     for (const delivery of this.#queue.due(clock.now())) {
       if (this.#running.size >= maxConcurrent) return;
-      if (!this.#running.has(delivery.key)) this.#start(delivery);
+      if (this.#outages.has(delivery.destination)) {
+        const deliveries = waiting.get(delivery.destination) ?? [];
+        waiting.set(delivery.destination, deliveries);
+        deliveries.push(delivery);
+      } else if (!this.#running.has(delivery.key)) this.#start(delivery);
     }
+    for (const [destination, deliveries] of waiting) this.#probe(destination, deliveries);
+  }
+
+  /** Probes a destination that is away with its oldest message, unless another probe runs or none is due. */
+  #probe(destination: string, [oldest, ...others]: readonly QueuedDelivery[]): void {
+    const outage = this.#outages.get(destination);
+    if (outage === undefined || oldest === undefined || this.#runningByDestination.has(destination)) return;
+    const { tenantId } = oldest;
+    const channel = this.#channels.find(tenantId, destination.slice(tenantId.length + 1));
+    if (!isProbeDue(outage, channel?.updatedAt, this.#options.clock.now())) return;
+    const usesOther = outage.failures >= failuresUntilOther && outage.failures % 5 === 0;
+    const other = usesOther ? others[Math.floor(Math.random() * others.length)] : undefined;
+    this.#start(other ?? oldest);
   }
 
   async stop(): Promise<void> {
@@ -157,6 +207,7 @@ class Deliveries {
 
   async #storeNotification(notification: Notification): Promise<void> {
     const { documents, clock, producer } = this.#options;
+    if (this.#isClosed(notification.tenantId)) return;
     if (notification.escalationPolicyId !== undefined) {
       const messages = await applyAlerts(documents, notification);
       if (messages.length > 0) await producer.publish(messages);
@@ -185,10 +236,11 @@ class Deliveries {
   }
 
   #start(delivery: QueuedDelivery): void {
-    const channel = delivery.lane.slice(0, delivery.lane.indexOf('/', delivery.tenantId.length + 1));
-    const running = this.#runningByChannel.get(channel) ?? 0;
-    if (running >= maxPerChannel) return;
-    this.#runningByChannel.set(channel, running + 1);
+    const { destination, queuedAt } = delivery;
+    const running = this.#runningByDestination.get(destination) ?? 0;
+    const hasWaited = queuedAt <= (this.#recoveredAt.get(destination) ?? '');
+    if (running >= (hasWaited ? 1 : maxPerChannel)) return;
+    this.#runningByDestination.set(destination, running + 1);
     const work = this.#handleDelivery(delivery)
       .catch((error: unknown) => {
         // Another instance was faster; the change feed delivers its result.
@@ -201,9 +253,9 @@ class Deliveries {
       })
       .finally(() => {
         this.#running.delete(delivery.key);
-        const remaining = (this.#runningByChannel.get(channel) ?? 1) - 1;
-        if (remaining > 0) this.#runningByChannel.set(channel, remaining);
-        else this.#runningByChannel.delete(channel);
+        const remaining = (this.#runningByDestination.get(destination) ?? 1) - 1;
+        if (remaining > 0) this.#runningByDestination.set(destination, remaining);
+        else this.#runningByDestination.delete(destination);
       });
     this.#running.set(delivery.key, work);
   }
@@ -242,6 +294,10 @@ class Deliveries {
     const { documents, producer, clock } = this.#options;
     const notification = Notification.parse(pending.notification);
     const { tenantId, page } = notification;
+    if (this.#isClosed(tenantId)) {
+      await this.#withdraw(delivery, pending, notification, 'the organization is closed');
+      return undefined;
+    }
     if (page === undefined) return notification;
     if (page.isEnd === true) {
       if (pending.attempts === 0) await producer.publish([this.#ledgerEntry(pending, notification, undefined)]);
@@ -263,12 +319,25 @@ class Deliveries {
       this.applyChange(tenantId, delivery.id, updated);
       return undefined;
     }
-    const { answer } = decision;
-    await producer.publish([
-      this.#ledgerEntry(pending, notification, { outcome: 'withdrawn', statusCode: null, answer, latencyMs: 0 }),
-    ]);
-    await this.#endDelivery(delivery, pending);
+    await this.#withdraw(delivery, pending, notification, decision.answer);
     return undefined;
+  }
+
+  /** Returns whether the organization is closed or disabled, so that nothing is sent for it. */
+  #isClosed(tenantId: string): boolean {
+    return this.#organizations.find(organizationsTenant, tenantId)?.disabled === true;
+  }
+
+  /** Ends a delivery that is no longer needed, with the reason. */
+  async #withdraw(
+    delivery: QueuedDelivery,
+    pending: PendingDelivery & StoredMetadata,
+    notification: Notification,
+    answer: string,
+  ): Promise<void> {
+    const outcome = { outcome: 'withdrawn' as const, statusCode: null, answer, latencyMs: 0 };
+    await this.#options.producer.publish([this.#ledgerEntry(pending, notification, outcome)]);
+    await this.#endDelivery(delivery, pending);
   }
 
   async #endDelivery(delivery: QueuedDelivery, { version }: Pick<StoredMetadata, 'version'>): Promise<void> {
@@ -308,31 +377,61 @@ class Deliveries {
     const { tenantId, channelId } = notification;
     const channel = await this.#findChannel(notification);
     const attempt = await this.#deliver(channel, notification);
-    const nextMs = attempt.outcome === 'retry' ? this.#nextMs(pending.attempts, attempt) : undefined;
-    const outcome = attempt.outcome === 'retry' && nextMs === undefined ? 'failed' : attempt.outcome;
+    const isTooOld = clock.now() - Date.parse(pending.queuedAt) > maxAgeMs;
+    const outcome = attempt.outcome === 'retry' && isTooOld ? 'failed' : attempt.outcome;
+    const dueMs = await this.#recordReachability(delivery, pending, attempt);
     const entry = this.#ledgerEntry(pending, notification, { ...attempt, outcome }, channel);
     const { answer } = attempt;
     const messages: Message[] = [entry];
     if (channel?.enabled === true && notification.page?.userId == null) {
       const health = { tenantId, channelId, channelName: channel.name, nowMs: clock.now(), outcome, answer };
-      messages.push(...(await recordOutcome(documents, health)));
+      const transition = await recordOutcome(documents, health);
+      const event = transition && toPlatformEvent(transition);
+      if (transition !== undefined) messages.push(buildTopicMessage(topics.alertTransitions, transition));
+      if (event !== undefined) messages.push(buildTopicMessage(topics.events, event));
     }
     await producer.publish(messages);
     const stored = documents.forTenant(tenantId).collection(pendingDeliveries);
     metrics.add('oiq_notification_attempts_total', 1, { type: channel?.settings.type ?? 'none', outcome });
-    if (nextMs !== undefined) {
-      const updated = await stored.update(delivery.id, { dueAt: new Date(nextMs).toISOString() }, pending.version);
+    if (outcome === 'retry') {
+      const updated = await stored.update(delivery.id, { dueAt: new Date(dueMs).toISOString() }, pending.version);
       this.applyChange(tenantId, delivery.id, updated);
       return;
     }
     await this.#endDelivery(delivery, pending);
   }
 
+  /**
+   * Records whether the destination could be reached, and returns when the delivery may be attempted again: at once,
+   * because an outage holds it back. If only this message fails repeatedly while others are delivered, it waits alone.
+   */
+  async #recordReachability(
+    { tenantId, destination }: QueuedDelivery,
+    { attempts }: Pick<PendingDelivery, 'attempts'>,
+    attempt: DeliveryAttempt,
+  ): Promise<number> {
+    const { documents, clock } = this.#options;
+    const destinationId = destination.slice(tenantId.length + 1);
+    const isAway = this.#outages.has(destination);
+    const nowMs = clock.now();
+    if (attempt.outcome !== 'retry') {
+      // A refusal is an answer, too.
+      if (isAway) await endOutage(documents, tenantId, destinationId);
+      this.applyOutage(tenantId, destinationId, undefined);
+      return nowMs;
+    }
+    if (!isAway && attempts > 1) return this.#findProbeMs(attempts, attempt);
+    const failure = { tenantId, destinationId, nowMs };
+    const outage = await recordFailure(documents, failure, (failures) => this.#findProbeMs(failures, attempt));
+    this.applyOutage(tenantId, destinationId, outage);
+    return nowMs;
+  }
+
   async #deliver(channel: NotificationChannel | undefined, notification: Notification): Promise<DeliveryAttempt> {
     const failure = { outcome: 'failed' as const, statusCode: null, latencyMs: 0 };
     if (channel === undefined) return { ...failure, answer: 'the channel was deleted' };
     if (!channel.enabled) return { ...failure, answer: 'the channel is not enabled' };
-    const { box, publicUrl, address, documents } = this.#options;
+    const { box, publicUrl, address } = this.#options;
     const type = findChannelType(channel.settings.type);
     const isContact = notification.page?.userId != null;
     const settings = unsealSettings(channel.settings, type, box, isContact ? 'contact' : 'notification-channel');
@@ -342,11 +441,7 @@ class Deliveries {
         answer: 'its secrets were encrypted with another key of the installation: enter them again',
       };
     try {
-      const organization = await documents
-        .forTenant(organizationsTenant)
-        .collection(organizations)
-        .find(notification.tenantId);
-      const { timeZone } = organization ?? {};
+      const { timeZone } = this.#organizations.find(organizationsTenant, notification.tenantId) ?? {};
       const acknowledge = await this.#acknowledgeLink(notification);
       const { templates } = channel;
       const message = renderMessage(notification, { templates, publicUrl, address, timeZone, acknowledge });
@@ -370,16 +465,14 @@ class Deliveries {
   }
 
   /** Returns when the delivery may be attempted. */
-  #dueMs({ dueAt, attempts }: PendingDelivery): number {
-    const waitMs = (1 + jitter) * (this.#waitsMs[attempts - 1] ?? 0);
-    return parseSavedDueMs(dueAt, this.#options.clock.now(), Math.max(waitMs, maxRetryAfterMs, this.#leaseMs));
+  #dueMs({ dueAt }: PendingDelivery): number {
+    return parseSavedDueMs(dueAt, this.#options.clock.now(), Math.max(maxRetryAfterMs, this.#leaseMs));
   }
 
-  /** Returns when the next attempt is due; `undefined` after the last. */
-  #nextMs(attempts: number, { retryAfterMs = 0 }: DeliveryAttempt): number | undefined {
-    const waitMs = this.#waitsMs[attempts - 1];
-    if (waitMs === undefined) return undefined;
-    // Jitter, so that deliveries that failed at the same time are not retried at the same time.
+  /** Returns when a destination is probed again after so many failures. */
+  #findProbeMs(failures: number, { retryAfterMs = 0 }: DeliveryAttempt): number {
+    const waitMs = this.#waitsMs[Math.min(failures, this.#waitsMs.length) - 1] ?? 0;
+    // Jitter, so that destinations that failed at the same time are not probed at the same time.
     const spreadMs = waitMs * (1 - jitter + 2 * jitter * Math.random());
     return this.#options.clock.now() + Math.max(spreadMs, Math.min(retryAfterMs, maxRetryAfterMs));
   }
@@ -435,9 +528,13 @@ class Deliveries {
 export const startDeliveries = async (options: DeliveriesOptions): Promise<RunningDeliveries> => {
   const { bus, documents, pollMs = 250, log } = options;
   const channels = await watchCollection(documents, notificationChannels);
-  const deliveries = new Deliveries(options, channels);
+  const organizationCache = await watchCollection(documents, organizations);
+  const deliveries = new Deliveries(options, channels, organizationCache);
   const feed: Feed = await documents.follow(pendingDeliveries, ({ tenantId, id, document }) =>
     deliveries.applyChange(tenantId, id, document),
+  );
+  const outageFeed: Feed = await documents.follow(channelOutages, ({ tenantId, id, document }) =>
+    deliveries.applyOutage(tenantId, id, document),
   );
   const consumer = bus.createConsumer({ group: toConsumerGroup('processors', deliveriesName), maxWaitMs: 100 });
   const done = consumer.run([topics.notifications.name], (batch) => deliveries.storeBatch(batch));
@@ -461,7 +558,7 @@ export const startDeliveries = async (options: DeliveriesOptions): Promise<Runni
       await done.catch(() => undefined);
       await deliveries.stop();
       await sweeping;
-      await Promise.all([feed.close(), channels.close()]);
+      await Promise.all([feed.close(), outageFeed.close(), channels.close(), organizationCache.close()]);
     },
   };
 };

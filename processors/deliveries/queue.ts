@@ -6,6 +6,8 @@ export interface QueuedDelivery {
   readonly tenantId: string;
   readonly id: string;
   readonly lane: string;
+  /** The tenant and the destination (`subjects/notification-channels/outage.ts`). */
+  readonly destination: string;
   /** Orders deliveries within a lane. */
   readonly queuedAt: string;
   dueMs: number;

@@ -35,6 +35,16 @@ export interface ChannelHealth {
 }
 export const channelHealths = defineCollection<ChannelHealth>({ name: 'channel-healths' });
 
+/** Outage of a destination: a channel, or a contact of a user. It ends with the first delivery. */
+export interface ChannelOutage {
+  readonly since: string;
+  /** Failed attempts since then. */
+  readonly failures: number;
+  /** Time of the next probe. */
+  readonly probeAt: string;
+}
+export const channelOutages = defineCollection<ChannelOutage>({ name: 'channel-outages' });
+
 /** Recent pages of a user. Its ID is that of the user. */
 export interface PageRate {
   /** Each page once, regardless of the number of attempts. */

@@ -12,7 +12,8 @@ import { systemClock } from '../../schemas/ports/clock.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
-import { channelHealths, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { channelHealths, channelOutages, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { organizations } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startChannelReceiver } from '../cases/channel-receiver.ts';
 import { scratch } from './scratch.ts';
@@ -24,7 +25,13 @@ mkdirSync(join(directory, 'bus'));
 const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
 await bus.ensureTopics([topics.notifications, topics.notificationDeliveries, topics.alertTransitions, topics.events]);
 const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
-await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths]);
+await documents.ensureCollections([
+  pendingDeliveries,
+  notificationChannels,
+  channelHealths,
+  channelOutages,
+  organizations,
+]);
 const receiver = await startChannelReceiver();
 const channel = {
   id: 'hook',

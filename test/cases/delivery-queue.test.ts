@@ -7,6 +7,7 @@ const waiting = (id: string, lane: string, second: number, dueMs = 0): QueuedDel
   tenantId: 'acme',
   id,
   lane,
+  destination: 'acme/mail',
   dueMs,
   queuedAt: new Date(Date.UTC(2026, 0, 1) + 1000 * second).toISOString(),
 });

@@ -6,7 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import type { Notification } from '../../schemas/notifications.ts';
 import { incidents } from '../../schemas/resources/incident.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
-import { channelHealths, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { channelHealths, channelOutages, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { organizations } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startChannelReceiver } from '../cases/channel-receiver.ts';
 import { type Random, seeded } from '../cases/random.ts';
@@ -64,7 +65,14 @@ const prepare = async (place: StoresPlace, url: string): Promise<void> => {
     topics.events,
     topics.deadLetter,
   ]);
-  await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths, incidents]);
+  await documents.ensureCollections([
+    pendingDeliveries,
+    notificationChannels,
+    channelHealths,
+    channelOutages,
+    incidents,
+    organizations,
+  ]);
   await documents
     .forTenant('acme')
     .collection(notificationChannels)

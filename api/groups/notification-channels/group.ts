@@ -1,4 +1,9 @@
-import { channelHealths, pageRates, pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
+import {
+  channelHealths,
+  channelOutages,
+  pageRates,
+  pendingDeliveries,
+} from '../../../schemas/resources/notification-delivery.ts';
 import { defineGroup } from '../define-group.ts';
 import { channelResource, deleteChannel } from './channel.ts';
 import { contactResource } from './contact.ts';
@@ -11,5 +16,5 @@ export const notificationChannelsGroup = defineGroup({
   summary: 'Channels for notifications, and contacts for paging people.',
   resources: [channelResource, contactResource],
   operations: [listChannelTypes, deleteChannel, testChannel, testContact, previewTemplates, listChannelDeliveries],
-  collections: [pendingDeliveries, channelHealths, pageRates],
+  collections: [pendingDeliveries, channelHealths, channelOutages, pageRates],
 });

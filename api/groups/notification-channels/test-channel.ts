@@ -4,12 +4,15 @@ import type { Notification } from '../../../schemas/notifications.ts';
 import { contacts } from '../../../schemas/resources/contact.ts';
 import { type NotificationChannel, notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { toPlatformEvent } from '../../../subjects/alerts/evaluation-record.ts';
 import {
   attemptDelivery,
   type DeliveryAttempt,
   unsealSettings,
 } from '../../../subjects/notification-channels/deliver.ts';
+import { recordOutcome } from '../../../subjects/notification-channels/health.ts';
 import { renderMessage } from '../../../subjects/notification-channels/message.ts';
+import { endOutage } from '../../../subjects/notification-channels/outage.ts';
 import { findChannelType } from '../../../subjects/notification-channels/registry.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Transact } from '../../changes.ts';
@@ -78,6 +81,32 @@ const TestResult = z.strictObject({
 type TestTarget = Pick<NotificationChannel, 'name' | 'settings'> &
   Partial<Pick<NotificationChannel, 'templates'>> & { readonly id: string };
 
+/**
+ * Records that a test was delivered: messages that wait for the channel or contact are sent, and the alert about a
+ * failing channel ends.
+ */
+const recordDelivery = async (
+  { id, name }: TestTarget,
+  purpose: 'notification-channel' | 'contact',
+  tenantId: string,
+  { documents, clock, events, alertTransitions }: Ports,
+): Promise<void> => {
+  await endOutage(documents, tenantId, id);
+  if (purpose === 'contact') return;
+  const transition = await recordOutcome(documents, {
+    tenantId,
+    channelId: id,
+    channelName: name,
+    nowMs: clock.now(),
+    outcome: 'delivered',
+    answer: '',
+  });
+  if (transition === undefined) return;
+  await alertTransitions.publish(transition);
+  const event = toPlatformEvent(transition);
+  if (event !== undefined) await events.publish(event);
+};
+
 /** Sends a test to a channel or a contact, and a resolved notification if the test opened an incident there. */
 const sendTest = async (
   target: TestTarget,
@@ -109,6 +138,7 @@ const sendTest = async (
     result = end.outcome === 'delivered' ? result : { ...end, answer };
   }
   const { outcome, statusCode, answer, latencyMs } = result;
+  if (outcome === 'delivered') await recordDelivery(target, purpose, caller.tenantId, ports);
   const notes = installationSettings.PUBLIC_URL === undefined ? [missingUrlNote] : [];
   return { delivered: outcome === 'delivered', statusCode, answer, latencyMs, notes };
 };

@@ -1,18 +1,10 @@
 /**
  * Raises an alert for a failing channel, sent through other channels. The alert ends when the channel delivers again.
  */
-import { buildTopicMessage } from '../../runtime/topic-message.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
-import type { Message } from '../../schemas/ports/bus.ts';
 import { ConflictError, type Documents, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type ChannelHealth, channelHealths } from '../../schemas/resources/notification-delivery.ts';
-import { topics } from '../../schemas/topics.ts';
-import { toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
-import {
-  createChannelAlertSubject,
-  describeChannelFailure,
-  platformTransition,
-} from '../../subjects/alerts/platform-alerts.ts';
+import { createChannelAlertSubject, describeChannelFailure, platformTransition } from '../alerts/platform-alerts.ts';
 
 /** Consecutive failed attempts before the alert is raised. A permanent failure raises it at once. */
 const failuresUntilAlert = 3;
@@ -50,8 +42,11 @@ const nextHealth = (previous: ChannelHealth, { outcome, answer, nowMs }: Outcome
 
 const initialHealth: ChannelHealth = { failures: 0, failingSince: null, lastDeliveredAt: null, lastError: null };
 
-/** Records the outcome of an attempt. Returns the alert messages if the channel began or ceased to fail. */
-export const recordOutcome = async (documents: Pick<Documents, 'forTenant'>, outcome: Outcome): Promise<Message[]> => {
+/** Records the outcome of an attempt. Returns the transition of the alert if the channel began or ceased to fail. */
+export const recordOutcome = async (
+  documents: Pick<Documents, 'forTenant'>,
+  outcome: Outcome,
+): Promise<AlertTransition | undefined> => {
   const healths = documents.forTenant(outcome.tenantId).collection(channelHealths);
   for (;;) {
     const stored = (await healths.find(outcome.channelId)) as (ChannelHealth & StoredMetadata) | undefined;
@@ -65,16 +60,7 @@ export const recordOutcome = async (documents: Pick<Documents, 'forTenant'>, out
       if (error instanceof ConflictError) continue;
       throw error;
     }
-    if ((previous.failingSince === null) === (after.failingSince === null)) return [];
-    const transition = toTransition(
-      outcome,
-      previous.failingSince ?? after.failingSince ?? '',
-      after.failingSince === null,
-    );
-    const event = toPlatformEvent(transition);
-    return [
-      buildTopicMessage(topics.alertTransitions, transition),
-      ...(event ? [buildTopicMessage(topics.events, event)] : []),
-    ];
+    if ((previous.failingSince === null) === (after.failingSince === null)) return undefined;
+    return toTransition(outcome, previous.failingSince ?? after.failingSince ?? '', after.failingSince === null);
   }
 };
