@@ -83,11 +83,26 @@ export const addExponential = (one: ExponentialBuckets, other: ExponentialBucket
   return { scale, zeroThreshold, zeroCount: one.zeroCount + other.zeroCount + absorbedCount, positive, negative };
 };
 
+/** Merges buckets at bounds that are not finite: senders may declare the end of the last bucket, +Inf, as a bound. */
+const toFiniteBounds = ({ bounds, counts }: ExplicitBuckets): ExplicitBuckets => {
+  if (bounds.every(Number.isFinite)) return { bounds, counts };
+  const finiteCounts: number[] = [];
+  let count = 0;
+  for (const [index, bucketCount] of counts.entries()) {
+    count += bucketCount;
+    if (index < bounds.length && !Number.isFinite(bounds[index])) continue;
+    finiteCounts.push(count);
+    count = 0;
+  }
+  return { bounds: bounds.filter(Number.isFinite), counts: finiteCounts };
+};
+
 /**
  * Returns the buckets in order. The first bucket begins at the minimum. If the minimum is unknown, it begins at 0, or
  * at its own upper bound if that is negative.
  */
-export const toExplicitBuckets = ({ bounds, counts }: ExplicitBuckets, { min, max }: Extremes): Bucket[] => {
+export const toExplicitBuckets = (buckets: ExplicitBuckets, { min, max }: Extremes): Bucket[] => {
+  const { bounds, counts } = toFiniteBounds(buckets);
   const firstBound = bounds[0];
   const lastBound = bounds.at(-1);
   if (firstBound === undefined || lastBound === undefined)
