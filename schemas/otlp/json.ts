@@ -81,6 +81,8 @@ const addRecordFields = ({ message, fields }: SplittableMessage): void => {
 };
 for (const message of Object.values(splittableRequests)) addRecordFields(message);
 
+const requestNumbers = new Set(Object.values(requestMessages));
+
 const maxNameLength = 64;
 const openBrace = 0x7b;
 const openBracket = 0x5b;
@@ -117,7 +119,7 @@ class JsonTranslator {
       const field = this.#findField(messageNumber);
       const byte = reader.peek();
       if (field === undefined) {
-        unknown ??= this.#findContent(messageNumber, byte, at);
+        unknown ??= this.#findContent(messageNumber, byte, at, seenFields);
         reader.skipValue();
       } else if (!reader.skipLiteral('null')) {
         if (seenFields & field.bit) throw reader.createFault(`the name ${field.name.toString()} occurs twice`, at);
@@ -130,9 +132,13 @@ class JsonTranslator {
     if (unknown !== undefined && this.#records.count === recordCount) this.#reportUnknown(messageNumber, unknown);
   }
 
-  /** Returns the name and position of a value with an unknown name, if it has contents in which records may be. */
-  #findContent(messageNumber: number, byte: number, position: number): UnknownContent | undefined {
-    const hasContents = byte === openBrace || byte === openBracket;
+  /**
+   * Returns the name and position of a value with an unknown name in which records may be: an object or an array, or
+   * anything in a request without known names before.
+   */
+  #findContent(messageNumber: number, byte: number, position: number, seenFields: number): UnknownContent | undefined {
+    const hasContents =
+      byte === openBrace || byte === openBracket || (seenFields === 0 && requestNumbers.has(messageNumber));
     if (!hasContents || !recordFields.has(messageNumber)) return undefined;
     return { name: this.reader.readUnescaped().slice(0, maxNameLength), position };
   }

@@ -244,7 +244,8 @@ const emptyBodies: readonly (readonly [string, string, RegExp | undefined])[] = 
     'metrics',
     /data_points/,
   ],
-  ['{"level":"error","context":{"a":1}}', 'logs', /context is unknown/],
+  ['{"level":"error","msg":"plain"}', 'logs', /level is unknown.*resourceLogs/],
+  ['{"level":"error","resourceLogs":[{"scopeLogs":[]}]}', 'logs', /level is unknown/],
 ];
 test('a body in which no record is found is reported, unless it has none to find', async (t) => {
   await using fixture = await running({ plan });
