@@ -15,7 +15,13 @@ export const rangeParameters = {
 };
 
 /** Query parameter that selects the records of one service. */
-export const serviceParameter = { service: z.string().max(512).optional().describe('`service.name` of the resource') };
+export const serviceParameter = {
+  service: z
+    .string()
+    .max(512)
+    .optional()
+    .describe('`service.name` of the resource, or `service.namespace/service.name` if it has a namespace'),
+};
 
 /** A range including both ends, in nanoseconds since the epoch. */
 export interface Range {

@@ -2,9 +2,11 @@
  * Shared data of the records of one resource and scope. The objects are reused for each group, and copied with a
  * record.
  */
+
 import { decodeText, readAttributesJson } from '../otlp/any-value.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { type Attribute, type AttributeType, findLastAttributeText, readAttributes } from './attributes.ts';
+import { buildServiceName } from './namespaced-name.ts';
 
 /** A range of bytes; empty if both positions are equal. */
 export type ByteRange = readonly [start: number, end: number];
@@ -78,10 +80,14 @@ export class Resource {
     return this.#wireText;
   }
 
-  /** Text of `service.name`, or an empty string. If the attribute is repeated, the last one on the wire counts, as in the tables. */
+  /** The service, or an empty string. If an attribute is repeated, the last one on the wire counts, as in the tables. */
   get service(): string {
-    this.#service ??= findLastAttributeText(this.#cursor, attributesTag, ...this.#range, 'service.name') ?? '';
+    this.#service ??= buildServiceName(this.#findText('service.name'), this.#findText('service.namespace'));
     return this.#service;
+  }
+
+  #findText(name: string): string {
+    return findLastAttributeText(this.#cursor, attributesTag, ...this.#range, name) ?? '';
   }
 
   get schemaUrl(): string {

@@ -118,7 +118,7 @@ export abstract class RecordView {
     return { topic, partition, offset, ordinal: this.ordinal };
   }
 
-  /** `service.name` of the resource, or an empty string. */
+  /** Service of the resource (`buildServiceName`), or an empty string. */
   get service(): string {
     return this.resourceView.service;
   }

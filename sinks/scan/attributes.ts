@@ -1,12 +1,14 @@
 import { equalsAt } from '../../schemas/is-run.ts';
 import { typeCodes } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
 import type { Column } from '../native/column.ts';
 import type { MapColumn } from '../native/nested.ts';
 import { type DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 
 const serviceName = Buffer.from('service.name', 'utf8');
+const serviceNamespace = Buffer.from('service.namespace', 'utf8');
 
 /** Writes the two attribute columns of a table: the map, and the type characters of the values. */
 export class AttributeWriter {
@@ -187,7 +189,8 @@ export class SortedAttributes {
 }
 
 /**
- * Returns the dictionary index of a resource's `service.name`. A value that is not a string is converted in `scratch`.
+ * Returns the dictionary index of a resource's service (`buildServiceName`). A value that is not a string is converted in
+ * `scratch`.
  */
 export const readService = (
   reader: WireCursor,
@@ -195,7 +198,9 @@ export const readService = (
   services: DictionaryColumn,
   scratch: StringColumn,
 ): number => {
-  let index = services.findOrAdd(reader.bytes, 0, 0);
+  let nameStart = -1;
+  let nameEnd = -1;
+  let namespace = '';
   while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag !== 0x0a) {
@@ -204,22 +209,30 @@ export const readService = (
     }
     const stop = reader.readEnd(end);
     const { position } = reader;
-    if (isServiceName(reader, stop)) {
-      reader.position = position;
-      index = readServiceValue(reader, stop, services, scratch);
-    }
+    const key = readKey(reader, stop);
+    reader.position = position;
+    if (key === serviceName) {
+      nameStart = position;
+      nameEnd = stop;
+    } else if (key === serviceNamespace) namespace = readText(reader, stop, scratch).toString('utf8');
     reader.position = stop;
   }
   reader.expectPosition(end);
-  return index;
+  if (nameStart < 0) return services.findOrAdd(reader.bytes, 0, 0);
+  reader.position = nameStart;
+  const name = readText(reader, nameEnd, scratch);
+  reader.position = end;
+  if (namespace === '') return services.findOrAdd(name, 0, name.length);
+  const service = Buffer.from(buildServiceName(name.toString('utf8'), namespace));
+  return services.findOrAdd(service, 0, service.length);
 };
 
 /**
- * Returns whether the KeyValue between the reader's position and `end` has that key, which some senders write after the
- * value.
+ * Returns the key of the KeyValue between the reader's position and `end` if it is part of the service. Some senders
+ * write it after the value.
  */
-const isServiceName = (reader: WireCursor, end: number): boolean => {
-  let isMatch = false;
+const readKey = (reader: WireCursor, end: number): Buffer | undefined => {
+  let key: Buffer | undefined;
   while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag !== 0x0a) {
@@ -227,30 +240,28 @@ const isServiceName = (reader: WireCursor, end: number): boolean => {
       continue;
     }
     const stop = reader.readEnd(end);
-    isMatch = stop - reader.position === serviceName.length && equalsAt(reader.bytes, reader.position, serviceName);
+    const length = stop - reader.position;
+    const candidate = length === serviceName.length ? serviceName : serviceNamespace;
+    key = length === candidate.length && equalsAt(reader.bytes, reader.position, candidate) ? candidate : undefined;
     reader.position = stop;
   }
-  return isMatch;
+  return key;
 };
 
-const readServiceValue = (
-  reader: WireCursor,
-  end: number,
-  services: DictionaryColumn,
-  scratch: StringColumn,
-): number => {
+/** Returns the text of the value of a KeyValue, in bytes that are valid until `scratch` is used again. */
+const readText = (reader: WireCursor, end: number, scratch: StringColumn): Buffer => {
   scratch.reset();
   while (reader.position < end) {
     const tag = reader.readVarint();
     if (tag === 0x12 && scratch.length === 0) pushAnyValue(reader, reader.readEnd(end), scratch);
     else reader.skip(tag, end);
   }
+  if (scratch.length === 0) return noText;
   let start = 0;
   while (start < scratch.length && (scratch.bytes[start] as number) > 127) start++;
-  return scratch.length === 0
-    ? services.findOrAdd(reader.bytes, 0, 0)
-    : services.findOrAdd(scratch.bytes, start + 1, scratch.length);
+  return Buffer.from(scratch.bytes.buffer, scratch.bytes.byteOffset + start + 1, scratch.length - start - 1);
 };
+const noText = Buffer.alloc(0);
 
 /** Returns the columns that `AttributeWriter` fills, by their table names. */
 export const getAttributeColumns = (

@@ -1,4 +1,5 @@
 import { WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
 import { resourcesTable } from '../../schemas/tables/resources.ts';
 import { Int64Column, NumberColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
@@ -82,7 +83,9 @@ export class ResourceRows {
     const columns = this.#columns;
     columns.tenant_id.pushText(tenantId);
     columns.resource_id.push(this.low, this.high);
-    columns.service.pushText(this.#sorted.findText('service.name'));
+    columns.service.pushText(
+      buildServiceName(this.#sorted.findText('service.name'), this.#sorted.findText('service.namespace')),
+    );
     columns.schema_url.push(schemaUrl, 0, schemaUrl.length);
     columns.dropped_attributes.push(this.#droppedAttributes);
     columns.first_seen.pushInteger(receivedAtMs);

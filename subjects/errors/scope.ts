@@ -15,7 +15,12 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 /** Query parameters that select occurrences */
 export const errorFilterParameters = {
-  service: z.string().min(1).max(512).optional().describe('`service.name` of the resource'),
+  service: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .describe('`service.name` of the resource, or `service.namespace/service.name` if it has a namespace'),
   environment: z.string().max(512).optional().describe('`deployment.environment.name` of the resource'),
   release: z.string().max(512).optional().describe('`service.version` of the resource'),
 };

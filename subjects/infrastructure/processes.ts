@@ -1,10 +1,12 @@
 /** Processes by resource usage */
+
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason } from '../../queries/unknown.ts';
+import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
 import { type Cell, readCells } from './cells.ts';
 import {
   type CellsByMetric,
@@ -81,7 +83,12 @@ const toProcessId = ({ resource, labels: processLabels, resourceId }: Cell, host
   const pid = resource['process.pid'];
   if (pid !== undefined) return `${host}/${pid}`;
   if (processLabels['instance'] !== undefined) return `${processLabels['job'] ?? ''}/${processLabels['instance']}`;
-  return `${resource['service.name'] ?? ''}/${resource['service.instance.id'] ?? resourceId}`;
+  return `${findService(resource) ?? ''}/${resource['service.instance.id'] ?? resourceId}`;
+};
+
+const findService = (resource: Cell['resource']): string | undefined => {
+  const name = resource['service.name'];
+  return name === undefined ? undefined : buildServiceName(name, resource['service.namespace'] ?? '');
 };
 
 const toProcess = (id: string, host: string, candidateCells: readonly Cell[]): Process => {
@@ -115,7 +122,7 @@ const toProcess = (id: string, host: string, candidateCells: readonly Cell[]): P
     command: getAttribute('process.command_line', 'process.command'),
     owner: getAttribute('process.owner'),
     host: toKnownText(host, notReportedReason),
-    service: toKnownText(resource['service.name'] ?? processLabels['job'], 'the sender does not set service.name'),
+    service: toKnownText(findService(resource) ?? processLabels['job'], 'the sender does not set service.name'),
     cpuCores: readMeasure(processSources.cpu),
     memory: readMeasure(processSources.memory),
     virtualMemory: readMeasure(processSources.virtual),

@@ -29,7 +29,11 @@ export const SentTelemetry = z.strictObject({
 });
 
 export const ServiceSummary = z.strictObject({
-  name: z.string().describe('`service.name` of the resource; telemetry without it belongs to no service'),
+  name: z
+    .string()
+    .describe(
+      '`service.name` of the resource, or `service.namespace/service.name`; telemetry without a name belongs to no service',
+    ),
   figures: z.union([RequestMetrics, Unknown]).describe('Request metrics; unknown for a service without spans'),
   sends: SentTelemetry,
   lastSeen: z

@@ -245,7 +245,7 @@ const emptyBodies: readonly (readonly [string, string, RegExp | undefined])[] = 
     /data_points/,
   ],
   ['{"level":"error","msg":"plain"}', 'logs', /level is unknown.*resourceLogs/],
-  ['{"level":"error","resourceLogs":[{"scopeLogs":[]}]}', 'logs', /level is unknown/],
+  ['{"level":"error","resourceLogs":[]}', 'logs', /level is unknown/],
 ];
 test('a body in which no record is found is reported, unless it has none to find', async (t) => {
   await using fixture = await running({ plan });
