@@ -76,6 +76,8 @@ export const scanResult = {
   wide: (answer: number): boolean => (answer & 1) !== 0,
   /** Returns whether the text may have a backslash: another byte with the same low bits gives the same result. */
   backslash: (answer: number): boolean => (answer & (1 << 0x5c)) !== 0,
+  /** Returns whether the text may have an escape character, with the same reservation. */
+  escape: (answer: number): boolean => (answer & (1 << 0x1b)) !== 0,
 };
 
 export class TextIndex {

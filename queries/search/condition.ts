@@ -7,7 +7,7 @@ import {
   type Field,
 } from '../../schemas/fields.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { buildAttributeEqualsSql, severityNumberSql, traceIs } from '../../schemas/tables/search.ts';
+import { buildAttributeEqualsSql, severityNumberSql, type TextForm, traceIs } from '../../schemas/tables/search.ts';
 import { type ReadSignal, type SignalDefinition, signalDefinitions } from '../signals/index.ts';
 import type { Bound, Interval, PatternPieces, Search, ValueTest, WordTest } from './tree.ts';
 
@@ -50,8 +50,6 @@ class ConditionWriter {
     switch (search.is) {
       case 'all':
         return 'true';
-      case 'none':
-        return 'false';
       case 'and':
       case 'or':
         return `(${search.parts.map((part) => this.write(part)).join(` ${search.is.toUpperCase()} `)})`;
@@ -84,14 +82,28 @@ class ConditionWriter {
       case 'words':
         return this.#writeAllWords(test.words);
       case 'phrase': {
-        const phraseSql = text.matches(this.#bindText(buildPhrasePattern(test.words)), 'lower');
+        const phraseSql = this.#writeMatch('words', buildPhrasePattern(test.words));
         return text.isIndexed ? `(${this.#writeAllWords(test.words)} AND ${phraseSql})` : phraseSql;
       }
       case 'pattern':
-        return text.matches(this.#bindText(buildWordPattern(test.pieces)), 'lower');
+        return this.#writeMatch('words', buildWordPattern(test.pieces));
+      case 'literal': {
+        const part = this.#bindText(test.part);
+        const source = test.source === undefined ? undefined : this.#bindText(test.source);
+        return text.passes(
+          'folded',
+          (folded) =>
+            `(position(${folded}, ${part}) > 0${source === undefined ? '' : ` AND match(${folded}, ${source})`})`,
+        );
+      }
       default:
-        return text.matches(this.#bindText(test.regex.source), 'raw');
+        return this.#writeMatch('plain', test.regex.source);
     }
+  }
+
+  #writeMatch(form: TextForm, source: string): string {
+    const pattern = this.#bindText(source);
+    return this.#signal.text.passes(form, (text) => `match(${text}, ${pattern})`);
   }
 
   #writeAllWords(words: readonly string[]): string {

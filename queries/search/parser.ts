@@ -3,58 +3,23 @@
  * so it depends on no data source and no regular expression engine.
  */
 import { type Field, resolveReference } from '../../schemas/fields.ts';
-import { lowerAscii } from '../../schemas/tables/search.ts';
 import { createValidationError } from '../errors.ts';
 import type { SignalDefinition } from '../signals/definition.ts';
 import type { Regex } from './regex.ts';
 import { Scanner, star } from './scanner.ts';
-import { matchAll, matchNone, type Search, type SearchReference, type WordTest } from './tree.ts';
+import { buildBareCondition, buildPhraseCondition, combineWithAnd } from './texts.ts';
+import { matchAll, type Search, type SearchReference, type WordTest } from './tree.ts';
 import { buildEqualCondition, buildRangeCondition, UnexpectedValue, type WrittenValue } from './values.ts';
 
 /** Limits of a search. */
 export const searchLimits = { characters: 4_096, depth: 50, conditions: 256, regexes: 16 } as const;
 
-/** Only punctuation: ignored next to other conditions, and alone it matches nothing. */
-const punctuationOnly: Search = { is: 'none' };
-
-const wordPattern = /[0-9A-Za-z\u0080-\u{10ffff}\0]+/gu;
-
-/** Merges conditions of words, so that each word is tested once. */
-const combineWithAnd = (parts: readonly Search[]): Search => {
-  const words = new Set<string>();
-  const otherConditions: Search[] = [];
-  for (const part of parts) {
-    if (part.is === 'text' && part.test.is === 'words') for (const word of part.test.words) words.add(word);
-    else if (part !== punctuationOnly) otherConditions.push(part);
-  }
-  if (words.size > 0) otherConditions.unshift({ is: 'text', test: { is: 'words', words: [...words] } });
-  const [first, second] = otherConditions;
-  if (first === undefined) return parts[0] ?? matchAll;
-  return second === undefined ? first : { is: 'and', parts: otherConditions };
-};
-
-/** Returns a condition of every word in any order; with asterisks, words that match a prefix, infix or suffix. */
-const buildWordsCondition = (text: string): Search => {
-  const parts: Search[] = [];
-  for (const word of text.match(wordPattern) ?? []) {
-    const pieces = lowerAscii(word).split(star);
-    const test: WordTest = pieces.length === 1 ? { is: 'words', words: pieces } : { is: 'pattern', pieces };
-    if (pieces.some((piece) => piece !== '')) parts.push({ is: 'text', test });
-  }
-  return parts.length === 0 ? punctuationOnly : combineWithAnd(parts);
-};
-
-/** Returns a condition of consecutive words. */
-const buildPhraseCondition = (text: string): Search => {
-  const words = (text.match(wordPattern) ?? []).map(lowerAscii);
-  if (words.length < 2) return buildWordsCondition(text);
-  return { is: 'text', test: { is: 'phrase', words } };
-};
-
 /** Fields of a search, and the compiler of its regular expressions, which returns the error message of an invalid one. */
 export interface SearchContext extends Pick<SignalDefinition, 'fields' | 'parts'> {
   parseRegex(source: string): Regex | string;
 }
+
+const isOnlyStars = (text: string): boolean => /^\0+$/.test(text);
 
 class Parser {
   readonly #scanner: Scanner;
@@ -154,15 +119,22 @@ class Parser {
   /** Parses a condition without a name. Adjacent plain words are one condition, however many there are. */
   #parseText(): Search {
     const scanner = this.#scanner;
+    const start = scanner.position;
     const isPhrase = scanner.isNext('"');
     const regex = isPhrase ? undefined : this.#parseRegex();
     if (isPhrase || regex !== undefined) this.#countCondition();
-    if (isPhrase) return buildPhraseCondition(scanner.consumeQuoted());
     if (regex !== undefined) return { is: 'text', test: regex };
+    if (isPhrase) return this.#requireCharacters(buildPhraseCondition(scanner.consumeQuoted()), start);
     const text = scanner.consumeBareText();
-    if (text === star) return matchAll;
-    if (text.includes(star)) this.#countCondition();
-    return buildWordsCondition(text);
+    if (isOnlyStars(text)) return matchAll;
+    const condition = buildBareCondition(text);
+    if (condition?.is !== 'text' || condition.test.is !== 'words') this.#countCondition();
+    return this.#requireCharacters(condition, start);
+  }
+
+  #requireCharacters(condition: Search | undefined, start: number): Search {
+    if (condition === undefined) throw this.#scanner.error('expected a character that is visible', start);
+    return condition;
   }
 
   #parseValue(reference: SearchReference): Search {
@@ -221,7 +193,8 @@ class Parser {
     const isBody = reference.kind === 'field' && reference.field.name === 'body';
     if (scanner.isNext('"')) {
       const text = scanner.consumeQuoted();
-      return isBody ? buildPhraseCondition(text) : buildEqualCondition(reference, { text, isQuoted: true });
+      const phrase = isBody ? buildPhraseCondition(text) : undefined;
+      return phrase ?? buildEqualCondition(reference, { text, isQuoted: true });
     }
     const regex = this.#parseRegex();
     if (regex !== undefined) {
@@ -230,8 +203,9 @@ class Parser {
       return isBody ? { is: 'text', test: regex } : { is: 'value', reference, test: regex };
     }
     const text = scanner.consumeBareText();
-    if (text === star) return { is: 'value', reference, test: { is: 'exists' } };
-    return isBody ? buildWordsCondition(text) : buildEqualCondition(reference, { text, isQuoted: false });
+    if (isOnlyStars(text)) return { is: 'value', reference, test: { is: 'exists' } };
+    const words = isBody ? buildBareCondition(text) : undefined;
+    return words ?? buildEqualCondition(reference, { text, isQuoted: false });
   }
 
   #parseRegex(): Extract<WordTest, { is: 'regex' }> | undefined {
@@ -256,6 +230,5 @@ export const parseSearchText = (text: string, context: SearchContext, { path = '
     throw createValidationError(path, `must have at most ${searchLimits.characters} characters`);
   const invalidIndex = text.isWellFormed() ? text.indexOf('\0') : 0;
   if (invalidIndex >= 0) throw createValidationError(path, 'must be Unicode without NUL');
-  const search = new Parser(new Scanner(text, path), context).parse();
-  return search === punctuationOnly ? matchNone : search;
+  return new Parser(new Scanner(text, path), context).parse();
 };

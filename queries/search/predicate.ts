@@ -5,10 +5,12 @@ import type { RecordView } from '../../schemas/records/record.ts';
 import { getSeverityNumber } from '../../schemas/records/severity.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { lowerAscii } from '../../schemas/tables/search.ts';
+import { foldText, toPlainText, toWordsText } from '../../schemas/tables/search-text.ts';
 import { type SearchedRecords, type SearchSignal, signalDefinitions } from '../signals/index.ts';
 import { parseSearch } from './parse.ts';
+import { compileRegex } from './regex.ts';
 import type { Interval, Search, ValueTest, WordTest } from './tree.ts';
-import { buildWordTest, hasWord, matchesPattern, toAsciiLowerCase } from './words.ts';
+import { buildWordTest, hasWord, matchesPattern } from './words.ts';
 
 type RecordTest = (record: RecordView) => boolean;
 
@@ -113,10 +115,19 @@ const estimateCost = (search: Search): number => {
   }
 };
 
+const buildLiteralTest = ({ part, source }: Extract<WordTest, { is: 'literal' }>): ((folded: string) => boolean) => {
+  if (source === undefined) return (folded) => folded.includes(part);
+  const regex = compileRegex(source, undefined, Number.POSITIVE_INFINITY);
+  if (typeof regex === 'string') throw new Error(`the expression of a literal text is invalid: ${regex}`);
+  return (folded) => folded.includes(part) && regex.test(folded);
+};
+
 class PredicateWriter {
   readonly #values = new Map<string, LazyValue<string | undefined>>();
   readonly #texts: LazyValue<readonly string[]>;
-  readonly #lowercaseTexts: LazyValue<readonly string[]>;
+  readonly #plainTexts: LazyValue<readonly string[]>;
+  readonly #foldedTexts: LazyValue<readonly string[]>;
+  readonly #wordTexts: LazyValue<readonly string[]>;
 
   constructor(signal: SearchSignal) {
     const { words } = signalDefinitions[signal].streamSearch as {
@@ -124,17 +135,19 @@ class PredicateWriter {
     };
     const singleText = [''];
     this.#texts = new LazyValue((record) => {
-      const wordTexts = words(record);
-      if (typeof wordTexts !== 'string') return wordTexts;
-      singleText[0] = wordTexts;
+      const texts = words(record);
+      if (typeof texts !== 'string') return texts;
+      singleText[0] = texts;
       return singleText;
     });
-    this.#lowercaseTexts = new LazyValue((record) => this.#texts.get(record).map(toAsciiLowerCase));
+    this.#plainTexts = new LazyValue((record) => this.#texts.get(record).map(toPlainText));
+    this.#foldedTexts = new LazyValue((record) => this.#texts.get(record).map(foldText));
+    this.#wordTexts = new LazyValue((record) => this.#texts.get(record).map(toWordsText));
   }
 
   build(search: Search): RecordTest {
     const test = this.#buildTest(search);
-    const lazyValues = [this.#texts, this.#lowercaseTexts, ...this.#values.values()];
+    const lazyValues = [this.#texts, this.#plainTexts, this.#foldedTexts, this.#wordTexts, ...this.#values.values()];
     return (record) => {
       for (const each of lazyValues) each.reset();
       return test(record);
@@ -145,8 +158,6 @@ class PredicateWriter {
     switch (search.is) {
       case 'all':
         return () => true;
-      case 'none':
-        return () => false;
       case 'and':
       case 'or':
         return this.#buildCombinedTest(search);
@@ -184,14 +195,18 @@ class PredicateWriter {
   }
 
   #buildWordsTest(test: WordTest): RecordTest {
-    if (test.is === 'regex') return (record) => this.#texts.get(record).some((text) => test.regex.test(text));
+    if (test.is === 'regex') return (record) => this.#plainTexts.get(record).some((text) => test.regex.test(text));
     if (test.is === 'words')
       return (record) => {
-        const texts = this.#lowercaseTexts.get(record);
+        const texts = this.#wordTexts.get(record);
         return test.words.every((word) => texts.some((text) => hasWord(text, word)));
       };
+    if (test.is === 'literal') {
+      const isContained = buildLiteralTest(test);
+      return (record) => this.#foldedTexts.get(record).some(isContained);
+    }
     const has = buildWordTest(test);
-    return (record) => this.#lowercaseTexts.get(record).some(has);
+    return (record) => this.#wordTexts.get(record).some(has);
   }
 
   #buildNumberTest(field: Field, interval: Interval<number | bigint>): RecordTest {

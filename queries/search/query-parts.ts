@@ -21,10 +21,10 @@ export const toQueryParts = (
   { service, search, projectId, scope }: RecordFilter,
 ): { readonly search?: string; readonly projectId?: string } => {
   // The search is first parsed by itself, so that columns in errors refer to the text of the request, and its
-  // parentheses cannot close those added here. Punctuation alone matches nothing, but would be ignored next to a service.
-  const matchesNothing = search !== undefined && parseSearch(search, signal).is === 'none';
+  // parentheses cannot close those added here.
+  if (search !== undefined) parseSearch(search, signal);
   const searches = [
-    ...(service === undefined || matchesNothing ? [] : [buildFieldEquals('service', service)]),
+    ...(service === undefined ? [] : [buildFieldEquals('service', service)]),
     // A backslash at the end would escape the parenthesis.
     ...(search === undefined || search.trim() === '' ? [] : [`(${search} )`]),
   ];

@@ -8,16 +8,22 @@ export const star = '\0';
 const escapable = new Set('\\"*:()[]{}<>/');
 
 const nameCharacters = String.raw`(?:[\p{L}_@$]|\\[^\s])(?:[\p{L}\p{N}_.@$/-]|\\[^\s])*`;
-/** Matches the name of a field or attribute, with its colon, followed by a value. */
-const namePattern = new RegExp(String.raw`(${nameCharacters}):(?![\s)]|\/\/|$)`, 'uy');
-const signedNamePattern = /[+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy;
+/**
+ * Matches the name of a field or attribute, with its colon, followed by a value. The colons of `https://a`,
+ * `std::vector` and `error: no` are part of a text.
+ */
+const namePattern = new RegExp(String.raw`(${nameCharacters}):(?![\s):]|\/\/|$)`, 'uy');
+const signedNamePattern = /[+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s):]|\/\/|$)/uy;
+/** Matches an address of IPv6 or of a device, which may begin like a name. */
+const addressPattern =
+  /(?:[\da-f]{1,4}(?::[\da-f]{1,4}){5,7}|(?=[\da-f:]*::)[\da-f]{1,4}(?::[\da-f]{0,4}){2,7})(?=[\s)]|$)/iy;
 
 /** Matches a space, a name and the start of a value, which are rarely part of a regular expression. */
 const nextName = String.raw`\s\(*(?:${nameCharacters}|"[^"]*"):`;
 const nextNamePattern = new RegExp(String.raw`${nextName}[^\s)/]`, 'u');
 const nextNameSlashPattern = new RegExp(String.raw`${nextName}\(*/`, 'u');
 /** Matches a minus before a name, which negates the condition. */
-const minusPattern = /-(?=[\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$))/uy;
+const minusPattern = /-(?=[\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s):]|\/\/|$))/uy;
 
 /** Matches characters that occur in regular expressions, but not in words and paths. */
 const regexCharacterPattern = /\\|[|^]|\$$|[.)\]][*+?{]/;
@@ -102,6 +108,8 @@ export class Scanner {
       throw this.error(
         'expected a name, which begins with a letter; NOT before it excludes, and quotes around a name allow any',
       );
+    addressPattern.lastIndex = this.position;
+    if (addressPattern.test(this.#text)) return undefined;
     namePattern.lastIndex = this.position;
     const match = namePattern.exec(this.#text);
     if (match === null) return undefined;

@@ -19,11 +19,14 @@ export interface Interval<Value> {
 /** Texts between the asterisks of a pattern: the first is the prefix, and the last is the suffix. */
 export type PatternPieces = readonly string[];
 
-/** A test of words. Words, phrases and patterns are in lower case (ASCII), as is the searched text. */
+/** A test of a text, in one of its forms (`schemas/tables/search-text.ts`). */
 export type WordTest =
   | { readonly is: 'words'; readonly words: readonly string[] }
   | { readonly is: 'phrase'; readonly words: readonly string[] }
   | { readonly is: 'pattern'; readonly pieces: PatternPieces }
+  /** For the folded text: it contains `part` and matches `source`, a regular expression of RE2 for the written `text`. */
+  | { readonly is: 'literal'; readonly text: string; readonly part: string; readonly source: string | undefined }
+  /** For the plain text. */
   | { readonly is: 'regex'; readonly regex: Regex };
 
 /** Meaning of a name in a search: a part of the record, or an attribute of any event or link of a span. */
@@ -46,7 +49,6 @@ export type ValueTest =
 
 export type Search =
   | { readonly is: 'all' }
-  | { readonly is: 'none' }
   | { readonly is: 'and' | 'or'; readonly parts: readonly Search[] }
   | { readonly is: 'not'; readonly part: Search }
   /** For a record's words: those of a log record's body, or of several texts (`SignalDefinition.text`). */
@@ -58,4 +60,3 @@ export type Search =
   | { readonly is: 'severity'; readonly interval: Interval<number> };
 
 export const matchAll: Search = { is: 'all' };
-export const matchNone: Search = { is: 'none' };

@@ -2,7 +2,6 @@
  * Finds words, phrases and patterns in the texts of streamed records, with the same results as ClickHouse's tokens and
  * `queries/search/condition.ts`.
  */
-import { lowerAscii } from '../../schemas/tables/search.ts';
 import type { PatternPieces, WordTest } from './tree.ts';
 
 /**
@@ -14,11 +13,7 @@ const isLetter = (code: number): boolean =>
 
 const isWordBoundary = (text: string, at: number): boolean => !isLetter(text.charCodeAt(at));
 
-/** Returns a text in ASCII lower case. Pure ASCII uses the built-in method, which is several times faster. */
-export const toAsciiLowerCase = (text: string): string =>
-  /[^\0-\x7f]/.test(text) ? lowerAscii(text) : text.toLowerCase();
-
-/** Returns whether a lower-case text contains a word. */
+/** Returns whether a text, in the form of words, contains a word. */
 export const hasWord = (text: string, word: string): boolean => {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
     if (isWordBoundary(text, at - 1) && isWordBoundary(text, at + word.length)) return true;
@@ -80,6 +75,6 @@ const hasMatchingWord = (text: string, pieces: PatternPieces): boolean => {
   return false;
 };
 
-/** Returns a test of a lower-case text; `regex` tests apply to the original text and are excluded. */
-export const buildWordTest = (test: Exclude<WordTest, { is: 'regex' | 'words' }>): ((text: string) => boolean) =>
+/** Returns a test of a text in the form of words. */
+export const buildWordTest = (test: Extract<WordTest, { is: 'phrase' | 'pattern' }>): ((text: string) => boolean) =>
   test.is === 'phrase' ? (text) => hasPhrase(text, test.words) : (text) => hasMatchingWord(text, test.pieces);

@@ -1,4 +1,4 @@
-import { bodySearch } from '../../schemas/tables/search.ts';
+import { computedBodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 import { signalFields, signalsSource } from './found-signals.ts';
 
@@ -11,7 +11,7 @@ export const detections = defineSignal({
   retentionDays: (days) => Math.max(...Object.values(days)),
   newest: { table: 'signals', time: 'time' },
   fields: signalFields,
-  text: bodySearch,
+  text: computedBodySearch,
   hasAttributeIndex: true,
   queryable: { table: 'signals', from: signalsSource, unit: '{signal}', hasReplacedRows: true },
 });

@@ -1,4 +1,4 @@
-import { bodySearch } from '../../schemas/tables/search.ts';
+import { computedBodySearch } from '../../schemas/tables/search.ts';
 import { countFields, patternCountsSource } from './counted-patterns.ts';
 import { defineSignal } from './definition.ts';
 
@@ -16,7 +16,7 @@ export const logPatterns = defineSignal({
     upTo: "least(max(received_at), toDateTime64(maxIf(minute, minute <= received_at) + 60, 3, 'UTC'))",
   },
   fields: countFields,
-  text: bodySearch,
+  text: computedBodySearch,
   hasAttributeIndex: false,
   queryable: {
     table: 'log_pattern_counts',

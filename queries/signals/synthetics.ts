@@ -1,5 +1,5 @@
 import { runsRetentionDays } from '../../schemas/synthetic-runs.ts';
-import { bodySearch } from '../../schemas/tables/search.ts';
+import { computedBodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 import { runFields, runsSource } from './found-runs.ts';
 
@@ -10,7 +10,7 @@ export const synthetics = defineSignal({
   retentionDays: ({ metrics }) => Math.min(metrics, runsRetentionDays),
   newest: { table: 'synthetic_runs', time: 'due' },
   fields: runFields,
-  text: bodySearch,
+  text: computedBodySearch,
   hasAttributeIndex: false,
   queryable: { table: 'synthetic_runs', from: runsSource, unit: '{run}', hasReplacedRows: true },
 });

@@ -9,6 +9,7 @@ import {
   tenancy,
 } from './parts.ts';
 import { attributeIndex, bodyIndex, indexesBuiltByInserts, resourceIndex, timeIndex, traceIndexes } from './search.ts';
+import { buildUnusualWordsSql } from './search-text.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -38,6 +39,8 @@ export const logsTable = defineTable({
     event_name: 'LowCardinality(String)',
     /** Text of a string body; JSON of other bodies (`body_type` as in `attribute_types`). */
     body: 'String CODEC(ZSTD(1))',
+    /** Text of the body's words (`search-text.ts`); empty if they are those of `lower(body)`, as for most bodies. */
+    body_words: `String DEFAULT ${buildUnusualWordsSql('body')} CODEC(ZSTD(1))`,
     body_type: 'LowCardinality(String)',
     ...attributes,
     dropped_attributes: 'UInt32',

@@ -4,12 +4,16 @@
  */
 import { severityNumbers } from '../records/severity.ts';
 import { quoteString } from './literal.ts';
+import { buildFoldedTextSql, buildPlainTextSql, buildWordsTextSql, splitWords } from './search-text.ts';
 
 /** SQL of `getSeverityNumber` for a row of `logs`. */
 export const severityNumberSql = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quoteString).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
 
-/** Words of a body, in lower case (ASCII only). */
-const lowerBodySql = 'lower(body)';
+/**
+ * Words of a body. Few bodies have a text of words: it is a column, because the engine finds no index in a hint for an
+ * expression with constants, and because it takes a microsecond to compute.
+ */
+const bodyWordsSql = 'if(empty(body_words), lower(body), body_words)';
 /**
  * One hash for each key and value, in a Bloom filter. A text index of the pairs costs more than everything else in an
  * insert (see the README of this folder). The filter also skips granules without a rare value, and for a common value
@@ -20,12 +24,13 @@ const pairHashesSql = 'arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes),
 /**
  * Words of a body in a Bloom filter, sized by their number. It costs a third of a text index to build and to merge (see
  * the README of this folder). A false positive causes an unnecessary read of a granule, which costs more than a
- * larger filter. `fresh_words` is used until a part's first merge. It has a fixed size and one hash per word, so that it is
- * less selective for granules with many words, and takes a fifth of the other's build time.
+ * larger filter. `fresh_text_words` is used until a part's first merge. It has a fixed size and one hash per word, so that it is
+ * less selective for granules with many words, and takes a fifth of the other's build time. Filters of other words have other
+ * names, because filters are read as declared, whenever they were built.
  */
 export const bodyIndex = {
-  body_words: `tokens(${lowerBodySql}) TYPE bloom_filter(0.001) GRANULARITY 1`,
-  fresh_words: `${lowerBodySql} TYPE tokenbf_v1(32768, 1, 0) GRANULARITY 1`,
+  text_words: `tokens(${bodyWordsSql}) TYPE bloom_filter(0.001) GRANULARITY 1`,
+  fresh_text_words: `${bodyWordsSql} TYPE tokenbf_v1(32768, 1, 0) GRANULARITY 1`,
 } as const;
 export const attributeIndex = { attribute_pairs: `${pairHashesSql} TYPE bloom_filter(0.01) GRANULARITY 1` } as const;
 /**
@@ -54,20 +59,16 @@ export const resourceIndex = { resource_range: 'resource_id TYPE minmax GRANULAR
  * anyway. Until the first merge, reads scan the attributes of the unmerged rows: one column of at most a million and a
  * half rows.
  */
-export const indexesBuiltByMerges: readonly string[] = ['body_words', 'attribute_pairs'] satisfies (
+export const indexesBuiltByMerges: readonly string[] = ['text_words', 'attribute_pairs'] satisfies (
   | keyof typeof bodyIndex
   | keyof typeof attributeIndex
 )[];
 /** Indexes that merges do not build. */
-export const indexesBuiltByInserts: readonly string[] = ['fresh_words'] satisfies (keyof typeof bodyIndex)[];
+export const indexesBuiltByInserts: readonly string[] = ['fresh_text_words'] satisfies (keyof typeof bodyIndex)[];
 
 /** Returns the text in lower case, like the engine's `lower`: ASCII letters only. */
 export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (uppercase) => uppercase.toLowerCase());
 
-/** Splits a text like the engine: into runs of ASCII letters and digits and all other characters. */
-const splitWords = (text: string): readonly string[] => [
-  ...new Set((text.match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? []).map(lowerAscii)),
-];
 const toArraySql = (words: readonly string[]): string => `[${words.map(quoteString).join(', ')}]`;
 
 /**
@@ -84,10 +85,10 @@ export const buildBodyHasAllWords = (text: string): string => {
   const words = splitWords(text).toSorted((left, right) => right.length - left.length);
   if (words.length === 0) return 'false';
   const conditions = [
-    `indexHint(hasAll(tokens(${lowerBodySql}), ${toArraySql(words)}))`,
-    ...words.slice(0, maxSeparateWords).map((word) => `hasToken(${lowerBodySql}, ${quoteString(word)})`),
+    `indexHint(hasAll(tokens(${bodyWordsSql}), ${toArraySql(words)}))`,
+    ...words.slice(0, maxSeparateWords).map((word) => `hasToken(${bodyWordsSql}, ${quoteString(word)})`),
     ...(words.length > maxSeparateWords
-      ? [`hasAllTokens(${lowerBodySql}, ${toArraySql(words.slice(maxSeparateWords))})`]
+      ? [`hasAllTokens(${bodyWordsSql}, ${toArraySql(words.slice(maxSeparateWords))})`]
       : []),
   ];
   return `(${conditions.join(' AND ')})`;
@@ -97,7 +98,7 @@ export const buildBodyHasAllWords = (text: string): string => {
 export const buildBodyHasAnyWord = (text: string): string => {
   const words = splitWords(text);
   if (words.length === 0) return 'false';
-  return `(indexHint(hasAny(tokens(${lowerBodySql}), ${toArraySql(words)})) AND hasAnyTokens(${lowerBodySql}, ${toArraySql(words)}))`;
+  return `(indexHint(hasAny(tokens(${bodyWordsSql}), ${toArraySql(words)})) AND hasAnyTokens(${bodyWordsSql}, ${toArraySql(words)}))`;
 };
 
 /** Escape sequences in which JSON may encode an ASCII letter. */
@@ -119,45 +120,51 @@ export interface TextSearch {
    * matches nothing.
    */
   hasAllWords(text: string): string;
-  /**
-   * Returns a condition for records that match the pattern: an SQL expression of an RE2 pattern, applied to the
-   * original or the lowercase text.
-   */
-  matches(pattern: string, form: 'raw' | 'lower'): string;
+  /** Returns a condition for records of which a text, in one of its forms, passes a test in SQL. */
+  passes(form: TextForm, test: (textSql: string) => string): string;
   /** Whether an index supports `hasAllWords`, so that slower conditions apply only to the remaining records. */
   readonly isIndexed: boolean;
 }
 
+/** The form of a text that a test needs (`search-text.ts`). */
+export type TextForm = 'plain' | 'folded' | 'words';
+const formBuilders = { plain: buildPlainTextSql, folded: buildFoldedTextSql, words: buildWordsTextSql } as const;
+
 /** Search in one column: `body`. */
 export const bodySearch: TextSearch = {
   hasAllWords: buildBodyHasAllWords,
-  matches: (pattern, form) => `match(${form === 'lower' ? lowerBodySql : 'body'}, ${pattern})`,
+  passes: (form, test) => test(form === 'words' ? bodyWordsSql : formBuilders[form]('body')),
   isIndexed: true,
 };
 
-/**
- * Search in several texts: words may be in any of them, and a pattern must match one. `joined` is all of them in lower
- * case, `each` an array.
- */
+const buildTextHasAllWords = (textSql: string, text: string): string => {
+  const words = splitWords(text);
+  return words.length === 0 ? 'false' : `hasAllTokens(${buildWordsTextSql(textSql)}, ${toArraySql(words)})`;
+};
+
+/** Search in the column `body` of a query over another table. */
+export const computedBodySearch: TextSearch = {
+  hasAllWords: (text) => buildTextHasAllWords('body', text),
+  passes: (form, test) => test(formBuilders[form]('body')),
+  isIndexed: false,
+};
+
+/** Search in several texts: words may be in any of them, and one must pass a test. `joined` is all of them in one text. */
 const createMultiTextSearch = (joinedTextSql: string, textsSql: string): TextSearch => ({
-  hasAllWords(text) {
-    const words = splitWords(text);
-    return words.length === 0 ? 'false' : `hasAllTokens(${joinedTextSql}, ${toArraySql(words)})`;
-  },
-  matches: (pattern, form) =>
-    `arrayExists(text -> match(${form === 'lower' ? 'lower(text)' : 'text'}, ${pattern}), ${textsSql})`,
+  hasAllWords: (text) => buildTextHasAllWords(joinedTextSql, text),
+  passes: (form, test) => `arrayExists(text -> ${test(formBuilders[form]('text'))}, ${textsSql})`,
   isIndexed: false,
 });
 
 /** Search in name, service and attribute values. */
 export const spanSearch = createMultiTextSearch(
-  "lower(concat(name, ' ', service, ' ', arrayStringConcat(mapValues(attributes), ' ')))",
+  "concat(name, ' ', service, ' ', arrayStringConcat(mapValues(attributes), ' '))",
   'arrayConcat([toString(name), toString(service)], mapValues(attributes))',
 );
 
 /** Search in metric, description, service and label values. */
 export const seriesSearch = createMultiTextSearch(
-  "lower(concat(metric, ' ', series.description, ' ', series.service, ' ', arrayStringConcat(mapValues(attributes), ' ')))",
+  "concat(metric, ' ', series.description, ' ', series.service, ' ', arrayStringConcat(mapValues(attributes), ' '))",
   'arrayConcat([toString(metric), toString(series.description), toString(series.service)], mapValues(attributes))',
 );
 

@@ -24,6 +24,7 @@ import { storeLaterMetadata } from './017-keep-later-metadata.ts';
 import { refineSliceGranularity } from './018-finer-slices.ts';
 import { changeSliceCodecs } from './019-quicker-slices.ts';
 import { cheaperErrors } from './020-cheaper-errors.ts';
+import { indexWordsAsRead } from './021-words-as-read.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -48,6 +49,7 @@ export const migrations: readonly Migration[] = [
   refineSliceGranularity,
   changeSliceCodecs,
   cheaperErrors,
+  indexWordsAsRead,
 ];
 
 const readAppliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {

@@ -1,6 +1,8 @@
+import { decodeText } from '../../schemas/otlp/any-value.ts';
 import { readIdStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { severityNames } from '../../schemas/records/severity.ts';
 import { logsTable } from '../../schemas/tables/logs.ts';
+import { hasUnusualWords, toUnusualWords } from '../../schemas/tables/search-text.ts';
 import { topics } from '../../schemas/topics.ts';
 import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
 import { createTableWriters } from '../native/rows.ts';
@@ -26,6 +28,7 @@ class LogScanner extends RecordScanner {
     severity_text: new DictionaryColumn(),
     event_name: new DictionaryColumn(),
     body: new StringColumn(),
+    body_words: new StringColumn(),
     body_type: new DictionaryColumn(),
     dropped_attributes: new NumberColumn('UInt32'),
     trace_id: new FixedStringColumn(16),
@@ -113,6 +116,7 @@ class LogScanner extends RecordScanner {
     reader.position = bodyStart;
     const previousBodyLength = columns.body.length;
     columns.body_type.pushIndex(this.#getTypeCodeIndex(pushAnyValue(reader, bodyEnd, columns.body)));
+    this.#pushWords(previousBodyLength);
     reader.position = end;
     this.attributes.endRow();
     columns.dropped_attributes.push(droppedAttributes);
@@ -130,6 +134,17 @@ class LogScanner extends RecordScanner {
         (isId(reader.bytes, traceStart, 16) ? 16 : 0) +
         (isId(reader.bytes, spanStart, 8) ? 32 : 0),
     );
+  }
+
+  /** Pushes the words of the body that begins at a position of its column, after its length. */
+  #pushWords(bodyPosition: number): void {
+    const { body, body_words: words } = this.#columns;
+    const { bytes, length } = body;
+    let start = bodyPosition;
+    while ((bytes[start] as number) > 127) start++;
+    start++;
+    if (hasUnusualWords(bytes, start, length)) words.pushText(toUnusualWords(decodeText(bytes, start, length)));
+    else words.push(bytes, start, start);
   }
 
   /** Pushes the record's time, or else the observed time, or else the reception time. */

@@ -1,4 +1,5 @@
 /** An event as rules read it: its values by name, at any depth and from any source. */
+import { toPlainText } from '../../schemas/tables/search-text.ts';
 import type { FieldTable } from './fields/table.ts';
 import { foldName } from './fields/table.ts';
 import { foldCase } from './pattern.ts';
@@ -170,6 +171,9 @@ const parseNamedValue = (value: object): readonly [string, unknown] | undefined 
   return typeof nameValue === 'string' ? [nameValue, (value as Record<string, unknown>)[text]] : undefined;
 };
 
+/** Returns a text as people read it: rules find no escape sequences. In JSON, they have been parsed. */
+export const withoutEscapes = (text: string): string => (text.includes('\u001b') ? toPlainText(text) : text);
+
 export class SigmaEvent {
   readonly #paths: EventPaths;
   readonly #names: ValueNameTable;
@@ -238,7 +242,7 @@ export class SigmaEvent {
     if (value === undefined || this.leaves.length >= maxLeaves) return;
     const { path, names, numbers } = node;
     const isNull = value === null;
-    const text = isNull ? '' : typeof value === 'string' ? value : String(value);
+    const text = isNull ? '' : typeof value === 'string' ? withoutEscapes(value) : String(value);
     const leaf: EventValue = { text, foldedText: foldCase(text), isNull, path, names, next: undefined };
     for (let index = 0; index < names.length; index++) {
       const first = this.#findFirst(node, index);

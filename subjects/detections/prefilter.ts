@@ -51,6 +51,11 @@ const skipValue = (bytes: Uint8Array, from: number, to: number): number => {
   return (bytes[position] as number) > 127 ? to : position;
 };
 
+const escapeCharacter = '\u001b';
+/** `kinds`: result of the scan of the bytes. */
+const hasEscape = (kinds: number, bytes: Uint8Array, from: number, to: number): boolean =>
+  scanResult.escape(kinds) && bytes.subarray(from, to).includes(0x1b);
+
 /** A name of values in records, and the relevance of those values to rules */
 interface RelevantName extends ValuePosition {
   readonly bytes: Uint8Array;
@@ -166,9 +171,12 @@ class RecordScanner implements AttributeVisitor {
 
   text(bytes: Uint8Array, from: number, to: number): boolean {
     const { valueNames, hasTexts } = this.#name;
-    if (hasTexts || this.interest.index.hasTextsAnywhere) this.#scanBytes(bytes, from, to, hasTexts);
-    if (valueNames.length > 0) this.interest.index.addValue(valueNames, foldCase(decodeText(bytes, from, to)));
-    return true;
+    const isRead = hasTexts || this.interest.index.hasTextsAnywhere;
+    if (isRead && !this.#scanBytes(bytes, from, to, hasTexts)) return false;
+    if (valueNames.length === 0) return true;
+    const value = decodeText(bytes, from, to);
+    this.interest.index.addValue(valueNames, foldCase(value));
+    return !value.includes(escapeCharacter);
   }
 
   readonly body: Omit<AttributeVisitor, 'name'> = {
@@ -181,7 +189,7 @@ class RecordScanner implements AttributeVisitor {
     return !this.#bodyName.affectsMore;
   }
 
-  /** Scans a body. Returns false for JSON and escaped values, which require the event. */
+  /** Scans a body. Returns false for JSON, escaped values and escape sequences, which require the event. */
   #scanBodyText(bytes: Uint8Array, from: number, to: number): boolean {
     const { valueNames, hasTexts } = this.#bodyName;
     const { index } = this.interest;
@@ -190,6 +198,7 @@ class RecordScanner implements AttributeVisitor {
     if (valueNames.length > 0) index.addValue(valueNames, foldCase(decodeText(bytes, from, to)));
     const kinds = index.scanBody(bytes, from, to, hasTexts);
     this.#scanWide(kinds, bytes, from, to, hasTexts);
+    if (hasEscape(kinds, bytes, from, to)) return false;
     if (scanResult.backslash(kinds)) {
       const body = bytes.subarray(from, to);
       if (body.includes(backslash) && body.includes(equals)) return false;
@@ -198,9 +207,14 @@ class RecordScanner implements AttributeVisitor {
     return index.hasShortKeys ? this.#scanAllPairs(bytes, from, to) : this.#scanPairs(bytes, from, to);
   }
 
-  /** Searches for texts: either all of them or those that apply to any value. */
-  #scanBytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): void {
-    this.#scanWide(this.interest.index.scanBytes(bytes, from, to, forAll), bytes, from, to, forAll);
+  /**
+   * Searches for texts: either all of them or those that apply to any value. Returns false for escape sequences, without
+   * which the event has the value.
+   */
+  #scanBytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): boolean {
+    const kinds = this.interest.index.scanBytes(bytes, from, to, forAll);
+    this.#scanWide(kinds, bytes, from, to, forAll);
+    return !hasEscape(kinds, bytes, from, to);
   }
 
   /**

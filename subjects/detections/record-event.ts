@@ -1,7 +1,7 @@
 /** Converts log records to events: JSON in the body or in attributes, flat or nested, or key=value text */
 import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import type { SigmaEvent } from './event.ts';
+import { type SigmaEvent, withoutEscapes } from './event.ts';
 import { parseKeyValues } from './key-values.ts';
 
 /** Values of a record, either streamed or stored */
@@ -27,7 +27,7 @@ const addBody = (event: SigmaEvent, body: unknown): void => {
     event.addObject(body);
     return;
   }
-  const text = String(body ?? '');
+  const text = withoutEscapes(String(body ?? ''));
   const object = parseJson(text);
   if (object !== undefined) {
     event.addObject(object);

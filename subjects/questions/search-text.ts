@@ -22,8 +22,6 @@ const describeTree = (search: Search): string => {
   switch (search.is) {
     case 'all':
       return '';
-    case 'none':
-      return 'nothing is found';
     case 'and':
       return search.parts
         .map((part) => (part.is === 'or' ? `(${describeTree(part)})` : describeTree(part)))
@@ -56,6 +54,8 @@ const describeWords = (test: WordTest): string => {
       return `the text contains ${test.words.map((word) => `"${word}"`).join(' and ')}`;
     case 'phrase':
       return `the text contains "${test.words.join(' ')}"`;
+    case 'literal':
+      return `the text contains "${test.text}"`;
     case 'pattern':
       return `a word of the text is like "${test.pieces.join('*')}"`;
     default:

@@ -85,8 +85,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** What the page takes from other rooms beside types. */
 const inThePage = [
   ...['queries/time.ts', 'queries/errors.ts'],
-  ...['parser', 'scanner', 'values', 'tree'].map((name) => `queries/search/${name}.ts`),
-  ...['fields.ts', 'records/severity.ts', 'tables/literal.ts', 'tables/search.ts'].map((path) => `schemas/${path}`),
+  ...['parser', 'scanner', 'texts', 'values', 'tree'].map((name) => `queries/search/${name}.ts`),
+  ...['fields.ts', 'records/severity.ts', 'tables/literal.ts', 'tables/search.ts', 'tables/search-text.ts'].map(
+    (path) => `schemas/${path}`,
+  ),
 ];
 /** Of the page, what runs on the server. */
 const buildsThePage = ['web/index.ts', 'web/build.ts'];

@@ -68,7 +68,7 @@ test.serial('rows of the first schema are preserved, searchable and in the inven
   await reset();
   await migrate(columns, silentLog, migrations.slice(0, 1), []);
   await columns.execute(
-    "INSERT INTO logs (tenant_id, received_at, timestamp, body, attributes) VALUES ('a', now64(3), now64(9), 'Payment FAILED', map('user', '7'))",
+    "INSERT INTO logs (tenant_id, received_at, timestamp, body, attributes) VALUES ('a', now64(3), now64(9), 'Payment FAILED', map('user', '7')), ('a', now64(3), now64(9), '\\x1b[32mDEBUG\\x1b[0m 数据库连接失败', map())",
   );
   await columns.execute(
     "INSERT INTO resources (tenant_id, resource_id, attributes, first_seen, last_seen) VALUES ('a', 1, map('service.name', 'shop', 'host.name', 'h1'), '2026-01-01', '2026-01-02')",
@@ -87,6 +87,10 @@ test.serial('rows of the first schema are preserved, searchable and in the inven
     { key: 'user', value: '7' },
   );
   t.deepEqual(rows, [{ body: 'Payment FAILED' }]);
+  const unusual = await tenant.query(
+    `SELECT timestamp FROM logs WHERE tenant_id = {tenant:String} AND ${buildBodyHasAllWords('debug')} AND ${buildBodyHasAllWords('数据库')}`,
+  );
+  t.is(unusual.length, 1);
   const entities = await tenant.query(
     'SELECT kind, id, toString(first_seen) AS first FROM entities WHERE tenant_id = {tenant:String} ORDER BY kind',
   );

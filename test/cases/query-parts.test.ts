@@ -14,6 +14,6 @@ for (const search of searches)
     const alone = parseSearch(search, 'logs');
     t.deepEqual(shape(parseSearch(toQueryParts('logs', { search }).search ?? '', 'logs')), shape(alone));
     const { search: both = '' } = toQueryParts('logs', { search, service: 'shop' });
-    const expected = alone.is === 'none' ? search : `service:shop AND (${search} )`;
+    const expected = `service:shop AND (${search} )`;
     t.deepEqual(shape(parseSearch(both, 'logs')), shape(parseSearch(expected, 'logs')));
   });

@@ -30,6 +30,9 @@ const texts = [
   'é net',
   'İ=net',
   '\u{a0}{"f":"net"}',
+  '\u001b[31mnetsh\u001b[0m add',
+  'f=n\u001b[1met ',
+  '\u001b[32m{"f":"netsh"}\u001b[0m',
 ];
 const keys = [
   'f',
@@ -166,3 +169,21 @@ test('texts are searched only in values of body keys that rules name', (t) => {
   for (const [ordinal, [body, isMatching]] of pairs.entries())
     t.is(prefilterRecord(set, records.getItem(ordinal))?.candidates.length, isMatching ? 1 : 0, body);
 });
+
+for (const record of [
+  { body: { stringValue: '\u001b[32mnet\u001b[0msh add' } },
+  { body: { stringValue: '{"f":"\\u001b[32mnetsh\\u001b[0m"}' } },
+  { attributes: [{ key: 'g', value: { stringValue: '\u001b[1mnetsh' } }] },
+])
+  test(`a rule matches what people read, without escape sequences: ${JSON.stringify(record)}`, (t) => {
+    const { documents } = readRules(
+      "title: plain\nlogsource: { product: other }\ndetection:\n  s1: ['netsh']\n  condition: s1\n",
+    );
+    const set = compileRuleSet(
+      documents.map((document) => ({ id: 'plain', version: 1, document, anySource: true })),
+      fieldTables,
+    );
+    const item = opened([], [record]).getItem(0);
+    t.is(set.match(fillEvent(set.newEvent(), getRecordValues(item))).length, 1);
+    t.not(prefilterRecord(set, item)?.candidates.length, 0);
+  });

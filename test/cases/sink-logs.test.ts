@@ -88,6 +88,7 @@ test('every field of a log record can be read back', async (t) => {
     severity_text: 'ERROR',
     event_name: 'device.app',
     body: 'grüße 🌍',
+    body_words: ' grüsse  🌍 ',
     body_type: 's',
     attributes: { a: '1', b: 'true' },
     attribute_types: 'sb',

@@ -136,7 +136,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toYYYYMMDD(received_at)
 PRIMARY KEY (tenant_id, toStartOfTenMinutes(timestamp), service, resource_id)
 ORDER BY (tenant_id, toStartOfTenMinutes(timestamp), service, resource_id)
-SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, merge_selector_base = 16, min_level_for_wide_part = 1, exclude_materialize_skip_indexes_on_merge = 'fresh_words';
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, merge_selector_base = 16, min_level_for_wide_part = 1, exclude_materialize_skip_indexes_on_merge = 'fresh_text_words';
 
 CREATE TABLE IF NOT EXISTS metric_metadata (…)
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
