@@ -88,7 +88,7 @@ const toProcessId = ({ resource, labels: processLabels, resourceId }: Cell, host
 
 const findService = (resource: Cell['resource']): string | undefined => {
   const name = resource['service.name'];
-  return name === undefined ? undefined : buildServiceName(name, resource['service.namespace'] ?? '');
+  return name === undefined ? undefined : buildServiceName(String(name), String(resource['service.namespace'] ?? ''));
 };
 
 const toProcess = (id: string, host: string, candidateCells: readonly Cell[]): Process => {
