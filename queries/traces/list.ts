@@ -31,7 +31,7 @@ export const traceConditions = {
       'Words that must all occur in one span: its name, service or attribute values; also "phrases", field:value, duration:>100ms, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses, for one span (`queries/search/README.md`)',
     ),
   minDuration: duration.describe(
-    'Minimum duration of a trace, from the first start to the last end of its spans in the range: 250ms, 1.5s, 2m',
+    'Minimum duration of a trace, from the first start to the last end of its spans in the range, by the clocks of their senders: 250ms, 1.5s, 2m',
   ),
   maxDuration: duration.describe('Maximum duration of a trace, such as 2s'),
   status: z

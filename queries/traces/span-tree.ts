@@ -61,6 +61,15 @@ const maxOverrun = 0.01;
 const isCaller = ({ kind }: TreeSpan): boolean => kind === client || kind === producer;
 const isCallee = ({ kind }: TreeSpan): boolean => kind === server || kind === consumer;
 
+/** Returns the first start and the last end of a trace's spans, on the clocks of their parents. */
+export const findTraceInterval = ({ starts, ends }: Pick<SpanTimes, 'starts' | 'ends'>): Interval => {
+  let start = starts[0] ?? 0;
+  let end = ends[0] ?? 0;
+  for (const each of starts) start = Math.min(start, each);
+  for (const each of ends) end = Math.max(end, each);
+  return { start, end };
+};
+
 class SpanTreeBuilder {
   readonly #spans: readonly TreeSpan[];
   readonly #byId = new Map<string, number[]>();
@@ -204,7 +213,7 @@ class SpanTreeBuilder {
   }
 }
 
-interface Interval {
+export interface Interval {
   readonly start: number;
   readonly end: number;
 }

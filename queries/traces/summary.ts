@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { formatTime, toExactNumberOrText } from '../time.ts';
+import { buildSpanTree, findTraceInterval } from './span-tree.ts';
 
 /** A trace in a list. Root fields are those of the span without a parent, otherwise of the earliest one. */
 export const TraceSummary = z.strictObject({
@@ -24,7 +25,23 @@ interface Row {
   readonly spans: string;
   readonly errors: string;
   readonly services: readonly string[];
+  readonly root_duration: string;
+  readonly resources: string;
 }
+
+/** A span for the tree of its trace. */
+interface SpanRow {
+  readonly trace: string;
+  readonly span: string;
+  readonly parent: string;
+  readonly start: string;
+  readonly lasted: string;
+  readonly kind: number;
+  readonly resource: string;
+}
+
+/** Maximum number of spans of a page that are read for the clocks of their processes. */
+const maxSkewedSpans = 20_000;
 
 /** Time before and after the range in which the other spans of a trace are searched. */
 const searchMarginNs = 6n * 3_600_000_000_000n;
@@ -41,23 +58,74 @@ export const readSummaries = async (
   const first = starts.at(-1) ?? 0n;
   // The ids are hexadecimal and come from stored rows, so they can be inlined.
   const ids = traces.map(({ trace }) => `unhex('${trace}')`).join(', ');
+  const rangeParameters = { first: String(first - searchMarginNs), last: String(last + searchMarginNs) };
   const rows = await columns.query<Row>(
     `SELECT lower(hex(trace_id)) AS trace,
       argMin(service, (parent_span_id != unhex('0000000000000000'), timestamp)) AS root_service,
       argMin(name, (parent_span_id != unhex('0000000000000000'), timestamp)) AS root_name,
       toString(min(toUnixTimestamp64Nano(timestamp))) AS start,
       toString(max(toUnixTimestamp64Nano(timestamp) + toInt64(spans.duration)) - min(toUnixTimestamp64Nano(timestamp))) AS duration,
-      count() AS spans, countIf(status_code = 2) AS errors, arraySort(groupUniqArray(100)(service)) AS services
-    FROM spans WHERE tenant_id = {tenant:String} AND trace_id IN (${ids})
-      AND timestamp >= fromUnixTimestamp64Nano({first:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
-    GROUP BY trace_id`,
-    { first: String(first - searchMarginNs), last: String(last + searchMarginNs) },
+      count() AS spans, countIf(status_code = 2) AS errors, arraySort(groupUniqArray(100)(service)) AS services,
+      toString(argMin(spans.duration, (parent_span_id != unhex('0000000000000000'), timestamp))) AS root_duration, toString(uniqExact(resource_id)) AS resources
+    FROM spans WHERE tenant_id = {tenant:String} AND trace_id IN (${ids}) AND ${spanRangeSql} GROUP BY trace_id`,
+    rangeParameters,
   );
-  const byId = new Map(rows.map((row) => [row.trace, row]));
+  const correctedRows = await correctClocks(columns, rows, rangeParameters);
+  const byId = new Map(correctedRows.map((row) => [row.trace, row]));
   return traces.flatMap(({ trace }) => {
     const row = byId.get(trace);
     return row === undefined ? [] : [toSummary(row)];
   });
+};
+
+const spanRangeSql =
+  "timestamp >= fromUnixTimestamp64Nano({first:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')";
+
+/**
+ * Returns the rows with start and duration on the clocks of parents, as in the trace itself. Clocks may only differ in a
+ * trace of several processes that is longer than its root.
+ */
+const correctClocks = async (
+  columns: TenantColumns,
+  rows: readonly Row[],
+  rangeParameters: { readonly first: string; readonly last: string },
+): Promise<readonly Row[]> => {
+  let spanCount = 0;
+  const candidates = rows.filter(({ resources, duration, root_duration: rootDuration, spans }) => {
+    if (Number(resources) < 2 || BigInt(duration) <= BigInt(rootDuration)) return false;
+    spanCount += Number(spans);
+    return spanCount <= maxSkewedSpans;
+  });
+  if (candidates.length === 0) return rows;
+  const ids = candidates.map(({ trace }) => `unhex('${trace}')`).join(', ');
+  const spans = await columns.query<SpanRow>(
+    `SELECT lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent,
+      toString(toUnixTimestamp64Nano(timestamp)) AS start, toString(duration) AS lasted, kind, toString(resource_id) AS resource
+    FROM spans WHERE tenant_id = {tenant:String} AND trace_id IN (${ids}) AND ${spanRangeSql}
+    ORDER BY spans.timestamp, spans.duration DESC, spans.span_id LIMIT ${maxSkewedSpans}`,
+    rangeParameters,
+    { maxResultRows: maxSkewedSpans },
+  );
+  const spansByTrace = Map.groupBy(spans, ({ trace }) => trace);
+  return rows.map((row) => {
+    const traceSpans = spansByTrace.get(row.trace);
+    return traceSpans === undefined ? row : { ...row, ...findCorrectedTimes(BigInt(row.start), traceSpans) };
+  });
+};
+
+const findCorrectedTimes = (firstStart: bigint, spans: readonly SpanRow[]): Pick<Row, 'start' | 'duration'> => {
+  const tree = buildSpanTree(
+    spans.map(({ span, parent, start, lasted, kind, resource }) => ({
+      spanId: span,
+      parentSpanId: parent,
+      kind,
+      resourceId: resource,
+      start: Number(BigInt(start) - firstStart),
+      duration: Number(lasted),
+    })),
+  );
+  const { start, end } = findTraceInterval(tree);
+  return { start: String(firstStart + BigInt(Math.round(start))), duration: String(Math.round(end - start)) };
 };
 
 const toSummary = (row: Row): TraceSummary => ({

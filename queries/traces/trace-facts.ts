@@ -5,7 +5,7 @@ import { Span } from '../signals/span-record.ts';
 import { formatTime, toExactNumberOrText } from '../time.ts';
 import { computeCriticalPath, computeSelfTimes, type PathSegment } from './critical-path.ts';
 import { findRepeatedCalls, maxRepeatedGroups, minRepeatedCalls } from './repeated-calls.ts';
-import { buildSpanTree, type SpanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
+import { buildSpanTree, findTraceInterval, type SpanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
 import { normalizedStatementSql } from './statement.ts';
 
 /** Maximum number of segments in a response. */
@@ -190,12 +190,12 @@ export class TraceAnalysis {
 
   getTraceFacts(): TraceFacts {
     const { roots, warnings } = this.#tree;
-    const end = this.#spans.reduce((latest, { start, duration }) => Math.max(latest, start + duration), 0);
+    const { start, end } = findTraceInterval(this.#tree);
     const warningCounts: TraceFacts['warningCounts'] = {};
     for (const each of warnings) for (const warning of each) warningCounts[warning] = (warningCounts[warning] ?? 0) + 1;
     return {
-      startTime: formatTime(this.#startNs),
-      durationNs: formatRoundedNs(end),
+      startTime: this.#formatRelativeTime(start),
+      durationNs: formatRoundedNs(end - start),
       spanCount: this.#rows.length,
       errorCount: this.#rows.filter(({ status }) => status === 2).length,
       services: this.#summarizeServices(),

@@ -265,12 +265,13 @@ test('refused bodies count as decompressed; if the compression is broken or the 
   );
 });
 
-test('an error in the translation of a body has no position in the body', async (t) => {
+test('the error of a translated record has its position in the body', async (t) => {
   await using fixture = await running();
   const body = JSON.stringify({ streams: [{ stream: { app: 'a' }, values: [['9000000000000000000', 'x']] }] });
   t.is(await post({ ...fixture, http: fixture.main }, body, loki), 400);
   await fixture.receivers.stop();
   const { reason, message, position, bytes } = fixture.bus.deadLetters()[0]?.headers ?? {};
-  t.deepEqual({ reason, position, bytes }, { reason: 'bad-time', position: undefined, bytes: body.length });
-  t.regex(message ?? '', /LogRecord.timeUnixNano is a time .* after 2106/);
+  const expected = { reason: 'time-in-future', position: body.indexOf('"9'), bytes: body.length };
+  t.deepEqual({ reason, position, bytes }, expected);
+  t.regex(message ?? '', /^streams\[0\]\.values\[0\]\[0\]: the time of an entry is 2255-/);
 });

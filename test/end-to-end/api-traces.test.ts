@@ -218,12 +218,15 @@ test.serial('a trace has its summary, its root spans, its critical path, and the
       errorCount: 1,
       missingParentCount: 1,
       rootCount: 2,
-      durationNs: 5_200,
+      durationNs: 1_400,
       partial: [],
       nextCursor: null,
     },
   );
   t.deepEqual(warningCounts, { 'missing-parent': 1, 'outlives-parent': 1, 'clock-skew': 1 });
+  const list = await get('/api/traces?scope=account&search=service:lost&limit=1000');
+  const listedTrace = list.body.items.find(({ traceId }: { traceId: string }) => traceId === trace);
+  t.like(listedTrace, { durationNs, startTime: body.startTime }, 'the list has the same times');
   t.deepEqual(body.services, [
     { service: 'web', spanCount: 4, errorCount: 0, selfTimeNs: 1200, criticalPathNs: 800 },
     { service: 'cart', spanCount: 1, errorCount: 1, selfTimeNs: 200, criticalPathNs: 200 },
