@@ -68,10 +68,10 @@ const publishPoison = async (dataDirectory: string): Promise<void> => {
   await bus.close();
 };
 
-const spans = (count: number): Uint8Array =>
-  tracesRequest({
-    resourceSpans: [{ scopeSpans: [{ spans: Array.from({ length: count }, () => ({ name: 'span'.repeat(100) })) }] }],
-  });
+const spans = (count: number): Uint8Array => {
+  const span = { traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), name: 'span'.repeat(100) };
+  return tracesRequest({ resourceSpans: [{ scopeSpans: [{ spans: Array.from({ length: count }, () => span) }] }] });
+};
 
 test.serial('records sent, responses, counts and stored rows agree, even after kill -9', async (t) => {
   const { dataDirectory, environment, licenseKey } = await installation(t, 'ledger');
