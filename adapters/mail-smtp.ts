@@ -1,4 +1,5 @@
 /** Mail through an SMTP server. */
+import { hash } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { PermanentError } from '../schemas/errors.ts';
 import { type Mailer, validateMail } from '../schemas/ports/mail.ts';
@@ -11,6 +12,10 @@ const timeoutMs = 10_000;
  */
 const isPermanentFailure = ({ responseCode = 0, code = '' }: { responseCode?: number; code?: string }): boolean =>
   responseCode >= 500 && code !== 'EAUTH';
+
+/** Returns a `Message-ID` (RFC 5322) of the sender's domain. It is the same for the same id and recipient. */
+const createMessageId = (id: string, to: string, from: string): string =>
+  `<${hash('sha256', `${id} ${to}`).slice(0, 40)}@${/@([\w.-]+)>?\s*$/.exec(from)?.[1] ?? 'oiq.invalid'}>`;
 
 /**
  * Returns a mailer. `url` is `smtp://user:password@host:port` (TLS if the server offers it) or `smtps://…` (TLS from
@@ -29,10 +34,19 @@ export const createSmtpMailer = ({ url, from }: { readonly url: string; readonly
   return {
     isDelivering: true,
     async send(mail) {
-      const { to, subject, text, html } = validateMail(mail);
+      const { to, subject, text, html, id } = validateMail(mail);
       try {
         const headers = { 'Auto-Submitted': 'auto-generated' };
-        await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html, headers });
+        const messageId = id === undefined ? undefined : createMessageId(id, to, from);
+        await transport.sendMail({
+          from,
+          to: { name: '', address: to },
+          subject,
+          text,
+          html,
+          headers,
+          ...(messageId !== undefined && { messageId }),
+        });
       } catch (error) {
         if (isPermanentFailure(error as { responseCode?: number; code?: string }))
           throw new PermanentError('mail', `the mail server rejected the message: ${(error as Error).message}`, {

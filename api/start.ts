@@ -31,7 +31,7 @@ import { listConfigurationActions } from './groups/audit/chain/configuration-act
 import { openEvidence } from './groups/audit/chain/evidence.ts';
 import { createReplayJobs } from './groups/dead-letter/replay/replay-jobs.ts';
 import { type EscalatePorts, escalateJob } from './groups/incidents/escalate.ts';
-import { type EndedPorts, resolveEndedJob } from './groups/incidents/resolve-ended.ts';
+import { type EndedPorts, freezeResolvedJob, resolveEndedJob } from './groups/incidents/resolve-ended.ts';
 import { groups, operations } from './groups/index.ts';
 import { burnMailsJob } from './groups/slos/burn-mails.ts';
 import { checkMailsJob } from './groups/synthetics/check-mails.ts';
@@ -128,6 +128,7 @@ const createTransitionPublisher = (
 const startIncidentJobs = (jobs: Jobs, ports: EndedPorts & GapPorts & EscalatePorts): void => {
   jobs.start<EscalatePorts>(escalateJob, ports);
   jobs.start<EndedPorts>(resolveEndedJob, ports);
+  jobs.start<EndedPorts>(freezeResolvedJob, ports);
   jobs.start<GapPorts>(onCallGapsJob, ports);
 };
 

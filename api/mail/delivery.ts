@@ -72,7 +72,7 @@ export const startMailDelivery = async (ports: {
     if (Date.parse(entry.expiresAt) <= clock.now())
       return markFailed(entry, `it is too old; last problem: ${entry.problem}`);
     try {
-      if (mail !== null) await mailer.send(mail);
+      if (mail !== null) await mailer.send({ ...mail, id: entry.id });
     } catch (error) {
       const problem = (error instanceof Error ? error.message : String(error)).slice(0, 500);
       const waitMs = waitsMs[entry.attempts - 1];

@@ -9,7 +9,14 @@ import { incidents } from '../../schemas/resources/incident.ts';
 import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
 import { type PageRate, pageRates } from '../../schemas/resources/notification-delivery.ts';
 import { getEscalationStart } from '../../subjects/on-call/incident-escalation.ts';
-import { decidePage, noRecentPages, type PageDecision, withdrawPage } from '../../subjects/on-call/page-rate.ts';
+import {
+  createPageKey,
+  decidePage,
+  getPageIncidentId,
+  noRecentPages,
+  type PageDecision,
+  withdrawPage,
+} from '../../subjects/on-call/page-rate.ts';
 import { readMember } from '../../subjects/on-call/people.ts';
 
 type Page = NonNullable<Notification['page']>;
@@ -58,17 +65,22 @@ export const decidePageOutcome = async (
   notification: Notification & { readonly page: Page },
   nowMs: number,
 ): Promise<PageOutcome> => {
-  const { tenantId, id, page, commonLabels } = notification;
+  const { tenantId, id: deliveryId, page, commonLabels } = notification;
+  // All contacts of a person that one page uses are one page.
+  const id = createPageKey(page.incidentId, notification.atMs);
   const endReason = await findEndReason(documents, tenantId, page);
   const { userId } = page;
   if (userId === null) return endReason === undefined ? { kind: 'send', rest: [] } : { kind: 'end', answer: endReason };
-  return updateRate(documents, { tenantId, userId }, (currentRate): { rate: PageRate; result: PageOutcome } => {
+  return updateRate(documents, { tenantId, userId }, (storedRate): { rate: PageRate; result: PageOutcome } => {
+    const { rest } = storedRate;
+    // Earlier versions stored the id of the delivery.
+    const currentRate = rest?.id === deliveryId ? { ...storedRate, rest: { ...rest, id } } : storedRate;
     const rateWithoutPage = endReason === undefined ? undefined : withdrawPage(currentRate, id);
     if (endReason !== undefined && rateWithoutPage !== undefined)
       return { rate: rateWithoutPage, result: { kind: 'end', answer: endReason } };
     const { rate, decision } = decidePage(currentRate, { id, title: commonLabels['alertname'] ?? '' }, nowMs);
     if (decision.kind !== 'counted') return { rate, result: decision };
-    const answer = `the person was sent 10 pages within five minutes: this page is counted in ${decision.inId}`;
+    const answer = `the person was sent 10 pages within five minutes: the page of incident ${getPageIncidentId(decision.inId)} counts this one`;
     return { rate, result: { kind: 'end', answer } };
   });
 };
@@ -80,16 +92,21 @@ export const addCountedPages = (
   notification: Notification,
   rest: Extract<PageOutcome, { kind: 'send' }>['rest'],
 ): Notification => {
-  if (rest.length === 0) return notification;
-  const titles = rest.slice(0, maxTitles).map(({ title }) => title);
-  const suffix = rest.length > titles.length ? `, and ${rest.length - titles.length} others` : '';
-  const summary =
-    `and ${rest.length} more ${rest.length === 1 ? 'page' : 'pages'}: ${titles.join(', ')}${suffix}`.slice(0, 4000);
+  const titlesByIncident = new Map(rest.map(({ id, title }) => [getPageIncidentId(id), title]));
+  titlesByIncident.delete(notification.page?.incidentId ?? '');
+  const count = titlesByIncident.size;
+  if (count === 0) return notification;
+  const titles = [...titlesByIncident.values()].slice(0, maxTitles);
+  const suffix = count > titles.length ? `, and ${count - titles.length} others` : '';
+  const summary = `and ${count} more ${count === 1 ? 'incident' : 'incidents'}: ${titles.join(', ')}${suffix}`.slice(
+    0,
+    4000,
+  );
   const alerts = notification.alerts.map((alert) => ({
     ...alert,
     reason: `${alert.reason ?? ''}, ${summary}`.slice(0, 4096),
   }));
-  const name = `${notification.commonLabels['alertname'] ?? ''} and ${rest.length} more`;
+  const name = `${notification.commonLabels['alertname'] ?? ''} and ${count} more`;
   return { ...notification, alerts, commonLabels: { ...notification.commonLabels, alertname: name } };
 };
 

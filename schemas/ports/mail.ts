@@ -7,6 +7,8 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** Equal for each attempt to send this message to this recipient; it becomes the `Message-ID`. Absent: random. */
+  readonly id?: string;
 }
 
 export interface Mailer {

@@ -1,10 +1,19 @@
-/** Limits the rate of pages per person: ten in five minutes, then one summary page for the remaining pages */
+/**
+ * Limits the rate of pages per person: ten in five minutes, then one summary page for the remaining pages. A page counts
+ * once, however many contacts of the person it uses.
+ */
 import type { PageRate } from '../../schemas/resources/notification-delivery.ts';
 
 const maxPages = 10;
 const windowMs = 5 * 60_000;
 /** Maximum number of pages in one summary page; each further page replaces the last one */
 const maxCountedPages = 1000;
+
+/** Returns the key of a page, which all contacts of a person share: its incident and time. */
+export const createPageKey = (incidentId: string, atMs: number): string => `${incidentId}@${atMs}`;
+
+/** Returns the incident of a page key. */
+export const getPageIncidentId = (pageKey: string): string => pageKey.replace(/@\d+$/, '');
 
 /** Decision about a page */
 export type PageDecision =

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
+import { resolveEnded } from '../../api/groups/incidents/resolve-ended.ts';
 import { createMailQueue } from '../../api/mail/queue.ts';
 import { applyAlerts } from '../../processors/incidents/consume-alerts.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
@@ -18,7 +19,9 @@ import { escalationActions, escalations } from '../../schemas/resources/escalati
 import { EscalationPolicyFields, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
 import { incidents } from '../../schemas/resources/incident.ts';
 import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { outgoingMails } from '../../schemas/resources/outgoing-mail.ts';
+import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 
 const groups = Number(process.argv[2] ?? 1000);
@@ -30,6 +33,15 @@ await documents.ensureCollections([
   ...[incidents, escalations, escalationActions, pendingDeliveries, outgoingMails, memberships, users],
 ]);
 const own = documents.forTenant(tenantId);
+const organization = { name: 'Acme', planId: 'free', retentionDays: {}, shards: 1, disabled: false };
+await documents
+  .forTenant(organizationsTenant)
+  .collection(organizations)
+  .insert({ id: tenantId, ...organization });
+await documents
+  .forTenant(plansTenant)
+  .collection(plans)
+  .insert({ id: 'free', ...Object.values(defaultPlans)[0] } as never);
 const people = Array.from({ length: 20 }, (_, at) => `person-${at}`);
 for (const id of people) {
   await documents
@@ -97,10 +109,19 @@ const again = await measured(async () => {
 });
 const paged = await measured(() => escalateDue(ports, new AbortController().signal));
 const idle = await measured(() => escalateDue(ports, new AbortController().signal));
+// All alerts have ended longer ago than the policy waits.
+const endedMs = String(clock.now() - 3_600_000);
+const query = async (_sql: string, parameters: { readonly alerts?: readonly string[] } = {}) =>
+  (parameters.alerts ?? []).map((alert) => ({ alert, state: 'inactive', ms: endedMs }));
+const columns = { forTenant: () => ({ query, queryNative: query }) } as never;
+const resolved = await measured(() =>
+  resolveEnded({ ...ports, columns, configurationActions: [] }, new AbortController().signal),
+);
 const counts = {
+  resolved: await own.collection(incidents).count({ status: 'resolved' }),
   incidents: await own.collection(incidents).count({}),
   pages: await own.collection(pendingDeliveries).count({}),
 };
-process.stdout.write(`${JSON.stringify({ groups, ...counts, opened, again, paged, idle })}\n`);
+process.stdout.write(`${JSON.stringify({ groups, ...counts, opened, again, paged, idle, resolving: resolved })}\n`);
 await documents.close();
 rmSync(directory, { recursive: true });

@@ -1,7 +1,7 @@
 /** Incidents through the API: their states, lists, and what is refused. */
 import test from 'ava';
 import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
-import { resolveEnded } from '../../api/groups/incidents/resolve-ended.ts';
+import { freezeResolved, resolveEnded } from '../../api/groups/incidents/resolve-ended.ts';
 import { readTelemetryEntries } from '../../api/groups/incidents/timeline-sources.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
@@ -274,10 +274,9 @@ test('an incident opened by alerts resolves once all have ended for five minutes
   const resolveAt = async (nowMs: number) => {
     const { documents, columns } = harness;
     const clock = { now: () => nowMs };
-    await resolveEnded(
-      { documents, columns, clock, log: silentLog, configurationActions: [] },
-      new AbortController().signal,
-    );
+    const ports = { documents, columns, clock, log: silentLog, configurationActions: [] };
+    await resolveEnded(ports, new AbortController().signal);
+    await freezeResolved(ports, new AbortController().signal);
     return (await request('GET', `/${opened.id}`)).body;
   };
   await transition(alertIds[0], 'inactive', endedMs);

@@ -73,6 +73,20 @@ test('a message reaches the server as it was written, and leaves nothing behind'
   await server.close();
 });
 
+test('a message has the same Message-ID in each attempt, and another one for each recipient', async (t) => {
+  const server = await startSmtpServer();
+  const mailer = createSmtpMailer({ url: server.url, from });
+  const message = { id: 'delivery-1', subject: 'Down', text: 'x', html: 'x' };
+  for (const to of ['ann@a.example', 'ann@a.example', 'bob@a.example']) await mailer.send({ ...message, to });
+  await eventually('all came', () => server.received.length === 3);
+  const [first, second, third] = server.received.map(({ headers }) => headers.get('message-id'));
+  t.regex(first ?? '', /^<[0-9a-f]{40}@oiq\.example>$/);
+  t.is(first, second);
+  t.not(first, third);
+  await mailer.close();
+  await server.close();
+});
+
 test('the content of a message is encrypted while it waits, and a change that fails sends nothing', async (t) => {
   const server = await startSmtpServer();
   const { start, stored, put, queue, documents } = await queueOver(createSmtpMailer({ url: server.url, from }));

@@ -1,4 +1,7 @@
-/** Resolves incidents that alerts opened, when all their alerts have been inactive for the time in the escalation policy. */
+/**
+ * Resolves incidents that alerts opened, when all their alerts have been inactive for the time in the escalation policy.
+ * Their timelines are frozen afterwards, because that takes queries for each, and pages must end at once.
+ */
 import { defineJob } from '../../../runtime/jobs.ts';
 import { getFields } from '../../../runtime/stored-fields.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
@@ -9,7 +12,7 @@ import { findEndMs, readLastTransitions } from '../../../subjects/incidents/ende
 import { changeState } from '../../../subjects/incidents/state.ts';
 import { readPolicyOrOwners } from '../../../subjects/on-call/reading.ts';
 import { createSystemActor, createSystemTransact } from '../../changes.ts';
-import { freezeIfResolved } from './timeline-evidence.ts';
+import { freezeTimelineOf } from './timeline-evidence.ts';
 import type { TimelineContext } from './timeline-sources.ts';
 import { writeIncident } from './write.ts';
 
@@ -23,9 +26,12 @@ type StoredIncident = Incident & StoredMetadata;
 const ongoingFilter = { status: { $in: ['open', 'acknowledged'] }, groupId: { $ne: null } };
 
 /** Resolves an incident at the time when its alerts ended, so that an alert that fires after this time reopens it. */
-const resolveIncident = (incident: StoredIncident, endedMs: number, context: TimelineContext): Promise<void> => {
-  const { tenantId, ports } = context;
-  return createSystemTransact(
+const resolveIncident = (
+  incident: StoredIncident,
+  endedMs: number,
+  { tenantId, ports }: Omit<TimelineContext, 'reading'>,
+): Promise<void> =>
+  createSystemTransact(
     ports,
     'incident.resolve',
   )(async (scope) => {
@@ -38,9 +44,26 @@ const resolveIncident = (incident: StoredIncident, endedMs: number, context: Tim
         ? changeState(getFields<Incident>(before), 'resolved', { by: '', at })
         : undefined;
     if (before === undefined || next === undefined) return scope.markUnchanged();
-    const frozenIncident = await freezeIfResolved(next, before, { ...context, forTenant: scope.forTenant });
-    await writeIncident(scope, tenantId, { before, next: frozenIncident, actor: createSystemActor('incidents') });
+    const unfrozenIncident = { ...next, evidenceHash: null };
+    await writeIncident(scope, tenantId, { before, next: unfrozenIncident, actor: createSystemActor('incidents') });
   });
+
+/** Maximum number of alerts in one query. */
+const maxAlerts = 5000;
+
+/** Splits incidents so that their alerts fit into one query. */
+const splitByAlerts = (tenantIncidents: readonly StoredIncident[]): StoredIncident[][] => {
+  const chunks: StoredIncident[][] = [];
+  let alerts = Number.POSITIVE_INFINITY;
+  for (const incident of tenantIncidents) {
+    alerts += incident.alertIds.length;
+    if (alerts > maxAlerts) {
+      chunks.push([]);
+      alerts = incident.alertIds.length;
+    }
+    chunks.at(-1)?.push(incident);
+  }
+  return chunks;
 };
 
 const resolveTenantIncidents = async (
@@ -52,14 +75,20 @@ const resolveTenantIncidents = async (
   if (plan === undefined) return;
   const nowMs = ports.clock.now();
   const reading = { columns: ports.columns.forTenant(tenantId), plan, nowMs };
-  for (const incident of tenantIncidents) {
-    if (incident.alertIds.length === 0) continue;
-    const endedMs = findEndMs(incident.alertIds, await readLastTransitions(reading.columns, incident.alertIds));
-    if (endedMs === undefined) continue;
-    const tenantDocuments = ports.documents.forTenant(tenantId);
-    const { resolveAfterMinutes } = await readPolicyOrOwners(tenantDocuments, incident.escalationPolicyId);
-    if (nowMs - endedMs >= resolveAfterMinutes * 60_000)
-      await resolveIncident(incident, endedMs, { tenantId, reading, ports });
+  const tenantDocuments = ports.documents.forTenant(tenantId);
+  const policies = new Map<string | null, ReturnType<typeof readPolicyOrOwners>>();
+  for (const chunk of splitByAlerts(tenantIncidents.filter(({ alertIds }) => alertIds.length > 0))) {
+    const alertIds = [...new Set(chunk.flatMap((incident) => incident.alertIds))];
+    const lastTransitions = await readLastTransitions(reading.columns, alertIds);
+    for (const incident of chunk) {
+      const endedMs = findEndMs(incident.alertIds, lastTransitions);
+      if (endedMs === undefined) continue;
+      const policyId = incident.escalationPolicyId;
+      const policy = policies.get(policyId) ?? readPolicyOrOwners(tenantDocuments, policyId);
+      policies.set(policyId, policy);
+      if (nowMs - endedMs >= (await policy).resolveAfterMinutes * 60_000)
+        await resolveIncident(incident, endedMs, { tenantId, ports });
+    }
   }
 };
 
@@ -82,7 +111,49 @@ export const resolveEnded = async (ports: EndedPorts, signal: AbortSignal): Prom
 export const resolveEndedJob = defineJob<EndedPorts>({
   name: 'incidents-ended',
   summary: 'Resolve incidents whose alerts have ended',
-  everyMs: 15_000,
+  everyMs: 5000,
   scope: 'installation',
   run: resolveEnded,
+});
+
+/** How long ago an incident may have been resolved whose timeline is still to be frozen. */
+const maxUnfrozenMs = 86_400_000;
+
+const freezeIncident = async (incident: StoredIncident, context: TimelineContext): Promise<void> => {
+  const { tenantId, ports } = context;
+  await createSystemTransact(
+    ports,
+    'incident.freeze',
+  )(async (scope) => {
+    const before = await scope.forTenant(tenantId).collection(incidents).find(incident.id);
+    if (before?.version !== incident.version) return scope.markUnchanged();
+    const next = await freezeTimelineOf(getFields<Incident>(before), before, {
+      ...context,
+      forTenant: scope.forTenant,
+    });
+    await writeIncident(scope, tenantId, { before, next, actor: createSystemActor('incidents') });
+  });
+};
+
+/** Freezes the timelines of incidents that were resolved because their alerts ended. */
+export const freezeResolved = async (ports: EndedPorts, signal: AbortSignal): Promise<void> => {
+  const since = new Date(ports.clock.now() - maxUnfrozenMs).toISOString();
+  const filter = { status: 'resolved', evidenceHash: null, resolvedAt: { $gte: since } };
+  for await (const { tenantId, ...incident } of ports.documents.findInAllTenants(incidents, filter)) {
+    if (signal.aborted) return;
+    const plan = await readPlan(ports.documents, tenantId);
+    if (plan === undefined) continue;
+    const reading = { columns: ports.columns.forTenant(tenantId), plan, nowMs: ports.clock.now() };
+    await freezeIncident(incident as StoredIncident, { tenantId, reading, ports }).catch((error: unknown) =>
+      ports.log.warn({ error, tenantId, incident: incident.id }, 'a timeline could not be frozen; retrying'),
+    );
+  }
+};
+
+export const freezeResolvedJob = defineJob<EndedPorts>({
+  name: 'incidents-freeze',
+  summary: 'Freeze the timelines of incidents that were resolved',
+  everyMs: 5000,
+  scope: 'installation',
+  run: freezeResolved,
 });

@@ -1,4 +1,4 @@
-/** Freezes the timeline of an incident when it is resolved, in the transaction that resolves it. */
+/** Freezes the timeline of an incident when it is resolved. */
 import { createHash } from 'node:crypto';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidentEvidence } from '../../../schemas/resources/incident.ts';
@@ -14,9 +14,18 @@ export const computeEvidenceId = (incidentId: string, sha256: string): string =>
 export const freezeIfResolved = async (
   after: Incident,
   before: Incident & StoredMetadata,
-  { forTenant, ...context }: TimelineContext & Pick<AuditedTransaction, 'forTenant'>,
+  context: TimelineContext & Pick<AuditedTransaction, 'forTenant'>,
 ): Promise<Incident> => {
   if (after.status !== 'resolved' || before.status === 'resolved') return after;
+  return freezeTimelineOf(after, before, context);
+};
+
+/** Stores the frozen timeline of a resolved incident, and returns the incident to write with its hash. */
+export const freezeTimelineOf = async (
+  after: Incident,
+  before: Incident & StoredMetadata,
+  { forTenant, ...context }: TimelineContext & Pick<AuditedTransaction, 'forTenant'>,
+): Promise<Incident> => {
   const resolvedIncident = { ...before, ...after };
   const [actions, telemetry] = await Promise.all([
     readActions(resolvedIncident, context),

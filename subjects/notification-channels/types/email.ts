@@ -19,6 +19,7 @@ export const email = defineChannelType({
   secrets: {},
   mails: (message, { to }) =>
     [...new Set(to)].map((address) => ({
+      id: message.id,
       to: address,
       subject: message.title,
       text: message.text,

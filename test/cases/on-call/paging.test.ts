@@ -223,6 +223,28 @@ test('a person gets ten pages in five minutes, and then one page that counts the
   t.is(toAnn(), 11);
 });
 
+test('the limit counts pages and not contacts, and the page that counts the rest reaches every contact', async (t) => {
+  const paging = await openPaging();
+  const ann = await paging.person('ann');
+  for (const name of ['work', 'home']) await paging.contact(ann, name, mailTo(`${name}@ann.example`));
+  const policyId = await paging.policy({ steps: [{ targets: [person(ann)] }] });
+  for (let count = 0; count < 12; count++) await paging.incident(policyId, `incident ${count}`);
+  await paging.escalate();
+  const sending = await startSending(paging);
+  t.teardown(() => sending.stop());
+  await sending.until(() => sending.steps.filter(({ state }) => state === 'withdrawn').length === 2);
+  await sending.until(() => sending.steps.filter(({ state }) => state === 'delivered').length === 20);
+  const sentTo = (name: string) => sending.mails.filter(({ to }) => to === `${name}@ann.example`);
+  t.deepEqual([sentTo('work').length, sentTo('home').length], [10, 10]);
+  paging.pass(5);
+  await sending.until(() => sending.mails.length === 22);
+  for (const name of ['work', 'home']) {
+    const last = sentTo(name).at(-1);
+    t.regex(last?.subject ?? '', /and 1 more/);
+    t.regex(last?.text ?? '', /and 1 more incident: incident \d+$/m);
+  }
+});
+
 const channelTarget = (id: string) => ({ kind: 'channel', id });
 
 const openers: readonly (readonly [type: string, describe: (received: Received) => string])[] = [
