@@ -12,7 +12,7 @@ export const parseEventTime = (time: string | undefined, nowMs: number): string 
   if (time === undefined) return new Date(nowMs).toISOString();
   const timeNs = parseTime(time, nowMs);
   if (timeNs === undefined)
-    throw createFieldError('time', 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
+    throw createFieldError('time', 'must be ISO-8601, an expression such as now-15m or now/d, or epoch milliseconds');
   const ms = Number(timeNs / 1_000_000n);
   if (ms < nowMs - maxPastMs) throw createFieldError('time', 'is more than 30 days ago');
   if (ms > nowMs + maxFutureMs) throw createFieldError('time', 'is more than an hour from now');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseDuration, parseTime } from './time.ts';
 
 /** Parameter with a point in time. */
-export const timeParameter = z.string().min(1).max(64).describe('ISO 8601, now-15m or epoch milliseconds');
+export const timeParameter = z.string().min(1).max(64).describe('ISO 8601, now-15m, now/d or epoch milliseconds');
 
 /** A point in time. It is stored as the text that was sent, so that `now-1h` stays relative. */
 export const TimeText = z
@@ -11,7 +11,7 @@ export const TimeText = z
   .max(64)
   .refine(
     (text) => parseTime(text, 0) !== undefined,
-    'must be ISO-8601, an expression such as now-15m, or epoch milliseconds',
+    'must be ISO-8601, an expression such as now-15m or now/d, or epoch milliseconds',
   );
 /** A duration. It is stored as the text that was sent. */
 export const DurationText = z

@@ -1,21 +1,12 @@
 /** Conversion between instants and wall-clock time of a time zone, including offset changes. */
 import { Temporal } from 'temporal-polyfill';
+import type { ZoneClock } from './calendar.ts';
 
 const dayMs = 86_400_000;
 const yearMs = 365.25 * dayMs;
 
-/**
- * A time zone. A wall time is a number: the milliseconds of that date and time as if they were UTC. The UTC getters of
- * `new Date(wallMs)` return its year, month, day and hour.
- */
-export interface WallClock {
-  /** Returns the wall time of an instant. */
-  getWallTime(atMs: number): number;
-  /**
-   * Returns the instant of a wall time, as RFC 5545 (3.3.5) specifies: an ambiguous time is its first occurrence, and a
-   * skipped time uses the offset before the change.
-   */
-  getInstant(wallMs: number): number;
+/** A time zone with its offset changes. */
+export interface WallClock extends ZoneClock {
   /** Returns every instant with that wall time: zero, one or two. */
   getInstants(wallMs: number): readonly number[];
   /** Returns the offset changes after `fromMs`, up to and including `toMs`. */
@@ -124,17 +115,4 @@ export const parseWallTime = (text: string): number | undefined => {
   const wallMs = Date.UTC(year, month - 1, day, hour, minute, second);
   // Date.UTC normalizes overflow: 30 February would become 2 March.
   return new Date(wallMs).toISOString().startsWith(text) ? wallMs : undefined;
-};
-
-/** Adds months at the same time of the day. A month without that day gives its last day. */
-export const addMonths = (wallMs: number, months: number): number => {
-  const from = new Date(wallMs);
-  const firstOfMonthMs = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1);
-  const day = new Date(firstOfMonthMs);
-  const daysInMonth = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0)).getUTCDate();
-  return (
-    firstOfMonthMs +
-    (Math.min(from.getUTCDate(), daysInMonth) - 1) * dayMs +
-    (wallMs - Math.floor(wallMs / dayMs) * dayMs)
-  );
 };

@@ -72,7 +72,10 @@ export const Panel = z.strictObject({
   overrides: z.array(FieldOverride).max(128).default([]).describe('Overrides; later ones take precedence'),
   time: z
     .strictObject({
-      range: DurationText.optional().describe('Duration up to the end of the range, instead of the entire range'),
+      range: z
+        .union([DurationText, TimeText.refine((text) => text.startsWith('now'), 'must begin with now')])
+        .optional()
+        .describe('Duration up to the end of the range, instead of the entire range; or a start relative to it: now/d'),
       shift: DurationText.optional().describe('Duration by which the range is shifted to the past'),
       compareWith: DurationText.optional().describe('Offset to an earlier range, which is shown for comparison'),
       isHidden: z.boolean().default(false).describe('Whether the panel hides its own time range'),
@@ -172,6 +175,7 @@ const checkDocument = (document: CheckedDocument, context: z.core.$RefinementCtx
 };
 
 const maxPanels = 300;
+export const maxVariables = 100;
 
 /** Fields of a dashboard that callers write. */
 export const DashboardFields = z
@@ -185,7 +189,7 @@ export const DashboardFields = z
       .default('organization')
       .describe('Visibility; private: only the owner'),
     time,
-    variables: z.array(Variable).max(50).default([]),
+    variables: z.array(Variable).max(maxVariables).default([]),
     sections: z.array(Section).max(100).default([]),
     panels: z.array(Panel).max(maxPanels).default([]),
     annotations: z.array(Annotation).max(50).default([]),

@@ -1,5 +1,6 @@
 /** Rotation periods of a layer, separated by handovers */
-import { addMonths, parseWallTime, type WallClock } from '../../runtime/wall-clock.ts';
+import { addMonths } from '../../runtime/calendar.ts';
+import { parseWallTime, type WallClock } from '../../runtime/wall-clock.ts';
 import type { Layer } from '../../schemas/resources/on-call-schedule.ts';
 import type { TimeSlice } from './pieces.ts';
 

@@ -84,7 +84,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** What the page takes from other rooms beside types. */
 const inThePage = [
-  ...['queries/time.ts', 'queries/errors.ts'],
+  ...['queries/time.ts', 'queries/errors.ts', 'runtime/calendar.ts'],
   ...['parser', 'scanner', 'texts', 'values', 'tree'].map((name) => `queries/search/${name}.ts`),
   ...['fields.ts', 'records/severity.ts', 'tables/literal.ts', 'tables/search.ts', 'tables/search-text.ts'].map(
     (path) => `schemas/${path}`,

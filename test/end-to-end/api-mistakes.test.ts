@@ -11,7 +11,7 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const mistakes: readonly (readonly [query: string, message: RegExp])[] = [
-  ['from=now-1hour', /^from: must be ISO-8601, an expression such as now-15m, or epoch milliseconds$/],
+  ['from=now-1hour', /^from: must be ISO-8601, an expression such as now-15m or now\/d, or epoch milliseconds$/],
   ['from=2026-03-02&to=2026-03-01', /^from: is after to$/],
   ['from=1795489200', /^from: 1795489200 is in 1970, as epoch milliseconds: for seconds write 1795489200000$/],
   ['cursor=abc', /^cursor: /],

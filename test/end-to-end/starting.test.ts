@@ -148,7 +148,7 @@ test.serial('tables alone count as data, too', async (t) => {
   rmSync(join(dataDirectory, 'bus'), { recursive: true });
   const { code, errors } = await refused(dataDirectory);
   t.is(code, 2);
-  t.regex(errors, /data of one \((?:table [a-z_]+, )*table logs/);
+  t.regex(errors, /data of an installation exists \((?:table [a-z_]+, )*table logs/);
 });
 
 for (const [name, remedy] of [

@@ -5,9 +5,9 @@ import {
   presets,
   refresh,
   setRange,
-  timeRange,
   toRangeTitle,
   toRequestTime,
+  typedRange,
   zoomOut,
 } from './time-range.ts';
 
@@ -48,7 +48,7 @@ const closeMenu = (element: EventTarget & Element): void => {
 };
 
 const RangeForm = () => {
-  const [draftRange, setDraftRange] = useState(timeRange.value);
+  const [draftRange, setDraftRange] = useState(typedRange.value);
   const [showsProblems, setShowsProblems] = useState(false);
   const requestRange = { from: toRequestTime(draftRange.from), to: toRequestTime(draftRange.to) };
   const problems = showsProblems ? findRangeProblems(requestRange) : {};
@@ -76,14 +76,14 @@ const RangeForm = () => {
         problem={problems.to}
         onInput={(to) => setDraftRange({ ...draftRange, to })}
       />
-      <p class="soft">Times without a time zone are UTC.</p>
+      <p class="soft">Times without a time zone are UTC. Days such as now/d are those of your time zone.</p>
       <button type="submit">Apply</button>
     </form>
   );
 };
 
 export const RangePicker = () => {
-  const range = timeRange.value;
+  const range = typedRange.value;
   const problems = Object.values(findRangeProblems(range));
   return (
     <div class="range">

@@ -1,8 +1,9 @@
 /** Time range of the page. The URL has the range as typed, so a relative range such as `now-1h` follows the time. */
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { parseTime } from '../../queries/time.ts';
+import { formatTime, parseTime } from '../../queries/time.ts';
 import { readParam, setParams } from './address.ts';
+import { displayClock } from './shown-time.ts';
 
 /** Time range as in request parameters, for example `now-1h` to `now` */
 export interface TimeRange {
@@ -31,15 +32,38 @@ export const presets: readonly (readonly [from: string, title: string])[] = [
   ['now-6h', 'Last 6 hours'],
   ['now-24h', 'Last 24 hours'],
   ['now-7d', 'Last 7 days'],
+  ['now/d', 'Today so far'],
+  ['now/w', 'This week so far'],
+  ['now/M', 'This month so far'],
 ];
 
-export const timeRange = computed<TimeRange>(() => ({
+/** The range as typed */
+export const typedRange = computed<TimeRange>(() => ({
   from: readParam('from') || defaultRange.value.from,
   to: readParam('to') || defaultRange.value.to,
 }));
 
 /** Incremented to reload the displayed data */
 export const refreshCount = signal(0);
+
+/** Matches expressions of calendar units, which the API evaluates in UTC */
+const calendarPattern = /^now.*[/MQy]/;
+
+/** Converts an expression of calendar units such as `now/d`, in the time zone for display; returns other texts unchanged. */
+const resolveCalendarTime = (text: string, edge: 'start' | 'end'): string => {
+  if (!calendarPattern.test(text)) return text;
+  // Days go on while a view is open.
+  void refreshCount.value;
+  const timeNs = parseTime(text, Date.now(), { edge, clock: displayClock });
+  return timeNs === undefined ? text : formatTime(timeNs);
+};
+
+/** The range for requests */
+export const timeRange = computed<TimeRange>(() => ({
+  from: resolveCalendarTime(typedRange.value.from, 'start'),
+  to: resolveCalendarTime(typedRange.value.to, 'end'),
+}));
+
 export const refresh = (): void => {
   refreshCount.value++;
 };
@@ -57,15 +81,15 @@ export const toRequestTime = (text: string): string => {
 };
 
 /** Returns a time in epoch milliseconds; `undefined` for an invalid text. */
-export const toMilliseconds = (text: string): number | undefined => {
-  const nanoseconds = parseTime(text, Date.now());
+export const toMilliseconds = (text: string, edge: 'start' | 'end' = 'start'): number | undefined => {
+  const nanoseconds = parseTime(text, Date.now(), { edge, clock: displayClock });
   return nanoseconds === undefined ? undefined : Number(nanoseconds / 1_000_000n);
 };
 
 /** Returns the errors of a range by field; empty if there are none. */
 export const findRangeProblems = ({ from, to }: TimeRange): { readonly from?: string; readonly to?: string } => {
-  const formatHint = 'Use ISO-8601 (2026-01-31T12:00), now-15m, or seconds or milliseconds since 1970.';
-  const [start, end] = [toMilliseconds(from), toMilliseconds(to)];
+  const formatHint = 'Use ISO-8601 (2026-01-31T12:00), now-15m, now/d, or seconds or milliseconds since 1970.';
+  const [start, end] = [toMilliseconds(from), toMilliseconds(to, 'end')];
   if (start === undefined || end === undefined)
     return { ...(start === undefined ? { from: formatHint } : {}), ...(end === undefined ? { to: formatHint } : {}) };
   return start > end ? { from: 'The start must be before the end.' } : {};

@@ -104,7 +104,7 @@ export const getOnCall = defineOperation({
   summary: 'Show who is, was or will be on call',
   role: 'viewer',
   query: z.strictObject({
-    at: timeParameter.optional().describe('ISO 8601, now-15m or epoch milliseconds; default: now'),
+    at: timeParameter.optional().describe('ISO 8601, now-15m, now/d or epoch milliseconds; default: now'),
     scheduleId: z.string().min(1).max(128).optional().describe('Only this schedule'),
     names: z
       .enum(['on-call', 'all'])

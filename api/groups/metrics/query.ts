@@ -16,7 +16,7 @@ const QueryName = z
 const maxQueries = 20;
 
 const Body = z.strictObject({
-  from: timeParameter.optional().describe('ISO 8601, now-15m or epoch milliseconds; default: now-1h'),
+  from: timeParameter.optional().describe('ISO 8601, now-15m, now/d or epoch milliseconds; default: now-1h'),
   to: timeParameter.optional().describe('Same format as `from`, inclusive; default: now'),
   form: z.enum(['series', 'table']).default('series').describe('table: one value for the whole range'),
   step: z.string().max(32).optional().describe('Length of a step of series: 30s, 5m, 1h …; by default a round value'),

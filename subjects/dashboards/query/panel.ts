@@ -11,7 +11,7 @@ import type { Result } from '../../../queries/result.ts';
 import { parseQuery } from '../../../queries/run.ts';
 import { evaluateFormula } from '../../../queries/run-batch.ts';
 import { chooseStepForPoints, resolveStepMs } from '../../../queries/steps.ts';
-import { parseDuration } from '../../../queries/time.ts';
+import { parseDuration, parseTime } from '../../../queries/time.ts';
 import { transformTables } from '../../../queries/transformations/index.ts';
 import { type Table, toAnswer, toTables } from '../../../queries/transformations/table.ts';
 import { addQueryFilters } from '../../../queries/variables/filters.ts';
@@ -20,6 +20,7 @@ import { replaceInQuery } from '../../../queries/variables/in-query.ts';
 import { replaceInText, replaceInTitle } from '../../../queries/variables/in-text.ts';
 import { buildPlatformVariables, type PlatformContext } from '../../../queries/variables/platform.ts';
 import type { Scope, VariableValue } from '../../../queries/variables/scope.ts';
+import type { ZoneClock } from '../../../runtime/calendar.ts';
 import type { Filter } from '../../../schemas/dashboards/variables.ts';
 import type { Panel } from '../document.ts';
 import type { DashboardQuery, PanelItem, PanelTable, QueryFault } from './question.ts';
@@ -29,6 +30,8 @@ import type { PanelCopy } from './repeats.ts';
 export interface PanelContext {
   readonly question: Pick<DashboardQuery, 'step' | 'maxPoints'>;
   readonly range: Range;
+  /** Time zone of the dashboard; UTC by default. */
+  readonly clock?: ZoneClock | undefined;
   readonly results: RequestResults;
   readonly filters: readonly Filter[];
   /** Saved queries by ID, which the caller may read. */
@@ -52,12 +55,16 @@ const getEffectiveFactor = ({ minStep, stepFactor = 1 }: PanelQuery): number =>
 const missingQuery: Query = { kind: 'promql', expression: 'missing' };
 const parseDurationNs = (text: string | undefined): bigint => (text === undefined ? 0n : (parseDuration(text) ?? 0n));
 
-const getPanelRange = ({ time }: Panel, { from, to }: Range): Range => {
-  const end = to - parseDurationNs(time.shift);
-  return {
-    from: time.range === undefined ? from - parseDurationNs(time.shift) : end - parseDurationNs(time.range),
-    to: end,
-  };
+/** Returns the range of a panel. Its own range ends at the end of the dashboard's. */
+const getPanelRange = ({ time }: Panel, { from, to }: Range, clock: ZoneClock | undefined): Range => {
+  const shiftNs = parseDurationNs(time.shift);
+  const end = to - shiftNs;
+  if (time.range === undefined) return { from: from - shiftNs, to: end };
+  const start = time.range.startsWith('now')
+    ? (parseTime(time.range, Number(end / msNs), { clock }) ?? end)
+    : end - parseDurationNs(time.range);
+  if (start > end) throw createValidationError('time.range', `${time.range} is after the end of the range`);
+  return { from: start, to: end };
 };
 
 const chooseStep = (
@@ -299,7 +306,7 @@ export const queryPanel = async (panelCopy: PanelCopy, context: PanelContext): P
     error: null,
   };
   try {
-    const range = getPanelRange(panel, context.range);
+    const range = getPanelRange(panel, context.range, context.clock);
     const run = new PanelRun(panelCopy, context, range);
     if (isEmpty(panel)) return { ...item, stepMs: run.stepMs };
     const offsetNs = parseDurationNs(panel.time.compareWith);

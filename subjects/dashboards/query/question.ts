@@ -9,7 +9,7 @@ import { DashboardFields } from '../document.ts';
 export const DashboardQuery = z.strictObject({
   from: timeParameter
     .optional()
-    .describe('Start: ISO 8601, now-15m or epoch milliseconds; by default that of the dashboard'),
+    .describe('Start: ISO 8601, now-15m, now/d or epoch milliseconds; by default that of the dashboard'),
   to: timeParameter.optional().describe('End, in the format of `from`, inclusive; by default that of the dashboard'),
   step: DurationText.optional().describe('Step of series; by default a round one for `maxPoints`'),
   maxPoints: z

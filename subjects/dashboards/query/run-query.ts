@@ -11,6 +11,8 @@ import { formatTime } from '../../../queries/time.ts';
 import { buildPlatformVariables } from '../../../queries/variables/platform.ts';
 import { listReferencedNames } from '../../../queries/variables/references.ts';
 import { type ResolvedVariables, resolveVariables } from '../../../queries/variables/resolve.ts';
+import type { ZoneClock } from '../../../runtime/calendar.ts';
+import { getWallClock } from '../../../runtime/wall-clock.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 import { type AnnotationContext, queryAnnotation } from './annotations.ts';
 import { yieldAsCompleted } from './as-they-end.ts';
@@ -60,8 +62,16 @@ const selectAnnotations = (
   );
 };
 
+/** Returns the clock of the dashboard's time zone; undefined for that of the browser, which requests resolve. */
+const getDashboardClock = ({ time: { zone } }: DashboardFields): ZoneClock | undefined =>
+  zone === 'browser' ? undefined : getWallClock(zone);
+
 const selectParts = (document: DashboardFields, question: DashboardQuery, nowMs: number): DashboardSelection => ({
-  range: parseRange({ from: question.from ?? document.time.from, to: question.to ?? document.time.to }, nowMs),
+  range: parseRange(
+    { from: question.from ?? document.time.from, to: question.to ?? document.time.to },
+    nowMs,
+    getDashboardClock(document),
+  ),
   panels: selectPanels(document, question.panels),
   annotations: selectAnnotations(document, question),
 });
@@ -123,7 +133,8 @@ async function* streamIndexedLines(
     partial: [...partial],
   }));
   yield [0, { from: formatTime(range.from), to: formatTime(range.to), variables }];
-  const context: AnnotationContext = { ...caller, question, range, results, ...resolved };
+  const clock = getDashboardClock(document);
+  const context: AnnotationContext = { ...caller, question, range, clock, results, ...resolved };
   const tasks: (() => Promise<DashboardLine>)[] = [
     ...copyPanels(selection, document, resolved).map((panelCopy) => () => queryPanel(panelCopy, context)),
     ...selection.annotations.map((each) => async () => ({ annotation: await queryAnnotation(each, context) })),
@@ -133,8 +144,7 @@ async function* streamIndexedLines(
 }
 
 /**
- * Yields the result of a dashboard query, line by line. Rejects if nothing can be queried because of an invalid range,
- * or a cycle of variables.
+ * Yields the result of a dashboard query, line by line. Rejects if nothing can be queried because of an invalid range.
  */
 export async function* streamDashboard(
   document: DashboardFields,

@@ -1,5 +1,6 @@
 /** Window of an SLO at a time: a number of days back, or a calendar period. */
-import { addMonths, getWallClock, parseWallTime } from '../../../runtime/wall-clock.ts';
+import { addMonths } from '../../../runtime/calendar.ts';
+import { getWallClock, parseWallTime } from '../../../runtime/wall-clock.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 
 const dayMs = 86_400_000;

@@ -15,7 +15,7 @@ import { Link } from '../../../frame/link.tsx';
 import { isPermitted } from '../../../frame/rights.ts';
 import { renderText } from '../../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../../frame/shown-time.ts';
-import { timeRange, toRangeTitle } from '../../../frame/time-range.ts';
+import { timeRange, toRangeTitle, typedRange } from '../../../frame/time-range.ts';
 import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import {
@@ -175,7 +175,7 @@ const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
           disabled={startAction.isRunning.value || status === 'running'}
           onClick={() => void runBacktest()}
         >
-          Run backtest: {toRangeTitle(timeRange.value).toLowerCase()}
+          Run backtest: {toRangeTitle(typedRange.value).toLowerCase()}
         </button>
       </div>
       {startError === undefined ? null : (
