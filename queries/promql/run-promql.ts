@@ -30,14 +30,14 @@ const getSeriesName = (labels: Readonly<Record<string, string>>, { expression }:
   labels['__name__'] ?? expression;
 
 /**
- * Returns the evaluation window of a query. Steps are at multiples of the step length from the start of the range on,
- * or, with `stepsFrom: 'range'`, counted from the start of the range.
+ * Returns the evaluation window of a query. Steps are at multiples of the step length within the range, or, with
+ * `stepsFrom: 'range'`, counted from the start of the range. A range without such a multiple has one step, at its end.
  */
 export const buildPromqlWindow = ({ range: { from, to }, stepMs, stepsFrom }: QueryContext): EvaluationWindow => {
   const endMs = nsToMs(to);
   if (stepMs === undefined) return { startMs: endMs, endMs, stepMs: 0, lookbackMs: defaultLookbackMs };
   const startMs = stepsFrom === 'range' ? nsToMs(from) : Math.ceil(nsToMs(from) / stepMs) * stepMs;
-  return { startMs, endMs: Math.max(startMs, endMs), stepMs, lookbackMs: defaultLookbackMs };
+  return { startMs: Math.min(startMs, endMs), endMs, stepMs, lookbackMs: defaultLookbackMs };
 };
 
 /**
