@@ -192,14 +192,59 @@ class ExpressionBuilder {
   }
 }
 
-const buildExpression = (template: Template, tokens: readonly Token[], scope: Scope): ExpressionBuilder => {
+/** An expression with marks in place of its variables, and its tokens. */
+interface ExpressionTemplate {
+  readonly template: Template;
+  readonly tokens: readonly Token[];
+  readonly positions: readonly TokenPosition[];
+}
+
+/** Returns whether a name is a group of a regular expression, which `label_replace` refers to as `$name`. */
+const isCaptureGroup = (expression: string, name: string): boolean => expression.includes(`<${name}>`);
+
+const parseTemplate = (expression: string, names: Pick<Scope, 'has'>): ExpressionTemplate => {
+  const isVariable = (name: string): boolean => names.has(name) || (isLabel(name) && !isCaptureGroup(expression, name));
+  const scanner = new TemplateScanner();
+  const template = createTemplate(expression, findReferences(expression, { has: isVariable }), (before, from) =>
+    scanner.scanAndGetMark(before, from),
+  );
+  const tokens = tokenize(template.text);
+  return { template, tokens, positions: classifyTokens(tokens) };
+};
+
+const hasMark = ({ marks }: Template, token: Token): boolean =>
+  marks.some(({ at }) => at >= token.start && at < token.end);
+
+/** A reason why an expression cannot be queried: `variable x does not exist` has the problem `does not exist`. */
+export interface VariableProblem {
+  readonly name: string;
+  readonly problem: string;
+}
+
+const findProblems = (
+  { template, tokens, positions }: ExpressionTemplate,
+  names: Pick<Scope, 'has'>,
+): readonly VariableProblem[] => {
+  const { marks } = template;
+  const unknown = marks.filter(({ name }) => !names.has(name)).map(({ name }) => ({ name, problem: 'does not exist' }));
+  const operators = tokens
+    .filter((_, index) => positions[index]?.is === 'operator')
+    .flatMap((token) => marks.filter(({ at }) => at >= token.start && at < token.end))
+    .map(({ name }) => ({ name, problem: 'cannot replace an operator, only names, values, numbers and durations' }));
+  return [...unknown, ...operators];
+};
+
+/** Returns the variables of an expression that do not have one of these names, or are in place of an operator. */
+export const findVariableProblems = (expression: string, names: Pick<Scope, 'has'>): readonly VariableProblem[] =>
+  findProblems(parseTemplate(expression, names), names);
+
+const buildExpression = ({ template, tokens, positions }: ExpressionTemplate, scope: Scope): ExpressionBuilder => {
   const writer = new TokenReplacer(template, scope);
-  const positions = classifyTokens(tokens);
   const builder = new ExpressionBuilder(template);
   for (const [index, token] of tokens.entries()) {
     if (token.kind === 'end') break;
     const position = positions[index] as TokenPosition;
-    const isUsed = template.marks.some(({ at }) => at >= token.start && at < token.end);
+    const isUsed = hasMark(template, token);
     const replacement = isUsed ? writer.write(token, position) : [token.text];
     builder.add(token, replacement, isUsed && position.hasBraces, tokens[index + 1]);
   }
@@ -207,19 +252,18 @@ const buildExpression = (template: Template, tokens: readonly Token[], scope: Sc
 };
 
 /**
- * Returns an expression with its variables replaced. Throws a `QueryError` if a value is not valid at its position.
- * Other tokens never change, whatever the values contain, and each variable becomes only as many tokens as its position
- * permits.
+ * Returns an expression with its variables replaced. Throws a `QueryError` for an unknown variable, and if a value is
+ * not valid at its position. Other tokens never change, whatever the values contain, and each variable becomes only as
+ * many tokens as its position permits.
  */
 export const replaceInPromql = (expression: string, scope: Scope): string => {
-  const references = findReferences(expression, scope);
-  if (references.length === 0) return expression;
-  const scanner = new TemplateScanner();
-  const template = createTemplate(expression, references, (before, from) => scanner.scanAndGetMark(before, from));
-  const tokens = tokenize(template.text);
-  const last = tokens.at(-1) as Token;
+  const parsed = parseTemplate(expression, scope);
+  if (parsed.template.marks.length === 0) return expression;
+  const [problem] = findProblems(parsed, scope);
+  if (problem !== undefined) throw createVariableError(problem, problem.problem);
+  const last = parsed.tokens.at(-1) as Token;
   if (last.kind === 'error') throw createValidationError('expression', `is not valid PromQL: ${last.name}`);
-  const { text, words } = buildExpression(template, tokens, scope);
+  const { text, words } = buildExpression(parsed, scope);
   const resultTokens = tokenize(text).filter(({ kind }) => kind !== 'end');
   if (resultTokens.length !== words.length || resultTokens.some((word, index) => word.text !== words[index]))
     throw createValidationError('expression', 'has a variable whose value would change the meaning of the expression');

@@ -58,3 +58,13 @@ export const buildPlatformVariables = ({
   ];
   return new Map<string, VariableValue>(texts.map(([name, text]) => [name, toSingleValue(text)]));
 };
+
+/** Names of the built-in variables. */
+export const builtInVariableNames: ReadonlySet<string> = new Set(
+  buildPlatformVariables({
+    fromMs: 0,
+    toMs: 0,
+    stepMs: 1,
+    names: { __dashboard: '', __org: '', __user: '' },
+  }).keys(),
+);

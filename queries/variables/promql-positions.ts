@@ -5,6 +5,8 @@ import type { Token } from '../promql/syntax/lexer.ts';
 export interface TokenPosition {
   readonly is:
     | 'expression'
+    /** Directly after an operand. */
+    | 'operator'
     /** A duration in brackets. */
     | 'range'
     /** After `offset` or `@`. */
@@ -33,6 +35,8 @@ const regexArguments: Readonly<Record<string, number>> = { label_replace: 4 };
 interface OpenBracket {
   readonly mark: string;
   readonly before: Token | undefined;
+  /** Whether it contains the labels of `by (…)` or a similar clause. */
+  readonly isGroup: boolean;
   commas: number;
 }
 
@@ -40,6 +44,8 @@ const isMark = (token: Token | undefined, text: string): boolean => token?.kind 
 
 interface TokenContext {
   readonly openBracket: OpenBracket | undefined;
+  /** Whether the preceding token is the end of an operand. */
+  readonly isAfterOperand: boolean;
   readonly before: Token | undefined;
   readonly after: Token | undefined;
 }
@@ -51,35 +57,53 @@ const classifyString = ({ openBracket, before }: TokenContext): TokenPosition['i
 };
 
 const classifyToken = (token: Token, context: TokenContext): TokenPosition['is'] => {
-  const { openBracket, before, after } = context;
-  if (
-    openBracket?.mark === '(' &&
-    openBracket.before?.kind === 'keyword' &&
-    groupingKeywords.has(openBracket.before.name)
-  )
-    return 'group';
+  const { openBracket, before, after, isAfterOperand } = context;
+  if (openBracket?.isGroup === true) return 'group';
   if (token.kind === 'string') return classifyString(context);
   if (openBracket?.mark === '[') return 'range';
   if (openBracket?.mark === '{') return matcherOperators.has(after?.text ?? '') ? 'label' : 'condition';
-  return before?.kind !== 'string' && (before?.name === 'offset' || isMark(before, '@')) ? 'shift' : 'expression';
+  if (before?.kind !== 'string' && (before?.name === 'offset' || isMark(before, '@'))) return 'shift';
+  return isAfterOperand ? 'operator' : 'expression';
 };
+
+const startsGroup = (token: Token, before: Token | undefined): boolean =>
+  token.text === '(' && before?.kind === 'keyword' && groupingKeywords.has(before.name);
+
+const operandKinds = new Set<Token['kind']>(['identifier', 'metric', 'number', 'duration']);
+
+const endsOperand = (token: Token, closedBracket: OpenBracket | undefined): boolean =>
+  operandKinds.has(token.kind) || (closedBracket !== undefined && !closedBracket.isGroup);
 
 /** Returns the position of every token. */
 export const classifyTokens = (tokens: readonly Token[]): readonly TokenPosition[] => {
   const openBrackets: OpenBracket[] = [];
+  let isAfterOperand = false;
   return tokens.map((token, index) => {
     const previousToken = tokens[index - 1];
     const after = tokens[index + 1];
     const position: TokenPosition = {
-      is: classifyToken(token, { openBracket: openBrackets.at(-1), before: previousToken, after }),
+      is: classifyToken(token, {
+        openBracket: openBrackets.at(-1),
+        isAfterOperand,
+        before: previousToken,
+        after,
+      }),
       hasBraces: isMark(after, '{'),
       hasParenthesis: isMark(after, '('),
     };
+    let closedBracket: OpenBracket | undefined;
     if (token.kind === 'mark') {
-      if ('([{'.includes(token.text)) openBrackets.push({ mark: token.text, before: previousToken, commas: 0 });
-      else if (')]}'.includes(token.text)) openBrackets.pop();
+      if ('([{'.includes(token.text))
+        openBrackets.push({
+          mark: token.text,
+          before: previousToken,
+          isGroup: startsGroup(token, previousToken),
+          commas: 0,
+        });
+      else if (')]}'.includes(token.text)) closedBracket = openBrackets.pop();
       else if (token.text === ',' && openBrackets.length > 0) (openBrackets.at(-1) as OpenBracket).commas++;
     }
+    isAfterOperand = endsOperand(token, closedBracket);
     return position;
   });
 };

@@ -6,7 +6,7 @@ import type { Incompleteness } from '../result.ts';
 import { readFilters } from './filters.ts';
 import { chooseStepMs, parseIntervalMs } from './intervals.ts';
 import { buildOptions, limitOptions, type Option, type Options } from './options.ts';
-import { listUsedVariables, sortByDependency } from './order.ts';
+import { type OrderedVariable, sortByDependency } from './order.ts';
 import { formatStep } from './platform.ts';
 import { type Scope, toSingleValue, type VariableValue } from './scope.ts';
 import { queryVariableTexts, type ValuesRequest } from './texts-found.ts';
@@ -170,7 +170,7 @@ const getErrorField = ({ path = '' }: QueryError, name: string): string | undefi
   path.startsWith(`variables.${name}.`) ? path.slice(`variables.${name}.`.length) : undefined;
 
 const resolveVariable = async (
-  variable: Variable,
+  { variable, cycleProblem }: OrderedVariable,
   reading: QueryReader,
   options: ResolveOptions,
   scope: Scope,
@@ -186,6 +186,7 @@ const resolveVariable = async (
   if (canSkipQuery(queryVariable, selected, isRequested))
     return resolveOptions(queryVariable, { options: [], partial: [] }, selected);
   try {
+    if (cycleProblem !== undefined) throw createValidationError(`variables.${queryVariable.name}`, cycleProblem);
     const { texts, partial } = await queryVariableTexts(queryVariable, reading, options, scope);
     const builtOptions = buildOptions(texts, queryVariable);
     return resolveOptions(queryVariable, { ...builtOptions, partial: [...partial, ...builtOptions.partial] }, selected);
@@ -200,7 +201,7 @@ const resolveVariable = async (
 
 /**
  * Resolves variables in the order of their dependencies, and independent variables concurrently. The failure of one
- * variable is reported and does not affect the others. Throws a `QueryError` for circular dependencies, or for an
+ * variable, also of one that depends on itself, is reported and does not affect the others. Throws a `QueryError` for an
  * unknown requested variable.
  */
 export const resolveVariables = async (
@@ -213,13 +214,14 @@ export const resolveVariables = async (
     if (!names.has(name)) throw createValidationError(`variables.${name}`, 'is not a variable of this dashboard');
   const scope = new Map(options.platform);
   const outcomesByName = new Map<string, Promise<Outcome>>();
-  for (const variable of sortByDependency(variables, options.requestedNames)) {
-    const dependencies = Promise.all(listUsedVariables(variable, names).map((name) => outcomesByName.get(name)));
+  for (const ordered of sortByDependency(variables, options.requestedNames)) {
+    const { name } = ordered.variable;
+    const dependencies = Promise.all(ordered.dependencies.map((dependency) => outcomesByName.get(dependency)));
     outcomesByName.set(
-      variable.name,
+      name,
       dependencies.then(async () => {
-        const outcome = await resolveVariable(variable, reading, options, scope);
-        if (outcome.value !== undefined) scope.set(variable.name, outcome.value);
+        const outcome = await resolveVariable(ordered, reading, options, scope);
+        if (outcome.value !== undefined) scope.set(name, outcome.value);
         return outcome;
       }),
     );

@@ -6,7 +6,9 @@ import { parse } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
 import { getPromql } from '../../queries/query-kind.ts';
 import type { Validity } from '../../queries/validity.ts';
+import { findVariableProblems } from '../../queries/variables/in-promql.ts';
 import { sortByDependency } from '../../queries/variables/order.ts';
+import { builtInVariableNames } from '../../queries/variables/platform.ts';
 import { createTemplate, findReferences } from '../../queries/variables/references.ts';
 import type { DashboardFields, Panel } from './document.ts';
 
@@ -44,10 +46,16 @@ const fillPlaceholders = (expression: string): string =>
     return numberPrefix.test(precedingText) ? '1' : placeholder;
   });
 
-/** Checks an expression. If it cannot be parsed without the values of its variables, it is not reported. */
+/**
+ * Checks an expression with variables of these names. If it cannot be parsed without the values of its variables, it is
+ * not reported.
+ */
 const checkExpression = (
   expression: string,
+  variableNames: ReadonlySet<string>,
 ): { readonly problem: string } | { readonly unknown: string } | undefined => {
+  const [variableProblem] = findVariableProblems(expression, variableNames);
+  if (variableProblem !== undefined) return { problem: `variable ${variableProblem.name} ${variableProblem.problem}` };
   const filledExpression = fillPlaceholders(expression);
   try {
     parse(filledExpression);
@@ -90,16 +98,11 @@ const findFormulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
   });
 };
 
-/** Returns a problem for a cycle of variables, which prevents all queries. */
-const findVariableCycles = ({ variables }: Pick<DashboardFields, 'variables'>): Problem[] => {
-  try {
-    sortByDependency(variables);
-    return [];
-  } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
-    return [{ path: error.path ?? 'variables', message: error.message }];
-  }
-};
+/** Returns a problem for each variable that depends on itself. */
+export const findVariableCycles = ({ variables }: Pick<DashboardFields, 'variables'>): Problem[] =>
+  sortByDependency(variables).flatMap(({ variable, cycleProblem }) =>
+    cycleProblem === undefined ? [] : [{ path: `variables.${variable.name}`, message: cycleProblem }],
+  );
 
 interface StaticCheck {
   readonly problems: readonly Problem[];
@@ -113,6 +116,7 @@ export const checkWithoutReads = (
   { panels, variables }: Pick<DashboardFields, 'panels' | 'variables'>,
   savedQueries: ReadonlyMap<string, Query>,
 ): StaticCheck => {
+  const variableNames = new Set([...builtInVariableNames, ...variables.map(({ name }) => name)]);
   const problems: Problem[] = [...findVariableCycles({ variables }), ...panels.flatMap(findFormulaProblems)];
   const unknownReasons = new Set<string>();
   const pendingQueries: QueryWithPath[] = [];
@@ -120,7 +124,7 @@ export const checkWithoutReads = (
     const expression = 'query' in resolvedQuery ? getPromql(resolvedQuery.query) : undefined;
     if (!('query' in resolvedQuery)) problems.push(resolvedQuery);
     else if (expression !== undefined) {
-      const expressionProblem = checkExpression(expression);
+      const expressionProblem = checkExpression(expression, variableNames);
       if (expressionProblem !== undefined && 'problem' in expressionProblem)
         problems.push({ path: `${resolvedQuery.path}.query.expression`, message: expressionProblem.problem });
       else if (expressionProblem !== undefined) unknownReasons.add(expressionProblem.unknown);

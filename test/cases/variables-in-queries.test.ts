@@ -11,7 +11,7 @@ import { parseSearch } from '../../queries/search/parse.ts';
 import type { Search } from '../../queries/search/tree.ts';
 import { formatValue } from '../../queries/variables/formats.ts';
 import { replaceInFormula } from '../../queries/variables/in-formula.ts';
-import { replaceInPromql } from '../../queries/variables/in-promql.ts';
+import { findVariableProblems, replaceInPromql } from '../../queries/variables/in-promql.ts';
 import { replaceInQuery } from '../../queries/variables/in-query.ts';
 import { replaceInSearch } from '../../queries/variables/in-search.ts';
 import { replaceInAddress, replaceInNames, replaceInTitle } from '../../queries/variables/in-text.ts';
@@ -119,6 +119,34 @@ const search: readonly (readonly [written: string, read: string])[] = [
   ['body:/^$text$/', String.raw`body:/^a\.\*"\}$/`],
   ['service:(a OR $jobs)', String.raw`service:(a OR (a.b OR c\"d))`],
 ];
+
+test('a variable that does not exist, or in place of an operator, is a problem; other dollar signs are text', (t) => {
+  const names = new Set(['job', 'word', 'metric']);
+  const isUnknown = (name: string): string => `variable ${name} does not exist`;
+  const isOperator = 'variable word cannot replace an operator, only names, values, numbers and durations';
+  const cases: readonly (readonly [expression: string, problem?: string])[] = [
+    ['count(up{a="$v50"}) or vector(3)', isUnknown('v50')],
+    [`rate(x[\${gone}]) + rate(y[\${gone}])`, isUnknown('gone')],
+    ['up{job="$job", a="[[old]]"}', isUnknown('old')],
+    ['up{x="1"} $word on (entity) down', isOperator],
+    ['sum(a) $word sum(b)', isOperator],
+    ['rate(a[5m]) $word b', isOperator],
+    ['a $word 2', isOperator],
+    ['2 $word a', isOperator],
+    ['a / on (job) $metric{}'],
+    ['sum by (job) ($metric)'],
+    ['a and on (job) group_left ($job) $metric'],
+    ['up{job=~"foo$"} or up{job=~"(a|b)$|c"}'],
+    [`label_replace(up, "a", "$1-\${2}", "job", "(.)-(.)")`],
+    ['label_replace(up, "a", "$first", "job", "(?P<first>.*)")'],
+    ['up # $nothing'],
+  ];
+  for (const [expression, problem] of cases) {
+    const [found] = findVariableProblems(expression, names);
+    t.is(found && `variable ${found.name} ${found.problem}`, problem, expression);
+    if (problem !== undefined) t.is(t.throws(() => replaceInPromql(expression, scope)).message, problem, expression);
+  }
+});
 
 test('in a search a variable is text, a name, a value or one of several values', (t) => {
   for (const [written, read] of search) {

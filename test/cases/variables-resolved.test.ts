@@ -129,14 +129,26 @@ test.serial(
   },
 );
 
-test.serial('a circular reference between variables is refused with its path', async (t) => {
-  const circle = [
+test.serial('variables in a cycle fail with its path and have no options, and the others are resolved', async (t) => {
+  const cycle = [
     { kind: 'label-values', name: 'a', label: 'x', match: 'up{x="$c"}' },
     { kind: 'promql', name: 'b', expression: 'up{y="[[a]]"}' },
     { kind: 'field-values', name: 'c', signal: 'logs', field: 'z', search: 'b:$b' },
+    { kind: 'label-values', name: 'self', label: 'instance', match: 'up{instance=~"$self"}' },
   ];
-  const error = await t.throwsAsync(resolved(circle));
-  t.is(error?.message, 'uses itself: a → c → b → a');
+  const user = { kind: 'label-values', name: 'user', label: 'instance', match: 'up{instance="$self"}' };
+  const { items } = await resolved([...cycle, user, job], { selectedValues: { self: 'host-2:9100' } });
+  t.deepEqual(
+    items.map(({ name, error, options, selected }) => [name, error?.message, options.length, selected]),
+    [
+      ['a', 'uses itself: a → c → b → a', 0, []],
+      ['b', 'uses itself: b → a → c → b', 0, []],
+      ['c', 'uses itself: c → b → a → c', 0, []],
+      ['self', 'uses itself: self → self', 0, ['host-2:9100']],
+      ['user', undefined, 1, ['host-2:9100']],
+      ['job', undefined, 2, ['$__all']],
+    ],
+  );
 });
 
 test.serial('a variable has at most 1,000 values, and reports that there are more', async (t) => {

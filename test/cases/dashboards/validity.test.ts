@@ -10,10 +10,14 @@ const checkVariables = (variables: readonly object[]) => {
 };
 const promql = (name: string, expression: string): object => ({ kind: 'promql', name, expression });
 
-test('variables in a reference cycle are reported with their path', (t) => {
+test('each variable in a cycle is reported with its path', (t) => {
   t.deepEqual(
     checkVariables([promql('a', 'vector($b)'), promql('b', 'vector($c)'), promql('c', 'vector($a)')]).problems,
-    [{ path: 'variables.a', message: 'uses itself: a → b → c → a' }],
+    [
+      { path: 'variables.a', message: 'uses itself: a → b → c → a' },
+      { path: 'variables.b', message: 'uses itself: b → c → a → b' },
+      { path: 'variables.c', message: 'uses itself: c → a → b → c' },
+    ],
   );
 });
 
