@@ -1,9 +1,15 @@
 /** Converts a Grafana dashboard, and reports the outcome for each leaf value. */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { getPromql } from '../../../queries/query-kind.ts';
+import { findVariableProblems, type VariableProblem } from '../../../queries/variables/in-promql.ts';
+import { sortByDependency } from '../../../queries/variables/order.ts';
+import { builtInVariableNames } from '../../../queries/variables/platform.ts';
 import { type Fields, isFields } from '../../../runtime/fields.ts';
+import type { Variable } from '../../../schemas/dashboards/variables.ts';
 import { type FileProblem, toFileProblems } from '../as-code.ts';
-import { DashboardFields, DashboardWithParsedPanels } from '../document.ts';
+import { DashboardFields, DashboardWithParsedPanels, maxVariables, type Panel } from '../document.ts';
 import { isBuiltIn, readAnnotation } from './annotations.ts';
 import { dashboardDefaults } from './defaults.ts';
 import { type UnwrappedDashboard, unwrapDashboard } from './envelope.ts';
@@ -13,12 +19,14 @@ import { getAtPath } from './lens.ts';
 import { type ConvertedPanel, readPanel } from './panel.ts';
 import { toClassic } from './resource.ts';
 import { readSettings } from './settings.ts';
-import { Sources } from './sources.ts';
+import { Sources, toSourceReference } from './sources.ts';
 import { hiddenVariableName, mergeHiddenData } from './travelling.ts';
-import { choosesMetrics, readVariable } from './variables.ts';
+import { choosesMetrics, describeUnsupported, readVariable } from './variables.ts';
+import { assignPanelNumbers, writeDashboard } from './write-dashboard.ts';
 
 const Loss = z.strictObject({ path: z.string().describe('Dotted path in the source'), message: z.string() });
 const losses = z.array(Loss).describe('Leaves that are neither converted nor Grafana’s default');
+const problems = z.array(z.string()).describe('Reasons why it cannot be queried here, or was not imported');
 
 export const ImportReport = z.strictObject({
   from: z.string().describe('Format of the source: oiq, grafana 39, dashboard.grafana.app/v2'),
@@ -28,10 +36,13 @@ export const ImportReport = z.strictObject({
       title: z.string(),
       sourceType: z.string(),
       outcome: z.enum(['carried', 'reduced', 'placeholder']),
+      problems,
       losses,
     }),
   ),
-  variables: z.array(z.strictObject({ name: z.string(), outcome: z.enum(['carried', 'reduced', 'gone']), losses })),
+  variables: z.array(
+    z.strictObject({ name: z.string(), outcome: z.enum(['carried', 'reduced', 'gone']), problems, losses }),
+  ),
   rest: losses.describe('Losses of the dashboard itself, its layout, links and annotations'),
   leaves: z
     .strictObject({ total: z.int(), carried: z.int(), default: z.int(), named: z.int() })
@@ -74,8 +85,6 @@ interface LeafCounter {
   countLosses(value: unknown): LeafLoss[];
 }
 
-const toLosses = (losses: readonly LeafLoss[]) => losses.map(({ path, message }) => ({ path, message }));
-
 const createLeafCounter = (ledger: Ledger): LeafCounter => {
   const leaves = { total: 0, carried: 0, default: 0, named: 0 };
   return {
@@ -92,13 +101,22 @@ const createLeafCounter = (ledger: Ledger): LeafCounter => {
   };
 };
 
-const readVariables = (list: readonly Fields[], sources: Sources, ledger: Ledger) => {
+/** A variable of the source, and the converted one or the reason why there is none. */
+type ReadVariable =
+  | { readonly variable: Fields; readonly read: Variable }
+  | { readonly variable: Fields; readonly read: undefined; readonly reason: string };
+
+const readVariables = (list: readonly Fields[], sources: Sources, ledger: Ledger): ReadVariable[] => {
   const names = new Set<string>();
   return list.map((variable) => {
-    const read = names.size < 50 ? readVariable(variable, sources, ledger) : undefined;
-    const isDuplicate = read !== undefined && names.has(read.name);
-    if (isDuplicate) ledger.clearMarks(variable);
-    if (read === undefined || isDuplicate) return { variable, read: undefined };
+    const omit = (reason: string): ReadVariable => {
+      ledger.clearMarks(variable);
+      return { variable, read: undefined, reason };
+    };
+    if (names.size >= maxVariables) return omit(`it exceeds the maximum of ${maxVariables} variables`);
+    const read = readVariable(variable, sources, ledger);
+    if (read === undefined) return omit(describeUnsupported(variable, sources));
+    if (names.has(read.name)) return omit('a variable before it has the same name');
     names.add(read.name);
     return { variable, read };
   });
@@ -204,11 +222,8 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
   );
   if (!parsed.success) return { problems: toFileProblems(parsed.error) };
   const document = toStoredForm(parsed.data);
-  return {
-    id: toDashboardId(source.uid, document.name),
-    document,
-    report: createReport({ ...convertedSource, body, panels, variables, ledger }),
-  };
+  const id = toDashboardId(source.uid, document.name);
+  return { id, document, report: createReport({ ...convertedSource, id, document, body, panels, variables, ledger }) };
 };
 
 /** Returns a document as it is stored: without undefined members. */
@@ -225,11 +240,9 @@ const markRemainingDefaults = (classic: Fields, spec: Fields | undefined, ledger
   if (spec !== undefined) ledger.markDefaults(spec['layout']);
 };
 
-/** Converts a data source name to an object, as in Grafana since version 8. */
-const toSourceReference = (value: unknown): unknown =>
-  isFields(value) && typeof value['datasource'] === 'string'
-    ? { ...value, datasource: { uid: value['datasource'] } }
-    : value;
+/** Returns a variable or an annotation with a reference to its data source. */
+const toReferencing = (value: unknown): unknown =>
+  isFields(value) && 'datasource' in value ? { ...value, datasource: toSourceReference(value['datasource']) } : value;
 
 /** Source fields that are stored with the dashboard itself. */
 const collectSourceFields = (
@@ -240,7 +253,7 @@ const collectSourceFields = (
 ): Record<string, unknown> => {
   const entries = Object.entries(ledger.collectUnmarked(classic))
     .filter(([path]) => !/^(?:panels|rows)(?:\.|$)/.test(path))
-    .map(([path, value]) => [path, toSourceReference(value)] as const);
+    .map(([path, value]) => [path, toReferencing(value)] as const);
   if (spec === undefined) return Object.fromEntries(entries);
   const placedElements = new Set(layout.panels.map(({ source }) => source));
   const elements = isFields(spec['elements']) ? spec['elements'] : {};
@@ -252,50 +265,155 @@ const collectSourceFields = (
 };
 
 interface ReportInput extends ConvertedSource {
+  readonly id: string;
+  readonly document: DashboardFields;
   readonly body: Fields;
   readonly panels: readonly ConvertedPanel[];
-  readonly variables: readonly { readonly variable: Fields; readonly read: object | undefined }[];
+  readonly variables: readonly ReadVariable[];
   readonly ledger: Ledger;
 }
 
 const createReport = (reported: ReportInput): ImportReport => {
-  const { body, source, spec, layout, panels, variables, sourceVariables, ledger } = reported;
-  const isResource = spec !== undefined;
+  const { body, source, spec, layout, panels, variables, sourceVariables, ledger, document } = reported;
   const prefix = source.path === '' ? '' : `${source.path}.`;
   const { leaves, countLosses } = createLeafCounter(ledger);
   const found = countLosses(body);
-  const variablesPath = `${prefix}${isResource ? 'variables' : 'templating.list'}`;
+  const variablesPath = `${prefix}${spec === undefined ? 'templating.list' : 'variables'}`;
   const variablePaths = variables.map(({ variable }) => `${variablesPath}.${sourceVariables.indexOf(variable)}`);
   const parts = [...layout.panels.map(({ path }) => path), ...variablePaths];
   const byPart = groupByPart(found, parts);
+  const exported = new ExportedParts(reported);
+  const variableProblems = findProblemsByVariable(document, variables);
+  const describe = createProblemText(variables);
   return {
     from: source.from,
     panels: panels.map(({ panel, sourceType, isPlaceholder }, index) => {
-      const partLosses = byPart.get(layout.panels[index]?.path ?? '') ?? [];
-      const outcome = isPlaceholder
-        ? 'placeholder'
-        : partLosses.some(({ isUnsupported }) => isUnsupported)
-          ? 'reduced'
-          : 'carried';
-      return { panelId: panel.id, title: panel.title, sourceType, outcome, losses: toLosses(partLosses) };
+      const path = layout.panels[index]?.path ?? '';
+      const partLosses = byPart.get(path) ?? [];
+      const problems = isPlaceholder ? [] : [...new Set(findPanelProblems(panel, document).map(describe))];
+      const isReduced = problems.length > 0 || partLosses.some(({ reason }) => reason === undefined);
+      return {
+        panelId: panel.id,
+        title: panel.title,
+        sourceType,
+        outcome: isPlaceholder ? 'placeholder' : isReduced ? 'reduced' : 'carried',
+        problems,
+        losses: exported.describe(partLosses, path, exported.findPanel(panel)),
+      };
     }),
     variables: variables.map(({ variable, read }, index) => {
       const name = String(variable['name'] ?? '');
-      const variableLosses = (byPart.get(variablePaths[index] ?? '') ?? []).map((loss) =>
-        choosesMetrics(variable)
-          ? { ...loss, message: 'selected a data source: panels query the metrics of this organization' }
-          : loss,
-      );
+      const path = variablePaths[index] ?? '';
+      const partLosses = byPart.get(path) ?? [];
+      const problems = variableProblems.get(variable) ?? [];
+      const isReduced = problems.length > 0 || partLosses.length > 0;
       return {
         name,
-        outcome: read === undefined ? 'gone' : variableLosses.length > 0 ? 'reduced' : 'carried',
-        losses: toLosses(variableLosses),
+        outcome: read === undefined ? 'gone' : isReduced ? 'reduced' : 'carried',
+        problems: [...problems],
+        losses: choosesMetrics(variable)
+          ? partLosses.map((loss) => ({ path: loss.path, message: sourceChoiceMessage }))
+          : exported.describe(partLosses, path, exported.findVariable(name)),
       };
     }),
-    rest: toLosses(byPart.get('') ?? []),
+    rest: exported.describe(byPart.get('') ?? [], source.path, exported.dashboard),
     leaves,
   };
 };
+
+const sourceChoiceMessage = 'selected a data source: panels query the metrics of this organization';
+
+/** Returns the text of a problem: variables that were not imported differ from those that never existed. */
+const createProblemText = (variables: readonly ReadVariable[]) => {
+  const omittedNames = new Set(
+    variables.flatMap(({ variable, read }) => (read === undefined ? [variable['name']] : [])),
+  );
+  return ({ name, problem }: VariableProblem): string =>
+    `variable ${name} ${omittedNames.has(name) ? 'was not imported' : problem}`;
+};
+
+const toVariableNames = ({ variables }: Pick<DashboardFields, 'variables'>): ReadonlySet<string> =>
+  new Set([...builtInVariableNames, ...variables.map(({ name }) => name)]);
+
+const findPanelProblems = ({ queries, repeat }: Panel, document: DashboardFields): VariableProblem[] => {
+  const names = toVariableNames(document);
+  const expressions = queries.flatMap(({ query }) => (query === undefined ? [] : (getPromql(query) ?? [])));
+  const isUnknownRepeat = repeat !== null && !names.has(repeat.variable);
+  return [
+    ...expressions.flatMap((expression) => findVariableProblems(expression, names)),
+    ...(isUnknownRepeat ? [{ name: repeat.variable, problem: 'does not exist' }] : []),
+  ];
+};
+
+/** Why each variable was not imported, or cannot be queried. */
+const findProblemsByVariable = (
+  document: DashboardFields,
+  variables: readonly ReadVariable[],
+): ReadonlyMap<Fields, readonly string[]> => {
+  const names = toVariableNames(document);
+  const describe = createProblemText(variables);
+  const cycleProblems = new Map(
+    sortByDependency(document.variables).map(({ variable, cycleProblem }) => [variable.name, cycleProblem]),
+  );
+  return new Map(
+    variables.map((each) => {
+      if (each.read === undefined)
+        return [each.variable, choosesMetrics(each.variable) ? [] : [`it was not imported: ${each.reason}`]];
+      const { read } = each;
+      const expression = read.kind === 'promql' ? read.expression : 'match' in read ? (read.match ?? '') : '';
+      const unknown = findVariableProblems(expression, names).map(describe);
+      return [each.variable, [...new Set([cycleProblems.get(read.name) ?? [], unknown].flat())]];
+    }),
+  );
+};
+
+/** The exported dashboard, in which a loss may be restored at its place. */
+class ExportedParts {
+  readonly dashboard: Fields;
+  readonly #body: Fields;
+  readonly #isResource: boolean;
+  readonly #panels: ReadonlyMap<unknown, Fields>;
+  readonly #numbers: ReadonlyMap<string, number>;
+
+  constructor({ id, document, body, spec }: ReportInput) {
+    this.dashboard = writeDashboard(document, id);
+    this.#body = body;
+    this.#isResource = spec !== undefined;
+    const panels = toFieldsList(this.dashboard['panels']).flatMap((panel) => [panel, ...toFieldsList(panel['panels'])]);
+    this.#panels = new Map(panels.map((panel) => [panel['id'], panel]));
+    this.#numbers = assignPanelNumbers(document.panels);
+  }
+
+  findPanel({ id }: Panel): Fields | undefined {
+    return this.#panels.get(this.#numbers.get(id));
+  }
+
+  findVariable(name: string): Fields | undefined {
+    return toFieldsList(getAtPath(this.dashboard, ['templating', 'list'])).find(
+      (variable) => variable['name'] === name,
+    );
+  }
+
+  /** Returns losses within the part at a path, with their messages for users. */
+  describe(losses: readonly LeafLoss[], partPath: string, part: Fields | undefined): z.output<typeof Loss>[] {
+    return losses.map(({ path, reason }) => ({
+      path,
+      message: reason ?? this.#describeUnsupported(path, partPath, part),
+    }));
+  }
+
+  #describeUnsupported(path: string, partPath: string, part: Fields | undefined): string {
+    const value = getAtPath(this.#body, path.split('.'));
+    const keys = path.slice(partPath === '' ? 0 : partPath.length + 1).split('.');
+    // The paths of a resource end like those of the classic form.
+    const candidates = this.#isResource ? keys.map((_, index) => keys.slice(index)) : [keys];
+    const isRestored =
+      value !== undefined && candidates.some((candidate) => isDeepStrictEqual(getAtPath(part, candidate), value));
+    return isRestored
+      ? 'is not supported here; it is stored, and an export contains it'
+      : 'is not supported here; it is stored, and an export for Grafana does not contain it';
+  }
+}
 
 /** Groups losses by the part that contains them; those outside of all parts have the empty path. */
 const groupByPart = (found: readonly LeafLoss[], parts: readonly string[]): Map<string, LeafLoss[]> => {

@@ -7,9 +7,8 @@ export const toFieldsList = (value: unknown): Fields[] => (Array.isArray(value) 
 
 export interface Loss {
   readonly path: string;
-  readonly message: string;
-  /** Whether the dashboard lacks an equivalent; otherwise it is internal data of Grafana. */
-  readonly isUnsupported: boolean;
+  /** Why it is dropped; undefined if the dashboard lacks an equivalent, and the value is stored for an export. */
+  readonly reason: string | undefined;
 }
 
 /** `carried`: converted. `default`: Grafana's default. Other leaves are reported. */
@@ -17,8 +16,6 @@ type Mark = 'carried' | 'default' | { readonly reason: string };
 
 /** A member of a source object: the object and its key. */
 type SourcePart = readonly [holder: object, key: string];
-
-const unsupportedMessage = 'is not supported here; it is preserved and restored on export';
 
 /** Returns whether a value is equivalent to a missing one. */
 const isEmptyValue = (value: unknown): boolean =>
@@ -164,7 +161,7 @@ export class Ledger {
       }
       if (!isLeaf) return;
       counts.named++;
-      report({ path, message: mark?.reason ?? unsupportedMessage, isUnsupported: mark === undefined });
+      report({ path, reason: mark?.reason });
     };
     walk(value, '', undefined);
     return counts;

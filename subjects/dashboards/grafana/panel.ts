@@ -1,5 +1,5 @@
 /** Converts one Grafana panel. A panel that cannot be drawn becomes a placeholder that stores the entire source. */
-import { parseDuration } from '../../../queries/time.ts';
+import { parseDuration, parseTime } from '../../../queries/time.ts';
 import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { Panel } from '../document.ts';
 import { panelDefaults } from './defaults.ts';
@@ -26,8 +26,13 @@ const readDuration = (value: unknown): string | undefined => {
   return text !== '' && text.length <= 32 && parseDuration(text) !== undefined ? text : undefined;
 };
 
+/** Reads a duration, or a start such as `now/d`. */
+const readPanelRange = (value: unknown): string | undefined =>
+  readDuration(value) ??
+  (typeof value === 'string' && value.startsWith('now/') && parseTime(value, 0) !== undefined ? value : undefined);
+
 const readTime = (panel: Fields, ledger: Ledger): Fields => {
-  const [range, shift] = [readDuration(panel['timeFrom']), readDuration(panel['timeShift'])];
+  const [range, shift] = [readPanelRange(panel['timeFrom']), readDuration(panel['timeShift'])];
   if (range !== undefined) ledger.carry(panel, 'timeFrom');
   if (shift !== undefined) ledger.carry(panel, 'timeShift');
   if (typeof panel['hideTimeOverride'] === 'boolean') ledger.carry(panel, 'hideTimeOverride');

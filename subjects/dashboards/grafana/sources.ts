@@ -25,6 +25,9 @@ const findKindByType = (type: string): SourceKind => {
   return type === 'grafana' || type === 'datasource' ? 'internal' : { foreign: type };
 };
 
+/** Converts a data source name to a reference, as in Grafana since version 8; returns any other value unchanged. */
+export const toSourceReference = (value: unknown): unknown => (typeof value === 'string' ? { uid: value } : value);
+
 /** The data sources that a dashboard references. */
 export class Sources {
   readonly #types = new Map<string, string>();

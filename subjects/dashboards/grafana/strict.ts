@@ -1,6 +1,7 @@
 /** Required and known fields of Grafana's typed form. */
 import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { getAtPath } from './lens.ts';
+import { toSourceReference } from './sources.ts';
 
 const legend = { displayMode: 'list', placement: 'bottom', showLegend: true, calcs: [] };
 const tooltip = { mode: 'single', sort: 'none' };
@@ -146,30 +147,58 @@ const isValidFieldConfig = (path: string, value: unknown): boolean => {
   );
 };
 
-/** Returns whether a stored source value of a panel is valid at its path. */
-export const isValidPanelField = (path: string, value: unknown): boolean => {
-  const [key = '', , inner] = path.split('.');
+/** Returns whether every target has a data source of the typed form, or none. */
+export const areTypedTargets = (targets: unknown): boolean =>
+  Array.isArray(targets) && targets.every((target) => isReference(getAtPath(target, ['datasource'])));
+
+const isValidPanelField = (path: string, value: unknown): boolean => {
+  const [key = '', second, inner] = path.split('.');
+  if (key === 'datasource') return second === undefined && isFields(value) && isReference(value);
   if (!knownFields.panel.has(key)) return false;
-  if (key === 'targets')
-    return inner === undefined
-      ? Array.isArray(value)
-        ? value.every((target) => isReference(getAtPath(target, ['datasource'])))
-        : isReference(getAtPath(value, ['datasource']))
-      : knownFields.target.has(inner);
+  if (key === 'targets') {
+    if (inner !== undefined) return knownFields.target.has(inner);
+    return Array.isArray(value) ? areTypedTargets(value) : isReference(getAtPath(value, ['datasource']));
+  }
   if (key === 'fieldConfig') return isValidFieldConfig(path, value);
   return key !== 'links' && !(key === 'transformations' && inner === 'filter');
 };
 
-/** Returns whether a stored source value of the dashboard is valid at its path. */
-export const isValidDashboardField = (path: string, value: unknown): boolean => {
-  const [key = '', inner = '', , last] = path.split('.');
-  if (key === 'timepicker') return knownFields.timepicker.has(inner);
-  if (key !== 'templating' && key !== 'annotations') return knownFields.dashboard.has(key);
-  const keys = key === 'templating' ? knownFields.variable : knownFields.annotation;
-  if (last !== undefined) return keys.has(last) && last !== 'options' && last !== 'datasource';
-  if (!hasOnlyKeys(value, keys) || !isReference(getAtPath(value, ['datasource']))) return false;
-  return (
-    key === 'templating' ||
-    ['name', 'datasource', 'enable', 'iconColor'].every((requiredKey) => getAtPath(value, [requiredKey]) !== undefined)
-  );
+/** Returns the parts of a stored source value that are valid at their paths. */
+export type SelectTyped = (path: string, value: unknown) => (readonly [path: string, value: unknown])[];
+
+/** For a panel: the value, or those of its members that are valid. */
+export const selectTypedPanelFields: SelectTyped = (path, value) => {
+  const typed = path === 'datasource' ? toSourceReference(value) : value;
+  if (isValidPanelField(path, typed)) return [[path, typed]];
+  return isFields(value)
+    ? Object.entries(value).flatMap(([key, member]) => selectTypedPanelFields(`${path}.${key}`, member))
+    : [];
+};
+
+const requiredAnnotationFields = ['name', 'datasource', 'enable', 'iconColor'];
+
+const isValidDashboardField = (path: string): boolean => {
+  const [key = '', inner = ''] = path.split('.');
+  return key === 'timepicker' ? knownFields.timepicker.has(inner) : knownFields.dashboard.has(key);
+};
+
+/** Returns the known fields of a variable or an annotation; undefined if it is not valid without the others. */
+const selectKnownFields = (list: 'templating' | 'annotations', member: Fields): Fields | undefined => {
+  const keys = listFields[list];
+  const known: Fields = Object.fromEntries(Object.entries(member).filter(([name]) => keys.has(name)));
+  const isComplete = list === 'templating' || requiredAnnotationFields.every((name) => known[name] !== undefined);
+  return isComplete && isReference(known['datasource']) ? known : undefined;
+};
+const listFields = { templating: knownFields.variable, annotations: knownFields.annotation };
+
+/** For the dashboard: the value; of a variable or an annotation its known fields. */
+export const selectTypedDashboardFields: SelectTyped = (path, value) => {
+  const [list = '', , , field] = path.split('.');
+  if (list !== 'templating' && list !== 'annotations') return isValidDashboardField(path) ? [[path, value]] : [];
+  if (field !== undefined) {
+    const isKnown = listFields[list].has(field) && field !== 'options' && field !== 'datasource';
+    return isKnown ? [[path, value]] : [];
+  }
+  const known = isFields(value) ? selectKnownFields(list, value) : undefined;
+  return known === undefined ? [] : [[path, known]];
 };

@@ -129,8 +129,21 @@ const cleanCell = (settings: Built): void => {
   if (isFields(cell) && cell['type'] === 'color-background' && cell['mode'] === 'lcd') delete (cell as Built)['mode'];
 };
 
+/** Converts texts that older versions of Grafana wrote as numbers. */
+const convertTexts = (defaults: Built): void => {
+  if (typeof defaults['noValue'] === 'number') defaults['noValue'] = String(defaults['noValue']);
+  for (const mapping of toFieldsList(defaults['mappings'])) {
+    const options = mapping['options'];
+    const results = isFields(options) ? [options, options['result'], ...Object.values(options)].filter(isFields) : [];
+    for (const result of results)
+      if (typeof result['text'] === 'number') (result as Built)['text'] = String(result['text']);
+  }
+};
+
 /** Removes the fields of a panel that the typed form lacks. */
 export const removeUntyped = (panel: Built): void => {
+  const typedDefaults = getAtPath(panel, ['fieldConfig', 'defaults']);
+  if (isFields(typedDefaults)) convertTexts(typedDefaults as Built);
   const type = String(panel['type']);
   const allowedOptions = lookUp(optionsByType, type);
   if (allowedOptions === undefined) return;

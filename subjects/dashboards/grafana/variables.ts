@@ -275,6 +275,19 @@ export const readVariable = (variable: Fields, sources: Sources, ledger: Ledger)
   return undefined;
 };
 
+const variableTypes = ['query', 'custom', 'interval', 'textbox', 'constant', 'adhoc'];
+
+/** Returns why `readVariable` does not convert a variable, as a sentence without a period. */
+export const describeUnsupported = ({ name, type, datasource }: Fields, sources: Sources): string => {
+  if (!isText(name) || name === '') return 'it has no name';
+  if (!variableTypes.includes(String(type))) return `the variable type ${String(type)} is not supported`;
+  const source = sources.findKind(datasource);
+  if (isFields(source)) return `the data source ${String(source['foreign'])} is not supported`;
+  return type === 'query' && (source === 'metrics' || source === 'unknown')
+    ? 'its query is none of label_values, label_names, metrics and query_result, and no selector of series'
+    : 'its settings are not supported';
+};
+
 /** Returns whether the variable selects a data source for the metrics of this organization. */
 export const choosesMetrics = ({ type, query }: Fields): boolean => type === 'datasource' && isPromqlSource(query);
 

@@ -52,8 +52,8 @@ for (const [what, document, path] of [
   ],
   ['301 panels', dashboard({ panels: Array.from({ length: 301 }, (_, index) => panel(`p${index}`)) }), 'panels'],
   [
-    '51 variables',
-    dashboard({ variables: Array.from({ length: 51 }, (_, index) => ({ kind: 'text', name: `v${index}` })) }),
+    '101 variables',
+    dashboard({ variables: Array.from({ length: 101 }, (_, index) => ({ kind: 'text', name: `v${index}` })) }),
     'variables',
   ],
   [

@@ -385,3 +385,106 @@ test('malicious documents are rejected with a path, or imported without harm', (
   t.is(readGrafana({ name: 'ours', panels: [] }), undefined);
   t.is(readGrafana([]), undefined);
 });
+
+const prometheus = { type: 'prometheus', uid: 'p' };
+const createSource = (name: string, query: string, datasource: object = prometheus) => ({
+  type: 'query',
+  name,
+  datasource,
+  definition: query,
+  query: { query, refId: 'A' },
+});
+const createPanelSource = (id: number, ...expressions: readonly string[]) => ({
+  id,
+  type: 'timeseries',
+  title: `panel ${id}`,
+  gridPos: { x: 0, y: id, w: 12, h: 8 },
+  datasource: prometheus,
+  targets: expressions.map((expr, index) => ({ refId: `Q${index}`, expr, datasource: prometheus })),
+});
+const createDashboard = (variables: readonly object[], panels: readonly object[] = []) => ({
+  uid: 'one',
+  title: 'One',
+  schemaVersion: 39,
+  templating: { list: variables },
+  panels,
+});
+
+test('a variable that cannot be imported or queried has a reason, and so have the panels that use it', (t) => {
+  const many = Array.from({ length: 98 }, (_, index) => createSource(`v${index}`, 'label_values(up, job)'));
+  const dashboard = createDashboard(
+    [
+      createSource('self', 'label_values(up{instance=~"$self"}, instance)'),
+      createSource('user', 'label_values(up{instance="$logs"}, job)'),
+      createSource('logs', '{app="a"} | json', { type: 'loki', uid: 'l' }),
+      ...many,
+      createSource('last', 'label_values(up, job)'),
+    ],
+    [
+      createPanelSource(1, 'count(up{a="$last"}) or vector(3)', 'up{a="$logs"} * $v1'),
+      createPanelSource(2, 'up{a="$v1"}'),
+      createPanelSource(3, 'up{a="$typo"}'),
+      createPanelSource(4, '{a="b"} $v1 on (entity) {c="d"}'),
+    ],
+  );
+  const { report } = read(dashboard);
+  const variables = report.variables.filter(({ problems }) => problems.length > 0);
+  t.deepEqual(
+    variables.map(({ name, outcome, problems }) => [name, outcome, ...problems]),
+    [
+      ['self', 'reduced', 'uses itself: self → self'],
+      ['user', 'reduced', 'variable logs was not imported'],
+      ['logs', 'gone', 'it was not imported: the data source loki is not supported'],
+      ['last', 'gone', 'it was not imported: it exceeds the maximum of 100 variables'],
+    ],
+  );
+  t.deepEqual(
+    report.panels.map(({ outcome, problems }) => [outcome, ...problems]),
+    [
+      ['reduced', 'variable last was not imported', 'variable logs was not imported'],
+      ['carried'],
+      ['reduced', 'variable typo does not exist'],
+      ['reduced', 'variable v1 cannot replace an operator, only names, values, numbers and durations'],
+    ],
+  );
+});
+
+test('a panel or variable without an equivalent is exported with all fields of Grafana’s typed form', (t) => {
+  const logs = {
+    ...createPanelSource(1),
+    datasource: { type: 'loki', uid: 'l' },
+    fieldConfig: {
+      defaults: { unit: 'none', custom: { drawStyle: 'bars', stacking: { mode: 'normal' } } },
+      overrides: [],
+    },
+    targets: [{ refId: 'A', expr: '{a="b"}' }],
+  };
+  const { id, document, report } = read(
+    createDashboard([createSource('app', 'label_values(app)', { type: 'loki', uid: 'l' })], [logs]),
+  );
+  t.is(report.panels[0]?.outcome, 'placeholder');
+  const { panels, templating } = writeGrafana(id, document) as {
+    readonly panels: readonly [Record<string, unknown>];
+    readonly templating: { readonly list: readonly Record<string, unknown>[] };
+  };
+  const { datasource, fieldConfig, targets } = panels[0];
+  t.deepEqual(
+    { datasource, fieldConfig, targets },
+    {
+      datasource: logs.datasource,
+      fieldConfig: logs.fieldConfig,
+      targets: logs.targets,
+    },
+  );
+  const { definition: _, ...variable } = createSource('app', 'label_values(app)', { type: 'loki', uid: 'l' });
+  t.deepEqual(
+    templating.list.find(({ name }) => name === 'app'),
+    variable,
+  );
+  const isExported = new Map(
+    reportOf({ report } as Imported).map(({ path, message }) => [path, !message.includes('not contain')]),
+  );
+  t.true(isExported.get('panels.0.fieldConfig.defaults.custom.stacking.mode'));
+  t.true(isExported.get('templating.list.0.query.query'));
+  t.false(isExported.get('templating.list.0.definition'));
+});

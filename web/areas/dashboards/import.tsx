@@ -20,15 +20,15 @@ const outcomeTexts = {
 
 /** Returns the outcome of each part of the dashboard. */
 const toOutcomes = ({ panels, variables, rest }: ImportReport): readonly ImportOutcome[] => [
-  ...panels.map(({ panelId, title, sourceType, outcome, losses }) => ({
+  ...panels.map(({ panelId, title, sourceType, outcome, problems, losses }) => ({
     name: `Panel “${title || panelId}” (${sourceType})`,
     outcome: outcomeTexts[outcome],
-    reasons: losses,
+    reasons: [...problems.map((message) => ({ message })), ...losses],
   })),
-  ...variables.map(({ name, outcome, losses }) => ({
+  ...variables.map(({ name, outcome, problems, losses }) => ({
     name: `Variable ${name}`,
     outcome: outcomeTexts[outcome],
-    reasons: losses,
+    reasons: [...problems.map((message) => ({ message })), ...losses],
   })),
   ...(rest.length === 0 ? [] : [{ name: 'Other', outcome: 'partial', reasons: rest }]),
 ];
