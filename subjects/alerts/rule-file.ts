@@ -1,6 +1,7 @@
-/** Reads Prometheus rule files: groups of alerting and recording rules in YAML. */
+/** Reads Prometheus rule files, also as Kubernetes resources: groups of alerting and recording rules in YAML. */
 import { runInWorker } from '../../queries/worker.ts';
 import { parseYaml, YamlError } from '../../queries/yaml.ts';
+import { splitDocuments } from '../../queries/yaml-documents.ts';
 import type { alertSeverities } from '../../schemas/alerts.ts';
 import { formatDuration, minInterval, parseDurationMs } from './durations.ts';
 import { RecordingGroupFields } from './recording/group.ts';
@@ -10,6 +11,8 @@ import { findStoredRuleProblems, findTemplateProblems, type Problem } from './ru
 
 /** Result of one rule of a file. */
 export interface FileRule {
+  /** Name of the file or the Kubernetes resource. */
+  readonly file: string;
   /** `group.3`: the group, and the index in it. */
   readonly place: string;
   readonly group: string;
@@ -132,11 +135,9 @@ const toAlertRule = (fields: Record<string, unknown>, group: Record<string, unkn
   };
 };
 
-const toFileRule = (
-  { place, group }: Pick<FileRule, 'place' | 'group'>,
-  rule: unknown,
-  otherProblems: readonly Problem[],
-): FileRule => {
+type RulePosition = Pick<FileRule, 'file' | 'place' | 'group'>;
+
+const toFileRule = (position: RulePosition, rule: unknown, otherProblems: readonly Problem[]): FileRule => {
   const parsed = AlertRuleFields.safeParse(rule);
   if (parsed.success) {
     const problems = [...otherProblems, ...findStoredRuleProblems(parsed.data)];
@@ -145,41 +146,65 @@ const toFileRule = (
       message: `is shown unchanged: ${message}`,
     }));
     return {
-      place,
-      group,
+      ...position,
       rule: problems.length === 0 ? parsed.data : undefined,
       problems: [...problems, ...warnings],
     };
   }
   const schemaProblems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  return { place, group, rule: undefined, problems: [...otherProblems, ...schemaProblems] };
+  return { ...position, rule: undefined, problems: [...otherProblems, ...schemaProblems] };
 };
 
-/** Returns the groups of a file, or its problem. */
-const parseGroups = (text: string): readonly unknown[] | string => {
-  try {
-    const { groups } = toObject(parseYaml(text).value()) as { groups?: unknown };
-    return Array.isArray(groups) ? groups : 'has no list of groups';
-  } catch (error) {
-    if (error instanceof YamlError) return error.text;
-    throw error;
-  }
+/** Groups of rules, and the file or the Kubernetes resource that contains them. */
+interface RuleSource {
+  /** File name, or `namespace/name` of a resource; identifies its rules at the next import. */
+  readonly file: string;
+  readonly groups: readonly Record<string, unknown>[];
+}
+
+const toResourceName = (metadata: Record<string, unknown>): string =>
+  [metadata['namespace'], metadata['name']].filter((part) => typeof part === 'string').join('/');
+
+/**
+ * Returns the groups of a document: of a rule file of Prometheus, of a resource such as `PrometheusRule` of Prometheus
+ * Operator or `VMRule` of VictoriaMetrics Operator, and of each resource in a list.
+ */
+const listRuleSources = (document: Record<string, unknown>, fileName: string): readonly RuleSource[] => {
+  const { groups, spec, items, metadata } = document;
+  if (Array.isArray(groups)) return [{ file: fileName, groups: groups.map(toObject) }];
+  if (Array.isArray(items)) return items.flatMap((item) => listRuleSources(toObject(item), fileName));
+  const resourceGroups = toObject(spec)['groups'];
+  if (!Array.isArray(resourceGroups)) return [];
+  return [{ file: toResourceName(toObject(metadata)).slice(0, 256) || fileName, groups: resourceGroups.map(toObject) }];
+};
+
+/** Returns the sources of rules in a text, or its problem. Documents without rules, such as other resources, are ignored. */
+const parseRuleSources = (text: string, fileName: string): readonly RuleSource[] | string => {
+  const documents = splitDocuments(text);
+  const sources: RuleSource[] = [];
+  for (const [index, document] of documents.entries())
+    try {
+      sources.push(...listRuleSources(toObject(parseYaml(document.text).value()), fileName));
+    } catch (error) {
+      if (!(error instanceof YamlError)) throw error;
+      return documents.length === 1 ? error.text : `document ${index + 1}, line ${document.line}: ${error.text}`;
+    }
+  return sources.length > 0
+    ? sources
+    : 'has no list of groups: a rule file has `groups`, a PrometheusRule `spec.groups`';
 };
 
 /** Returns a recording rule of a group, or its problem. */
 const toRecordingRule = (
   fields: Record<string, unknown>,
   group: Record<string, unknown>,
-  {
-    place,
-    index,
-    ...groupFields
-  }: { readonly place: string; readonly group: string; readonly file: string; readonly index: number },
+  position: RulePosition,
+  index: number,
 ): FileRule & { readonly recording?: RecordingGroupFields } => {
   const fieldProblems = findUnknownFields(fields, recordingFields);
   const parsed = RecordingGroupFields.safeParse({
-    name: groupFields.group,
-    file: groupFields.file,
+    name: position.group,
+    file: position.file,
     ...readGroupTimings(group),
     ...(group['limit'] != null && { limit: group['limit'] }),
     rules: [
@@ -191,7 +216,7 @@ const toRecordingRule = (
       },
     ],
   });
-  const invalidRule = { place, group: groupFields.group, rule: undefined };
+  const invalidRule = { ...position, rule: undefined };
   if (!parsed.success) {
     const wrong = parsed.error.issues.map(({ path, message }) => ({ path: path.slice(-1).join('.'), message }));
     return { ...invalidRule, problems: [...fieldProblems, ...wrong] };
@@ -227,9 +252,9 @@ const readGroup = (
   const recordings: RecordingGroupFields[] = [];
   const fileRules = toList(group['rules']).map((ruleValue, index): FileRule => {
     const fields = toObject(ruleValue);
-    const position = { place: `${name}.${index}`, group: name };
+    const position = { file, place: `${name}.${index}`, group: name };
     if (fields['record'] !== undefined) {
-      const { recording, ...rule } = toRecordingRule(fields, group, { ...position, file, index });
+      const { recording, ...rule } = toRecordingRule(fields, group, position, index);
       if (recording !== undefined) recordings.push(recording);
       return rule;
     }
@@ -254,16 +279,21 @@ const readGroup = (
   };
 };
 
-/** Reads a rule file. */
+const findDuplicateGroup = (sources: readonly RuleSource[]): string | undefined => {
+  const keys = sources.flatMap(({ file, groups }) => groups.map((group) => [file, getGroupName(group)]));
+  const texts = keys.map((key) => JSON.stringify(key));
+  return keys.find((_, index) => texts.indexOf(texts[index] as string) < index)?.[1];
+};
+
+/** Reads a rule file, or Kubernetes manifests with rules, in one or several YAML documents. */
 export const readRuleFile = (text: string, fileName = ''): ParsedRuleFile => {
   const emptyResult = { rules: [], recordings: [] };
-  const parsedGroups = parseGroups(text);
-  if (typeof parsedGroups === 'string') return { ...emptyResult, problem: parsedGroups };
-  const groups = parsedGroups.map(toObject);
-  const duplicateName = groups.map(getGroupName).find((name, index, all) => all.indexOf(name) < index);
+  const sources = parseRuleSources(text, fileName);
+  if (typeof sources === 'string') return { ...emptyResult, problem: sources };
+  const duplicateName = findDuplicateGroup(sources);
   if (duplicateName !== undefined)
     return { ...emptyResult, problem: `has two groups named ${duplicateName}: group names must be unique in a file` };
-  const read = groups.map((group) => readGroup(group, fileName));
+  const read = sources.flatMap(({ file, groups }) => groups.map((group) => readGroup(group, file)));
   return {
     rules: read.flatMap(({ rules }) => rules),
     recordings: read.flatMap(({ recordings }) => recordings),

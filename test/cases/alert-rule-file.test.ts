@@ -1,6 +1,7 @@
 /** Rule files of Prometheus: what is read, what is written, what is refused. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
+import { parseYaml } from '../../queries/yaml.ts';
 import { alertLabels, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
@@ -168,15 +169,48 @@ test('a threshold becomes part of the expression, and rules without a Prometheus
   );
 });
 
+const manifest = (name: string, group: string): string => `apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata: {name: ${name}, namespace: monitoring}
+spec:
+  groups:
+  - name: ${group}
+    rules:
+    - {alert: Down, expr: up == 0}
+    - {record: 'job:up:sum', expr: sum by (job) (up)}
+`;
+const otherResource = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: shop}\nspec: {replicas: 1}\n';
+
 for (const [text, problem] of [
   ['groups: [', /./],
   ['rules: []', /has no list of groups/],
   ['groups: [{name: a}, {name: a}]', /two groups named a/],
   ['- a', /has no list of groups/],
+  [otherResource, /has no list of groups: a rule file has `groups`, a PrometheusRule `spec.groups`/],
+  [`${manifest('a', 'b')}---\ngroups: [`, /document 2, line \d+: /],
 ] as const)
   test(`${JSON.stringify(text)} is rejected as a whole`, (t) => {
     t.regex(readRuleFile(text).problem ?? '', problem);
   });
+
+test('rules of PrometheusRule manifests are read, alone, in several documents or in a list', (t) => {
+  const readPlaces = (text: string): string[] => {
+    const { rules, recordings, problem } = readRuleFile(text, 'bundle.yaml');
+    t.is(problem, undefined);
+    t.is(recordings.length, rules.filter(({ record }) => record !== undefined).length);
+    return rules.map(({ file, place, rule, record }) => `${file} ${place} ${rule?.name ?? record}`);
+  };
+  const node = ['monitoring/node general.0 Down', 'monitoring/node general.1 job:up:sum'];
+  const shop = ['monitoring/shop general.0 Down', 'monitoring/shop general.1 job:up:sum'];
+  t.deepEqual(readPlaces(manifest('node', 'general')), node);
+  const documents = [manifest('node', 'general'), otherResource, '# nothing\n', manifest('shop', 'general')];
+  t.deepEqual(readPlaces(documents.map((text) => `---\n${text}`).join('')), [...node, ...shop]);
+  const items = [manifest('node', 'general'), otherResource, manifest('shop', 'general')].map((text) =>
+    parseYaml(text).value(),
+  );
+  t.deepEqual(readPlaces(JSON.stringify({ apiVersion: 'v1', kind: 'List', items })), [...node, ...shop]);
+  t.deepEqual(readPlaces('groups: [{name: a, rules: [{alert: Down, expr: up == 0}]}]'), ['bundle.yaml a.0 Down']);
+});
 
 const twice = (group: string, expression: string): string => `
 groups:

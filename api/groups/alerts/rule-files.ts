@@ -58,13 +58,15 @@ const importGroup = async (
   return { outcome: 'replaced', id: existing.id };
 };
 
+const toGroupKey = (file: string, name: string): string => JSON.stringify([file, name]);
+
 /** Imports one rule of a file and returns its result. A recording rule has the result of its group. */
 const importRule = async (
-  { place, group, rule: parsedRule, record, problems }: FileRule,
+  { file, place, group, rule: parsedRule, record, problems }: FileRule,
   { scope, caller, dryRun }: ImportContext,
   { names, groups }: { readonly names: RuleNames; readonly groups: ReadonlyMap<string, ImportResult> },
 ): Promise<z.input<typeof Outcome>> => {
-  const groupResult = record === undefined ? undefined : groups.get(group);
+  const groupResult = record === undefined ? undefined : groups.get(toGroupKey(file, group));
   if (record !== undefined && groupResult !== undefined)
     return { place, name: record, ...groupResult, problems: [...problems] };
   if (parsedRule === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
@@ -95,7 +97,9 @@ export const importAlertRules = defineOperation({
       .string()
       .min(1)
       .max(900_000)
-      .describe('YAML with groups of rules')
+      .describe(
+        'YAML with groups of rules: a rule file of Prometheus, or Kubernetes manifests of the kind PrometheusRule, also several documents or a list',
+      )
       .meta({
         examples: ['groups:\n- name: shop\n  rules:\n  - alert: Down\n    expr: up == 0\n    for: 5m\n'],
       }),
@@ -103,7 +107,9 @@ export const importAlertRules = defineOperation({
       .string()
       .max(256)
       .default('')
-      .describe('Distinguishes files with equal names of groups and alerts: rules of another file are not changed'),
+      .describe(
+        'Distinguishes files with equal names of groups and alerts: rules of another file are not changed. A manifest has its own name',
+      ),
     dryRun: z.boolean().default(false).describe('Only return the result for each rule, without changes'),
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
@@ -122,7 +128,8 @@ export const importAlertRules = defineOperation({
       const names = new RuleNames(existingRules);
       const importContext = { scope, caller, dryRun: body.dryRun };
       const groups = new Map<string, ImportResult>();
-      for (const group of recordings) groups.set(group.name, await importGroup(group, importContext));
+      for (const group of recordings)
+        groups.set(toGroupKey(group.file, group.name), await importGroup(group, importContext));
       for (const fileRule of rules) outcomes.push(await importRule(fileRule, importContext, { names, groups }));
       // A file may contain no changes.
       scope.markUnchanged();
