@@ -1,14 +1,16 @@
 import { z } from 'zod';
+import type { ZoneClock } from '../runtime/calendar.ts';
 import { cursorParameter } from './cursor.ts';
 import { type PlanReader, requireEntitlement } from './entitlement.ts';
 import { createValidationError, QueryError } from './errors.ts';
+import type { Incompleteness } from './result.ts';
 import { type ReadSignal, signalDefinitions } from './signals/index.ts';
 import { formatTime, parseTime } from './time.ts';
 import { timeParameter } from './time-parameters.ts';
 
 /** Query parameters of every read of telemetry. */
 export const rangeParameters = {
-  from: timeParameter.optional().describe('Start: ISO 8601, now-15m or epoch milliseconds; default: now-1h'),
+  from: timeParameter.optional().describe('Start: ISO 8601, now-15m, now/d or epoch milliseconds; default: now-1h'),
   to: timeParameter.optional().describe('End, inclusive, in the format of `from`; default: now'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   cursor: cursorParameter,
@@ -50,9 +52,19 @@ export const parseRetainedRange = (
   return range;
 };
 
-/** Returns the range of a request; `run` checks it against the plan for each data source. */
-export const parseRange = ({ from, to }: { from: string; to: string }, nowMs: number): Range => {
-  const range = { from: parseTimeNs('from', from, nowMs), to: parseTimeNs('to', to, nowMs) };
+/**
+ * Returns the range of a request, with the days of the clock's time zone; `run` checks it against the plan for each data
+ * source.
+ */
+export const parseRange = (
+  { from, to }: { from: string; to: string },
+  nowMs: number,
+  clock?: ZoneClock | undefined,
+): Range => {
+  const range = {
+    from: parseTimeNs('from', from, nowMs, clock),
+    to: parseTimeNs('to', to, nowMs, clock),
+  };
   if (range.from > range.to) throw createValidationError('from', 'is after to');
   return range;
 };
@@ -60,12 +72,15 @@ export const parseRange = ({ from, to }: { from: string; to: string }, nowMs: nu
 /** Matches seconds of the years 2001 to 2286, which as milliseconds would be the first months of 1970. */
 const secondsPattern = /^[1-9]\d{9}$/;
 
-const parseTimeNs = (path: string, text: string, nowMs: number): bigint => {
+const parseTimeNs = (path: string, text: string, nowMs: number, clock?: ZoneClock): bigint => {
   if (secondsPattern.test(text))
     throw createValidationError(path, `${text} is in 1970, as epoch milliseconds: for seconds write ${text}000`);
-  const timeNs = parseTime(text, nowMs);
+  const timeNs = parseTime(text, nowMs, { edge: path === 'to' ? 'end' : 'start', clock });
   if (timeNs === undefined)
-    throw createValidationError(path, 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
+    throw createValidationError(
+      path,
+      'must be ISO-8601, an expression such as now-15m or now/d, or epoch milliseconds',
+    );
   return timeNs;
 };
 
@@ -77,19 +92,51 @@ interface RangeCheck {
   readonly isFromCursor?: boolean;
 }
 
+/** Returns the start of the retention of a data source, in nanoseconds. */
+const getRetainedFromNs = ({ caller, signal, nowMs }: RangeCheck): bigint =>
+  BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(getRetentionDays(caller.plan, signal)) * 24n * hourNs;
+
+/** Returns the retention of a data source, as a sentence without a period. */
+const describeRetention = (check: RangeCheck): string => {
+  const { caller, signal } = check;
+  const days = getRetentionDays(caller.plan, signal);
+  return `the plan ${caller.plan.name} retains ${signal} for ${days} days: nothing before ${formatTime(getRetainedFromNs(check))} can be read`;
+};
+
+const isRetained = (timeNs: bigint, check: RangeCheck): boolean =>
+  timeNs >= getRetainedFromNs(check) - clockToleranceNs - (check.isFromCursor === true ? hourNs : 0n);
+
 /**
  * Throws `RETENTION_EXCEEDED` if the range begins before the plan's retention, `UPGRADE_REQUIRED` if the plan excludes
  * the data source.
  */
-export const requireRetained = ({ from }: Range, { caller, signal, nowMs, isFromCursor = false }: RangeCheck): void => {
-  requireEntitlement(caller, signalDefinitions[signal].entitlement);
-  const retentionDays = getRetentionDays(caller.plan, signal);
-  const retainedFromNs = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(retentionDays) * 24n * hourNs;
-  if (from >= retainedFromNs - clockToleranceNs - (isFromCursor ? hourNs : 0n)) return;
-  throw new QueryError(
-    'RETENTION_EXCEEDED',
-    `the plan ${caller.plan.name} retains ${signal} for ${retentionDays} days: nothing before ${formatTime(retainedFromNs)} can be read`,
-  );
+export const requireRetained = ({ from }: Range, check: RangeCheck): void => {
+  requireEntitlement(check.caller, signalDefinitions[check.signal].entitlement);
+  if (!isRetained(from, check)) throw new QueryError('RETENTION_EXCEEDED', describeRetention(check));
+};
+
+/**
+ * Returns the part of a range that the plan retains for all data sources, and why it is not the entire range. Throws
+ * `RETENTION_EXCEEDED` if nothing of the range is retained, `UPGRADE_REQUIRED` if the plan excludes a data source.
+ */
+export const restrictToRetention = (
+  range: Range,
+  signals: readonly ReadSignal[],
+  { caller, nowMs }: Pick<RangeCheck, 'caller' | 'nowMs'>,
+): { readonly range: Range; readonly partial: readonly Incompleteness[] } => {
+  let { from } = range;
+  const partial: Incompleteness[] = [];
+  for (const signal of signals) {
+    const check = { caller, signal, nowMs };
+    requireRetained({ from: range.to, to: range.to }, check);
+    if (isRetained(range.from, check)) continue;
+    partial.push({ code: 'retention', message: describeRetention(check) });
+    const retainedFromNs = getRetainedFromNs(check);
+    if (retainedFromNs > from) from = retainedFromNs;
+  }
+  // A range may end within the tolerance before the retention.
+  if (from > range.to) from = range.to;
+  return { range: { from, to: range.to }, partial };
 };
 
 /**

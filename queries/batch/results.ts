@@ -1,10 +1,14 @@
-/** Runs the queries of one request with few statements. Each result equals that of `run`; equal queries run once. */
+/**
+ * Runs the queries of one request with few statements; equal queries run once. Each result equals that of `run`, except
+ * that a range may begin before the retention of the plan.
+ */
 import type { QueryContext } from '../answer.ts';
 import { QueryError } from '../errors.ts';
 import { getFreshness, listSignals } from '../freshness.ts';
 import { FairQueue } from '../limits/fair-queue.ts';
 import type { QueryReader } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
+import { restrictToRetention } from '../range.ts';
 import type { Cost, Result } from '../result.ts';
 import { countColumnReads, getHint } from '../run.ts';
 import { formatTime } from '../time.ts';
@@ -68,7 +72,10 @@ export class RequestResults {
     return { ...this.#statementCost, elapsedMs: performance.now() - this.#startMs, isCached: false };
   }
 
-  /** Returns the result of `run`. Its cost is that of all its statements, including shared ones. */
+  /**
+   * Returns the result of `run` over the retained part of the range; `partial` says what is not retained. Its cost is
+   * that of all its statements, including shared ones.
+   */
   getResult(query: Query, context: QueryContext): Promise<Result> {
     const key = createResultKey(query, context);
     const result = this.#results.get(key) ?? this.#run(query, context);
@@ -84,8 +91,11 @@ export class RequestResults {
       cost.rowsRead += partialCost.rowsRead;
       cost.bytesRead += partialCost.bytesRead;
     };
+    const { nowMs } = this.#reading;
+    const retained = restrictToRetention(context.range, listSignals(query), { caller: this.#reading, nowMs });
+    const retainedContext = { ...context, range: retained.range };
     const [result, freshness] = await Promise.all([
-      this.#batcher.run(query, this.#reading, context, { signal, onCost }),
+      this.#batcher.run(query, this.#reading, retainedContext, { signal, onCost }),
       this.#getFreshness(query),
     ]);
     this.#valueCount += countValues(result);
@@ -95,9 +105,10 @@ export class RequestResults {
         `the answers before this one hold ${maxValues} values, the maximum of one request: request fewer panels, or a longer step`,
       );
     const countedReading = { ...this.#reading, columns: countColumnReads(this.#reading.columns, cost, signal) };
-    const hint = await getHint(query, result, countedReading, context.range);
+    const hint = await getHint(query, result, countedReading, retained.range);
     return {
       ...result,
+      partial: [...result.partial, ...retained.partial],
       from: formatTime(context.range.from),
       to: formatTime(context.range.to),
       stepMs: context.stepMs ?? null,

@@ -10,7 +10,7 @@ import type { QueryReader } from '../promql/reading.ts';
 import { toQueryError } from '../promql/run-promql.ts';
 import { parseSelector } from '../promql/syntax/parse.ts';
 import { quoteText } from '../promql/syntax/quotes.ts';
-import { type Range, requireRetained } from '../range.ts';
+import { type Range, restrictToRetention } from '../range.ts';
 import type { Incompleteness } from '../result.ts';
 import { extendColumns, runWithoutCost } from '../run.ts';
 import { replaceInPromql } from './in-promql.ts';
@@ -40,7 +40,6 @@ const buildLabelsQuery = (
 ): LabelQuery => {
   const { columns, promql, plan, nowMs } = reading;
   if (promql === undefined) throw createValidationError('variables', 'labels cannot be queried here');
-  requireRetained(range, { caller: reading, signal: 'metrics', nowMs });
   return {
     scope: {
       columns: signal === undefined ? columns : extendColumns(columns, signal),
@@ -137,15 +136,21 @@ const queryTexts = async (
 const resolveMatch = (match: string | undefined, scope: Scope): string | undefined =>
   match === undefined ? undefined : replaceInPromql(match, scope);
 
-/** Returns the query results of a variable. Throws a `QueryError` if its query is invalid. */
+/**
+ * Returns the query results of a variable over the retained part of the range. Throws a `QueryError` if its query is
+ * invalid, or nothing of the range is retained.
+ */
 export const queryVariableTexts = async (
   variable: QueryVariable,
   reading: QueryReader,
   request: ValuesRequest,
   scope: Scope,
 ): Promise<VariableTexts> => {
+  const signal = variable.kind === 'field-values' ? variable.signal : 'metrics';
   try {
-    return await queryTexts(variable, reading, request, scope);
+    const { range, partial } = restrictToRetention(request.range, [signal], { caller: reading, nowMs: reading.nowMs });
+    const found = await queryTexts(variable, reading, { ...request, range }, scope);
+    return { ...found, partial: [...partial, ...found.partial] };
   } catch (error) {
     throw toQueryError(error);
   }

@@ -3,12 +3,13 @@ import '../../subjects/query-kinds.ts';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { z } from 'zod';
+import { RequestResults } from '../../queries/batch/results.ts';
 import { QueryError } from '../../queries/errors.ts';
 import { explain } from '../../queries/explain.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { AggregateQuery, QueryRequest } from '../../queries/query.ts';
-import { run } from '../../queries/run.ts';
+import { parseQuery, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
 
@@ -232,6 +233,41 @@ test('a plan without a signal, or with expired retention, is enforced in every p
   t.is(await code(countBy(), 'free', old), 'RETENTION_EXCEEDED');
   t.is(await code({ ...hidden, queries: { a: countBy() } }, 'free', old), 'RETENTION_EXCEEDED');
   t.is(await code(countBy(), 'pro', old), 'answered');
+});
+
+test('panels return what the plan retains of a longer range, and the reason why the rest is missing', async (t) => {
+  const day = 86_400_000_000_000n;
+  const old = { from: range.from - 10n * day, to: range.to };
+  const results = new RequestResults(reading('free'), new AbortController().signal);
+  const total = await results.getResult(parseQuery(countBy()), { range: old });
+  t.deepEqual(total.rows, [[2 * records]]);
+  t.is(total.partial.length, 1);
+  t.is(total.partial[0]?.code, 'retention');
+  t.regex(
+    total.partial[0]?.message ?? '',
+    /^the plan Free retains logs for \d+ days: nothing before 2026-02-\S+ can be read$/,
+  );
+  const promql = { kind: 'promql', expression: 'vector(1)' } as const;
+  const series = await results.getResult(parseQuery(promql), { range: old, stepMs: 3_600_000 });
+  const retainedFromMs = receivedAtMs + 1_000 - (defaultPlans['free'] as Plan).retentionDays.metrics * 86_400_000;
+  t.true((series.series[0]?.points[0]?.[0] ?? 0) >= retainedFromMs);
+  t.deepEqual(
+    series.partial.map(({ code: reason }) => reason),
+    ['retention'],
+  );
+  const isWithin = await results.getResult(parseQuery(promql), { range, stepMs: 10_000 });
+  t.deepEqual(isWithin.partial, []);
+  const earlier = { from: old.from, to: old.from + 1n };
+  await t.throwsAsync(results.getResult(parseQuery(countBy()), { range: earlier }), { message: /retains logs for/ });
+});
+
+test('a step longer than the range has one point within the range, at its end', async (t) => {
+  const toMs = Number(range.to / 1_000_000n);
+  const query = { kind: 'promql', expression: 'time()' } as const;
+  const readPoints = async (stepMs: number): Promise<unknown> =>
+    (await run(query, reading(), { range, stepMs })).series[0]?.points;
+  t.deepEqual(await readPoints(86_400_000), [[toMs, toMs / 1000]]);
+  t.deepEqual(await readPoints(7_200_000), [[Date.UTC(2026, 2, 1, 10), Date.UTC(2026, 2, 1, 10) / 1000]]);
 });
 
 const wrong: readonly (readonly [object, string])[] = [

@@ -7,6 +7,7 @@ import { defaultLookbackMs, maxSteps } from '../../../queries/promql/run-promql.
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { formatType, getValueType } from '../../../queries/promql/syntax/tree.ts';
+import { findRangeProblem } from '../../../queries/range.ts';
 import { defineGetAndPostOperations, type PrometheusResult } from './answer.ts';
 import {
   createParameterError,
@@ -113,6 +114,16 @@ const getStatsWarnings = (kind: string): string[] =>
         `value ${JSON.stringify(kind)} for parameter "stats" is deprecated and will be rejected in the next major release, use "true" or "all"`,
       ];
 
+/** Warns about a window that begins before the retention of the organization's plan. */
+const getRetentionWarnings = (
+  { caller }: Pick<PrometheusRequest, 'caller'>,
+  { startMs, endMs }: EvaluationWindow,
+  nowMs: number,
+): string[] => {
+  const [from, to] = [startMs, endMs].map((ms) => BigInt(Math.round(ms)) * 1_000_000n) as [bigint, bigint];
+  return [findRangeProblem({ from, to }, { caller, signal: 'metrics', nowMs })].filter((text) => text !== undefined);
+};
+
 const runQuery = async (
   request: PrometheusRequest,
   window: EvaluationWindow,
@@ -133,6 +144,7 @@ const runQuery = async (
       ...evaluation.warnings,
       ...(hasOmittedSeries ? ['results truncated due to limit'] : []),
       ...getStatsWarnings(statsMode),
+      ...getRetentionWarnings(request, window, ports.clock.now()),
     ],
     infos: evaluation.infos,
   };
