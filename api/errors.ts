@@ -64,6 +64,8 @@ export interface ForeignError {
   readonly status: number;
   /** A text is sent unchanged, any other value as JSON. */
   readonly body: unknown;
+  /** The error whose error object the members of the body are added to. */
+  readonly cause?: ApiError;
 }
 
 /** Responses to unknown paths below a path that clients of another product use. */
@@ -83,7 +85,10 @@ export class ForeignApiError extends ApiError {
   readonly failure: ForeignError;
 
   constructor(failure: ForeignError, cause: unknown) {
-    super(toErrorCode(failure.status), 'the operation failed', { cause });
+    super(toErrorCode(failure.status), 'the operation failed', {
+      cause,
+      ...(cause instanceof ApiError && { headers: cause.headers }),
+    });
     this.name = 'FailedOperation';
     this.failure = failure;
   }

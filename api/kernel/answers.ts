@@ -109,15 +109,16 @@ export const logFailure = (
 export const sendError = (context: Context, error: ApiError, requestId: string, ports: Ports): void => {
   logFailure(error, { requestId, operation: context.state['operation'] }, ports);
   for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
-  const body = error instanceof ForeignApiError ? error.failure.body : undefined;
-  if (typeof body === 'string') sendBody(context, 'text/plain; charset=utf-8', body, error.status);
-  else
-    sendBody(
-      context,
-      jsonType,
-      body === undefined ? toErrorBody(error, requestId) : JSON.stringify(body),
-      error.status,
-    );
+  const [type, body] = formatError(error, requestId);
+  sendBody(context, type, body, error.status);
+};
+
+const formatError = (error: ApiError, requestId: string): readonly [type: string, body: string] => {
+  if (!(error instanceof ForeignApiError)) return [jsonType, toErrorBody(error, requestId)];
+  const { body, cause } = error.failure;
+  if (typeof body === 'string') return ['text/plain; charset=utf-8', body];
+  const errorObject = cause === undefined ? {} : JSON.parse(toErrorBody(cause, requestId));
+  return [jsonType, JSON.stringify({ ...errorObject, ...(body as object) })];
 };
 
 const rejectPlainRequest = ({ path }: Context): never => {

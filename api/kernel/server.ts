@@ -84,7 +84,9 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
     const { route, params, allowed } = match;
     if (route === undefined) throw createMethodNotAllowedError(method, allowed);
     context.state['operation'] = route.operationId;
-    await trackWork(`operation ${route.operationId}`, () => answerOperation(context, route, params));
+    await trackWork(`operation ${route.operationId}`, () =>
+      answerOperation(context, route, params).catch(createErrorForwarder(route)),
+    );
   };
 
   const answerOperation = async (
@@ -108,7 +110,7 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
     const run = (): Promise<unknown> =>
       runWithinBudget({ response: context.res, operation, ports }, (signal, limitedPorts) =>
         runToText(operation, { ...input, signal }, { ...options, ports: limitedPorts }),
-      ).catch(createErrorForwarder(operation));
+      );
     const result =
       operation.cache === undefined ? await run() : await runWithCache(context, resultCache, operation, input, run);
     sendResult(context, operation, result, ports);

@@ -219,14 +219,19 @@ test('validity reports names that panels use and that do not exist, query by que
   const query = (name: string, expression: string): Fields => ({ name, query: { kind: 'promql', expression } });
   const made = await make({
     panels: [
-      { ...text('good'), queries: [query('A', 'sum(up)'), query('B', 'rate(x{a="$a"}[$__rate_interval])')] },
+      { ...text('good'), queries: [query('A', 'sum(up)'), query('B', 'rate(x[$__rate_interval])')] },
+      { ...text('unknown'), queries: [query('A', 'up{a="$typo"}')] },
       { ...text('bad'), queries: [query('A', 'sum(')], formulas: [{ name: 'f', expression: 'A / Z' }] },
     ],
   });
   t.false(made.validity.isValid);
   t.deepEqual(
     made.validity.problems.map(({ path }: { path: string }) => path),
-    ['panels.bad.formulas.f.expression', 'panels.bad.queries.A.query.expression'],
+    [
+      'panels.bad.formulas.f.expression',
+      'panels.unknown.queries.A.query.expression',
+      'panels.bad.queries.A.query.expression',
+    ],
   );
   t.true((await make({ panels: made.panels.slice(0, 1) })).validity.isValid);
 });

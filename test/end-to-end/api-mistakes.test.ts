@@ -61,6 +61,20 @@ for (const [requestPath, names] of [
     t.is((await harness.request('GET', `${requestPath}&scope=account`, { as: 'viewer' })).status, 200);
   });
 
+test('an error about the caller has the error object, and below /api/prom also the fields of Prometheus', async (t) => {
+  for (const [path, isPrometheus] of [
+    ['/api/prom/api/v1/query?query=up', true],
+    ['/api/prom/api/v1/labels', true],
+    ['/api/logs', false],
+  ] as const) {
+    const response = await fetch(`${harness.url}${path}`);
+    t.is(response.status, 401);
+    const body = (await response.json()) as Record<string, unknown>;
+    t.like(body, { error: 'UNAUTHENTICATED', requestId: response.headers.get('x-request-id') });
+    t.like(body, isPrometheus ? { status: 'error', errorType: 'bad_data' } : { status: undefined });
+  }
+});
+
 test('a query with an unknown project in its body is refused, too, and so is one in the Prometheus format', async (t) => {
   const query = { kind: 'metric', metric: 'up', overTime: 'last' };
   const queryMetric = (more: object) =>

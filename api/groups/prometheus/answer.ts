@@ -19,22 +19,32 @@ const statuses: Readonly<Record<PromqlErrorType, number>> = {
   too_many_requests: 429,
 };
 
+const classifyStatus = (status: number): PromqlErrorType => {
+  if (status === 429) return 'too_many_requests';
+  return status < 500 ? 'bad_data' : 'timeout';
+};
+
 const classifyError = (error: unknown): readonly [PromqlErrorType, string] => {
   if (error instanceof PromqlError) return [error.type, error.message];
   if (error instanceof PromqlSyntaxError) return ['bad_data', error.message];
   if (error instanceof PromqlExecutionError) return ['execution', error.message];
   if (error instanceof QueryError)
     return [error.code === 'RATE_LIMITED' ? 'too_many_requests' : 'bad_data', error.message];
-  if (error instanceof ApiError) return [error.status < 500 ? 'bad_data' : 'timeout', error.message];
+  if (error instanceof ApiError) return [classifyStatus(error.status), error.message];
   if (error instanceof PermanentError) return ['execution', error.message];
   if (error instanceof UnavailableError)
     return [/took too long/.test(error.message) ? 'timeout' : 'unavailable', error.message];
   return ['internal', 'internal error; the log has details under the request id'];
 };
 
+const callerStatuses = new Set([401, 403, 429]);
+
 /** Converts an error to Prometheus' format. */
 export const toPrometheusError = (error: unknown): ForeignError => {
   const [errorType, message] = classifyError(error);
+  // Errors of the caller have the error object of this API, to which the fields of Prometheus are added.
+  if (error instanceof ApiError && callerStatuses.has(error.status))
+    return { status: error.status, body: { status: 'error', errorType }, cause: error };
   return { status: statuses[errorType], body: { status: 'error', errorType, error: message } };
 };
 
