@@ -1,5 +1,5 @@
 import { getReducedType, getReducerTitle, reduceValues } from './reducers.ts';
-import { type Column, countRows, findTimeColumn, isNumeric, type Table } from './table.ts';
+import { type Column, findTimeColumn, isNumeric, type Table } from './table.ts';
 import { requireTableLimits, type Transform, type TransformationOptions } from './transformation.ts';
 
 const selectColumns = (table: Table, { includesTime }: TransformationOptions<'reduce'>): readonly Column[] =>
@@ -103,7 +103,7 @@ const buildTrendTable = (query: string, tables: readonly Table[], reducer: strin
 };
 
 export const trend: Transform<'trend'> = (tables, { figures: reducers }) => {
-  const isSeries = (table: Table): boolean => findTimeColumn(table) !== undefined && countRows(table) >= 0;
+  const isSeries = (table: Table): boolean => findTimeColumn(table) !== undefined;
   const byQuery = Map.groupBy(tables.filter(isSeries), ({ query }) => query);
   return [
     ...[...byQuery].map(([query, queryTables]) =>

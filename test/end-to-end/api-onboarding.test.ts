@@ -49,8 +49,13 @@ test.serial(
     t.false(before.body.complete);
     await keyOf('a', { projectId: 'elsewhere' });
     await landLog('elsewhere');
+    const dashboard = await harness.request('POST', '/api/dashboards', { as: 'editor', body: { name: 'first' } });
     const after = await harness.request('GET', '/api/onboarding', { as: 'viewer' });
-    t.deepEqual(steps(after.body), ['create-key', 'send-logs', 'invite-teammate']);
+    t.deepEqual(steps(after.body), ['create-key', 'send-logs', 'create-dashboard', 'invite-teammate']);
+    t.is(
+      after.body.steps.find(({ id }: { id: string }) => id === 'create-dashboard').completedAt,
+      dashboard.body.createdAt,
+    );
     const { completedAt } = after.body.steps.find(({ id }: { id: string }) => id === 'send-logs');
     t.true(Math.abs(Date.parse(completedAt) - Date.now()) < 60_000);
     await harness.columns.execute('TRUNCATE TABLE logs');

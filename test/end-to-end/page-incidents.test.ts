@@ -53,6 +53,7 @@ declare('an editor acknowledges an incident, adds a note, resolves it, and the t
   await sidePanel.getByLabel(/^Action items/).fill('[x] renew it\nwatch <b>it</b>');
   await sidePanel.getByRole('button', { name: 'Save postmortem' }).click();
   await sidePanel.getByText('To do: watch <b>it</b>').waitFor();
+  await sidePanel.getByRole('button', { name: 'Edit postmortem' }).waitFor();
   const { impact, causes, actions } = (await harness.request('GET', `/api/incidents/${id}/postmortem`)).body;
   t.deepEqual([impact, causes], ['a tenth of <i>carts</i>', 'a certificate']);
   t.like(actions, { 0: { text: 'renew it', isDone: true }, 1: { text: 'watch <b>it</b>', isDone: false }, length: 2 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
+import { dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type OnboardingStep, onboardingStateId, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
@@ -103,10 +104,7 @@ const readSendingProblem = async (
   return newest === undefined ? null : `${signal} were refused at ${newest.receivedAt}: ${newest.message}`;
 };
 
-/**
- * Builds the checklist from existing data, without the steps that the plan does not allow. The step for dashboards is
- * never done.
- */
+/** Builds the checklist from existing data, without the steps that the plan does not allow. */
 const buildChecklist = async (
   { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
   ports: Pick<Ports, 'documents' | 'columns' | 'deadLetters' | 'clock'>,
@@ -114,18 +112,19 @@ const buildChecklist = async (
   const { documents, columns } = ports;
   const tenantDocuments = documents.forTenant(tenantId);
   const state = await readState(tenantDocuments);
-  const [firstSeen, keys, rules, members] = await Promise.all([
+  const [firstSeen, keys, rules, members, dashboardPage] = await Promise.all([
     updateFirstSeen(tenantId, state.firstSeen, { columns, documents }),
     tenantDocuments.collection(licenseKeys).list({ sort: { createdAt: 1 }, limit: 1 }),
     tenantDocuments.collection(alertRules).list({ sort: { createdAt: 1 }, limit: 1 }),
     tenantDocuments.collection(memberships).list({ sort: { createdAt: 1 }, limit: 2 }),
+    tenantDocuments.collection(dashboardSummaries).list({ sort: { createdAt: 1 }, limit: 1 }),
   ]);
   const completions: Readonly<Record<OnboardingStep, Completion>> = {
     'create-key': keys.items[0]?.createdAt,
     'send-logs': firstSeen.logs,
     'send-metrics': firstSeen.metrics,
     'send-traces': firstSeen.traces,
-    'create-dashboard': undefined,
+    'create-dashboard': dashboardPage.items[0]?.of.createdAt,
     'create-alert': rules.items[0]?.createdAt,
     'invite-teammate': members.items[1]?.createdAt,
   };

@@ -139,7 +139,9 @@ export const Downtimes = createListView({
               recurrence: formatRecurrence(item),
               'duration (minutes)': item.durationMinutes,
               'time zone': item.timeZone,
-              labels: Object.entries(item.labels).join(', '),
+              labels: Object.entries(item.labels)
+                .map(([name, value]) => `${name}=${value}`)
+                .join(', '),
               'excluded from SLOs': item.excludedFromSlos === true ? 'yes' : 'no',
             }}
           />

@@ -99,7 +99,7 @@ export const PostmortemSection = ({ id }: { readonly id: string }) => {
           )}
           {isPermitted(setPostmortemCall) ? (
             <button type="button" class="plain" onClick={() => setIsEditing(true)}>
-              Create postmortem
+              {response.version === 0 ? 'Create postmortem' : 'Edit postmortem'}
             </button>
           ) : null}
         </>

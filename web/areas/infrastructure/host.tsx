@@ -69,7 +69,7 @@ export const HostPanel = ({
           <Link url={toArea('/traces', { search: toCondition('host.name', name) })}>Traces</Link>
         </li>
         <li>
-          <Link url={toArea('/infrastructure/disks', { search: '' })}>Disks</Link>
+          <Link url={toArea('/infrastructure/disks', { host: id })}>Disks</Link>
         </li>
       </ul>
       <ErrorMessage error={error} />

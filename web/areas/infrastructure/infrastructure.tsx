@@ -66,6 +66,7 @@ const Disks = createListView({
   call: declareCall<typeof listDisks>('GET', '/api/infrastructure/disks'),
   isOfProject: true,
   hasTimeRange: true,
+  filters: ['host'],
   search: 'Search by device or mount point',
   choices: [
     {
