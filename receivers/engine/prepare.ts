@@ -115,6 +115,16 @@ const separateBody = ({ signal, format, times }: BodyShape, plain: Buffer): Sepa
     ? separateRequest(signal, plain, times)
     : separateWriteRequest(getWriteVersion(format), plain, times);
 
+/** Returns undefined for a body that does not pass. */
+const tryCheckBody = (shape: BodyShape, plain: Buffer): CheckResult | undefined => {
+  try {
+    return checkBody(shape, plain);
+  } catch (error) {
+    if (error instanceof PermanentError) return undefined;
+    throw error;
+  }
+};
+
 /** Checks a body in its message format. Separates invalid records, unless all are invalid: then it throws. */
 const checkRecords = (shape: BodyShape, plain: Buffer): CheckedBody => {
   try {
@@ -124,8 +134,8 @@ const checkRecords = (shape: BodyShape, plain: Buffer): CheckedBody => {
     const separated = separateBody(shape, plain);
     if (separated === undefined) throw error;
     const { accepted, rejected } = separated;
-    const result = checkBody(shape, accepted);
-    if (result.records === 0) throw error;
+    const result = tryCheckBody(shape, accepted);
+    if (result === undefined || result.records === 0) throw error;
     const format = shape.format.translate === undefined ? shape.format : otlpProtobuf;
     return { ...result, body: accepted, rejectedParts: [toRejectedPart(shape, format, rejected)] };
   }

@@ -14,7 +14,7 @@ const maxElementDepth = 1_000;
 interface ArrayText {
   readonly start: number;
   end: number;
-  readonly kept: (readonly [start: number, end: number])[];
+  readonly faulty: (readonly [start: number, end: number])[];
 }
 
 interface ElementKind {
@@ -41,13 +41,13 @@ export class JsonRecords {
    */
   readElements(reader: JsonReader, read: () => void, kind: ElementKind): void {
     let hasMore = reader.beginArray();
-    const array: ArrayText = { start: reader.position, end: reader.position, kept: [] };
+    const array: ArrayText = { start: reader.position, end: reader.position, faulty: [] };
     this.#arrays.push(array);
     if (!hasMore) return;
     for (; hasMore; hasMore = reader.hasMoreElements()) {
       reader.peek();
       const start = reader.position;
-      if (this.#readElement(reader, read, kind)) array.kept.push([start, reader.position]);
+      if (this.#readElement(reader, read, kind)) array.faulty.push([start, reader.position]);
     }
     array.end = reader.position - 1;
   }
@@ -116,7 +116,7 @@ export class JsonRecords {
       for (let array = arrays[nextArray]; array !== undefined && array.start < to; array = arrays[nextArray]) {
         nextArray++;
         parts.push(text.subarray(position, array.start));
-        for (const [index, [start, end]] of array.kept.entries()) {
+        for (const [index, [start, end]] of array.faulty.entries()) {
           if (index > 0) parts.push(comma);
           copy(start, end);
         }

@@ -22,6 +22,15 @@ export interface WriteRequestCounts {
 const writeRequest = getMessageNumber(writeRequestSchema, 'WriteRequest');
 const writeRequest2 = getMessageNumber(writeRequest2Schema, 'Request');
 
+const requireVersion1 = (tag: number, position: number): void => {
+  if (tag === 0x22 || tag === 0x2a)
+    throw createMalformedError('the body is a Remote-Write 2.0 request sent as 1.0', position);
+};
+const requireVersion2 = (tag: number, position: number): void => {
+  if (tag < 0x20)
+    throw createMalformedError('the body is not a Remote-Write 2.0 request: fields 1 to 3 are reserved', position);
+};
+
 /** Validates and counts the contents of a 1.0 request whose wire format is valid. */
 class WriteRequestV1Validator {
   readonly counts: WriteRequestCounts = { samples: 0, histograms: 0, exemplars: 0 };
@@ -41,9 +50,10 @@ class WriteRequestV1Validator {
       const at = reader.position;
       const tag = reader.readTag(end);
       if (tag === 0x0a) this.#validateSeries(reader.readLengthEnd(end), at);
-      else if (tag === 0x22 || tag === 0x2a)
-        throw createMalformedError('the body is a Remote-Write 2.0 request sent as 1.0', at);
-      else reader.skip(tag, end);
+      else {
+        requireVersion1(tag, at);
+        reader.skip(tag, end);
+      }
     }
   }
 
@@ -124,9 +134,10 @@ class WriteRequestV2Validator {
       const at = reader.position;
       const tag = reader.readTag(end);
       if (tag === 0x2a) this.#validateSeries(reader.readLengthEnd(end), at);
-      else if (tag < 0x20)
-        throw createMalformedError('the body is not a Remote-Write 2.0 request: fields 1 to 3 are reserved', at);
-      else reader.skip(tag, end);
+      else {
+        requireVersion2(tag, at);
+        reader.skip(tag, end);
+      }
     }
   }
 
@@ -286,12 +297,20 @@ export const separateWriteRequest = (
   body: Uint8Array,
   times?: TimeRange,
 ): SeparatedRequest | undefined => {
-  const { schema } = versions[version];
+  const { schema, request } = versions[version];
   const scanner = new WireScanner(schema, body, times);
   const validator = new validators[version](body);
   const series = getMessageNumber(schema, 'TimeSeries');
+  const reader = new WireReader(body);
   const checks: RecordChecks = {
-    checkFields: (message, start, end) => scanner.scan(message, start, end),
+    checkFields(message, start, end) {
+      scanner.scan(message, start, end);
+      if (message !== request) return;
+      reader.position = start;
+      const tag = reader.readTag(end);
+      if (version === 1) requireVersion1(tag, start);
+      else requireVersion2(tag, start);
+    },
     checkMessage(message, start, end) {
       if (message === series) validator.validateSeriesAt(start, end);
     },
