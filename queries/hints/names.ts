@@ -36,6 +36,11 @@ export class RecordNames {
     return this.#rows.length > 0;
   }
 
+  /** Whether some names are not known, because there are too many. */
+  get hasOthers(): boolean {
+    return this.#rows.some(({ kind }) => kind === 'other');
+  }
+
   /**
    * Returns whether a record may have the attribute. The result is not certain, because at most about 2,000 names
    * per hour are counted.

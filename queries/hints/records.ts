@@ -48,7 +48,7 @@ export const buildRecordsHint = async (
     ...conditions.map(({ reference }) => reference),
     ...[...names, ...numericNames].map((name) => resolveReference(signalDefinitions[signal].fields, name) as Reference),
   ].filter(isAttribute);
-  const absenceHint = await buildAbsenceHint(references, typedResult, reading);
+  const absenceHint = await buildAbsenceHint(references, conditions, typedResult, reading);
   if (absenceHint !== undefined) return absenceHint;
   const hint = hasResults ? undefined : await buildValuesHint(conditions, typedResult, reading);
   const [text] = numericNames;
@@ -58,6 +58,7 @@ export const buildRecordsHint = async (
 /** Returns the hint that there are no records, or none with one of the names. */
 const buildAbsenceHint = async (
   references: readonly AttributeReference[],
+  conditions: readonly Condition[],
   emptyResult: EmptyResult & { readonly signal: SearchSignal },
   reading: ColumnsReader,
 ): Promise<string | undefined> => {
@@ -68,7 +69,28 @@ const buildAbsenceHint = async (
   const recordNames = await readNames(reading, { ...emptyResult, keys: references.map(({ key }) => key) });
   if (!recordNames.hasRecords) return emptyResult.hasResults ? undefined : buildNoRecordsHint(emptyResult, reading);
   const missingReference = references.find((reference) => !recordNames.mayContain(reference));
-  return missingReference === undefined ? undefined : buildNameHint(missingReference, recordNames, emptyResult);
+  if (missingReference === undefined) return undefined;
+  const values = conditions.flatMap(({ reference, test }) =>
+    reference === missingReference && test.is === 'equal' ? [test.text] : [],
+  );
+  return `${buildNameHint(missingReference, recordNames, emptyResult)}${buildTextHint(missingReference, values[0], recordNames)}`;
+};
+
+/**
+ * Returns how to search the text of a name and a value, which may have been a text with a colon such as a host with its
+ * port, or a value in a map.
+ */
+const buildTextHint = (reference: AttributeReference, value: string | undefined, recordNames: RecordNames): string => {
+  if (value === undefined || value === '' || reference.kind !== 'any') return '';
+  const { key } = reference;
+  const segments = key.split('.');
+  const map = segments
+    .slice(1)
+    .map((_, index) => segments.slice(0, index + 1).join('.'))
+    .findLast((prefix) => recordNames.mayContain({ kind: 'any', key: prefix }));
+  if (map !== undefined && !recordNames.hasOthers && /^[\w.-]+$/.test(value))
+    return `; values in maps and lists are searched in their text: ${map}:*${value}*`;
+  return `; to search the text, quote it: "${`${key}:${value}`.replace(/["\\]/g, '\\$&')}"`;
 };
 
 const buildNoRecordsHint = async (

@@ -120,14 +120,22 @@ test('a search with operators of another language returns a hint with our syntax
 test('a name that no record has returns a hint with similar names', async (t) => {
   t.is(
     await queryHint({ search: 'http.status:500' }),
-    'none of the log records of this range has http.status; similar names: http.status_code',
+    'none of the log records of this range has http.status; similar names: http.status_code; to search the text, quote it: "http.status:500"',
   );
   t.is(await list({ search: 'attribute.zzzzzz:1' }), 'none of the log records of this range has attribute.zzzzzz');
-  t.is(await queryHint({ search: 'foo:1' }), 'none of the log records of this range has foo');
+  for (const text of ['foo:1', 'localhost:8080', 'sha256:0a1b2c', 'arn:aws:s3:::bucket', 'ERROR:root:failed'])
+    t.true((await queryHint({ search: text }))?.endsWith(`; to search the text, quote it: "${text}"`), text);
+  t.regex(
+    (await queryHint({ search: 'user.id:u-3' })) ?? '',
+    /; values in maps and lists are searched in their text: user:\*u-3\*$/,
+  );
   t.regex((await queryHint({ groupBy: ['hots'] })) ?? '', /has hots; similar names: host.name/);
   t.regex((await queryHint({ groupBy: ['host'] })) ?? '', /has host; similar names: host.name$/);
   t.regex((await queryHint({ measures: [{ function: 'avg', field: 'took' }] })) ?? '', /has took$/);
-  t.regex((await list({ search: 'http.routee:x' }, 'traces')) ?? '', /^none of the spans .* http.route$/);
+  t.regex(
+    (await list({ search: 'http.routee:x' }, 'traces')) ?? '',
+    /^none of the spans .* http.route; to search the text/,
+  );
   const rows: QueryRequest = { kind: 'rows', signal: 'logs', fields: ['service', 'usr'] };
   t.regex((await run(rows, readingOf(), { range })).hint ?? '', /has usr; similar names: user$/);
 });
