@@ -91,8 +91,8 @@ const inProcess = (script: string, input = ''): Promise<string> =>
   });
 
 const opening = (path: string): string => `
-  import { chdbColumns } from './adapters/columns-chdb/columns-chdb.ts';
-  const columns = await chdbColumns({ directory: ${JSON.stringify(path)}, temporaryDirectory: ${JSON.stringify(join(path, 'memory'))} }).catch((error) => { console.log(error.name, error.message); process.exit(0); });`;
+  import { openChdbColumns } from './adapters/columns-chdb/columns-chdb.ts';
+  const columns = await openChdbColumns({ directory: ${JSON.stringify(path)}, temporaryDirectory: ${JSON.stringify(join(path, 'memory'))} }).catch((error) => { console.log(error.name, error.message); process.exit(0); });`;
 
 test('chDB: small reads keep their decompressed data until the process is idle', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'oiq-cache-'));

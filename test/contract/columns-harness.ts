@@ -4,6 +4,7 @@ import type { ExecutionContext } from 'ava';
 import type { Columns, NativeBlock } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import type { Table } from '../../schemas/tables/table.ts';
+import { isComputed } from '../../sinks/native/rows.ts';
 
 export interface ColumnsUnderTest {
   /** Migrated, and shared by all tests: each uses tenants of its own. */
@@ -21,8 +22,11 @@ export interface ColumnsContract {
 export const someTenant = (): string => `tenant-${randomUUID()}`;
 export const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`;
 
-/** A declared column's type without codec. */
-export const typeOf = (declared: string): string => declared.replace(/ CODEC\(.*\)$/, '');
+/** Columns that are inserted, with their types without codec. */
+export const insertedColumns = ({ columns }: Table): readonly { readonly name: string; readonly type: string }[] =>
+  Object.entries(columns)
+    .filter(([, declared]) => !isComputed(declared))
+    .map(([name, declared]) => ({ name, type: declared.replace(/ CODEC\(.*\)$/, '') }));
 
 export const tableNamed = (name: string): Table => {
   const table = tenantTables.find((candidate) => candidate.name === name);
@@ -43,7 +47,7 @@ const plain = (type: string): string =>
 
 /** SELECT of random rows of a table, the same at each call with a seed; `values` are SQL expressions (`number` counts rows). */
 export const randomRows = (table: Table, values: Readonly<Record<string, string>>, rows = 100, seed = 1): string => {
-  const columns = Object.entries(table.columns).map(([name, declared]) => ({ name, type: typeOf(declared) }));
+  const columns = insertedColumns(table);
   const structure = columns.map(({ name, type }) => `${name} ${plain(type)}`).join(', ');
   return `SELECT ${columns.map(({ name, type }) => made(name, type, values)).join(', ')}
 FROM (SELECT *, rowNumberInAllBlocks() AS number FROM generateRandom(${quoted(structure)}, ${seed}, 8, 3) LIMIT ${rows}) AS random`;
@@ -60,7 +64,7 @@ export const blockOf = async (
   const middle = bytes.length >> 1;
   return {
     table: table.name,
-    columns: Object.entries(table.columns).map(([name, type]) => ({ name, type: typeOf(type) })),
+    columns: insertedColumns(table),
     rows,
     chunks: [bytes.subarray(0, 1), bytes.subarray(1, middle), bytes.subarray(middle)],
   };

@@ -10,6 +10,7 @@ import {
   type ColumnsContract,
   countOf,
   failureOf,
+  insertedColumns,
   quoted,
   randomRows,
   someTenant,
@@ -57,7 +58,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
       const tenant = someTenant();
       const own = { tenant_id: quoted(tenant), ...distinct[table.name] };
       await under().columns.insert(await blockOf(under(), table, own), randomUUID());
-      const names = Object.keys(table.columns);
+      const names = insertedColumns(table).map((column) => column.name);
       const sent = await under().columns.query(digest(names, randomRows(table, own)));
       const found = await under()
         .columns.forTenant(tenant)
