@@ -7,12 +7,13 @@ import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 import { readFolder, type YamlFile } from './yaml-files.ts';
 
-const help = `oiq checks plan  DIR [--label NAME=VALUE [--prune]] [--api URL]
+const help = `oiq checks plan  DIR [--label NAME=VALUE [--prune]] [--take] [--api URL]
 oiq checks apply DIR [the same]
 
 Manages synthetic checks as code: the YAML and JSON files of a folder and its subfolders. A YAML file contains one or more documents, one check each, as
 GET /api/synthetics/export writes them; a JSON file is a check or a recording of Chrome's Recorder. Other files of the folder are reported.
-plan shows the differences, apply applies them. Checks are identified by name; a second apply changes nothing. Secrets are
+plan shows the differences, apply applies them. Checks are identified by name; a second apply changes nothing. A check that was made
+by hand is not changed by a file with its name, unless --take takes it over. Secrets are
 variables, {{variables.NAME}}, and are not stored in files.
 --label is the label of all checks of the folder, such as team=shop: checks that have it but are in no file are reported. With --prune
 they are deleted, unless a document was refused. Checks without the label do not change.
@@ -25,6 +26,7 @@ const options = {
   api: { type: 'string' },
   label: { type: 'string' },
   prune: { type: 'boolean' },
+  take: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -110,13 +112,13 @@ const createIgnoredItem = (path: string, reason: string): Item => ({
 const importFile = async (
   { path, source, isEmpty, rejectedItems }: CheckFile,
   sendRequest: SendRequest,
-  dryRun: boolean,
+  { dryRun, takeOver }: { readonly dryRun: boolean; readonly takeOver: boolean },
 ): Promise<readonly Item[]> => {
   if (isEmpty) return [createIgnoredItem(path, 'has no document')];
   // If a document is rejected here, the API still checks the others, and nothing is written.
   const isDryRun = dryRun || rejectedItems.length > 0;
   const { items } = ImportResponse.parse(
-    await sendRequest('POST', '/api/synthetics/import', { source, dryRun: isDryRun }),
+    await sendRequest('POST', '/api/synthetics/import', { source, dryRun: isDryRun, takeOver }),
   );
   const results = items.map(
     ({ name, outcome, problems }): Item => ({
@@ -173,10 +175,18 @@ const deploy = async (
     label,
     isPlan,
     shouldPrune,
-  }: { sendRequest: SendRequest; label: Label | undefined; isPlan: boolean; shouldPrune: boolean },
+    shouldTakeOver,
+  }: {
+    sendRequest: SendRequest;
+    label: Label | undefined;
+    isPlan: boolean;
+    shouldPrune: boolean;
+    shouldTakeOver: boolean;
+  },
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
-  for (const file of files) items.push(...(await importFile(file, sendRequest, isPlan)));
+  for (const file of files)
+    items.push(...(await importFile(file, sendRequest, { dryRun: isPlan, takeOver: shouldTakeOver })));
   if (label === undefined) return items;
   const canPrune = shouldPrune && items.every(({ outcome }) => outcome !== 'refused');
   const names = new Set(files.flatMap((file) => file.names));
@@ -193,7 +203,7 @@ export const checksCommand = async ({ args, environment }: CommandContext): Prom
   const [verb, folder, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply') || folder === undefined || more.length > 0)
     throw new UsageError(`specify plan or apply, and one folder\n\n${help}`);
-  const { prune: shouldPrune = false, api } = values;
+  const { prune: shouldPrune = false, take: shouldTakeOver = false, api } = values;
   const label = parseLabel(values.label);
   if (shouldPrune && label === undefined)
     throw new UsageError(`--prune needs --label: only checks with that label are deleted\n\n${help}`);
@@ -202,6 +212,12 @@ export const checksCommand = async ({ args, environment }: CommandContext): Prom
     requireToken(environment, 'CHECKS_TOKEN', help),
   );
   const { files, otherPaths } = await readFolder(folder, { includesJson: true });
-  const items = await deploy(collectChecks(files, label), { sendRequest, label, isPlan: verb === 'plan', shouldPrune });
+  const items = await deploy(collectChecks(files, label), {
+    sendRequest,
+    label,
+    isPlan: verb === 'plan',
+    shouldPrune,
+    shouldTakeOver,
+  });
   printReport(verb, [...items, ...otherPaths.map((path) => createIgnoredItem(path, 'is not a YAML or JSON file'))]);
 };

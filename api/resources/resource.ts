@@ -26,6 +26,9 @@ export interface RegisteredResource {
 /** A resource in the form for operations beyond the default verbs. */
 export interface Resource<Document extends object, View> extends RegisteredResource {
   readonly collection: CollectionDefinition<Document>;
+  readonly plural: string;
+  /** Maximum number per organization, independent of the plan */
+  readonly maxCount: number | undefined;
   /** Whether a caller can see a document. */
   isVisibleTo(document: Document, caller: Caller): boolean;
   /** Returns a writer for a transaction that its caller started with `input.change`. */
@@ -62,6 +65,8 @@ export const defineResource = <
   const { type, requiresIfMatch } = spec.writing;
   return {
     noun,
+    plural: spec.plural,
+    maxCount: spec.writing.maxCount,
     type,
     path,
     fields,

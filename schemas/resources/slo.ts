@@ -1,4 +1,5 @@
 import { defineCollection } from '../ports/documents.ts';
+import type { ImportedFrom } from './imported-from.ts';
 
 /** A stored SLO. `subjects/slos/document.ts` declares its schema, in the query version that is stored with it. */
 export interface StoredSlo {
@@ -6,6 +7,8 @@ export interface StoredSlo {
   readonly enabled: boolean;
   readonly query: object;
   readonly queryVersion: number;
+  /** Absent for an SLO that was not imported */
+  readonly importedFrom?: ImportedFrom | undefined;
 }
 
 export const slos = defineCollection<StoredSlo>({ name: 'slos', unique: [['name']] });

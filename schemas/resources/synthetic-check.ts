@@ -1,4 +1,5 @@
 import { defineCollection } from '../ports/documents.ts';
+import type { ImportedFrom } from './imported-from.ts';
 
 /** A stored synthetic check. `subjects/synthetics/check.ts` declares its schema, by check type. */
 export interface StoredCheck {
@@ -8,6 +9,8 @@ export interface StoredCheck {
   readonly projectId: string | null;
   readonly every: string;
   readonly locations: readonly string[];
+  /** Absent for a check that was not imported */
+  readonly importedFrom?: ImportedFrom | undefined;
 }
 
 export const syntheticChecks = defineCollection<StoredCheck>({

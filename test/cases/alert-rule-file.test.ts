@@ -227,7 +227,9 @@ const imports = (...files: readonly (readonly [text: string, fileName: string])[
     const names = new RuleNames(known);
     return readRuleFile(text, fileName).rules.flatMap(({ rule: read }) => {
       if (read === undefined) return [];
-      const { rule, replaces } = names.assign(read);
+      const assigned = names.assign(read);
+      if (assigned === undefined) return [];
+      const { rule, replaces } = assigned;
       if (replaces === undefined) known.push({ ...rule, id: `rule-${known.length}` });
       return [{ rule, replaces: replaces?.id }];
     });
@@ -283,10 +285,12 @@ test('a repeated import of a file replaces only the rules of that file', (t) => 
   ]);
 });
 
-test('an imported rule replaces a rule of the same name that belongs to no file', (t) => {
-  const names = new RuleNames([{ id: 'own', name: 'Full', origin: undefined }]);
+test('an imported rule replaces a rule of the same name that belongs to no file only if it is taken over', (t) => {
+  const own = { id: 'own', name: 'Full', origin: undefined };
   const [one] = readRuleFile(twice('disk', 'usage')).rules;
-  t.is(one?.rule && names.assign(one.rule).replaces?.id, 'own');
+  const assign = (takeOver: boolean) => one?.rule && new RuleNames([own], { takeOver }).assign(one.rule);
+  t.is(assign(false), undefined);
+  t.is(assign(true)?.replaces?.id, 'own');
 });
 
 test('exported rules are imported as the same rules', (t) => {

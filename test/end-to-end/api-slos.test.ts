@@ -77,13 +77,84 @@ test('an SLO on telemetry that the plan lacks is refused with 403', async (t) =>
   t.is((await harness.request('POST', '/api/slos', { as, body: ofLogs })).status, 200);
 });
 
+const document = (name: string, displayName: string, target = 0.99): string => `apiVersion: openslo/v1
+kind: SLO
+metadata: { name: ${name}, displayName: ${displayName} }
+spec:
+  service: ${name}
+  indicator:
+    metadata: { name: ratio }
+    spec:
+      ratioMetric:
+        counter: true
+        good: { metricSource: { type: prometheus, spec: { query: ok_total } } }
+        total: { metricSource: { type: prometheus, spec: { query: all_total } } }
+  timeWindow: [{ duration: 30d, isRolling: true }]
+  budgetingMethod: Occurrences
+  objectives: [{ target: ${target} }]
+`;
+const importDocuments = async (documents: readonly string[], more: object = {}) => {
+  const body = { source: documents.join('---\n'), ...more };
+  const response = await harness.request('POST', '/api/slos/import', { as: 'editor', body });
+  const items = response.body.items as { name: string; outcome: string; id: string; problems: { message: string }[] }[];
+  return items.map(({ name, outcome, problems: [problem] }) => [name, outcome, ...(problem ? [problem.message] : [])]);
+};
+
+test('an imported SLO is identified by its own name in the document, not by its title', async (t) => {
+  const both = [document('svc1-avail', 'Availability'), document('svc2-avail', 'Availability')];
+  const created = [
+    ['Availability', 'created'],
+    ['Availability (svc2-avail)', 'created'],
+  ];
+  t.deepEqual(await importDocuments(both, { dryRun: true }), created);
+  t.deepEqual(await importDocuments(both), created);
+  const unchanged = created.map(([name]) => [name, 'unchanged']);
+  t.deepEqual(await importDocuments(both), unchanged);
+  t.deepEqual(await importDocuments(both.toReversed()), unchanged.toReversed());
+  t.deepEqual(await importDocuments([document('svc1-avail', 'Availability of one')]), [
+    ['Availability of one', 'changed'],
+  ]);
+  t.deepEqual(await importDocuments([document('svc1-avail', 'Other file')], { fileName: 'other.yaml' }), [
+    ['Other file', 'created'],
+  ]);
+  const twice = [document('same', 'One'), document('same', 'Two')];
+  const refused = [
+    ['One', 'created'],
+    ['Two', 'refused', 'another document of this import has the same name same'],
+  ];
+  t.deepEqual(await importDocuments(twice, { dryRun: true }), refused);
+  t.deepEqual(await importDocuments(twice), refused);
+});
+
+test('an import does not change what was made by hand, unless it takes it over', async (t) => {
+  const made = await make({ name: 'Checkout is up', service: 'checkout', description: 'made by hand' });
+  const source = [document('svc9-avail', 'Checkout is up')];
+  for (const dryRun of [true, false]) {
+    const [[name, outcome, message = ''] = []] = await importDocuments(source, { dryRun });
+    t.deepEqual([name, outcome], ['Checkout is up', 'refused']);
+    t.regex(message, /was not imported/);
+  }
+  const read = async () => (await harness.request('GET', `/api/slos/${made.id}`)).body;
+  t.like(await read(), { version: 1, service: 'checkout', importedFrom: null });
+  const changed = [['Checkout is up', 'changed']];
+  t.deepEqual(await importDocuments(source, { dryRun: true, takeOver: true }), changed);
+  t.deepEqual(await importDocuments(source, { takeOver: true }), changed);
+  t.like(await read(), {
+    service: 'svc9-avail',
+    importedFrom: { format: 'openslo', fileName: '', name: 'svc9-avail' },
+  });
+  const put = await harness.request('PUT', `/api/slos/${made.id}`, { as: 'editor', body: { targetPct: 98 } });
+  t.like(put.body, { targetPct: 98, importedFrom: { name: 'svc9-avail' } });
+  t.deepEqual(await importDocuments(source), changed);
+});
+
 test('importing an export changes nothing, and an invalid document is refused with its line', async (t) => {
   const made = await make({ type: 'ratio', service: 'shop', query: { sli: ratio, slice: '5m' } });
   const exported = await harness.request('GET', `/api/slos/${made.id}/export`, { as: 'viewer' });
   t.is(exported.status, 200, JSON.stringify(exported.body));
   const importSource = (source: string, dryRun = false) =>
-    harness.request('POST', '/api/slos/import', { as: 'editor', body: { source, dryRun } });
-  const again = await importSource(exported.body);
+    harness.request('POST', '/api/slos/import', { as: 'editor', body: { source, dryRun, takeOver: true } });
+  const again = await harness.request('POST', '/api/slos/import', { as: 'editor', body: { source: exported.body } });
   t.like(again.body.items, [{ name: made.name, outcome: 'unchanged', id: made.id, problems: [] }]);
   t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.version, 1);
   const other = exported.body.replaceAll('targetPercent: 99.9', 'targetPercent: 99');
@@ -91,11 +162,11 @@ test('importing an export changes nothing, and an invalid document is refused wi
   t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.targetPct, 99.9);
   t.like((await importSource(other)).body.items, [{ outcome: 'changed', id: made.id }]);
   t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.targetPct, 99);
-  const named = other.replaceAll(made.name, 'Another one');
+  const named = other.replaceAll(made.name, 'Another one').replace(/name: slo-\S+/, 'name: another');
   const isNew = await importSource(`${named}---\n${other.replace('30d', '1m')}`);
   t.like(isNew.body.items, [
     { document: 1, outcome: 'created', name: 'Another one' },
-    { document: 2, outcome: 'refused', name: null },
+    { document: 2, outcome: 'refused', name: made.name },
   ]);
   t.regex(isNew.body.items[1].problems[0].path, /timeWindow/);
   const as = `token ${await harness.signIn('owner@b.example')}` as const;

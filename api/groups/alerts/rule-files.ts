@@ -12,6 +12,7 @@ import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { foreignNameMessage, importBodyFields } from '../../resources/import-by-name.ts';
 import { alertRuleResource, collection, parseRuleDocument } from './alert-rule.ts';
 import { recordingGroupResource } from './recording-group.ts';
 
@@ -70,7 +71,16 @@ const importRule = async (
   if (record !== undefined && groupResult !== undefined)
     return { place, name: record, ...groupResult, problems: [...problems] };
   if (parsedRule === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
-  const { rule, replaces: existing } = names.assign(parsedRule);
+  const assigned = names.assign(parsedRule);
+  if (assigned === undefined)
+    return {
+      place,
+      name: parsedRule.name,
+      outcome: 'refused',
+      id: null,
+      problems: [{ path: 'name', message: foreignNameMessage }],
+    };
+  const { rule, replaces: existing } = assigned;
   const writer = alertRuleResource.createWriter(scope, caller);
   const document = { ...rule, queryVersion };
   const { name } = rule;
@@ -110,7 +120,7 @@ export const importAlertRules = defineOperation({
       .describe(
         'Distinguishes files with equal names of groups and alerts: rules of another file are not changed. A manifest has its own name',
       ),
-    dryRun: z.boolean().default(false).describe('Only return the result for each rule, without changes'),
+    ...importBodyFields,
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
@@ -125,7 +135,7 @@ export const importAlertRules = defineOperation({
       const existingRules: ExistingRule[] = [];
       for await (const document of iterateDocuments(scope.forTenant(caller.tenantId).collection(collection)))
         existingRules.push(document);
-      const names = new RuleNames(existingRules);
+      const names = new RuleNames(existingRules, body);
       const importContext = { scope, caller, dryRun: body.dryRun };
       const groups = new Map<string, ImportResult>();
       for (const group of recordings)

@@ -3,14 +3,18 @@ import { parseStoredSlo } from '../../../subjects/slos/stored.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createNotFoundError } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { sloResource } from './slo.ts';
+import { type SloDocument, sloResource } from './slo.ts';
 
-/** Returns an SLO. Throws if it does not exist, or if this version cannot parse it. */
-export const findSlo = async (id: string, caller: Caller, { documents }: Ports): Promise<IdentifiedSlo> => {
+/** Returns an SLO, and where it was imported from. Throws if it does not exist, or if this version cannot parse it. */
+export const findSlo = async (
+  id: string,
+  caller: Caller,
+  { documents }: Ports,
+): Promise<IdentifiedSlo & Pick<SloDocument, 'importedFrom'>> => {
   const document = await documents.forTenant(caller.tenantId).collection(sloResource.collection).find(id);
   if (document === undefined) throw createNotFoundError('service level objective');
   const slo = parseStoredSlo(document);
   if (slo === undefined)
     throw new ApiError('CONFLICT', `the format of this SLO, version ${document.queryVersion}, is not supported`);
-  return { id, slo };
+  return { id, slo, importedFrom: document.importedFrom };
 };

@@ -7,9 +7,10 @@ import { ApiError, createFieldError, createFieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {
   type ImportContext,
+  ImportedResources,
+  importBodyFields,
   importInBatches,
   importOutcomeFields,
-  writeByName,
 } from '../../resources/import-by-name.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { findSlo } from './found.ts';
@@ -40,26 +41,45 @@ spec:
 const maxObjectives = 500;
 const Outcome = z.strictObject({
   ...importOutcomeFields,
-  problems: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Why it was rejected'),
+  problems: z
+    .array(z.strictObject({ path: z.string(), message: z.string(), line: z.int() }))
+    .describe('Why it was rejected'),
 });
 type Outcome = z.input<typeof Outcome>;
 
-const toProblems = (error: unknown): Outcome['problems'] => {
-  if (error instanceof ApiError) return [...(error.details ?? [{ path: '', message: error.message }])];
-  if (error instanceof QueryError) return [{ path: error.path ?? '', message: error.message }];
+const toProblems = (error: unknown, line: number): Outcome['problems'] => {
+  if (error instanceof ApiError)
+    return (error.details ?? [{ path: '', message: error.message }]).map(({ path, message }) => ({
+      path,
+      message,
+      line,
+    }));
+  if (error instanceof QueryError) return [{ path: error.path ?? '', message: error.message, line }];
   throw error;
 };
 
-/** Creates or changes the SLO with that name. */
-const importSlo = async ({ document, line, slo }: ParsedSlo, importContext: ImportContext): Promise<Outcome> => {
+type ImportedSlos = ImportedResources<SloDocument, unknown>;
+
+/** Creates or changes the SLO of a document. */
+const importSlo = async (
+  { document, line, slo, importedFrom }: ParsedSlo,
+  {
+    fileName,
+    resources,
+    ...importContext
+  }: ImportContext & {
+    readonly fileName: string;
+    readonly resources: ImportedSlos;
+  },
+): Promise<Outcome> => {
   const base = { document, line, name: slo.name, problems: [] };
-  let sloDocument: SloDocument;
   try {
-    sloDocument = toSloDocument(slo, importContext.caller);
+    const sloDocument = { ...toSloDocument(slo, importContext.caller), importedFrom: { ...importedFrom, fileName } };
+    const { problem, ...result } = await resources.write(sloDocument, importContext);
+    return { ...base, ...result, problems: problem === undefined ? [] : [{ path: 'name', message: problem, line }] };
   } catch (error) {
-    return { ...base, outcome: 'refused', id: null, problems: toProblems(error) };
+    return { ...base, outcome: 'refused', id: null, problems: toProblems(error, line) };
   }
-  return { ...base, ...(await writeByName(sloResource, sloDocument, importContext)) };
 };
 
 export const importSlos = defineOperation({
@@ -78,27 +98,41 @@ export const importSlos = defineOperation({
       .max(900_000)
       .describe('YAML documents, which may refer to each other')
       .meta({ examples: [example] }),
-    dryRun: z.boolean().default(false).describe('Only return the result for each SLO, without changes'),
+    fileName: z
+      .string()
+      .max(256)
+      .default('')
+      .describe('Distinguishes files with equal names of SLOs: SLOs of another file are not changed'),
+    ...importBodyFields,
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
-    const { slos, problems } = await readOpenSloInWorker({ tenantId: caller.tenantId, signal }, body.source);
+    const { slos, refused } = await readOpenSloInWorker({ tenantId: caller.tenantId, signal }, body.source);
     if (slos.length > maxObjectives)
       throw createFieldError(
         'source',
         `has ${slos.length} objectives, but at most ${maxObjectives} can be imported at once: split it`,
       );
-    const rejectedItems: Outcome[] = problems.map(({ document, line, field, message }) => ({
-      document,
-      line,
-      name: null,
-      outcome: 'refused',
-      id: null,
-      problems: [{ path: field, message }],
-    }));
-    const importedItems = await importInBatches(slos, change, async (batch, scope) => {
+    const rejectedItems = refused.map(
+      ({ document, line, name, problems }): Outcome => ({
+        document,
+        line,
+        name,
+        outcome: 'refused',
+        id: null,
+        problems: problems.map(({ field, message, line: problemLine }) => ({
+          path: field,
+          message,
+          line: problemLine,
+        })),
+      }),
+    );
+    const { fileName, dryRun } = body;
+    const resources: ImportedSlos = new ImportedResources(sloResource, body);
+    const importedItems = await importInBatches(slos, { change, resources }, async (batch, scope, batchResources) => {
       const outcomes: Outcome[] = [];
-      for (const slo of batch) outcomes.push(await importSlo(slo, { scope, caller, dryRun: body.dryRun }));
+      for (const slo of batch)
+        outcomes.push(await importSlo(slo, { scope, caller, dryRun, fileName, resources: batchResources }));
       return outcomes;
     });
     const items = [...rejectedItems, ...importedItems];
@@ -117,8 +151,10 @@ export const exportSlo = defineOperation({
   query: z.strictObject({ version: z.enum(Object.values(versions)).default('v1') }),
   response: z.string(),
   async handler({ caller, params, query }, ports) {
-    const { slo } = await findSlo(params.id, caller, ports);
-    const openSlo = writeOpenSlo(slo, query.version);
+    const { slo, importedFrom } = await findSlo(params.id, caller, ports);
+    // A part of a document with several SLOs has a name with a slash.
+    const isDocument = importedFrom?.format === 'openslo' && !importedFrom.name.includes('/');
+    const openSlo = writeOpenSlo(slo, query.version, isDocument ? importedFrom.name : undefined);
     if ('problems' in openSlo) throw createFieldErrors(openSlo.problems);
     return openSlo.text;
   },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import type { CollectionDefinition, StoredMetadata } from '../../../schemas/ports/documents.ts';
+import { ImportedFrom } from '../../../schemas/resources/imported-from.ts';
 import { type StoredSlo, slos } from '../../../schemas/resources/slo.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
@@ -22,7 +23,7 @@ import { syncSloRules } from './managed-rules.ts';
 const maxSlos = 1000;
 
 /** An SLO that this version can parse. */
-export type SloDocument = SloFields & Pick<StoredSlo, 'queryVersion'>;
+export type SloDocument = SloFields & Pick<StoredSlo, 'queryVersion' | 'importedFrom'>;
 
 /** Returns the stored form of an SLO. Throws if it is invalid, or cannot be measured under the caller's plan. */
 export const toSloDocument = (after: SloFields, caller: Caller): SloDocument => {
@@ -42,7 +43,14 @@ const Status = z
   .nullable()
   .describe('Status in its window; null if it has not been measured yet, or is currently unavailable');
 
-const View = z.strictObject({ ...SloFields.shape, status: Status, ...storedView });
+const View = z.strictObject({
+  ...SloFields.shape,
+  importedFrom: ImportedFrom.nullable().describe(
+    'Identity in the document from which it was imported; null if it was not',
+  ),
+  status: Status,
+  ...storedView,
+});
 
 const toViews = async (
   documents: readonly (SloDocument & StoredMetadata)[],
@@ -63,8 +71,12 @@ const toViews = async (
   );
   const statusesById = new Map(readableSlos.map(({ id }, index) => [id, statuses[index] ?? null]));
   return parsedSlos.map(
-    ({ document: { id, version, createdAt, updatedAt, queryVersion: _, ...fields }, slo = fields }) => ({
+    ({
+      document: { id, version, createdAt, updatedAt, queryVersion: _, importedFrom = null, ...fields },
+      slo = fields,
+    }) => ({
       ...slo,
+      importedFrom,
       status: statusesById.get(id) ?? null,
       id,
       version,

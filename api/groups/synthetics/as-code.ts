@@ -15,11 +15,12 @@ import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {
   type ImportContext,
+  ImportedResources,
+  importBodyFields,
   importInBatches,
   importOutcomeFields,
-  writeByName,
 } from '../../resources/import-by-name.ts';
-import { checkResource } from './check.ts';
+import { checkResource, type ImportableCheck } from './check.ts';
 
 const readLocations = async (documents: TenantDocuments) =>
   (await documents.collection(syntheticLocations).list({ limit: maxLocations })).items;
@@ -94,11 +95,13 @@ const refuseRepeatedNames = (files: readonly ParsedCheckFile[]): readonly Parsed
   });
 };
 
-/** Creates or changes the check with that name. */
+type ImportedChecks = ImportedResources<ImportableCheck, unknown>;
+
+/** Creates or changes the check of a document. */
 const importCheck = async (
   file: ParsedCheckFile,
   { ids, known }: Awaited<ReturnType<typeof readReferences>>,
-  importContext: ImportContext,
+  { resources, ...importContext }: ImportContext & { readonly resources: ImportedChecks },
 ): Promise<Outcome> => {
   const base = { document: file.document, line: file.line, name: file.name };
   const losses = [...(file.recording?.losses ?? [])];
@@ -116,13 +119,16 @@ const importCheck = async (
       { ...file, check },
       importContext.scope.forTenant(importContext.caller.tenantId),
     );
-    const next: CheckFields = {
+    const next = {
       ...mergedCheck,
+      importedFrom: { format: 'check', fileName: '', name: mergedCheck.name },
       locations: mergedCheck.locations.map((location) => ids.get(location) ?? location),
     };
     const checkProblems = findCheckProblems(next, known);
     if (checkProblems.length > 0) return refuse(checkProblems);
-    return { ...base, ...(await writeByName(checkResource, next, importContext)), problems: [], losses };
+    const { problem, ...result } = await resources.write(next, importContext);
+    if (problem !== undefined) return refuse([{ path: 'name', message: problem }]);
+    return { ...base, ...result, problems: [], losses };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return refuse(error.details ?? [{ path: '', message: error.message }]);
@@ -155,18 +161,20 @@ export const importChecks = defineOperation({
       .max(900_000)
       .describe('YAML documents, one per check; or JSON recordings of Chrome’s Recorder')
       .meta({ examples: [example] }),
-    dryRun: z.boolean().default(false).describe('Only return the result for each check, without changes'),
+    ...importBodyFields,
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
     const files = await readCheckFilesInWorker({ tenantId: caller.tenantId, signal }, body.source);
     if (files.length > maxChecks)
       throw createFieldError('source', `has ${files.length} checks, and at most ${maxChecks} are read`);
-    const items = await importInBatches(refuseRepeatedNames(files), change, async (batch, scope) => {
+    const resources: ImportedChecks = new ImportedResources(checkResource, body);
+    const options = { change, resources };
+    const items = await importInBatches(refuseRepeatedNames(files), options, async (batch, scope, batchResources) => {
       const references = await readReferences(scope.forTenant(caller.tenantId));
+      const importContext = { scope, caller, dryRun: body.dryRun, resources: batchResources };
       const outcomes: Outcome[] = [];
-      for (const file of batch)
-        outcomes.push(await importCheck(file, references, { scope, caller, dryRun: body.dryRun }));
+      for (const file of batch) outcomes.push(await importCheck(file, references, importContext));
       return outcomes;
     });
     return { items };

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { CollectionDefinition, StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { ImportedFrom } from '../../../schemas/resources/imported-from.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
-import { maxChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { maxChecks, type StoredCheck, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticHeartbeatTokens } from '../../../schemas/resources/synthetic-heartbeat-token.ts';
 import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
@@ -43,11 +44,16 @@ const View = z.strictObject({
     .nullable()
     .describe('The next five due times of a heartbeat, empty while it is disabled; null for other types'),
   tokenPrefix: z.string().nullable().describe('First characters of the heartbeat’s token; null: none'),
+  importedFrom: ImportedFrom.nullable().describe(
+    'Identity in the document from which it was imported; null if it was not',
+  ),
   token: z.string().optional().describe('Token for /beats/TOKEN; shown only once, when the heartbeat is created'),
   ...storedView,
 });
 
-type CheckDocument = CheckFields & StoredMetadata;
+/** A stored check */
+export type ImportableCheck = CheckFields & Pick<StoredCheck, 'importedFrom'>;
+type CheckDocument = ImportableCheck & StoredMetadata;
 
 interface CheckStateView {
   readonly state: CheckState | null;
@@ -113,6 +119,7 @@ const toViews = async (
     const [day = null, days30 = null, days90 = null] = status?.uptime ?? [];
     return {
       ...document,
+      importedFrom: document.importedFrom ?? null,
       ...toStateView(status, document.enabled ? findDowntime(document) : undefined),
       uptime: status === undefined ? null : { day, days30, days90 },
       ...(heartbeats.get(document.id) ?? { nextDueAt: null, tokenPrefix: null }),
@@ -133,10 +140,10 @@ const requireRunsWithinPlan = async (
   if (problem !== undefined) throw new ApiError('CONFLICT', problem);
 };
 
-export const checkResource = defineResource<typeof CheckFields, CheckFields, typeof View>({
+export const checkResource = defineResource<typeof CheckFields, ImportableCheck, typeof View>({
   noun: 'synthetic check',
   path: '/api/synthetics/checks',
-  collection: syntheticChecks as CollectionDefinition<object> as CollectionDefinition<CheckFields>,
+  collection: syntheticChecks as CollectionDefinition<object> as CollectionDefinition<ImportableCheck>,
   verbs: ['list', 'create', 'read', 'replace', 'patch', 'delete'],
   roles: { read: 'viewer', write: 'editor' },
   fields: CheckFields,

@@ -4,7 +4,10 @@ import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { printExpression } from '../../../queries/promql/syntax/print.ts';
 import { type Expression, visitExpressions } from '../../../queries/promql/syntax/tree.ts';
 
-/** Shortest alert window of Sloth and Pyrra. A shorter window could contain no scrape. */
+/**
+ * Shortest alert window of Sloth and Pyrra, and the default slice of counters in PromQL: with a scrape each minute, a
+ * shorter window could contain less than two points, and an increase needs two.
+ */
 export const minScrapedWindow = '5m';
 
 const windowPlaceholder = /\{\{\s*\.window\s*\}\}/g;

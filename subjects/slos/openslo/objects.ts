@@ -4,6 +4,7 @@
  */
 import { parseYaml, YamlError } from '../../../queries/yaml.ts';
 import { splitDocuments } from '../../../queries/yaml-documents.ts';
+import type { SloFields } from '../document.ts';
 
 /** A part of a document that cannot be imported, and its location */
 export interface OpenSloProblem {
@@ -20,19 +21,29 @@ export interface OpenSloProblem {
 
 type Path = readonly PropertyKey[];
 
+/** Where fields are reported, and the line of a path. */
+interface FieldSource {
+  report(path: Path, message: string): void;
+  getLine(path: Path): number;
+}
+
 /** Fields of a map with their locations. Fields that were not read before `reportUnread` are reported as unsupported. */
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #readKeys = new Set<string>();
   readonly #path: Path;
-  readonly #report: (path: Path, message: string) => void;
+  readonly #source: FieldSource;
 
-  constructor(values: unknown, path: Path, report: (path: Path, message: string) => void) {
+  constructor(values: unknown, path: Path, source: FieldSource) {
     this.#path = path;
-    this.#report = report;
+    this.#source = source;
     const isMap = typeof values === 'object' && values !== null && !Array.isArray(values);
-    if (!isMap) report(path, 'must be a map');
+    if (!isMap) source.report(path, 'must be a map');
     this.#values = isMap ? (values as Record<string, unknown>) : {};
+  }
+
+  get line(): number {
+    return this.#source.getLine(this.#path);
   }
 
   get keys(): string[] {
@@ -44,7 +55,7 @@ export class Fields {
   }
 
   fail(key: string, message: string): undefined {
-    this.#report(key === '' ? this.#path : [...this.#path, key], message);
+    this.#source.report(key === '' ? this.#path : [...this.#path, key], message);
     return undefined;
   }
 
@@ -69,6 +80,20 @@ export class Fields {
     return this.#readTyped(key, 'a text', (value) => typeof value === 'string', required);
   }
 
+  /** Returns a field that is a text, without a report. */
+  peekText(key: string): string | undefined {
+    const value = this.#values[key];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /** Returns a field that is a map, without a report. */
+  peekMap(key: string): Fields | undefined {
+    const value = this.#values[key];
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? new Fields(value, [...this.#path, key], this.#source)
+      : undefined;
+  }
+
   number(key: string, required = true): number | undefined {
     return this.#readTyped(
       key,
@@ -85,7 +110,7 @@ export class Fields {
   map(key: string, required = true): Fields | undefined {
     const value = this.value(key);
     if (value === undefined) return required ? this.fail(key, 'is required: a map') : undefined;
-    return new Fields(value, [...this.#path, key], this.#report);
+    return new Fields(value, [...this.#path, key], this.#source);
   }
 
   maps(key: string, required = true): Fields[] {
@@ -95,7 +120,7 @@ export class Fields {
       this.fail(key, 'must be a list');
       return [];
     }
-    return value.map((each, index) => new Fields(each, [...this.#path, key, index], this.#report));
+    return value.map((each, index) => new Fields(each, [...this.#path, key, index], this.#source));
   }
 
   /** Reports each field that was not read. */
@@ -117,13 +142,26 @@ export const readLabels = (fields: Fields, key: string): Record<string, string> 
   return texts;
 };
 
+/** One objective of a document; `slo` is undefined if it cannot be imported */
+export interface SloPart {
+  readonly line: number;
+  /** Title; null if it cannot be read */
+  readonly name: string | null;
+  /** Identity: its own name in the document, which is not its title */
+  readonly importedFrom: { readonly format: 'openslo' | 'sloth' | 'pyrra'; readonly name: string };
+  readonly slo: SloFields | undefined;
+  readonly problems: readonly OpenSloProblem[];
+}
+
 /** One object of a text */
 export interface OpenSloObject {
   readonly document: number;
   readonly line: number;
   readonly fields: Fields;
-  /** Problems reported since the object was parsed */
+  /** Problems reported since the object was parsed, without those of its parts */
   readonly problems: readonly OpenSloProblem[];
+  /** Parses a part of the object, such as an objective, and returns its problems separately. */
+  parsePart<Result>(parse: () => Result): { readonly result: Result; readonly problems: readonly OpenSloProblem[] };
 }
 
 const createObject = (
@@ -135,7 +173,17 @@ const createObject = (
   const report = (path: Path, message: string): void => {
     problems.push({ document, line: getLine(path), field: path.join('.'), message });
   };
-  return { document, line: getLine(path), fields: new Fields(value, path, report), problems };
+  return {
+    document,
+    line: getLine(path),
+    fields: new Fields(value, path, { report, getLine }),
+    problems,
+    parsePart(parse) {
+      const knownCount = problems.length;
+      const result = parse();
+      return { result, problems: problems.splice(knownCount) };
+    },
+  };
 };
 
 /** Returns the objects of a text, and YAML errors. */

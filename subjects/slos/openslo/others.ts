@@ -9,7 +9,7 @@ import {
   rewriteRates,
   minScrapedWindow as slice,
 } from './counters.ts';
-import { type Fields, readLabels } from './objects.ts';
+import { type Fields, type OpenSloObject, readLabels, type SloPart } from './objects.ts';
 
 const sliceMs = parseDurationMs(slice);
 
@@ -65,7 +65,7 @@ const parseSlothSlo = (slo: Fields, service: string, labels: object, toKey: KeyS
   const [name, targetPct] = [slo.text('name'), slo.number('objective')];
   const description = slo.text('description', false) ?? '';
   const sli = slo.map('sli');
-  const events = sli?.map('events');
+  const events = sli?.map('events', sli.keys.length === 0);
   const bad = events && parseSlothQuery(events, toKey('error_query'));
   const total = events && parseSlothQuery(events, toKey('total_query'));
   const alerting = parseSlothAlerting(slo, toKey);
@@ -79,15 +79,25 @@ const parseSlothSlo = (slo: Fields, service: string, labels: object, toKey: KeyS
 };
 
 /** Returns the SLOs of a Sloth file: `version: prometheus/v1`, or a `PrometheusServiceLevel`. */
-export const parseSlothSlos = (fields: Fields): (SloFields | undefined)[] => {
+export const parseSlothSlos = ({ fields, parsePart }: OpenSloObject): SloPart[] => {
   const isKubernetes = fields.has('apiVersion');
   for (const key of ['apiVersion', 'kind', 'version', 'metadata']) fields.value(key);
   const spec = isKubernetes ? fields.map('spec') : fields;
   const service = spec?.text('service') ?? '';
   const labels = spec ? readLabels(spec, 'labels') : {};
-  const slos = (spec?.maps('slos') ?? []).map((slo) =>
-    parseSlothSlo(slo, service, labels, isKubernetes ? toCamelCase : keepSnakeCase),
-  );
+  const slos = (spec?.maps('slos') ?? []).map((slo): SloPart => {
+    const { result, problems } = parsePart(() =>
+      parseSlothSlo(slo, service, labels, isKubernetes ? toCamelCase : keepSnakeCase),
+    );
+    const name = slo.peekText('name');
+    return {
+      line: slo.line,
+      name: name === undefined ? null : `${service}: ${name}`,
+      importedFrom: { format: 'sloth', name: `${service}/${name}` },
+      slo: result,
+      problems,
+    };
+  });
   spec?.reportUnread();
   fields.reportUnread();
   return slos;
@@ -104,21 +114,46 @@ const parsePyrraCount = (indicator: Fields, key: string) => {
 
 const parsePyrraSli = (indicator: Fields) => {
   const [ratio, latency] = [indicator.map('ratio', false), indicator.map('latency', false)];
-  indicator.reportUnread('cannot be imported: only ratio and latency are supported');
   const indicatorKind = ratio ?? latency;
-  if (indicatorKind === undefined) return indicator.fail('', 'must have ratio or latency');
+  const hasOther = indicator.keys.some((key) => key !== 'ratio' && key !== 'latency');
+  indicator.reportUnread('cannot be imported: only ratio and latency are supported');
+  if (indicatorKind === undefined) return hasOther ? undefined : indicator.fail('', 'must have ratio or latency');
   const successOrErrors = parsePyrraCount(indicatorKind, ratio === undefined ? 'success' : 'errors');
   const total = parsePyrraCount(indicatorKind, 'total');
   indicatorKind.reportUnread('cannot be imported: an SLO has one value, so create one SLO for each group');
   return successOrErrors && total && { [ratio === undefined ? 'good' : 'bad']: successOrErrors, total };
 };
 
+/** Pyrra adds the labels with this prefix to its alerts, without the prefix. */
+const propagatedLabelPrefix = 'pyrra.dev/';
+
+const readPyrraLabels = (metadata: Fields): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(readLabels(metadata, 'labels')).map(([name, value]) => [
+      name.startsWith(propagatedLabelPrefix) ? name.slice(propagatedLabelPrefix.length) : name,
+      value,
+    ]),
+  );
+
 /** Returns the SLO of a Pyrra `ServiceLevelObjective`. */
-export const parsePyrraSlo = (fields: Fields): SloFields | undefined => {
+export const parsePyrraSlo = ({ fields, line }: OpenSloObject): SloPart => {
+  const slo = parsePyrraFields(fields);
+  const metadata = fields.peekMap('metadata');
+  const [name, namespace] = [metadata?.peekText('name'), metadata?.peekText('namespace')];
+  return {
+    line,
+    name: name ?? null,
+    importedFrom: { format: 'pyrra', name: namespace === undefined ? `${name}` : `${namespace}/${name}` },
+    slo,
+    problems: [],
+  };
+};
+
+const parsePyrraFields = (fields: Fields): SloFields | undefined => {
   for (const key of ['apiVersion', 'kind', 'status']) fields.value(key);
   const metadata = fields.map('metadata');
   const name = metadata?.text('name');
-  const labels = metadata ? readLabels(metadata, 'labels') : {};
+  const labels = metadata ? readPyrraLabels(metadata) : {};
   const annotations = metadata ? readLabels(metadata, 'annotations') : {};
   const spec = fields.map('spec');
   fields.reportUnread();

@@ -13,21 +13,25 @@ import {
   type Version,
   versions,
 } from './indicators.ts';
-import { type Fields, type OpenSloObject, type OpenSloProblem, parseObjects, readLabels } from './objects.ts';
+import { type Fields, type OpenSloObject, parseObjects, readLabels, type SloPart } from './objects.ts';
 import { parsePyrraSlo, parseSlothSlos } from './others.ts';
 import { parseDurationWindow, parseSlice, parseUnitWindow, type WindowFields } from './times.ts';
 
 /** A parsed SLO with its location */
-export interface ParsedSlo {
+export interface ParsedSlo extends Pick<SloPart, 'line' | 'importedFrom'> {
   readonly document: number;
-  readonly line: number;
   readonly slo: SloFields;
 }
 
-/** Parsed SLOs, and problems. An SLO with a problem is not among the parsed ones. */
+/** An SLO or another object that cannot be imported, and why */
+export interface RefusedSlo extends Pick<SloPart, 'line' | 'name' | 'problems'> {
+  readonly document: number;
+}
+
+/** Parsed SLOs, and those that cannot be imported. They do not affect each other. */
 export interface OpenSloResult {
   readonly slos: readonly ParsedSlo[];
-  readonly problems: readonly OpenSloProblem[];
+  readonly refused: readonly RefusedSlo[];
 }
 
 /** Annotation in which an export stores fields that OpenSLO lacks */
@@ -147,8 +151,11 @@ const toSliFields = (indicator: Indicator, objective: Fields, slice: string) =>
   'value' in indicator ? toThresholdFields(indicator, objective, slice) : toRatioFields(indicator, objective, slice);
 
 const findDefaultSlice = (indicator: Indicator): string => {
-  const parts = 'value' in indicator ? [indicator.value] : [indicator.good, indicator.bad, indicator.total];
-  return parts.find((partQuery) => partQuery?.defaultSlice !== undefined)?.defaultSlice ?? '1m';
+  const [counter, parts] =
+    'value' in indicator
+      ? [false, [indicator.value]]
+      : [indicator.counter, [indicator.good, indicator.bad, indicator.total]];
+  return parts.flatMap((part) => part?.getDefaultSlice?.(counter) ?? [])[0] ?? '1m';
 };
 
 const toSloFields = (
@@ -191,23 +198,40 @@ const toSloFields = (
   return validateSlo(sloFields, objective);
 };
 
-const parseSlo = (object: OpenSloObject, version: Version, objectsByName: ObjectsByName): ParsedSlo[] => {
+/** Returns the name of an object in its document, without a report. */
+const peekObjectName = ({ fields }: OpenSloObject): string | undefined => {
+  const metadata = fields.peekMap('metadata');
+  const [name, namespace] = [metadata?.peekText('name'), metadata?.peekText('namespace')];
+  return name === undefined || namespace === undefined ? name : `${namespace}/${name}`;
+};
+const peekTitle = (object: OpenSloObject): string | null =>
+  object.fields.peekMap('metadata')?.peekText('displayName') ?? peekObjectName(object) ?? null;
+
+const parseSlo = (object: OpenSloObject, version: Version, objectsByName: ObjectsByName): SloPart[] => {
   const spec = object.fields.map('spec');
   const shared = spec && parseSharedFields(object.fields, spec, version);
   if (spec === undefined || shared === undefined) return [];
   const sharedIndicator = version === 'v1alpha' ? undefined : parseIndicator(spec, version, objectsByName);
   const objectives = spec.maps('objectives');
   if (objectives.length === 0) spec.fail('objectives', 'must have one or more objectives');
-  const slos = objectives.map((objective, index) => {
-    const indicator = version === 'v1alpha' ? parseAlphaIndicator(spec, objective) : sharedIndicator;
-    const displayName = objective.text('displayName', false) ?? String(index + 1);
-    const name = objectives.length === 1 ? shared.name : `${shared.name}: ${displayName}`;
-    return indicator && toSloFields(shared, objective, indicator, name);
+  const objectName = peekObjectName(object) ?? '';
+  const parts = objectives.map((objective, index): SloPart => {
+    const displayName = objective.peekText('displayName') ?? String(index + 1);
+    const [name, ownName] =
+      objectives.length === 1
+        ? [shared.name, objectName]
+        : [`${shared.name}: ${displayName}`, `${objectName}/${displayName}`];
+    const { result, problems } = object.parsePart(() => {
+      objective.text('displayName', false);
+      const indicator = version === 'v1alpha' ? parseAlphaIndicator(spec, objective) : sharedIndicator;
+      return indicator && toSloFields(shared, objective, indicator, name);
+    });
+    const line = objectives.length === 1 ? object.line : objective.line;
+    return { line, name, importedFrom: { format: 'openslo', name: ownName }, slo: result, problems };
   });
   spec.reportUnread();
   object.fields.reportUnread();
-  const { document, line } = object;
-  return slos.flatMap((slo) => (slo === undefined ? [] : [{ document, line, slo }]));
+  return parts;
 };
 
 /** Kinds that SLOs reference, or that do not affect the measurement */
@@ -225,43 +249,60 @@ const parseHead = ({ fields }: OpenSloObject): { readonly version: Version; read
 };
 
 /** Returns the SLOs of a Sloth or Pyrra object; `undefined` for OpenSLO. */
-const parseOtherFormats = ({ fields }: OpenSloObject): readonly (SloFields | undefined)[] | undefined => {
-  const [version, apiVersion] = [fields.value('version'), fields.value('apiVersion')];
-  if (version === 'prometheus/v1' || apiVersion === 'sloth.slok.dev/v1') return parseSlothSlos(fields);
-  return apiVersion === 'pyrra.dev/v1alpha1' ? [parsePyrraSlo(fields)] : undefined;
+const parseOtherFormats = (object: OpenSloObject): readonly SloPart[] | undefined => {
+  const [version, apiVersion] = [object.fields.value('version'), object.fields.value('apiVersion')];
+  if (version === 'prometheus/v1' || apiVersion === 'sloth.slok.dev/v1') return parseSlothSlos(object);
+  return apiVersion === 'pyrra.dev/v1alpha1' ? [parsePyrraSlo(object)] : undefined;
+};
+
+/** Returns the objectives of an object with the problems that concern all of them. */
+const toResult = (object: OpenSloObject, parts: readonly SloPart[]): OpenSloResult => {
+  const { document, problems: sharedProblems } = object;
+  const slos: ParsedSlo[] = [];
+  const refused: RefusedSlo[] = [];
+  for (const { line, name, importedFrom, slo, problems } of parts) {
+    const allProblems = [...sharedProblems, ...problems];
+    if (allProblems.length > 0) refused.push({ document, line, name, problems: allProblems });
+    else if (slo !== undefined) slos.push({ document, line, importedFrom, slo });
+  }
+  if (parts.length === 0 && sharedProblems.length > 0)
+    refused.push({ document, line: object.line, name: peekTitle(object), problems: sharedProblems });
+  return { slos, refused };
 };
 
 /** Parses a text in the format of OpenSLO, Sloth or Pyrra. */
 export const readOpenSlo = (text: string): OpenSloResult => {
   const { objects, problems } = parseObjects(text);
   const objectsByName = new Map<string, OpenSloObject>();
-  const parsers: { readonly object: OpenSloObject; readonly slos: () => readonly ParsedSlo[] }[] = [];
+  const parsers: { readonly object: OpenSloObject; readonly parse: () => readonly SloPart[] }[] = [];
   for (const object of objects) {
-    const { document, line } = object;
-    const otherFormatSlos = parseOtherFormats(object);
-    const head = otherFormatSlos === undefined ? parseHead(object) : undefined;
-    if (otherFormatSlos !== undefined)
-      parsers.push({
-        object,
-        slos: () => otherFormatSlos.flatMap((slo) => (slo === undefined ? [] : [{ document, line, slo }])),
-      });
-    else if (head?.kind === 'SLO') parsers.push({ object, slos: () => parseSlo(object, head.version, objectsByName) });
-    else if (head !== undefined) {
-      const name = object.fields.map('metadata')?.text('name');
-      if (name !== undefined) objectsByName.set(toNameKey(head.kind, name), object);
+    const otherFormatParts = parseOtherFormats(object);
+    const head = otherFormatParts === undefined ? parseHead(object) : undefined;
+    if (otherFormatParts !== undefined) parsers.push({ object, parse: () => otherFormatParts });
+    else if (head?.kind === 'SLO') parsers.push({ object, parse: () => parseSlo(object, head.version, objectsByName) });
+    else {
+      const name = head === undefined ? undefined : object.fields.map('metadata')?.text('name');
+      if (head !== undefined && name !== undefined) objectsByName.set(toNameKey(head.kind, name), object);
+      parsers.push({ object, parse: () => [] });
     }
   }
-  const slosWithoutProblems = parsers.flatMap(({ object, slos }) => {
-    const parsedSlos = slos();
-    return object.problems.length === 0 ? parsedSlos : [];
+  // Objects that several SLOs reference have problems only after these were parsed.
+  const parsedObjects = parsers.map(({ object, parse }) => ({ object, parts: parse() }));
+  const results = parsedObjects.map(({ object, parts }) => toResult(object, parts));
+  const invalidYaml = problems.map(({ document, line, ...problem }): RefusedSlo => {
+    return { document, line, name: null, problems: [{ document, line, ...problem }] };
   });
-  const allProblems = [...problems, ...objects.flatMap((object) => object.problems)];
-  // Objects that several SLOs reference are parsed for each of them.
   return {
-    slos: slosWithoutProblems,
-    problems: [...new Map(allProblems.map((problem) => [JSON.stringify(problem), problem])).values()],
+    slos: results.flatMap(({ slos }) => slos),
+    refused: [...invalidYaml, ...results.flatMap(({ refused }) => refused.map(withoutRepeatedProblems))],
   };
 };
+
+/** An object that several SLOs reference is parsed for each of them. */
+const withoutRepeatedProblems = (refused: RefusedSlo): RefusedSlo => ({
+  ...refused,
+  problems: [...new Map(refused.problems.map((problem) => [JSON.stringify(problem), problem])).values()],
+});
 
 /** Like `readOpenSlo`, but parses long texts in a worker. */
 export const readOpenSloInWorker = runInWorker(import.meta.url, readOpenSlo);

@@ -21,8 +21,8 @@ export interface PartRequest {
 /** One part of an indicator; `undefined` if it is unsupported, which is reported */
 export interface IndicatorPart {
   (request: PartRequest): Query | Requests | undefined;
-  /** Slice for an objective that does not specify one */
-  readonly defaultSlice?: string;
+  /** Returns the slice for an objective that does not specify one, if it must be longer than usual. */
+  getDefaultSlice?(counter: boolean): string | undefined;
 }
 
 /**
@@ -39,7 +39,9 @@ export const createPromqlPart = (text: string, fail: (message: string) => undefi
       ? fail(rewritten.problem)
       : ({ kind: 'promql', expression: rewritten.expression } as const);
   };
-  return hasWindowPlaceholder(text) ? Object.assign(toQuery, { defaultSlice: minScrapedWindow }) : toQuery;
+  return Object.assign(toQuery, {
+    getDefaultSlice: (counter: boolean) => (counter || hasWindowPlaceholder(text) ? minScrapedWindow : undefined),
+  });
 };
 
 /** Parses a query in our own form, or requests. */

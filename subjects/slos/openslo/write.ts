@@ -3,6 +3,7 @@
 import type { Query } from '../../../queries/query.ts';
 import { getPromql } from '../../../queries/query-kind.ts';
 import { writeYaml } from '../../../queries/yaml-writing.ts';
+import { computeHashId } from '../../../runtime/hash-of.ts';
 import { formatDuration, parseDurationMs } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
 import type { Problem } from '../problems.ts';
@@ -17,10 +18,14 @@ export type WrittenOpenSlo = { readonly text: string } | { readonly problems: re
 
 const budgetingTexts = { occurrences: 'Occurrences', timeslices: 'Timeslices', 'ratio-timeslices': 'RatioTimeslices' };
 
-/** Converts a name to letters, digits and hyphens, the characters of OpenSLO names. */
+/**
+ * Converts a name to letters, digits and hyphens, the characters of OpenSLO names. Other names end with their hash, so
+ * that different names stay different.
+ */
 const toDnsLabel = (name: string): string => {
   const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? ['slo'];
-  return words.join('-').slice(0, 63).replace(/-$/, '');
+  const label = words.join('-').slice(0, 54).replace(/-$/, '');
+  return label === name ? label : `${label}-${computeHashId(name).slice(0, 8)}`;
 };
 
 type SliPart = Query | Requests;
@@ -130,14 +135,14 @@ const findUnsupportedFields = (slo: SloFields): Problem[] => {
   );
 };
 
-const toMetadata = (slo: SloFields, remaining: object): object => {
+const toMetadata = (slo: SloFields, name: string, remaining: object): object => {
   const { labels, annotations } = slo.query.alerting;
   const allAnnotations = {
     ...annotations,
     ...(Object.keys(remaining).length > 0 && { [remainingFieldsAnnotation]: JSON.stringify(remaining) }),
   };
   return {
-    name: toDnsLabel(slo.name),
+    name,
     displayName: slo.name,
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(Object.keys(allAnnotations).length > 0 && { annotations: allAnnotations }),
@@ -164,8 +169,12 @@ const toIndicator = (slo: SloFields, version: Version): { readonly spec: object;
   return { spec: { [version === 'v1' ? 'indicator' : 'sli']: indicator }, objective: {} };
 };
 
-/** Returns an SLO as OpenSLO of a version. */
-export const writeOpenSlo = (slo: SloFields, version: Version = 'v1'): WrittenOpenSlo => {
+/** Returns an SLO as OpenSLO of a version. `name` is that of the document; by default it is made from the title. */
+export const writeOpenSlo = (
+  slo: SloFields,
+  version: Version = 'v1',
+  name: string = toDnsLabel(slo.name),
+): WrittenOpenSlo => {
   const problems = version === 'v1alpha' ? findUnsupportedFields(slo) : [];
   if (problems.length > 0) return { problems };
   const { spec, objective } = toIndicator(slo, version);
@@ -173,7 +182,7 @@ export const writeOpenSlo = (slo: SloFields, version: Version = 'v1'): WrittenOp
   const document = {
     apiVersion,
     kind: 'SLO',
-    metadata: toMetadata(slo, version === 'v1alpha' ? {} : getRemainingFields(slo)),
+    metadata: toMetadata(slo, name, version === 'v1alpha' ? {} : getRemainingFields(slo)),
     spec: {
       ...(slo.description !== '' && { description: slo.description }),
       service: slo.service || 'none',

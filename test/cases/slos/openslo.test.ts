@@ -4,9 +4,15 @@ import test from 'ava';
 import fc from 'fast-check';
 import { createAlertRules } from '../../../subjects/slos/alert-rules.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
-import { readOpenSlo } from '../../../subjects/slos/openslo/read.ts';
+import { readOpenSlo as readResult } from '../../../subjects/slos/openslo/read.ts';
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
 import { findSloProblems } from '../../../subjects/slos/problems.ts';
+
+const readOpenSlo = (text: string) => {
+  const { slos, refused } = readResult(text);
+  const problems = new Map(refused.flatMap((one) => one.problems.map((problem) => [JSON.stringify(problem), problem])));
+  return { slos, refused, problems: [...problems.values()] };
+};
 
 const v1 = (
   more: { window?: string; metric?: string; objective?: string; counter?: boolean } = {},
@@ -124,8 +130,8 @@ test('documents can reference each other, and each objective becomes a separate 
   t.deepEqual(
     slos.map(({ line, slo: { name, targetPct, type, query } }) => [line, name, targetPct, type, query.sli?.operator]),
     [
-      [1, 'lag: Good', 99, 'threshold', 'lte'],
-      [1, 'lag: 2', 50, 'threshold', 'lt'],
+      [12, 'lag: Good', 99, 'threshold', 'lte'],
+      [13, 'lag: 2', 50, 'threshold', 'lt'],
     ],
   );
   t.deepEqual(slos[0]?.slo.query.calendar, {
@@ -191,6 +197,63 @@ test('Sloth and Pyrra objectives are imported as counts of slices', (t) => {
     [[2, 25, 'spec.indicator.latency.grouping']],
   );
   t.is(refused.slos.length, 1);
+});
+
+test('an objective that cannot be imported is refused with its name, and the others of its document are imported', (t) => {
+  const second = `  - name: raw
+    objective: 99
+    sli: { raw: { error_ratio_query: x } }
+    alerting: {}
+  - name: third
+    objective: 98
+    sli: { events: { error_query: 'sum(rate(b[{{.window}}]))', total_query: 'sum(rate(t[{{.window}}]))' } }
+    alerting: {}
+`;
+  const read = readOpenSlo(sloth + second);
+  t.deepEqual(
+    read.slos.map(({ slo, importedFrom, line }) => [slo.name, importedFrom, line]),
+    [
+      ['shop: requests', { format: 'sloth', name: 'shop/requests' }, 5],
+      ['shop: third', { format: 'sloth', name: 'shop/third' }, 18],
+    ],
+  );
+  t.deepEqual(
+    read.refused.map(({ name, line, problems }) => [name, line, problems.map(({ field }) => field)]),
+    [['shop: raw', 14, ['slos.1.sli.raw']]],
+  );
+  const objectives = v1().replace(
+    / {4}- \{ target.+\n/,
+    `    - { displayName: Low, target: 0.9, timeSliceTarget: 0.9, timeSliceWindow: 5m }
+    - { displayName: Odd, target: 2, timeSliceTarget: 0.9, timeSliceWindow: 5m }
+`,
+  );
+  const parts = readOpenSlo(objectives);
+  t.deepEqual(
+    parts.slos.map(({ slo, importedFrom }) => [slo.name, importedFrom.name]),
+    [['Search answers: Low', 'search/Low']],
+  );
+  t.deepEqual(
+    parts.refused.map(({ name, line }) => [name, line]),
+    [['Search answers: Odd', 23]],
+  );
+  t.deepEqual(
+    readOpenSlo(`${pyrra.slice(0, pyrra.indexOf('    latency'))}    bool_gauge: {}\n`).refused.map(
+      ({ name, problems }) => [name, problems.length],
+    ),
+    [['reads', 1]],
+  );
+});
+
+test('Pyrra labels for alerts lose their prefix', (t) => {
+  const labelled = pyrra.replace('role: rules', 'role: rules, pyrra.dev/team: shop');
+  t.deepEqual(readOpenSlo(labelled).slos[0]?.slo.query.alerting.labels, { role: 'rules', team: 'shop' });
+});
+
+test('a counter in PromQL has a slice of five minutes, as an increase needs two scrapes', (t) => {
+  const occurrences = (counter: boolean): string =>
+    v1({ counter }).replace('Timeslices', 'Occurrences').replace(', timeSliceTarget: 0.95, timeSliceWindow: 5m', '');
+  t.is(readOpenSlo(occurrences(true)).slos[0]?.slo.query.slice, '5m');
+  t.is(readOpenSlo(occurrences(false)).slos[0]?.slo.query.slice, '1m');
 });
 
 test('labels of Sloth pages and tickets become labels of alerts with that severity, and survive another import', (t) => {

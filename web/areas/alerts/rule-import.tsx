@@ -5,12 +5,14 @@ import { createProblemFinder } from '../../editors/form-state.tsx';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
+import { TakeOverInput } from '../../editors/take-over-input.tsx';
 import { explainDenial } from '../../frame/rights.ts';
 import { importRulesCall } from './calls.ts';
 
 export const RuleImport = () => {
   const [action] = useState(() => new Action(importRulesCall));
   const [fileName, setFileName] = useState('');
+  const [takeOver, setTakeOver] = useState(false);
   const findProblem = createProblemFinder(action.error.value);
   const denial = explainDenial(importRulesCall, 'Importing rules');
   if (denial !== '') return <p class="said">{denial}</p>;
@@ -18,7 +20,9 @@ export const RuleImport = () => {
     [file]: readonly ImportedFile[],
     dryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
-    const response = await action.run({ body: { file: file?.source ?? '', fileName: fileName.trim(), dryRun } });
+    const response = await action.run({
+      body: { file: file?.source ?? '', fileName: fileName.trim(), dryRun, takeOver },
+    });
     return response?.items.map(({ place, name, outcome, problems }) => ({
       location: place,
       name: name ?? '',
@@ -40,6 +44,7 @@ export const RuleImport = () => {
           problem={findProblem('fileName')}
           onChange={setFileName}
         />
+        <TakeOverInput value={takeOver} onChange={setTakeOver} />
       </ImportForm>
     </>
   );

@@ -3,16 +3,18 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
+import { TakeOverInput } from '../../editors/take-over-input.tsx';
 import { toArea } from '../../frame/address.ts';
 import { importCall } from './calls.ts';
 
 export const SloImport = () => {
   const [action] = useState(() => new Action(importCall));
+  const [takeOver, setTakeOver] = useState(false);
   const importFile = async (
     [file]: readonly ImportedFile[],
     dryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
-    const response = await action.run({ body: { source: file?.source ?? '', dryRun } });
+    const response = await action.run({ body: { source: file?.source ?? '', dryRun, takeOver } });
     return response?.items.map(({ document, line, id, name, outcome, problems }) => ({
       location: `document ${document}, line ${line}`,
       name: name ?? '',
@@ -23,8 +25,10 @@ export const SloImport = () => {
   };
   return (
     <>
-      <p>Import SLOs from OpenSLO, Sloth or Pyrra. An SLO replaces an existing SLO of the same name.</p>
-      <ImportForm language="YAML" accept=".yaml,.yml" action={action} run={importFile} />
+      <p>Import SLOs from OpenSLO, Sloth or Pyrra. An SLO replaces the one from an earlier import of its document.</p>
+      <ImportForm language="YAML" accept=".yaml,.yml" action={action} run={importFile}>
+        <TakeOverInput value={takeOver} onChange={setTakeOver} />
+      </ImportForm>
     </>
   );
 };
