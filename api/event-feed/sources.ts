@@ -38,6 +38,8 @@ export interface EventQuery {
   readonly service?: string | undefined;
   readonly projectId?: string | undefined;
   readonly scope?: 'account' | undefined;
+  /** Only changes of the configuration of these resources */
+  readonly resourceIds?: readonly string[] | undefined;
 }
 
 interface SourceContext {
@@ -193,7 +195,7 @@ const toIncidentEvent = ({ id, at, action, actor, resource, details }: StoredRec
  * values.
  */
 const createConfigurationSource = (
-  { range }: EventQuery,
+  { range, resourceIds }: EventQuery,
   ports: SourceContext['ports'],
   tenantId: string,
 ): EventSource => ({
@@ -201,7 +203,7 @@ const createConfigurationSource = (
   async next(limit, after) {
     // Incident actions already appear as incident events.
     const actions = ports.configurationActions.filter((action) => !(action in incidentVerbs));
-    const filter = { ...toMilliseconds(range), actions };
+    const filter = { ...toMilliseconds(range), actions, resourceIds };
     const records = await findNewestRecords(ports.documents, tenantId, filter, {
       limit,
       before: Positions.shape.config.parse(after),

@@ -111,13 +111,8 @@ export const timeRanges = {
     if (match === null) return undefined;
     return match[1] === undefined ? 1440 : Number(match[1]) * 60 + Number(match[2]);
   },
-  /** 0 is Sunday. */
-  weekdays: (text: string) =>
-    validateBounds(
-      parseBounds(text, (part) => findNameIndex(dayNames, part)),
-      0,
-      6,
-    ),
+  /** 0 is Sunday. The last day may be before the first: `saturday:sunday` is the weekend, wherever weeks begin. */
+  weekdays: (text: string) => parseBounds(text, (part) => findNameIndex(dayNames, part)),
   /** Negative days count from the end of the month: -1 is the last day. */
   daysOfMonth(text: string): Bounds | undefined {
     const bounds = parseBounds(text, parseWholeNumber);

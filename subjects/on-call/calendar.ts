@@ -10,8 +10,6 @@ const toSingleLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 /** Options of a calendar */
 export interface CalendarOptions {
   readonly name: string;
-  /** Creation time, which clients display as the last change */
-  readonly createdMs: number;
   /** Restricts the calendar to shifts of this user */
   readonly userId?: string;
   /** Returns the display name of a user. */
@@ -22,6 +20,8 @@ export interface CalendarOptions {
 export interface ScheduleShifts {
   readonly scheduleId: string;
   readonly name: string;
+  /** Last change of the schedule */
+  readonly changedMs: number;
   readonly slices: readonly TimeSlice<OnCall>[];
 }
 
@@ -30,7 +30,7 @@ const refreshSeconds = 3600;
 
 /**
  * Returns a calendar with one event per shift. The event's id is stable as long as the shift has the same start and
- * people.
+ * people. The same shifts give the same calendar, whenever it is read.
  */
 export const createShiftsCalendar = (schedules: readonly ScheduleShifts[], options: CalendarOptions): string => {
   const calendar = ical({
@@ -46,7 +46,7 @@ export const createShiftsCalendar = (schedules: readonly ScheduleShifts[], optio
     const eventKey = JSON.stringify([schedule.scheduleId, fromMs, userIds, layer ?? null, overrideId ?? null]);
     calendar.createEvent({
       id: `${createHash('sha256').update(eventKey).digest('hex').slice(0, 32)}@oiq`,
-      stamp: new Date(options.createdMs),
+      stamp: new Date(schedule.changedMs),
       start: new Date(fromMs),
       end: new Date(toMs),
       summary: toSingleLine(`On call: ${userIds.map((userId) => options.getUserName(userId)).join(', ')}`),

@@ -161,6 +161,8 @@ const interval = (fields: object) =>
 
 const night = { times: [{ startTime: '02:00', endTime: '03:00' }], location: 'Europe/Zurich' };
 const weekend = { weekdays: ['saturday', 'sunday'], location: 'America/New_York' };
+const weekendRange = { weekdays: ['saturday:sunday'] };
+const longWeekend = { weekdays: ['friday:monday'] };
 const lastDay = { daysOfMonth: ['-1'], location: 'Asia/Tokyo' };
 const times: readonly (readonly [what: string, fields: object, at: string, holds: boolean])[] = [
   ['a night', night, '2026-03-28T01:30:00Z', true],
@@ -179,6 +181,12 @@ const times: readonly (readonly [what: string, fields: object, at: string, holds
   ['the Friday before', weekend, '2026-10-31T03:59:00Z', false],
   ['the end of a long Sunday', weekend, '2026-11-02T04:59:00Z', true],
   ['the Monday after a long Sunday', weekend, '2026-11-02T05:00:00Z', false],
+  ['a Saturday of a range over the end of the week', weekendRange, '2026-11-28T00:00:00Z', true],
+  ['a Sunday of a range over the end of the week', weekendRange, '2026-11-29T23:59:59Z', true],
+  ['the Friday before a range over the end of the week', weekendRange, '2026-11-27T23:59:59Z', false],
+  ['the Monday after a range over the end of the week', weekendRange, '2026-11-30T00:00:00Z', false],
+  ['a Monday in a range over the end of the week', longWeekend, '2026-11-30T12:00:00Z', true],
+  ['a Tuesday after a range over the end of the week', longWeekend, '2026-12-01T00:00:00Z', false],
   ['the last day of February', lastDay, '2026-02-27T15:00:00Z', true],
   ['the day before it', lastDay, '2026-02-27T14:59:00Z', false],
   ['the last day of a leap year’s February', lastDay, '2028-02-28T15:00:00Z', true],

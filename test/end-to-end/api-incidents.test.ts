@@ -108,6 +108,21 @@ test('a list is filtered and returned in pages without duplicates', async (t) =>
   );
 });
 
+test('the timeline lists the changes of configuration that concern the services of the incident', async (t) => {
+  const createSlo = (name: string, service: string) =>
+    harness.request('POST', '/api/slos', { body: { name, service } });
+  await createSlo('concerned', 'timeline-service');
+  for (const name of ['foreign one', 'foreign two']) await createSlo(name, 'another-service');
+  const id = await declare({ title: 'of a service', services: ['timeline-service'] });
+  const { items } = (await request('GET', `/${id}/timeline`)).body;
+  t.deepEqual(
+    items
+      .filter(({ kind }: { readonly kind: string }) => kind === 'config')
+      .map(({ title }: { readonly title: string }) => title),
+    ['service-level-objective.create concerned'],
+  );
+});
+
 test('the timeline lists who did what, in order, and is frozen when the incident is resolved', async (t) => {
   const id = await declare({ title: 'a timeline' });
   const noted = await request('POST', `/${id}/timeline`, { text: 'cache restarted', at: 'now-2m' });

@@ -171,11 +171,12 @@ export const getSharedCalendar = defineOperation({
     const tenantDocuments = documents.forTenant(tenantId);
     const nowMs = clock.now();
     const items = await readSchedules(tenantDocuments, found);
-    const range = { fromMs: Math.floor(nowMs / dayMs) * dayMs - feedRange.beforeMs, toMs: nowMs + feedRange.afterMs };
+    const todayMs = Math.floor(nowMs / dayMs) * dayMs;
+    const range = { fromMs: todayMs - feedRange.beforeMs, toMs: todayMs + feedRange.afterMs };
     const schedules = [];
-    for (const { id, name } of items) {
+    for (const { id, name, updatedAt } of items) {
       const { slices, people } = await readShifts(tenantDocuments, id, { ...range, nowMs });
-      schedules.push({ scheduleId: id, name, slices, people });
+      schedules.push({ scheduleId: id, name, changedMs: Date.parse(updatedAt), slices, people });
     }
     const names = await readNames(
       documents,
@@ -183,7 +184,6 @@ export const getSharedCalendar = defineOperation({
     );
     return createShiftsCalendar(schedules, {
       name: scheduleId === null ? `On call: ${member.name}` : (items[0]?.name ?? ''),
-      createdMs: nowMs,
       ...(scheduleId === null && { userId }),
       getUserName: (id) => names.get(id) ?? id,
     });

@@ -79,10 +79,10 @@ export const listShifts = defineOperation({
     const format = query.format ?? (request.header('accept').startsWith('text/calendar') ? 'ics' : 'json');
     const names = await readNames(documents, versions.flatMap(listPeople));
     if (format === 'ics') {
-      const { id: scheduleId, name } = schedule;
-      const content = createShiftsCalendar([{ scheduleId, name, slices: computeShifts(versions, absences, range) }], {
+      const { id: scheduleId, name, updatedAt } = schedule;
+      const slices = computeShifts(versions, absences, range);
+      const content = createShiftsCalendar([{ scheduleId, name, changedMs: Date.parse(updatedAt), slices }], {
         name,
-        createdMs: nowMs,
         getUserName: (userId) => names.get(userId) ?? userId,
       });
       return { contentType: calendarType, content };

@@ -3,8 +3,10 @@ import type { TenantReader } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
 import { withTimeout } from '../../../runtime/timeout.ts';
 import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
+import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { escalationActions } from '../../../schemas/resources/escalation.ts';
 import { type Incident, incidentNotes } from '../../../schemas/resources/incident.ts';
+import { slos } from '../../../schemas/resources/slo.ts';
 import { readDeliveryAttempts } from '../../../subjects/alerts/deliveries.ts';
 import { readTransitions } from '../../../subjects/alerts/history.ts';
 import { parseEventsRange } from '../../../subjects/events/events.ts';
@@ -62,12 +64,45 @@ const readTransitionEntries = async (incident: StoredIncident, context: Timeline
   return rows.map(toTransitionEntry);
 };
 
-/** Returns deployments of the services of the incident, or of all services if it has none, and changes of configuration. */
+/** Maximum number of SLOs of an organization */
+const maxSlos = 1000;
+
+/**
+ * Returns the ids of the configuration that concerns an incident: the rules of its alerts, their SLOs and checks, SLOs
+ * of its services, and its escalation policy. `undefined` if neither rules nor services are known: any change may
+ * concern it.
+ */
+const readConcernedIds = async (
+  { ruleIds = [], services, escalationPolicyId }: StoredIncident,
+  { tenantId, ports }: TimelineContext,
+): Promise<readonly string[] | undefined> => {
+  if (ruleIds.length === 0 && services.length === 0) return undefined;
+  const documents = ports.documents.forTenant(tenantId);
+  const [rules, servedSlos] = await Promise.all([
+    documents.collection(alertRules).list({ filter: { id: { $in: ruleIds } }, limit: ruleIds.length + 1 }),
+    services.length === 0
+      ? { items: [] }
+      : documents.collection(slos).list({ filter: { service: { $in: services } }, limit: maxSlos }),
+  ]);
+  const managers = rules.items.flatMap(({ managedBy }) => Object.values(managedBy ?? {}));
+  return [
+    ...ruleIds,
+    ...managers,
+    ...servedSlos.items.map(({ id }) => id),
+    ...(escalationPolicyId === null ? [] : [escalationPolicyId]),
+  ];
+};
+
+/**
+ * Returns deployments of the services of the incident, or of all services if it has none, and changes of the
+ * configuration that concerns it.
+ */
 const readEventEntries = async (incident: StoredIncident, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { services } = incident;
   const query = {
     kinds: ['deployment', 'config'],
     hasExplicitKinds: true,
+    resourceIds: await readConcernedIds(incident, context),
     range: computeTimelineRange(incident, context),
   };
   const partial: Incompleteness[] = [];

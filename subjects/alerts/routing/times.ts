@@ -69,6 +69,9 @@ const isInAnyRange = (
     return bounds !== undefined && isInRange(bounds);
   });
 
+const isWeekdayWithin = (weekday: number, [first, last]: Bounds): boolean =>
+  first <= last ? isWithin(weekday, [first, last]) : weekday >= first || weekday <= last;
+
 /** Returns whether the interval contains that time. */
 export const intervalContains = (interval: TimeInterval, atMs: number): boolean => {
   const wallTime = toWallTime(atMs, interval.location);
@@ -81,7 +84,7 @@ export const intervalContains = (interval: TimeInterval, atMs: number): boolean 
       )) &&
     isInAnyRange(interval.daysOfMonth, ranges.daysOfMonth, (bounds) => isDayWithin(wallTime, bounds)) &&
     isInAnyRange(interval.months, ranges.months, (bounds) => isWithin(wallTime.month, bounds)) &&
-    isInAnyRange(interval.weekdays, ranges.weekdays, (bounds) => isWithin(wallTime.weekday, bounds)) &&
+    isInAnyRange(interval.weekdays, ranges.weekdays, (bounds) => isWeekdayWithin(wallTime.weekday, bounds)) &&
     isInAnyRange(interval.years, ranges.years, (bounds) => isWithin(wallTime.year, bounds))
   );
 };

@@ -12,6 +12,8 @@ export interface RecordFilter {
   readonly actions?: readonly string[] | undefined;
   readonly resourceType?: string | undefined;
   readonly resourceId?: string | undefined;
+  /** Matches any of these resources. */
+  readonly resourceIds?: readonly string[] | undefined;
   readonly requestId?: string | undefined;
   /** Epoch milliseconds, both ends included */
   readonly fromMs?: number | undefined;
@@ -28,7 +30,7 @@ export const toDocumentFilter = ({ fromMs, toMs, ...filter }: RecordFilter): Fil
     [filter.actor?.includes('@') ? 'details.actorName' : 'actor.id']: filter.actor,
     action: filter.action ?? (filter.actions === undefined ? undefined : { $in: filter.actions }),
     'resource.type': filter.resourceType,
-    'resource.id': filter.resourceId,
+    'resource.id': filter.resourceId ?? (filter.resourceIds === undefined ? undefined : { $in: filter.resourceIds }),
     requestId: filter.requestId,
   };
   const at = { $gte: toIsoTime(fromMs), $lte: toIsoTime(toMs) };
