@@ -23,6 +23,7 @@ import {
   type MeasurementPlan,
   planMeasurements,
 } from '../../subjects/slos/measurement-times.ts';
+import { createNoDataEvent, isDataOverdue } from '../../subjects/slos/overdue-measurements.ts';
 import { listMeasuredSignals } from '../../subjects/slos/signals.ts';
 import {
   findChangedSlices,
@@ -193,7 +194,7 @@ export const sloMeasurement = defineSchedule({
   within: { fromMs: 2000, toMs: 12_000 },
   missed: 'skip',
   state: { version: 1, schema: z.custom<SavedMeasurement>(), empty: (): SavedMeasurement => null },
-  emits: { slices: topics.sloSlices },
+  emits: { slices: topics.sloSlices, events: topics.events },
   // Their queries wait in a queue (`../alerts/rule-answers.ts`).
   atOnce: { total: 1000, perTenant: 1000 },
   budgetMs: 55_000,
@@ -204,7 +205,10 @@ export const sloMeasurement = defineSchedule({
     const minRetentionDays = Math.min(...listMeasuredSignals(slo).map((each) => getRetentionDays(reading.plan, each)));
     const dueWindows = planMeasurements(slo, state ?? undefined, { nowMs: dueMs, retentionDays: minRetentionDays });
     const { upToMs, series } = dueWindows.next;
-    const progress = state?.series === series ? state : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs };
+    const progress: MeasuredExtent =
+      state?.series === series
+        ? state
+        : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs, data: dueWindows.next.data };
     const options = { reading, signal, dueMs, answers: getRuleBatcher(ports.columns, tenantId) };
     const { slices, measured, error } = await measureSlo(document.id, slo, {
       dueWindows,
@@ -229,8 +233,22 @@ export const sloMeasurement = defineSchedule({
     for (const part of slices.filter((each) => each.length > 0))
       emit.slices({ ...base, slices: part.map(toSliceTuple) });
     if (slices.every((each) => each.length === 0)) emit.slices({ ...base, slices: [] });
-    return measured;
+    const data = findDataState({ slices, measured, error }, document, dueMs);
+    if (data === 'reported' && measured.data === 'no')
+      emit.events(createNoDataEvent({ ...slo, id: document.id }, { tenantId, atMs: dueMs, series }));
+    return { ...measured, data };
   },
 });
+
+/** Returns whether the SLO has had data after a check; `reported` if the lack of it is overdue. */
+const findDataState = (
+  { slices, measured: { data }, error }: MeasureResult,
+  document: StoredMetadata,
+  nowMs: number,
+): MeasuredExtent['data'] => {
+  if (data === undefined || data === 'yes') return data;
+  if (slices.some((part) => part.some(([, , total]) => total > 0))) return 'yes';
+  return data === 'no' && error === '' && isDataOverdue(document, nowMs) ? 'reported' : data;
+};
 
 const toSliceTuple = ([beginMs, good, total]: MeasuredSlice): [number, number, number] => [beginMs, good, total];

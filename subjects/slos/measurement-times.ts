@@ -39,6 +39,11 @@ export interface MeasuredExtent {
   readonly allMs?: number | undefined;
   /** Reception time up to which all records were stored at the last search; missing if unknown */
   readonly landedMs?: number | undefined;
+  /**
+   * Whether a slice had data: `no` for a new series, and `reported` after an event about it. Missing in data of former
+   * versions, which is not reported
+   */
+  readonly data?: 'no' | 'reported' | 'yes' | undefined;
 }
 
 /** Returns a short key of the indicator; another indicator starts another series. */
@@ -115,7 +120,14 @@ export const planMeasurements = (
   const endMs = toSliceStart(nowMs);
   const series = getSeriesId(slo);
   const oldestMs = toSliceStart(nowMs - Math.min(retentionDays, slicesRetentionDays) * dayMs) + sliceMs;
-  const newExtent: MeasuredExtent = { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs, allMs: nowMs };
+  const newExtent: MeasuredExtent = {
+    series,
+    fromMs: endMs,
+    upToMs: endMs,
+    lateMs: nowMs,
+    allMs: nowMs,
+    data: 'no',
+  };
   const extent = storedExtent?.series === series ? storedExtent : newExtent;
   const endedWindows = splitWindow(
     {
@@ -137,7 +149,7 @@ export const planMeasurements = (
     before,
     late,
     recheck,
-    next: { series, fromMs, upToMs, landedMs: extent.landedMs, ...progress },
+    next: { series, fromMs, upToMs, landedMs: extent.landedMs, data: extent.data, ...progress },
   };
 };
 

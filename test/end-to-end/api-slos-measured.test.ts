@@ -1,12 +1,14 @@
 /** Objectives measured from telemetry that landed: slices, late records, gaps, the time before, and a changed indicator. */
 import test from 'ava';
 import { parseQuery } from '../../queries/run.ts';
+import type { PlatformEvent } from '../../schemas/events.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../schemas/slo-slices.ts';
 import { getSeriesId } from '../../subjects/slos/measurement-times.ts';
+import { isDataOverdue } from '../../subjects/slos/overdue-measurements.ts';
 import type { SloQuery } from '../../subjects/slos/query.ts';
 import { decimalToFraction, divide, fractionToNumber } from '../../subjects/slos/slices/fraction.ts';
 import { runSlo } from '../../subjects/slos/slices/run-slo.ts';
@@ -63,6 +65,36 @@ test('past slices are measured when an SLO is created, and add up to the result 
   );
   const total = given.reduce((sum, { good, bad }) => sum + good + bad, 0);
   t.deepEqual(sumOf(await slicesOf(slo)), [given.reduce((sum, { good }) => sum + good, 0), total]);
+});
+
+test('an SLO that never has data says so an hour after its creation, in status and list and once as an event', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const slo = await made({ name: 'Silent', type: 'ratio', query: { sli: ratioOf('silent') } });
+  const events: PlatformEvent[] = [];
+  const measure = measuring({ ...harness, events });
+  const createdMs = Math.floor(Date.parse(slo.createdAt) / minuteMs) * minuteMs;
+  for (const minutes of [1, 59]) await measure(slo, createdMs + minutes * minuteMs);
+  t.deepEqual(events, []);
+  for (const minutes of [61, 62, 70]) await measure(slo, createdMs + minutes * minuteMs);
+  t.deepEqual(
+    events.map(({ title, details, severity }) => [title, details, severity]),
+    [['No data for the SLO Silent', { sloId: slo.id }, 'warning']],
+  );
+  const read = async (): Promise<boolean[]> => [
+    (await harness.request('GET', `/api/slos/${slo.id}/status`)).body.hasNoData,
+    (await harness.request('GET', `/api/slos/${slo.id}`)).body.status.hasNoData,
+  ];
+  t.deepEqual(await read(), [false, false]);
+  const active = await made({ name: 'Active', type: 'ratio', query: { sli: ratioOf('active') } });
+  await logs('active', [{ atMs: createdMs - 2 * minuteMs, good: 1, bad: 0 }]);
+  const activeEvents: PlatformEvent[] = [];
+  const measureActive = measuring({ ...harness, events: activeEvents });
+  for (const minutes of [1, 70]) await measureActive(active, createdMs + minutes * minuteMs);
+  t.deepEqual(activeEvents, []);
+  t.deepEqual(
+    [isDataOverdue(slo, createdMs + 59 * minuteMs), isDataOverdue(slo, createdMs + 61 * minuteMs)],
+    [false, true],
+  );
 });
 
 test('the slices that ended are measured each minute; a gap is unknown', async (t) => {

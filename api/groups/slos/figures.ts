@@ -19,3 +19,8 @@ export const measurementFields = {
   settledUpTo: z.iso.datetime().nullable().describe('Before this time, late records no longer change any values'),
   error: z.string().nullable().describe('Why the last evaluation failed; null if it succeeded'),
 };
+
+/** Whether an SLO never has data */
+export const HasNoData = z
+  .boolean()
+  .describe('Whether an SLO that is an hour old or older has no data in its window: its alerts cannot fire');

@@ -6,6 +6,7 @@ import { ImportedFrom } from '../../../schemas/resources/imported-from.ts';
 import { type StoredSlo, slos } from '../../../schemas/resources/slo.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
+import { isDataOverdue } from '../../../subjects/slos/overdue-measurements.ts';
 import { findSloProblems } from '../../../subjects/slos/problems.ts';
 import { listRequiredEntitlements } from '../../../subjects/slos/signals.ts';
 import { readSloStatuses } from '../../../subjects/slos/status.ts';
@@ -16,7 +17,7 @@ import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { sloMetricFields } from './figures.ts';
+import { HasNoData, sloMetricFields } from './figures.ts';
 import { syncSloRules } from './managed-rules.ts';
 
 /** Maximum number per organization */
@@ -36,6 +37,7 @@ export const toSloDocument = (after: SloFields, caller: Caller): SloDocument => 
 const Status = z
   .strictObject({
     ...sloMetricFields,
+    hasNoData: HasNoData,
     measuredUpTo: z.iso.datetime(),
     settledUpTo: z.iso.datetime().describe('Before this time, late records no longer change any values'),
     error: z.string().nullable().describe('Why the last evaluation failed; null if it succeeded'),
@@ -70,6 +72,10 @@ const toViews = async (
     },
   );
   const statusesById = new Map(readableSlos.map(({ id }, index) => [id, statuses[index] ?? null]));
+  const toStatus = (document: StoredMetadata): z.input<typeof Status> => {
+    const status = statusesById.get(document.id) ?? null;
+    return status && { ...status, hasNoData: status.coverage === 0 && isDataOverdue(document, ports.clock.now()) };
+  };
   return parsedSlos.map(
     ({
       document: { id, version, createdAt, updatedAt, queryVersion: _, importedFrom = null, ...fields },
@@ -77,7 +83,7 @@ const toViews = async (
     }) => ({
       ...slo,
       importedFrom,
-      status: statusesById.get(id) ?? null,
+      status: toStatus({ id, version, createdAt, updatedAt }),
       id,
       version,
       createdAt,

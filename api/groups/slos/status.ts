@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
+import { isDataOverdue } from '../../../subjects/slos/overdue-measurements.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
 import { readStatus } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { measurementFields, sloMetricFields } from './figures.ts';
+import { HasNoData, measurementFields, sloMetricFields } from './figures.ts';
 import { findSlo } from './found.ts';
 
 const Status = z.strictObject({
   ...sloMetricFields,
+  hasNoData: HasNoData,
   withMaintenance: z
     .strictObject(sloMetricFields)
     .nullable()
@@ -49,6 +51,9 @@ export const getSloStatus = defineOperation({
     const documents = ports.documents.forTenant(caller.tenantId);
     const policy = readPolicy(await documents.collection(sloPolicies).find(slo.id));
     const maintenance = await readExclusions(documents, [slo.slo]);
-    return readStatus(createReading(caller, ports), slo, { nowMs: ports.clock.now(), maintenance, policy });
+    const nowMs = ports.clock.now();
+    const status = await readStatus(createReading(caller, ports), slo, { nowMs, maintenance, policy });
+    const hasNoData = status.measuredUpTo !== null && status.coverage === 0 && isDataOverdue(slo, nowMs);
+    return { ...status, hasNoData };
   },
 });

@@ -1,6 +1,7 @@
 /** Telemetry of known figures, and objectives that are measured from it as the schedule does. */
 
 import { sloMeasurement } from '../../../processors/slos/slo-measurement.ts';
+import type { PlatformEvent } from '../../../schemas/events.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import type { StoredSlo } from '../../../schemas/resources/slo.ts';
@@ -83,12 +84,14 @@ export const telemetryIn = (columns: Columns) => {
 export interface Measuring {
   readonly columns: Columns;
   readonly documents: Documents;
+  /** Receives events. */
+  readonly events?: PlatformEvent[];
   /** Where telemetry is asked; by default where slices land. */
   readonly source?: Pick<Columns, 'forTenant'>;
 }
 
 /** Runs the schedule for one objective at times, and lands what it tells. */
-export const measuring = ({ columns, documents, source = columns }: Measuring, tenantId = 'a') => {
+export const measuring = ({ columns, documents, events, source = columns }: Measuring, tenantId = 'a') => {
   const land = landIn(columns);
   let offset = 0;
   let state: unknown = null;
@@ -99,7 +102,10 @@ export const measuring = ({ columns, documents, source = columns }: Measuring, t
       dueMs,
       state: structuredClone(state),
       canWait: false,
-      emit: { slices: (value: unknown) => void slices.push(value as SloSlices) },
+      emit: {
+        slices: (value: unknown) => void slices.push(value as SloSlices),
+        events: (value: unknown) => void events?.push(value as PlatformEvent),
+      },
       signal: new AbortController().signal,
       ports: { columns: source as Columns, documents },
     });

@@ -74,6 +74,9 @@ const SloStatusSummary = ({
 }) => (
   <>
     {answer.error === null ? null : <p class="problem">{renderText(answer.error)}</p>}
+    {answer.hasNoData ? (
+      <p class="problem">No slice of the window has data, so alerts cannot fire. Check the indicator and the slice.</p>
+    ) : null}
     <Fields
       values={{
         SLI: formatRatio(answer.sli),
@@ -94,8 +97,8 @@ const SloStatusSummary = ({
           <tr key={window}>
             <td>{window}</td>
             <td class={rate !== null && rate > 1 ? 'text-error' : ''}>{rate === null ? 'no data' : rate.toFixed(2)}</td>
-            <td>{good}</td>
-            <td>{total}</td>
+            <td>{formatQuantity(good, '')}</td>
+            <td>{formatQuantity(total, '')}</td>
           </tr>
         ))}
       </tbody>

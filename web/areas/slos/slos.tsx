@@ -23,7 +23,8 @@ const SloList = createListView({
     Service: ({ service }) => service,
     Target: ({ targetPct }) => `${targetPct} %`,
     Window: formatWindow,
-    SLI: ({ status }) => formatRatio(status?.sli ?? null),
+    SLI: ({ status }) =>
+      status?.hasNoData === true ? <span class="text-error">no data</span> : formatRatio(status?.sli ?? null),
     'Budget remaining': ({ status }) => <BudgetRemaining percent={status?.budget.remainingPct ?? null} />,
   },
   numericColumns: ['Target', 'SLI', 'Budget remaining'],
