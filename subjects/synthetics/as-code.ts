@@ -9,6 +9,7 @@ import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
 import type { Problem } from './assertions.ts';
 import { CheckFields, localLocation, toStoredCheck } from './check.ts';
+import { type OtherMonitor, readOtherFormat } from './other-formats.ts';
 import { isRecording, readRecording } from './recording.ts';
 import { HttpStep, http as httpType } from './types/http.ts';
 
@@ -112,7 +113,26 @@ const toProblems = (error: NonNullable<ReturnType<typeof CheckFields.safeParse>[
     return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }));
   });
 
-const readDocument = ({ text, line: firstLine }: { text: string; line: number }, document: number): ParsedCheckFile => {
+/** Converts the monitors of another format; each is refused or imported for itself. */
+const readMonitors = (
+  monitors: readonly OtherMonitor[],
+  document: number,
+  getLine: GetLine,
+): readonly ParsedCheckFile[] =>
+  monitors.map(({ path, name, fields, problems }) => {
+    const line = getLine(path);
+    const header = { document, line, name: name?.slice(0, 256) ?? null, lines: {} };
+    if (problems.length > 0) return { ...header, problems: addLines(problems, getLine) };
+    const { data, error } = CheckFields.safeParse({ ...fields, name });
+    return data === undefined
+      ? { ...header, problems: addLines(toProblems(error), () => line) }
+      : { ...header, check: toStoredCheck(data), problems: [] };
+  });
+
+const readDocument = (
+  { text, line: firstLine }: { text: string; line: number },
+  document: number,
+): readonly ParsedCheckFile[] => {
   try {
     const yaml = parseYaml(text);
     const value = yaml.value();
@@ -126,29 +146,41 @@ const readDocument = ({ text, line: firstLine }: { text: string; line: number },
       line: firstLine - 1 + line,
       message: `has the unknown tag ${tag.slice(0, 200)}`,
     }));
-    if (unknownTags.length > 0) return { ...checkHeader, lines: {}, problems: unknownTags };
-    if (isRecording(value)) return readRecordedCheck(value, checkHeader, getLine);
+    if (unknownTags.length > 0) return [{ ...checkHeader, lines: {}, problems: unknownTags }];
+    if (isRecording(value)) return [readRecordedCheck(value, checkHeader, getLine)];
+    const monitors = readOtherFormat(value);
+    if (monitors !== undefined) return readMonitors(monitors, document, getLine);
+    if (Array.isArray(value))
+      return [
+        {
+          ...checkHeader,
+          lines: {},
+          problems: [{ path: '', line: firstLine, message: 'is a list: write one document for each check' }],
+        },
+      ];
     const { data, error } = CheckFields.safeParse(value);
-    if (data === undefined) return { ...checkHeader, lines: {}, problems: addLines(toProblems(error), getLine) };
+    if (data === undefined) return [{ ...checkHeader, lines: {}, problems: addLines(toProblems(error), getLine) }];
     const paths = listPaths(value)
       .slice(0, maxPaths)
       .map((path) => path.join('.'));
-    return {
-      ...checkHeader,
-      check: toStoredCheck(data),
-      problems: [],
-      lines: Object.fromEntries(paths.map((path) => [path, getLine(path)])),
-    };
+    return [
+      {
+        ...checkHeader,
+        check: toStoredCheck(data),
+        problems: [],
+        lines: Object.fromEntries(paths.map((path) => [path, getLine(path)])),
+      },
+    ];
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const line = firstLine - 1 + error.line;
-    return { document, line, name: null, lines: {}, problems: [{ path: '', message: error.message, line }] };
+    return [{ document, line, name: null, lines: {}, problems: [{ path: '', message: error.message, line }] }];
   }
 };
 
 /** Returns the checks of a text, document by document. */
 export const readCheckFiles = (text: string): readonly ParsedCheckFile[] =>
-  splitDocuments(text).map((document, index) => readDocument(document, index + 1));
+  splitDocuments(text).flatMap((document, index) => readDocument(document, index + 1));
 
 export const readCheckFilesInWorker = runInWorker(import.meta.url, readCheckFiles);
 
