@@ -5,6 +5,7 @@ import { systemClock } from '../../schemas/ports/clock.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
+import { AlertRouting, alertRoutingId, alertRoutings, defaultRouting } from '../../schemas/resources/alert-routing.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { parseSettings } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
@@ -166,7 +167,26 @@ test('platform alerts are listed among the alerts, marked as such, and acknowled
   t.is((await request('GET', '/api/alerts?ruleId=platform')).items.length, 1);
   await request('POST', '/api/alerts/platform-records-late/acknowledge', { note: 'seen' });
   t.like((await request('GET', '/api/alerts?ruleId=platform')).items[0].acknowledged, { note: 'seen' });
-  await own.delete('records-late');
+  await own.insert({ id: 'detections-late', severity: 'error', reason: 'behind', since: at, startedAt: at });
+  const endsAt = new Date(systemClock.now() + 3_600_000).toISOString();
+  const matchers = [{ name: 'alertname', value: 'PlatformRecordsLate' }];
+  const silence = await request('POST', '/api/alerts/silences', { matchers, endsAt });
+  const inhibitRules = [
+    { sourceMatchers: matchers, targetMatchers: [{ name: 'alertname', value: 'PlatformDetectionsLate' }] },
+  ];
+  const routings = harness.documents.forTenant('a').collection(alertRoutings);
+  await routings.insert({ id: alertRoutingId, ...AlertRouting.parse({ ...defaultRouting, inhibitRules }) });
+  const { items: muted } = await request('GET', '/api/alerts?ruleId=platform');
+  t.deepEqual(
+    muted.map(({ id, silencedBy, inhibitedBy }: Record<string, unknown>) => [id, silencedBy, inhibitedBy]).toSorted(),
+    [
+      ['platform-detections-late', [], ['platform-records-late']],
+      ['platform-records-late', [silence.id], []],
+    ],
+  );
+  await routings.delete(alertRoutingId);
+  await request('DELETE', `/api/alerts/silences/${silence.id}`);
+  for (const id of ['records-late', 'detections-late']) await own.delete(id);
 });
 
 test('a preview shows what a rule would find now, and what is wrong with the rule', async (t) => {

@@ -24,6 +24,7 @@ import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, parseRuleDocument } from './alert-rule.ts';
+import { createMutingLookup } from './muting.ts';
 import { listFiringPlatformAlerts } from './platform-alerts.ts';
 import { GroupView, Staleness, toGroupView, toIsoTime, toStalenessView } from './views.ts';
 
@@ -47,14 +48,20 @@ const AlertView = z.strictObject({
   evaluatedAt: z.string().nullable(),
   ...Staleness.shape,
   acknowledged: AcknowledgementView.nullable().describe('Acknowledgement since it began to fire'),
+  silencedBy: z.array(z.string()).describe('IDs of the silences that mute its notifications now'),
+  inhibitedBy: z
+    .array(z.string())
+    .describe('ID of a firing alert that mutes its notifications, by an inhibition rule of the routing document'),
 });
+/** An alert without what mutes it. */
+type UnmutedAlertView = Omit<z.input<typeof AlertView>, 'silencedBy' | 'inhibitedBy'>;
 
 /** Alerts with the data of their rules; alerts of deleted rules are omitted. */
 const toRuleAlertViews = async (
   alerts: readonly ActiveAlert[],
   caller: Caller,
   ports: Ports,
-): Promise<z.input<typeof AlertView>[]> => {
+): Promise<UnmutedAlertView[]> => {
   const tenantDocuments = ports.documents.forTenant(caller.tenantId);
   const ids = [...new Set(alerts.map(({ ruleId }) => ruleId))];
   const rules = new Map(
@@ -86,7 +93,7 @@ const toRuleAlertView = (
   alert: ActiveAlert,
   rule: AlertRule & { readonly updatedAt: string },
   { queryResults, mark, nowMs }: ViewContext,
-): z.input<typeof AlertView> => {
+): UnmutedAlertView => {
   const { alertId, ruleId, startedAtMs, labels, value } = alert;
   const templateValues = { labels, value, severity: alert.severity ?? 'info', atMs: alert.evaluatedMs };
   return {
@@ -116,7 +123,7 @@ const toPlatformAlertViews = async (
   alerts: readonly ActivePlatformAlert[],
   { tenantId }: Caller,
   { documents }: Ports,
-): Promise<z.input<typeof AlertView>[]> => {
+): Promise<UnmutedAlertView[]> => {
   const marks = documents.forTenant(tenantId).collection(alertAcknowledgements);
   return Promise.all(
     alerts.map(async ({ alertId, ruleId, ruleName, projectId, annotations, evaluatedMs, ...alert }) => {
@@ -173,17 +180,27 @@ const readAllAlerts = async (caller: Caller, ports: Ports, filter: AlertFilter, 
 const isPlatformAlert = (alert: ActiveAlert): alert is ActivePlatformAlert => alert.ruleId === platformRuleId;
 
 /** Converts alerts to their API views, in the same order. */
-const toAlertViews = async (alerts: readonly ActiveAlert[], caller: Caller, ports: Ports) => {
-  const [ruleAlertViews, platformAlertViews] = await Promise.all([
+const toAlertViews = async (
+  alerts: readonly ActiveAlert[],
+  caller: Caller,
+  ports: Ports,
+): Promise<z.input<typeof AlertView>[]> => {
+  const [ruleAlertViews, platformAlertViews, findMuting] = await Promise.all([
     toRuleAlertViews(
       alerts.filter((alert) => !isPlatformAlert(alert)),
       caller,
       ports,
     ),
     toPlatformAlertViews(alerts.filter(isPlatformAlert), caller, ports),
+    createMutingLookup(caller, ports),
   ]);
   const byId = new Map([...ruleAlertViews, ...platformAlertViews].map((view) => [view.id, view]));
-  return alerts.flatMap(({ alertId }) => byId.get(alertId) ?? []);
+  return alerts
+    .flatMap(({ alertId }) => byId.get(alertId) ?? [])
+    .map((view) => {
+      const { silencedBy, inhibitedBy } = findMuting(view.labels);
+      return { ...view, silencedBy, inhibitedBy };
+    });
 };
 
 /** Returns the acknowledgement if it belongs to the current firing of the alert; each applies to one firing only. */

@@ -3,7 +3,12 @@ import { getFields } from '../../../runtime/stored-fields.ts';
 import { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import { getSilenceState, type Silence, SilenceFields, silences } from '../../../schemas/resources/silence.ts';
 import { readFiringAlerts } from '../../../subjects/alerts/firing.ts';
-import { compileMatchers, findMatcherProblem, formatMatchers } from '../../../subjects/alerts/routing/matching.ts';
+import {
+  compileMatchers,
+  findMatcherProblem,
+  formatMatchers,
+  selectEmptyValuesOnly,
+} from '../../../subjects/alerts/routing/matching.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -38,11 +43,8 @@ const validateMatchers = (matchers: readonly Matcher[]): void => {
     const problem = findMatcherProblem(matcher);
     if (problem !== undefined) throw createFieldError(`matchers.${index}.value`, problem);
   }
-  if (compileMatchers(matchers).matches({}))
-    throw createFieldError(
-      'matchers',
-      'match alerts without any labels, so they would mute everything: specify a value',
-    );
+  if (selectEmptyValuesOnly(matchers))
+    throw createFieldError('matchers', 'all match an empty value, so they would mute everything: specify a value');
 };
 
 export const silenceResource = defineResource<typeof SilenceFields, Silence, typeof View>({

@@ -4,7 +4,7 @@ import {
   MaintenanceWindowFields,
   maintenanceWindows,
 } from '../../../schemas/resources/maintenance-window.ts';
-import { compileMatchers, findMatcherProblem } from '../../../subjects/alerts/routing/matching.ts';
+import { findMatcherProblem, selectEmptyValuesOnly } from '../../../subjects/alerts/routing/matching.ts';
 import { parseRecurrence, RecurrenceError } from '../../../subjects/maintenance-windows/recurrence.ts';
 import { findNextOccurrences } from '../../../subjects/maintenance-windows/windows.ts';
 import { createFieldError } from '../../errors.ts';
@@ -53,10 +53,10 @@ const validateMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => 
     const problem = findMatcherProblem(matcher);
     if (problem !== undefined) throw createFieldError(`matchers.${index}.value`, problem);
   }
-  if (projectIds.length === 0 && compileMatchers(matchers).matches({}))
+  if (projectIds.length === 0 && selectEmptyValuesOnly(matchers))
     throw createFieldError(
       'matchers',
-      'match alerts without any labels, so they would mute everything: name a value or projects',
+      'all match an empty value, so they would mute everything: name a value or projects',
     );
 };
 

@@ -46,6 +46,15 @@ export const compileMatchers = (matchers: readonly Matcher[]): CompiledMatchers 
   };
 };
 
+/**
+ * Returns whether matchers select alerts by no value at all, as in Alertmanager: each asks for an empty value, or for an
+ * expression that an empty value matches. A negative matcher selects.
+ */
+export const selectEmptyValuesOnly = (matchers: readonly Matcher[]): boolean =>
+  matchers.every(
+    (matcher) => (matcher.operator === '=' || matcher.operator === '=~') && compileMatchers([matcher]).matches({}),
+  );
+
 /** Returns the matcher in Alertmanager's format: `severity="critical"`. */
 export const formatMatcher = ({ name, operator, value }: Matcher): string =>
   `${name}${operator}${JSON.stringify(value)}`;
