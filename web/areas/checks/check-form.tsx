@@ -30,7 +30,20 @@ const emptyCheck: CheckDraft = {
 
 /** Returns the writable fields of a check. */
 const pickWritableFields = (check: Check): CheckDraft => {
-  const { id, version, createdAt, updatedAt, state, since, uptime, nextDueAt, tokenPrefix, token, ...fields } = check;
+  const {
+    id,
+    version,
+    createdAt,
+    updatedAt,
+    state,
+    since,
+    uptime,
+    nextDueAt,
+    tokenPrefix,
+    token,
+    importedFrom,
+    ...fields
+  } = check;
   return fields;
 };
 
