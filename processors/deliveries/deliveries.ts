@@ -442,7 +442,8 @@ class Deliveries {
       };
     try {
       const { timeZone } = this.#organizations.find(organizationsTenant, notification.tenantId) ?? {};
-      const acknowledge = await this.#acknowledgeLink(notification);
+      // Everybody who sees an item of a service could acknowledge as the person; there it is acknowledged in the service.
+      const acknowledge = type.opens === undefined ? await this.#acknowledgeLink(notification) : undefined;
       const { templates } = channel;
       const message = renderMessage(notification, { templates, publicUrl, address, timeZone, acknowledge });
       return await attemptDelivery(type, { message, settings }, this.#options);

@@ -9,6 +9,7 @@ import { incidents } from '../../schemas/resources/incident.ts';
 import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
 import { type PageRate, pageRates } from '../../schemas/resources/notification-delivery.ts';
 import { getEscalationStart } from '../../subjects/on-call/incident-escalation.ts';
+import { addReason } from '../../subjects/on-call/page.ts';
 import {
   createPageKey,
   decidePage,
@@ -102,10 +103,7 @@ export const addCountedPages = (
     0,
     4000,
   );
-  const alerts = notification.alerts.map((alert) => ({
-    ...alert,
-    reason: `${alert.reason ?? ''}, ${summary}`.slice(0, 4096),
-  }));
+  const alerts = addReason(notification.alerts, summary);
   const name = `${notification.commonLabels['alertname'] ?? ''} and ${count} more`;
   return { ...notification, alerts, commonLabels: { ...notification.commonLabels, alertname: name } };
 };

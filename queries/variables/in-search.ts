@@ -2,6 +2,7 @@
  * Replaces variables in the search language. A value becomes one or several strings, values or names, so it cannot
  * inject syntax.
  */
+import { foldText } from '../../schemas/tables/search-text.ts';
 import { createValidationError, type QueryError } from '../errors.ts';
 import { escapeRegex, formatValue } from './formats.ts';
 import { createTemplate, findReferences, type Reference, splitTemplate, type Template } from './references.ts';
@@ -77,15 +78,18 @@ class WordReplacer {
   }
 
   /**
-   * Returns whether a variable matches everything: the selection of all values, or an empty value as a word. An empty
-   * value of a field matches nothing.
+   * Returns whether a variable matches everything: the selection of all values, or as a word a value without a visible
+   * character. An empty value of a field matches nothing.
    */
   #matchesEverything(pieces: TemplateParts, { as }: SearchWord): boolean {
     const [reference] = pieces;
     if (pieces.length !== 1 || typeof reference !== 'object' || reference.format !== undefined) return false;
     const { values, includesEveryValue, isDefinedByAuthor } = this.#getValue(reference);
     if (isDefinedByAuthor === true && values[0] === '*') return true;
-    return as !== 'end' && (includesEveryValue === true || (as === 'text' && values.every((value) => value === '')));
+    return (
+      as !== 'end' &&
+      (includesEveryValue === true || (as === 'text' && values.every((value) => foldText(value).trim() === '')))
+    );
   }
 
   #getValue(reference: Reference): VariableValue {

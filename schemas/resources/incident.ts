@@ -1,6 +1,7 @@
 /** Incidents: problem, severity, responders and status. */
 import { z } from 'zod';
 import { alertSeverities } from '../alerts.ts';
+import type { NotifiedAlert } from '../notifications.ts';
 import { defineCollection } from '../ports/documents.ts';
 import type { Actor } from './audit-record.ts';
 
@@ -51,6 +52,8 @@ export interface IncidentTimes {
   readonly groupId: string | null;
   /** Rules of the incident's alerts. Absent if it was declared, or if an earlier version wrote the document. */
   readonly ruleIds?: readonly string[];
+  /** The first alerts as they were notified, for pages. Absent like `ruleIds`. */
+  readonly notifiedAlerts?: readonly NotifiedAlert[];
   /** Time of the next escalation check; null for never. Absent if an earlier version wrote the document last. */
   readonly escalatesAt?: string | null;
 }

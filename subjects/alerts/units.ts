@@ -60,10 +60,10 @@ const readableUnits: readonly (readonly [kind: string, unit: string, least: numb
   ['time', 'ms', 1],
   ['time', 'us', 1],
   ['time', 'ns', 0],
-  ['bytes', 'TiBy', 1],
-  ['bytes', 'GiBy', 1],
-  ['bytes', 'MiBy', 1],
-  ['bytes', 'KiBy', 1],
+  ['bytes', 'TBy', 1],
+  ['bytes', 'GBy', 1],
+  ['bytes', 'MBy', 1],
+  ['bytes', 'kBy', 1],
   ['bytes', 'By', 0],
 ];
 

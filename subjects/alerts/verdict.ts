@@ -29,11 +29,11 @@ const createMissingVerdict = (reason: string): Verdict => ({
   reason,
 });
 
-/** Formats a number for people. */
+/** Formats a number for people: bytes are `B`, not `By` as in UCUM. */
 export const formatNumber = (value: number | null | undefined, unit: string): string => {
   if (value === null || value === undefined) return 'no value';
   const number = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
-  return unit === '' || unit === '1' || unit.startsWith('{') ? number : `${number} ${unit}`;
+  return unit === '' || unit === '1' || unit.startsWith('{') ? number : `${number} ${unit.replace(/By(?=$|\/)/, 'B')}`;
 };
 
 interface ThresholdLimits {

@@ -13,6 +13,8 @@ import { changeState, initialFields } from './state.ts';
 const maxAlerts = 1000;
 const maxServices = 100;
 const maxRules = 100;
+const maxNotifiedAlerts = 5;
+const maxTextLength = 1000;
 
 /** Returns the group of a notification. */
 export const getNotificationGroupId = ({ receiver, groupKey }: Pick<Notification, 'receiver' | 'groupKey'>): string =>
@@ -36,6 +38,21 @@ const findHighestSeverity = (alerts: readonly NotifiedAlert[], minSeverity: Aler
 const getAlertService = ({ labels }: NotifiedAlert): string =>
   (labels['service'] ?? labels['service.name'] ?? labels['service_name'] ?? '').slice(0, 256);
 
+/** Annotations that pages contain */
+const pageAnnotations = ['summary', 'description', 'runbook_url', 'runs'];
+
+/** Returns an alert with what its pages contain. */
+const toPagedAlert = ({ annotations, reason, ...alert }: NotifiedAlert): NotifiedAlert => ({
+  ...alert,
+  annotations: Object.fromEntries(
+    pageAnnotations.flatMap((name) => {
+      const text = annotations[name];
+      return text === undefined ? [] : [[name, text.slice(0, maxTextLength).toWellFormed()]];
+    }),
+  ),
+  ...(reason !== undefined && { reason: reason.slice(0, maxTextLength).toWellFormed() }),
+});
+
 /** Returns the incident with the new alerts added; unchanged if it has all of them. */
 const addAlerts = (incident: Incident, alerts: readonly NotifiedAlert[]): Incident => {
   const knownAlertIds = new Set(incident.alertIds);
@@ -47,6 +64,7 @@ const addAlerts = (incident: Incident, alerts: readonly NotifiedAlert[]): Incide
     alertIds: [...incident.alertIds, ...newAlerts.map(({ alertId }) => alertId)].slice(0, maxAlerts),
     services: [...services].slice(0, maxServices),
     ruleIds: [...new Set([...(incident.ruleIds ?? []), ...newAlerts.map(({ ruleId }) => ruleId)])].slice(0, maxRules),
+    notifiedAlerts: [...(incident.notifiedAlerts ?? []), ...newAlerts.map(toPagedAlert)].slice(0, maxNotifiedAlerts),
     severity: findHighestSeverity(newAlerts, incident.severity),
   };
 };

@@ -1,12 +1,19 @@
 /** The content that channels send for a notification: Alertmanager's payload, and a title and text for people */
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
-import { createExternalUrl, createPayload, type Payload } from './payload.ts';
+import { createExternalUrl, createPayload, type Payload, toIncidentPath } from './payload.ts';
 import { escapeMarkdown, formatDuration, formatTime } from './readable.ts';
 import { parseTemplate } from './template.ts';
 
 interface MessageTexts {
   readonly title: string;
   readonly text: string;
+}
+
+/** Acknowledge link of an incident: a page with a button, and the action of the button */
+export interface AcknowledgeLink {
+  readonly pageUrl: string;
+  readonly postUrl: string;
+  readonly token: string;
 }
 
 /** Content that a channel sends */
@@ -24,6 +31,8 @@ export interface ChannelMessage extends MessageTexts {
   /** For a page: whether somebody acknowledged the incident, which is still open */
   readonly isAcknowledged: boolean;
   readonly severity: string;
+  /** Color of the severity, or of resolved alerts: `#rrggbb` */
+  readonly color: string;
   /** Name of the rule, or the common name of its alerts */
   readonly name: string;
   /** Services of the alerts; empty if there are none */
@@ -32,9 +41,11 @@ export interface ChannelMessage extends MessageTexts {
   readonly groupText: string;
   /** Value and threshold of the worst alert: `2.5 s, above 1 s`; empty if there is none */
   readonly measured: string;
+  /** URL of the incident, of the only alert, or of all alerts; empty if the installation has no public URL */
   readonly link: string;
-  /** For a page of a person: URL to which a POST with the token acknowledges the incident */
-  readonly acknowledge?: { readonly postUrl: string; readonly token: string } | undefined;
+  readonly linkText: 'Show incident' | 'Show alert' | 'Show alerts';
+  /** For a page of a person: link to acknowledge the incident */
+  readonly acknowledge?: AcknowledgeLink | undefined;
   readonly atMs: number;
   readonly payload: Payload;
 }
@@ -170,13 +181,6 @@ const getTemplateValues = (
   ),
 });
 
-/** Acknowledge link of an incident: a page with a button, and the action of the button */
-export interface AcknowledgeLink {
-  readonly pageUrl: string;
-  readonly postUrl: string;
-  readonly token: string;
-}
-
 export interface MessageOptions {
   readonly templates?: Partial<MessageTemplates>;
   /** Public URL; empty if the installation has none, in which case there are no links */
@@ -189,25 +193,42 @@ export interface MessageOptions {
   readonly acknowledge?: AcknowledgeLink | undefined;
 }
 
+const resolvedColor = '#2eb67d';
+const severityColors: Readonly<Record<string, string>> = {
+  critical: '#d40e0d',
+  error: '#e8590c',
+  warning: '#f2a600',
+  info: '#1d6fdc',
+};
+
+/** Returns the path of the incident, of the only alert, or of all alerts. */
+const chooseLink = ({
+  page,
+  alerts,
+  truncatedAlerts,
+}: Notification): Pick<ChannelMessage, 'linkText'> & { path: string } => {
+  if (page !== undefined) return { path: toIncidentPath(page.incidentId), linkText: 'Show incident' };
+  const [alert, other] = alerts;
+  return alert === undefined || other !== undefined || truncatedAlerts > 0
+    ? { path: '/alerts', linkText: 'Show alerts' }
+    : { path: `/alerts?alert=${encodeURIComponent(alert.alertId)}`, linkText: 'Show alert' };
+};
+
 /** Renders a message. Throws `TemplateError`. */
 export const renderMessage = (
   notification: Notification,
   { templates = {}, publicUrl, address = '', timeZone = 'UTC', acknowledge: acknowledgeLink }: MessageOptions,
 ): ChannelMessage => {
   const base = publicUrl.replace(/\/$/, '');
-  const payload = createPayload(notification, createExternalUrl(base, address));
-  const acknowledgeUrl = acknowledgeLink?.pageUrl;
-  const link = acknowledgeUrl ?? (base === '' ? '' : `${base}/alerts`);
+  const payload = createPayload(notification, createExternalUrl(base, address), acknowledgeLink?.pageUrl);
+  const { path, linkText } = chooseLink(notification);
+  const link = base === '' ? '' : `${base}${path}`;
   const facts = extractFacts(notification);
-  const values = getTemplateValues(notification, facts, {
-    payload,
-    link: acknowledgeUrl === undefined ? link : '',
-    timeZone,
-  });
+  const values = getTemplateValues(notification, facts, { payload, link, timeZone });
   const isTest = notification.isTest === true;
   const title = parseTemplate(templates.title || defaultTemplates.title);
   const body = parseTemplate(templates.text || defaultTemplates.text);
-  const acknowledge = acknowledgeUrl === undefined ? '' : `\n\nAcknowledge: ${acknowledgeUrl}`;
+  const acknowledge = acknowledgeLink === undefined ? '' : `\n\nAcknowledge: ${acknowledgeLink.pageUrl}`;
   const render = (quote?: (value: string) => string): MessageTexts => ({
     title: (isTest ? '[TEST] ' : '') + title.render(values, 1000, quote).replaceAll(/\p{Cc}+/gu, ' '),
     text: (isTest ? 'This is a test.\n\n' : '') + body.render(values, 20_000, quote).trim() + acknowledge,
@@ -221,8 +242,11 @@ export const renderMessage = (
     payload,
     isTest,
     link,
+    linkText,
     acknowledge: acknowledgeLink,
     ...facts,
+    color:
+      status === 'resolved' ? resolvedColor : (severityColors[facts.severity] ?? (severityColors['error'] as string)),
     ...render(),
     get markdown() {
       return render(escapeMarkdown);

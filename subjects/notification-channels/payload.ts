@@ -1,12 +1,12 @@
 /** Alertmanager's payload of a notification, for compatible receivers */
 import { hostname } from 'node:os';
-import type { Notification } from '../../schemas/notifications.ts';
+import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Alertmanager's payload, version 4, with additional fields: `isTest`, the value of each alert and the reason for the
- * notification
+ * Alertmanager's payload, version 4, with additional fields: `isTest`, the value of each alert, the reason for the
+ * notification, and the incident of a page
  */
 export interface Payload {
   readonly version: '4';
@@ -32,6 +32,12 @@ export interface Payload {
   }[];
   readonly notificationReason: string;
   readonly isTest: boolean;
+  /** For a page: the incident, and for a person the link to acknowledge it */
+  readonly incident?: {
+    readonly id: string;
+    readonly url: string;
+    readonly acknowledgeUrl?: string;
+  };
 }
 
 const fnvOffset = 0xcbf29ce484222325n;
@@ -63,8 +69,19 @@ export const createExternalUrl = (publicUrl: string, address: string): string =>
 const noEndTime = '0001-01-01T00:00:00Z';
 const formatTime = (ms: number | undefined): string => (ms === undefined ? noEndTime : new Date(ms).toISOString());
 
+/** Returns the path of an incident in the page. */
+export const toIncidentPath = (incidentId: string): string => `/incidents?incident=${encodeURIComponent(incidentId)}`;
+
+/** Returns the path of what generated an alert: its rule, or the incident for an alert without one. */
+const toGeneratorPath = ({ ruleId }: NotifiedAlert, page: Notification['page']): string =>
+  ruleId === '' && page !== undefined ? toIncidentPath(page.incidentId) : `/alerts/rules/${encodeURIComponent(ruleId)}`;
+
 /** Returns the payload; `externalUrl` is empty if there is none. */
-export const createPayload = (notification: Notification, externalUrl: string): Payload => ({
+export const createPayload = (
+  notification: Notification,
+  externalUrl: string,
+  acknowledgeUrl: string | undefined,
+): Payload => ({
   version: '4',
   groupKey: notification.groupKey,
   truncatedAlerts: notification.truncatedAlerts,
@@ -80,11 +97,18 @@ export const createPayload = (notification: Notification, externalUrl: string): 
     annotations: alert.annotations,
     startsAt: formatTime(alert.startsAtMs),
     endsAt: formatTime(alert.endsAtMs),
-    generatorURL: externalUrl === '' ? '' : `${externalUrl}/alerts/rules/${encodeURIComponent(alert.ruleId)}`,
+    generatorURL: externalUrl === '' ? '' : `${externalUrl}${toGeneratorPath(alert, notification.page)}`,
     fingerprint: computeFingerprint(alert.labels),
     value: alert.value,
     isTest: alert.isTest === true,
   })),
   notificationReason: notification.reason,
   isTest: notification.isTest === true,
+  ...(notification.page !== undefined && {
+    incident: {
+      id: notification.page.incidentId,
+      url: externalUrl === '' ? '' : `${externalUrl}${toIncidentPath(notification.page.incidentId)}`,
+      ...(acknowledgeUrl !== undefined && { acknowledgeUrl }),
+    },
+  }),
 });

@@ -1,6 +1,6 @@
 /** Converts a page to an entry of the delivery ledger */
 import { computeHashId } from '../../runtime/hash-of.ts';
-import type { Notification } from '../../schemas/notifications.ts';
+import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
 import type { PendingDelivery } from '../../schemas/resources/notification-delivery.ts';
@@ -39,12 +39,18 @@ export const getItemLane = (channelId: string, incidentId: string): string =>
 const getReceiverChannelId = (to: Page['to'], contact: PageContact | undefined): string =>
   to.kind === 'channel' ? to.id : (contact?.id ?? '');
 
+/** Returns alerts, the first one with one more reason. */
+export const addReason = (alerts: readonly NotifiedAlert[], reason: string): NotifiedAlert[] =>
+  alerts.map((alert, index) =>
+    index > 0 ? alert : { ...alert, reason: [alert.reason, reason].filter(Boolean).join('\n').slice(0, 4096) },
+  );
+
 const createNotification = (
   incident: Incident & StoredMetadata,
   { id, round, step, to, contact }: Page & { readonly contact: PageContact | undefined },
   { tenantId, policyName, nowMs }: PagingContext,
 ): Notification => {
-  const { summary, alertIds } = incident;
+  const { summary, alertIds, notifiedAlerts = [] } = incident;
   const sinceMs = Date.parse(getEscalationStart(incident));
   const labels = getIncidentLabels(incident);
   const explanation =
@@ -62,21 +68,25 @@ const createNotification = (
     reason: round === 0 ? 'first' : 'repeated',
     firing: Math.max(1, alertIds.length),
     resolved: 0,
-    truncatedAlerts: 0,
+    truncatedAlerts: Math.max(0, alertIds.length - Math.max(1, notifiedAlerts.length)),
     atMs: nowMs,
-    alerts: [
-      {
-        alertId: incident.id,
-        ruleId: '',
-        status: 'firing',
-        labels,
-        startsAtMs: sinceMs,
-        value: null,
-        // In short messages, the link after the summary is more important.
-        annotations: summary === '' ? {} : { summary: truncate(summary, maxSummaryLength) },
-        reason: `${explanation}, escalation policy ${policyName}`,
-      },
-    ],
+    alerts: addReason(
+      notifiedAlerts.length > 0
+        ? notifiedAlerts
+        : [
+            {
+              alertId: incident.id,
+              ruleId: '',
+              status: 'firing',
+              labels,
+              startsAtMs: sinceMs,
+              value: null,
+              // In short messages, the link after the summary is more important.
+              annotations: summary === '' ? {} : { summary: truncate(summary, maxSummaryLength) },
+            },
+          ],
+      `${explanation}, escalation policy ${policyName}`,
+    ),
     page: { incidentId: incident.id, userId: to.kind === 'person' ? to.id : null, sinceMs },
   };
 };

@@ -2,6 +2,7 @@
  * Converts monitors of Gatus (`endpoints` of its configuration) and Uptime Kuma (`monitorList` of a backup) to checks.
  * Modules of Blackbox exporter have no target, so they are only recognized.
  */
+import { isFields } from '../../runtime/fields.ts';
 import type { Problem } from './assertions.ts';
 
 /** A monitor of another format */
@@ -15,9 +16,6 @@ export interface OtherMonitor {
   readonly problems: readonly Problem[];
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
-const isMap = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
 const toText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 
@@ -71,7 +69,7 @@ const ignoredGatusFields = new Set(['alerts', 'ui', 'extra-labels', 'maintenance
 
 const convertEndpoint = (endpoint: unknown, index: number): OtherMonitor => {
   const path = `endpoints.${index}`;
-  const values = isMap(endpoint) ? endpoint : {};
+  const values = isFields(endpoint) ? endpoint : {};
   const [name, group, url = ''] = [toText(values['name']), toText(values['group']), toText(values['url'])];
   const { method, headers, body, interval, enabled, conditions } = values;
   const problems: Problem[] = Object.keys(values)
@@ -127,7 +125,7 @@ const parseHeaders = (headers: unknown): unknown => {
 
 const convertMonitor = (monitor: unknown, index: number): OtherMonitor => {
   const path = `monitorList.${index}`;
-  const values = isMap(monitor) ? monitor : {};
+  const values = isFields(monitor) ? monitor : {};
   const { type, hostname: host, port, method, body, interval, active, keyword, invertKeyword } = values;
   const problems: Problem[] = [];
   const statusAssertions = convertStatusCodes(values['accepted_statuscodes']);
@@ -185,9 +183,9 @@ const refuseModule = (name: string): OtherMonitor => ({
 
 /** Returns the monitors of a document of another format; `undefined` for other documents. */
 export const readOtherFormat = (value: unknown): readonly OtherMonitor[] | undefined => {
-  if (!isMap(value) || 'type' in value) return undefined;
+  if (!isFields(value) || 'type' in value) return undefined;
   const { endpoints, monitorList, modules } = value;
   if (Array.isArray(endpoints)) return endpoints.map(convertEndpoint);
   if (Array.isArray(monitorList)) return monitorList.map(convertMonitor);
-  return isMap(modules) ? Object.keys(modules).map(refuseModule) : undefined;
+  return isFields(modules) ? Object.keys(modules).map(refuseModule) : undefined;
 };

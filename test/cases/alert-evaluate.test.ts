@@ -506,7 +506,8 @@ const readable: readonly (readonly [unit: string, value: number, text: string, t
   ['ms', 90_000, '90 s', 'above 10 ms'],
   ['s', 7_200, '2 h', 'above 10 s'],
   ['s', 90, '90 s', 'above 10 s'],
-  ['By', 1_610_612_736, '1.5 GiBy', 'above 10 By'],
+  ['By', 3_000_000_000, '3 GB', 'above 10 B'],
+  ['KiBy', 1_536, '1.57286 MB', 'above 10.24 kB'],
   ['%', 12.5, '12.5 %', 'above 10 %'],
   ['{record}', 25_000, '25000', 'above 10'],
 ];

@@ -399,6 +399,8 @@ test('no value changes the structure of a search', (t) => {
       numRuns: 1500,
       examples: [
         ['user:($v OR b) "$v" took:>$v', '='],
+        ['user:($v OR b) "$v" took:>$v', '\t'],
+        ['"$v" host:x$v', '\x1b[0m'],
         ['took:>$v', '=5'],
       ],
     },

@@ -41,7 +41,7 @@ const IncidentView = z.strictObject({
   ...storedView,
 });
 
-const toView = ({ ruleIds, ...incident }: Incident & StoredMetadata) => ({
+const toView = ({ ruleIds, notifiedAlerts: _, ...incident }: Incident & StoredMetadata) => ({
   ...incident,
   ...(ruleIds && { ruleIds: [...ruleIds] }),
 });

@@ -21,7 +21,7 @@ export const discord = defineChannelType({
     webhookUrl: httpUrl.describe('URL of the webhook; a secret, because it allows anyone to post'),
   }),
   secrets: { webhookUrl: [] },
-  requests: ({ markdown: { title, text }, status, atMs }, { webhookUrl }) => [
+  requests: ({ markdown: { title, text }, color, atMs }, { webhookUrl }) => [
     createJsonRequest(addWaitParameter(webhookUrl), {
       content: '',
       // Text of alerts must not mention anyone.
@@ -31,7 +31,7 @@ export const discord = defineChannelType({
           title: truncate(title, 256),
           description: truncate(text, 4000),
           timestamp: new Date(atMs).toISOString(),
-          color: status === 'firing' ? 0xd40e0d : 0x2eb67d,
+          color: Number.parseInt(color.slice(1), 16),
         },
       ],
     }),

@@ -20,10 +20,10 @@ const createEvent = (message: ChannelMessage, action: Action, routingKey: string
   event_action: action,
   dedup_key: createHash('sha256').update(message.groupKey).digest('hex'),
   client: 'OIQ',
-  ...(message.link !== '' && { client_url: message.link, links: [{ href: message.link, text: 'Show alerts' }] }),
+  ...(message.link !== '' && { client_url: message.link, links: [{ href: message.link, text: message.linkText }] }),
   payload: {
     summary: truncate(message.measured === '' ? message.title : `${message.title}: ${message.measured}`, 1024),
-    source: message.payload.externalURL || 'OIQ',
+    source: message.service || message.payload.externalURL || 'OIQ',
     severity: severities.has(message.severity) ? message.severity : 'error',
     timestamp: new Date(message.atMs).toISOString(),
     class: message.name,

@@ -15,12 +15,12 @@ export const slack = defineChannelType({
     webhookUrl: httpUrl.describe('URL of the incoming webhook; a secret, because it allows anyone to post'),
   }),
   secrets: { webhookUrl: [] },
-  requests: ({ title, text, status }, { webhookUrl }) => [
+  requests: ({ title, text, color }, { webhookUrl }) => [
     createJsonRequest(webhookUrl, {
       text: escapeMarkup(truncate(title, 3000)),
       attachments: [
         {
-          color: status === 'firing' ? '#d40e0d' : '#2eb67d',
+          color,
           fallback: escapeMarkup(truncate(title, 3000)),
           text: escapeMarkup(truncate(text, 8000)),
         },

@@ -12,9 +12,11 @@ export const sms = defineChannelType({
   summary: 'The title and the link, through the API of Twilio or a compatible service.',
   settings: z.strictObject({ type: z.literal('sms'), ...twilioSettings }),
   secrets: twilioSecrets,
-  requests: ({ title, link }, settings) => [
+  requests: ({ title, link, acknowledge }, settings) => [
     createTwilioRequest('Messages', settings, {
-      Body: [truncate(title, maxTitleCharacters), link].filter((part) => part !== '').join('\n'),
+      Body: [truncate(title, maxTitleCharacters), acknowledge?.pageUrl ?? link]
+        .filter((part) => part !== '')
+        .join('\n'),
     }),
   ],
   judge: judgeBySid,

@@ -3,6 +3,9 @@ import { createJsonRequest, defineChannelType, judgeByStatus } from '../definiti
 import { httpUrl } from '../settings-fields.ts';
 import { truncate } from '../template.ts';
 
+/** Names of colors of Adaptive Cards, by severity. */
+const colors: Readonly<Record<string, string>> = { warning: 'Warning', info: 'Accent' };
+
 export const teams = defineChannelType({
   type: 'teams',
   name: 'Microsoft Teams',
@@ -12,7 +15,7 @@ export const teams = defineChannelType({
     webhookUrl: httpUrl.describe('URL of the workflow; a secret, because it allows anyone to post'),
   }),
   secrets: { webhookUrl: [] },
-  requests: ({ markdown: { title, text }, status, link }, { webhookUrl }) => [
+  requests: ({ markdown: { title, text }, status, severity, link, linkText }, { webhookUrl }) => [
     createJsonRequest(webhookUrl, {
       type: 'message',
       attachments: [
@@ -31,11 +34,11 @@ export const teams = defineChannelType({
                 weight: 'Bolder',
                 size: 'Medium',
                 wrap: true,
-                color: status === 'firing' ? 'Attention' : 'Good',
+                color: status === 'resolved' ? 'Good' : (colors[severity] ?? 'Attention'),
               },
               { type: 'TextBlock', text: truncate(text, 8000).replaceAll('\n', '\n\n'), wrap: true },
             ],
-            ...(link !== '' && { actions: [{ type: 'Action.OpenUrl', title: 'Show alerts', url: link }] }),
+            ...(link !== '' && { actions: [{ type: 'Action.OpenUrl', title: linkText, url: link }] }),
           },
         },
       ],
