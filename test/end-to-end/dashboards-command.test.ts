@@ -123,7 +123,7 @@ test.serial(
     t.is(code, 1);
     t.true(out.includes('refused   bad.yaml:3: colour: is not a known field'), out);
     t.true(out.includes('refused   bad.yaml:7: panels.0.colour: is not a known field'), out);
-    t.true(out.includes('refused   twice.yaml:1: id: one.yaml has the id one too'), out);
+    t.true(out.includes('refused   twice.yaml:1: id: one.yaml also has the id one'), out);
     t.true(out.includes('refused   none.yaml:1: id: is missing'), out);
     t.is((await read('bad')).status, 404);
     for (const file of ['bad.yaml', 'twice.yaml', 'none.yaml']) rmSync(join(folder, file));
