@@ -154,7 +154,7 @@ declare('a check shows its runs with their phases, the failure reason, and each 
   const [, document = '', image = ''] = await requests.getByRole('row').allTextContents();
   t.is(document, 'GET https://shop.example/document2001,500');
   t.is(image, 'GET https://cdn.example/ximagenet::ERR_FAILED');
-  await requests.getByRole('img', { name: 'from 60.0 ms on, for 40.0 ms' }).waitFor();
+  await requests.getByRole('img', { name: 'started at 60.0 ms, took 40.0 ms' }).waitFor();
   await sidePanel.getByRole('img', { name: /^Far & away: [12] of \d+ days with data had an outage: / }).waitFor();
   await sidePanel.getByRole('img', { name: /^Local: 0 of \d+ days with data had an outage$/ }).waitFor();
   const cannot = sidePanel.getByRole('list', { name: 'Locations that cannot run this check' });
