@@ -127,10 +127,10 @@ export const readPage = (input: DocumentInput, options: DocumentOptions): Parsed
     const envelope: unknown = text.trim() === '' ? {} : JSON.parse(text);
     if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
       return { problem: 'is not a TAXII 2.1 envelope' };
-    const { objects = [], hasMore, next } = envelope as { objects?: unknown; hasMore?: unknown; next?: unknown };
+    const { objects = [], more, next } = envelope as { objects?: unknown; more?: unknown; next?: unknown };
     const document = limitDocument(readStix(objects, options.confidence), options);
     if ('problem' in document || 'tooMany' in document) return document;
-    return { document, hasMore: hasMore === true, next: typeof next === 'string' ? next : '' };
+    return { document, hasMore: more === true, next: typeof next === 'string' ? next : '' };
   } catch (error) {
     return toParseFailure(error);
   }

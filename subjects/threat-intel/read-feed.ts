@@ -143,10 +143,10 @@ async function* readUrl(
   });
   if (response.status === 304) return;
   const { headers } = response;
-  const readUpTo = await readDocumentInWorker(context, format, await concatInSlices(response), toDocumentOptions(feed));
-  assertParsed(readUpTo, feed);
+  const parsedDocument = await readDocumentInWorker(context, format, await concatInSlices(response), toDocumentOptions(feed));
+  assertParsed(parsedDocument, feed);
   yield {
-    document: readUpTo,
+    document: parsedDocument,
     position: { etag: headers.get('etag'), lastModified: headers.get('last-modified'), addedAfter: null },
   };
 }
