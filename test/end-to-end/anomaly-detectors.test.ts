@@ -223,7 +223,7 @@ inThePage(
       .waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'False positive' }).click();
-    await row.getByRole('cell', { name: 'no', exact: true }).waitFor();
+    await row.getByRole('cell', { name: 'false positive', exact: true }).waitFor();
     t.is((await read('/api/ai/anomalies')).items[0].verdict, 'false');
     await sidePanel.getByRole('button', { name: 'False positive', pressed: true }).click();
     await sidePanel.getByRole('button', { name: 'False positive', pressed: false }).waitFor();
