@@ -111,8 +111,8 @@ serial('while MongoDB hangs /readyz responds and names it', async (t) => {
   await mongodb.hang();
   try {
     const expected = {
-      api: 'the documents store does not answer',
-      processors: 'the documents store does not answer',
+      api: 'the documents store does not respond',
+      processors: 'the documents store does not respond',
     };
     let [status, reasons] = [0, {}];
     // On a busy machine another store may be as late now and then.
