@@ -75,7 +75,9 @@ if (reason === undefined) {
 
       const giveUp = (columns: Columns, cluster?: string) =>
         forgetShard(columns, { cluster, shard: 2, printLine: () => undefined });
-      await t.throwsAsync(giveUp(two, clusterName), { message: /^shard 2 is in the cluster: remove it from remote_servers/ });
+      await t.throwsAsync(giveUp(two, clusterName), {
+        message: /^shard 2 is in the cluster: remove it from remote_servers/,
+      });
       await giveUp(left, firstShards(1));
       for (const columns of [left, alone])
         await eventually('it may be used', () =>
