@@ -143,7 +143,12 @@ async function* readUrl(
   });
   if (response.status === 304) return;
   const { headers } = response;
-  const parsedDocument = await readDocumentInWorker(context, format, await concatInSlices(response), toDocumentOptions(feed));
+  const parsedDocument = await readDocumentInWorker(
+    context,
+    format,
+    await concatInSlices(response),
+    toDocumentOptions(feed),
+  );
   assertParsed(parsedDocument, feed);
   yield {
     document: parsedDocument,

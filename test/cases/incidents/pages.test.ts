@@ -45,12 +45,15 @@ const openIncident = (alertCount: number): Incident & { readonly id: string } =>
   return change.opens;
 };
 
-const createPage = (incident: Incident & { readonly id: string }): Notification =>
-  createPageDelivery(
+const createPage = (incident: Incident & { readonly id: string }): Notification => {
+  const { notification } = createPageDelivery(
     { ...incident, ...stored },
-    { id: 'page', round: 0, step: 0, to: { kind: 'person', id: 'user', name: 'Ada' } },
+    { id: 'page', round: 0, step: 0, to: { kind: 'person', id: 'user' } },
     { tenantId: 'acme', policyName: 'nights', nowMs: openedMs + 60_000 },
-  ).notification;
+  );
+  if (notification === undefined) throw new Error('the page has no notification');
+  return notification;
+};
 
 const publicUrl = 'https://oiq.example';
 const acknowledge = {
