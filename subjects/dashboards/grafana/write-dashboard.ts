@@ -184,18 +184,21 @@ const writePanels = (
   return writtenPanels;
 };
 
-/** The variable that selects the data source: the original one, or a new one. */
-const findSourceVariable = (document: DashboardFields): Fields => {
-  const sourceVariables = Object.entries(document.imported?.unmapped ?? {}).filter(([path]) =>
+/** Returns the data source variable of the imported dashboard; undefined if it had none. */
+const findStoredSourceVariable = ({ imported }: DashboardFields): Fields | undefined => {
+  const sourceVariables = Object.entries(imported?.unmapped ?? {}).filter(([path]) =>
     /^templating\.list\.\d+$/.test(path),
   );
-  const [existingVariable] = sourceVariables.flatMap(([path, value]) =>
+  const [storedVariable] = sourceVariables.flatMap(([path, value]) =>
     isFields(value) && choosesMetrics(value)
       ? selectTypedDashboardFields(path, value).map(([, part]) => part as Fields)
       : [],
   );
-  if (existingVariable !== undefined) return existingVariable;
-  const usedNames = new Set(document.variables.map(({ name }) => name));
+  return storedVariable;
+};
+
+const createSourceVariable = ({ variables }: DashboardFields): Fields => {
+  const usedNames = new Set(variables.map(({ name }) => name));
   const name =
     ['datasource', 'ds_prometheus', 'oiq_datasource'].find((candidate) => !usedNames.has(candidate)) ?? 'oiq_ds';
   return { type: 'datasource', name, label: 'Data source', query: 'prometheus' };
@@ -208,7 +211,8 @@ const findSourceVariable = (document: DashboardFields): Fields => {
 export const writeDashboard = (document: DashboardFields, id: string): GrafanaObject => {
   // Stored source fields become part of the output.
   const copy = structuredClone(document);
-  const source = findSourceVariable(copy);
+  const storedSource = findStoredSourceVariable(copy);
+  const source = storedSource ?? createSourceVariable(copy);
   const datasource = { type: 'prometheus', uid: `\${${String(source['name'])}}` };
   const numbers = assignPanelNumbers(copy.panels);
   const variables = copy.variables.flatMap((variable) => writeVariable(variable, datasource) ?? []);
@@ -222,7 +226,6 @@ export const writeDashboard = (document: DashboardFields, id: string): GrafanaOb
     annotations: { list: annotations },
   };
   restoreSourceFields(built, copy.imported?.unmapped ?? {}, selectTypedDashboardFields);
-  const list = getAtPath(built, ['templating', 'list']) as unknown[];
-  if (!list.includes(source)) list.unshift(source);
+  if (storedSource === undefined) (getAtPath(built, ['templating', 'list']) as unknown[]).unshift(source);
   return built;
 };

@@ -488,3 +488,23 @@ test('a panel or variable without an equivalent is exported with all fields of G
   t.true(isExported.get('templating.list.0.query.query'));
   t.false(isExported.get('templating.list.0.definition'));
 });
+
+test('an export has the data source variable of the imported dashboard once, at its place', (t) => {
+  const source = { type: 'datasource', name: 'ds', label: 'Cluster', query: 'prometheus' };
+  const { id, document } = read(
+    createDashboard([createSource('app', 'label_values(app)'), source], [createPanelSource(1, 'up')]),
+  );
+  const { panels, templating } = writeGrafana(id, document) as {
+    readonly panels: readonly [{ readonly datasource: object }];
+    readonly templating: { readonly list: readonly Record<string, unknown>[] };
+  };
+  t.deepEqual(
+    templating.list.slice(0, 2).map(({ name }) => name),
+    ['app', 'ds'],
+  );
+  t.deepEqual(
+    templating.list.filter(({ type }) => type === 'datasource'),
+    [source],
+  );
+  t.deepEqual(panels[0].datasource, { type: 'prometheus', uid: '${ds}' });
+});
