@@ -13,8 +13,17 @@ import type { Scope, VariableValue } from './scope.ts';
 /** Tokens that replace a token with variables. */
 type ReplacementTokens = readonly string[];
 
-const createVariableError = (reference: Pick<Reference, 'name'>, what: string): QueryError =>
-  createValidationError('expression', `variable ${reference.name} ${what}`);
+/** A reason why an expression cannot be queried: `variable x does not exist` has the problem `does not exist`. */
+export interface VariableProblem {
+  readonly name: string;
+  readonly problem: string;
+}
+
+/** Returns the text of a problem for people. */
+export const formatVariableProblem = ({ name, problem }: VariableProblem): string => `variable ${name} ${problem}`;
+
+const createVariableError = ({ name }: Pick<Reference, 'name'>, problem: string): QueryError =>
+  createValidationError('expression', formatVariableProblem({ name, problem }));
 
 const isName = (text: string): boolean => /^[A-Za-z_:][\w:]*$/.test(text);
 const isLabel = (text: string): boolean => /^[A-Za-z_]\w*$/.test(text);
@@ -202,41 +211,42 @@ interface ExpressionTemplate {
 /** Returns whether a name is a group of a regular expression, which `label_replace` refers to as `$name`. */
 const isCaptureGroup = (expression: string, name: string): boolean => expression.includes(`<${name}>`);
 
-const parseTemplate = (expression: string, names: Pick<Scope, 'has'>): ExpressionTemplate => {
-  const isVariable = (name: string): boolean => names.has(name) || (isLabel(name) && !isCaptureGroup(expression, name));
+/** Returns the references of an expression to variables, which may not exist. */
+const findVariableReferences = (expression: string, names: Pick<Scope, 'has'>): readonly Reference[] =>
+  findReferences(expression, {
+    has: (name) => names.has(name) || (isLabel(name) && !isCaptureGroup(expression, name)),
+  });
+
+const parseTemplate = (expression: string, references: readonly Reference[]): ExpressionTemplate => {
   const scanner = new TemplateScanner();
-  const template = createTemplate(expression, findReferences(expression, { has: isVariable }), (before, from) =>
-    scanner.scanAndGetMark(before, from),
-  );
+  const template = createTemplate(expression, references, (before, from) => scanner.scanAndGetMark(before, from));
   const tokens = tokenize(template.text);
   return { template, tokens, positions: classifyTokens(tokens) };
 };
 
-const hasMark = ({ marks }: Template, token: Token): boolean =>
-  marks.some(({ at }) => at >= token.start && at < token.end);
-
-/** A reason why an expression cannot be queried: `variable x does not exist` has the problem `does not exist`. */
-export interface VariableProblem {
-  readonly name: string;
-  readonly problem: string;
-}
+/** Returns the marks of the variables in a token. */
+const listMarks = ({ marks }: Template, token: Token): Template['marks'] =>
+  marks.filter(({ at }) => at >= token.start && at < token.end);
 
 const findProblems = (
   { template, tokens, positions }: ExpressionTemplate,
   names: Pick<Scope, 'has'>,
 ): readonly VariableProblem[] => {
-  const { marks } = template;
-  const unknown = marks.filter(({ name }) => !names.has(name)).map(({ name }) => ({ name, problem: 'does not exist' }));
+  const unknown = template.marks
+    .filter(({ name }) => !names.has(name))
+    .map(({ name }) => ({ name, problem: 'does not exist' }));
   const operators = tokens
     .filter((_, index) => positions[index]?.is === 'operator')
-    .flatMap((token) => marks.filter(({ at }) => at >= token.start && at < token.end))
+    .flatMap((token) => listMarks(template, token))
     .map(({ name }) => ({ name, problem: 'cannot replace an operator, only names, values, numbers and durations' }));
   return [...unknown, ...operators];
 };
 
 /** Returns the variables of an expression that do not have one of these names, or are in place of an operator. */
-export const findVariableProblems = (expression: string, names: Pick<Scope, 'has'>): readonly VariableProblem[] =>
-  findProblems(parseTemplate(expression, names), names);
+export const findVariableProblems = (expression: string, names: Pick<Scope, 'has'>): readonly VariableProblem[] => {
+  const references = findVariableReferences(expression, names);
+  return references.length === 0 ? [] : findProblems(parseTemplate(expression, references), names);
+};
 
 const buildExpression = ({ template, tokens, positions }: ExpressionTemplate, scope: Scope): ExpressionBuilder => {
   const writer = new TokenReplacer(template, scope);
@@ -244,7 +254,7 @@ const buildExpression = ({ template, tokens, positions }: ExpressionTemplate, sc
   for (const [index, token] of tokens.entries()) {
     if (token.kind === 'end') break;
     const position = positions[index] as TokenPosition;
-    const isUsed = hasMark(template, token);
+    const isUsed = listMarks(template, token).length > 0;
     const replacement = isUsed ? writer.write(token, position) : [token.text];
     builder.add(token, replacement, isUsed && position.hasBraces, tokens[index + 1]);
   }
@@ -257,7 +267,9 @@ const buildExpression = ({ template, tokens, positions }: ExpressionTemplate, sc
  * many tokens as its position permits.
  */
 export const replaceInPromql = (expression: string, scope: Scope): string => {
-  const parsed = parseTemplate(expression, scope);
+  const references = findVariableReferences(expression, scope);
+  if (references.length === 0) return expression;
+  const parsed = parseTemplate(expression, references);
   if (parsed.template.marks.length === 0) return expression;
   const [problem] = findProblems(parsed, scope);
   if (problem !== undefined) throw createVariableError(problem, problem.problem);

@@ -59,12 +59,15 @@ export const buildPlatformVariables = ({
   return new Map<string, VariableValue>(texts.map(([name, text]) => [name, toSingleValue(text)]));
 };
 
-/** Names of the built-in variables. */
-export const builtInVariableNames: ReadonlySet<string> = new Set(
-  buildPlatformVariables({
+const builtInVariableNames = [
+  ...buildPlatformVariables({
     fromMs: 0,
     toMs: 0,
     stepMs: 1,
     names: { __dashboard: '', __org: '', __user: '' },
   }).keys(),
-);
+];
+
+/** Returns the names that expressions may use: of these variables, and of the built-in ones. */
+export const listVariableNames = (variables: readonly { readonly name: string }[]): ReadonlySet<string> =>
+  new Set([...builtInVariableNames, ...variables.map(({ name }) => name)]);

@@ -6,9 +6,9 @@ import { parse } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
 import { getPromql } from '../../queries/query-kind.ts';
 import type { Validity } from '../../queries/validity.ts';
-import { findVariableProblems } from '../../queries/variables/in-promql.ts';
+import { findVariableProblems, formatVariableProblem } from '../../queries/variables/in-promql.ts';
 import { sortByDependency } from '../../queries/variables/order.ts';
-import { builtInVariableNames } from '../../queries/variables/platform.ts';
+import { listVariableNames } from '../../queries/variables/platform.ts';
 import { createTemplate, findReferences } from '../../queries/variables/references.ts';
 import type { DashboardFields, Panel } from './document.ts';
 
@@ -55,7 +55,7 @@ const checkExpression = (
   variableNames: ReadonlySet<string>,
 ): { readonly problem: string } | { readonly unknown: string } | undefined => {
   const [variableProblem] = findVariableProblems(expression, variableNames);
-  if (variableProblem !== undefined) return { problem: `variable ${variableProblem.name} ${variableProblem.problem}` };
+  if (variableProblem !== undefined) return { problem: formatVariableProblem(variableProblem) };
   const filledExpression = fillPlaceholders(expression);
   try {
     parse(filledExpression);
@@ -99,7 +99,7 @@ const findFormulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
 };
 
 /** Returns a problem for each variable that depends on itself. */
-export const findVariableCycles = ({ variables }: Pick<DashboardFields, 'variables'>): Problem[] =>
+const findVariableCycles = ({ variables }: Pick<DashboardFields, 'variables'>): Problem[] =>
   sortByDependency(variables).flatMap(({ variable, cycleProblem }) =>
     cycleProblem === undefined ? [] : [{ path: `variables.${variable.name}`, message: cycleProblem }],
   );
@@ -116,7 +116,7 @@ export const checkWithoutReads = (
   { panels, variables }: Pick<DashboardFields, 'panels' | 'variables'>,
   savedQueries: ReadonlyMap<string, Query>,
 ): StaticCheck => {
-  const variableNames = new Set([...builtInVariableNames, ...variables.map(({ name }) => name)]);
+  const variableNames = listVariableNames(variables);
   const problems: Problem[] = [...findVariableCycles({ variables }), ...panels.flatMap(findFormulaProblems)];
   const unknownReasons = new Set<string>();
   const pendingQueries: QueryWithPath[] = [];

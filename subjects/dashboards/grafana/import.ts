@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { getPromql } from '../../../queries/query-kind.ts';
-import { findVariableProblems, type VariableProblem } from '../../../queries/variables/in-promql.ts';
+import { findVariableProblems, formatVariableProblem, type VariableProblem } from '../../../queries/variables/in-promql.ts';
 import { sortByDependency } from '../../../queries/variables/order.ts';
-import { builtInVariableNames } from '../../../queries/variables/platform.ts';
+import { listVariableNames } from '../../../queries/variables/platform.ts';
 import { type Fields, isFields } from '../../../runtime/fields.ts';
 import type { Variable } from '../../../schemas/dashboards/variables.ts';
 import { type FileProblem, toFileProblems } from '../as-code.ts';
@@ -283,14 +283,15 @@ const createReport = (reported: ReportInput): ImportReport => {
   const parts = [...layout.panels.map(({ path }) => path), ...variablePaths];
   const byPart = groupByPart(found, parts);
   const exported = new ExportedParts(reported);
-  const variableProblems = findProblemsByVariable(document, variables);
+  const names = listVariableNames(document.variables);
   const describe = createProblemText(variables);
+  const variableProblems = findProblemsByVariable(document, variables, { names, describe });
   return {
     from: source.from,
     panels: panels.map(({ panel, sourceType, isPlaceholder }, index) => {
       const path = layout.panels[index]?.path ?? '';
       const partLosses = byPart.get(path) ?? [];
-      const problems = isPlaceholder ? [] : [...new Set(findPanelProblems(panel, document).map(describe))];
+      const problems = isPlaceholder ? [] : [...new Set(findPanelProblems(panel, names).map(describe))];
       const isReduced = problems.length > 0 || partLosses.some(({ reason }) => reason === undefined);
       return {
         panelId: panel.id,
@@ -329,14 +330,10 @@ const createProblemText = (variables: readonly ReadVariable[]) => {
     variables.flatMap(({ variable, read }) => (read === undefined ? [variable['name']] : [])),
   );
   return ({ name, problem }: VariableProblem): string =>
-    `variable ${name} ${omittedNames.has(name) ? 'was not imported' : problem}`;
+    formatVariableProblem({ name, problem: omittedNames.has(name) ? 'was not imported' : problem });
 };
 
-const toVariableNames = ({ variables }: Pick<DashboardFields, 'variables'>): ReadonlySet<string> =>
-  new Set([...builtInVariableNames, ...variables.map(({ name }) => name)]);
-
-const findPanelProblems = ({ queries, repeat }: Panel, document: DashboardFields): VariableProblem[] => {
-  const names = toVariableNames(document);
+const findPanelProblems = ({ queries, repeat }: Panel, names: ReadonlySet<string>): VariableProblem[] => {
   const expressions = queries.flatMap(({ query }) => (query === undefined ? [] : (getPromql(query) ?? [])));
   const isUnknownRepeat = repeat !== null && !names.has(repeat.variable);
   return [
@@ -349,9 +346,11 @@ const findPanelProblems = ({ queries, repeat }: Panel, document: DashboardFields
 const findProblemsByVariable = (
   document: DashboardFields,
   variables: readonly ReadVariable[],
+  {
+    names,
+    describe,
+  }: { readonly names: ReadonlySet<string>; readonly describe: (problem: VariableProblem) => string },
 ): ReadonlyMap<Fields, readonly string[]> => {
-  const names = toVariableNames(document);
-  const describe = createProblemText(variables);
   const cycleProblems = new Map(
     sortByDependency(document.variables).map(({ variable, cycleProblem }) => [variable.name, cycleProblem]),
   );
