@@ -37,7 +37,6 @@ export const createSmtpMailer = ({ url, from }: { readonly url: string; readonly
       const { to, subject, text, html, id } = validateMail(mail);
       try {
         const headers = { 'Auto-Submitted': 'auto-generated' };
-        const messageId = id === undefined ? undefined : createMessageId(id, to, from);
         await transport.sendMail({
           from,
           to: { name: '', address: to },
@@ -45,7 +44,7 @@ export const createSmtpMailer = ({ url, from }: { readonly url: string; readonly
           text,
           html,
           headers,
-          ...(messageId !== undefined && { messageId }),
+          ...(id !== undefined && { messageId: createMessageId(id, to, from) }),
         });
       } catch (error) {
         if (isPermanentFailure(error as { responseCode?: number; code?: string }))

@@ -158,16 +158,7 @@ const checkProtobuf = (shape: BodyShape, plain: Buffer): CheckedBody => {
   const error = new PermanentError('no-records', `no record of ${shape.signal} was found: a field is unknown here`, {
     position,
   });
-  const fault = { message: error.message, position };
-  const part = {
-    records: 0,
-    reason: error.reason,
-    message: error.message,
-    fault,
-    format: shape.format.name,
-    body: plain,
-  };
-  return { ...checked, rejectedParts: [part] };
+  return { ...checked, rejectedParts: [toRejectedPart(shape, shape.format, { records: 0, error, body: plain })] };
 };
 
 const checkFormat = (shape: BodyShape, decompressed: Buffer): CheckedBody => {

@@ -1,11 +1,8 @@
 /** Reads the records of a JSON body, and sets those aside that cannot be accepted. */
 import { PermanentError } from '../errors.ts';
-import type { RejectedBody } from '../protobuf/separate.ts';
+import { maxFaults, type RejectedBody } from '../protobuf/separate.ts';
 import type { JsonReader } from './json-reader.ts';
 import { addPath } from './json-text.ts';
-
-/** Above this number of faults, the body is refused whole: each costs an error object. */
-const maxFaults = 10_000;
 
 /** Nesting up to which an element with a fault can be set aside: its own fault may be its nesting. */
 const maxElementDepth = 1_000;

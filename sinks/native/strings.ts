@@ -22,6 +22,13 @@ export const writeVarint = (target: Uint8Array, at: number, value: number): numb
   return position;
 };
 
+/** Returns the position after a varint. */
+export const skipVarint = (bytes: Uint8Array, at: number): number => {
+  let position = at;
+  while ((bytes[position] as number) > 127) position++;
+  return position + 1;
+};
+
 /** String: the length of each value as a varint, followed by its bytes. */
 export class StringColumn extends PlainColumn {
   bytes = new Uint8Array(16_384);

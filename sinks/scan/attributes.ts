@@ -4,7 +4,7 @@ import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
 import type { Column } from '../native/column.ts';
 import type { MapColumn } from '../native/nested.ts';
-import { type DictionaryColumn, StringColumn } from '../native/strings.ts';
+import { type DictionaryColumn, StringColumn, skipVarint } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 
 const serviceName = Buffer.from('service.name', 'utf8');
@@ -150,10 +150,8 @@ export class SortedAttributes {
   }
 
   #addEntry(key: Buffer, typeCode: number, from: number): void {
-    const { bytes } = this.#values;
-    let start = from;
-    while ((bytes[start] as number) > 127) start++;
-    this.#entries.push({ key, typeCode, from, start: start + 1, end: this.#values.length });
+    const { bytes, length } = this.#values;
+    this.#entries.push({ key, typeCode, from, start: skipVarint(bytes, from), end: length });
   }
 
   /** Writes the canonical form. */
@@ -257,9 +255,8 @@ const readText = (reader: WireCursor, end: number, scratch: StringColumn): Buffe
     else reader.skip(tag, end);
   }
   if (scratch.length === 0) return noText;
-  let start = 0;
-  while (start < scratch.length && (scratch.bytes[start] as number) > 127) start++;
-  return Buffer.from(scratch.bytes.buffer, scratch.bytes.byteOffset + start + 1, scratch.length - start - 1);
+  const start = skipVarint(scratch.bytes, 0);
+  return Buffer.from(scratch.bytes.buffer, scratch.bytes.byteOffset + start, scratch.length - start);
 };
 const noText = Buffer.alloc(0);
 

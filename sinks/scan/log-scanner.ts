@@ -6,7 +6,7 @@ import { hasUnusualWords, toUnusualWords } from '../../schemas/tables/search-tex
 import { topics } from '../../schemas/topics.ts';
 import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
 import { createTableWriters } from '../native/rows.ts';
-import { DictionaryColumn, StringColumn } from '../native/strings.ts';
+import { DictionaryColumn, StringColumn, skipVarint } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 import { isId, RecordScanner } from './record-scanner.ts';
 import type { Scanner } from './scanner.ts';
@@ -140,9 +140,7 @@ class LogScanner extends RecordScanner {
   #pushWords(bodyPosition: number): void {
     const { body, body_words: words } = this.#columns;
     const { bytes, length } = body;
-    let start = bodyPosition;
-    while ((bytes[start] as number) > 127) start++;
-    start++;
+    const start = skipVarint(bytes, bodyPosition);
     if (hasUnusualWords(bytes, start, length)) words.pushText(toUnusualWords(decodeText(bytes, start, length)));
     else words.push(bytes, start, start);
   }

@@ -3,7 +3,11 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { getPromql } from '../../../queries/query-kind.ts';
-import { findVariableProblems, formatVariableProblem, type VariableProblem } from '../../../queries/variables/in-promql.ts';
+import {
+  findVariableProblems,
+  formatVariableProblem,
+  type VariableProblem,
+} from '../../../queries/variables/in-promql.ts';
 import { sortByDependency } from '../../../queries/variables/order.ts';
 import { listVariableNames } from '../../../queries/variables/platform.ts';
 import { type Fields, isFields } from '../../../runtime/fields.ts';
@@ -346,10 +350,7 @@ const findPanelProblems = ({ queries, repeat }: Panel, names: ReadonlySet<string
 const findProblemsByVariable = (
   document: DashboardFields,
   variables: readonly ReadVariable[],
-  {
-    names,
-    describe,
-  }: { readonly names: ReadonlySet<string>; readonly describe: (problem: VariableProblem) => string },
+  { names, describe }: { readonly names: ReadonlySet<string>; readonly describe: (problem: VariableProblem) => string },
 ): ReadonlyMap<Fields, readonly string[]> => {
   const cycleProblems = new Map(
     sortByDependency(document.variables).map(({ variable, cycleProblem }) => [variable.name, cycleProblem]),
