@@ -1,4 +1,5 @@
 import { parseTime } from '../queries/time.ts';
+import { timeFormatProblem } from '../queries/time-parameters.ts';
 import { createFieldError } from './errors.ts';
 
 const maxPastMs = 30 * 24 * 3_600_000;
@@ -11,8 +12,7 @@ const maxFutureMs = 3_600_000;
 export const parseEventTime = (time: string | undefined, nowMs: number): string => {
   if (time === undefined) return new Date(nowMs).toISOString();
   const timeNs = parseTime(time, nowMs);
-  if (timeNs === undefined)
-    throw createFieldError('time', 'must be ISO-8601, an expression such as now-15m or now/d, or epoch milliseconds');
+  if (timeNs === undefined) throw createFieldError('time', timeFormatProblem);
   const ms = Number(timeNs / 1_000_000n);
   if (ms < nowMs - maxPastMs) throw createFieldError('time', 'is more than 30 days ago');
   if (ms > nowMs + maxFutureMs) throw createFieldError('time', 'is more than an hour from now');

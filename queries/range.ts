@@ -6,11 +6,11 @@ import { createValidationError, QueryError } from './errors.ts';
 import type { Incompleteness } from './result.ts';
 import { type ReadSignal, signalDefinitions } from './signals/index.ts';
 import { formatTime, parseTime } from './time.ts';
-import { timeParameter } from './time-parameters.ts';
+import { timeFormatProblem, timeFormats, timeParameter } from './time-parameters.ts';
 
 /** Query parameters of every read of telemetry. */
 export const rangeParameters = {
-  from: timeParameter.optional().describe('Start: ISO 8601, now-15m, now/d or epoch milliseconds; default: now-1h'),
+  from: timeParameter.optional().describe(`Start: ${timeFormats}; default: now-1h`),
   to: timeParameter.optional().describe('End, inclusive, in the format of `from`; default: now'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   cursor: cursorParameter,
@@ -76,11 +76,7 @@ const parseTimeNs = (path: string, text: string, nowMs: number, clock?: ZoneCloc
   if (secondsPattern.test(text))
     throw createValidationError(path, `${text} is in 1970, as epoch milliseconds: for seconds write ${text}000`);
   const timeNs = parseTime(text, nowMs, { edge: path === 'to' ? 'end' : 'start', clock });
-  if (timeNs === undefined)
-    throw createValidationError(
-      path,
-      'must be ISO-8601, an expression such as now-15m or now/d, or epoch milliseconds',
-    );
+  if (timeNs === undefined) throw createValidationError(path, timeFormatProblem);
   return timeNs;
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseMilliseconds } from '../../../queries/range.ts';
-import { timeParameter } from '../../../queries/time-parameters.ts';
+import { timeFormats, timeParameter } from '../../../queries/time-parameters.ts';
 import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
 import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readNames } from '../../../subjects/on-call/people.ts';
@@ -104,7 +104,7 @@ export const getOnCall = defineOperation({
   summary: 'Show who is, was or will be on call',
   role: 'viewer',
   query: z.strictObject({
-    at: timeParameter.optional().describe('ISO 8601, now-15m, now/d or epoch milliseconds; default: now'),
+    at: timeParameter.optional().describe(`${timeFormats}; default: now`),
     scheduleId: z.string().min(1).max(128).optional().describe('Only this schedule'),
     names: z
       .enum(['on-call', 'all'])

@@ -5,7 +5,7 @@ import { Result } from '../../../queries/result.ts';
 import { type BatchQueries, runBatch } from '../../../queries/run-batch.ts';
 import { resolveStepMs } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
-import { timeParameter } from '../../../queries/time-parameters.ts';
+import { timeFormats, timeParameter } from '../../../queries/time-parameters.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -16,7 +16,7 @@ const QueryName = z
 const maxQueries = 20;
 
 const Body = z.strictObject({
-  from: timeParameter.optional().describe('ISO 8601, now-15m, now/d or epoch milliseconds; default: now-1h'),
+  from: timeParameter.optional().describe(`${timeFormats}; default: now-1h`),
   to: timeParameter.optional().describe('Same format as `from`, inclusive; default: now'),
   form: z.enum(['series', 'table']).default('series').describe('table: one value for the whole range'),
   step: z.string().max(32).optional().describe('Length of a step of series: 30s, 5m, 1h …; by default a round value'),

@@ -18,7 +18,7 @@ export const getSloBurnRate = defineOperation({
   params: idParameter,
   query: z.strictObject({
     window: durationSchema('1m', '30d').default('1h').describe('Window of each burn rate, in whole slices'),
-    from: timeParameter.default('now-1d').describe('ISO 8601, now-15m, now/d or epoch milliseconds'),
+    from: timeParameter.default('now-1d'),
     to: timeParameter.default('now'),
   }),
   response: z.strictObject({

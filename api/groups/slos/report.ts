@@ -180,7 +180,7 @@ export const getSloReport = defineOperation({
   query: z.strictObject({
     period: z.enum(calendarPeriods).default('month'),
     timeZone: TimeZone.optional().describe("Default: that of the SLO's calendar, or UTC"),
-    from: timeParameter.default('now-90d').describe('ISO 8601, now-15m, now/d or epoch milliseconds'),
+    from: timeParameter.default('now-90d'),
     to: timeParameter.default('now'),
     format: z.enum(['json', 'csv']).default('json'),
   }),

@@ -8,7 +8,7 @@ import {
   nonEmptyTextPattern,
 } from '../../../queries/cursor.ts';
 import { parseRange } from '../../../queries/range.ts';
-import { timeParameter } from '../../../queries/time-parameters.ts';
+import { timeFormats, timeParameter } from '../../../queries/time-parameters.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { calendarPeriods } from '../../../schemas/slo-slices.ts';
 import { runOutcomes } from '../../../schemas/synthetic-runs.ts';
@@ -46,7 +46,7 @@ export const listRuns = defineOperation({
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
-    from: timeParameter.default('now-1d').describe('Due time as ISO 8601, now-15m, now/d or epoch milliseconds'),
+    from: timeParameter.default('now-1d').describe(`Due time as ${timeFormats}`),
     to: timeParameter.default('now'),
     location: z.string().min(1).max(128).optional(),
     outcome: z.enum(runOutcomes).optional(),
@@ -96,7 +96,7 @@ export const getUptime = defineOperation({
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
-    from: timeParameter.default('now-30d').describe('ISO 8601, now-15m, now/d or epoch milliseconds'),
+    from: timeParameter.default('now-30d'),
     to: timeParameter.default('now').describe('Exclusive; limited to now'),
     period: z
       .enum(calendarPeriods)

@@ -1,15 +1,13 @@
 /** Request and response of a dashboard query. */
 import { z } from 'zod';
 import { Cost, Incompleteness, Result, TableColumn } from '../../../queries/result.ts';
-import { DurationText, timeParameter } from '../../../queries/time-parameters.ts';
+import { DurationText, timeFormats, timeParameter } from '../../../queries/time-parameters.ts';
 import { StableId } from '../../../schemas/dashboards/layout.ts';
 import { ChosenValues } from '../../../schemas/dashboards/variables.ts';
 import { DashboardFields } from '../document.ts';
 
 export const DashboardQuery = z.strictObject({
-  from: timeParameter
-    .optional()
-    .describe('Start: ISO 8601, now-15m, now/d or epoch milliseconds; by default that of the dashboard'),
+  from: timeParameter.optional().describe(`Start: ${timeFormats}; by default that of the dashboard`),
   to: timeParameter.optional().describe('End, in the format of `from`, inclusive; by default that of the dashboard'),
   step: DurationText.optional().describe('Step of series; by default a round one for `maxPoints`'),
   maxPoints: z
