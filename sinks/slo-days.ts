@@ -5,7 +5,8 @@ import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import { quoteString } from '../schemas/tables/literal.ts';
 import { countParts } from '../subjects/slos/slices/counts.ts';
-import { countedForSql, hasEventsSql, parseDailySumKey, sliceCountSql } from '../subjects/slos/slices/tallies.ts';
+import { hasEventsSql } from '../subjects/slos/slices/slices.ts';
+import { countedForSql, parseDailySumKey, sliceCountSql } from '../subjects/slos/slices/tallies.ts';
 
 const intervalMs = 5 * 60_000;
 /** Recently written days are skipped: their rows and their count become visible one after the other, within seconds. */

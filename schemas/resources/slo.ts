@@ -11,4 +11,7 @@ export interface StoredSlo {
   readonly importedFrom?: ImportedFrom | undefined;
 }
 
+/** Maximum number per organization */
+export const maxSlos = 1000;
+
 export const slos = defineCollection<StoredSlo>({ name: 'slos', unique: [['name']] });

@@ -1,4 +1,4 @@
-/** Tells that an SLO has never had data, such as with a misspelt metric: its alerts cannot fire. */
+/** Reports that an SLO has never had data, such as with a misspelt metric: its alerts cannot fire. */
 import { computeHashId } from '../../runtime/hash-of.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
@@ -7,9 +7,16 @@ import type { SloFields } from './document.ts';
 /** Age of an SLO from which missing data is reported. */
 const minAgeMs = 3_600_000;
 
-/** Whether an SLO without data is old enough that this is not expected. */
+/** Returns whether an SLO without data is old enough that this is not expected. */
 export const isDataOverdue = ({ createdAt }: Pick<StoredMetadata, 'createdAt'>, nowMs: number): boolean =>
   nowMs - Date.parse(createdAt) >= minAgeMs;
+
+/** Returns whether no slice of the window of an SLO has data, although it is old enough. */
+export const hasNoData = (
+  { coverage, measuredUpTo }: { readonly coverage: number | null; readonly measuredUpTo: string | null },
+  document: Pick<StoredMetadata, 'createdAt'>,
+  nowMs: number,
+): boolean => measuredUpTo !== null && coverage === 0 && isDataOverdue(document, nowMs);
 
 /** Returns the event that an SLO has no data. */
 export const createNoDataEvent = (

@@ -6,7 +6,7 @@ import type { Documents, StoredMetadata } from '../../../schemas/ports/documents
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { escalationActions } from '../../../schemas/resources/escalation.ts';
 import { type Incident, incidentNotes } from '../../../schemas/resources/incident.ts';
-import { slos } from '../../../schemas/resources/slo.ts';
+import { maxSlos, slos } from '../../../schemas/resources/slo.ts';
 import { readDeliveryAttempts } from '../../../subjects/alerts/deliveries.ts';
 import { readTransitions } from '../../../subjects/alerts/history.ts';
 import { parseEventsRange } from '../../../subjects/events/events.ts';
@@ -63,9 +63,6 @@ const readTransitionEntries = async (incident: StoredIncident, context: Timeline
   const rows = await readTransitions(context.reading, { alertIds }, page);
   return rows.map(toTransitionEntry);
 };
-
-/** Maximum number of SLOs of an organization */
-const maxSlos = 1000;
 
 /**
  * Returns the ids of the configuration that concerns an incident: the rules of its alerts, their SLOs and checks, SLOs

@@ -3,10 +3,10 @@ import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import type { CollectionDefinition, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { ImportedFrom } from '../../../schemas/resources/imported-from.ts';
-import { type StoredSlo, slos } from '../../../schemas/resources/slo.ts';
+import { maxSlos, type StoredSlo, slos } from '../../../schemas/resources/slo.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
-import { isDataOverdue } from '../../../subjects/slos/overdue-measurements.ts';
+import { hasNoData } from '../../../subjects/slos/overdue-measurements.ts';
 import { findSloProblems } from '../../../subjects/slos/problems.ts';
 import { listRequiredEntitlements } from '../../../subjects/slos/signals.ts';
 import { readSloStatuses } from '../../../subjects/slos/status.ts';
@@ -19,9 +19,6 @@ import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { HasNoData, sloMetricFields } from './figures.ts';
 import { syncSloRules } from './managed-rules.ts';
-
-/** Maximum number per organization */
-const maxSlos = 1000;
 
 /** An SLO that this version can parse. */
 export type SloDocument = SloFields & Pick<StoredSlo, 'queryVersion' | 'importedFrom'>;
@@ -74,7 +71,7 @@ const toViews = async (
   const statusesById = new Map(readableSlos.map(({ id }, index) => [id, statuses[index] ?? null]));
   const toStatus = (document: StoredMetadata): z.input<typeof Status> => {
     const status = statusesById.get(document.id) ?? null;
-    return status && { ...status, hasNoData: status.coverage === 0 && isDataOverdue(document, ports.clock.now()) };
+    return status && { ...status, hasNoData: hasNoData(status, document, ports.clock.now()) };
   };
   return parsedSlos.map(
     ({

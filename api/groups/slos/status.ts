@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
-import { isDataOverdue } from '../../../subjects/slos/overdue-measurements.ts';
+import { hasNoData } from '../../../subjects/slos/overdue-measurements.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
 import { readStatus } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -53,7 +53,6 @@ export const getSloStatus = defineOperation({
     const maintenance = await readExclusions(documents, [slo.slo]);
     const nowMs = ports.clock.now();
     const status = await readStatus(createReading(caller, ports), slo, { nowMs, maintenance, policy });
-    const hasNoData = status.measuredUpTo !== null && status.coverage === 0 && isDataOverdue(slo, nowMs);
-    return { ...status, hasNoData };
+    return { ...status, hasNoData: hasNoData(status, slo, nowMs) };
   },
 });

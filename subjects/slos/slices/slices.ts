@@ -46,6 +46,9 @@ interface SliceRow {
   readonly every_billionths: string;
 }
 
+/** Condition of slices with events. */
+export const hasEventsSql = '(total > 0 OR total_billionths > 0)';
+
 /** Returns slices with events of a window, in time order: of several SLOs, by `toSeriesKey`. */
 export const readSlicesBySeries = async (
   { columns }: ColumnsReader,
@@ -56,7 +59,7 @@ export const readSlicesBySeries = async (
     `SELECT slo_id, series, toString(toUnixTimestamp(begin)) AS at_second, toString(good) AS own, toString(total) AS every,
       toString(good_billionths) AS own_billionths, toString(total_billionths) AS every_billionths
     FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND ${seriesCondition}
-      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND (total > 0 OR total_billionths > 0) ORDER BY begin`,
+      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND ${hasEventsSql} ORDER BY begin`,
     {
       ...toSeriesParameters(sloSeries),
       from: Math.ceil(fromMs / 1000),

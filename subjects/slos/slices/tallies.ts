@@ -15,7 +15,7 @@ import {
   toSums,
 } from './figures.ts';
 import { createFraction, decimalToFraction, fractionToNumber } from './fraction.ts';
-import { type SloSeries, seriesCondition, toSeriesKey, toSeriesParameters } from './slices.ts';
+import { hasEventsSql, type SloSeries, seriesCondition, toSeriesKey, toSeriesParameters } from './slices.ts';
 import type { Window } from './windows.ts';
 
 type ColumnsReader = Pick<TenantReader, 'columns'>;
@@ -66,9 +66,6 @@ export const parseDailySumKey = (text: string): Pick<Objective, 'budgeting' | 's
     ...(target !== undefined && { sliceTarget: decimalToFraction(Number(target)) }),
   };
 };
-
-/** Condition of slices with events. */
-export const hasEventsSql = '(total > 0 OR total_billionths > 0)';
 
 /** Returns the SQL of a count in billionths of an event. */
 const toPartsSql = (whole: string, billionths: string): string => `(${whole} * ${countParts} + ${billionths})`;
