@@ -2,6 +2,7 @@
 import { runInWorker } from '../../queries/worker.ts';
 import { parseYaml, YamlError } from '../../queries/yaml.ts';
 import { splitDocuments } from '../../queries/yaml-documents.ts';
+import { type Fields, toFields } from '../../runtime/fields.ts';
 import type { alertSeverities } from '../../schemas/alerts.ts';
 import { formatDuration, minInterval, parseDurationMs } from './durations.ts';
 import { RecordingGroupFields } from './recording/group.ts';
@@ -71,16 +72,14 @@ const readDuration = (value: unknown, fallback: string): string => {
   return formatDuration(ms);
 };
 
-const toObject = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const toTexts = (value: unknown): Record<string, string> =>
-  Object.fromEntries(Object.entries(toObject(value)).map(([name, text]) => [name, String(text)]));
+  Object.fromEntries(Object.entries(toFields(value)).map(([name, text]) => [name, String(text)]));
 
 const alertingFields = new Set(['alert', 'expr', 'for', 'keep_firing_for', 'labels', 'annotations']);
 const recordingFields = new Set(['record', 'expr', 'labels']);
 
-const findUnknownFields = (fields: Record<string, unknown>, names: ReadonlySet<string>): Problem[] =>
+const findUnknownFields = (fields: Fields, names: ReadonlySet<string>): Problem[] =>
   Object.keys(fields)
     .filter((name) => !names.has(name))
     .map((path) => ({ path, message: 'is unknown' }));
@@ -88,7 +87,7 @@ const findUnknownFields = (fields: Record<string, unknown>, names: ReadonlySet<s
 const defaultInterval = '1m';
 
 /** Settings of a group that apply to all its rules. As in Prometheus, an interval of 0 is the default. */
-const readGroupTimings = (group: Record<string, unknown>) => {
+const readGroupTimings = (group: Fields) => {
   const intervalText = readDuration(group['interval'], defaultInterval);
   const interval = intervalText === '0s' ? defaultInterval : intervalText;
   return {
@@ -101,20 +100,20 @@ const readGroupTimings = (group: Record<string, unknown>) => {
 const isTooFrequent = (interval: string): boolean =>
   parseDurationMs(interval) > 0 && parseDurationMs(interval) < parseDurationMs(minInterval);
 
-const findIntervalWarnings = (group: Record<string, unknown>): Problem[] => {
+const findIntervalWarnings = (group: Fields): Problem[] => {
   const interval = group['interval'];
   if (!isTooFrequent(readDuration(interval, defaultInterval))) return [];
   const message = `is ${interval}: rules are evaluated at most every ${minInterval}, including these`;
   return [{ path: 'interval', message }];
 };
 
-const mergeLabels = (fields: Record<string, unknown>, group: Record<string, unknown>): Record<string, string> => ({
+const mergeLabels = (fields: Fields, group: Fields): Record<string, string> => ({
   ...toTexts(group['labels']),
   ...toTexts(fields['labels']),
 });
 
 /** Converts a rule of a file. */
-const toAlertRule = (fields: Record<string, unknown>, group: Record<string, unknown>, origin: RuleOrigin): unknown => {
+const toAlertRule = (fields: Fields, group: Fields, origin: RuleOrigin): unknown => {
   const labels = mergeLabels(fields, group);
   return {
     name: origin.alert,
@@ -159,23 +158,23 @@ const toFileRule = (position: RulePosition, rule: unknown, otherProblems: readon
 interface RuleSource {
   /** File name, or `namespace/name` of a resource; identifies its rules at the next import. */
   readonly file: string;
-  readonly groups: readonly Record<string, unknown>[];
+  readonly groups: readonly Fields[];
 }
 
-const toResourceName = (metadata: Record<string, unknown>): string =>
+const toResourceName = (metadata: Fields): string =>
   [metadata['namespace'], metadata['name']].filter((part) => typeof part === 'string').join('/');
 
 /**
  * Returns the groups of a document: of a rule file of Prometheus, of a resource such as `PrometheusRule` of Prometheus
  * Operator or `VMRule` of VictoriaMetrics Operator, and of each resource in a list.
  */
-const listRuleSources = (document: Record<string, unknown>, fileName: string): readonly RuleSource[] => {
+const listRuleSources = (document: Fields, fileName: string): readonly RuleSource[] => {
   const { groups, spec, items, metadata } = document;
-  if (Array.isArray(groups)) return [{ file: fileName, groups: groups.map(toObject) }];
-  if (Array.isArray(items)) return items.flatMap((item) => listRuleSources(toObject(item), fileName));
-  const resourceGroups = toObject(spec)['groups'];
+  if (Array.isArray(groups)) return [{ file: fileName, groups: groups.map(toFields) }];
+  if (Array.isArray(items)) return items.flatMap((item) => listRuleSources(toFields(item), fileName));
+  const resourceGroups = toFields(spec)['groups'];
   if (!Array.isArray(resourceGroups)) return [];
-  return [{ file: toResourceName(toObject(metadata)).slice(0, 256) || fileName, groups: resourceGroups.map(toObject) }];
+  return [{ file: toResourceName(toFields(metadata)).slice(0, 256) || fileName, groups: resourceGroups.map(toFields) }];
 };
 
 /** Returns the sources of rules in a text, or its problem. Documents without rules, such as other resources, are ignored. */
@@ -184,7 +183,7 @@ const parseRuleSources = (text: string, fileName: string): readonly RuleSource[]
   const sources: RuleSource[] = [];
   for (const [index, document] of documents.entries())
     try {
-      sources.push(...listRuleSources(toObject(parseYaml(document.text).value()), fileName));
+      sources.push(...listRuleSources(toFields(parseYaml(document.text).value()), fileName));
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
       return documents.length === 1 ? error.text : `document ${index + 1}, line ${document.line}: ${error.text}`;
@@ -196,8 +195,8 @@ const parseRuleSources = (text: string, fileName: string): readonly RuleSource[]
 
 /** Returns a recording rule of a group, or its problem. */
 const toRecordingRule = (
-  fields: Record<string, unknown>,
-  group: Record<string, unknown>,
+  fields: Fields,
+  group: Fields,
   position: RulePosition,
   index: number,
 ): FileRule & { readonly recording?: RecordingGroupFields } => {
@@ -240,18 +239,18 @@ export interface ParsedRuleFile {
 
 const isAccepted = ({ rule, record }: FileRule): boolean => rule !== undefined || record !== undefined;
 
-const getGroupName = (group: Record<string, unknown>): string => String(group['name'] ?? '');
+const getGroupName = (group: Fields): string => String(group['name'] ?? '');
 
 /** Reads the rules of a group, with its recording rules as one group. */
 const readGroup = (
-  group: Record<string, unknown>,
+  group: Fields,
   file: string,
 ): { readonly rules: readonly FileRule[]; readonly recordings: readonly RecordingGroupFields[] } => {
   const name = getGroupName(group);
   const alertCounts = new Map<string, number>();
   const recordings: RecordingGroupFields[] = [];
   const fileRules = toList(group['rules']).map((ruleValue, index): FileRule => {
-    const fields = toObject(ruleValue);
+    const fields = toFields(ruleValue);
     const position = { file, place: `${name}.${index}`, group: name };
     if (fields['record'] !== undefined) {
       const { recording, ...rule } = toRecordingRule(fields, group, position, index);
@@ -280,9 +279,14 @@ const readGroup = (
 };
 
 const findDuplicateGroup = (sources: readonly RuleSource[]): string | undefined => {
-  const keys = sources.flatMap(({ file, groups }) => groups.map((group) => [file, getGroupName(group)]));
-  const texts = keys.map((key) => JSON.stringify(key));
-  return keys.find((_, index) => texts.indexOf(texts[index] as string) < index)?.[1];
+  const knownKeys = new Set<string>();
+  for (const { file, groups } of sources)
+    for (const name of groups.map(getGroupName)) {
+      const key = JSON.stringify([file, name]);
+      if (knownKeys.has(key)) return name;
+      knownKeys.add(key);
+    }
+  return undefined;
 };
 
 /** Reads a rule file, or Kubernetes manifests with rules, in one or several YAML documents. */

@@ -16,7 +16,7 @@ import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import type { Condition } from '../../queries/records.ts';
 import type { LogPosition, LogWithPosition } from '../../queries/signals/log-record.ts';
-import { type Fields, isFields } from '../../runtime/fields.ts';
+import { type Fields, isFields, toFields } from '../../runtime/fields.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { buildAttributeEqualsSql, buildBodyHasAllWords } from '../../schemas/tables/search.ts';
 
@@ -178,8 +178,6 @@ const findPositiveInteger = (...values: readonly unknown[]): number | null => {
   const found = values.map(Number).find((value) => Number.isInteger(value) && value > 0);
   return found ?? null;
 };
-
-const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
 
 /** Returns an event from a record of either form. */
 export const toEvent = (logRecord: Pick<LogWithPosition, 'record' | 'severityText'>): KubernetesEvent =>

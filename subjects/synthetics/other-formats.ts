@@ -2,7 +2,7 @@
  * Converts monitors of Gatus (`endpoints` of its configuration) and Uptime Kuma (`monitorList` of a backup) to checks.
  * Modules of Blackbox exporter have no target, so they are only recognized.
  */
-import { isFields } from '../../runtime/fields.ts';
+import { isFields, toFields } from '../../runtime/fields.ts';
 import type { Problem } from './assertions.ts';
 
 /** A monitor of another format */
@@ -69,7 +69,7 @@ const ignoredGatusFields = new Set(['alerts', 'ui', 'extra-labels', 'maintenance
 
 const convertEndpoint = (endpoint: unknown, index: number): OtherMonitor => {
   const path = `endpoints.${index}`;
-  const values = isFields(endpoint) ? endpoint : {};
+  const values = toFields(endpoint);
   const [name, group, url = ''] = [toText(values['name']), toText(values['group']), toText(values['url'])];
   const { method, headers, body, interval, enabled, conditions } = values;
   const problems: Problem[] = Object.keys(values)
@@ -125,7 +125,7 @@ const parseHeaders = (headers: unknown): unknown => {
 
 const convertMonitor = (monitor: unknown, index: number): OtherMonitor => {
   const path = `monitorList.${index}`;
-  const values = isFields(monitor) ? monitor : {};
+  const values = toFields(monitor);
   const { type, hostname: host, port, method, body, interval, active, keyword, invertKeyword } = values;
   const problems: Problem[] = [];
   const statusAssertions = convertStatusCodes(values['accepted_statuscodes']);

@@ -2,9 +2,6 @@
 
 import { type Fields, isFields } from '../../runtime/fields.ts';
 
-/** Returns the fields of an object; empty for other values. */
-export const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
-
 /** Returns the objects of a list; empty for other values. */
 export const toObjects = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 

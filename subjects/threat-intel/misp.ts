@@ -1,8 +1,8 @@
 /** Parses indicators from MISP: an event, or a list of events, from its API and feeds */
 
-import { type Fields, isFields } from '../../runtime/fields.ts';
+import { type Fields, isFields, toFields } from '../../runtime/fields.ts';
 import type { IndicatorType, SourceIndicator } from '../../schemas/resources/threat-intel.ts';
-import { toFields, toObjects, toText } from './fields.ts';
+import { toObjects, toText } from './fields.ts';
 import {
   createIndicator,
   defaultConfidence,

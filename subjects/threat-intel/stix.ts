@@ -1,8 +1,9 @@
 /** Parses indicators from STIX 2.1 (and 2.0) objects: a bundle, a TAXII envelope, a list or a single object */
 
 import type { Fields } from '../../runtime/fields.ts';
+import { toFields } from '../../runtime/fields.ts';
 import type { IndicatorType, SourceIndicator } from '../../schemas/resources/threat-intel.ts';
-import { toFields, toObjects, toText } from './fields.ts';
+import { toObjects, toText } from './fields.ts';
 import {
   createIndicator,
   defaultConfidence,

@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { runInWorker } from '../../../queries/worker.ts';
 import { parseYaml, YamlError } from '../../../queries/yaml.ts';
-import { type Fields, isFields } from '../../../runtime/fields.ts';
+import { type Fields, isFields, toFields } from '../../../runtime/fields.ts';
 import { AlertRouting, type Matcher, type matcherOperators } from '../../../schemas/resources/alert-routing.ts';
 import { findRoutingProblems, type RoutingProblem } from './problems.ts';
 
@@ -25,7 +25,6 @@ export class AlertmanagerFileError extends Error {
   }
 }
 
-const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const numberToText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 const toOptionalList = (value: unknown): unknown =>

@@ -4,6 +4,7 @@
  */
 import { parseYaml, YamlError } from '../../../queries/yaml.ts';
 import { splitDocuments } from '../../../queries/yaml-documents.ts';
+import { isFields, toFields } from '../../../runtime/fields.ts';
 import type { SloFields } from '../document.ts';
 
 /** A part of a document that cannot be imported, and its location */
@@ -37,9 +38,8 @@ export class Fields {
   constructor(values: unknown, path: Path, source: FieldSource) {
     this.#path = path;
     this.#source = source;
-    const isMap = typeof values === 'object' && values !== null && !Array.isArray(values);
-    if (!isMap) source.report(path, 'must be a map');
-    this.#values = isMap ? (values as Record<string, unknown>) : {};
+    if (!isFields(values)) source.report(path, 'must be a map');
+    this.#values = toFields(values);
   }
 
   get line(): number {
@@ -89,9 +89,7 @@ export class Fields {
   /** Returns a field that is a map, without a report. */
   peekMap(key: string): Fields | undefined {
     const value = this.#values[key];
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? new Fields(value, [...this.#path, key], this.#source)
-      : undefined;
+    return isFields(value) ? new Fields(value, [...this.#path, key], this.#source) : undefined;
   }
 
   number(key: string, required = true): number | undefined {
@@ -140,6 +138,13 @@ export const readLabels = (fields: Fields, key: string): Record<string, string> 
     else labels?.fail(name, 'must be a string or a list of strings');
   }
   return texts;
+};
+
+/** Returns the name of an object in its document, `namespace/name` if it has a namespace, without a report. */
+export const peekObjectName = (fields: Fields): string | undefined => {
+  const metadata = fields.peekMap('metadata');
+  const [name, namespace] = [metadata?.peekText('name'), metadata?.peekText('namespace')];
+  return name === undefined || namespace === undefined ? name : `${namespace}/${name}`;
 };
 
 /** One objective of a document; `slo` is undefined if it cannot be imported */

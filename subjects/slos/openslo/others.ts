@@ -9,7 +9,7 @@ import {
   rewriteRates,
   minScrapedWindow as slice,
 } from './counters.ts';
-import { type Fields, type OpenSloObject, readLabels, type SloPart } from './objects.ts';
+import { type Fields, type OpenSloObject, peekObjectName, readLabels, type SloPart } from './objects.ts';
 
 const sliceMs = parseDurationMs(slice);
 
@@ -138,12 +138,10 @@ const readPyrraLabels = (metadata: Fields): Record<string, string> =>
 /** Returns the SLO of a Pyrra `ServiceLevelObjective`. */
 export const parsePyrraSlo = ({ fields, line }: OpenSloObject): SloPart => {
   const slo = parsePyrraFields(fields);
-  const metadata = fields.peekMap('metadata');
-  const [name, namespace] = [metadata?.peekText('name'), metadata?.peekText('namespace')];
   return {
     line,
-    name: name ?? null,
-    importedFrom: { format: 'pyrra', name: namespace === undefined ? `${name}` : `${namespace}/${name}` },
+    name: fields.peekMap('metadata')?.peekText('name') ?? null,
+    importedFrom: { format: 'pyrra', name: peekObjectName(fields) ?? '' },
     slo,
     problems: [],
   };

@@ -13,7 +13,7 @@ import {
   type Version,
   versions,
 } from './indicators.ts';
-import { type Fields, type OpenSloObject, parseObjects, readLabels, type SloPart } from './objects.ts';
+import { type Fields, type OpenSloObject, parseObjects, peekObjectName, readLabels, type SloPart } from './objects.ts';
 import { parsePyrraSlo, parseSlothSlos } from './others.ts';
 import { parseDurationWindow, parseSlice, parseUnitWindow, type WindowFields } from './times.ts';
 
@@ -198,14 +198,8 @@ const toSloFields = (
   return validateSlo(sloFields, objective);
 };
 
-/** Returns the name of an object in its document, without a report. */
-const peekObjectName = ({ fields }: OpenSloObject): string | undefined => {
-  const metadata = fields.peekMap('metadata');
-  const [name, namespace] = [metadata?.peekText('name'), metadata?.peekText('namespace')];
-  return name === undefined || namespace === undefined ? name : `${namespace}/${name}`;
-};
-const peekTitle = (object: OpenSloObject): string | null =>
-  object.fields.peekMap('metadata')?.peekText('displayName') ?? peekObjectName(object) ?? null;
+const peekTitle = ({ fields }: OpenSloObject): string | null =>
+  fields.peekMap('metadata')?.peekText('displayName') ?? peekObjectName(fields) ?? null;
 
 const parseSlo = (object: OpenSloObject, version: Version, objectsByName: ObjectsByName): SloPart[] => {
   const spec = object.fields.map('spec');
@@ -214,7 +208,7 @@ const parseSlo = (object: OpenSloObject, version: Version, objectsByName: Object
   const sharedIndicator = version === 'v1alpha' ? undefined : parseIndicator(spec, version, objectsByName);
   const objectives = spec.maps('objectives');
   if (objectives.length === 0) spec.fail('objectives', 'must have one or more objectives');
-  const objectName = peekObjectName(object) ?? '';
+  const objectName = peekObjectName(object.fields) ?? '';
   const parts = objectives.map((objective, index): SloPart => {
     const displayName = objective.peekText('displayName') ?? String(index + 1);
     const [name, ownName] =
