@@ -106,7 +106,7 @@ const isRetained = (timeNs: bigint, check: RangeCheck): boolean =>
  * Throws `RETENTION_EXCEEDED` if the range begins before the plan's retention, `UPGRADE_REQUIRED` if the plan excludes
  * the data source.
  */
-export const requireRetained = ({ from }: Range, check: RangeCheck): void => {
+export const requireRetained = ({ from }: Pick<Range, 'from'>, check: RangeCheck): void => {
   requireEntitlement(check.caller, signalDefinitions[check.signal].entitlement);
   if (!isRetained(from, check)) throw new QueryError('RETENTION_EXCEEDED', describeRetention(check));
 };
@@ -124,7 +124,7 @@ export const restrictToRetention = (
   const partial: Incompleteness[] = [];
   for (const signal of signals) {
     const check = { caller, signal, nowMs };
-    requireRetained({ from: range.to, to: range.to }, check);
+    requireRetained({ from: range.to }, check);
     if (isRetained(range.from, check)) continue;
     partial.push({ code: 'retention', message: describeRetention(check) });
     const retainedFromNs = getRetainedFromNs(check);
@@ -139,7 +139,7 @@ export const restrictToRetention = (
  * Returns why a range of a data source cannot be read, as a text for users; undefined if it can. For results over
  * several data sources.
  */
-export const findRangeProblem = (range: Range, options: RangeCheck): string | undefined => {
+export const findRangeProblem = (range: Pick<Range, 'from'>, options: RangeCheck): string | undefined => {
   try {
     requireRetained(range, options);
     return undefined;

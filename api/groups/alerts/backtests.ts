@@ -140,7 +140,7 @@ const parseBacktestRange = (
   const { condition } = fields;
   const firstReadNs = range.from - BigInt(getWindowMs(fields) + parseDurationMs(fields.delay)) * 1_000_000n;
   for (const signal of condition.kind === 'composite' ? [] : listSignals(condition.query))
-    requireRetained({ from: firstReadNs, to: range.to }, { caller: reading, signal, nowMs: reading.nowMs });
+    requireRetained({ from: firstReadNs }, { caller: reading, signal, nowMs: reading.nowMs });
   const evaluationCount = Math.floor((toMs - fromMs) / parseDurationMs(fields.interval));
   if (evaluationCount > maxEvaluations)
     throw createFieldError(

@@ -3,12 +3,8 @@ import { getFields } from '../../../runtime/stored-fields.ts';
 import { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import { getSilenceState, type Silence, SilenceFields, silences } from '../../../schemas/resources/silence.ts';
 import { readFiringAlerts } from '../../../subjects/alerts/firing.ts';
-import {
-  compileMatchers,
-  findMatcherProblem,
-  formatMatchers,
-  selectEmptyValuesOnly,
-} from '../../../subjects/alerts/routing/matching.ts';
+import { compileMatchers, formatMatchers } from '../../../subjects/alerts/routing/matching.ts';
+import { validateMatchers } from '../../alert-matchers.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -37,15 +33,7 @@ const stateFilter: ListFilter = {
   },
 };
 
-/** Rejects invalid expressions, and matchers that every alert matches. */
-const validateMatchers = (matchers: readonly Matcher[]): void => {
-  for (const [index, matcher] of matchers.entries()) {
-    const problem = findMatcherProblem(matcher);
-    if (problem !== undefined) throw createFieldError(`matchers.${index}.value`, problem);
-  }
-  if (selectEmptyValuesOnly(matchers))
-    throw createFieldError('matchers', 'all match an empty value, so they would mute everything: specify a value');
-};
+const matcherOptions = { isRestricted: false, advice: 'specify a value' };
 
 export const silenceResource = defineResource<typeof SilenceFields, Silence, typeof View>({
   noun: 'silence',
@@ -69,7 +57,7 @@ export const silenceResource = defineResource<typeof SilenceFields, Silence, typ
   }),
   prepare(after, { before, ports }) {
     const nowMs = ports.clock.now();
-    validateMatchers(after.matchers);
+    validateMatchers(after.matchers, matcherOptions);
     const startsAt = new Date(after.startsAt ?? before?.startsAt ?? nowMs).toISOString();
     const endsAt = new Date(after.endsAt).toISOString();
     if (before !== undefined && getSilenceState(before, nowMs) === 'expired')
@@ -141,7 +129,7 @@ export const previewSilence = defineOperation({
     ),
   }),
   async handler({ caller, body: { matchers } }, { columns }) {
-    validateMatchers(matchers);
+    validateMatchers(matchers, matcherOptions);
     const { matches } = compileMatchers(matchers);
     const firing = await readFiringAlerts(columns.forTenant(caller.tenantId), maxFiringAlerts);
     const muted = firing.filter(({ labels }) => matches(labels));

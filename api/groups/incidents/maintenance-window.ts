@@ -4,9 +4,9 @@ import {
   MaintenanceWindowFields,
   maintenanceWindows,
 } from '../../../schemas/resources/maintenance-window.ts';
-import { findMatcherProblem, selectEmptyValuesOnly } from '../../../subjects/alerts/routing/matching.ts';
 import { parseRecurrence, RecurrenceError } from '../../../subjects/maintenance-windows/recurrence.ts';
 import { findNextOccurrences } from '../../../subjects/maintenance-windows/windows.ts';
+import { validateMatchers } from '../../alert-matchers.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { storedView } from '../../resources/resource-spec.ts';
@@ -47,23 +47,11 @@ const validateRecurrence = ({ recurrence }: MaintenanceWindow): void => {
   }
 };
 
-/** Rejects invalid expressions, and matchers that would mute every alert of the organization. */
-const validateMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => {
-  for (const [index, matcher] of matchers.entries()) {
-    const problem = findMatcherProblem(matcher);
-    if (problem !== undefined) throw createFieldError(`matchers.${index}.value`, problem);
-  }
-  if (projectIds.length === 0 && selectEmptyValuesOnly(matchers))
-    throw createFieldError(
-      'matchers',
-      'all match an empty value, so they would mute everything: name a value or projects',
-    );
-};
-
 /** Returns the window; throws if it is invalid. */
 export const validateWindow = (after: MaintenanceWindow): MaintenanceWindow => {
   validateRecurrence(after);
-  validateMatchers(after);
+  const { matchers, projectIds } = after;
+  validateMatchers(matchers, { isRestricted: projectIds.length > 0, advice: 'name a value or projects' });
   return after;
 };
 

@@ -52,7 +52,7 @@ export const showLogContext = defineOperation({
       throw createNotFoundError('log record');
     const { position, record } = streamPosition.log;
     const time = BigInt(position.time);
-    requireRetained({ from: time, to: time }, { caller, signal: 'logs', nowMs, isFromCursor: true });
+    requireRetained({ from: time }, { caller, signal: 'logs', nowMs, isFromCursor: true });
     const retainedFrom = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(caller.plan.retentionDays.logs) * dayNs;
     const readSideView = async (side: SideName, limit: number) => {
       if (page !== undefined && page.side !== side) return null;

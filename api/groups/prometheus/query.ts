@@ -117,11 +117,11 @@ const getStatsWarnings = (kind: string): string[] =>
 /** Warns about a window that begins before the retention of the organization's plan. */
 const getRetentionWarnings = (
   { caller }: Pick<PrometheusRequest, 'caller'>,
-  { startMs, endMs }: EvaluationWindow,
+  { startMs }: Pick<EvaluationWindow, 'startMs'>,
   nowMs: number,
 ): string[] => {
-  const [from, to] = [startMs, endMs].map((ms) => BigInt(Math.round(ms)) * 1_000_000n) as [bigint, bigint];
-  return [findRangeProblem({ from, to }, { caller, signal: 'metrics', nowMs })].filter((text) => text !== undefined);
+  const from = BigInt(Math.round(startMs)) * 1_000_000n;
+  return [findRangeProblem({ from }, { caller, signal: 'metrics', nowMs }) ?? []].flat();
 };
 
 const runQuery = async (
