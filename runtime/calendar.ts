@@ -18,6 +18,22 @@ export const utcClock: ZoneClock = { getWallTime: (atMs) => atMs, getInstant: (w
 
 const dayMs = 86_400_000;
 
+/**
+ * Returns the instants of a wall time with the offsets of a day before and a day after. Every offset is less than a day,
+ * so any offset change that affects the wall time is between them.
+ */
+export const getCandidateInstants = (
+  wallMs: number,
+  getOffset: (atMs: number) => number,
+): readonly [before: number, after: number] => [wallMs - getOffset(wallMs - dayMs), wallMs - getOffset(wallMs + dayMs)];
+
+/** Returns the instant of a wall time as `ZoneClock.getInstant`, for the offsets of a time zone at instants. */
+export const findInstant = (wallMs: number, getOffset: (atMs: number) => number): number => {
+  const [before, after] = getCandidateInstants(wallMs, getOffset);
+  const isInstant = (atMs: number): boolean => atMs + getOffset(atMs) === wallMs;
+  return !isInstant(before) && isInstant(after) ? after : before;
+};
+
 /** Adds months at the same time of the day. A month without that day gives its last day. */
 export const addMonths = (wallMs: number, months: number): number => {
   const from = new Date(wallMs);

@@ -1,6 +1,6 @@
 /** Conversion between instants and wall-clock time of a time zone, including offset changes. */
 import { Temporal } from 'temporal-polyfill';
-import type { ZoneClock } from './calendar.ts';
+import { findInstant, getCandidateInstants, type ZoneClock } from './calendar.ts';
 
 const dayMs = 86_400_000;
 const yearMs = 365.25 * dayMs;
@@ -58,25 +58,16 @@ class ZoneWallClock implements WallClock {
     return offsetMs;
   }
 
-  /**
-   * Returns the instants of a wall time with the offsets of a day before and a day after. Every offset is less than a day, so
-   * any offset change that affects the wall time is between them.
-   */
-  #getCandidateInstants(wallMs: number): readonly [before: number, after: number] {
-    return [wallMs - this.#getOffset(wallMs - dayMs), wallMs - this.#getOffset(wallMs + dayMs)];
-  }
-
   getWallTime(atMs: number): number {
     return atMs + this.#getOffset(atMs);
   }
 
   getInstant(wallMs: number): number {
-    const [before, after] = this.#getCandidateInstants(wallMs);
-    return this.getWallTime(before) !== wallMs && this.getWallTime(after) === wallMs ? after : before;
+    return findInstant(wallMs, (atMs) => this.#getOffset(atMs));
   }
 
   getInstants(wallMs: number): readonly number[] {
-    const [before, after] = this.#getCandidateInstants(wallMs);
+    const [before, after] = getCandidateInstants(wallMs, (atMs) => this.#getOffset(atMs));
     const candidates = before === after ? [before] : [Math.min(before, after), Math.max(before, after)];
     return candidates.filter((atMs) => this.getWallTime(atMs) === wallMs);
   }

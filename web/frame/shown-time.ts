@@ -1,6 +1,6 @@
 /** Formats times in the preferred time zone and format */
 import { computed, signal } from '@preact/signals';
-import type { ZoneClock } from '../../runtime/calendar.ts';
+import { findInstant, type ZoneClock } from '../../runtime/calendar.ts';
 
 /** Time preferences */
 export interface TimePreferences {
@@ -58,10 +58,7 @@ const getOffset = (ms: number, timeZone: string): number => {
 /** Wall time of the time zone for display */
 export const displayClock: ZoneClock = {
   getWallTime: (atMs) => atMs + getOffset(atMs, displayTimeZone.value),
-  getInstant: (wallMs) => {
-    const instantMs = wallMs - getOffset(wallMs, displayTimeZone.value);
-    return wallMs - getOffset(instantMs, displayTimeZone.value);
-  },
+  getInstant: (wallMs) => findInstant(wallMs, (atMs) => getOffset(atMs, displayTimeZone.value)),
 };
 
 const dates: Readonly<Record<TimePreferences['dateFormat'], (year: string, month: string, day: string) => string>> = {

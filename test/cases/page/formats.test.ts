@@ -2,11 +2,13 @@
 import './browser.ts';
 
 import test from 'ava';
+import { getWallClock } from '../../../runtime/wall-clock.ts';
 import { formatPairs, parseLines, parsePairs } from '../../../web/editors/lines.ts';
 import { toCondition } from '../../../web/frame/conditions.ts';
 import { formatDuration } from '../../../web/frame/durations.ts';
 import { toSeverityLevel } from '../../../web/frame/severity.ts';
 import {
+  displayClock,
   displayTimeZone,
   formatClockTime,
   formatIsoTime,
@@ -48,6 +50,24 @@ test.serial('times are in the chosen zone and form', (t) => {
   t.is(formatTime(Date.UTC(2026, 2, 8, 6, 59)), '03-08-2026 01:59:00.000');
   t.is(formatTime(Date.UTC(2026, 2, 8, 7, 0)), '03-08-2026 03:00:00.000', 'the clock is set forward');
 });
+
+for (const timeZone of [
+  'America/Santiago',
+  'America/New_York',
+  'Europe/Berlin',
+  'Australia/Lord_Howe',
+  'Asia/Kathmandu',
+])
+  test.serial(`days and hours of ${timeZone} begin when they do on the server, also when clocks change`, (t) => {
+    setTimePreferences({ timeZone, timeFormat: '24h', dateFormat: 'iso' });
+    const zone = getWallClock(timeZone);
+    const yearMs = Date.UTC(2026, 0, 1);
+    for (const changeMs of [yearMs, ...zone.listOffsetChanges(yearMs, Date.UTC(2027, 0, 1))])
+      for (let wallMs = zone.getWallTime(changeMs) - 86_400_000; wallMs < changeMs + 86_400_000; wallMs += 900_000) {
+        t.is(displayClock.getInstant(wallMs), zone.getInstant(wallMs), new Date(wallMs).toISOString());
+        t.is(displayClock.getWallTime(wallMs), zone.getWallTime(wallMs));
+      }
+  });
 
 test('severities of any spelling have a level', (t) => {
   const levels = {
