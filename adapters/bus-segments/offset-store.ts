@@ -1,4 +1,4 @@
-/** Stores the state of the log besides its records: topics, positions of groups, unfinished transactions. */
+/** Stores the state of the log other than its records: topics, positions of groups, unfinished transactions. */
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { openSqlite } from '../sqlite-opening.ts';

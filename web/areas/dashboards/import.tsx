@@ -18,17 +18,22 @@ const outcomeTexts = {
   gone: 'omitted',
 } as const;
 
+const toReasons = (problems: readonly string[], losses: ImportReport['rest']): ImportOutcome['reasons'] => [
+  ...problems.map((message) => ({ message })),
+  ...losses,
+];
+
 /** Returns the outcome of each part of the dashboard. */
 const toOutcomes = ({ panels, variables, rest }: ImportReport): readonly ImportOutcome[] => [
   ...panels.map(({ panelId, title, sourceType, outcome, problems, losses }) => ({
     name: `Panel “${title || panelId}” (${sourceType})`,
     outcome: outcomeTexts[outcome],
-    reasons: [...problems.map((message) => ({ message })), ...losses],
+    reasons: toReasons(problems, losses),
   })),
   ...variables.map(({ name, outcome, problems, losses }) => ({
     name: `Variable ${name}`,
     outcome: outcomeTexts[outcome],
-    reasons: [...problems.map((message) => ({ message })), ...losses],
+    reasons: toReasons(problems, losses),
   })),
   ...(rest.length === 0 ? [] : [{ name: 'Other', outcome: 'partial', reasons: rest }]),
 ];
