@@ -160,11 +160,11 @@ function findForm(layer: MappedText, { text: form, beginning }: Form): TextRange
 }
 
 function maskRanges(text: string, ranges: readonly TextRange[]): string {
-  let masked = '';
+  let redactedText = '';
   let end = 0;
   for (const { from, to } of ranges) {
-    masked += text.slice(end, from) + mask;
+    redactedText += text.slice(end, from) + mask;
     end = to;
   }
-  return masked + text.slice(end);
+  return redactedText + text.slice(end);
 }

@@ -277,26 +277,26 @@ export class Tokens implements KeyedBody {
    */
   maskVariables(placeholder: string, toMark?: (value: string, before: string) => string): string {
     const { text } = this.#body;
-    let masked = '';
+    let maskedText = '';
     /** Start of the literal text that is not copied yet. */
     let run = 0;
     for (let index = 0; index < this.count; index++) {
       const gap = index === 0 ? 0 : (this.ends[index - 1] as number);
       const start = this.starts[index] as number;
       if (!this.#isPlain(gap, start)) {
-        masked += text.slice(run, gap) + this.readGap(index);
+        maskedText += text.slice(run, gap) + this.readGap(index);
         run = start;
       }
       if (this.hashes[index] !== VARIABLE) continue;
-      if (run < start) masked += text.slice(run, this.#findGapEnd(index, gap));
+      if (run < start) maskedText += text.slice(run, this.#findGapEnd(index, gap));
       const end = this.ends[index] as number;
       if (toMark !== undefined && this.#mayDescribe(index, start, end))
-        masked += toMark(text.slice(start, end), text.slice(Math.max(0, start - MAX_TEXT_BEFORE), start));
-      else masked += placeholder;
+        maskedText += toMark(text.slice(start, end), text.slice(Math.max(0, start - MAX_TEXT_BEFORE), start));
+      else maskedText += placeholder;
       run = end;
     }
     const last = this.count === 0 ? 0 : (this.ends[this.count - 1] as number);
-    return masked + text.slice(run, last) + this.readGap(this.count);
+    return maskedText + text.slice(run, last) + this.readGap(this.count);
   }
 
   /** Returns whether a variable is an id, a short number, or begins with a number of three digits. */

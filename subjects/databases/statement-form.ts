@@ -68,11 +68,11 @@ export const truncationMark = ' …';
  * expressions of the row. Both are used several times, so they should be columns of a subquery.
  */
 export const buildStatementFormSql = (text: string, system: string): string => {
-  const masked = `multiIf(
+  const maskedSql = `multiIf(
     ${buildIsOneOfSql(system, jsonSystems)}, ${buildMaskJsonSql(text)},
     ${buildIsOneOfSql(system, systemsWithQuotedTexts)}, replaceRegexpAll(${text}, ${quoteString('"(?:[^"\\\\]|\\\\.|"")*"')}, '?'),
     ${text})`;
-  const sql = `lower(${buildNormalizeSql(`normalizeQuery(${masked})`)})`;
+  const sql = `lower(${buildNormalizeSql(`normalizeQuery(${maskedSql})`)})`;
   const command = `lower(replaceRegexpOne(trimBoth(${text}), ${quoteString('(?s)^(\\S+)\\s.*$')}, '\\\\1 ?'))`;
   return `concat(if(${buildIsOneOfSql(system, commandSystems)}, ${command}, ${sql}), if(${buildIsTruncatedSql(text)}, ${quoteString(truncationMark)}, ''))`;
 };

@@ -59,8 +59,8 @@ const maskPart = (part: string): string => {
 /** Returns the words of an id such as `order-17` or `OrderFailed500`; empty if there is none. */
 const maskId = (id: string): string => {
   if (id.length > 64 || !/\d/.test(id) || !/^[\w-]+$/.test(id)) return '';
-  const masked = id.replace(/[^\W_]+/g, maskPart);
-  return /[A-Za-z]/.test(masked) ? masked : '';
+  const maskedId = id.replace(/[^\W_]+/g, maskPart);
+  return /[A-Za-z]/.test(maskedId) ? maskedId : '';
 };
 
 /** Returns the text that is compared for a variable: its words, or the number of a status or code. */
@@ -110,14 +110,14 @@ const describeShape = (fields: readonly KeyValue[]): string =>
  * body, the message and the error next to it count; if it has no message, its keys and its longest text.
  */
 export const maskMessage = (message: string): string => {
-  const masked = maskText(message);
-  if (tokens.form === 'text') return masked;
+  const maskedText = maskText(message);
+  if (tokens.form === 'text') return maskedText;
   const { message: messageKey } = tokens;
-  if (messageKey !== '' && !mayHaveError.test(message)) return masked;
+  if (messageKey !== '' && !mayHaveError.test(message)) return maskedText;
   const { fields } = tokens;
   if (messageKey === '') return `${describeShape(fields)} ${maskText(findLongestText(fields))}`.trim();
   const errors = [...new Set(fields.filter(([name]) => errorKey.test(name)).map(([, text]) => maskText(text)))];
-  return [masked, ...errors.filter((text) => /\p{L}/u.test(text) && text !== masked).sort()]
+  return [maskedText, ...errors.filter((text) => /\p{L}/u.test(text) && text !== maskedText).sort()]
     .join(' | ')
     .slice(0, maxMessageLength);
 };

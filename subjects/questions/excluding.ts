@@ -9,8 +9,8 @@ import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
 import { parseQuery, runWithoutCost } from '../../queries/run.ts';
 import type { ReadSignal } from '../../queries/signals/index.ts';
+import type { Interpretation } from './interpretation.ts';
 import { describeSearch } from './search-text.ts';
-import type { Interpretation } from './understanding.ts';
 
 /** Maximum number of conditions; each requires one more query */
 const maxConditions = 8;

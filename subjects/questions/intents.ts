@@ -1,5 +1,5 @@
 /** Questions that a query cannot answer: their intent, and the API operation to use instead */
-import type { Refusal } from './understanding.ts';
+import type { Refusal } from './interpretation.ts';
 import type { Word } from './words.ts';
 
 type Intent = readonly [phrases: string, refusal: Omit<Refusal, 'nearest'>];

@@ -69,11 +69,11 @@ export const readMarkdown = (text: string): { readonly title: string; readonly l
   const lines: Line[] = [];
   let codeBlockMarker = '';
   for (const line of visibleText.split('\n')) {
-    const fence = codeBlockPattern.exec(line)?.[1];
-    if (codeBlockMarker === '' && fence === undefined) addLine(lines, line);
+    const marker = codeBlockPattern.exec(line)?.[1];
+    if (codeBlockMarker === '' && marker === undefined) addLine(lines, line);
     else lines.push({ level: 0, text: line });
-    if (codeBlockMarker === '') codeBlockMarker = fence ?? '';
-    else if (fence?.startsWith(codeBlockMarker)) codeBlockMarker = '';
+    if (codeBlockMarker === '') codeBlockMarker = marker ?? '';
+    else if (marker?.startsWith(codeBlockMarker)) codeBlockMarker = '';
   }
   return { title, lines };
 };

@@ -122,11 +122,11 @@ class RecordingConverter {
 
   /** Returns a text in which all typed secrets are replaced. */
   #maskSecrets(text: string): string {
-    let masked = this.#secrets.get(text) ?? text;
+    let result = this.#secrets.get(text) ?? text;
     for (const [secret, variable] of this.#secrets)
       if (secret.length >= minSecretLength)
-        masked = masked.replaceAll(secret, variable).replaceAll(encodeURIComponent(secret), variable);
-    return masked;
+        result = result.replaceAll(secret, variable).replaceAll(encodeURIComponent(secret), variable);
+    return result;
   }
 
   #chooseTimeout({ timeout }: RecordedStep): string {

@@ -6,9 +6,9 @@ import type { Range } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { parseQuery, run } from '../../../queries/run.ts';
 import { formatTime } from '../../../queries/time.ts';
+import { findNamedMetrics, interpretQuestion } from '../../../subjects/questions/interpret-question.ts';
 import { readCachedCatalogue, readMetricLabels } from '../../../subjects/questions/landed.ts';
 import { describeQuery } from '../../../subjects/questions/sentence.ts';
-import { findNamedMetrics, understand } from '../../../subjects/questions/understand.ts';
 import { extractQueries } from '../../../subjects/runbooks/named-queries.ts';
 import type { FoundPassage } from '../../../subjects/runbooks/passage-index.ts';
 import type { Caller } from '../../callers/caller.ts';
@@ -57,7 +57,7 @@ const parseQuestionQueries = async (
   const reading = createReading(caller, ports);
   const catalogue = await readCachedCatalogue(reading);
   const metricLabels = await readMetricLabels(findNamedMetrics(question, catalogue), reading);
-  const parseResult = understand(
+  const parseResult = interpretQuestion(
     { question, timeZone, nowMs: reading.nowMs, defaultRange: range },
     catalogue,
     metricLabels,

@@ -11,7 +11,7 @@ import { parseQuery } from '../../../queries/run.ts';
 import { resolveStepMs } from '../../../queries/steps.ts';
 import type { Catalogue } from '../../../subjects/questions/catalogue.ts';
 import { selectRelevantNames } from '../../../subjects/questions/fitting.ts';
-import type { Interpretation, InterpretedWord } from '../../../subjects/questions/understanding.ts';
+import type { Interpretation, InterpretedWord } from '../../../subjects/questions/interpretation.ts';
 import { readValidities } from '../../kernel/reading.ts';
 import { type ModelContext, parseJsonText, queryModel } from './model.ts';
 

@@ -7,10 +7,10 @@ import { parseQuery, run } from '../../../queries/run.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
 import { findExcludingConditions, isEmpty } from '../../../subjects/questions/excluding.ts';
+import { findNamedMetrics, interpretQuestion } from '../../../subjects/questions/interpret-question.ts';
+import { type Interpretation, refusalCodes } from '../../../subjects/questions/interpretation.ts';
 import { readCachedCatalogue, readMetricLabels } from '../../../subjects/questions/landed.ts';
 import { describeQuery } from '../../../subjects/questions/sentence.ts';
-import { findNamedMetrics, understand } from '../../../subjects/questions/understand.ts';
-import { type Interpretation, refusalCodes } from '../../../subjects/questions/understanding.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading, readValidities } from '../../kernel/reading.ts';
 import { canUseModel } from './model.ts';
@@ -79,7 +79,11 @@ export const answerQuestion = defineOperation({
     const reading = createReading(caller, ports);
     const catalogue = await readCachedCatalogue(reading);
     const metricLabels = await readMetricLabels(findNamedMetrics(question, catalogue), reading);
-    const parseResult = understand({ question, timeZone, nowMs: reading.nowMs, defaultRange }, catalogue, metricLabels);
+    const parseResult = interpretQuestion(
+      { question, timeZone, nowMs: reading.nowMs, defaultRange },
+      catalogue,
+      metricLabels,
+    );
     const toView = (parsedQuestion: Interpretation) => toQueryView(parsedQuestion, timeZone);
     switch (parseResult.is) {
       case 'refusal': {

@@ -8,8 +8,8 @@ import type {
   CatalogueRecords,
   MetricKind,
 } from '../../../subjects/questions/catalogue.ts';
-import { understand } from '../../../subjects/questions/understand.ts';
-import type { Interpretation } from '../../../subjects/questions/understanding.ts';
+import { interpretQuestion } from '../../../subjects/questions/interpret-question.ts';
+import type { Interpretation } from '../../../subjects/questions/interpretation.ts';
 
 /** A question, and its query in short; several are alternatives, and `refused` with a code is a refusal. */
 export type QuestionCase = readonly [question: string, expected: string | readonly string[]];
@@ -109,7 +109,7 @@ export const short = ({ query, range, stepMs }: Interpretation): string => {
 
 /** What comes of a question, in short. */
 export const answerTo = (question: string, catalogue: Catalogue, timeZone = 'UTC'): string | string[] => {
-  const understood = understand({ question, nowMs, timeZone, defaultRange }, catalogue);
+  const understood = interpretQuestion({ question, nowMs, timeZone, defaultRange }, catalogue);
   if (understood.is === 'interpretation') return short(understood.interpretation);
   if (understood.is === 'alternatives') return understood.interpretations.map(short).toSorted();
   return `refused ${understood.refusal.code}`;

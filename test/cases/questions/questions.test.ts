@@ -1,13 +1,14 @@
 /** What questions in plain language are read as, over what twelve trades have. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
+import { interpretQuestion } from '../../../subjects/questions/interpret-question.ts';
 import { describeQuery } from '../../../subjects/questions/sentence.ts';
-import { understand } from '../../../subjects/questions/understand.ts';
 import { answerTo, defaultRange, nowMs } from './question-case.ts';
 import { shop } from './shop.ts';
 import { trades, tradesWithUnknownWords } from './trades.ts';
 
-const read = (question: string, timeZone = 'UTC') => understand({ question, nowMs, timeZone, defaultRange }, shop);
+const read = (question: string, timeZone = 'UTC') =>
+  interpretQuestion({ question, nowMs, timeZone, defaultRange }, shop);
 
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)

@@ -43,7 +43,7 @@ export interface Refusal {
   readonly operation: string | null;
 }
 
-export type Understanding =
+export type InterpretationResult =
   | { readonly is: 'interpretation'; readonly interpretation: Interpretation }
   /** Several meanings, of which the user selects one */
   | { readonly is: 'alternatives'; readonly interpretations: readonly Interpretation[] }

@@ -6,6 +6,7 @@ import { assemble, UnclearQuestionError } from './assemble.ts';
 import type { Catalogue, CatalogueMetric, CatalogueRecords } from './catalogue.ts';
 import { describeMark } from './format.ts';
 import { findIntent } from './intents.ts';
+import type { Interpretation, InterpretationResult, InterpretedWord, Refusal } from './interpretation.ts';
 import { isSearch, parsePromql, parseSearchQuery } from './languages.ts';
 import { getLexicon, type Lexicon, type Target } from './lexicon.ts';
 import type { Mark, MarkedWords } from './marks.ts';
@@ -16,7 +17,6 @@ import { type Phrase, QuestionReader } from './reader.ts';
 import { interpretRecords, type Meaning } from './records-query.ts';
 import { correctSpelling, findSimilarNames } from './spelling.ts';
 import { type Now, timeWords } from './times.ts';
-import type { Interpretation, InterpretedWord, Refusal, Understanding } from './understanding.ts';
 import { noiseWords, vocabularyWords } from './vocabulary.ts';
 import { maxWords, splitWords, type Word } from './words.ts';
 
@@ -53,11 +53,11 @@ interface TargetContext {
  */
 export type MetricsByName = ReadonlyMap<string, CatalogueMetric>;
 
-export const understand = (
+export const interpretQuestion = (
   input: Question,
   catalogue: Catalogue,
   labelledMetrics: MetricsByName = new Map(),
-): Understanding => {
+): InterpretationResult => {
   const { question, defaultRange: range } = input;
   const promql = parsePromql(question);
   if (promql !== undefined) return toWrittenQuery(question, range, [promql]);
@@ -114,14 +114,18 @@ export const findNamedMetrics = (question: string, catalogue: Catalogue): readon
   return index.findPhrase(words)?.metrics.slice(0, maxMetrics) ?? [];
 };
 
-const createRefusal = (refusal: Refusal, words: readonly InterpretedWord[] = []): Understanding => ({
+const createRefusal = (refusal: Refusal, words: readonly InterpretedWord[] = []): InterpretationResult => ({
   is: 'refusal',
   refusal,
   words,
 });
 
 /** Returns the result for a question that is already a query, in one language or for several telemetry signals. */
-const toWrittenQuery = (question: string, range: Range, queries: readonly Interpretation['query'][]): Understanding => {
+const toWrittenQuery = (
+  question: string,
+  range: Range,
+  queries: readonly Interpretation['query'][],
+): InterpretationResult => {
   const interpretations = queries.map((query): Interpretation => {
     const mappedTo = getQueryKind(query).promql === undefined ? 'a search' : 'a PromQL expression';
     return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), mappedTo }] };
@@ -134,7 +138,7 @@ const toWrittenQuery = (question: string, range: Range, queries: readonly Interp
 /** Maximum number of field names in a search for which similar names are looked up */
 const maxNames = 8;
 
-const interpretSearch = (question: string, range: Range, records: readonly TargetContext[]): Understanding => {
+const interpretSearch = (question: string, range: Range, records: readonly TargetContext[]): InterpretationResult => {
   const queries = records.flatMap(({ target, lexicon }) => {
     const query = target.signal === 'metrics' ? undefined : parseSearchQuery(question, target.signal, lexicon);
     return query === undefined ? [] : [query];
@@ -240,7 +244,7 @@ const selectResult = (
   attempts: readonly Attempt[],
   targetContexts: readonly TargetContext[],
   catalogue: Catalogue,
-): Understanding => {
+): InterpretationResult => {
   const interpretations = attempts.flatMap((each) => ('interpretations' in each ? each.interpretations : []));
   // A data source without records does not make a question ambiguous.
   const withData = interpretations.filter(({ query }) => {
