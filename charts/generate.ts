@@ -2,7 +2,7 @@
  * Generates the parts of the chart that depend on the code: the list of processors and sinks, and the schema of the
  * values. `node bin/node.mjs charts/generate.ts` writes them; if they are outdated, a test fails with their names.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -59,9 +59,6 @@ export const buildChartData = () => ({
   sinks: buildComponents('sinks', sinkGroups),
 });
 
-const buildProcessorEntries = (names: readonly string[]): string =>
-  ['processors:', ...names.map((name) => `  ${name}: {}`)].join('\n');
-
 /** Generated files of the chart, by path. */
 export const generateFiles = (): Readonly<Record<string, string>> => {
   const { processors, sinks } = buildChartData();
@@ -75,15 +72,9 @@ export const generateFiles = (): Readonly<Record<string, string>> => {
     processors: Object.keys(processors),
     sinks: Object.keys(sinks),
   });
-  const values = readFileSync(join(chartDirectory, 'values.yaml'), 'utf8');
-  const processorsSectionPattern = /(# processors: written by [^\n]*\n)[\s\S]*?(?=# \/processors)/;
   return {
     [join(chartDirectory, 'files/components.json')]: `${JSON.stringify(buildChartData(), undefined, 2)}\n`,
     [join(chartDirectory, 'values.schema.json')]: `${JSON.stringify(schema, undefined, 1)}\n`,
-    [join(chartDirectory, 'values.yaml')]: values.replace(
-      processorsSectionPattern,
-      (_, head: string) => `${head}${buildProcessorEntries(Object.keys(processors).sort())}\n`,
-    ),
   };
 };
 

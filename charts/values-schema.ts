@@ -146,7 +146,7 @@ const getGeneralProperties = (): Record<string, Schema> => {
     ports: object({ http: port, otlpGrpc: port, otlpHttp: port }),
     listenAddress: stringSchema,
     dataDirectory: { type: 'string', pattern: '^/.+/.+' },
-    processorsTogether: booleanSchema,
+    size: { type: 'string', minLength: 1 },
     migration: object({
       enabled: booleanSchema,
       waitSeconds: integerSchema(0),
@@ -218,7 +218,11 @@ export const buildValuesSchema = ({ settings, isPublic, processors, sinks }: Sch
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the chart oiq; written by charts/generate.ts',
-    $defs: { settings: publicSettings, role: object(properties) },
+    $defs: {
+      settings: publicSettings,
+      role: object(properties),
+      processor: object({ enabled: booleanSchema, ...properties }),
+    },
     ...object({
       ...getGeneralProperties(),
       settings: reference,
@@ -230,8 +234,15 @@ export const buildValuesSchema = ({ settings, isPublic, processors, sinks }: Sch
       defaults: role,
       receivers: role,
       api: role,
-      processors: buildObjectSchema(processors, role),
-      sinks: buildObjectSchema([...sinks, 'others'], role),
+      sizes: {
+        type: 'object',
+        additionalProperties: buildObjectSchema(['receivers', 'api', 'processors', 'sinks', 'processor', 'sink'], role),
+      },
+      processors: object({
+        others: role,
+        ...Object.fromEntries(processors.map((name) => [name, { $ref: '#/$defs/processor' }])),
+      }),
+      sinks: buildObjectSchema(['others', ...sinks], role),
       standalone: object({
         ...Object.fromEntries(Object.entries(properties).filter(([name]) => !deploymentOnlyValues.has(name))),
         persistence: object({

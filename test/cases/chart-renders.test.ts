@@ -130,7 +130,7 @@ withTools('the grace period is longer than OIQ takes to stop', async (t) => {
     find((await renderSet('cluster', args)).manifests, 'Deployment', name).spec.template.spec
       .terminationGracePeriodSeconds;
   t.is(await grace([], 'oiq-receivers'), 35);
-  t.is(await grace(['--set', 'settings.SHUTDOWN_SECONDS=60'], 'oiq-sink-logs'), 70);
+  t.is(await grace(['--set', 'settings.SHUTDOWN_SECONDS=60'], 'oiq-sinks'), 70);
   t.is(await grace(['--set', 'receivers.settings.SHUTDOWN_SECONDS=120'], 'oiq-receivers'), 130);
   t.is(await grace(['--set', 'receivers.settings.SHUTDOWN_SECONDS=120'], 'oiq-api'), 35);
 });
@@ -145,7 +145,7 @@ withTools('a scaler never starts more pods than there are partitions', async (t)
     const deployment = find(manifests, 'Deployment', spec.scaleTargetRef.name);
     t.is(deployment.spec.replicas, undefined, `${metadata.name}: an upgrade would undo what the scaler did`);
     // Members of other groups do not tell of this one's work.
-    const [, , ...components] = ['', ...deployment.spec.template.spec.containers[0].args];
+    const [, ...components] = deployment.spec.template.spec.containers[0].args;
     t.deepEqual(
       [...new Set(spec.triggers.map((trigger: Manifest) => trigger.metadata.consumerGroup.split('.')[1]))].sort(),
       components.sort(),
@@ -245,8 +245,8 @@ withTools('pods of a new version wait for the role before theirs', async (t) => 
   const { manifests } = await renderedSet('cluster');
   const waits = (name: string): string | undefined =>
     find(manifests, 'Deployment', name).spec.template.spec.initContainers?.[0].args[1];
-  t.is(waits('oiq-sink-logs'), undefined);
-  t.is(waits('oiq-processor-call-ends'), 'http://oiq-sinks-pods:8080');
+  t.is(waits('oiq-sinks'), undefined);
+  t.is(waits('oiq-processors'), 'http://oiq-sinks-pods:8080');
   t.is(waits('oiq-receivers'), 'http://oiq-processors-pods:8080');
   t.is(waits('oiq-api'), 'http://oiq-receivers-pods:8080');
   for (const role of ['sinks', 'processors', 'receivers']) t.truthy(find(manifests, 'Service', `oiq-${role}-pods`));

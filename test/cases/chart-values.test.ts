@@ -1,5 +1,6 @@
 /** Values of the chart: what is taken, where it leads, and what is refused before anything changes. */
 import test from 'ava';
+import { buildChartData } from '../../charts/generate.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
 import { find, type Manifest, podsOf, render } from './chart/chart.ts';
 
@@ -8,6 +9,7 @@ test.before(async () => {
   if (chartToolsMissing === undefined) await chartTools();
 });
 
+const components = buildChartData();
 const set = (...values: readonly string[]): readonly string[] => values.flatMap((each) => ['--set', each]);
 withTools('a setting may be a key of a Secret that another operator keeps', async (t) => {
   const { manifests } = await render(
@@ -60,18 +62,78 @@ const stores = set(
   'secretSettings.MONGODB_URL=mongodb://mongo',
 );
 
-withTools('a processor that is null is left out, by itself and together with others', async (t) => {
-  const processorsOf = async (...values: readonly string[]) =>
-    podsOf((await render([...stores, ...set('processors.detections=null', ...values)])).manifests)
-      .map(({ name, pod }) => ({ name, args: pod.containers[0].args }))
-      .filter(({ args }) => args.includes('processors'));
-  const alone = await processorsOf();
-  t.true(alone.length > 10);
-  t.false(alone.some(({ name }) => name.includes('detections')));
-  const [combined] = await processorsOf('processorsTogether=true');
-  t.true(combined?.args.includes('correlations'));
-  t.false(combined?.args.includes('detections'));
+/** Components that each Deployment runs, from its command; those of a command without names are all of the role. */
+const listComponents = (manifests: readonly Manifest[], role: 'processors' | 'sinks'): readonly (readonly string[])[] =>
+  podsOf(manifests)
+    .map(({ pod }) => pod.containers[0].args as readonly string[])
+    .filter(([command]) => command === role)
+    .map(([, ...names]) => (names.length === 0 ? Object.keys(components[role]) : names));
+
+withTools(
+  'a processor or sink that is named has a Deployment of its own, and each component runs in one',
+  async (t) => {
+    const own = 'processors.detections.replicas=2,processors.log-patterns.replicas=3,sinks.logs.replicas=4';
+    for (const values of [[], set(own), set('processors.others.replicas=3')]) {
+      const { manifests } = await render([...stores, ...values]);
+      for (const role of ['processors', 'sinks'] as const)
+        t.deepEqual(
+          listComponents(manifests, role).flat().sort(),
+          Object.keys(components[role]).sort(),
+          values.join(' '),
+        );
+    }
+    const { manifests } = await render([...stores, ...set(own)]);
+    const replicas = (name: string): unknown => find(manifests, 'Deployment', name).spec.replicas;
+    t.deepEqual(
+      ['oiq-processor-detections', 'oiq-processor-log-patterns', 'oiq-sink-logs', 'oiq-processors', 'oiq-sinks'].map(
+        replicas,
+      ),
+      [2, 3, 4, 2, 1],
+    );
+  },
+);
+
+withTools('a processor that is disabled runs nowhere, and values of a former layout are refused', async (t) => {
+  const { manifests } = await render([...stores, ...set('processors.detections.enabled=false')]);
+  t.false(listComponents(manifests, 'processors').flat().includes('detections'));
+  t.true(listComponents(manifests, 'processors').flat().includes('correlations'));
+  const cases: readonly (readonly [value: string, reason: RegExp])[] = [
+    ['processors.detections=null', /processors\/detections': got null, want object/],
+    ['processorsTogether=true', /'processorsTogether' not allowed/],
+    ['sinks.logs.enabled=false', /'enabled' not allowed/],
+    ['size=large', /size "large" is none of sizes: small, standard/],
+  ];
+  for (const [value, reason] of cases)
+    await t.throwsAsync(render([...stores, ...set(value)]), { message: reason }, value);
 });
+
+/** Sums over the pods of Deployments: their number, requested millicores and MiB. */
+const sumRequests = (
+  manifests: readonly Manifest[],
+): readonly [pods: number, millicores: number, mebibytes: number] => {
+  const sums: [number, number, number] = [0, 0, 0];
+  for (const { spec } of manifests.filter(({ kind }) => kind === 'Deployment')) {
+    const { cpu, memory } = spec.template.spec.containers[0].resources.requests;
+    sums[0] += spec.replicas;
+    sums[1] += spec.replicas * Number(/^(\d+)m$/.exec(cpu)?.[1]);
+    sums[2] += spec.replicas * Number(/^(\d+)Mi$/.exec(memory)?.[1]);
+  }
+  return sums;
+};
+
+withTools(
+  'a cluster requests 7 pods, 1.75 cores and 3 GiB; a small one a pod for each role and 1.25 GiB',
+  async (t) => {
+    const requests = async (...values: readonly string[]) =>
+      sumRequests((await render([...stores, ...set(...values)])).manifests);
+    t.deepEqual(await requests(), [7, 1750, 3072]);
+    t.deepEqual(await requests('size=small'), [4, 500, 1280]);
+    t.deepEqual(await requests('size=small', 'receivers.replicas=3'), [6, 700, 1792], "a role's own values win");
+    const own = set('size=mine', 'sizes.mine.processors.replicas=5', 'sizes.mine.sinks.replicas=3');
+    const { manifests } = await render([...stores, ...own]);
+    t.is(find(manifests, 'Deployment', 'oiq-processors').spec.replicas, 5, 'an entry of the operator');
+  },
+);
 
 withTools('a number that is none, and a secret that is too short, are refused before anything changes', async (t) => {
   const cases: readonly (readonly [value: string, reason: RegExp])[] = [

@@ -32,8 +32,14 @@ test.after.always(async () => {
   if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** One process for each consuming role, two receivers: what two cores can run. */
-const manifestsOf = async (): Promise<readonly Manifest[]> => {
+/** Values of a Deployment for each role, and of one more for a processor and a sink that are named. */
+const layouts = {
+  common: {},
+  named: { processors: { 'log-patterns': {} }, sinks: { logs: {} } },
+};
+
+/** One process for each Deployment but receivers, which have two: what two cores can run. */
+const renderManifests = async (layout: keyof typeof layouts): Promise<readonly Manifest[]> => {
   const { environment } = cluster;
   const values = {
     mode: 'cluster',
@@ -49,71 +55,78 @@ const manifestsOf = async (): Promise<readonly Manifest[]> => {
       BOOTSTRAP_PASSWORD: owner.password,
       SECRET_KEY: 'a key of forty characters for this test.',
     },
-    processorsTogether: true,
-    sinks: { logs: null, metrics: null, traces: null },
+    size: 'small',
     receivers: { replicas: 2 },
     upgradeOrder: { maxWaitSeconds: Math.ceil(stretched(300_000) / 1000) },
-    api: { replicas: 1 },
+    ...layouts[layout],
   };
   const path = join(directory, 'values.yaml');
   await writeFile(path, stringify(values));
   return (await render(['-f', path])).manifests;
 };
 
-serial('an upgrade or a rollback under load loses nothing, duplicates nothing and refuses nothing', async (t) => {
-  const manifests = await manifestsOf();
-  const { part, of } = drawnPart(2);
-  const [former, next] = part === 0 ? (['0.1.0', '0.2.0'] as const) : (['0.2.0', '0.1.0'] as const);
-  t.log(`from ${former} to ${next}${of === 1 ? ', and back' : ''} (TEST_SEED=${drawSeed})`);
-  const release = new Release(directory);
-  const oracle = new Oracle({
-    otlp: () => release.otlp(),
-    licenseKey: cluster.licenseKey,
-    ...pace,
-  });
-  t.teardown(async () => {
-    release.kill();
-    await oracle.close();
-  });
-  const migrate = async (version: string): Promise<void> => {
-    const job = podNamed(manifests, 'Job', 'oiq-migrate');
-    const ran = await release.runToEnd(version, manifests, job.containers[0], job);
-    t.is(ran.code, 0, ran.output);
-  };
+serial(
+  'an upgrade or a rollback that moves consumer groups between Deployments loses, duplicates and refuses nothing',
+  async (t) => {
+    const { part, of } = drawnPart(2);
+    const [former, next] = part === 0 ? (['0.1.0', '0.2.0'] as const) : (['0.2.0', '0.1.0'] as const);
+    // The consumer groups of a processor and of a sink change their Deployments with the version.
+    const manifestsByVersion = {
+      '0.1.0': await renderManifests('named'),
+      '0.2.0': await renderManifests('common'),
+    };
+    t.log(`from ${former} to ${next}${of === 1 ? ', and back' : ''} (TEST_SEED=${drawSeed})`);
+    const release = new Release(directory);
+    const oracle = new Oracle({
+      otlp: () => release.otlp(),
+      licenseKey: cluster.licenseKey,
+      ...pace,
+    });
+    t.teardown(async () => {
+      release.kill();
+      await oracle.close();
+    });
+    const migrate = async (version: typeof next): Promise<void> => {
+      const manifests = manifestsByVersion[version];
+      const job = podNamed(manifests, 'Job', 'oiq-migrate');
+      const ran = await release.runToEnd(version, manifests, job.containers[0], job);
+      t.is(ran.code, 0, ran.output);
+    };
 
-  await release.roll(former, manifests);
-  oracle.start();
-  await eventually('records are acknowledged', () => oracle.counts().acknowledged > 500);
-  for (const version of of === 1 ? [next, former] : [next]) {
-    const { acknowledged } = oracle.counts();
-    release.happenings.length = 0;
-    await migrate(version);
-    await release.roll(version, manifests);
-    t.log(`${version}: ${release.happenings.map(({ part, what }) => `${part} ${what}`).join(', ')}`);
-    // Nobody of a role starts before all of the role before are of the new version; the last of the former one may still be landing.
-    const order = ['oiq-sink-others', 'oiq-processors', 'oiq-receivers', 'oiq-api'];
-    const places = (part: string, what: string): number[] =>
-      release.happenings.flatMap((each, index) => (each.part === part && each.what === what ? [index] : []));
-    for (const [index, part] of order.entries()) {
-      const before = order[index - 1];
-      if (before !== undefined)
-        t.true(Math.max(...places(before, 'ready')) < Math.min(...places(part, 'waited')), `${before}, ${part}`);
-      t.is(places(part, 'ended').length, places(part, 'ready').length);
+    await release.roll(former, manifestsByVersion[former]);
+    oracle.start();
+    await eventually('records are acknowledged', () => oracle.counts().acknowledged > 500);
+    for (const version of of === 1 ? [next, former] : [next]) {
+      const { acknowledged } = oracle.counts();
+      release.happenings.length = 0;
+      await migrate(version);
+      await release.roll(version, manifestsByVersion[version]);
+      t.log(`${version}: ${release.happenings.map(({ part, what }) => `${part} ${what}`).join(', ')}`);
+      // Nobody of a role starts before all of the role before are of the new version; the last of the former one may still be landing.
+      const order = ['oiq-sinks', 'oiq-processors', 'oiq-receivers', 'oiq-api'];
+      const places = (part: string, what: string): number[] =>
+        release.happenings.flatMap((each, index) => (each.part === part && each.what === what ? [index] : []));
+      for (const [index, part] of order.entries()) {
+        const before = order[index - 1];
+        if (before !== undefined)
+          t.true(Math.max(...places(before, 'ready')) < Math.min(...places(part, 'waited')), `${before}, ${part}`);
+        t.is(places(part, 'ended').length, places(part, 'ready').length);
+      }
+      t.true(oracle.counts().acknowledged > acknowledged, 'records are acknowledged meanwhile');
     }
-    t.true(oracle.counts().acknowledged > acknowledged, 'records are acknowledged meanwhile');
-  }
-  await oracle.stop();
-  const check = podNamed(manifests, 'Pod', 'oiq-test');
-  const checked = await release.runToEnd(next, manifests, check.containers[0], check);
-  t.is(checked.code, 0, checked.output);
-  await allLanded(cluster.bus);
-  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
-  const { unknown, refused } = oracle.counts();
-  t.deepEqual({ unknown, refused }, { unknown: 0, refused: 0 }, 'no sender had to repeat anything');
-});
+    await oracle.stop();
+    const check = podNamed(manifestsByVersion[next], 'Pod', 'oiq-test');
+    const checked = await release.runToEnd(next, manifestsByVersion[next], check.containers[0], check);
+    t.is(checked.code, 0, checked.output);
+    await allLanded(cluster.bus);
+    judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+    const { unknown, refused } = oracle.counts();
+    t.deepEqual({ unknown, refused }, { unknown: 0, refused: 0 }, 'no sender had to repeat anything');
+  },
+);
 
 serial('the migration waits for its stores, and reports what it waits for', async (t) => {
-  const manifests = await manifestsOf();
+  const manifests = await renderManifests('common');
   const job = podNamed(manifests, 'Job', 'oiq-migrate');
   const release = new Release(directory);
   const [container] = job.containers;

@@ -98,11 +98,21 @@ export class Release {
     return { code: status, output };
   }
 
-  /** Brings every Deployment to these manifests as its controller does: one pod more, none less; all Deployments at once. */
+  /**
+   * Brings every Deployment to these manifests as its controller does: one pod more, none less; all Deployments at once. The pods of a
+   * Deployment that is no longer there end at once, as after Helm's deletion.
+   */
   async roll(version: string, manifests: readonly Manifest[]): Promise<void> {
     const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
-    await Promise.all(
-      deployments.map(async (deployment) => {
+    const removedParts = [...this.#pods.keys()].filter(
+      (part) => !deployments.some(({ metadata }) => metadata.name === part),
+    );
+    await Promise.all([
+      ...removedParts.map(async (part) => {
+        for (const pod of this.#pods.get(part) ?? []) await this.#end(part, pod, version);
+        this.#pods.delete(part);
+      }),
+      ...deployments.map(async (deployment) => {
         const part = deployment.metadata.name as string;
         const before = [...(this.#pods.get(part) ?? [])];
         for (let index = 0; index < deployment.spec.replicas; index++) {
@@ -112,7 +122,7 @@ export class Release {
         }
         for (const old of before) await this.#end(part, old, version);
       }),
-    );
+    ]);
   }
 
   /** Ends what runs, and what a roll that failed would start yet. */

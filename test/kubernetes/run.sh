@@ -41,6 +41,7 @@ say "a second install over the volume that was kept has the password of the firs
 echo "# cluster"
 "$helm" install oiq charts/oiq -n two --create-namespace -f "$values/cluster.yaml" --wait --wait-for-jobs --timeout 180s > /dev/null
 is "$(kubectl get deployments -n two --no-headers | awk '{print $2}' | sort | uniq -c | awk '{print $2}' | tr '\n' ' ')" "1/1 2/2 " "deployments that are ready"
+is "$(kubectl get pods -n two --no-headers | wc -l)" 7 "pods of a cluster"
 is "$(kubectl get jobs -n two --no-headers 2> /dev/null | wc -l)" 0 "migration Jobs left after success"
 key=$(secret two oiq-generated OIQ_SECRET_KEY)
 [ -n "$key" ] || die "no secret key was made"
@@ -48,6 +49,15 @@ before=$(revisions two)
 "$helm" upgrade oiq charts/oiq -n two -f "$values/cluster.yaml" --wait --timeout 180s > /dev/null
 [ "$(revisions two)" = "$before" ] || die "an upgrade that changes nothing changed a Deployment"
 say "an upgrade that changes nothing restarts nothing"
+deployments() { kubectl get deployments -n "$1" -o name | sed 's|.*/oiq-||' | sort | tr '\n' ' '; }
+commands() { kubectl get deployment -n two "$1" -o jsonpath='{.spec.template.spec.containers[0].args[*]}'; }
+"$helm" upgrade oiq charts/oiq -n two -f "$values/cluster.yaml" --set processors.detections.replicas=2 --wait --timeout 180s > /dev/null
+is "$(deployments two)" "api processor-detections processors receivers sinks " "deployments with a processor that is named"
+is "$(commands oiq-processor-detections)" "processors detections" "command of its own Deployment"
+commands oiq-processors | grep -qw detections && die "detections are in the common Deployment too"
+"$helm" upgrade oiq charts/oiq -n two -f "$values/cluster.yaml" --wait --timeout 180s > /dev/null
+is "$(deployments two)" "api processors receivers sinks " "deployments without a name"
+is "$(commands oiq-processors)" processors "command of the common Deployment"
 "$helm" upgrade oiq charts/oiq -n two -f "$values/cluster.yaml" --set image.tag=0.2.0 --wait --timeout 180s > /dev/null
 is "$(images two)" oiq:0.2.0 "images after an upgrade"
 "$helm" upgrade oiq charts/oiq -n two -f "$values/cluster.yaml" --set image.tag=0.2.1-sim-crash --timeout 60s > /dev/null 2> "$work/failed" && die "a migration that fails lets the upgrade go on"
@@ -68,12 +78,26 @@ for file in ${CRD_FILES:-}; do
   sets="cluster-keda cluster-keda-sasl cluster-gateway"
 done
 [ -z "$sets" ] || kubectl wait --for condition=established --timeout=60s crd --all > /dev/null
+# A Job cannot be changed, and Helm replaces it.
+kubectl delete job -n two oiq-migrate > /dev/null
 for set in $sets cluster-small cluster-hpa cluster-locked-down cluster-placed cluster-existing-secret; do
   # Helm's own dry run does not show the objects to the API server.
   "$helm" template oiq charts/oiq -n two --validate --is-upgrade -f "$values/$set.yaml" > "$work/rendered.yaml" || die "$set is not rendered"
   kubectl apply -n two --server-side --force-conflicts --dry-run=server --validate=strict -f "$work/rendered.yaml" > /dev/null || die "$set is refused"
   say "the API server accepts $set"
 done
+if [ -n "${FORMER_CHART:-}" ]; then
+  echo "# from the former layout"
+  "$helm" install oiq "$FORMER_CHART" -n three --create-namespace -f "$values/cluster.yaml" --wait --wait-for-jobs --timeout 300s > /dev/null
+  say "former layout: $(kubectl get pods -n three --no-headers | wc -l) pods"
+  key=$(secret three oiq-generated OIQ_SECRET_KEY)
+  "$helm" upgrade oiq charts/oiq -n three -f "$values/cluster.yaml" --wait --timeout 300s > /dev/null
+  for _ in $(seq 60); do [ "$(kubectl get pods -n three --no-headers | wc -l)" = 7 ] && break || sleep 2; done
+  is "$(kubectl get pods -n three --no-headers | wc -l)" 7 "pods after the upgrade"
+  is "$(deployments three)" "api processors receivers sinks " "deployments after the upgrade"
+  [ "$(secret three oiq-generated OIQ_SECRET_KEY)" = "$key" ] || die "the secret key changed"
+  "$helm" uninstall oiq -n three --wait > /dev/null
+fi
 "$helm" uninstall oiq -n two --wait > /dev/null
 left() { kubectl get all,pdb,networkpolicies,configmaps -n two --no-headers 2> /dev/null | grep -vc -e kube-root-ca -e oiq-migrate || true; }
 for _ in $(seq 60); do [ "$(left)" = 0 ] && break || sleep 2; done

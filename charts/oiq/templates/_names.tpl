@@ -31,36 +31,39 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- define "oiq.components" -}}{{ .Files.Get "files/components.json" }}{{- end -}}
 
 {{- /*
-Every part of a cluster as JSON, by its name: role, command, the topics of its components by consumer group, and its values over the
-defaults. Deployments, scalers, budgets and policies are made of it.
+Every part of a cluster as JSON, by its name: role, command, the topics of its components by consumer group, and its values over those of
+the size and the defaults. Deployments, scalers, budgets and policies are made of it. A processor or sink that the values name is a part of
+its own; all others of the role are one part.
 */ -}}
 {{- define "oiq.parts" -}}
 {{- $root := . -}}
 {{- $known := include "oiq.components" . | fromJson -}}
+{{- $size := get .Values.sizes .Values.size -}}
+{{- if not $size -}}{{- fail (printf "size %q is none of sizes: %s" .Values.size (keys .Values.sizes | sortAlpha | join ", ")) -}}{{- end -}}
 {{- $parts := dict -}}
 {{- range $role := list "receivers" "api" -}}
-  {{- $own := mergeOverwrite (deepCopy $root.Values.defaults) (deepCopy (index $root.Values $role)) -}}
-  {{- $_ := set $parts $role (dict "role" $role "args" (list $role) "groups" (dict) "values" $own) -}}
+  {{- $values := mergeOverwrite (deepCopy $root.Values.defaults) (deepCopy (get $size $role | default dict)) (deepCopy (index $root.Values $role)) -}}
+  {{- $_ := set $parts $role (dict "role" $role "args" (list $role) "groups" (dict) "values" $values) -}}
 {{- end -}}
-{{- $processors := dict -}}
-{{- range $name, $component := $known.processors -}}{{- if hasKey $root.Values.processors $name -}}{{- $_ := set $processors $name $component -}}{{- end -}}{{- end -}}
-{{- if .Values.processorsTogether -}}
-  {{- $chosen := eq (len $processors) (len $known.processors) | ternary (list) (keys $processors | sortAlpha) -}}
-  {{- $_ := set $parts "processors" (dict "role" "processors" "args" (concat (list "processors") $chosen) "groups" $processors "values" $root.Values.defaults) -}}
-{{- else -}}
-  {{- range $name, $_ := $processors -}}
-    {{- $own := mergeOverwrite (deepCopy $root.Values.defaults) (deepCopy (index $root.Values.processors $name)) -}}
-    {{- $_ := set $parts (printf "processor-%s" $name) (dict "role" "processors" "args" (list "processors" $name) "groups" (pick $processors $name) "values" $own) -}}
+{{- range $role, $one := dict "processors" "processor" "sinks" "sink" -}}
+  {{- $given := index $root.Values $role -}}
+  {{- $components := index $known $role -}}
+  {{- $shared := dict -}}
+  {{- range $name, $component := $components -}}
+    {{- if not (hasKey $given $name) -}}
+      {{- $_ := set $shared $name $component -}}
+    {{- else -}}
+      {{- $own := get $given $name | default dict -}}
+      {{- if ne (toString (get $own "enabled")) "false" -}}
+        {{- $values := mergeOverwrite (deepCopy $root.Values.defaults) (deepCopy (get $size $one | default dict)) (deepCopy (omit $own "enabled")) -}}
+        {{- $_ := set $parts (printf "%s-%s" $one $name) (dict "role" $role "args" (list $role $name) "groups" (dict $name $component) "values" $values) -}}
+      {{- end -}}
+    {{- end -}}
   {{- end -}}
-{{- end -}}
-{{- range $name, $given := .Values.sinks -}}
-  {{- $own := mergeOverwrite (deepCopy $root.Values.defaults) (deepCopy ($given | default dict)) -}}
-  {{- $chosen := pick $known.sinks $name -}}
-  {{- if eq $name "others" -}}{{- range $sink, $topics := $known.sinks -}}
-    {{- if not (hasKey $root.Values.sinks $sink) -}}{{- $_ := set $chosen $sink $topics -}}{{- end -}}
-  {{- end -}}{{- end -}}
-  {{- if $chosen -}}
-    {{- $_ := set $parts (printf "sink-%s" $name) (dict "role" "sinks" "args" (concat (list "sinks") (keys $chosen | sortAlpha)) "groups" $chosen "values" $own) -}}
+  {{- if $shared -}}
+    {{- $names := eq (len $shared) (len $components) | ternary (list) (keys $shared | sortAlpha) -}}
+    {{- $values := mergeOverwrite (deepCopy $root.Values.defaults) (deepCopy (get $size $role | default dict)) (deepCopy (get $given "others" | default dict)) -}}
+    {{- $_ := set $parts $role (dict "role" $role "args" (concat (list $role) $names) "groups" $shared "values" $values) -}}
   {{- end -}}
 {{- end -}}
 {{- toJson $parts -}}
