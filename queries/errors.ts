@@ -2,7 +2,7 @@
  * Error of a query that is invalid or not allowed. The API maps the code to an HTTP status; the message is for people.
  */
 export class QueryError extends Error {
-  readonly code: 'VALIDATION_FAILED' | 'RETENTION_EXCEEDED' | 'UPGRADE_REQUIRED' | 'RATE_LIMITED';
+  readonly code: 'VALIDATION_FAILED' | 'RETENTION_EXCEEDED' | 'UPGRADE_REQUIRED' | 'FORBIDDEN' | 'RATE_LIMITED';
   /** Invalid part of the query, if any: `from`, `cursor`. */
   readonly path: string | undefined;
   /** Delay before a retry, if a retry helps. */

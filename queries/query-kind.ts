@@ -140,6 +140,8 @@ interface OptionalParts<KindQuery> {
   readonly isAtStepEnds?: true;
   /** Whether a group without records has the value 0. */
   readonly hasZeros?: true;
+  /** Group of the API whose read scope an API token needs, for kinds that read stored results instead of signals. */
+  readonly group?: string;
   /** Whether the answer is predicted from values, so that it is never absent, and needs the entitlement `ai`. */
   readonly isPrediction?: true;
 }

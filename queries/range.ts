@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ZoneClock } from '../runtime/calendar.ts';
 import { cursorParameter } from './cursor.ts';
-import { type PlanReader, requireEntitlement } from './entitlement.ts';
+import { type PlanReader, requireReadAccess } from './entitlement.ts';
 import { createValidationError, QueryError } from './errors.ts';
 import type { Incompleteness } from './result.ts';
 import { type ReadSignal, signalDefinitions } from './signals/index.ts';
@@ -104,10 +104,11 @@ const isRetained = (timeNs: bigint, check: RangeCheck): boolean =>
 
 /**
  * Throws `RETENTION_EXCEEDED` if the range begins before the plan's retention, `UPGRADE_REQUIRED` if the plan excludes
- * the data source.
+ * the data source, `FORBIDDEN` if the API token lacks its read scope.
  */
 export const requireRetained = ({ from }: Pick<Range, 'from'>, check: RangeCheck): void => {
-  requireEntitlement(check.caller, signalDefinitions[check.signal].entitlement);
+  const { entitlement, group } = signalDefinitions[check.signal];
+  requireReadAccess(check.caller, entitlement, group);
   if (!isRetained(from, check)) throw new QueryError('RETENTION_EXCEEDED', describeRetention(check));
 };
 

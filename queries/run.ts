@@ -2,11 +2,11 @@
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
 import type { ResultData } from './answer.ts';
 import { createValidationError } from './errors.ts';
-import { getFreshness, listSignals } from './freshness.ts';
+import { getFreshness } from './freshness.ts';
 import type { QueryReader } from './promql/reading.ts';
 import { Query, type QueryRequest } from './query.ts';
 import { getQueryKind, type RunContext } from './query-kind.ts';
-import { requireRetained } from './range.ts';
+import { requireReadable } from './readable.ts';
 import type { Result } from './result.ts';
 import { formatTime } from './time.ts';
 
@@ -23,8 +23,7 @@ export const run = async (
 ): Promise<Result> => {
   const query = parseQuery(request);
   if (options.range.from > options.range.to) throw createValidationError('from', 'is after to');
-  for (const readSignal of listSignals(query))
-    requireRetained(options.range, { caller: reading, signal: readSignal, nowMs: reading.nowMs });
+  requireReadable(query, options.range, reading);
   const startedMs = performance.now();
   const cost = { rowsRead: 0, bytesRead: 0 };
   // If one statement fails, concurrent ones are aborted.
@@ -59,8 +58,7 @@ export const runWithoutCost = (
   reading: QueryReader,
   { signal, ...context }: RunContext,
 ): Promise<ResultData> => {
-  for (const readSignal of listSignals(query))
-    requireRetained(context.range, { caller: reading, signal: readSignal, nowMs: reading.nowMs });
+  requireReadable(query, context.range, reading);
   const columns = signal === undefined ? reading.columns : extendColumns(reading.columns, signal);
   return runByKind(query, { ...reading, columns }, { ...context, signal });
 };

@@ -23,6 +23,8 @@ interface AnyCaller {
   readonly role: Role;
   readonly organization: Organization & StoredMetadata;
   readonly plan: Plan;
+  /** Scopes for reads of telemetry in the current operation. Absent for a person. */
+  readonly readScopes?: readonly string[] | undefined;
 }
 
 /** A user who signed in. */

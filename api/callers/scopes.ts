@@ -1,10 +1,8 @@
 import { type Role, roles } from '../../schemas/resources/user.ts';
+import { coversScope, type ScopeName } from '../../schemas/scopes.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import { type Access, satisfiesAccess } from './rights.ts';
-
-/** `<group>:read` or `<group>:write`. */
-export type ScopeName = string;
 
 /**
  * Returns the scope that an API token needs for an operation: read for GET and for queries sent by POST, write for
@@ -22,13 +20,6 @@ export const getRequiredScope = (operation: {
   return `${group}:${isRead ? 'read' : 'write'}`;
 };
 
-/** Whether the scopes include a scope; write includes read. Without scopes (a person), every scope is included. */
-export const coversScope = (scopes: readonly ScopeName[] | undefined, scope: ScopeName): boolean => {
-  if (scopes === undefined || scopes.includes(scope)) return true;
-  const [group, access] = scope.split(':');
-  return access === 'read' && scopes.includes(`${group}:write`);
-};
-
 /** Throws 403 for an API token without the operation's scope. */
 export const requireScope = ({ kind, scopes }: Caller, { scope }: { readonly scope: ScopeName | undefined }): void => {
   if (kind === 'person') return;
@@ -44,6 +35,8 @@ export interface ScopeEntry {
   readonly operations: readonly string[];
   /** Roles that may call at least one of the operations */
   readonly roles: readonly Role[];
+  /** Groups whose telemetry the views of these operations show without their own read scope, such as `traces` */
+  readonly reads: readonly string[];
 }
 
 /** Properties of an operation that determine its scope. */
@@ -52,6 +45,7 @@ interface ScopedOperation {
   readonly method: string;
   readonly path: string;
   readonly role: Access;
+  readonly reads: readonly string[];
 }
 
 /** Returns every scope that a token can have, with its operations, sorted by name. */
@@ -63,6 +57,7 @@ export const listScopes = (operations: readonly ScopedOperation[]): readonly Sco
       scope,
       operations: allowedOperations.map(({ method, path }) => `${method} ${path}`),
       roles: roles.filter((role) => allowedOperations.some((operation) => satisfiesAccess(role, operation.role))),
+      reads: [...new Set(allowedOperations.flatMap(({ reads }) => reads))].sort(),
     }))
     .sort((l, r) => (l.scope < r.scope ? -1 : 1));
 };

@@ -17,6 +17,12 @@ export interface GroupDefinition {
   readonly summary: string;
   /** Entitlement that all its operations require, including planned ones */
   readonly entitlement?: string;
+  /**
+   * Groups whose telemetry is shown by views of this group, such as `traces` for a list of services: a token of this group
+   * needs no other scope for them. The group of the entitlement is always one. Queries that callers write do not belong
+   * here: they need the read scope of each data source.
+   */
+  readonly reads?: readonly string[];
   /** Resources, with their operations and collections. */
   readonly resources?: readonly RegisteredResource[];
   /** Operations in addition to those of its resources */
@@ -56,6 +62,10 @@ const definePlannedOperation = ([route, role, summary]: PlannedOperation): Decla
   });
 };
 
+const listEntitlements = (operation: DeclaredOperation, { entitlement }: GroupDefinition): readonly string[] => [
+  ...new Set([operation.entitlement ?? [], entitlement ?? []].flat()),
+];
+
 /** Declares a group. It is served and documented once `index.ts` lists it. */
 export const defineGroup = (definition: GroupDefinition): Group => {
   const { name, summary, resources = [] } = definition;
@@ -76,6 +86,7 @@ export const defineGroup = (definition: GroupDefinition): Group => {
       group: name,
       entitlement: operation.entitlement ?? definition.entitlement,
       scope: getRequiredScope({ ...operation, group: name }),
+      reads: [...(definition.reads ?? []), ...listEntitlements(operation, definition)],
     })),
   };
 };

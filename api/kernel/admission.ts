@@ -33,15 +33,20 @@ export const authenticateWithinLimits = async (
   return caller;
 };
 
-/** Throws if the caller's scopes, role or plan do not allow an operation. */
-export const requirePermission = (
+/**
+ * Throws if the caller's scopes, role or plan do not allow an operation. Returns the caller with the scopes of reads in
+ * this operation.
+ */
+export const authorizeCaller = (
   caller: Caller,
-  operation: Pick<Operation, 'role' | 'entitlement' | 'scope'>,
-): void => {
+  operation: Pick<Operation, 'role' | 'entitlement' | 'scope' | 'reads'>,
+): Caller => {
   const { role, entitlement } = operation;
   requireScope(caller, operation);
   if (!satisfiesAccess(caller.role, role))
     throw new ApiError('FORBIDDEN', `this operation requires the role ${role}; yours is ${caller.role}`);
   if (entitlement !== undefined && !caller.plan.entitlements.includes(entitlement))
     throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} does not include ${entitlement}`);
+  if (caller.kind === 'person') return caller;
+  return { ...caller, readScopes: [...caller.scopes, ...operation.reads.map((group) => `${group}:read`)] };
 };

@@ -4,7 +4,7 @@
  */
 import { createTransact } from '../changes.ts';
 import { ApiError } from '../errors.ts';
-import { requirePermission } from './admission.ts';
+import { authorizeCaller } from './admission.ts';
 import type { Operation } from './operation.ts';
 import type { CallOperation } from './ports.ts';
 import { createRouter } from './router.ts';
@@ -16,7 +16,7 @@ export const createOperationCaller = (operations: readonly Operation[]): CallOpe
     const match = router.find(method, path);
     if (match?.route === undefined) throw new ApiError('NOT_FOUND', `the operation ${method} ${path} does not exist`);
     const { route: operation, params } = match;
-    requirePermission(caller, operation);
+    const authorizedCaller = authorizeCaller(caller, operation);
     const innerRequest = {
       ...request,
       header: (name: string) => headers[name] ?? '',
@@ -25,7 +25,7 @@ export const createOperationCaller = (operations: readonly Operation[]): CallOpe
     };
     const change = createTransact(ports, { caller, actions: operation.audit, request });
     const result = await operation.run(
-      { caller, params, query: {}, body, request: innerRequest, signal, change },
+      { caller: authorizedCaller, params, query: {}, body, request: innerRequest, signal, change },
       ports,
     );
     return JSON.parse(JSON.stringify(result ?? {}));

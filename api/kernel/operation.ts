@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Bucket } from '../../schemas/ports/counters.ts';
+import type { ScopeName } from '../../schemas/scopes.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Access } from '../callers/rights.ts';
-import type { ScopeName } from '../callers/scopes.ts';
 import type { Transact } from '../changes.ts';
 import { createFieldErrors, type FieldError, type ForeignError } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
@@ -166,6 +166,8 @@ export interface Operation extends DeclaredOperation {
   readonly group: string;
   /** The scope that an API token needs. Undefined if no API token may call it. */
   readonly scope: ScopeName | undefined;
+  /** Groups whose telemetry its views show to an API token without their read scope. */
+  readonly reads: readonly string[];
 }
 
 /** Schema for operations without declared query parameters. */

@@ -17,6 +17,7 @@ export const createReading = (
 ): QueryReader => ({
   columns: columns.forTenant(caller.tenantId),
   plan: caller.plan,
+  readScopes: caller.readScopes,
   nowMs: clock.now(),
   promql,
 });

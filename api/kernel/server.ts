@@ -8,7 +8,7 @@ import type { Caller } from '../callers/caller.ts';
 import { createTransact } from '../changes.ts';
 import { ApiError, ForeignApiError, toApiError } from '../errors.ts';
 import { listRestrictions } from '../page/restrictions.ts';
-import { authenticateWithinLimits, requirePermission } from './admission.ts';
+import { authenticateWithinLimits, authorizeCaller } from './admission.ts';
 import { createFixedPages, jsonType, sendDashboard, sendError, sendRedirect, sendResult } from './answers.ts';
 import { compressResponse } from './compression.ts';
 import { matchesTag } from './if-none-match.ts';
@@ -96,11 +96,11 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
   ): Promise<void> => {
     const query = parseQueryText(context.request.querystring);
     const request = createRequestFacts(context, resolveAddress, ports.settings.PUBLIC_URL);
-    const caller = await authenticateWithinLimits(context.req, operation, request.address, { ports, limits });
+    let caller = await authenticateWithinLimits(context.req, operation, request.address, { ports, limits });
     if (caller !== undefined) {
       requireSameTenant(caller.tenantId, tenantId);
       requireSameTenant(caller.tenantId, query['tenantId']);
-      requirePermission(caller, operation);
+      caller = authorizeCaller(caller, operation);
     }
     const body = await readBody(context.req, operation, caller);
     if (caller !== undefined) requireSameTenant(caller.tenantId, getBodyTenant(body));

@@ -12,7 +12,7 @@ import { createSourceResolver, type ResolveSource } from '../../schemas/source-a
 import type { Caller } from '../callers/caller.ts';
 import type { AdmittedStream } from '../connection.ts';
 import { ApiError, createRateLimitError, toApiError } from '../errors.ts';
-import { authenticateWithinLimits, requirePermission } from './admission.ts';
+import { authenticateWithinLimits, authorizeCaller } from './admission.ts';
 import { logFailure, toErrorBody } from './answers.ts';
 import { type Operation, parseOrThrow } from './operation.ts';
 import type { Ports } from './ports.ts';
@@ -177,12 +177,12 @@ export class Streams implements StreamServer {
     if (read === undefined) throw new Error(`${stream.path} declares no operation that determines its permissions`);
     const address = readSourceAddress(request, this.#resolveAddress);
     const rateLimitedOperation = { operationId: stream.operationId, role: read.role };
-    const caller = (await authenticateWithinLimits(request, rateLimitedOperation, address, {
+    const authenticatedCaller = (await authenticateWithinLimits(request, rateLimitedOperation, address, {
       ports,
       limits,
     })) as Caller;
-    requireSameTenant(caller.tenantId, query['tenantId']);
-    requirePermission(caller, read);
+    requireSameTenant(authenticatedCaller.tenantId, query['tenantId']);
+    const caller = authorizeCaller(authenticatedCaller, read);
     delete query['tenantId'];
     this.#requireFreeConnection(stream, caller);
     const connection: Partial<OpenConnection> & Pick<OpenConnection, 'caller'> = {
@@ -260,12 +260,12 @@ export class Streams implements StreamServer {
     for (const open of this.#connections) {
       if (open.socket === undefined) continue;
       try {
-        const caller = directory.refreshCaller(open.caller);
-        if (caller === undefined) {
+        const refreshedCaller = directory.refreshCaller(open.caller);
+        if (refreshedCaller === undefined) {
           this.#end(open, 4401, 'the session or API token has expired');
           continue;
         }
-        requirePermission(caller, open.operation);
+        const caller = authorizeCaller(refreshedCaller, open.operation);
         open.caller = caller;
         open.admittedStream.updateCaller(caller);
       } catch (error) {

@@ -5,12 +5,11 @@
 import { rejectOnAbort, TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { QueryContext, ResultData } from '../answer.ts';
-import { listSignals } from '../freshness.ts';
 import type { QueryOutcome, ReportOutcome } from '../outcome.ts';
 import type { QueryReader } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
 import { getQueryKind, listPartQueries, type QueryBatch, type RunPartQuery } from '../query-kind.ts';
-import { requireRetained } from '../range.ts';
+import { requireReadable } from '../readable.ts';
 import { extendColumns, type RowsAndBytes, runWithoutCost } from '../run.ts';
 import { toContextKey } from './context-key.ts';
 import { RecentDurations } from './recent-durations.ts';
@@ -129,8 +128,7 @@ export class QueryBatcher {
   ): Promise<ResultData> {
     const { signal, onCost } = options;
     signal?.throwIfAborted();
-    for (const each of listSignals(query))
-      requireRetained(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
+    requireReadable(query, context.range, reading);
     const runPart: RunPartQuery = (part, partContext) => this.run(part, reading, partContext, options);
     if (listPartQueries(query).length > 0) return getQueryKind(query).run(query, reading, context, runPart);
     const waitingQuery = this.#findOrEnqueue(query, reading, context, options);

@@ -2,7 +2,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
 import { buildStepsContext, clearLeadingZeros, getRetentionStartMs, toValuesByStep } from '../complete-steps.ts';
-import { requireEntitlement } from '../entitlement.ts';
+import { requireReadAccess } from '../entitlement.ts';
 import { createValidationError } from '../errors.ts';
 import { formatShort } from '../figures.ts';
 import type { ForecastQuery } from '../query.ts';
@@ -120,7 +120,7 @@ export const runForecast = async (
   { range, stepMs: requestedStepMs }: QueryContext,
   runPart: RunPartQuery,
 ): Promise<ResultData> => {
-  requireEntitlement(reading, 'ai');
+  requireReadAccess(reading, 'ai');
   if (requestedStepMs !== undefined)
     throw createValidationError('step', 'is not supported for forecasts of a limit, which have a step of their own');
   const problem = findForecastProblem(query);

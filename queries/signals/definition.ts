@@ -41,6 +41,8 @@ export interface SignalDefinition {
   readonly records: string;
   /** Entitlement a plan needs for reads. */
   readonly entitlement: string;
+  /** Group of the API whose read scope an API token needs for reads. */
+  readonly group: string;
   /** Returns the retention days of a plan for this data source. */
   retentionDays(days: PlanReader['plan']['retentionDays']): number;
   /**

@@ -8,6 +8,7 @@ import { signalFields, signalsSource } from './found-signals.ts';
 export const detections = defineSignal({
   records: 'signals of detection rules',
   entitlement: 'siem',
+  group: 'siem',
   retentionDays: (days) => Math.max(...Object.values(days)),
   newest: { table: 'signals', time: 'time' },
   fields: signalFields,

@@ -8,6 +8,7 @@ import { defineSignal } from './definition.ts';
 export const logPatterns = defineSignal({
   records: 'log records by pattern and minute',
   entitlement: 'logs',
+  group: 'logs',
   retentionDays: (days) => days.logs,
   newest: {
     table: 'log_pattern_counts',

@@ -30,6 +30,7 @@ const columns = {
 export const logs = defineSignal({
   records: 'log records',
   entitlement: 'logs',
+  group: 'logs',
   retentionDays: (days) => days.logs,
   newest: { table: 'logs', time: 'timestamp' },
   fields: logFields,

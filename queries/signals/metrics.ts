@@ -6,6 +6,7 @@ import { defineSignal } from './definition.ts';
 export const metrics = defineSignal({
   records: 'time series',
   entitlement: 'metrics',
+  group: 'metrics',
   retentionDays: (days) => days.metrics,
   newest: { table: 'samples', time: 'timestamp' },
   fields: seriesFields,

@@ -7,6 +7,7 @@ import { runFields, runsSource } from './found-runs.ts';
 export const synthetics = defineSignal({
   records: 'runs of synthetic checks',
   entitlement: 'metrics',
+  group: 'synthetics',
   retentionDays: ({ metrics }) => Math.min(metrics, runsRetentionDays),
   newest: { table: 'synthetic_runs', time: 'due' },
   fields: runFields,

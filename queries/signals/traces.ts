@@ -42,6 +42,7 @@ const columns = {
 export const traces = defineSignal({
   records: 'spans',
   entitlement: 'traces',
+  group: 'traces',
   retentionDays: (days) => days.traces,
   newest: { table: 'spans', time: 'timestamp' },
   fields: spanFields,

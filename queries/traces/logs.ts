@@ -1,7 +1,7 @@
 /** Log records of a trace. */
 import { traceIs } from '../../schemas/tables/search.ts';
 import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
-import { requireEntitlement } from '../entitlement.ts';
+import { requireReadAccess } from '../entitlement.ts';
 import { readLogPage } from '../logs/pages.ts';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
@@ -40,8 +40,8 @@ export const readTraceLogs = async (
     readonly cursor?: string | undefined;
   },
 ): Promise<TraceLogs | undefined> => {
-  requireEntitlement(reading, 'logs');
-  requireEntitlement(reading, 'traces');
+  requireReadAccess(reading, 'logs');
+  requireReadAccess(reading, 'traces');
   const [from, to, time = '', partition = '', offset = '', ordinal = ''] =
     page.cursor === undefined ? [] : decodeCursor(cursorKind, page.cursor, cursorPatterns);
   const times = await readTraceTimes(reading, traceId, scope);

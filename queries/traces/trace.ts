@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { traceIs } from '../../schemas/tables/search.ts';
 import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
-import { requireEntitlement } from '../entitlement.ts';
+import { requireReadAccess } from '../entitlement.ts';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { TenantReader } from '../reading.ts';
@@ -68,7 +68,7 @@ export const readTraceTimes = async (
   traceId: string,
   scope: ProjectScope = {},
 ): Promise<Range | undefined> => {
-  requireEntitlement(reading, 'traces');
+  requireReadAccess(reading, 'traces');
   const { condition, parameters } = buildTraceCondition(traceId, scope);
   const rows = await reading.columns.query<{ spans: string; from: string; to: string }>(
     `SELECT toString(count()) AS spans, toString(min(toUnixTimestamp64Nano(timestamp))) AS from,
@@ -102,7 +102,7 @@ export const readTrace = async (
   traceId: string,
   { scope = {}, cursor }: { readonly scope?: ProjectScope; readonly cursor?: string | undefined } = {},
 ): Promise<Trace | undefined> => {
-  requireEntitlement(reading, 'traces');
+  requireReadAccess(reading, 'traces');
   const cursorValues = cursor === undefined ? [] : decodeCursor(cursorKind, cursor, cursorPatterns);
   const cursorParameters = Object.fromEntries(cursorValues.map((part, index) => [cursorParts[index] ?? '', part]));
   const { columns } = reading;

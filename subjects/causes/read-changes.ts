@@ -1,4 +1,5 @@
 /** Changes around a symptom: deployments, reported configuration changes, restarts and OOM kills. */
+import { canRead } from '../../queries/entitlement.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/reading.ts';
@@ -91,7 +92,7 @@ const toChange = (
 };
 
 const readClusterChanges = async (reading: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
-  if (!reading.plan.entitlements.includes('logs')) return [];
+  if (!canRead(reading, 'logs')) return [];
   const pages = await Promise.all(
     eventReasons.map(async ([reason, kind]) => ({
       kind,

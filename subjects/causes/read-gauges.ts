@@ -1,5 +1,6 @@
 /** Saturation of hosts, containers and pools by minute. */
 
+import { canRead } from '../../queries/entitlement.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { MetricQuery, Query } from '../../queries/query.ts';
 import type { RunPartQuery } from '../../queries/query-kind.ts';
@@ -139,7 +140,7 @@ export const readGauges = async (
   scope: ProjectScope,
   runPart: RunPartQuery,
 ): Promise<Gauge[]> =>
-  reading.plan.entitlements.includes('metrics')
+  canRead(reading, 'metrics')
     ? [
         ...(await readHostGauges(reading, hosts, range, scope)),
         ...(await readServiceGauges(reading, services, range, runPart)),

@@ -1,6 +1,6 @@
 /** Reads all data for the analysis of a symptom's causes. */
 
-import { requireEntitlement } from '../../queries/entitlement.ts';
+import { requireReadAccess } from '../../queries/entitlement.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { RunPartQuery } from '../../queries/query-kind.ts';
 import { getRetentionDays, type Range } from '../../queries/range.ts';
@@ -56,7 +56,7 @@ export const readIncidentContext = async (
   scope: ProjectScope,
   runPart: RunPartQuery,
 ): Promise<IncidentContext | undefined> => {
-  requireEntitlement(reading, 'traces');
+  requireReadAccess(reading, 'traces');
   const minutes = chooseRange(symptom, reading);
   const { columns } = reading;
   const serviceNames =

@@ -1,4 +1,5 @@
 /** Errors and log patterns that occurred for the first time. */
+import { canRead } from '../../queries/entitlement.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { createNode } from '../services/edges.ts';
@@ -14,14 +15,11 @@ const toQueryParameters = ({ from, to }: Range, services: readonly string[]) => 
 const timeCondition = (column: string): string =>
   `${column} >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ${column} <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 
-const readNewErrors = async (
-  { columns, plan }: TenantReader,
-  services: readonly string[],
-  range: Range,
-): Promise<Novelty[]> => {
+const readNewErrors = async (reading: TenantReader, services: readonly string[], range: Range): Promise<Novelty[]> => {
+  const { columns } = reading;
   const readableSources = [
-    ...(plan.entitlements.includes('logs') ? ['log'] : []),
-    ...(plan.entitlements.includes('traces') ? ['span'] : []),
+    ...(canRead(reading, 'logs') ? ['log'] : []),
+    ...(canRead(reading, 'traces') ? ['span'] : []),
   ];
   const rows = await columns.query<{ of: string; id: string; called: string; text: string; first: string; n: string }>(
     `SELECT known.of AS of, known.id AS id, called, text, first, toString(seen.n) AS n FROM (
@@ -50,11 +48,12 @@ const readNewErrors = async (
  * new.
  */
 const readNewPatterns = async (
-  { columns, plan }: TenantReader,
+  reading: TenantReader,
   services: readonly string[],
   range: Range,
 ): Promise<Novelty[]> => {
-  if (!plan.entitlements.includes('logs')) return [];
+  if (!canRead(reading, 'logs')) return [];
+  const { columns } = reading;
   const rows = await columns.query<{ of: string; id: string; form: string; first: string; n: string }>(
     `SELECT known.of AS of, known.id AS id, form, first, toString(seen.n) AS n FROM (
       SELECT service AS of, pattern_id AS id, any(template) AS form, toString(toUnixTimestamp64Milli(min(first_seen))) AS first

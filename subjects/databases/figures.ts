@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { QueryBatcher } from '../../queries/batch/answers.ts';
-import { requireEntitlement } from '../../queries/entitlement.ts';
+import { requireReadAccess } from '../../queries/entitlement.ts';
 import { createValidationError } from '../../queries/errors.ts';
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { Query, QueryRequest } from '../../queries/query.ts';
@@ -130,7 +130,7 @@ export const readEngineSeries = async (
       'figure',
       `is not a metric of ${query.engine}; valid are ${[...Object.keys(callMeasures), ...(engine?.measures.map((each) => each.name) ?? [])].join(', ')}`,
     );
-  requireEntitlement(reading, 'metrics');
+  requireReadAccess(reading, 'metrics');
   const measureQuery = findQuery(measure, await findPresentMetrics(reading, listCandidateMetrics(measure), minutes));
   if (measureQuery === undefined)
     return {
@@ -151,7 +151,7 @@ const readCallSeries = async (
   name: CallMeasure,
   { minutes, stepMs }: { readonly minutes: Range; readonly stepMs: number },
 ): Promise<Result['series']> => {
-  requireEntitlement(reading, 'traces');
+  requireReadAccess(reading, 'traces');
   const { unit, expression } = callMeasures[name];
   const seconds = stepMs / 1000;
   const rows = await reading.columns.query<{ name: string; points: readonly (readonly [string, number])[] }>(

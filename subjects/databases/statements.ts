@@ -1,7 +1,7 @@
 /** Database statements by normalized form: their cost, their callers, and other telemetry that contains them. */
 
 import { z } from 'zod';
-import { requireEntitlement } from '../../queries/entitlement.ts';
+import { requireReadAccess } from '../../queries/entitlement.ts';
 import {
   buildProjectScopeCondition,
   type ProjectScope,
@@ -137,7 +137,7 @@ export const readStatements = async (
 ): Promise<
   { readonly statement: Statement; readonly place: { readonly value: string; readonly digest: string } }[]
 > => {
-  requireEntitlement(reading, 'traces');
+  requireReadAccess(reading, 'traces');
   const sortExpression = sortExpressions[parseSort(query.sort).by];
   const parameters: Record<string, string> = {
     from: String(range.from),

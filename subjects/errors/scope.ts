@@ -1,6 +1,6 @@
 /** Scope of an error query: the plan with its retention, the range and the filters */
 import { z } from 'zod';
-import { requireEntitlement } from '../../queries/entitlement.ts';
+import { requireReadAccess } from '../../queries/entitlement.ts';
 import {
   buildProjectScopeCondition,
   type ProjectScope,
@@ -47,7 +47,7 @@ const listIncludedSignals = ({ plan }: TenantReader): SourceSignal[] =>
  */
 const getRetentionSignal = (reading: TenantReader): Signal => {
   const [signal] = listIncludedSignals(reading);
-  if (signal === undefined) requireEntitlement(reading, 'traces');
+  if (signal === undefined) requireReadAccess(reading, 'traces');
   return signal ?? 'traces';
 };
 

@@ -5,7 +5,7 @@
  */
 
 import { z } from 'zod';
-import { requireEntitlement } from '../../queries/entitlement.ts';
+import { requireReadAccess } from '../../queries/entitlement.ts';
 import { readLogPage, readLogsOfRange } from '../../queries/logs/pages.ts';
 import {
   buildProjectScopeCondition,
@@ -137,7 +137,7 @@ export const readEvents = async (
   filter: EventFilter,
   { limit, after }: { readonly limit: number; readonly after?: LogPosition | undefined },
 ): Promise<{ readonly items: KubernetesEvent[]; readonly more: LogPosition | undefined }> => {
-  requireEntitlement(reading, 'logs');
+  requireReadAccess(reading, 'logs');
   const page = await readLogPage(reading.columns, createCondition(filter), { limit, after, range });
   return { items: page.found.map(toEvent), more: page.nextPosition };
 };

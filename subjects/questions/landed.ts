@@ -1,4 +1,5 @@
 /** Reads the catalogue of a tenant's names for questions from the last week, and caches it for one minute */
+import { canRead } from '../../queries/entitlement.ts';
 import {
   type CataloguedField,
   countRecords,
@@ -35,9 +36,8 @@ const catalogueCache = new RowCache<CachedCatalogue>(100);
 
 /** Returns the catalogue without labels of metrics, which `readMetricLabels` reads for the metrics in a question. */
 export const readCachedCatalogue = (reading: TenantReader): Promise<Catalogue> => {
-  const { entitlements } = reading.plan;
   const rows = catalogueCache.forTenant(reading.columns);
-  const key = entitlements.join(' ');
+  const key = reading.plan.entitlements.filter((entitlement) => canRead(reading, entitlement)).join(' ');
   const cached = rows.get(key);
   if (cached !== undefined && performance.now() - cached.atMs < cacheTtlMs) return cached.catalogue;
   const catalogue = readCatalogue(reading);
@@ -63,8 +63,8 @@ const getLastWeek = ({ nowMs, plan }: TenantReader, signal: SearchSignal | 'metr
   return { from: to - days * 24n * hourNs, to };
 };
 
-const isEntitled = ({ plan }: TenantReader, signal: SearchSignal | 'metrics'): boolean =>
-  plan.entitlements.includes(signalDefinitions[signal].entitlement);
+const isReadable = (reading: TenantReader, signal: SearchSignal | 'metrics'): boolean =>
+  canRead(reading, signalDefinitions[signal].entitlement);
 
 const kinds = spanFields.find(({ name }) => name === 'kind')?.names ?? [];
 const kindName = `[${kinds.map(quoteString).join(', ')}][toUInt8(kind) + 1]`;
@@ -75,7 +75,7 @@ const ownColumns: Readonly<Record<SearchSignal, Readonly<Record<string, string>>
 };
 
 const readRecords = async (reading: TenantReader, signal: SearchSignal): Promise<CatalogueRecords> => {
-  if (!isEntitled(reading, signal)) return { services: [], fields: [] };
+  if (!isReadable(reading, signal)) return { services: [], fields: [] };
   const week = getLastWeek(reading, signal);
   const { range, isComplete } = await chooseSampleRange(reading, signal, week);
   const [{ fields }, attributeValues, resources] = await Promise.all([
@@ -157,7 +157,7 @@ interface MetricRow {
 }
 
 const readMetrics = async (reading: TenantReader): Promise<readonly CatalogueMetric[]> => {
-  if (!isEntitled(reading, 'metrics')) return [];
+  if (!isReadable(reading, 'metrics')) return [];
   const rows = await reading.columns.query<MetricRow>(
     `SELECT metric AS name, min(series.kind) AS of_kind, max(series.unit) AS of_unit, max(series.monotonic) AS of_monotonic,
       arraySort(groupUniqArray(100)(toString(series.service))) AS service_names

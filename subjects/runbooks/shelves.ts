@@ -1,4 +1,5 @@
 /** In-memory passages of each organization, in sync with its documents */
+import { canRead, type PlanReader } from '../../queries/entitlement.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
@@ -117,6 +118,6 @@ const indexRelated = async (index: PassageIndex, { documents, reading }: IndexRe
   for (const key of removedKeys) index.remove(key);
 };
 
-/** Returns the sources that a plan includes. */
-export const getAvailableSources = ({ plan }: Pick<TenantReader, 'plan'>): readonly Source[] =>
-  sources.filter((source) => source !== 'log-pattern' || plan.entitlements.includes('logs'));
+/** Returns the sources that a reader may read. */
+export const getAvailableSources = (reader: PlanReader): readonly Source[] =>
+  sources.filter((source) => source !== 'log-pattern' || canRead(reader, 'logs'));

@@ -1,5 +1,5 @@
 /** Reads the calls between given services */
-import { requireEntitlement } from '../../queries/entitlement.ts';
+import { requireReadAccess } from '../../queries/entitlement.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { minutesCondition, toFullMinutes, toMinutesParameters } from './minutes.ts';
@@ -19,7 +19,7 @@ export const readCallsBetween = async (
   services: readonly string[],
   range: Range,
 ): Promise<ServiceCalls[]> => {
-  requireEntitlement(reading, 'traces');
+  requireReadAccess(reading, 'traces');
   const serviceList = '{services:Array(String)}';
   const rows = await reading.columns.query<{ client: string; server: string; requests: string; errors: string }>(
     `SELECT client, server, toString(sum(service_edges.requests)) AS requests, toString(sum(service_edges.errors)) AS errors

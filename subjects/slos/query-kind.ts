@@ -9,6 +9,7 @@ export const slo = defineQueryKind<SloQuery>({
   schema: SloQuery,
   isFormulaPart: true,
   signals: () => [],
+  group: 'slos',
   run: runSlo,
   batch: {
     max: maxSlosPerBatch,

@@ -1,5 +1,7 @@
 /** Computes suggestions, each kind independently: a failed read only affects its own kind */
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { canRead } from '../../queries/entitlement.ts';
 import { estimateAttributeCosts } from '../../queries/fields/costs.ts';
 import { findUnreferencedAttributes } from '../../queries/fields/uses.ts';
 import { findMetricsUses } from '../../queries/metrics/uses.ts';
@@ -52,8 +54,7 @@ export interface SuggestionContext {
   readonly log: Pick<Log, 'warn'>;
 }
 
-const hasEntitlement = ({ reading }: SuggestionContext, entitlement: string): boolean =>
-  reading.plan.entitlements.includes(entitlement);
+const hasEntitlement = ({ reading }: SuggestionContext, entitlement: string): boolean => canRead(reading, entitlement);
 
 const getLastDayRange = (nowMs: number): Range => ({
   from: BigInt(nowMs - dayMs) * 1_000_000n,

@@ -9,6 +9,7 @@ export const check = defineQueryKind<CheckQuery>({
   schema: CheckQuery,
   isFormulaPart: true,
   signals: () => [],
+  group: 'synthetics',
   run: runCheck,
   batch: {
     max: maxChecksPerBatch,

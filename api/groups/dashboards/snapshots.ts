@@ -14,7 +14,7 @@ import {
   dashboardSnapshotContents,
   dashboardSnapshots,
 } from '../../../schemas/resources/dashboard-snapshot.ts';
-import { DashboardQuery } from '../../../subjects/dashboards/query/question.ts';
+import { DashboardQuery, type DashboardResponse } from '../../../subjects/dashboards/query/question.ts';
 import { runDashboardQuery } from '../../../subjects/dashboards/query/run-query.ts';
 import {
   createSnapshotContent,
@@ -106,6 +106,12 @@ const computeExpiry = (days: number | undefined, { settings, clock }: Ports): st
   return toIsoTime(clock.now() + (days ?? Math.min(defaultDays, maxDays)) * dayMs);
 };
 
+/** Throws 403 if the caller may not read a part of the dashboard, which its link would show. */
+const requireComplete = ({ items, variables, annotations }: DashboardResponse): void => {
+  for (const { error } of [...items, ...variables, ...annotations])
+    if (error?.code === 'FORBIDDEN') throw new ApiError('FORBIDDEN', error.message);
+};
+
 /** Runs the queries of the dashboard and returns the compressed content of a snapshot. */
 const buildContent = async (
   id: string,
@@ -122,6 +128,7 @@ const buildContent = async (
     { ...dashboardQuery, annotations: false },
     { ...context, shownAs: (panel) => createResultStripper(panel, { labels, bodies }) },
   );
+  requireComplete(queryResponse);
   const content = createSnapshotContent({ name, createdAt: toIsoTime(ports.clock.now()) }, document, queryResponse);
   const compressed = (await promisify(gzip)(JSON.stringify(content))).toString('base64');
   if (compressed.length > maxCharacters)

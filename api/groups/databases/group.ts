@@ -6,5 +6,6 @@ import { listDatabaseQueries } from './queries.ts';
 export const databasesGroup = defineGroup({
   name: 'databases',
   summary: 'Database instances and the statements that they run.',
+  reads: ['metrics', 'traces'],
   operations: [listDatabases, getDatabaseEngines, listDatabaseQueries, showDatabaseEngine, showDatabaseSeries],
 });

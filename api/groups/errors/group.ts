@@ -9,6 +9,7 @@ import { showError } from './show.ts';
 export const errorsGroup = defineGroup({
   name: 'errors',
   summary: 'Failures, grouped by their cause.',
+  reads: ['logs', 'traces'],
   operations: [listErrors, showError, listErrorOccurrences, changeError, mergeErrors],
   collections: [errorGroupStates, errorMerges],
 });

@@ -9,5 +9,6 @@ export const infrastructureGroup = defineGroup({
   name: 'infrastructure',
   summary: 'Hosts, processes, disks and cloud instances.',
   entitlement: 'metrics',
+  reads: ['logs', 'traces'],
   operations: [listHosts, showHost, showHostTimeseries, listProcesses, listCompute, listDisks],
 });

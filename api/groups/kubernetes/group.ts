@@ -12,6 +12,7 @@ export const kubernetesGroup = defineGroup({
   name: 'kubernetes',
   summary: 'Clusters, nodes, workloads, pods and events.',
   entitlement: 'metrics',
+  reads: ['logs'],
   operations: [
     ...[listClusters, listNodes, listNamespaces, listWorkloads],
     ...[listPods, showPod, listContainers, listKubernetesEvents],

@@ -9,6 +9,7 @@ import type { TenantReader } from '../../../queries/reading.ts';
 import type { LogRecord } from '../../../queries/signals/log-record.ts';
 import { csvType, formatCsvRow, joinIntoChunks, jsonLinesType } from '../../csv.ts';
 import { type ContentResponse, defineOperation } from '../../kernel/operation.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { parseFieldNames, recordParameters } from './list.ts';
 
 const maxRecords = 1_000_000;
@@ -43,13 +44,13 @@ export const exportLogs = defineOperation({
   }),
   response: z.custom<ContentResponse>(),
   async handler({ caller, query, request }, { columns, clock }): Promise<ContentResponse> {
-    const nowMs = clock.now();
+    const reading = createReading(caller, { columns, clock });
+    const { nowMs } = reading;
     const { order, limit } = query;
     const pageCursor = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
     const range = pageCursor?.range ?? parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     requireRetained(range, { caller, signal: 'logs', nowMs, isFromCursor: pageCursor !== undefined });
     const format = query.format ?? (/\btext\/csv\b/i.test(request.header('accept')) ? 'csv' : 'ndjson');
-    const reading = { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs };
     const exportQuery = { filter: query, range, order, after: pageCursor?.after, limit };
     const lines = writersByFormat[format](reading, exportQuery, parseFieldNames(query.fields));
     // The first page is read before the response starts, so that a failure there is an error response and not a broken

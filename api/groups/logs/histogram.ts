@@ -8,6 +8,7 @@ import { toQueryParts } from '../../../queries/search/query-parts.ts';
 import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const StepCounts = z.array(z.int()).describe('One count per step');
@@ -64,10 +65,10 @@ export const showLogHistogram = defineOperation({
     ...hintField,
   }),
   async handler({ caller, query }, { columns, clock }) {
-    const nowMs = clock.now();
+    const reading = createReading(caller, { columns, clock });
+    const { nowMs } = reading;
     const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     const stepMs = resolveStepMs(query.step, range);
-    const reading = { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs };
     const { starts, partialSteps, series, otherCounts, partial, hint } = await countLogs(reading, {
       records: toQueryParts('logs', query),
       range,

@@ -10,6 +10,7 @@ import { formatLogId, type LogPosition, LogRecord } from '../../../queries/signa
 import { readPatternLogs } from '../../../subjects/log-patterns/pattern-records.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const maxFields = 64;
@@ -70,7 +71,8 @@ export const listLogs = defineOperation({
     ...hintField,
   }),
   async handler({ caller, query }, { columns, clock }) {
-    const nowMs = clock.now();
+    const reading = createReading(caller, { columns, clock });
+    const { nowMs } = reading;
     const { order, limit, patternId } = query;
     const page = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
     const range = page?.range ?? parseRetainedRange(query, { caller, signal: 'logs', nowMs });
@@ -81,7 +83,7 @@ export const listLogs = defineOperation({
         'fields',
         'cannot be combined with patternId: finding a pattern requires the whole record',
       );
-    const reader = columns.forTenant(caller.tenantId);
+    const reader = reading.columns;
     const request = {
       limit,
       after: page?.after,
@@ -97,7 +99,7 @@ export const listLogs = defineOperation({
     return {
       items,
       nextCursor: nextPosition === undefined ? null : encodeLogCursor(order, { range, after: nextPosition }),
-      ...(await buildListHint('logs', query, items, { columns: reader, plan: caller.plan, nowMs })),
+      ...(await buildListHint('logs', query, items, reading)),
     };
   },
 });

@@ -8,6 +8,7 @@ import { Incompleteness } from '../../../queries/result.ts';
 import { toQueryParts } from '../../../queries/search/query-parts.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 export const listLogFieldValues = defineOperation({
@@ -40,9 +41,9 @@ export const listLogFieldValues = defineOperation({
     ...hintField,
   }),
   async handler({ caller, params: { name }, query }, { columns, clock }) {
-    const nowMs = clock.now();
+    const reading = createReading(caller, { columns, clock });
+    const { nowMs } = reading;
     const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
-    const reading = { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs };
     const parts = toQueryParts('logs', query);
     const { readRange, values, partial, ...counts } = await readTopValues(reading, {
       signal: 'logs',

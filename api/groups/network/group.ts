@@ -4,5 +4,6 @@ import { listFlows, showDns, showTopology } from './flows.ts';
 export const networkGroup = defineGroup({
   name: 'network',
   summary: 'Observed flows, topology and DNS.',
+  reads: ['logs', 'metrics', 'traces'],
   operations: [listFlows, showTopology, showDns],
 });

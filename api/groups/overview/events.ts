@@ -15,6 +15,7 @@ import { FeedEvent, feedKinds, parseEventsRange } from '../../../subjects/events
 import { readFeedPage } from '../../../subjects/events/feed.ts';
 import { createEventSources, Positions } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'events';
@@ -48,7 +49,7 @@ export const listEvents = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, query }, ports) {
-    const reading = { columns: ports.columns.forTenant(caller.tenantId), plan: caller.plan, nowMs: ports.clock.now() };
+    const reading = createReading(caller, ports);
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const range = page?.range ?? parseEventsRange({ ...query, from: query.from ?? 'now-24h' }, reading);
     const kinds = query.kinds?.split(',') ?? [...feedKinds];

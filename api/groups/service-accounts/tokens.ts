@@ -175,11 +175,21 @@ export const listScopes = defineOperation({
   role: 'admin',
   query: z.strictObject({}),
   response: z.strictObject({
-    items: z.array(z.strictObject({ scope: z.string(), operations: z.array(z.string()) })),
+    items: z.array(
+      z.strictObject({
+        scope: z.string(),
+        operations: z.array(z.string()),
+        reads: z
+          .array(z.string())
+          .describe(
+            'Groups whose telemetry the views of these operations show. A query that the caller writes needs the read scope of each group that it reads.',
+          ),
+      }),
+    ),
     nextCursor: z.null(),
   }),
   handler: (_, { scopes }) => ({
-    items: scopes.map(({ scope, operations }) => ({ scope, operations: [...operations] })),
+    items: scopes.map(({ scope, operations, reads }) => ({ scope, operations: [...operations], reads: [...reads] })),
     nextCursor: null,
   }),
 });

@@ -1,7 +1,7 @@
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { apiTokens } from '../../../schemas/resources/service-account.ts';
+import { coversScope } from '../../../schemas/scopes.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { coversScope } from '../../callers/scopes.ts';
 import { ApiError } from '../../errors.ts';
 
 /** Maximum number of tokens per account */

@@ -14,6 +14,7 @@ export const servicesGroup = defineGroup({
   name: 'services',
   summary: 'Services, their metrics, dependencies and deployments.',
   entitlement: 'traces',
+  reads: ['logs', 'metrics'],
   operations: [
     recordDeployment,
     listDeployments,

@@ -1,5 +1,6 @@
 import { FieldsPage, FieldsQuery, listFields } from '../../../queries/fields/list.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 export const listTraceFields = defineOperation({
@@ -12,5 +13,5 @@ export const listTraceFields = defineOperation({
   query: FieldsQuery,
   response: FieldsPage,
   handler: ({ caller, query }, { columns, clock }) =>
-    listFields('traces', query, { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs: clock.now() }),
+    listFields('traces', query, createReading(caller, { columns, clock })),
 });

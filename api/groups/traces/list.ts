@@ -5,6 +5,7 @@ import { rangeParameters, serviceParameter } from '../../../queries/range.ts';
 import { listTraces as readTraces, traceConditions } from '../../../queries/traces/list.ts';
 import { TraceSummary } from '../../../queries/traces/summary.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 export const listTraces = defineOperation({
@@ -18,7 +19,7 @@ export const listTraces = defineOperation({
   response: z.strictObject({ items: z.array(TraceSummary), nextCursor: z.string().nullable(), ...hintField }),
   async handler({ caller, query }, { columns, clock }) {
     requireProjectScope(query);
-    const reading = { plan: caller.plan, columns: columns.forTenant(caller.tenantId), nowMs: clock.now() };
+    const reading = createReading(caller, { columns, clock });
     const { items, nextCursor } = await readTraces(query, reading);
     return { items: [...items], nextCursor, ...(await buildListHint('traces', query, items, reading)) };
   },

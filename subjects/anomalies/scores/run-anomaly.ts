@@ -11,7 +11,7 @@ import {
   type StepRange,
   toValuesByStep,
 } from '../../../queries/complete-steps.ts';
-import { requireEntitlement } from '../../../queries/entitlement.ts';
+import { requireReadAccess } from '../../../queries/entitlement.ts';
 import { createValidationError } from '../../../queries/errors.ts';
 import type { MeasuringQuery } from '../../../queries/query.ts';
 import type { RunPartQuery } from '../../../queries/query-kind.ts';
@@ -103,7 +103,7 @@ export const runAnomaly = async (
   { range, stepMs }: QueryContext,
   runPartQuery: RunPartQuery,
 ): Promise<ResultData> => {
-  requireEntitlement(reading, 'ai');
+  requireReadAccess(reading, 'ai');
   const toMs = Number((range.to + 1n) / 1_000_000n);
   const steps = stepMs === undefined ? undefined : { fromMs: Number(range.from / 1_000_000n), toMs, stepMs };
   const { query, detectorId = '', direction } = anomaly;
