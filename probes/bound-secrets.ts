@@ -34,15 +34,17 @@ export const usedValues = (texts: readonly string[], values: Readonly<Record<str
   texts.flatMap(findValueNames).map((name) => values[name] ?? '');
 
 export class BoundSecrets {
-  readonly #secrets: readonly BoundSecret[];
+  readonly #secrets: BoundSecret[] = [];
 
   constructor(variables: readonly ProbeVariable[]) {
-    this.#secrets = variables.flatMap(({ value, hosts }) => {
-      const { length } = value.trim();
-      return hosts === undefined || length < minLength
-        ? []
-        : [{ hosts, isDistinct: length >= minDistinctLength, finder: new SecretFinder([value]) }];
-    });
+    for (const variable of variables) this.add(variable);
+  }
+
+  /** Adds a secret, such as a one-time code that a step sends. */
+  add({ value, hosts }: ProbeVariable): void {
+    const { length } = value.trim();
+    if (hosts === undefined || length < minLength) return;
+    this.#secrets.push({ hosts, isDistinct: length >= minDistinctLength, finder: new SecretFinder([value]) });
   }
 
   /** Returns the hosts of each secret that the texts contain. */

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { isSecretName } from '../subjects/synthetics/secret-names.ts';
 import type { TextRange } from './redact-secrets.ts';
 import { type Attempt, StepFailure } from './runner.ts';
 
@@ -19,10 +20,21 @@ export const findPattern = (text: string, pattern: string): FoundValue | undefin
 
 export const findAll = (text: string): FoundValue => ({ text, range: { from: 0, to: text.length } });
 
-/** Returns the value of a step. Throws a `StepFailure` for a part of a secret. */
-export const extractValue = ({ text, range }: FoundValue, name: string, { boundSecrets }: Attempt): string => {
+/** A shorter value would be redacted in words and numbers that have nothing to do with it. */
+const minSecretLength = 4;
+/** Forms of a longer secret take more time to find than they are worth. */
+const maxSecretLength = 4096;
+
+/** Returns the value of a step, and redacts it from the report if it is secret. Throws a `StepFailure` for a part of a secret. */
+export const extractValue = (
+  { text, range }: FoundValue,
+  { as, isSecret }: { readonly as: string; readonly isSecret: boolean | null },
+  { boundSecrets, addSecret }: Attempt,
+): string => {
   const value = boundSecrets.extract(text, range);
   if (value === undefined)
-    throw new StepFailure(`${name} would be a part of a secret: extract all of it, or nothing of it`);
+    throw new StepFailure(`${as} would be a part of a secret: extract all of it, or nothing of it`);
+  if ((isSecret ?? isSecretName(as)) && value.trim().length >= minSecretLength)
+    addSecret(value.slice(0, maxSecretLength));
   return value;
 };

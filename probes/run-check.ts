@@ -117,13 +117,19 @@ export const runCheck = async (
         const hosts = variables[name]?.hosts;
         return hosts === undefined ? [] : [hosts];
       });
+    const onCode = (code: string, variable: string): void => {
+      const hosts = variables[variable]?.hosts;
+      if (hosts === undefined || secrets.includes(code)) return;
+      secrets.push(code);
+      boundSecrets.add({ value: code, hosts });
+    };
     let picture: Uint8Array | undefined;
     const steps = await run(settings, {
       egressPolicy,
       checkId: check.id,
       location,
       traceId,
-      variables: values,
+      getTemplateValues: (extracted) => ({ variables: values, values: extracted, nowMs: Date.now(), onCode }),
       signal: deadline.signal,
       addSecret: (secret) => void secrets.push(secret),
       getSecretForms: () => visibleForms(secrets),

@@ -29,7 +29,8 @@ export interface Attempt {
   readonly checkId: string;
   readonly location: string;
   readonly traceId: string;
-  readonly variables: TemplateValues['variables'];
+  /** Returns the values of templates at this time, with those that steps extracted. */
+  getTemplateValues(values: TemplateValues['values']): TemplateValues;
   /** Redacts from the report a value that became a secret in the run. */
   addSecret(secret: string): void;
   /** Returns the values to redact, in each form that texts may have. */

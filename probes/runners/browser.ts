@@ -116,12 +116,12 @@ const runStep = async (written: BrowserStep, run: Run): Promise<StepResult> => {
   const clock = new PhaseClock('wait');
   const base = { name: getStepName(written) };
   try {
-    const handleStep = renderAll(written, { variables: attempt.variables, values, nowMs: Date.now() });
+    const handleStep = renderAll(written, attempt.getTemplateValues(values));
     const boundHosts = requireBoundSecrets(written, handleStep, run);
     const stepped = await process.step({ handleStep, boundHosts }, attempt.signal);
     const phases = clock.phases();
     if (handleStep.action === 'extract' && stepped.found !== undefined)
-      values[handleStep.as] = extractValue(stepped.found, handleStep.as, attempt);
+      values[handleStep.as] = extractValue(stepped.found, handleStep, attempt);
     const { page, status } = stepped;
     return {
       ...base,

@@ -195,9 +195,9 @@ const runAuthenticated = async (
         throw new StepFailure(`only the first ${cut.readBytes} bytes of the answer are read: ${each.as} is not set`);
       const found = findValue(each, seen);
       if (found === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: ${each.as} is not set`);
-      values[each.as] = extractValue(found, each.as, attempt);
+      values[each.as] = extractValue(found, each, attempt);
     }
-    const templateContext = { variables: attempt.variables, values, nowMs: Date.now() };
+    const templateContext = attempt.getTemplateValues(values);
     const renderedAssertions = step.assertions.map((one) =>
       typeof one.value === 'string' ? { ...one, value: renderText(one.value, templateContext) } : one,
     );
@@ -227,7 +227,7 @@ const runStep = async (
   const { own: stepFields, client } = splitCredentials(requestFields);
   try {
     const { authentication, ...step } = {
-      ...renderAll(requestFields, { variables: attempt.variables, values, nowMs: Date.now() }),
+      ...renderAll(requestFields, attempt.getTemplateValues(values)),
       assertions,
       extract,
     };

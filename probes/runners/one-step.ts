@@ -33,7 +33,7 @@ export const createOneStepRunner =
     const clock = new PhaseClock(firstPhase);
     let hostName = '';
     try {
-      const settings = renderAll(settingsText, { variables: attempt.variables, values: {}, nowMs: Date.now() });
+      const settings = renderAll(settingsText, attempt.getTemplateValues({}));
       const hostText = getHost(settings);
       const target = hostText === null ? null : removeBrackets(hostText);
       hostName = target ?? 'the name service';

@@ -1,5 +1,6 @@
 /** Converts element selectors of a Chrome Recorder recording to targets */
 import type { z } from 'zod';
+import { isOneTimeCodeName, isSecretName } from './secret-names.ts';
 import type { BrowserTarget } from './types/browser-steps.ts';
 
 /** One selector chain for an element, each selector within the result of the previous one */
@@ -74,14 +75,22 @@ export const isOptionSelection = (selectors: readonly Selector[]): boolean => {
   return tag === undefined ? ['combobox', 'listbox'].includes(findAria(selectors)?.role ?? '') : tag === 'select';
 };
 
-/** Names of fields with sensitive values */
-const secretPattern =
-  /pass.?(?:w|phrase|code)|\bpwd\b|secret|token|\botp\b|one.time|\bpin\b|\bcv[cv]2?\b|security.code|card.?number|\biban\b|kennwort|mot de passe|contrase/i;
+const isSecretField = (selectors: readonly Selector[]): boolean => selectors.flatMap(toChain).some(isSecretName);
 
-/** Returns a variable name for a field with a sensitive value; `undefined` for other fields. */
-export const toSecretVariableName = (selectors: readonly Selector[]): string | undefined => {
-  const selectorTexts = selectors.flatMap(toChain);
-  if (!selectorTexts.some((one) => secretPattern.test(one))) return undefined;
+/** A one-time code as a person types it */
+const oneTimeCode = /^\d{3}[ -]?\d{3}$/;
+
+/**
+ * Returns the template that replaces a value that was typed into a sensitive field: a variable, or the one-time code of
+ * a variable; `undefined` for other fields.
+ */
+export const toSecretTemplate = (selectors: readonly Selector[], value: string): string | undefined => {
+  if (!isSecretField(selectors)) return undefined;
+  const isCode = oneTimeCode.test(value) && selectors.flatMap(toChain).some(isOneTimeCodeName);
+  return `{{${isCode ? 'code' : 'variables'}.${toVariableName(selectors)}}}`;
+};
+
+const toVariableName = (selectors: readonly Selector[]): string => {
   const label = findAria(selectors)?.name ?? findCss(selectors) ?? '';
   const words = label
     .toLowerCase()
@@ -104,7 +113,7 @@ export const findTarget = (selectors: readonly Selector[]): TargetInput | undefi
   const aria = findAria(selectors);
   const role = aria?.role ?? implicitRoles[findTag(selectors) ?? ''];
   // Chromium reports a password field as a text box; other tools do not.
-  const isRoleUsable = role !== 'textbox' || toSecretVariableName(selectors) === undefined;
+  const isRoleUsable = role !== 'textbox' || !isSecretField(selectors);
   if (aria !== undefined && role !== undefined && isRoleUsable)
     return { by: 'role', role, name: aria.name === '' ? null : aria.name, exact: aria.name !== '' };
   const text = selectors.map(getLastSelector).find((one) => one.startsWith('text/'));

@@ -1,7 +1,7 @@
 /** Converts Chrome Recorder recordings (JSON) to browser steps. Unsupported parts are reported with their path. */
 import { z } from 'zod';
 import type { Problem } from './assertions.ts';
-import { findTarget, isOptionSelection, type Selector, toSecretVariableName } from './recording-targets.ts';
+import { findTarget, isOptionSelection, type Selector, toSecretTemplate } from './recording-targets.ts';
 import { BrowserStep } from './types/browser-steps.ts';
 
 const selector = z.string().max(4096);
@@ -97,7 +97,7 @@ class RecordingConverter {
   viewport: { width: number; height: number } | undefined;
   readonly #defaultTimeoutMs: number;
   readonly #pressedModifiers = new Set<string>();
-  /** Values typed into secret fields, and the variables that replace them */
+  /** Values typed into secret fields, and the templates that replace them */
   readonly #secrets = new Map<string, string>();
   #window = 'main';
   #stepIndex = 0;
@@ -105,8 +105,8 @@ class RecordingConverter {
   constructor(timeout: number | undefined, steps: readonly RecordedStep[]) {
     this.#defaultTimeoutMs = timeout ?? defaultTimeoutMs;
     for (const { type, value = '', selectors } of steps) {
-      const variable = type === 'change' && value !== '' ? toSecretVariableName(selectors) : undefined;
-      if (variable !== undefined) this.#secrets.set(value, `{{variables.${variable}}}`);
+      const template = type === 'change' && value !== '' ? toSecretTemplate(selectors, value) : undefined;
+      if (template !== undefined) this.#secrets.set(value, template);
     }
   }
 

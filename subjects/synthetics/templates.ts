@@ -88,19 +88,25 @@ export interface TemplateValues {
   /** Values extracted by previous steps */
   readonly values: Readonly<Record<string, string>>;
   readonly nowMs: number;
+  /** Called with each one-time code that a text contains, and its variable. */
+  onCode?(code: string, variable: string): void;
 }
 
 const resolveValue = (
   { kind, name }: TemplateUse,
-  { variables, values, nowMs }: TemplateValues,
+  { variables, values, nowMs, onCode }: TemplateValues,
 ): string | undefined => {
   switch (kind) {
     case 'variables':
       return Object.hasOwn(variables, name) ? variables[name] : undefined;
     case 'values':
       return Object.hasOwn(values, name) ? values[name] : undefined;
-    case 'code':
-      return Object.hasOwn(variables, name) ? computeOneTimeCode(variables[name] ?? '', nowMs) : undefined;
+    case 'code': {
+      if (!Object.hasOwn(variables, name)) return undefined;
+      const code = computeOneTimeCode(variables[name] ?? '', nowMs);
+      onCode?.(code, name);
+      return code;
+    }
     case 'uuid':
       return randomUUID();
     case 'time':

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { durationSchema } from '../../alerts/durations.ts';
 import { operators } from '../assertions.ts';
 import { templateNamePattern } from '../templates.ts';
+import { isSecretValue } from './secret-value.ts';
 import { assertions } from './socket-settings.ts';
 
 const name = z.string().max(256).default('');
@@ -135,6 +136,7 @@ const Extract = z.strictObject({
     .default(null)
     .describe('RE2 expression, whose first group is the value'),
   as: z.string().regex(templateNamePattern, 'must consist of letters, digits, _ and -'),
+  isSecret: isSecretValue,
 });
 
 /** A step; each waits until it can be performed. */

@@ -5,6 +5,7 @@ import { findJsonPathProblem } from '../json-path.ts';
 import { listTexts, parseTemplateUses, templateNamePattern } from '../templates.ts';
 import { findUrlProblem, parseHost } from './address.ts';
 import { defineCheckType, prefixPaths } from './definition.ts';
+import { isSecretValue } from './secret-value.ts';
 import { findHeaderProblems, headers } from './sent-headers.ts';
 import { assertions, findProblems } from './socket-settings.ts';
 
@@ -61,6 +62,7 @@ const Extract = z.strictObject({
     .min(1)
     .max(1024)
     .describe('A JSONPath, the name of a header, or an RE2 expression whose first group is the value'),
+  isSecret: isSecretValue,
 });
 
 /** One request. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
-import { runHttp, serveHttp } from './targets.ts';
+import { run, runHttp, serveHttp, serveSocket } from './targets.ts';
 
 const clientSecret = 'cl1ent s3cret+/';
 const token = 't0ken-of-the-run';
@@ -267,4 +267,85 @@ test('the name of a step does not show a secret', async (t) => {
   const result = await runHttp([{ name: 'with {{variables.key}}', url: `http://shop.example:${port}/` }], boundHere);
   t.is(result.outcome, 'passed', result.message);
   t.false(JSON.stringify(result).includes('K9vBn4mQw8'));
+});
+
+const seed = 'JBSWY3DPEHPK3PXP';
+const bySeed = { names, variables: { key: { value: seed, hosts: ['shop.example'] } } };
+
+test('a one-time code is redacted wherever a step sends it and an answer shows it', async (t) => {
+  const sent: Readonly<Record<string, object>> = {
+    address: { url: '?otp={{code.key}}' },
+    header: { headers: { 'x-otp': 'code {{code.key}}' } },
+    form: {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'user=ann&otp={{code.key}}',
+    },
+    json: { method: 'POST', body: '{"otp": "{{code.key}}"}' },
+    basic: { authentication: { type: 'basic', user: 'ann', password: '{{code.key}}' } },
+    bearer: { authentication: { type: 'bearer', token: '{{code.key}}' } },
+  };
+  for (const [place, step] of Object.entries(sent)) {
+    let code = '';
+    const port = await serveHttp(t, async (request, answer) => {
+      let body = '';
+      for await (const chunk of request) body += String(chunk);
+      const { authorization = '', 'x-otp': header = '' } = request.headers;
+      const pair = Buffer.from(authorization.slice(6), 'base64').toString();
+      [code = ''] = /(?<!\d)\d{6}(?!\d)/.exec(`${request.url} ${body} ${header} ${authorization} ${pair}`) ?? [];
+      answer
+        .writeHead(500, { 'x-echo': code })
+        .end(`wrong code ${code}, ${Buffer.from(code).toString('hex')} ${authorization}`);
+    });
+    const { url = '', ...rest } = step as { readonly url?: string };
+    const assertions = [{ source: 'header', name: 'x-echo', operator: 'absent' }];
+    const result = await runHttp([{ url: `http://shop.example:${port}/${url}`, assertions, ...rest }], bySeed);
+    t.regex(code, /^\d{6}$/, place);
+    const output = JSON.stringify(result);
+    t.regex(output, /wrong code \*{8}/, place);
+    for (const form of [
+      code,
+      Buffer.from(code).toString('hex'),
+      Buffer.from(`ann:${code}`).toString('base64').slice(6),
+    ])
+      t.false(output.includes(form), `${place}: ${output}`);
+  }
+});
+
+test('a one-time code in a message of a socket is redacted', async (t) => {
+  const port = await serveSocket(t, (socket) => socket.on('data', (data) => socket.end(`refused ${data}`)));
+  const assertions = [{ source: 'body', operator: 'is', value: 'accepted' }];
+  const settings = { type: 'tcp', tcp: { host: 'shop.example', port, send: 'code={{code.key}}', assertions } };
+  const { message } = await run(settings, bySeed);
+  t.regex(message, /refused code=\*{8}/);
+});
+
+test('a one-time code that an answer repeats goes to the hosts of its secret only', async (t) => {
+  const { port, arrived } = await serveEcho(t);
+  const first = {
+    url: `http://shop.example:${port}/`,
+    headers: { 'x-key': '{{code.key}}' },
+    extract: [{ as: 'x', source: 'json', path: '$.key' }],
+  };
+  const taken = await runHttp([first, { url: `http://evil.example:${port}/{{values.x}}` }], bySeed);
+  t.regex(taken.message, /not bound to evil\.example/);
+  t.is(arrived.length, 0);
+});
+
+test('an extracted value is redacted if its step declares it secret, or its name is that of a secret', async (t) => {
+  const port = await serveHttp(t, ({ url = '' }, answer) =>
+    answer.writeHead(url === '/' ? 200 : 500).end(url === '/' ? 'value=48 15-16.23;' : `wrong value ${url}`),
+  );
+  const address = `http://shop.example:${port}/`;
+  const table: readonly (readonly [as: string, fields: object, isSecret: boolean])[] = [
+    ...['otp', 'smsCode', 'mail_code', 'mfa', 'sessionToken', 'PIN', 'accessKey'].map((as) => [as, {}, true] as const),
+    ...['order', 'statusCode', 'country_code', 'shopping'].map((as) => [as, {}, false] as const),
+    ['order', { isSecret: true }, true],
+    ['token', { isSecret: false }, false],
+  ];
+  for (const [as, fields, isSecret] of table) {
+    const extract = [{ as, source: 'body', path: 'value=(.*?);', ...fields }];
+    const { steps } = await runHttp([{ url: address, extract }, { url: `${address}{{values.${as}}}` }], { names });
+    t.is(/15-16/.test(JSON.stringify(steps)), !isSecret, as);
+  }
 });

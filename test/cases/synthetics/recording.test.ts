@@ -163,6 +163,27 @@ test('text typed into a secret field appears nowhere, and a variable replaces it
   }
 });
 
+test('a typed one-time code appears nowhere, and a code of a variable replaces it', (t) => {
+  const code = '402881';
+  const table: readonly (readonly [selectors: readonly string[][], template: string])[] = [
+    [[['aria/Verification code']], '{{code.verification_code}}'],
+    [[['aria/Code from your authenticator app']], '{{code.code_from_your_authenticator_app}}'],
+    [[['#user_otp_attempt']], '{{code.user_otp_attempt}}'],
+    [[['input[autocomplete="one-time-code"]']], '{{code.input_autocomplete_one_time_code}}'],
+    [[['#totp']], '{{code.totp}}'],
+    [[['#mfa-code']], '{{code.mfa_code}}'],
+    [[['aria/PIN']], '{{variables.pin}}'],
+  ];
+  for (const [selectors, template] of table) {
+    const { steps } = readOf({ type: 'change', selectors, value: code });
+    t.false(JSON.stringify(steps).includes(code), template);
+    t.deepEqual(
+      steps.map((step) => ('text' in step ? step.text : '')),
+      [template],
+    );
+  }
+});
+
 test('a recording is one of the check documents, with its lines', (t) => {
   const selectors = [['aria/Password'], ['#p']];
   const recorded = recordingOf(

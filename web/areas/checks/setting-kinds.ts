@@ -66,7 +66,7 @@ export const stepFields: SettingFields<Step> = [
     name: 'extract',
     label: 'Extract variables, as JSON',
     kind: 'json',
-    hint: '[{"as": "token", "source": "json", "path": "$.token"}]; a later step reads {{values.token}}',
+    hint: '[{"as": "token", "source": "json", "path": "$.token"}]; a later step reads {{values.token}}. With "isSecret": true, results do not show the value',
   },
 ];
 
