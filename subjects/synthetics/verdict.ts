@@ -106,10 +106,15 @@ export const createVerdict = (
       ? ''
       : `; ${suspectVoters.map(getName).join(' and ')} ${suspectVoters.length === 1 ? 'is' : 'are'} suspect and cannot vote`;
 
+  // After an outage, a location is not alone until the others have passed for as long; unless it was alone before.
+  const getAloneSinceMs = (location: string): number =>
+    state === 'up' && lastAloneMs[location] === undefined
+      ? Math.max(getSinceMs(location), getSinceMs(''))
+      : getSinceMs(location);
   const isAlone = (location: string): boolean =>
     isBelowConsensus &&
     failing.includes(location) &&
-    nowMs - getSinceMs(location) >= minAloneIntervals * timing.everyMs;
+    nowMs - getAloneSinceMs(location) >= minAloneIntervals * timing.everyMs;
   const nextAlone = Object.fromEntries(
     locations.flatMap((location) => {
       const lastMs = isAlone(location) ? nowMs : lastAloneMs[location];

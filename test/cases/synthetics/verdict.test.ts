@@ -139,6 +139,12 @@ test('a location that keeps failing below the consensus is reported, and so is i
   t.is(failingLocations(quiet).at(-1), '', 'after ten minutes it is forgotten');
 });
 
+test('after an outage, a location fails alone from when the others passed', (t) => {
+  const rounds = ['fff', 'fff', 'fff', 'ppf', 'ppf', 'ppf', 'ppp'];
+  const failing = judged(rounds).map(({ locations }) => locations.map(({ location, fails }) => [location, fails]));
+  t.deepEqual(failing, [[], [], [], [], [], [['local', true]], [['local', false]]]);
+});
+
 test('a planned downtime is reported in addition to the state of the check', (t) => {
   const verdict = last(['fff'], { downtime: {} });
   t.like(verdict, { state: 'down', isMaintenance: true });
