@@ -15,6 +15,7 @@ const slowestFirst: readonly string[] = [
   'end-to-end/alert-kills',
   'end-to-end/probe-kills',
   'end-to-end/check-kills',
+  'end-to-end/check-lag',
   'end-to-end/reliability-dead-letter',
   'end-to-end/reliability-brokers',
   'end-to-end/page-cluster',
