@@ -43,6 +43,23 @@ const encodeInJson: EncodeValue = (value, before) =>
 const encodeInForm: EncodeValue = (value, before, after) =>
   before === '' && after === '' ? value : new URLSearchParams([['', value]]).toString().slice(1);
 
+const xmlReferences: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** In XML: with references of its characters, also where a text could have elements; in CDATA as it is. */
+const encodeInXml: EncodeValue = (value, before, after) => {
+  if (before.trim() === '' && after.trim() === '') return value;
+  const isInCdata = before.lastIndexOf('<![CDATA[') > before.lastIndexOf(']]>');
+  return isInCdata
+    ? value.replaceAll(']]>', ']]]]><![CDATA[>')
+    : value.replace(/[&<>"']/g, (character) => xmlReferences[character] ?? character);
+};
+
 const isJson = (text: string): boolean => {
   try {
     JSON.parse(fillTemplates(text, '0'));
@@ -55,5 +72,7 @@ const isJson = (text: string): boolean => {
 /** Returns the encoding of values in a body or a message, as written. */
 export const bodyEncoding = (text: string, contentType: string): EncodeValue => {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return encodeInForm;
+  if (/^(?:text|application)\/(?:[\w.-]{1,100}\+)?xml\b/i.test(contentType) || /^\s*<\?xml\s/.test(text))
+    return encodeInXml;
   return /^\s*[[{"]/.test(text) && isJson(text) ? encodeInJson : (value) => value;
 };

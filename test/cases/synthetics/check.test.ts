@@ -255,9 +255,17 @@ test('values are encoded as the place of their template needs it', (t) => {
   const path = 'a/b%20%23%3F%26%3D%2B%2541%22%27%5C%C3%BC%0A';
   const query = path.replace('/', '%2F');
   const json = JSON.stringify(value).slice(1, -1);
+  const xml = value.replace('&', '&amp;').replace('"', '&quot;').replace("'", '&apos;');
   const form = new URLSearchParams([['', value]]).toString().slice(1);
   const values = {
-    variables: { v: value, base: 'https://shop.example:81/api', link: '/x?y=1&z=2', query: 'a=1&b=2', n: '5' },
+    variables: {
+      v: value,
+      cdata: '<&]]>',
+      base: 'https://shop.example:81/api',
+      link: '/x?y=1&z=2',
+      query: 'a=1&b=2',
+      n: '5',
+    },
     values: {},
     nowMs: 0,
   };
@@ -280,6 +288,20 @@ test('values are encoded as the place of their template needs it', (t) => {
       { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'a=1&b={{variables.v}}' },
       { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: `a=1&b=${form}` },
     ],
+    [
+      { headers: { 'Content-Type': 'text/xml; charset=utf-8' }, body: '<a b="{{variables.v}}">{{variables.v}}</a>' },
+      { headers: { 'Content-Type': 'text/xml; charset=utf-8' }, body: `<a b="${xml}">${xml}</a>` },
+    ],
+    [
+      { headers: { 'content-type': 'application/soap+xml' }, body: '{{variables.v}}' },
+      { headers: { 'content-type': 'application/soap+xml' }, body: value },
+    ],
+    [{ body: '<?xml version="1.0"?><a>{{variables.v}}</a>' }, { body: `<?xml version="1.0"?><a>${xml}</a>` }],
+    [
+      { body: '<?xml version="1.0"?><a><![CDATA[x{{variables.cdata}}]]>{{variables.n}}</a>' },
+      { body: '<?xml version="1.0"?><a><![CDATA[x<&]]]]><![CDATA[>]]>5</a>' },
+    ],
+    [{ body: '<p>{{variables.v}}' }, { body: `<p>${value}` }],
     [{ headers: { url: 'https://x/{{variables.v}}' } }, { headers: { url: `https://x/${value}` } }],
   ];
   for (const [written, expected] of table) t.deepEqual(renderAll(written, values), expected);
