@@ -11,6 +11,7 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   parseDocument,
   type YAMLMap,
 } from 'yaml';
@@ -134,9 +135,54 @@ class Aliases {
   }
 }
 
+/** Whether a pair is a merge key: `<<`, without quotes. */
+const isMerge = ({ key }: Pair): boolean => isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
+
+const resolveNode = (node: unknown): unknown => (isAlias(node) ? (node.resolve as () => Node | undefined)() : node);
+
+/** Replaces merge keys by the pairs that they stand for, so that all readers of nodes and values know them. */
+class Merges {
+  readonly #replacedMaps = new Set<YAMLMap>();
+  readonly #refuse: RejectNode;
+
+  constructor(refuse: RejectNode) {
+    this.#refuse = refuse;
+  }
+
+  /** Replaces the merge key of a map whose aliases are resolved. */
+  replace(map: YAMLMap): void {
+    if (this.#replacedMaps.has(map)) return;
+    this.#replacedMaps.add(map);
+    const merge = map.items.find(isMerge);
+    if (merge === undefined) return;
+    const own = map.items.filter((pair) => pair !== merge);
+    const names = new Set(own.map(getPairName));
+    map.items = own;
+    for (const source of this.#listSources(merge)) {
+      this.replace(source);
+      const added = source.items.filter((pair) => !names.has(getPairName(pair)));
+      for (const pair of added) names.add(getPairName(pair));
+      map.items = [...map.items, ...added];
+      if (map.items.length > maxKeys) this.#refuse(`a map has more than ${maxKeys} keys`, map);
+    }
+  }
+
+  #listSources({ key, value }: Pair): readonly YAMLMap[] {
+    const merged = resolveNode(value);
+    const sources = isSeq(merged) ? merged.items.map(resolveNode) : [merged];
+    const maps = sources.filter((source) => isMap(source));
+    if (maps.length < sources.length)
+      this.#refuse('a merge key (<<) takes a map or a list of maps', (isNode(value) ? value : key) as Node);
+    return maps;
+  }
+}
+
+const getPairName = ({ key }: Pair): unknown => (isScalar(key) ? key.value : key);
+
 /** Visits a document in order. */
 const visitNodes = (contents: Node | null, refuse: RejectNode): void => {
   const aliases = new Aliases(refuse);
+  const mapsWithMerge: YAMLMap[] = [];
   const pendingNodes: unknown[] = [contents];
   while (pendingNodes.length > 0) {
     const node = pendingNodes.pop();
@@ -146,9 +192,14 @@ const visitNodes = (contents: Node | null, refuse: RejectNode): void => {
       continue;
     }
     aliases.addAnchor(node);
-    if (isMap(node)) requireValidKeys(node, refuse);
+    if (isMap(node)) {
+      requireValidKeys(node, refuse);
+      if (node.items.some(isMerge)) mapsWithMerge.push(node);
+    }
     for (const child of getChildren(node).toReversed()) pendingNodes.push(child);
   }
+  const merges = new Merges(refuse);
+  for (const map of mapsWithMerge) merges.replace(map);
 };
 
 const findOffset = (

@@ -5,6 +5,7 @@ import { parseYaml, YamlError } from '../../queries/yaml.ts';
 import { AlertmanagerFileError, importAlertmanager } from '../../subjects/alerts/routing/alertmanager.ts';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
 import { readRules } from '../../subjects/detections/read.ts';
+import { readCheckFiles } from '../../subjects/synthetics/as-code.ts';
 
 const repeated = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('');
@@ -17,6 +18,76 @@ test('an alias refers to the latest preceding anchor of its name, in any positio
     d: [2],
     e: [2],
   });
+});
+
+test('a merge key takes the entries of maps that a map does not have itself', (t) => {
+  const table: readonly (readonly [text: string, values: unknown])[] = [
+    ['{<<: *a, y: 3}', { x: 1, y: 3 }],
+    ['{y: 3, <<: *a}', { x: 1, y: 3 }],
+    ['{<<: [*a, *b]}', { x: 1, y: 2, z: 5 }],
+    ['{<<: [*b, *a]}', { x: 4, y: 2, z: 5 }],
+    ['{<<: {x: 9}, z: 1}', { x: 9, z: 1 }],
+    ['{<<: *c}', { x: 4, y: 7, z: 5 }],
+    ['{d: &d {<<: *b, w: 0}, <<: *d}', { d: { x: 4, z: 5, w: 0 }, x: 4, z: 5, w: 0 }],
+    ["{'<<': 1}", { '<<': 1 }],
+  ];
+  for (const [text, values] of table)
+    t.deepEqual(
+      (
+        parseYaml(`a: &a {x: 1, y: 2}\nb: &b {x: 4, z: 5}\nc: &c {<<: *b, y: 7}\nv: ${text}\n`).value() as {
+          v: unknown;
+        }
+      ).v,
+      values,
+      text,
+    );
+});
+
+test('the line of a merged entry is that where it is written', (t) => {
+  const { getPathLine } = parseYaml('a: &a\n  x: 1\n  y:\n    - 2\nb:\n  <<: *a\n  x: 3\n');
+  const lines = [
+    ['b', 'x'],
+    ['b', 'y'],
+    ['b', 'y', 0],
+    ['b', 'z'],
+  ].map(getPathLine);
+  t.deepEqual(lines, [7, 3, 4, 5]);
+});
+
+test('checks, alert rules and detection rules may use merge keys', async (t) => {
+  const checks = `name: shop
+type: http
+http:
+  steps:
+    - &get
+      url: https://shop.example/
+      headers: {accept: text/html}
+    - <<: *get
+      url: https://shop.example/cart
+`;
+  const [check] = readCheckFiles(checks);
+  t.deepEqual(check?.problems, []);
+  t.deepEqual(
+    check?.check?.http?.steps.map(({ url, headers }) => [url, headers]),
+    [
+      ['https://shop.example/', { accept: 'text/html' }],
+      ['https://shop.example/cart', { accept: 'text/html' }],
+    ],
+  );
+  const [wrong] = readCheckFiles(checks.replace('url: https://shop.example/cart', 'ulr: https://shop.example/cart'));
+  t.deepEqual(
+    wrong?.problems.map(({ path, line }) => [path, line]),
+    [['http.steps.1.ulr', 9]],
+  );
+  const rules = readRuleFile(
+    'groups:\n- name: g\n  rules:\n  - &a {alert: A, expr: up == 0, labels: {severity: page}}\n  - {<<: *a, alert: B}\n',
+  );
+  t.deepEqual(JSON.stringify(rules).match(/"severity":"page"/g)?.length, 2);
+  const { documents, errors } = await readRules(
+    'title: T\nlogsource: {product: linux}\ndetection:\n  one: &one {a: 1, b: 2}\n  two: {<<: *one, a: 3}\n  condition: two\n',
+  );
+  t.deepEqual(errors, []);
+  t.deepEqual(JSON.stringify(documents).includes('"<<"'), false);
 });
 
 const refused: readonly [what: string, text: string, message: string][] = [
@@ -42,6 +113,22 @@ const refused: readonly [what: string, text: string, message: string][] = [
     'an alias within what it stands for',
     'a: &a [1, *a]',
     'an alias refers to a node that contains it at line 1, column 11',
+  ],
+  ['a merge key of a text', 'a: {<<: x}', 'a merge key (<<) takes a map or a list of maps at line 1, column 9'],
+  [
+    'a merge key of a list of texts',
+    'a: &a [1]\nb: {<<: *a}',
+    'a merge key (<<) takes a map or a list of maps at line 2, column 9',
+  ],
+  [
+    'a merge key of nothing',
+    'a:\n  <<:\n  b: 1\n',
+    'a merge key (<<) takes a map or a list of maps at line 2, column 6',
+  ],
+  [
+    'merges of too many keys',
+    `a: &a {${repeated(3000, (index) => `k${index}: 1, `)}}\nb: &b {${repeated(3000, (index) => `l${index}: 1, `)}}\nc: {<<: [*a, *b]}`,
+    'a map has more than 5000 keys at line 3, column 4',
   ],
   ['maps as keys', '? '.repeat(40), 'a key of a map is not a string at line 1, column 3'],
   [
