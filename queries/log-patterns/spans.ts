@@ -283,6 +283,49 @@ export const isName = (codes: Uint16Array, from: number, to: number): boolean =>
   return !(isAllUppercase || isWordAt(codes, to - 9, 'Exception') || isWordAt(codes, to - 5, 'Error'));
 };
 
+const unitTypes = new WordSet('service socket timer mount automount swap target scope slice'.split(' '));
+
+/** Returns whether a text with one dot is the name of a unit of systemd: `nginx.service`. */
+export const isUnitName = (codes: Uint16Array, from: number, to: number): boolean => {
+  let dot = to - 1;
+  while (dot > from && codes[dot] !== 46) dot--;
+  return dot > from && unitTypes.has(codes, dot + 1, to);
+};
+
+/** Returns the end of the description of a unit, without final dots: `nginx.service - A web server.`; `from` if there is none. */
+export const findDescriptionEnd = (codes: Uint16Array, from: number, to: number): number => {
+  if (codes[from] !== 32 || codes[from + 1] !== 45 || codes[from + 2] !== 32) return from;
+  let end = to;
+  while (end > from + 3 && codes[end - 1] === 46) end--;
+  return end > from + 3 ? end : from;
+};
+
+/** Returns whether a field begins here: a name, and an equals sign. */
+export const isFieldAt = (codes: Uint16Array, from: number, to: number): boolean => {
+  let index = from;
+  while (index < to && (getClassAt(codes, index) & (LETTER | DIGIT)) !== 0) index++;
+  return index > from && index + 1 < to && codes[index] === 61;
+};
+
+/**
+ * Returns the index of the quote that closes the one at `open`; `to` if there is none. With escapes, a quote after a
+ * backslash is a part of the value, unless no other quote follows: `path="C:\\a\\"`.
+ */
+export const findQuoteEnd = (
+  codes: Uint16Array,
+  open: number,
+  { to, hasEscapes }: { readonly to: number; readonly hasEscapes: boolean },
+): number => {
+  const quote = codes[open];
+  let escaped = to;
+  for (let index = open + 1; index < to; index++) {
+    if (codes[index] !== quote) continue;
+    if (codes[index - 1] !== 92 || !hasEscapes) return index;
+    escaped = index;
+  }
+  return escaped;
+};
+
 /** Returns whether the name of a month or day ends here, followed by a digit or another name of this kind. */
 export const isDatePart = (codes: Uint16Array, end: number, to: number): boolean => {
   if (!calendarWords.has(codes, end - 3, end)) return false;

@@ -17,16 +17,19 @@ import { hashKey, type KeyedBody, type KeyValue, LogfmtPairs, readJson, readLogf
 import {
   characters,
   findAddressEnd,
+  findDescriptionEnd,
   findForeignQuoteEnd,
   findListEnd,
   findNumberedNameEnd,
   findObjectEnd,
+  findQuoteEnd,
   findRangeEnd,
   findStemEnd,
   findUnitEnd,
   findUrlEnd,
   isClosingBracket,
   isDatePart,
+  isFieldAt,
   isHost,
   isHttpRequest,
   isHttpStatus,
@@ -35,6 +38,7 @@ import {
   isOpeningBracket,
   isPicture,
   isTechnicalWord,
+  isUnitName,
   isWordAt,
   isWordLike,
   MAX_TECHNICAL_WORD,
@@ -169,8 +173,8 @@ export class Tokens implements KeyedBody {
   #closedAfterToken = 0;
   #hasNoClosingDoubleQuote = false;
   #hasNoClosingSingleQuote = false;
-  /** Whether the next quote closes an HTTP request */
-  #isInRequest = false;
+  /** Whether the next quote closes an HTTP request or a message, whose words distinguish bodies */
+  #isInWordsInQuotes = false;
   /** Kinds of all variables, as bits */
   #seenKinds = 0;
   /** Whether letters of values are words, because the body has no other words */
@@ -238,7 +242,7 @@ export class Tokens implements KeyedBody {
     this.#closedAfterToken = 0;
     this.#hasNoClosingDoubleQuote = false;
     this.#hasNoClosingSingleQuote = false;
-    this.#isInRequest = false;
+    this.#isInWordsInQuotes = false;
     this.#seenKinds = 0;
   }
 
@@ -443,17 +447,17 @@ export class Tokens implements KeyedBody {
   /** Returns the index after quoted text; 0 if the quote is only punctuation. */
   #readQuoted(index: number, to: number, code: number): number {
     const codes = this.codes;
-    if (this.#isOnlyPunctuation(code)) return 0;
-    let close = index + 1;
-    while (close < to && codes[close] !== code) close++;
+    if (this.#isOnlyPunctuation(code, index)) return 0;
+    const isMessage = code === 34 && this.#mayBeQuotedMessage(index);
+    const close = findQuoteEnd(codes, index, { to, hasEscapes: isMessage || codes[index - 1] === 61 });
     if (close === to) {
       if (code === 34) this.#hasNoClosingDoubleQuote = true;
       else this.#hasNoClosingSingleQuote = true;
       return 0;
     }
     if (close === index + 1 || (code === 39 && (this.#isLetter(index - 1) || this.#isLetter(close + 1)))) return 0;
-    if (isHttpRequest(codes, index + 1)) {
-      this.#isInRequest = code === 34;
+    if (isHttpRequest(codes, index + 1) || (isMessage && this.#isQuotedMessage(index, close, to))) {
+      this.#isInWordsInQuotes = code === 34;
       return 0;
     }
     this.#addPunctuation(code);
@@ -463,9 +467,22 @@ export class Tokens implements KeyedBody {
     return close + 1;
   }
 
+  /**
+   * Returns whether quoted text is the message of klog, which has fields after it: `"Pod started" pod="a/b"`. It begins
+   * the body, or follows the source in a header: `server.go:23] "Synced"`.
+   */
+  #isQuotedMessage(open: number, close: number, to: number): boolean {
+    if (close + 1 === to) return open > this.#body.start;
+    return this.codes[close + 1] === 32 && isFieldAt(this.codes, close + 2, to);
+  }
+
+  #mayBeQuotedMessage(open: number): boolean {
+    return open === this.#body.start || (this.codes[open - 1] === 32 && this.codes[open - 2] === 93);
+  }
+
   /** Returns whether a quote is known to begin no quoted value. */
-  #isOnlyPunctuation(code: number): boolean {
-    if (this.#hasWordsInValues || this.#closesRequest(code)) return true;
+  #isOnlyPunctuation(code: number, index: number): boolean {
+    if (this.#hasWordsInValues || this.#closesWords(code, index)) return true;
     return code === 34 ? this.#hasNoClosingDoubleQuote : this.#hasNoClosingSingleQuote;
   }
 
@@ -481,9 +498,9 @@ export class Tokens implements KeyedBody {
     return index >= 0 && index < this.#end && (getClassAt(this.codes, index) & (LETTER | DIGIT)) !== 0;
   }
 
-  #closesRequest(code: number): boolean {
-    const closes = code === 34 && this.#isInRequest;
-    if (closes) this.#isInRequest = false;
+  #closesWords(code: number, index: number): boolean {
+    const closes = code === 34 && this.#isInWordsInQuotes && this.codes[index - 1] !== 92;
+    if (closes) this.#isInWordsInQuotes = false;
     return closes;
   }
 
@@ -672,9 +689,15 @@ export class Tokens implements KeyedBody {
       return this.#isWordInValue(from) ? 0 : this.#readPath(from, end, to);
     if (this.#runClasses & FOREIGN || this.#hasWordsInValues)
       return this.#isHex ? this.#addVariable(from, end, HEX) : 0;
-    if (dots > 1 && isName(this.codes, from, last)) return this.#addVariable(from, last, NAME);
-    if (this.#isHex) return this.#addVariable(from, end, HEX);
-    return 0;
+    const nameEnd = dots > 0 ? this.#findDottedNameEnd(from, last, to) : 0;
+    if (nameEnd > 0) return this.#addVariable(from, nameEnd, NAME);
+    return this.#isHex ? this.#addVariable(from, end, HEX) : 0;
+  }
+
+  /** Returns the end of a name with dots, with the description of a unit of systemd; 0 if it is none. */
+  #findDottedNameEnd(from: number, last: number, to: number): number {
+    if (getDotCount(this.#dotAndSlashCounts) > 1) return isName(this.codes, from, last) ? last : 0;
+    return isUnitName(this.codes, from, last) ? findDescriptionEnd(this.codes, last, to) : 0;
   }
 
   /** Returns whether the letters of a path are words: it is relative, and the body has no words. */
