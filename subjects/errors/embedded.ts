@@ -206,6 +206,30 @@ const typeLine = /^(?:[^:]{0,200}: )?([A-Za-z_][\w$]*(?:(?:\.|\\|::)[A-Za-z_][\w
 /** Returns whether a name is that of a type: it has a package, or begins with a capital and is no level of a log. */
 const isTypeName = (name: string): boolean => /[.\\:]/.test(name) || (/^[A-Z]/.test(name) && /[a-z]/.test(name));
 
+/** What runtimes of C++ print of an exception that nobody caught */
+const terminated: readonly RegExp[] = [
+  /terminate called after throwing an instance of '(?<type>[^'\n]{1,200})'(?:\s{1,9}what\(\): {1,9}(?<message>[^\n]{0,2000}))?/,
+  /terminating (?:due to|with) uncaught exception of type (?<type>[\w:<>]{1,200})(?:: (?<message>[^\n]{0,2000}))?/,
+];
+
+const readTerminated = (text: string): FoundHeader | undefined => {
+  for (const pattern of terminated) {
+    const { type, message = '' } = pattern.exec(text)?.groups ?? {};
+    if (type !== undefined) return { type, message };
+  }
+  return readNimHeader(text);
+};
+
+const nimStart = 'Error: unhandled exception: ';
+/** Reads `Error: unhandled exception: message [Type]`. */
+const readNimHeader = (text: string): FoundHeader | undefined => {
+  const start = text.indexOf(nimStart);
+  if (start < 0) return undefined;
+  const [line = ''] = text.slice(start + nimStart.length).split('\n', 1);
+  const open = line.lastIndexOf(' [');
+  return open < 0 ? undefined : { type: line.slice(open + 2, line.lastIndexOf(']')), message: line.slice(0, open) };
+};
+
 const railsHeader = /^([A-Z][\w:]{0,200}) \((.*)\):$/;
 
 /** Returns the type and message of the first line of a Ruby exception: `file:1:in 'f': message (Type)`. */
@@ -221,6 +245,10 @@ const readRubyHeader = (line: string): FoundHeader | undefined => {
 /** Returns the type and message before the frames of a stack. */
 const readHeader = (text: string): FoundHeader | undefined => {
   const start = text.slice(0, 4_096);
+  return readTerminated(start) ?? readFirstLines(start);
+};
+
+const readFirstLines = (start: string): FoundHeader | undefined => {
   const found = uncaught.exec(start) ?? exceptionHeader.exec(start);
   if (found !== null) return { type: found[1] ?? '', message: found[2] ?? '' };
   const lines = start.split('\n').map((line) => line.slice(0, maxLineLength));
@@ -245,12 +273,15 @@ const readPythonMessage = (lines: readonly string[], type: string): string => {
 
 const startsStack = /Traceback \(most recent call last\)|^\s*[-╭+|]{3}/;
 
-/** Finds a stack in a text, with its type and message; `undefined` if no frame is in it. */
+/** Finds a stack in a text, with its type and message; `undefined` if no frame and no end of a program is in it. */
 export const findInText = (text: string): FoundException | undefined => {
-  if (!hasLines(text.trimEnd())) return undefined;
+  if (!hasLines(text.trimEnd()) && !text.includes('terminat')) return undefined;
   const plain = toPlainStack(text);
   const { language, chain } = parseStack(plain);
-  if (language === undefined) return undefined;
+  if (language === undefined) {
+    const ended = readTerminated(plain.slice(0, 4_096));
+    return ended && { type: ended.type, message: ended.message, stack: '' };
+  }
   const lines = plain.trimStart().split('\n');
   const [first = ''] = lines;
   if (language === 'python') {

@@ -147,6 +147,11 @@ const boostPattern = /^\d{1,4}# (.{1,400}?)(?: (?:at|in) ([^\s:]{1,500})(?::(\d{
 const glibcPattern = /^([^\s()]{1,300})\(([^()+\s]{0,300})\+0x[0-9a-f]{1,16}\) ?\[0x[0-9a-f]{1,16}\]$/;
 /** Frames of Apple's systems: number, image, address, symbol and offset */
 const applePlace = /^\d{1,4} +(\S{1,200}) +0x[0-9a-f]{1,16} (\S.{0,500}) \+ \d{1,9}$/;
+/** Frames of Swift on Linux */
+const swiftPlace =
+  /^\d{1,4} (?:\[[a-z]{1,12}\] ){0,3}(?:0x[0-9a-f]{1,16} )(?:\[[a-z]{1,12}\] ){0,3}(\S.{0,500}?)(?: \+ \d{1,9})? in (\S{1,200})(?: at (\S{1,500}?):(\d{1,9})(?::\d{1,9})?)?$/;
+/** Frames of Zig: a place, an address, a function and its module */
+const zigPlace = /^(\S{1,500}?):(\d{1,9}):\d{1,9}: 0x[0-9a-f]{1,16} in (\S{1,300}) \(/;
 const rustPattern = /^\d{1,4}: +(?:0x[0-9a-f]{1,16} - )?([^\s(].{0,500})$/;
 
 const parseNumberedLine = (text: string): Line | undefined => {
@@ -164,6 +169,8 @@ const parseNumberedLine = (text: string): Line | undefined => {
 const parseCountedLine = (text: string): Line | undefined => {
   const apple = applePlace.exec(text);
   if (apple !== null) return createLine('native', apple[2] ?? '', apple[1] ?? '');
+  const swift = text.includes(' in ') ? swiftPlace.exec(text) : null;
+  if (swift !== null) return createLine('native', swift[1] ?? '', swift[3] ?? swift[2] ?? '', swift[4]);
   const boost = boostPattern.exec(text);
   if (boost !== null) return createLine('native', boost[1] ?? '', boost[2] ?? '', boost[3]);
   const rust = rustPattern.exec(text);
@@ -180,12 +187,33 @@ const parseRubyLine = (text: string): Line | undefined => {
   return ruby === null ? undefined : createLine('ruby', ruby[3] ?? '', ruby[1] ?? '', ruby[2]);
 };
 
+const parseZigLine = (text: string): Line | undefined => {
+  const zig = text.includes(': 0x') ? zigPlace.exec(text) : null;
+  return zig === null ? undefined : createLine('native', zig[3] ?? '', zig[1] ?? '', zig[2]);
+};
+
+/** Place of an error of PowerShell, which the line of the script follows */
+const powershellPlace = /^At (\S.{0,500}\.psm?1):(\d{1,9}) char:\d{1,9}$/;
+
+/** Parses the line of a script of PowerShell, with its place on the line before. */
+export const parseScriptLine = (place: string, code: string): Line | undefined => {
+  const powershell = place.startsWith('At ') ? powershellPlace.exec(place) : null;
+  return powershell === null ? undefined : createLine('other', code, powershell[1] ?? '', powershell[2]);
+};
+
 /** Parses a frame that is contained in a single line. */
 export const parseLine = (text: string): Line | undefined => {
   if (text.startsWith('#')) return parseNumberedLine(text);
   if (text.startsWith('at ')) return parseAtLine(text);
   const countedLine = /^\d/.test(text) ? parseCountedLine(text) : undefined;
-  return countedLine ?? parseUnityLine(text) ?? parseGlibcLine(text) ?? parseRubyLine(text) ?? parseAtSignLine(text);
+  return (
+    countedLine ??
+    parseUnityLine(text) ??
+    parseGlibcLine(text) ??
+    parseZigLine(text) ??
+    parseRubyLine(text) ??
+    parseAtSignLine(text)
+  );
 };
 
 const pythonPattern = /^File "([^"]{0,500})", line (\d{1,9})(?:, in (.{1,300}))?$/;
@@ -210,10 +238,15 @@ const parseNotebookLine = (text: string): Line | undefined => {
   return box === null ? undefined : createLine('python', box[3] ?? '', box[1] ?? '', box[2]);
 };
 
-/** Parses `File "x.py", line 1, in f`, and the frames of IPython and `rich`. */
+/** Frames of Nim, whose tracebacks begin like those of Python */
+const nimPattern = /^(\S{1,500}\.nim)\((\d{1,9})\) +(\S{1,300})$/;
+
+/** Parses `File "x.py", line 1, in f`, the frames of IPython and `rich`, and those of Nim. */
 export const parsePythonLine = (text: string): Line | undefined => {
   const python = text.startsWith('File "') ? pythonPattern.exec(text) : null;
   if (python !== null) return createLine('python', python[3] ?? '', python[1] ?? '', python[2]);
+  const nim = text.includes('.nim(') ? nimPattern.exec(text) : null;
+  if (nim !== null) return createLine('other', nim[3] ?? '', nim[1] ?? '', nim[2]);
   return text.includes(' in ') || /^(?:Cell In|File )/.test(text) ? parseNotebookLine(text) : undefined;
 };
 
@@ -233,7 +266,7 @@ export const readOther = (text: string, before: string): Line | undefined => {
   const rest = text.startsWith('@ ')
     ? before
     : `${text.slice(0, location.index)} ${text.slice(location.index + location[0].length)}`;
-  const names = rest.replace(/\([^()]*\)/g, ' ').match(/[A-Za-z_][\w.:!?$]*/g) ?? [];
+  const names = rest.replace(/\([^()]*\)|\b0x[0-9a-f]{1,16}\b/gi, ' ').match(/[A-Za-z_][\w.:!?$]*/g) ?? [];
   const name = names.filter((each) => !otherWords.has(each.toLowerCase())).join(' ');
   return createLine('other', name, location[1] ?? '', location[2]);
 };

@@ -89,8 +89,9 @@ const java = ({ function: method, file }: Line): FrameName => {
     getTextBefore(getTextBefore(type, '$$'), '$ByteBuddy$').replace(generatedNumber, '$1'),
     '$',
   );
-  const lambda = /^lambda\$([^$]*)\$/.exec(method) ?? /\$anonfun\$([^$]*)/.exec(method);
-  const name = (lambda?.[1] ?? method).replace(/\$(?:default|suspendImpl|\d+)$/, '');
+  // Scala 3 writes the method before the lambda, Scala 2 after it.
+  const lambda = /^(?:lambda\$([^$]*)\$|([^$]+)\$\$anonfun\$)/.exec(method) ?? /\$anonfun\$([^$]*)/.exec(method);
+  const name = (lambda?.[1] ?? lambda?.[2] ?? method).replace(/\$(?:default|suspendImpl|\d+)$/, '');
   const isInApp = !javaLibraries.test(type) && !isGlue;
   // The class of a coroutine contains the name of its function: `OrdersKt$reserve$1`.
   const at = name === 'invokeSuspend' ? module.lastIndexOf('$') : -1;

@@ -8,6 +8,7 @@ import {
   parseGoLine,
   parseLine,
   parsePythonLine,
+  parseScriptLine,
   readOther,
   readTranslatedDotnet,
 } from './line.ts';
@@ -121,7 +122,10 @@ class StackParser {
       return;
     }
     const parsedLine =
-      parseGoLine(previousLine, line) ?? parseLine(line) ?? (/^\s/.test(raw) ? readTranslatedDotnet(line) : undefined);
+      parseGoLine(previousLine, line) ??
+      parseScriptLine(previousLine, line) ??
+      parseLine(line) ??
+      (/^\s/.test(raw) ? readTranslatedDotnet(line) : undefined);
     if (parsedLine !== undefined) this.#addLine(parsedLine, line);
     else if (lines.length === 0 && innerExceptionPattern.test(line)) {
       const types = line.split(innerExceptionPattern).map(parseType);

@@ -4,6 +4,7 @@
  */
 
 import { formatPairs } from './formats.ts';
+import { runtimePairs } from './runtimes.ts';
 import type { ErrorPair, Sent } from './sent.ts';
 
 /** An exception, as a program prints it */
@@ -441,6 +442,7 @@ const dotnetPairs = Object.entries(stacks).flatMap(([language, write]): ErrorPai
 
 export const errorPairs: readonly ErrorPair[] = [
   ...formatPairs,
+  ...runtimePairs,
   ...stackPairs,
   ...messagePairs,
   ...servicePairs,
