@@ -12,6 +12,7 @@ import type { SplittableMessage } from '../schemas/protobuf/split.ts';
 import { findInvalidUtf8 } from '../schemas/protobuf/utf8.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
 import { findTimeProblem, type TimeRange } from '../schemas/readable-times.ts';
+import { toPlainText } from '../schemas/tables/search-text.ts';
 import type { BodyFormat } from './engine/body-format.ts';
 import { toTextResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
@@ -107,7 +108,7 @@ const writeStream = (
         writeField(writer, 2, () =>
           writeMessage(writer, 'LogRecord', {
             timeUnixNano,
-            severityNumber: severityNumbers.get(severityText?.toLowerCase() ?? ''),
+            severityNumber: severityNumbers.get(toPlainText(severityText ?? '').toLowerCase()),
             severityText,
             body: { stringValue },
             attributes: toTextAttributes(metadata),

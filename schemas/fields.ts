@@ -21,7 +21,8 @@ import type { Span } from './records/span.ts';
 import { quoteString } from './tables/literal.ts';
 import type { logsTable } from './tables/logs.ts';
 import type { samplesTable, seriesTable } from './tables/metrics.ts';
-import { buildAttributeTextSql } from './tables/search.ts';
+import { buildAttributeTextSql, severityTextSql } from './tables/search.ts';
+import { toPlainText } from './tables/search-text.ts';
 import type { spansTable } from './tables/spans.ts';
 
 /** `time`: nanoseconds since the epoch. `duration`: nanoseconds. `traceId` and `spanId`: hexadecimal, empty for none. */
@@ -42,6 +43,8 @@ export interface Field<View extends RecordView = RecordView> {
   readonly names?: readonly string[];
   /** SQL expression of all values, if a record may have several. `expression` is then their concatenated text. */
   readonly elements?: string;
+  /** Whether the value is without ANSI escape sequences, such as colors. */
+  readonly isPlain?: true;
   /** Whether the values are names of the same object, so that grouping uses only `expression`. */
   readonly areOneThing?: true;
   read(record: View): FieldValue;
@@ -53,7 +56,7 @@ type FieldDefinition<View extends RecordView, Name extends string> = readonly [
   column: Name,
   summary: string,
   read: (record: View) => FieldValue,
-  more?: { readonly aliases?: readonly string[]; readonly names?: readonly string[]; readonly expression?: string },
+  more?: Partial<Pick<Field, 'aliases' | 'names' | 'expression' | 'isPlain'>>,
 ];
 
 const buildIdExpression = (column: string, bytes: number): string =>
@@ -117,19 +120,20 @@ export const logFields = buildFields<LogRecord, Column<typeof logsTable>>({
   severity: [
     'text',
     'severity_text',
-    'Severity text of the sender; if absent, the short name of the severity number',
-    (log) => log.severity,
+    'Severity text of the sender without colors; if absent, the short name of the severity number',
+    (log) => toPlainText(log.severity),
     {
       aliases: ['level'],
-      expression: `if(severity_text != '', severity_text, [${severityNames.map(quoteString).join(', ')}][severity_number + 1])`,
+      isPlain: true,
+      expression: `if(severity_text != '', ${severityTextSql}, [${severityNames.map(quoteString).join(', ')}][severity_number + 1])`,
     },
   ],
   severityText: [
     'text',
     'severity_text',
-    'Severity text as sent',
-    (log) => log.severityText,
-    { aliases: ['severity_text'] },
+    'Severity text of the sender without colors',
+    (log) => toPlainText(log.severityText),
+    { aliases: ['severity_text'], isPlain: true, expression: severityTextSql },
   ],
   body: ['text', 'body', 'Body; JSON if it is an array or a map', (log) => log.body, { aliases: ['message'] }],
   eventName: ['text', 'event_name', 'Name of the event', (log) => log.eventName, { aliases: ['event_name'] }],

@@ -1,4 +1,6 @@
 /** Suggests existing values for one that was not found. */
+
+import { buildPlainTextSql, toPlainText } from '../../schemas/tables/search-text.ts';
 import type { Range } from '../range.ts';
 import type { TenantReader } from '../reading.ts';
 import { buildRangeParameters } from '../records.ts';
@@ -36,7 +38,7 @@ export const buildValueHint = async (
   const rows = await columns.query<{ value: string; is_like: number }>(
     `SELECT substringUTF8(${text}, 1, ${maxCharacters}) AS value, editDistance(lower(value), {folded:String}) <= 2 AS is_like FROM ${source}
     WHERE ${text} != '' GROUP BY value
-    ORDER BY value = {exact:String} DESC, lower(value) = {folded:String} DESC, is_like DESC, count() DESC, value LIMIT ${maxSuggestions}`,
+    ORDER BY value = {exact:String} DESC, ${buildPlainTextSql('value')} = {exact:String} DESC, lower(value) = {folded:String} DESC, is_like DESC, count() DESC, value LIMIT ${maxSuggestions}`,
     {
       ...buildRangeParameters(range),
       ...(projectId === undefined ? {} : { project: projectId }),
@@ -47,6 +49,9 @@ export const buildValueHint = async (
   const [firstRow] = rows;
   if (firstRow === undefined || firstRow.value === value) return undefined;
   const missingText = `no scanned record has ${name} "${value.slice(0, maxCharacters)}"`;
+  const colored = rows.find(({ value: found }) => found !== value && toPlainText(found) === value);
+  if (colored !== undefined)
+    return `${missingText}; records have it with ANSI escape sequences, such as colors: search for ${name}:*${value}*`;
   if (firstRow.value.toLowerCase() === value.toLowerCase())
     return `${missingText}; it exists as "${firstRow.value}", and values are case-sensitive`;
   const similarRows = rows.filter(({ is_like }) => Number(is_like) === 1);

@@ -1,6 +1,7 @@
 /** Converts a written value to a condition, depending on the field or attribute with which it is compared. */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { severityNumbers } from '../../schemas/records/severity.ts';
+import { toPlainText } from '../../schemas/tables/search-text.ts';
 import { parseDuration, parseTime } from '../time.ts';
 import { star } from './scanner.ts';
 import type { Interval, Search, SearchReference, ValueTest } from './tree.ts';
@@ -75,7 +76,9 @@ const expectedSeverity = 'a severity: trace, debug, info, warn, error or fatal (
 const idLengths: Partial<Record<FieldType, number>> = { traceId: 32, spanId: 16 };
 
 /** Returns the condition of `name:value` or `name:val*`. */
-export const buildEqualCondition = (reference: SearchReference, value: WrittenValue): Search | UnexpectedValue => {
+export const buildEqualCondition = (reference: SearchReference, written: WrittenValue): Search | UnexpectedValue => {
+  const isPlain = reference.kind === 'field' && reference.field.isPlain === true;
+  const value = isPlain ? { text: toPlainText(written.text), isQuoted: written.isQuoted } : written;
   if (reference.kind === 'field') {
     const { field } = reference;
     const read = valueParsers[field.type];

@@ -1,3 +1,5 @@
+import { toPlainText } from '../tables/search-text.ts';
+
 /** OpenTelemetry's short names of severity numbers, by number; empty for 0. */
 export const severityNames: readonly string[] = [
   '',
@@ -34,6 +36,8 @@ export const severityNumbers: ReadonlyMap<string, number> = new Map([
   ['panic', 21],
 ]);
 
+const parseSeverityText = (text: string): number => severityNumbers.get(toPlainText(text).toLowerCase()) ?? 0;
+
 /**
  * Returns the severity number of a log record: its own, or else the number for its text; 0 without both. All components
  * use this function.
@@ -44,7 +48,7 @@ export const getSeverityNumber = (record: {
 }): number => {
   const { severityNumber } = record;
   // The text is decoded only on demand.
-  return severityNumber > 0 ? severityNumber : (severityNumbers.get(record.severityText.toLowerCase()) ?? 0);
+  return severityNumber > 0 ? severityNumber : parseSeverityText(record.severityText);
 };
 
 /** Minimum severity number of an error. */

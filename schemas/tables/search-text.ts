@@ -148,6 +148,8 @@ const toWordsSql = (plain: string): string => separateSql(foldSql(plain));
 /** Returns SQL of the plain form of a text, an SQL expression. */
 export const buildPlainTextSql = (text: string): string =>
   `if(${mayHaveEscapeSql(text)}, ${replaceEscapesSql(text)}, ${text})`;
+/** Returns SQL of the plain form of a text of few distinct values, which the engine computes once for each of them. */
+export const buildPlainNameSql = replaceEscapesSql;
 /** Returns SQL of the folded form of a text. */
 export const buildFoldedTextSql = (text: string): string => buildFormSql(text, foldSql);
 /** Returns SQL of the words of a text: a text whose tokens they are. */

@@ -4,10 +4,18 @@
  */
 import { severityNumbers } from '../records/severity.ts';
 import { quoteString } from './literal.ts';
-import { buildFoldedTextSql, buildPlainTextSql, buildWordsTextSql, splitWords } from './search-text.ts';
+import {
+  buildFoldedTextSql,
+  buildPlainNameSql,
+  buildPlainTextSql,
+  buildWordsTextSql,
+  splitWords,
+} from './search-text.ts';
 
+/** SQL of the severity text of a row of `logs`, without colors. */
+export const severityTextSql = buildPlainNameSql('severity_text');
 /** SQL of `getSeverityNumber` for a row of `logs`. */
-export const severityNumberSql = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quoteString).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
+export const severityNumberSql = `if(severity_number > 0, severity_number, transform(lower(${severityTextSql}), [${[...severityNumbers.keys()].map(quoteString).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
 
 /**
  * Words of a body. Few bodies have a text of words: it is a column, because the engine finds no index in a hint for an

@@ -25,6 +25,7 @@ import { refineSliceGranularity } from './018-finer-slices.ts';
 import { changeSliceCodecs } from './019-quicker-slices.ts';
 import { cheaperErrors } from './020-cheaper-errors.ts';
 import { indexWordsAsRead } from './021-words-as-read.ts';
+import { countColoredErrors } from './022-severities-in-color.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -50,6 +51,7 @@ export const migrations: readonly Migration[] = [
   changeSliceCodecs,
   cheaperErrors,
   indexWordsAsRead,
+  countColoredErrors,
 ];
 
 const readAppliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {

@@ -30,7 +30,11 @@ test.before(async () => {
             severityNumber: 9,
             severityText: 'INFO',
             body: { stringValue: 'order accepted' },
-            attributes: [text('user', user), { key: 'http.status_code', value: { intValue: '200' } }],
+            attributes: [
+              text('user', user),
+              text('stage', '\u001b[32mpaid\u001b[0m'),
+              { key: 'http.status_code', value: { intValue: '200' } },
+            ],
           },
         ],
       },
@@ -144,6 +148,10 @@ test('a value with different case or spelling returns a hint with existing value
   t.regex((await list({ service: 'Checkout' })) ?? '', /has service "Checkout"; it exists as "checkout"/);
   t.regex((await queryHint({ search: 'user:carl' })) ?? '', /it exists as "Carl", and values are case-sensitive$/);
   t.regex((await queryHint({ search: 'service:chekout' })) ?? '', /similar values: "checkout"$/);
+  t.regex(
+    (await queryHint({ search: 'stage:paid' })) ?? '',
+    /has stage "paid"; records have it with ANSI escape sequences, such as colors: search for stage:\*paid\*$/,
+  );
   t.regex((await list({ service: 'payments' }, 'traces')) ?? '', /it has values such as "checkout"$/);
   t.regex(
     (await queryHint({ search: 'severity:critical' })) ?? '',

@@ -17,14 +17,21 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 let runs = 0;
-/** Numbers of the bodies that each search finds: by SQL, which must be those of the predicate. */
-const find = async (
+/** Numbers of the bodies that each search finds. */
+const find = (t: ExecutionContext, bodies: readonly string[], searches: readonly string[]) =>
+  findRecords(
+    t,
+    bodies.map((stringValue) => ({ body: { stringValue } })),
+    searches,
+  );
+
+/** Numbers of the records that each search finds: by SQL, which must be those of the predicate. */
+const findRecords = async (
   t: ExecutionContext,
-  bodies: readonly string[],
+  logs: readonly object[],
   searches: readonly string[],
 ): Promise<readonly (readonly number[])[]> => {
   const tenant = `scripts-${++runs}`;
-  const logs = bodies.map((stringValue) => ({ body: { stringValue } }));
   const message = messageOf([logsRequest({ resourceLogs: [{ scopeLogs: [{ logRecords: logs }] }] })], {
     tenantId: tenant,
     signal: 'logs',
@@ -56,7 +63,7 @@ const find = async (
     const byPredicate: number[] = [];
     for (const record of iterateItems(logRecords, delivered, { topic: 'any', partition: 0 }))
       if (isFound(record)) byPredicate.push(record.ordinal);
-    t.deepEqual(bySql, byPredicate, `${text} in ${JSON.stringify(bodies)}`);
+    t.deepEqual(bySql, byPredicate, `${text} in ${JSON.stringify(logs)}`);
     return bySql;
   });
 };
@@ -121,6 +128,24 @@ const examples: Readonly<Record<string, readonly [body: string, found: readonly 
       ['order-42', '"order_43"'],
     ],
   };
+
+test('colors are no part of a severity', async (t) => {
+  const texts = ['INFO', 'Error', 'custom', 'WARNING'].map((text) => `${sequence}[32m${text}${sequence}[0m`);
+  const logs = ['INFO', ...texts].map((severityText) => ({ severityText, body: { stringValue: 'x' } }));
+  const found: Readonly<Record<string, readonly number[]>> = {
+    'severity:info': [0, 1],
+    'severity:>=error': [2],
+    'severity:warn': [4],
+    'severity:custom': [3],
+    'severityText:INFO': [0, 1],
+    'severity_text:"Error"': [2],
+    'severityText:INF*': [0, 1],
+    'severityText:/^Error$/': [2],
+    [`severityText:"${sequence}[1mINFO${sequence}[0m"`]: [0, 1],
+    'NOT severity:info': [2, 3, 4],
+  };
+  t.deepEqual(await findRecords(t, logs, Object.keys(found)), Object.values(found));
+});
 
 for (const [name, [body, found, missed]] of Object.entries(examples))
   test(`search finds what people read: ${name}`, async (t) => {

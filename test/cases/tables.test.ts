@@ -175,7 +175,7 @@ test('durations of failed spans cover only the spans with an error', async (t) =
 test('the activity of a resource per minute matches its records that landed', async (t) => {
   const resource = 'cityHash64(service)';
   await columns.execute(
-    `INSERT INTO logs (tenant_id, received_at, timestamp, service, resource_id, severity_number, severity_text) SELECT 'r', now64(3), ${hour} + number / 7, concat('svc-', toString(number % 3)) AS service, ${resource}, number % 24, ['CRIT', 'warning', 'other'][1 + number % 5] FROM numbers(5000)`,
+    `INSERT INTO logs (tenant_id, received_at, timestamp, service, resource_id, severity_number, severity_text) SELECT 'r', now64(3), ${hour} + number / 7, concat('svc-', toString(number % 3)) AS service, ${resource}, number % 24, ['CRIT', 'warning', 'other', '\\x1b[31merr\\x1b[0m'][1 + number % 5] FROM numbers(5000)`,
   );
   await columns.execute(
     `INSERT INTO spans (tenant_id, received_at, timestamp, service, resource_id, kind, parent_span_id, status_code, duration) SELECT 'r', now64(3), ${hour} + number / 9, concat('svc-', toString(number % 4)) AS service, ${resource}, number % 6, if(number % 5 = 0, '', 'parent01'), number % 7 = 0 ? 2 : 0, (number * 7919) % 100000 FROM numbers(5000)`,
@@ -184,7 +184,7 @@ test('the activity of a resource per minute matches its records that landed', as
   const landed = await columns.query(
     `SELECT ${key}, toString(sum(l)) AS logs, toString(sum(le)) AS error_logs, toString(sum(s)) AS spans, toString(sum(r)) AS requests, toString(sum(e)) AS errors, toString(sumIf(d, r)) AS duration, toString(maxIf(d, r)) AS longest, toString(sumMapIf(map(${buildBucketSql('d')}, toUInt64(1)), r)) AS buckets, toString(sumMapIf(map(${buildBucketSql('d')}, toUInt64(1)), e)) AS failed,
       toString(min(at)) AS first, toString(max(at)) AS last FROM (
-      SELECT toStartOfMinute(timestamp) AS minute, service, resource_id, timestamp AS at, 1 AS l, severity_number > 16 OR (severity_number = 0 AND severity_text = 'CRIT') AS le, 0 AS s, 0 AS r, 0 AS e, toUInt64(0) AS d FROM logs WHERE tenant_id = 'r'
+      SELECT toStartOfMinute(timestamp) AS minute, service, resource_id, timestamp AS at, 1 AS l, severity_number > 16 OR (severity_number = 0 AND severity_text IN ('CRIT', '\\x1b[31merr\\x1b[0m')) AS le, 0 AS s, 0 AS r, 0 AS e, toUInt64(0) AS d FROM logs WHERE tenant_id = 'r'
       UNION ALL SELECT toStartOfMinute(timestamp), service, resource_id, timestamp, 0, 0, 1, kind = 2 OR kind = 5 OR (kind < 2 AND empty(toStringCutToZero(parent_span_id))), status_code = 2 AND (kind = 2 OR kind = 5 OR (kind < 2 AND empty(toStringCutToZero(parent_span_id)))), duration FROM spans WHERE tenant_id = 'r'
     ) GROUP BY ALL ORDER BY ALL`,
   );
