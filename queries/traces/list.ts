@@ -12,7 +12,7 @@ import { iterateTimeRanges } from '../rows/in-order.ts';
 import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { parseDuration } from '../time.ts';
-import { readSummaries, type TraceSummary } from './summary.ts';
+import { readCorrectedDurations, readSummaries, rootDurationSql, type TraceSummary } from './summary.ts';
 
 const cursorKind = 'traces';
 const cursorPatterns = [int64Pattern, int64Pattern, /^\d{1,15}$/, int64Pattern, /^[0-9a-f]{32}$/];
@@ -31,7 +31,7 @@ export const traceConditions = {
       'Words that must all occur in one span: its name, service or attribute values; also "phrases", field:value, duration:>100ms, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses, for one span (`queries/search/README.md`)',
     ),
   minDuration: duration.describe(
-    'Minimum duration of a trace, from the first start to the last end of its spans in the range, by the clocks of their senders: 250ms, 1.5s, 2m',
+    'Minimum duration of a trace, from the first start to the last end of its spans, on the clocks of callers: 250ms, 1.5s, 2m',
   ),
   maxDuration: duration.describe('Maximum duration of a trace, such as 2s'),
   status: z
@@ -88,6 +88,19 @@ export const listTraces = async (
 const buildTimeParameterSql = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
 const traceDurationSql =
   'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
+/** Clocks may only differ in a trace of several processes that is longer than its root. */
+const mayHaveSkewSql = `uniqExact(resource_id) > 1 AND ${traceDurationSql} > ${rootDurationSql}`;
+interface FoundTrace extends TracePosition {
+  /** By the clocks of the senders, in nanoseconds; empty without a condition on it */
+  readonly sent_duration: string;
+  readonly may_have_skew: number;
+}
+
+interface DurationBounds {
+  readonly minDuration: bigint | undefined;
+  readonly maxDuration: bigint | undefined;
+}
+
 const statusConditions = {
   error: 'countIf(status_code = 2) > 0',
   ok: 'countIf(status_code = 2) = 0',
@@ -104,6 +117,7 @@ class TraceFinder {
   readonly #spanCondition: string | undefined;
   /** Conditions of a trace. */
   readonly #traceConditions: readonly string[];
+  readonly #durations: DurationBounds;
   readonly #parameters: Record<string, string>;
 
   constructor(reading: TenantReader, query: TracesQuery, range: Range, seenBy: string) {
@@ -118,8 +132,12 @@ class TraceFinder {
       ...toProjectScopeParameters(query),
     };
     this.#spanCondition = this.#buildSpanCondition(query);
+    this.#durations = {
+      minDuration: parseDurationParameter('minDuration', query.minDuration),
+      maxDuration: parseDurationParameter('maxDuration', query.maxDuration),
+    };
     this.#traceConditions = [
-      ...this.#buildDurationConditions(query),
+      ...this.#buildDurationConditions(),
       ...(query.status === undefined ? [] : [statusConditions[query.status]]),
     ];
   }
@@ -141,8 +159,9 @@ class TraceFinder {
       for (let isDone = false; !isDone; ) {
         const limit = Math.max(minTracesPerStatement, rowLimit - tracePositions.length);
         const traces = await this.#findInRange(timeRange, last, limit);
-        const earlier = await this.#findEarlierTraces(timeRange.from, traces);
-        tracePositions.push(...traces.filter(({ trace }) => !earlier.has(trace)));
+        const matching = await this.#filterByDuration(traces);
+        const earlier = await this.#findEarlierTraces(timeRange.from, matching);
+        tracePositions.push(...matching.filter(({ trace }) => !earlier.has(trace)));
         if (tracePositions.length >= rowLimit) return tracePositions.slice(0, rowLimit);
         isDone = traces.length < limit;
         last = traces.at(-1);
@@ -155,7 +174,7 @@ class TraceFinder {
    * Returns the traces whose first span since the start of a time range is within that time range, after the previous
    * trace.
    */
-  #findInRange(stretch: Range, after: TracePosition | undefined, limit: number): Promise<TracePosition[]> {
+  #findInRange(stretch: Range, after: TracePosition | undefined, limit: number): Promise<FoundTrace[]> {
     const rangeConditionSql = `${this.#baseCondition} AND timestamp >= ${buildTimeParameterSql('begin')} AND timestamp <= ${buildTimeParameterSql('to')}`;
     const tracesInRangeSql = `SELECT trace_id FROM spans WHERE ${rangeConditionSql} AND timestamp <= ${buildTimeParameterSql('end')}`;
     const isLast = stretch.to >= this.#range.to;
@@ -172,12 +191,31 @@ class TraceFinder {
       having.push(
         `(min(timestamp), trace_id) < (${buildTimeParameterSql('start')}, toFixedString(unhex({trace:String}), 16))`,
       );
-    return this.#reading.columns.query<TracePosition>(
-      `SELECT lower(hex(trace_id)) AS trace, toString(toUnixTimestamp64Nano(min(timestamp))) AS start FROM spans
+    const durationsSql = this.#hasDurationBounds
+      ? `toString(${traceDurationSql}) AS sent_duration, ${mayHaveSkewSql} AS may_have_skew`
+      : "'' AS sent_duration, 0 AS may_have_skew";
+    return this.#reading.columns.query<FoundTrace & Record<string, unknown>>(
+      `SELECT lower(hex(trace_id)) AS trace, toString(toUnixTimestamp64Nano(min(timestamp))) AS start, ${durationsSql} FROM spans
       WHERE ${conditions.join(' AND ')} GROUP BY trace_id HAVING ${having.join(' AND ')}
       ORDER BY min(timestamp) DESC, trace_id DESC LIMIT ${limit}`,
       { ...this.#parameters, begin: String(stretch.from), end: String(stretch.to), ...after },
     );
+  }
+
+  get #hasDurationBounds(): boolean {
+    return this.#durations.minDuration !== undefined || this.#durations.maxDuration !== undefined;
+  }
+
+  /** Returns the traces within the bounds by the duration that lists show: on the clocks of callers. */
+  async #filterByDuration(traces: readonly FoundTrace[]): Promise<readonly FoundTrace[]> {
+    const candidates = traces.filter(({ may_have_skew: mayHaveSkew }) => Number(mayHaveSkew) === 1);
+    if (candidates.length === 0) return traces;
+    const { minDuration = 0n, maxDuration } = this.#durations;
+    const corrected = await readCorrectedDurations(this.#reading.columns, candidates);
+    return traces.filter(({ trace, sent_duration: sent }) => {
+      const lasted = corrected.get(trace) ?? BigInt(sent);
+      return lasted >= minDuration && (maxDuration === undefined || lasted <= maxDuration);
+    });
   }
 
   /** Returns the traces that have a span of the range before this time, and thus a later position in the list. */
@@ -207,18 +245,18 @@ class TraceFinder {
     return conditions.length === 0 ? undefined : conditions.join(' AND ');
   }
 
-  #buildDurationConditions(query: TracesQuery): string[] {
-    const conditions: string[] = [];
-    for (const [name, comparison] of [
-      ['minDuration', '>='],
-      ['maxDuration', '<='],
-    ] as const) {
-      const nanoseconds = parseDurationParameter(name, query[name]);
-      if (nanoseconds === undefined) continue;
-      this.#parameters[name] = String(nanoseconds);
-      conditions.push(`${traceDurationSql} ${comparison} {${name}:Int64}`);
-    }
-    return conditions;
+  /** A trace that is too long by the clocks of its senders may be short enough. */
+  #buildDurationConditions(): string[] {
+    const { minDuration, maxDuration } = this.#durations;
+    if (minDuration !== undefined) this.#parameters['minDuration'] = String(minDuration);
+    if (maxDuration !== undefined) this.#parameters['maxDuration'] = String(maxDuration);
+    const isShort = (durationSql: string): string => `${durationSql} <= {maxDuration:Int64}`;
+    return [
+      ...(minDuration === undefined ? [] : [`${traceDurationSql} >= {minDuration:Int64}`]),
+      ...(maxDuration === undefined
+        ? []
+        : [`(${isShort(traceDurationSql)} OR (${mayHaveSkewSql} AND ${isShort(rootDurationSql)}))`]),
+    ];
   }
 }
 

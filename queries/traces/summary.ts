@@ -46,12 +46,42 @@ const maxSkewedSpans = 20_000;
 /** Time before and after the range in which the other spans of a trace are searched. */
 const searchMarginNs = 6n * 3_600_000_000_000n;
 
+/** SQL of the duration of the root of a trace, in a group of its spans. */
+export const rootDurationSql = "argMin(spans.duration, (parent_span_id != unhex('0000000000000000'), timestamp))";
+
+/** Traces with their first start, in nanoseconds, newest first */
+type Traces = readonly { readonly trace: string; readonly start: string }[];
+
 /** Returns summaries of entire traces, in the order of `traces`. */
-export const readSummaries = async (
+export const readSummaries = async (columns: TenantColumns, traces: Traces): Promise<TraceSummary[]> => {
+  const { rows } = await readRows(columns, traces);
+  const byId = new Map(rows.map((row) => [row.trace, row]));
+  return traces.flatMap(({ trace }) => {
+    const row = byId.get(trace);
+    return row === undefined ? [] : [toSummary(row)];
+  });
+};
+
+/** Returns the durations of the traces whose clocks differ: in nanoseconds, on the clocks of callers, as summaries have them. */
+export const readCorrectedDurations = async (
   columns: TenantColumns,
-  traces: readonly { readonly trace: string; readonly start: string }[],
-): Promise<TraceSummary[]> => {
-  if (traces.length === 0) return [];
+  traces: Traces,
+): Promise<ReadonlyMap<string, bigint>> => {
+  const { rows, sent } = await readRows(columns, traces);
+  const sentDurations = new Map(sent.map(({ trace, duration }) => [trace, duration]));
+  return new Map(
+    rows.flatMap(({ trace, duration }) =>
+      sentDurations.get(trace) === duration ? [] : [[trace, BigInt(duration)] as const],
+    ),
+  );
+};
+
+/** Returns rows of traces with corrected clocks, and as they were sent. */
+const readRows = async (
+  columns: TenantColumns,
+  traces: Traces,
+): Promise<{ readonly rows: readonly Row[]; readonly sent: readonly Row[] }> => {
+  if (traces.length === 0) return { rows: [], sent: [] };
   const starts = traces.map(({ start }) => BigInt(start));
   // Lists are newest first.
   const last = starts[0] ?? 0n;
@@ -66,16 +96,11 @@ export const readSummaries = async (
       toString(min(toUnixTimestamp64Nano(timestamp))) AS start,
       toString(max(toUnixTimestamp64Nano(timestamp) + toInt64(spans.duration)) - min(toUnixTimestamp64Nano(timestamp))) AS duration,
       count() AS spans, countIf(status_code = 2) AS errors, arraySort(groupUniqArray(100)(service)) AS services,
-      toString(argMin(spans.duration, (parent_span_id != unhex('0000000000000000'), timestamp))) AS root_duration, toString(uniqExact(resource_id)) AS resources
+      toString(${rootDurationSql}) AS root_duration, toString(uniqExact(resource_id)) AS resources
     FROM spans WHERE tenant_id = {tenant:String} AND trace_id IN (${ids}) AND ${spanRangeSql} GROUP BY trace_id`,
     rangeParameters,
   );
-  const correctedRows = await correctClocks(columns, rows, rangeParameters);
-  const byId = new Map(correctedRows.map((row) => [row.trace, row]));
-  return traces.flatMap(({ trace }) => {
-    const row = byId.get(trace);
-    return row === undefined ? [] : [toSummary(row)];
-  });
+  return { rows: await correctClocks(columns, rows, rangeParameters), sent: rows };
 };
 
 const spanRangeSql =

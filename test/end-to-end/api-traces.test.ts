@@ -234,6 +234,56 @@ test.serial('a trace has its summary, its root spans, its critical path, and the
   ]);
 });
 
+test.serial('filters by duration use the duration that the list and the trace show, whatever the clocks', async (t) => {
+  const skewed = (id: number, aheadMs: number): SentSpan[] => {
+    const trace = hex(id, 32);
+    const span = (at: number, more: Pick<SentSpan, 'start' | 'duration'> & Partial<SentSpan>): SentSpan => ({
+      trace,
+      span: hex(at, 16),
+      name: 'skewed',
+      ...more,
+    });
+    const start = ago(40);
+    return [
+      span(1, { service: 'web', start, duration: 100 * ms, kind: 2 }),
+      span(2, { parent: hex(1, 16), service: 'web', start: start + 20n * 1_000_000n, duration: 60 * ms, kind: 3 }),
+      span(3, {
+        parent: hex(2, 16),
+        service: 'cart',
+        start: start + BigInt(30 + aheadMs) * 1_000_000n,
+        duration: 40 * ms,
+        kind: 2,
+      }),
+    ];
+  };
+  const ids: Readonly<Record<string, number>> = { right: 0xe01, ahead: 0xe02, behind: 0xe03 };
+  await landed.spans([...skewed(0xe01, 0), ...skewed(0xe02, 5_000), ...skewed(0xe03, -5_000)], other);
+  const list = async (query: string) => {
+    const { status, body } = await get(`/api/traces?scope=account&from=now-1h&search=name:skewed&limit=10&${query}`);
+    t.is(status, 200, JSON.stringify(body));
+    return body.items as { traceId: string; durationNs: number }[];
+  };
+  const all = await list('');
+  t.deepEqual(
+    all.map(({ durationNs }) => durationNs),
+    [100 * ms, 100 * ms, 100 * ms],
+  );
+  const names = (items: readonly { traceId: string }[]) =>
+    items.map(({ traceId }) => Object.keys(ids).find((name) => hex(ids[name] ?? 0, 32) === traceId)).sort();
+  const everything = ['ahead', 'behind', 'right'];
+  t.deepEqual(names(await list('minDuration=1s')), []);
+  t.deepEqual(names(await list('minDuration=100ms')), everything);
+  t.deepEqual(names(await list('maxDuration=100ms')), everything);
+  t.deepEqual(names(await list('maxDuration=99ms')), []);
+  t.deepEqual(names(await list('minDuration=50ms&maxDuration=200ms')), everything);
+  const paged = await get('/api/traces?scope=account&from=now-1h&search=name:skewed&limit=2&maxDuration=1s');
+  t.is(paged.body.items.length, 2);
+  const next = await get(
+    `/api/traces?scope=account&from=now-1h&search=name:skewed&limit=2&maxDuration=1s&cursor=${encodeURIComponent(paged.body.nextCursor)}`,
+  );
+  t.deepEqual(names([...paged.body.items, ...next.body.items]), everything);
+});
+
 test.serial(
   'a statement that one span runs for each row is reported as N+1 queries, whatever its values',
   async (t) => {
