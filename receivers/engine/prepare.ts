@@ -7,7 +7,7 @@ import { decompress } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { findUnknownContent, scanRequest, separateRequest } from '../../schemas/otlp/scan.ts';
 import { splitRequest } from '../../schemas/otlp/split.ts';
-import { scanWriteRequest, separateWriteRequest } from '../../schemas/prometheus/scan.ts';
+import { findUnknownWriteContent, scanWriteRequest, separateWriteRequest } from '../../schemas/prometheus/scan.ts';
 import { splitWriteRequest } from '../../schemas/prometheus/split.ts';
 import type { RejectedBody, SeparatedRequest } from '../../schemas/protobuf/separate.ts';
 import type { TimeRange } from '../../schemas/readable-times.ts';
@@ -152,12 +152,15 @@ const checkTranslated = (shape: BodyShape, plain: Buffer): CheckedBody => {
 
 const checkProtobuf = (shape: BodyShape, plain: Buffer): CheckedBody => {
   const checked = checkRecords(shape, plain);
-  if (checked.records > 0 || shape.format.messageFormat !== 'otlp') return checked;
-  const position = findUnknownContent(shape.signal, plain);
+  if (checked.records > 0) return checked;
+  const { format, signal } = shape;
+  const isOtlp = format.messageFormat === 'otlp';
+  const position = isOtlp ? findUnknownContent(signal, plain) : findUnknownWriteContent(getWriteVersion(format), plain);
   if (position === undefined) return checked;
-  const error = new PermanentError('no-records', `no record of ${shape.signal} was found: a field is unknown here`, {
-    position,
-  });
+  const noun = isOtlp ? `record of ${signal}` : 'sample';
+  const error = new PermanentError('no-records', `no ${noun} was found: a field is unknown here`, { position });
+  // Remote-write has no response for partial success.
+  if (!isOtlp) throw error;
   return { ...checked, rejectedParts: [toRejectedPart(shape, shape.format, { records: 0, error, body: plain })] };
 };
 

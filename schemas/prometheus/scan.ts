@@ -5,6 +5,7 @@ import { createMalformedError, WireReader } from '../protobuf/reader.ts';
 import { WireScanner } from '../protobuf/scan.ts';
 import { type RecordChecks, type SeparatedRequest, separateRecords } from '../protobuf/separate.ts';
 import type { SplittableMessage } from '../protobuf/split.ts';
+import { findUnknownField } from '../protobuf/unknown.ts';
 import type { TimeRange } from '../readable-times.ts';
 import { NativeHistograms } from './histograms.ts';
 import { LabelNameValidator } from './labels.ts';
@@ -290,6 +291,10 @@ const createSeparableRequest = (version: 1 | 2, sampleFields: readonly number[])
   return { message, fields: new Map([...fields.keys()].map((field) => [field, field === 3 ? undefined : samples])) };
 };
 const separableRequests = { 1: createSeparableRequest(1, [2, 4]), 2: createSeparableRequest(2, [2, 3]) } as const;
+
+/** Returns the position of content that remote-write does not know, in a request without samples: see `findUnknownField`. */
+export const findUnknownWriteContent = (version: 1 | 2, body: Uint8Array): number | undefined =>
+  findUnknownField(versions[version].schema, separableRequests[version], body);
 
 /** Separates the series and samples of a request that did not pass `scanWriteRequest`: see `separateRecords`. */
 export const separateWriteRequest = (

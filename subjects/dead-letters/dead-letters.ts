@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import { getDeadLetterAction } from './actions.ts';
 
 /**
  * Filter of dead letters. Omitted fields do not restrict. Without a tenant it matches those of all tenants, for the
@@ -33,6 +34,7 @@ export const DeadLetterView = z.strictObject({
   kind: z.string().describe('`refused` (by a receiver) or `unprocessable` (by a consumer)'),
   reason: z.string(),
   message: z.string(),
+  action: z.string().describe('What to do about it, and whether a replay helps'),
   position: z.number().nullable().describe('Byte position of the error in the decompressed body'),
   receivedAt: z.iso.datetime(),
   source: z.string(),
@@ -56,7 +58,7 @@ export interface DeadLetterCursor {
   readonly id: string;
 }
 
-interface Row extends Omit<DeadLetter, 'position' | 'receivedAt' | 'size' | 'state' | 'markedAt' | 'place'> {
+interface Row extends Omit<DeadLetter, 'action' | 'position' | 'receivedAt' | 'size' | 'state' | 'markedAt' | 'place'> {
   readonly position: string | null;
   readonly received: string;
   readonly size: string;
@@ -136,6 +138,7 @@ export const readDeadLetters = async (
 
 const toDeadLetter = ({ received, outcome, marked, partition, offset, chunks, ...row }: Row): DeadLetter => ({
   ...row,
+  action: getDeadLetterAction(row.reason, row.kind),
   position: row.position === null ? null : Number(row.position),
   receivedAt: new Date(Number(received)).toISOString(),
   size: Number(row.size),

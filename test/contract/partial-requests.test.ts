@@ -378,6 +378,49 @@ test('remote-write: samples that no query finds and series with a fault are refu
   }
 });
 
+test('remote-write: a body in which no sample is found is refused, unless it has none to find', async (t) => {
+  await using fixture = await running({ plan });
+  const unknown = [0x3a, 3, 1, 2, 3];
+  const toBody = (version: 1 | 2, request: Json): number[] => {
+    const type = writeRequestTypes[version];
+    return [...type.encode(type.fromObject(request)).finish()];
+  };
+  const withoutSamples = toBody(1, { timeseries: [series([label('a', 'b')])] });
+  const metadata = toBody(1, { metadata: [{ type: 1, metricFamilyName: 'up', help: 'whether it is up' }] });
+  const symbols = toBody(2, { symbols: ['', 'up'] });
+  const cases: readonly (readonly [string, 1 | 2, readonly number[], number])[] = [
+    ['no byte', 1, [], 202],
+    ['no byte', 2, [], 202],
+    ['a series without samples', 1, withoutSamples, 202],
+    ['metadata', 1, metadata, 202],
+    ['symbols alone', 2, symbols, 202],
+    ['an unknown field', 1, unknown, 400],
+    ['an unknown field after a series without samples', 1, [...withoutSamples, ...unknown], 400],
+    ['an unknown field after symbols', 2, [...symbols, ...unknown], 400],
+    ['an unknown field after a sample', 1, [...toBody(1, { timeseries: [series([], nowMs)] }), ...unknown], 202],
+  ];
+  for (const [name, version, body, status] of cases) {
+    fixture.bus.messages.length = 0;
+    const response = await fetch(`${fixture.main}/api/v1/prom/write`, {
+      method: 'POST',
+      headers: {
+        'x-license-key': fixture.secret,
+        'content-type': version === 1 ? protobuf : `${protobuf};proto=io.prometheus.write.v2.Request`,
+        'content-encoding': 'snappy',
+      },
+      body: compressSnappy(Buffer.from(body)) as Uint8Array<ArrayBuffer>,
+    });
+    const text = await response.text();
+    t.is(response.status, status, `${name}, ${version}.0: ${text}`);
+    if (status === 400) t.regex(text, /no sample was found: a field is unknown here/);
+    t.deepEqual(
+      fixture.bus.deadLetters().map(({ headers }) => headers.reason),
+      status === 400 ? ['no-records'] : [],
+      name,
+    );
+  }
+});
+
 test('remote-write 2.0: the headers of a refusal have the counts of what was stored', async (t) => {
   await using fixture = await running({ plan });
   const type = writeRequestTypes[2];

@@ -13,6 +13,7 @@ import { silentLog } from '../../schemas/ports/log.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { DeadLetterMark, topics } from '../../schemas/topics.ts';
+import { getDeadLetterAction } from '../../subjects/dead-letters/actions.ts';
 import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
 import { eventually } from '../waiting.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
@@ -122,6 +123,7 @@ test.serial(
     const shown = await harness.request('GET', '/api/dead-letter/shown');
     t.true(Buffer.from(shown.body.payload, 'base64').equals(body));
     t.is(shown.body.position, 7);
+    t.regex(shown.body.action, /a replay would be refused again/);
     t.is((await harness.request('GET', '/api/dead-letter/of-b')).status, 404);
     const records = await harness.documents
       .forTenant('a')
@@ -136,6 +138,18 @@ test.serial(
     t.is((await harness.request('GET', '/api/dead-letter', { as: 'editor' })).status, 403);
   },
 );
+
+test('a dead letter says what to do, and whether a replay helps', (t) => {
+  for (const [reason, kind, action] of [
+    ['wrong-time-unit', 'refused', /OTLP and Loki nanoseconds.*a replay would be refused again/],
+    ['no-records', 'refused', /lowerCamelCase.*a replay would be refused again/],
+    ['malformed', 'refused', /Content-Type matches.*a replay would be refused again/],
+    ['time-too-old', 'refused', /A replay stores the records if the plan/],
+    ['time-in-future', 'refused', /A replay stores the records once/],
+    ['malformed', 'unprocessable', /Replay it after the cause is removed/],
+  ] as const)
+    t.regex(getDeadLetterAction(reason, kind), action);
+});
 
 test.serial('a discarded dead letter is no longer open, before and after its mark lands', async (t) => {
   t.is((await harness.request('DELETE', '/api/dead-letter/shown')).status, 200);

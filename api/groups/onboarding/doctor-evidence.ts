@@ -1,6 +1,7 @@
 /** Findings from the requests of a key. No side effects. */
 
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
+import { getDeadLetterAction } from '../../../subjects/dead-letters/actions.ts';
 import type { DeadLetter } from '../../../subjects/dead-letters/dead-letters.ts';
 import type { LastReceived } from '../../../subjects/onboarding/landed.ts';
 import type { Evidence } from './doctor-reads.ts';
@@ -93,29 +94,9 @@ const checkDeadLetters = (deadLetters: readonly DeadLetter[], landed: LastReceiv
   return toFinding(
     'refused-payload',
     `${newest.signal} were refused at ${newest.receivedAt}: ${newest.message}${positionText} (${newest.reason})`,
-    actionForReason(newest.reason),
+    getDeadLetterAction(newest.reason, newest.kind),
   );
 };
-
-const actions: Readonly<Record<string, string>> = {
-  'too-large': 'send smaller batches',
-  'record-too-large': 'one record is larger than the maximum message size: shorten its body or attributes',
-  'too-deep': 'reduce the nesting of attribute values',
-  'bad-encoding': 'Content-Encoding must be the compression of the body, and the whole body must be compressed',
-  'bad-id': 'trace ids must have 16 bytes and span ids 8, and those of a span must not be only zeros',
-  'wrong-time-unit':
-    'send times in the unit of the protocol: OTLP and Loki nanoseconds, Zipkin microseconds, remote-write milliseconds',
-  'time-too-old': 'check the clock of the sender, or choose a plan that retains data for longer',
-  'time-in-future': 'check the clock and the time zone of the sender',
-  'bad-time': 'check the clock of the sender, and the unit of its times',
-  'no-records':
-    'check that the path belongs to the signal, and the names of the body: OTLP/JSON is in lowerCamelCase, as in resourceLogs',
-  'bad-labels': 'label names must be valid, sorted and unique',
-};
-
-const actionForReason = (reason: string): string =>
-  actions[reason] ??
-  'check that Content-Type matches the body (OTLP protobuf or JSON), and that no proxy changes the body';
 
 /** How long accepted data may take until it is readable */
 const maxIngestionDelayMs = 60_000;
