@@ -1,4 +1,4 @@
-import { toPlainText } from '../tables/search-text.ts';
+import { removeEscapeSequences } from '../escape-sequences.ts';
 
 /** OpenTelemetry's short names of severity numbers, by number; empty for 0. */
 export const severityNames: readonly string[] = [
@@ -36,7 +36,7 @@ export const severityNumbers: ReadonlyMap<string, number> = new Map([
   ['panic', 21],
 ]);
 
-const parseSeverityText = (text: string): number => severityNumbers.get(toPlainText(text).toLowerCase()) ?? 0;
+const parseSeverityText = (text: string): number => severityNumbers.get(removeEscapeSequences(text).toLowerCase()) ?? 0;
 
 /**
  * Returns the severity number of a log record: its own, or else the number for its text; 0 without both. All components

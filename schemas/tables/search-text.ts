@@ -11,6 +11,7 @@
  * Ranges of characters are listed instead of Unicode's classes, because the engine's version of Unicode may differ from
  * that of this process.
  */
+import { escapeSequence, removeEscapeSequences } from '../escape-sequences.ts';
 import { quoteString } from './literal.ts';
 
 type CharacterRange = readonly [first: number, last: number];
@@ -112,13 +113,6 @@ export const characterClasses = {
   word: `[^${asciiSeparators}${separatorClass}]`,
 } as const;
 
-/**
- * An escape sequence of ECMA-48: a control sequence (colors), a text such as a link up to its end, or one with a single
- * final character. JSON writes the escape character as \u001b.
- */
-const escapeStart = String.raw`\x1b|\\u001[bB]`;
-const escapeSequence = String.raw`(?:${escapeStart})(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\\]*(?:\x07|\x1b\\|\\u0007|\\u001[bB]\\\\?)|[ -/]*[0-~])?`;
-
 /** Characters that fold to others and that lower case preserves, in the order in which they are replaced. */
 const foldedCharacters: readonly (readonly [string, string])[] = [
   ['ς', 'σ'],
@@ -163,7 +157,6 @@ export const buildUnusualWordsSql = (text: string): string => {
   return `concat(if(empty(${unusual}), '', ' '), ${toWordsSql(replaceEscapesSql(unusual))})`;
 };
 
-const escapePattern = new RegExp(escapeSequence, 'g');
 const simpleCharacters = String.raw`\0-\x1a\x1c-\x5b\x5d-\x7f`;
 /** Matches a character above ASCII, an escape character or a backslash, which may begin one in JSON. */
 const unusualPattern = new RegExp(`[^${simpleCharacters}]`);
@@ -177,8 +170,7 @@ const boundaryPattern = new RegExp(
 );
 
 /** Returns the plain form of a text. */
-export const toPlainText = (text: string): string =>
-  unusualPattern.test(text) ? text.replace(escapePattern, '') : text;
+export const toPlainText = (text: string): string => (unusualPattern.test(text) ? removeEscapeSequences(text) : text);
 
 /** Returns the folded form of a text. */
 export const foldText = (text: string): string =>

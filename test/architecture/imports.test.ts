@@ -86,9 +86,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const inThePage = [
   ...['queries/time.ts', 'queries/errors.ts', 'runtime/calendar.ts'],
   ...['parser', 'scanner', 'texts', 'values', 'tree'].map((name) => `queries/search/${name}.ts`),
-  ...['fields.ts', 'records/severity.ts', 'tables/literal.ts', 'tables/search.ts', 'tables/search-text.ts'].map(
-    (path) => `schemas/${path}`,
-  ),
+  ...[
+    'escape-sequences.ts',
+    'fields.ts',
+    'records/severity.ts',
+    'tables/literal.ts',
+    'tables/search.ts',
+    'tables/search-text.ts',
+  ].map((path) => `schemas/${path}`),
 ];
 /** Of the page, what runs on the server. */
 const buildsThePage = ['web/index.ts', 'web/build.ts'];
