@@ -5,6 +5,7 @@ import { writeExactJson } from '../../subjects/synthetics/json.ts';
 import { parseJsonPath } from '../../subjects/synthetics/json-path.ts';
 import { listTexts, renderAll, renderText } from '../../subjects/synthetics/templates.ts';
 import { type HttpStep, type http, splitCredentials } from '../../subjects/synthetics/types/http.ts';
+import { findXPathValues, parseXPath } from '../../subjects/synthetics/x-path.ts';
 import { decodeText } from '../answer-text.ts';
 import { usedValues } from '../bound-secrets.ts';
 import { Cookies } from '../cookies.ts';
@@ -136,13 +137,24 @@ const readJsonValue = (path: string, body: string): string | undefined => {
   }
 };
 
+const readXmlValue = (path: string, body: string): string | undefined => {
+  const xPath = parseXPath(path);
+  const [value] = typeof xPath === 'string' ? [] : findXPathValues(xPath, body);
+  return value === undefined ? undefined : String(value);
+};
+
 /** Returns the value of an answer, with the text that contains it. */
 const findValue = (
   { source, path }: HttpStep['extract'][number],
   { headers, body = '' }: Observation,
 ): FoundValue | undefined => {
   if (source === 'body') return findPattern(body, path);
-  const text = source === 'header' ? headers?.[path.toLowerCase()]?.[0] : readJsonValue(path, body);
+  const text =
+    source === 'header'
+      ? headers?.[path.toLowerCase()]?.[0]
+      : source === 'xml'
+        ? readXmlValue(path, body)
+        : readJsonValue(path, body);
   return text === undefined ? undefined : findAll(text);
 };
 

@@ -23,7 +23,7 @@ const parseWebSocketUrl = (text: string): URL => {
 };
 
 /** Assertion sources that need the message content */
-const messageSources = new Set(['body', 'json', 'size']);
+const messageSources = new Set(['body', 'json', 'xml', 'size']);
 
 const readHandshake = (answer: IncomingMessage, host: string): Observation => {
   const certificate = answer.socket instanceof TLSSocket ? readCertificate(answer.socket, host) : undefined;

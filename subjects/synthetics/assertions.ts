@@ -5,6 +5,7 @@ import { type StepCertificate, type WebVitals, webVitals } from '../../schemas/s
 import { truncate } from './cut.ts';
 import { writeExactJson } from './json.ts';
 import { findJsonPathProblem, parseJsonPath } from './json-path.ts';
+import { findXPathProblem, findXPathValues, parseXPath } from './x-path.ts';
 
 /** Phases of a step in time order; they add up to the total */
 export const phases = ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'] as const;
@@ -16,7 +17,7 @@ export const operators = [
 const certificateParts = ['daysLeft', 'issuer', 'name'] as const;
 
 const sourceNames = [
-  ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects'] as const),
+  ...(['status', 'header', 'body', 'json', 'xml', 'size', 'duration', 'phase', 'redirects'] as const),
   ...(['protocol', 'certificate', 'record', 'code', 'loss'] as const),
   'vital' as const,
 ];
@@ -26,6 +27,7 @@ type AssertionSource = (typeof sourceNames)[number];
 const sourceNameRules: Partial<Record<AssertionSource, string | readonly string[]>> = {
   header: 'the name of a header',
   json: 'a JSONPath',
+  xml: 'an XPath',
   phase: phases,
   certificate: certificateParts,
   vital: webVitals,
@@ -44,13 +46,15 @@ const numericSources: ReadonlySet<AssertionSource> = new Set([
 export const Assertion = z.strictObject({
   source: z
     .enum(sourceNames)
-    .describe('Source of the value; `json` reads the body by JSONPath, `phase` and `duration` are in milliseconds'),
+    .describe(
+      'Source of the value; `json` reads the body by JSONPath, `xml` by XPath, `phase` and `duration` are in milliseconds',
+    ),
   name: z
     .string()
     .min(1)
     .max(1024)
     .optional()
-    .describe('Name of the header, JSONPath, phase, part of the certificate or web vital'),
+    .describe('Name of the header, JSONPath, XPath, phase, part of the certificate or web vital'),
   operator: z.enum(operators),
   value: z.union([z.string().max(4096), z.number()]).optional(),
   level: z
@@ -104,6 +108,7 @@ const findNameProblem = ({ source, name }: Assertion): string | undefined => {
   if (names === undefined) return name === undefined ? undefined : `must not be set for ${source}`;
   if (name === undefined) return `is required for ${source}: ${typeof names === 'string' ? names : names.join(', ')}`;
   if (typeof names !== 'string') return names.includes(name) ? undefined : `must be one of ${names.join(', ')}`;
+  if (source === 'xml') return findXPathProblem(name);
   return source === 'json' ? findJsonPathProblem(name) : undefined;
 };
 
@@ -149,6 +154,11 @@ const readJsonValues = (path: string, body: string): readonly unknown[] => {
   }
 };
 
+const readXmlValues = (path: string, body: string): readonly unknown[] => {
+  const xPath = parseXPath(path);
+  return typeof xPath === 'string' ? [] : findXPathValues(xPath, body);
+};
+
 const toValues = (value: unknown): readonly unknown[] => (value === undefined ? [] : [value]);
 
 const getCertificateValues = (name: string, certificate: Observation['certificate']): readonly unknown[] => {
@@ -163,6 +173,7 @@ const sourceReaders: Readonly<Record<AssertionSource, (seen: Observation, name: 
     Object.hasOwn(headers, name.toLowerCase()) ? (headers[name.toLowerCase()] ?? []) : [],
   body: ({ body }) => toValues(body),
   json: ({ body }, name) => (body === undefined ? [] : readJsonValues(name, body)),
+  xml: ({ body }, name) => (body === undefined ? [] : readXmlValues(name, body)),
   size: ({ size }) => toValues(size),
   duration: ({ durationMs }) => toValues(durationMs),
   phase: ({ phases: seen = {} }, name) => toValues(seen[name as (typeof phases)[number]]),
@@ -228,6 +239,7 @@ const cutSources: Partial<Record<AssertionSource, ReadonlySet<Assertion['operato
   body: new Set(['contains', 'matches', 'exists']),
   size: new Set(['gt', 'gte', 'exists']),
   json: new Set(),
+  xml: new Set(),
 };
 
 /** Returns why an assertion fails, for people; `undefined` if it holds. */

@@ -3,6 +3,7 @@ import { compileRegex } from '../../../queries/search/regex.ts';
 import type { Problem } from '../assertions.ts';
 import { findJsonPathProblem } from '../json-path.ts';
 import { listTexts, parseTemplateUses, templateNamePattern } from '../templates.ts';
+import { findXPathProblem } from '../x-path.ts';
 import { findUrlProblem, parseHost } from './address.ts';
 import { defineCheckType, prefixPaths } from './definition.ts';
 import { isSecretValue } from './secret-value.ts';
@@ -56,12 +57,12 @@ const ClientCertificate = z
 
 const Extract = z.strictObject({
   as: z.string().regex(templateNamePattern, 'must consist of letters, digits, _ and -'),
-  source: z.enum(['json', 'header', 'body']),
+  source: z.enum(['json', 'xml', 'header', 'body']),
   path: z
     .string()
     .min(1)
     .max(1024)
-    .describe('A JSONPath, the name of a header, or an RE2 expression whose first group is the value'),
+    .describe('A JSONPath, an XPath, the name of a header, or an RE2 expression whose first group is the value'),
   isSecret: isSecretValue,
 });
 
@@ -87,12 +88,13 @@ export const HttpStep = z.strictObject({
 export type HttpStep = z.output<typeof HttpStep>;
 
 const sources = [
-  ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects', 'protocol'] as const),
+  ...(['status', 'header', 'body', 'json', 'xml', 'size', 'duration', 'phase', 'redirects', 'protocol'] as const),
   'certificate' as const,
 ];
 
 const findExtractProblem = ({ source, path }: z.output<typeof Extract>): string | undefined => {
   if (source === 'json') return findJsonPathProblem(path);
+  if (source === 'xml') return findXPathProblem(path);
   if (source === 'header') return undefined;
   const regex = compileRegex(path);
   return typeof regex === 'string' ? `is not a valid regular expression (RE2): ${regex}` : undefined;

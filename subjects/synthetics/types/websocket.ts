@@ -35,7 +35,17 @@ export const websocket = defineCheckType({
       ...protocols.flatMap((one, index) =>
         protocols.indexOf(one) === index ? [] : [{ path: `protocols.${index}`, message: 'is repeated' }],
       ),
-      ...findProblems(assertions, ['body', 'json', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase']),
+      ...findProblems(assertions, [
+        'body',
+        'json',
+        'xml',
+        'size',
+        'header',
+        'protocol',
+        'certificate',
+        'duration',
+        'phase',
+      ]),
     ];
   },
   targets: (settings) => [{ path: 'url', host: parseHost(settings.url), texts: listTexts(settings) }],

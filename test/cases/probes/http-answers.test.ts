@@ -244,3 +244,33 @@ test('reasons of TLS are in words', async (t) => {
   ] as const)
     t.regex((await runHttp([{ url: `https://127.0.0.1:${port}/` }])).message, expected);
 });
+
+test('values of XML are compared, and used by later steps', async (t) => {
+  const port = await serveHttp(t, async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    response.setHeader('content-type', 'application/xml');
+    response.end(
+      request.url === '/order' ? '<o:order xmlns:o="urn:o" id="7&amp;8"><o:state>paid</o:state></o:order>' : body,
+    );
+  });
+  const address = `http://127.0.0.1:${port}`;
+  const { outcome, message } = await runHttp([
+    {
+      url: `${address}/order`,
+      assertions: [{ source: 'xml', name: '/order/state', operator: 'is', value: 'paid' }],
+      extract: [{ as: 'order', source: 'xml', path: '/order/@id' }],
+    },
+    {
+      url: `${address}/echo`,
+      method: 'POST',
+      headers: { 'content-type': 'application/xml' },
+      body: '<ship><order>{{values.order}}</order></ship>',
+      assertions: [
+        { source: 'body', operator: 'contains', value: '<order>7&amp;8</order>' },
+        { source: 'xml', name: '//order', operator: 'is', value: '7&8' },
+      ],
+    },
+  ]);
+  t.is(outcome, 'passed', message);
+});

@@ -76,7 +76,7 @@ const AssertionRow = ({
             maxLength={1024}
             autocomplete="off"
             spellcheck={false}
-            placeholder={assertion.source === 'json' ? '$.ok' : 'content-type'}
+            placeholder={{ json: '$.ok', xml: '//status' }[String(assertion.source)] ?? 'content-type'}
             onInput={({ currentTarget }) => updateAssertion({ name: currentTarget.value })}
           />
         )}

@@ -149,7 +149,7 @@ export const defaultSettingsByType: { readonly [SelectedType in CheckType]: Sett
 /** Assertion sources of each type */
 export const assertionSourcesByType: Readonly<Partial<Record<CheckType, readonly Source[]>>> = {
   http: [
-    ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects', 'protocol'] as const),
+    ...(['status', 'header', 'body', 'json', 'xml', 'size', 'duration', 'phase', 'redirects', 'protocol'] as const),
     'certificate',
   ],
   tcp: ['body', 'size', 'duration', 'phase'],
@@ -157,7 +157,7 @@ export const assertionSourcesByType: Readonly<Partial<Record<CheckType, readonly
   dns: ['record', 'code', 'duration', 'phase'],
   icmp: ['loss', 'duration', 'phase'],
   grpc: ['code', 'certificate', 'duration', 'phase'],
-  websocket: ['body', 'json', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase'],
+  websocket: ['body', 'json', 'xml', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase'],
 };
 
 export const sourceTitles: Readonly<Record<Source, string>> = {
@@ -165,6 +165,7 @@ export const sourceTitles: Readonly<Record<Source, string>> = {
   header: 'header',
   body: 'body',
   json: 'JSON value',
+  xml: 'XML value',
   size: 'size',
   duration: 'duration (ms)',
   phase: 'phase duration (ms)',
@@ -181,6 +182,7 @@ export const sourceTitles: Readonly<Record<Source, string>> = {
 export const sourceProperties: Readonly<Partial<Record<Source, readonly string[]>>> = {
   header: [],
   json: [],
+  xml: [],
   phase: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
   certificate: ['daysLeft', 'issuer', 'name'],
 };

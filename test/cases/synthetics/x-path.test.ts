@@ -1,0 +1,113 @@
+/** Paths over XML responses. */
+import test from 'ava';
+import { judgeAssertions } from '../../../subjects/synthetics/assertions.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
+import { findXPathProblem, findXPathValues, parseXPath } from '../../../subjects/synthetics/x-path.ts';
+
+const soap = `\uFEFF<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE x [<!ENTITY e "no">]>
+<!-- <status>comment</status> -->
+<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/">
+  <soap:Body>
+    <m:Orders xmlns:m="urn:orders" total='2'>
+      <m:order id="1" note="a &gt; b"><status>paid &amp; sent</status><item>cup</item><item>pot</item></m:order>
+      <m:order id="2"><status><![CDATA[<open>]]></status><empty/></m:order>
+    </m:Orders>
+  </soap:Body>
+</soap:Envelope>
+`;
+
+const valuesOf = (path: string, text = soap): readonly (string | number)[] => {
+  const parsed = parseXPath(path);
+  if (typeof parsed === 'string') throw new Error(parsed);
+  return findXPathValues(parsed, text);
+};
+
+test('paths find elements, attributes and texts as XPath does', (t) => {
+  const table: readonly (readonly [path: string, values: readonly (string | number)[]])[] = [
+    ['/Envelope/Body/Orders/order/status', ['paid & sent', '<open>']],
+    ['/soap:Envelope/soap:Body/m:Orders/@total', ['2']],
+    ['/m:Envelope', []],
+    ['//status', ['paid & sent', '<open>']],
+    ['//order[2]/status', ['<open>']],
+    ['//order[last()]/@id', ['2']],
+    ['//order[@id="1"]/item', ['cup', 'pot']],
+    ["//order[status='<open>']/@id", ['2']],
+    ['//order[item]/@id', ['1']],
+    ['//order[@id="1"]/item[2]', ['pot']],
+    ['//item[.="pot"]', ['pot']],
+    ['//order/@note', ['a > b']],
+    ['//@id', ['1', '2']],
+    ['//order/*[1]', ['paid & sent', '<open>']],
+    ['//item/text()', ['cup', 'pot']],
+    ['//empty', ['']],
+    ['//missing', []],
+    ['count(//item)', [2]],
+    ['count(//missing)', [0]],
+    ['//Body//Orders//item', ['cup', 'pot']],
+    ['/Envelope/Body/Orders/order[1]', ['paid & sentcuppot']],
+  ];
+  for (const [path, values] of table) t.deepEqual(valuesOf(path), values, path);
+});
+
+test('a text that is not well-formed has no values', (t) => {
+  for (const text of ['', 'x', '<a>', '<a></b>', '</a>', '<a', '<a><!-- </a>', '{"a":1}', '<br><p></br></p>'])
+    t.deepEqual(valuesOf('//*', text), [], text);
+  const deep = `${'<a>'.repeat(100_000)}${'</a>'.repeat(100_000)}`;
+  t.deepEqual(valuesOf('//a', deep), []);
+});
+
+test('references of documents are not expanded', (t) => {
+  const text = '<!DOCTYPE a [<!ENTITY e "xxx"><!ENTITY f SYSTEM "file:///etc/passwd">]><a>&e;&f;&#65;&#x42;&#0;</a>';
+  t.deepEqual(valuesOf('/a', text), ['&e;&f;AB&#0;']);
+});
+
+test('a large response takes time in proportion to its size', (t) => {
+  const wide = `<a>${'<b><c>1</c></b>'.repeat(100_000)}</a>`;
+  t.deepEqual(valuesOf('count(//*//*//c)', wide), [100_000]);
+  const nested = `${'<a>'.repeat(100)}${'x'.repeat(1_000_000)}${'</a>'.repeat(100)}`;
+  t.true(valuesOf('//a', nested).length < 100);
+});
+
+test('other expressions are refused with what is supported', (t) => {
+  for (const path of ['', 'a/b', '/a[', '/a/b[position()<3]', '/a/..', 'string(/a)', '//a/@b/c', '/a|/b', '/a/b[c>1]'])
+    t.regex(findXPathProblem(path) ?? '', /^is not a supported XPath: use paths such as/, path);
+});
+
+test('assertions compare values of XML', (t) => {
+  const judge = (name: string, operator: string, value?: string | number) =>
+    judgeAssertions(
+      [{ source: 'xml', name, operator, ...(value !== undefined && { value }), level: 'fail' } as never],
+      { body: soap },
+    );
+  t.is(judge('//order[1]/status', 'is', 'paid & sent').outcome, 'passed');
+  t.is(judge('count(//order)', 'gte', 2).outcome, 'passed');
+  t.is(judge('//order/@id', 'contains', '2').outcome, 'passed');
+  t.is(judge('//fault', 'absent').outcome, 'passed');
+  t.deepEqual(judge('//order[1]/status', 'is', 'sent').messages, [
+    'xml //order[1]/status is paid & sent, expected: is sent',
+  ]);
+  const cut = judgeAssertions([{ source: 'xml', name: '//a', operator: 'exists', level: 'fail' }], {
+    body: '<a>',
+    cut: { readBytes: 3, isSizeKnown: false },
+  });
+  t.regex(cut.messages[0] ?? '', /is not known: only the first 3 bytes/);
+});
+
+test('a check refuses an XPath that is not supported, in assertions and values', (t) => {
+  const steps = (xpath: string) => [
+    {
+      url: 'https://shop.example/',
+      assertions: [{ source: 'xml', name: xpath, operator: 'exists' }],
+      extract: [{ as: 'order', source: 'xml', path: xpath }],
+    },
+  ];
+  const problemsOf = (xpath: string) =>
+    findCheckProblems(CheckFields.parse({ name: 'c', type: 'http', http: { steps: steps(xpath) } }), {
+      locations: new Set(['local']),
+      variables: new Map(),
+    } as never).map(({ path }) => path);
+  t.deepEqual(problemsOf('//order/@id'), []);
+  t.deepEqual(problemsOf('order'), ['http.steps.0.assertions.0.name', 'http.steps.0.extract.0.path']);
+});
