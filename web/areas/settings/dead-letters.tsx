@@ -97,7 +97,7 @@ const DeadLetterPanel = ({ id, onClose }: { readonly id: string; readonly onClos
       {response === undefined ? null : (
         <>
           <p>{renderText(response.message)}</p>
-          <p>{renderText(response.action)}</p>
+          <p>What to do: {renderText(response.action)}</p>
           <DeadLetterActions deadLetter={response} />
           <Fields
             values={{
