@@ -39,11 +39,21 @@ const readCommitted = 1;
 const requestBytes = 32 * 1024 * 1024;
 /** How long a broker waits for the first byte, and how long a partition may wait to join the next request. */
 const waitMs = 100;
+/** The same for a broker without records, so that an idle process sends few requests. A record ends the wait at once. */
+const idleWaitMs = 500;
+/** Consecutive responses without records after which a broker counts as idle. */
+const minEmptyResponses = 20;
 const retryMs = 300;
 /** After this time without a response, the fetcher checks whether another broker leads the partitions. */
 const checkIntervalMs = 1000;
 /** Leader changes are normal operation; only lasting failures are logged. */
 const minLoggedFailures = 10;
+
+const addToList = <Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void => {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+};
 
 const toKey = (topic: string, partition: number): string => `${topic}:${partition}`;
 
@@ -62,6 +72,8 @@ export class Fetcher {
   #delayedRequests: PartitionRequest[] = [];
   /** Brokers with a running loop. */
   readonly #servedNodes = new Set<number>();
+  /** Consecutive responses without records, by broker. */
+  readonly #emptyResponses = new Map<number, number>();
   readonly #closing = new AbortController();
   readonly #bufferPool = new BufferPool();
   readonly #preferredReplicas = new PreferredReplicas();
@@ -135,7 +147,7 @@ export class Fetcher {
       for (const request of requests) {
         const node = this.#selectNode(request, metadata);
         if (node < 0) this.#delayRetry(request, 'it has no leader');
-        else byNode.set(node, [...(byNode.get(node) ?? []), request]);
+        else addToList(byNode, node, request);
       }
       return byNode;
     }
@@ -212,9 +224,7 @@ export class Fetcher {
     for (const { topic, partition, offset, maxBytes } of requests) {
       const id = metadata.topics.get(topic)?.id ?? '';
       names.set(id, topic);
-      const list = partitions.get(id) ?? [];
-      partitions.set(id, list);
-      list.push({
+      addToList(partitions, id, {
         partition,
         currentLeaderEpoch: -1,
         fetchOffset: BigInt(offset),
@@ -224,11 +234,13 @@ export class Fetcher {
     }
     const topics = [...partitions].map(([topicId, list]) => ({ topicId, partitions: list }));
     const connection = await this.#cluster.directConnection(metadata, node);
+    const emptyResponses = this.#emptyResponses.get(node) ?? 0;
+    const maxWaitMs = emptyResponses < minEmptyResponses ? waitMs : idleWaitMs;
     const pendingResponse = connection.request({
       key: fetchV15.api.key,
       version: fetchV15.api.version,
       hasTaggedFields: true,
-      payload: fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], this.#cluster.rack),
+      payload: fetchV15.createRequest(maxWaitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], this.#cluster.rack),
       parser: () => parseFetchResponse(this.#bufferPool),
     });
     const { errorCode, responses } = await rejectIfMoved(pendingResponse, checkIntervalMs, () =>
@@ -238,6 +250,8 @@ export class Fetcher {
       throw error;
     });
     if (errorCode !== 0) throw new ProtocolError(errorCode);
+    const hasRecords = responses.some(({ partitions: answers }) => answers.some(({ records }) => records.length > 0));
+    this.#emptyResponses.set(node, hasRecords ? 0 : emptyResponses + 1);
     for (const { topicId, partitions: partitionResponses } of responses) {
       const topic = names.get(topicId);
       if (topic === undefined) continue;
