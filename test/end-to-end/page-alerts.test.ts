@@ -181,7 +181,7 @@ declare('an editor acknowledges and silences an alert, sees the silence and expi
   await sidePanel.getByLabel('Comment').fill('it is mended today');
   await sidePanel.getByRole('button', { name: 'Silence' }).click();
   await sidePanel.getByText(/Muted until/).waitFor();
-  await sidePanel.getByRole('heading', { name: 'Duty <i>phone</i>, for shop' }).waitFor();
+  await sidePanel.getByRole('heading', { name: 'Duty <i>phone</i> (receiver shop)' }).waitFor();
   await sidePanel.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
   const [silence] = (await get('/api/alerts/silences')).items;
   t.is(silence.comment, 'it is mended today');

@@ -42,7 +42,7 @@ const Receivers = ({ labels }: { readonly labels: Alert['labels'] }) => {
       {receiverChannels?.length === 0 ? <p class="text-warn">No channel matches this alert.</p> : null}
       {receiverChannels?.map(({ id, name, receiver, groupKey, mutedBy, enabled }) => (
         <div key={`${receiver} ${id} ${groupKey}`}>
-          <ChannelNotifications id={id} name={`${name ?? id}(receiver ${receiver})`} groupKey={groupKey} />
+          <ChannelNotifications id={id} name={`${name ?? id} (receiver ${receiver})`} groupKey={groupKey} />
           {mutedBy === null ? null : <p class="soft">Muted: {renderText(mutedBy)}</p>}
           {enabled ? null : <p class="text-warn">This channel is disabled.</p>}
         </div>
