@@ -15,6 +15,12 @@ export interface SecretBox {
   derive(purpose: string, text: string): Buffer;
 }
 
+/** The beginning of every encrypted text. */
+const sealedPrefix = 'v1.';
+
+/** Whether a text is in the form of an encrypted one. */
+export const isSealed = (text: string): boolean => text.startsWith(sealedPrefix);
+
 export const createSecretBox = (secretKey: string): SecretBox => {
   const deriveKey = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, 'oiq', purpose, 32));
   return {
@@ -23,11 +29,11 @@ export const createSecretBox = (secretKey: string): SecretBox => {
       const nonce = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', deriveKey(purpose), nonce);
       const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return `v1.${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
+      return `${sealedPrefix}${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
     },
     open(purpose, sealed) {
-      if (!sealed.startsWith('v1.')) return undefined;
-      const bytes = Buffer.from(sealed.slice(3), 'base64url');
+      if (!isSealed(sealed)) return undefined;
+      const bytes = Buffer.from(sealed.slice(sealedPrefix.length), 'base64url');
       if (bytes.length < 28) return undefined;
       try {
         const decipher = createDecipheriv('aes-256-gcm', deriveKey(purpose), bytes.subarray(0, 12), {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isFields } from '../../runtime/fields.ts';
-import type { SecretBox } from '../../runtime/secret-box.ts';
+import { isSealed, type SecretBox } from '../../runtime/secret-box.ts';
 import { createFieldError } from '../errors.ts';
 
 /** A field that is stored encrypted and never returned. */
@@ -10,6 +10,8 @@ export interface SecretField {
   readonly path: string;
   /** Fields that determine where the secret is sent. If one of them changes, the secret must be entered again. */
   readonly destination: readonly string[];
+  /** Whether the field is a secret in a document, where that depends on other fields; always by default. */
+  isIn?(fields: object): boolean;
 }
 
 /** Value that is returned instead of a secret. In a request, it means the stored secret. */
@@ -45,26 +47,37 @@ export const sealSecrets = <Fields extends object>(
   replaceSecrets(fields, secrets, (receivedValue, { path, destination }) => {
     if (receivedValue !== secretMask) return box.seal(purpose, receivedValue);
     const storedValue = before && getValue(before, path);
-    if (typeof storedValue !== 'string') throw createFieldError(path, 'is the mask, but no secret is stored');
-    const changedField = destination.find(
-      (field) => !isDeepStrictEqual(getValue(before, field), getValue(fields, field)),
-    );
+    if (before === undefined || typeof storedValue !== 'string')
+      throw createFieldError(path, 'is the mask, but no secret is stored');
+    const changedField = destination.find((field) => {
+      const given = getValue(fields, field);
+      const isSecret = secrets.some((secret) => secret.path === field && secret.isIn?.(before) !== false);
+      if (isSecret && given === secretMask) return false;
+      return !isDeepStrictEqual(
+        isSecret ? openSecret(before, field, { box, purpose }) : getValue(before, field),
+        given,
+      );
+    });
     if (changedField !== undefined)
       throw createFieldError(
         path,
         `must be specified again because ${changedField} changed: the stored secret belongs to the previous value`,
       );
-    return storedValue;
+    return isSealed(storedValue) ? storedValue : box.seal(purpose, storedValue);
   });
 
-/** Returns the secret at a path of stored fields in plain text; `undefined` if there is none or it cannot be opened. */
+/**
+ * Returns the secret at a path of stored fields in plain text; `undefined` if there is none or it cannot be opened. A value
+ * from before its field was a secret is stored in plain text.
+ */
 export const openSecret = (
   fields: object,
   path: string,
   { box, purpose }: { readonly box: SecretBox; readonly purpose: string },
 ): string | undefined => {
   const storedValue = getValue(fields, path);
-  return typeof storedValue === 'string' ? box.open(purpose, storedValue) : undefined;
+  if (typeof storedValue !== 'string') return undefined;
+  return isSealed(storedValue) ? box.open(purpose, storedValue) : storedValue;
 };
 
 const getValue = (fields: unknown, path: string): unknown => {
@@ -81,7 +94,8 @@ const replaceSecrets = <Fields extends object>(
   let result: unknown = fields;
   for (const secret of secrets) {
     const text = getValue(result, secret.path);
-    if (typeof text === 'string') result = setValue(result, secret.path.split('.'), replaceValue(text, secret));
+    if (typeof text === 'string' && secret.isIn?.(fields) !== false)
+      result = setValue(result, secret.path.split('.'), replaceValue(text, secret));
   }
   return result as Fields;
 };

@@ -1,7 +1,7 @@
 /** Performs one delivery attempt to a channel */
 
 import { type Outbound, OutboundError } from '../../runtime/outbound.ts';
-import type { SecretBox } from '../../runtime/secret-box.ts';
+import { isSealed, type SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
@@ -28,7 +28,10 @@ export interface DeliveryAttempt extends Verdict {
 
 const maxAnswerLength = 500;
 
-/** Returns settings with opened secrets; `undefined` if a secret was sealed with another key. */
+/**
+ * Returns settings with opened secrets; `undefined` if a secret was sealed with another key. A value from before its field
+ * was a secret is in plain text.
+ */
 export const unsealSettings = (
   settings: Readonly<Record<string, unknown>>,
   { secrets }: Pick<ChannelType, 'secrets'>,
@@ -39,7 +42,7 @@ export const unsealSettings = (
   for (const field of Object.keys(secrets)) {
     const sealed = settings[field];
     if (typeof sealed !== 'string') continue;
-    const secret = box.open(purpose, sealed);
+    const secret = isSealed(sealed) ? box.open(purpose, sealed) : sealed;
     if (secret === undefined) return undefined;
     settingsWithSecrets[field] = secret;
   }

@@ -67,3 +67,35 @@ test('the audit log records that a secret changed, but not its old or new value'
   t.deepEqual(differences, [{ path: 'webhook.key', before: '(secret)', after: '(secret, changed)' }]);
   t.deepEqual(findDifferences(markSecretChanges(before, secrets), markSecretChanges(before, secrets, before)), []);
 });
+
+const urlSecrets = [
+  { path: 'url', destination: ['kind'], isIn: (fields: object) => (fields as { kind: string }).kind === 'webhook' },
+  { path: 'key', destination: ['kind', 'url'] },
+];
+const sealUrl = (fields: object, before?: object) => sealSecrets(fields, urlSecrets, { before, box, purpose });
+const webhook = { kind: 'webhook', url: 'https://example.com/T0/B0', key: 'hunter2' };
+
+test('a secret that is the destination of another one preserves both by its mask or its own value, and no other value does', (t) => {
+  const before = sealUrl(webhook);
+  t.false(JSON.stringify(before).includes('T0'));
+  t.deepEqual(sealUrl({ kind: 'webhook', url: secretMask, key: secretMask }, before), before);
+  const retyped = sealUrl({ ...webhook, key: secretMask }, before);
+  t.is(openSecret(retyped, 'key', { box, purpose }), 'hunter2');
+  const error = t.throws(() => sealUrl({ kind: 'webhook', url: 'https://evil.example/', key: secretMask }, before));
+  t.is((error as ApiError).details?.[0]?.path, 'key');
+});
+
+test('a field that is a secret of one kind is shown for another one', (t) => {
+  const region = { kind: 'opsgenie', url: 'https://api.eu.example', key: 'hunter2' };
+  t.deepEqual(maskSecrets(sealUrl(region), urlSecrets), { ...region, key: secretMask });
+});
+
+test('a value from before its field was a secret is masked, usable, and encrypted with the next change', (t) => {
+  const before = { ...sealUrl(webhook), url: webhook.url };
+  t.is(maskSecrets(before, urlSecrets).url, secretMask);
+  t.is(openSecret(before, 'url', { box, purpose }), webhook.url);
+  const after = sealUrl({ kind: 'webhook', url: secretMask, key: secretMask }, before);
+  t.false(JSON.stringify(after).includes('T0'));
+  t.is(openSecret(after, 'url', { box, purpose }), webhook.url);
+  t.is(openSecret(after, 'key', { box, purpose }), 'hunter2');
+});

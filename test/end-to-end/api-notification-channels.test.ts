@@ -24,7 +24,7 @@ test.serial('types describe the settings and secrets of each', async (t) => {
   const { body } = await harness.request('GET', `${channels}/types`, { as: 'viewer' });
   t.deepEqual(body.items.map(({ type }: { type: string }) => type).sort(), ['email', ...Object.keys(services)].sort());
   const webhook = body.items.find(({ type }: { type: string }) => type === 'webhook');
-  t.deepEqual(webhook.secrets, ['signingSecret', 'authorization']);
+  t.deepEqual(webhook.secrets, ['url', 'signingSecret', 'authorization']);
   t.deepEqual(webhook.settings.required, ['type', 'url']);
 });
 

@@ -75,13 +75,18 @@ const ChannelFields = z.strictObject({
  */
 export const channelSecrets: readonly SecretField[] = [
   ...new Set(channelTypes.flatMap(({ secrets }) => Object.keys(secrets))),
-].map((name) => ({
-  path: `settings.${name}`,
-  destination: [
-    'settings.type',
-    ...new Set(channelTypes.flatMap(({ secrets }) => (secrets[name] ?? []).map((field) => `settings.${field}`))),
-  ],
-}));
+].map((name) => {
+  const typesWithSecret = channelTypes.filter(({ secrets }) => name in secrets);
+  return {
+    path: `settings.${name}`,
+    destination: [
+      'settings.type',
+      ...new Set(typesWithSecret.flatMap(({ secrets }) => (secrets[name] ?? []).map((field) => `settings.${field}`))),
+    ],
+    // A URL is a secret of a webhook, and the region of a service elsewhere.
+    isIn: (fields) => typesWithSecret.some(({ type }) => type === (fields as NotificationChannel).settings.type),
+  };
+});
 
 /** Maximum number per organization: each may receive as many notifications as there are groups. */
 const maxChannels = 500;

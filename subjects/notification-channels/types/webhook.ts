@@ -16,7 +16,7 @@ export const webhook = defineChannelType({
   summary: "Alertmanager's payload, version 4, signed according to Standard Webhooks.",
   settings: z.strictObject({
     type: z.literal('webhook'),
-    url: httpUrl,
+    url: httpUrl.describe('URL of the receiver; a secret, because it often contains a key'),
     signingSecret: z
       .string()
       .regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'must be whsec_ and 24 to 64 bytes in base64')
@@ -30,7 +30,7 @@ export const webhook = defineChannelType({
       .optional()
       .describe('Value of the `Authorization` header'),
   }),
-  secrets: { signingSecret: ['url'], authorization: ['url'] },
+  secrets: { url: [], signingSecret: ['url'], authorization: ['url'] },
   requests({ id, payload }, { url, signingSecret, authorization }) {
     const body = JSON.stringify(payload);
     const seconds = Math.floor(Date.now() / 1000);
