@@ -27,7 +27,6 @@ const library = (): string | undefined => {
 
 export const clickhouse: ServiceDefinition = {
   name: 'clickhouse',
-  port: 29123,
   variable,
   missing: () =>
     library() === undefined

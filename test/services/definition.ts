@@ -26,8 +26,6 @@ export interface Command {
 
 export interface ServiceDefinition {
   readonly name: ServiceName;
-  /** Port of the shared instance. */
-  readonly port: number;
   /** Environment variable that names an existing server instead. */
   readonly variable: string;
   /** Why it cannot start on this machine, for people; `undefined` when it can. */

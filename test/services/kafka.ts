@@ -101,7 +101,6 @@ const cacheClasses = async (root: string): Promise<void> => {
 
 export const kafka: ServiceDefinition = {
   name: 'kafka',
-  port: 29092,
   variable,
   missing: () => missingTools('kafka', variable, ['java', 'mvn']),
   async install(root) {

@@ -38,7 +38,6 @@ const missing = (): string | undefined => {
 
 export const mongodb: ServiceDefinition = {
   name: 'mongodb',
-  port: 29017,
   variable,
   missing,
   async install(root) {

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Below those from which systems give to outgoing connections, or one of these could come in between, and below those of
- * the shared services. Every process has some to itself: it listens at the last of them while it runs.
+ * Below those from which systems give to outgoing connections, or one of these could come in between. Every process has some to itself: it listens at the last of them while it runs.
  */
 const first = 11_000;
 const processes = 425;

@@ -35,7 +35,6 @@ const libraries = async (root: string): Promise<string> => {
 
 export const redis: ServiceDefinition = {
   name: 'redis',
-  port: 29379,
   variable,
   missing,
   async install(root) {

@@ -18,7 +18,6 @@ const runner = async (folder: string): Promise<string> => {
 
 export const schemaRegistry: ServiceDefinition = {
   name: 'schema-registry',
-  port: 29081,
   variable,
   missing: () => missingTools('schema-registry', variable, ['java', 'mvn', 'tar']),
   install: (root) =>

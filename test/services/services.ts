@@ -4,16 +4,19 @@
  * `node bin/node.mjs test/services/services.ts start|stop|status|wipe [names]`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { eventually, stretched } from '../waiting.ts';
 import { clickhouse } from './clickhouse.ts';
 import { type ServiceDefinition, type ServiceName, serviceNames } from './definition.ts';
 import { hang, resume } from './hanging.ts';
 import { kafka } from './kafka.ts';
 import { mongodb } from './mongodb.ts';
+import { freePorts } from './ports.ts';
 import { redis } from './redis.ts';
 import { schemaRegistry } from './schema-registry.ts';
 import { zookeeper } from './zookeeper.ts';
@@ -31,7 +34,7 @@ const definitions: Readonly<Record<ServiceName, ServiceDefinition>> = {
 export interface Services {
   /** Where a service answers; throws when it was not asked for. */
   url(name: ServiceName): string;
-  /** Stops what this very call started; what ran before it, or was named by the environment, stays. */
+  /** Stops the instances if no other process uses them; what a person started, or the environment names, stays. */
   stop(): Promise<void>;
 }
 
@@ -69,7 +72,7 @@ export const alive = (pid: number): boolean => {
 /** Runs `work` alone among all processes that use this cache; the lock of a dead process is taken over. */
 export const exclusively = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
   const path = join(cacheDirectory(), `${name}.lock`);
-  await mkdir(cacheDirectory(), { recursive: true });
+  await mkdir(dirname(path), { recursive: true });
   for (;;) {
     try {
       const file = await open(path, 'wx');
@@ -199,11 +202,37 @@ interface Running {
   readonly url: string;
   readonly pid: number;
   readonly port: number;
+  /** Whether a person started it: it runs until a person stops it. */
+  readonly isKept: boolean;
 }
 
-const stateFile = (name: ServiceName): string => join(cacheDirectory(), `${name}.json`);
+/** Where the shared instances of this checkout are: two checkouts on one machine share downloads, and no server. */
+const checkoutDirectory = (): string =>
+  join(cacheDirectory(), 'checkouts', hash('sha256', fileURLToPath(new URL('../..', import.meta.url))).slice(0, 12));
+const stateFile = (name: ServiceName): string => join(checkoutDirectory(), `${name}.json`);
+const sharedDirectory = (name: ServiceName): string => join(checkoutDirectory(), 'shared', name);
+const exclusivelyHere = <Result>(name: ServiceName, work: () => Promise<Result>): Promise<Result> =>
+  exclusively(join('checkouts', basename(checkoutDirectory()), name), work);
 
-/** The shared instance that this cache started and that still answers. */
+const usersDirectory = (): string => join(checkoutDirectory(), 'users');
+
+/** Registers this process as a user of the shared instances. */
+const registerUser = async (): Promise<void> => {
+  await mkdir(usersDirectory(), { recursive: true });
+  await writeFile(join(usersDirectory(), String(process.pid)), '');
+};
+
+/** Ends the registration of this process; returns whether other processes use the shared instances. */
+const removeUser = async (): Promise<boolean> => {
+  let hasOthers = false;
+  for (const user of await readdir(usersDirectory()).catch(() => [])) {
+    if (Number(user) !== process.pid && alive(Number(user))) hasOthers = true;
+    else await rm(join(usersDirectory(), user), { force: true });
+  }
+  return hasOthers;
+};
+
+/** The shared instance that this checkout started and that still answers. */
 const running = async (name: ServiceName): Promise<Running | undefined> => {
   try {
     const state = JSON.parse(await readFile(stateFile(name), 'utf8')) as Running;
@@ -213,48 +242,60 @@ const running = async (name: ServiceName): Promise<Running | undefined> => {
   }
 };
 
-const startShared = (name: ServiceName): Promise<{ readonly url: string; readonly started: boolean }> =>
-  exclusively(name, async () => {
+const writeState = (name: ServiceName, state: Running): Promise<void> =>
+  writeFile(stateFile(name), JSON.stringify(state));
+
+const startShared = (name: ServiceName, isKept: boolean): Promise<string> =>
+  exclusivelyHere(name, async () => {
     const before = await running(name);
-    if (before !== undefined) return { url: before.url, started: false };
+    if (before !== undefined) {
+      if (isKept) await writeState(name, { ...before, isKept });
+      return before.url;
+    }
     const definition = definitions[name];
-    const directory = join(cacheDirectory(), 'shared', name);
-    await mkdir(directory, { recursive: true });
-    const child = await launch(definition, definition.port, directory, true);
-    const url = definition.url(definition.port);
-    await writeFile(stateFile(name), JSON.stringify({ url, pid: child.pid, port: definition.port }));
-    return { url, started: true };
+    // The files of an instance name its port.
+    await rm(sharedDirectory(name), { recursive: true, force: true });
+    await mkdir(sharedDirectory(name), { recursive: true });
+    const [port = 0] = await freePorts(1);
+    const child = await launch(definition, port, sharedDirectory(name), true);
+    const url = definition.url(port);
+    await writeState(name, { url, pid: child.pid ?? 0, port, isKept });
+    return url;
   });
 
-const stopShared = (name: ServiceName): Promise<boolean> =>
-  exclusively(name, async () => {
+/** Stops a shared instance and removes its files; returns whether it ran. */
+const stopShared = (name: ServiceName, mayStop: (state: Running) => boolean = () => true): Promise<boolean> =>
+  exclusivelyHere(name, async () => {
     const state = await running(name);
+    if (state !== undefined && !mayStop(state)) return false;
     if (state !== undefined) await end(state.pid, () => !alive(state.pid));
     await rm(stateFile(name), { force: true });
+    await rm(sharedDirectory(name), { recursive: true, force: true });
     return state !== undefined;
   });
 
+/** Stops the instances that no process uses any longer, except those that a person started. */
+const leave = async (): Promise<void> => {
+  if (await removeUser()) return;
+  await Promise.all(serviceNames.map((name) => stopShared(name, ({ isKept }) => !isKept)));
+};
+
 /**
- * Makes the shared instances available: those named by the environment, those that run already, and new ones that keep
- * running in the background until `stop` (files of one test run share them). Rejects with what is missing on this machine.
+ * Makes the shared instances available: those named by the environment, those that run already, and new ones. They run
+ * until the last process that uses them has called `stop` or ended. Rejects with what is missing on this machine.
  */
-export const startServices = async (names: readonly ServiceName[]): Promise<Services> => {
+export const startServices = async (names: readonly ServiceName[], isKept = false): Promise<Services> => {
   const urls = new Map<ServiceName, string>();
-  const started: ServiceName[] = [];
+  await registerUser();
   const results = await Promise.allSettled(
     names.map(async (name) => {
       const given = process.env[definitions[name].variable];
-      const state = given ? { url: given, started: false } : await startShared(name);
-      urls.set(name, state.url);
-      if (state.started) started.push(name);
+      urls.set(name, given ? given : await startShared(name, isKept));
     }),
   );
-  const stop = async (): Promise<void> => {
-    await Promise.all(started.map(stopShared));
-  };
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) {
-    await stop();
+    await leave();
     throw failed.reason;
   }
   return {
@@ -263,19 +304,14 @@ export const startServices = async (names: readonly ServiceName[]): Promise<Serv
       if (url === undefined) throw new Error(`${name} was not asked for in startServices`);
       return url;
     },
-    stop,
+    stop: leave,
   };
 };
 
 /** Stops the shared instances that others start from now on, for example suites that are run one by one. */
 export const stopperOfStarted = async (): Promise<Pick<Services, 'stop'>> => {
-  const before = await Promise.all(serviceNames.map(running));
-  const after = serviceNames.filter((_, index) => before[index] === undefined);
-  return {
-    async stop() {
-      await Promise.all(after.map(stopShared));
-    },
-  };
+  await registerUser();
+  return { stop: leave };
 };
 
 const describe = async (name: ServiceName): Promise<string> => {
@@ -287,7 +323,8 @@ const describe = async (name: ServiceName): Promise<string> => {
 
 const commands: Readonly<Record<string, (name: ServiceName) => Promise<string>>> = {
   async start(name) {
-    await startServices([name]);
+    await startServices([name], true);
+    await removeUser();
     return describe(name);
   },
   async stop(name) {
@@ -296,7 +333,6 @@ const commands: Readonly<Record<string, (name: ServiceName) => Promise<string>>>
   status: describe,
   async wipe(name) {
     await stopShared(name);
-    await rm(join(cacheDirectory(), 'shared', name), { recursive: true, force: true });
     return `${name}: stopped and its files removed`;
   },
 };

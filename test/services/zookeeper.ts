@@ -17,7 +17,6 @@ const jars = (root: string): string => join(root, `zookeeper-${version}`);
 
 export const zookeeper: ServiceDefinition = {
   name: 'zookeeper',
-  port: 29181,
   variable,
   missing: () => missingTools('zookeeper', variable, ['java', 'mvn']),
   install: (root) => installInto(jars(root), (folder) => copyDependencies(dependencies, folder)),
