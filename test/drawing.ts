@@ -1,10 +1,27 @@
 /**
- * What is tested in parts: a run draws one of them, and the other runs the others. `TEST_SEED` repeats a draw, and `TEST_PARTS=1` has
- * all: `TEST_PARTS=1 npm test -- processors-once-kafka`.
+ * What is tested in parts: the commit decides which part a run has, so that runs of one commit are equal and the next commits have the other
+ * parts. `TEST_SEED` chooses another part, and `TEST_PARTS=1` has all: `TEST_PARTS=1 npm test -- processors-once-kafka`.
  */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** The number of the checked out commit; 0 without one, such as in an archive. */
+const readCommitNumber = (): number => {
+  try {
+    const cwd = fileURLToPath(new URL('..', import.meta.url));
+    const commit = execFileSync('git', ['rev-parse', 'HEAD'], {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return Number.parseInt(commit.slice(0, 7), 16);
+  } catch {
+    return 0;
+  }
+};
 
 /** What this process draws by. */
-export const drawSeed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
+export const drawSeed = Number(process.env['TEST_SEED'] ?? readCommitNumber());
 
 const maxParts = Number(process.env['TEST_PARTS'] ?? Number.POSITIVE_INFINITY);
 

@@ -142,7 +142,6 @@ if (isWhole) {
   if (chartToolsMissing !== undefined) console.log(`# ${chartToolsMissing}; its suites are skipped`);
 }
 
-if (notDrawn.length > 0) console.log(`# TEST_SEED=${drawSeed} leaves out ${notDrawn.join(', ')}`);
 const scratch = scratchDirectory();
 const computing = join(scratch, 'computing');
 const walked = join(scratch, 'walked');
@@ -183,6 +182,7 @@ try {
   await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));
   await suites(chosen, {
     ...process.env,
+    TEST_SEED: String(drawSeed),
     TMPDIR: scratch,
     UV_THREADPOOL_SIZE: '16',
     ...(isWhole && { [beganVariable]: String(started) }),
@@ -209,6 +209,7 @@ printSection(
   failures.map((failure) => reasons.describeFailure(failure)),
 );
 printSection(`Left out, since this machine takes longer than ${maxMinutes} minutes (TEST_MINUTES)`, late);
+printSection(`Left out by the commit (TEST_SEED=${drawSeed}); npm run test:all runs all`, notDrawn);
 printSection('Built operations that no walk through the page reached', unreached);
 printSection('Files that computed longest', topComputing);
 printSection('Slowest tests', slowest(durations, 30));

@@ -1,4 +1,5 @@
 /** Deliveries through kill -9 at every stage: each notification reaches its channel, and those of a group in order. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,7 @@ import { organizations } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startChannelReceiver } from '../cases/channel-receiver.ts';
 import { type Random, seeded } from '../cases/random.ts';
+import { drawSeed } from '../drawing.ts';
 import type { DeliveriesMemberOptions } from './deliveries-member.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
 
@@ -130,7 +132,7 @@ const runMember = async (
 
 export const deliveriesContract = ({ name, place: placeOf, members }: DeliveriesContract): void => {
   test.serial(`${name}: through kill -9 every notification is delivered, in the order of its group`, async (t) => {
-    const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
+    const seed = drawSeed;
     const random = seeded(seed);
     const receiver = await startChannelReceiver();
     t.teardown(() => receiver.close());
