@@ -8,6 +8,7 @@ import {
   type Filter,
   type Page,
   type StoredMetadata,
+  type TenantDocuments,
 } from '../../schemas/ports/documents.ts';
 import { createFieldError } from '../errors.ts';
 
@@ -17,9 +18,20 @@ export interface ListFilter {
   where(value: string, now: string): Filter;
 }
 
+/** A state of documents that is stored elsewhere */
+export interface ListFlag {
+  readonly summary: string;
+  readIds(documents: Pick<TenantDocuments, 'collection'>): Promise<ReadonlySet<string>>;
+}
+
 /** Filters and sort keys of a list. */
 export interface ListDefinition {
   readonly filters?: Readonly<Record<string, ListFilter>>;
+  /**
+   * Query parameters with the values true and false: whether a document is among those with the returned ids. For states
+   * that are stored outside of the document.
+   */
+  readonly flags?: Readonly<Record<string, ListFlag>>;
   /** Text fields that `search` searches; default `name`. */
   readonly searched?: readonly string[];
   /** Sort fields, the default first; each has a single value. By default name and times. */
@@ -36,9 +48,20 @@ export const createEqualsFilter = (
 });
 
 /** Returns the query parameters of a list. */
-export const createListParameters = ({ filters = {}, searched = ['name'], sorts = defaultSorts }: ListDefinition) =>
+export const createListParameters = ({
+  filters = {},
+  flags = {},
+  searched = ['name'],
+  sorts = defaultSorts,
+}: ListDefinition) =>
   z.strictObject({
     ...Object.fromEntries(Object.entries(filters).map(([name, { schema }]) => [name, schema])),
+    ...Object.fromEntries(
+      Object.entries(flags).map(([name, { summary }]) => [
+        name,
+        z.enum(['true', 'false']).optional().describe(summary),
+      ]),
+    ),
     ...(searched.length === 0
       ? {}
       : {
@@ -85,6 +108,20 @@ const buildListFilter = (
     conditions.push({ $or: searched.map((field) => ({ [field]: buildContainsFilter(search) })) });
   }
   return conditions.length === 0 ? {} : { $and: conditions };
+};
+
+/** Returns the filters of the flags among the parameters. */
+export const readFlagFilters = async (
+  { flags = {} }: ListDefinition,
+  query: ListParameters,
+  documents: Pick<TenantDocuments, 'collection'>,
+): Promise<Filter[]> => {
+  const requested = Object.entries(flags).filter(([name]) => query[name] !== undefined);
+  return Promise.all(
+    requested.map(async ([name, { readIds }]) => ({
+      id: { [query[name] === 'true' ? '$in' : '$nin']: [...(await readIds(documents))] },
+    })),
+  );
 };
 
 /** Returns a page of the documents that match the parameters. */

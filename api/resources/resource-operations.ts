@@ -3,7 +3,7 @@ import { createNotFoundError } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, parseOrThrow } from '../kernel/operation.ts';
 import { createPatchSchema, createUpdateSchema, mergePatch } from './merge-patch.ts';
 import { changeDocument, createDocument, removeDocument, showDocument } from './resource-changes.ts';
-import { createListParameters, type ListParameters, readPage } from './resource-list.ts';
+import { createListParameters, type ListParameters, readFlagFilters, readPage } from './resource-list.ts';
 import type { ResourceSpec, Verb, WriteParameters } from './resource-spec.ts';
 
 export const idParameter = z.strictObject({ id: z.string().min(1).max(128) });
@@ -42,10 +42,14 @@ const defineList = <Document extends object>(spec: ResourceSpec<Document>): Decl
     query: createListParameters(spec.listing),
     response: z.strictObject({ items: z.array(spec.view), nextCursor: z.string().nullable() }),
     async handler({ caller, query }, ports) {
-      const collection = ports.documents.forTenant(caller.tenantId).collection(spec.writing.collection);
+      const documents = ports.documents.forTenant(caller.tenantId);
       const now = new Date(ports.clock.now()).toISOString();
-      const where = spec.visibility?.where(caller);
-      const page = await readPage(collection, spec.listing, { query: query as ListParameters, now, where });
+      const parameters = query as ListParameters;
+      const filters = await readFlagFilters(spec.listing, parameters, documents);
+      if (spec.visibility !== undefined) filters.push(spec.visibility.where(caller));
+      const where = filters.length === 0 ? undefined : { $and: filters };
+      const collection = documents.collection(spec.writing.collection);
+      const page = await readPage(collection, spec.listing, { query: parameters, now, where });
       return { items: [...(await spec.show(page.items, { caller, ports }))], nextCursor: page.nextCursor };
     },
   });

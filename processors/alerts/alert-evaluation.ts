@@ -8,6 +8,7 @@ import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-
 import { topics } from '../../schemas/topics.ts';
 import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
+import { createRuleNoDataEvent, findHasData } from '../../subjects/alerts/empty-results.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { toEvaluationRecords, toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
 import { createTemplateQuery } from '../../subjects/alerts/query-text.ts';
@@ -16,6 +17,12 @@ import { type AlertRule, parseStoredRule } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { renderWithQueries } from '../../subjects/alerts/templates/queries.ts';
+import {
+  advanceDataState,
+  type DataState,
+  isDataOverdue,
+  storeDataState,
+} from '../../subjects/empty-results/empty-results.ts';
 import { type DueTiming, defineSchedule, type Run } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { splitSamples } from './recorded.ts';
@@ -60,7 +67,11 @@ const deletedResult: RuleQueryResult = { kind: 'over', reason: 'the rule was del
 /** State saved for a rule. With active alerts it includes the rule, so that they can end after the rule is deleted. */
 interface SavedRuleState extends RuleState {
   readonly rule?: StoredAlertRule & StoredMetadata;
+  /** Whether the query has had data since it was last changed */
+  readonly data?: DataState | undefined;
 }
+
+const createState = (): SavedRuleState => ({ ...emptyState(), data: 'no' });
 
 const emits = {
   transitions: topics.alertTransitions,
@@ -102,6 +113,28 @@ const emitEvaluation = (
   for (const samples of splitSamples(sampleOrigin, series)) emit.samples(samples);
 };
 
+interface DataContext extends Pick<Run<SavedRuleState, typeof emits>, 'tenantId' | 'dueMs' | 'emit' | 'ports'> {
+  readonly document: StoredAlertRule & StoredMetadata;
+  readonly rule: AlertRule;
+  readonly prior: SavedRuleState;
+}
+
+/** Returns whether the rule has had data after an evaluation, and reports it if not. An SLO or check reports its own. */
+const trackData = async (
+  queryResult: RuleQueryResult,
+  form: string,
+  { document, rule, prior, tenantId, dueMs, emit, ports }: DataContext,
+): Promise<DataState | undefined> => {
+  if (document.managedBy) return undefined;
+  const isOtherQuery = prior.form !== '' && prior.form !== form;
+  const before = isOtherQuery || queryResult.kind === 'over' ? 'no' : prior.data;
+  const after = advanceDataState(before, findHasData(rule, queryResult), isDataOverdue(document.updatedAt, dueMs));
+  await storeDataState(ports.documents.forTenant(tenantId), ['alert-rule', rule.id], { before: prior.data, after });
+  if (after === 'reported' && before === 'no')
+    emit.events(createRuleNoDataEvent(rule, { tenantId, atMs: dueMs, form }));
+  return after;
+};
+
 /**
  * Schedule with one unit of work per alert rule. The query reads up to the due time, whenever it runs, so a missed due
  * time is evaluated as if it had run on time. Ids of emitted transitions derive from rule, group and due time.
@@ -117,7 +150,7 @@ export const alertEvaluation = defineSchedule({
   },
   momentsOf: (document) => getDueTiming(parseRule(document)),
   missed: { catchUp: 10 },
-  state: { version: 1, schema: z.custom<SavedRuleState>(), empty: (): SavedRuleState => emptyState() },
+  state: { version: 1, schema: z.custom<SavedRuleState>(), empty: createState },
   emits,
   // Their queries wait in a queue (`rule-answers.ts`).
   atOnce: { total: 4000, perTenant: 2000 },
@@ -125,7 +158,8 @@ export const alertEvaluation = defineSchedule({
   async run(document, run) {
     const { tenantId, dueMs, emit, signal, ports } = run;
     const rule = parseRule(document);
-    if (!rule.enabled && Object.keys(run.state.alerts).length === 0) return run.state;
+    const isSettled = Object.keys(run.state.alerts).length === 0 && run.state.data !== 'reported';
+    if (!rule.enabled && isSettled) return run.state;
     const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return run.state;
     const started = performance.now();
@@ -148,9 +182,10 @@ export const alertEvaluation = defineSchedule({
       nowMs: dueMs,
       durationMs: performance.now() - started,
     });
-    return Object.keys(evaluation.state.alerts).length === 0
-      ? evaluation.state
-      : { ...evaluation.state, rule: document };
+    const { form } = evaluation.state;
+    const data = await trackData(queryResult, form, { document, rule, prior, tenantId, dueMs, emit, ports });
+    const next = { ...evaluation.state, ...(data !== undefined && { data }) };
+    return Object.keys(next.alerts).length === 0 ? next : { ...next, rule: document };
   },
   async removed({ tenantId, state: prior, nowMs, emit, ports }) {
     const rule = prior.rule && parseStoredRule(prior.rule);

@@ -9,10 +9,12 @@ import type { Query } from '../../queries/query.ts';
 import { getRetentionDays } from '../../queries/range.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
-import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
+import { anomalyDetectors, type StoredDetector } from '../../schemas/resources/anomaly-detector.ts';
 import { topics } from '../../schemas/topics.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { queryErrorMessage } from '../../subjects/alerts/run-query.ts';
+import { createDetectorNoDataEvent } from '../../subjects/anomalies/anomaly-event.ts';
 import { type DetectorFields, getMonitoredSignals, parseStoredDetector } from '../../subjects/anomalies/detector.ts';
 import {
   type Chunk,
@@ -29,6 +31,13 @@ import {
   toQueryRequest,
   toStepValues,
 } from '../../subjects/anomalies/read-points.ts';
+import {
+  advanceDataState,
+  type DataState,
+  deleteEmptyResult,
+  isDataOverdue,
+  storeDataState,
+} from '../../subjects/empty-results/empty-results.ts';
 import { createQueuedBatchers } from '../alerts/rule-answers.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
@@ -41,11 +50,13 @@ import { PointBudget } from './point-budget.ts';
  */
 interface SavedProgress extends Progress {
   readonly head: DetectorHeader;
+  /** Whether the query has had data since it was last changed */
+  readonly data?: DataState | undefined;
 }
 type DetectorHeader = Pick<AnomalyPoints, 'tenantId' | 'detectorId' | 'detector' | 'question' | 'stepMs'>;
 type State = SavedProgress | null;
 
-const emits = { points: topics.anomalyPoints };
+const emits = { points: topics.anomalyPoints, events: topics.events };
 type Emit = Run<State, typeof emits>['emit'];
 
 /**
@@ -246,6 +257,35 @@ const advanceDetector = async (
   await advance(false);
 };
 
+interface DataContext extends Pick<Run<State, typeof emits>, 'tenantId' | 'dueMs' | 'state' | 'emit' | 'ports'> {
+  readonly document: StoredDetector & StoredMetadata;
+  readonly question: string;
+  /** Undefined if the query failed */
+  readonly hasData: boolean | undefined;
+}
+
+/** Returns whether the detector has had data after a run, and reports it if not. */
+const trackData = async ({
+  document,
+  question,
+  hasData,
+  tenantId,
+  dueMs,
+  state,
+  emit,
+  ports,
+}: DataContext): Promise<DataState | undefined> => {
+  const before = state?.question === question ? state.data : 'no';
+  const after = advanceDataState(before, hasData, isDataOverdue(document.updatedAt, dueMs));
+  await storeDataState(ports.documents.forTenant(tenantId), ['anomaly-detector', document.id], {
+    before: state?.data,
+    after,
+  });
+  if (after === 'reported' && before === 'no')
+    emit.events(createDetectorNoDataEvent(document, { tenantId, atMs: dueMs, question }));
+  return after;
+};
+
 /** Returns why a query failed, as text for people. */
 const describeError = (error: unknown): string =>
   error instanceof TimeoutError || (error as Error | undefined)?.name === 'TimeoutError'
@@ -272,7 +312,9 @@ export const anomalyPoints = defineSchedule({
   budgetMs: 55_000,
   async run(document, { tenantId, dueMs, state, emit, signal, ports }) {
     if (!document.enabled) {
-      if (state !== null) emit.points(endMessage(state, dueMs));
+      if (state === null) return null;
+      emit.points(endMessage(state, dueMs));
+      await deleteEmptyResult(ports.documents.forTenant(tenantId), 'anomaly-detector', document.id);
       return null;
     }
     const detector = parseStoredDetector(document);
@@ -297,13 +339,17 @@ export const anomalyPoints = defineSchedule({
         }),
     };
     let progress: Progress | null = state?.question === header.question ? state : null;
+    let hasData: boolean | undefined;
+    const save = (next: Progress): void => {
+      progress = next;
+      hasData = hasData === true || next.series > 0;
+    };
     try {
-      progress ??= await startProgress(context);
-      await advanceDetector(context, progress, emit, (next) => {
-        progress = next;
-      });
+      if (progress === null) save(await startProgress(context));
+      if (progress !== null) await advanceDetector(context, progress, emit, save);
     } catch (error) {
       signal.throwIfAborted();
+      if (hasData === false) hasData = undefined;
       const lastProgress = progress ?? { question: header.question, learntFromMs: 0, liveMs: 0, upToMs: 0, series: 0 };
       emit.points({
         ...toHeader(header, lastProgress, dueMs),
@@ -318,7 +364,10 @@ export const anomalyPoints = defineSchedule({
         series: [],
       });
     }
-    return progress === null ? state : { ...(progress satisfies Progress), head: header };
+    if (progress === null) return state;
+    const { question } = header;
+    const data = await trackData({ document, question, hasData, tenantId, dueMs, state, emit, ports });
+    return { ...(progress satisfies Progress), head: header, ...(data !== undefined && { data }) };
   },
   async removed({ state, nowMs, emit }) {
     if (state !== null) emit.points(endMessage(state, nowMs));

@@ -12,6 +12,7 @@ import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { topics } from '../../schemas/topics.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { queryErrorMessage } from '../../subjects/alerts/run-query.ts';
+import { advanceDataState, isDataOverdue } from '../../subjects/empty-results/empty-results.ts';
 import type { IdentifiedSlo, SloFields } from '../../subjects/slos/document.ts';
 import { findExcludedPeriods, readExclusions } from '../../subjects/slos/exclusions.ts';
 import { batchQuery } from '../../subjects/slos/gathered.ts';
@@ -23,7 +24,7 @@ import {
   type MeasurementPlan,
   planMeasurements,
 } from '../../subjects/slos/measurement-times.ts';
-import { createNoDataEvent, isDataOverdue } from '../../subjects/slos/overdue-measurements.ts';
+import { createSloNoDataEvent } from '../../subjects/slos/overdue-measurements.ts';
 import { listMeasuredSignals } from '../../subjects/slos/signals.ts';
 import {
   findChangedSlices,
@@ -235,20 +236,23 @@ export const sloMeasurement = defineSchedule({
     if (slices.every((each) => each.length === 0)) emit.slices({ ...base, slices: [] });
     const data = findDataState({ slices, measured, error }, document, dueMs);
     if (data === 'reported' && measured.data === 'no')
-      emit.events(createNoDataEvent({ ...slo, id: document.id }, { tenantId, atMs: dueMs, series }));
+      emit.events(createSloNoDataEvent({ ...slo, id: document.id }, { tenantId, atMs: dueMs, series }));
     return { ...measured, data };
   },
 });
 
-/** Returns whether the SLO has had data after a check; `reported` if the lack of it is overdue. */
+/** Returns whether the SLO has had data after a check; a failed one without slices tells nothing. */
 const findDataState = (
   { slices, measured: { data }, error }: MeasureResult,
   document: StoredMetadata,
   nowMs: number,
 ): MeasuredExtent['data'] => {
-  if (data === undefined || data === 'yes') return data;
-  if (slices.some((part) => part.some(([, , total]) => total > 0))) return 'yes';
-  return data === 'no' && error === '' && isDataOverdue(document, nowMs) ? 'reported' : data;
+  const hasData = slices.some((part) => part.some(([, , total]) => total > 0));
+  return advanceDataState(
+    data,
+    hasData || error === '' ? hasData : undefined,
+    isDataOverdue(document.createdAt, nowMs),
+  );
 };
 
 const toSliceTuple = ([beginMs, good, total]: MeasuredSlice): [number, number, number] => [beginMs, good, total];

@@ -4,8 +4,15 @@ import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { type SyntheticLocation, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
 import { type SyntheticVerdict, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
 import { topics } from '../../schemas/topics.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
+import {
+  advanceDataState,
+  type DataState,
+  isDataOverdue,
+  storeDataState,
+} from '../../subjects/empty-results/empty-results.ts';
 import { findActiveDowntime, readWindows } from '../../subjects/synthetics/downtimes.ts';
-import { createStateEvent } from '../../subjects/synthetics/events.ts';
+import { createCheckNoDataEvent, createStateEvent } from '../../subjects/synthetics/events.ts';
 import { findSuspects, judgeChanges, type KnownStates, type ReadResults } from '../../subjects/synthetics/judged.ts';
 import { type IdentifiedCheck, parseCheck } from '../../subjects/synthetics/known.ts';
 import {
@@ -18,7 +25,7 @@ import {
 import { type CheckResult, readLatest } from '../../subjects/synthetics/stored-results.ts';
 import type { StateChange, TimePeriod } from '../../subjects/synthetics/uptime.ts';
 import { createVerdict, describeOutage, type FailedAlone } from '../../subjects/synthetics/verdict.ts';
-import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
+import { defineSchedule, type Run, type SchedulePorts } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { reviewStates } from './review-states.ts';
 
@@ -100,9 +107,12 @@ interface SavedState {
   /** Time that was worked out again, and when that is repeated. */
   readonly reviewed?: { readonly fromMs: number; readonly repeatAtMs: number };
   readonly missedOutage?: MissedOutage;
+  /** Whether the check has had a result */
+  readonly data?: DataState | undefined;
 }
 
 const empty = (): SavedState => ({
+  data: 'no',
   states: {},
   alone: {},
   told: { atMs: 0, text: '' },
@@ -211,6 +221,33 @@ const listReportedChanges = (
   return isSame ? start : [...start, { before: last, atMs: outage?.toMs ?? after.atMs, verdict: current }];
 };
 
+type DataContext = Pick<
+  Run<SavedState, { readonly events: typeof topics.events }>,
+  'tenantId' | 'dueMs' | 'state' | 'ports' | 'emit'
+> & {
+  readonly updatedAt: string;
+  readonly latest: readonly CheckResult[];
+};
+
+/**
+ * Returns whether the check has had a result, and reports it if not. A heartbeat without pings is down instead, at its
+ * due time.
+ */
+const trackData = async (
+  check: IdentifiedCheck,
+  { updatedAt, latest, tenantId, dueMs, state, ports, emit }: DataContext,
+): Promise<DataState | undefined> => {
+  if (check.heartbeat !== undefined) return 'yes';
+  const before = state.data;
+  const hasData = latest.some(({ outcome }) => outcome !== 'unknown');
+  const isOverdue = isDataOverdue(updatedAt, dueMs - parseDurationMs(check.every));
+  const after = check.enabled || before === undefined ? advanceDataState(before, hasData, isOverdue) : 'no';
+  await storeDataState(ports.documents.forTenant(tenantId), ['synthetic-check', check.id], { before, after });
+  if (after === 'reported' && before === 'no')
+    emit.events(createCheckNoDataEvent(check, { tenantId, atMs: dueMs, reason: latest[0]?.message ?? '' }));
+  return after;
+};
+
 export const checkStates = defineSchedule({
   name: 'check-states',
   summary: 'Evaluates synthetic checks by their latest results.',
@@ -271,6 +308,7 @@ export const checkStates = defineSchedule({
       if (event !== undefined) emit.events(event);
     }
     const next = {
+      data: await trackData(check, { updatedAt: document.updatedAt, latest, tenantId, dueMs, state, ports, emit }),
       states,
       alone,
       judgedMs: dueMs,

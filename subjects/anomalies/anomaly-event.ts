@@ -2,6 +2,8 @@
 
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 import { type PlatformEvent, toEventTags } from '../../schemas/events.ts';
+import { createNoDataEvent } from '../empty-results/empty-results.ts';
+import type { DetectorFields } from './detector.ts';
 import { describeAnomaly } from './scores/anomaly-text.ts';
 
 const changeVerbs = { begin: 'began', worse: 'became worse', end: 'ended' } as const;
@@ -33,3 +35,17 @@ export const toPlatformEvent = (change: AnomalyChange): PlatformEvent => {
     details: { anomalyId: id, detectorId, change: change.change, direction: change.direction, score },
   };
 };
+
+/** Returns the event that a detector has had no data so far. */
+export const createDetectorNoDataEvent = (
+  { id, name, projectId }: Pick<DetectorFields, 'name' | 'projectId'> & { readonly id: string },
+  { question, ...context }: { readonly tenantId: string; readonly atMs: number; readonly question: string },
+): PlatformEvent =>
+  createNoDataEvent(
+    {
+      title: `No data for the anomaly detector ${name}`,
+      text: 'Its query has returned no series so far, so it cannot find anomalies. Check the names in its query.',
+      details: { detectorId: id },
+    },
+    { ...context, projectId, version: question, actorId: 'anomalies' },
+  );

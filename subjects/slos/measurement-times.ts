@@ -3,6 +3,7 @@
 import { computeHashId } from '../../runtime/hash-of.ts';
 import { maxSlicesPerMessage, slicesRetentionDays } from '../../schemas/slo-slices.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
+import type { DataState } from '../empty-results/empty-results.ts';
 import type { SloFields } from './document.ts';
 import type { Window } from './slices/windows.ts';
 
@@ -39,11 +40,8 @@ export interface MeasuredExtent {
   readonly allMs?: number | undefined;
   /** Reception time up to which all records were stored at the last search; missing if unknown */
   readonly landedMs?: number | undefined;
-  /**
-   * Whether a slice had data: `no` for a new series, and `reported` after an event about it. Missing in data of former
-   * versions, which is not reported
-   */
-  readonly data?: 'no' | 'reported' | 'yes' | undefined;
+  /** Whether a slice had data; `no` for a new series */
+  readonly data?: DataState | undefined;
 }
 
 /** Returns a short key of the indicator; another indicator starts another series. */

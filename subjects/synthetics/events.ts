@@ -2,6 +2,7 @@
 
 import { type PlatformEvent, toEventTags } from '../../schemas/events.ts';
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
+import { createNoDataEvent } from '../empty-results/empty-results.ts';
 import { createAlertLabels } from './downtimes.ts';
 import type { IdentifiedCheck } from './known.ts';
 import type { StateChange } from './uptime.ts';
@@ -50,3 +51,17 @@ export const createStateEvent = (
     details: { checkId: check.id, from: before, to: state },
   };
 };
+
+/** Returns the event that a check has had no result so far. `reason` is that of its last run, which was not possible. */
+export const createCheckNoDataEvent = (
+  { id, name, projectId }: Pick<IdentifiedCheck, 'id' | 'name' | 'projectId'>,
+  { reason, ...context }: { readonly tenantId: string; readonly atMs: number; readonly reason: string },
+): PlatformEvent =>
+  createNoDataEvent(
+    {
+      title: `No results of the check ${name}`,
+      text: `No location has returned a result so far, so it cannot alert${reason === '' ? '. Check that a probe of its locations runs' : `: ${reason}`}.`,
+      details: { checkId: id },
+    },
+    { ...context, projectId, version: '', actorId: 'synthetics' },
+  );

@@ -7,8 +7,8 @@ import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../schemas/slo-slices.ts';
+import { isDataOverdue } from '../../subjects/empty-results/empty-results.ts';
 import { getSeriesId } from '../../subjects/slos/measurement-times.ts';
-import { isDataOverdue } from '../../subjects/slos/overdue-measurements.ts';
 import type { SloQuery } from '../../subjects/slos/query.ts';
 import { decimalToFraction, divide, fractionToNumber } from '../../subjects/slos/slices/fraction.ts';
 import { runSlo } from '../../subjects/slos/slices/run-slo.ts';
@@ -92,7 +92,7 @@ test('an SLO that never has data says so an hour after its creation, in status a
   for (const minutes of [1, 70]) await measureActive(active, createdMs + minutes * minuteMs);
   t.deepEqual(activeEvents, []);
   t.deepEqual(
-    [isDataOverdue(slo, createdMs + 59 * minuteMs), isDataOverdue(slo, createdMs + 61 * minuteMs)],
+    [isDataOverdue(slo.createdAt, createdMs + 59 * minuteMs), isDataOverdue(slo.createdAt, createdMs + 61 * minuteMs)],
     [false, true],
   );
 });

@@ -87,7 +87,7 @@ const setOpenKey = (open: string): void => setParams({ open }, { replace: readPa
 const getSelected = ({ name, options }: SelectFilter): string =>
   options.find(([value]) => value === readParam(name))?.[0] ?? options[0]?.[0] ?? '';
 
-const SelectFilters = ({ selectFilters }: { readonly selectFilters: readonly SelectFilter[] }) => (
+export const SelectFilters = ({ selectFilters }: { readonly selectFilters: readonly SelectFilter[] }) => (
   <>
     {selectFilters.map((choice) => (
       <label key={choice.name}>

@@ -7,8 +7,10 @@ import { anomalyDetectors, maxDetectors, type StoredDetector } from '../../../sc
 import { DetectorFields, listRequiredEntitlements, parseStoredDetector } from '../../../subjects/anomalies/detector.ts';
 import { findDetectorProblems } from '../../../subjects/anomalies/detector-problems.ts';
 import { DetectorStatus, readStatuses } from '../../../subjects/anomalies/detector-status.ts';
+import { deleteEmptyResult } from '../../../subjects/empty-results/empty-results.ts';
 import { createFieldErrors } from '../../errors.ts';
 import { createReading, readValidities } from '../../kernel/reading.ts';
+import { createNoDataFlag, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
@@ -21,20 +23,22 @@ const View = z.strictObject({
   ...DetectorFields.shape,
   validity: Validity.describe('Whether everything that its query references exists'),
   status: DetectorStatus.nullable().describe('null: currently unavailable'),
+  hasNoData: HasNoData,
   ...storedView,
 });
 
 const toViews = async (
   documents: readonly (DetectorDocument & StoredMetadata)[],
-  { caller, ports }: ResourceContext,
+  context: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
+  const { caller, ports } = context;
   const parsedDetectors = documents.map((document) => ({
     document,
     fields: parseStoredDetector(document) ?? document,
   }));
   const detectors = parsedDetectors.map(({ document: { id, createdAt }, fields }) => ({ ...fields, id, createdAt }));
   const tenantDocuments = ports.documents.forTenant(caller.tenantId);
-  const [validities, statuses] = await Promise.all([
+  const [validities, statuses, idsWithoutData] = await Promise.all([
     readValidities(
       parsedDetectors.map(({ fields }) => fields.query),
       caller,
@@ -46,6 +50,7 @@ const toViews = async (
         ports.log.warn({ error: String(error) }, 'the state of detectors cannot be read');
         return [];
       }),
+    readIdsWithoutData('anomaly-detector', documents, context),
   ]);
   return parsedDetectors.map(({ document: { id, version, createdAt, updatedAt }, fields }, index) => ({
     ...DetectorFields.parse(
@@ -53,6 +58,7 @@ const toViews = async (
     ),
     validity: validities[index] ?? { isValid: null, problems: [], reason: 'it cannot be read now' },
     status: statuses[index] ?? null,
+    hasNoData: idsWithoutData.has(id),
     id,
     version,
     createdAt,
@@ -95,5 +101,12 @@ export const detectorResource = defineResource<typeof DetectorFields, DetectorDo
     return { ...fields, queryVersion };
   },
   maxCount: maxDetectors,
-  list: { searched: ['name', 'description'], filters: { projectId: createEqualsFilter('projectId') } },
+  async alongside(documents, { before, after }) {
+    if (before !== undefined && after === undefined) await deleteEmptyResult(documents, 'anomaly-detector', before.id);
+  },
+  list: {
+    searched: ['name', 'description'],
+    filters: { projectId: createEqualsFilter('projectId') },
+    flags: createNoDataFlag('anomaly-detector'),
+  },
 });

@@ -10,9 +10,11 @@ import { minInterval, parseDurationMs } from '../../../subjects/alerts/durations
 import { type ActiveAlert, readRuleStates } from '../../../subjects/alerts/history.ts';
 import { AlertRuleFields, type AlertRuleFields as Fields, parseStoredRule } from '../../../subjects/alerts/rule.ts';
 import { findStoredRuleProblems, type Problem } from '../../../subjects/alerts/rule-problems.ts';
+import { deleteEmptyResult } from '../../../subjects/empty-results/empty-results.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createFieldErrors } from '../../errors.ts';
 import { createReading } from '../../kernel/reading.ts';
+import { createNoDataFlag, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, type ResourceDefinition, storedView } from '../../resources/resource-spec.ts';
@@ -42,7 +44,13 @@ const ManagedBy = z
     'The SLO or synthetic check that manages the rule, which can only be changed through it; null for other rules',
   );
 
-const View = z.strictObject({ ...AlertRuleFields.shape, managedBy: ManagedBy, status: Status, ...storedView });
+const View = z.strictObject({
+  ...AlertRuleFields.shape,
+  managedBy: ManagedBy,
+  status: Status,
+  hasNoData: HasNoData,
+  ...storedView,
+});
 
 export const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<AlertRuleDocument>;
 
@@ -66,13 +74,17 @@ const toStatus = (
 
 const toViews = async (
   documents: readonly (AlertRuleDocument & StoredMetadata)[],
-  { caller, ports }: ResourceContext,
+  context: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
+  const { caller, ports } = context;
   const ids = documents.map(({ id }) => id);
-  const states = await readRuleStates(createReading(caller, ports), ids).catch((error: unknown) => {
-    ports.log.warn({ error: String(error) }, 'the state of alert rules cannot be read');
-    return new Map<string, ActiveAlert>();
-  });
+  const [states, idsWithoutData] = await Promise.all([
+    readRuleStates(createReading(caller, ports), ids).catch((error: unknown) => {
+      ports.log.warn({ error: String(error) }, 'the state of alert rules cannot be read');
+      return new Map<string, ActiveAlert>();
+    }),
+    readIdsWithoutData('alert-rule', documents, context),
+  ]);
   return documents.map((document) => ({
     ...AlertRuleFields.parse(
       Object.fromEntries(Object.entries(document).filter(([name]) => name in AlertRuleFields.shape)),
@@ -83,6 +95,7 @@ const toViews = async (
     updatedAt: document.updatedAt,
     managedBy: document.managedBy ?? null,
     status: toStatus(document, states.get(document.id), ports.clock.now()),
+    hasNoData: idsWithoutData.has(document.id),
   }));
 };
 
@@ -170,7 +183,14 @@ const sharedDefinition: Omit<
   prepare,
   refuseRemoval: requireUnmanaged,
   show: toViews,
-  list: { searched: ['name', 'description'], filters: { projectId: createEqualsFilter('projectId') } },
+  async alongside(documents, { before, after }) {
+    if (before !== undefined && after === undefined) await deleteEmptyResult(documents, 'alert-rule', before.id);
+  },
+  list: {
+    searched: ['name', 'description'],
+    filters: { projectId: createEqualsFilter('projectId') },
+    flags: createNoDataFlag('alert-rule'),
+  },
 };
 
 /** Alert rules, shared by both versions of the API: the same documents. */

@@ -1,6 +1,7 @@
 import { alertBacktests } from '../../../schemas/resources/alert-backtest.ts';
 import { alertRoutings } from '../../../schemas/resources/alert-routing.ts';
 import { alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
+import { emptyResults } from '../../../schemas/resources/empty-result.ts';
 import { platformAlerts } from '../../../schemas/resources/platform-alert.ts';
 import { defineGroup } from '../define-group.ts';
 import { alertRuleResource, alertRuleResourceV2 } from './alert-rule.ts';
@@ -23,5 +24,5 @@ export const alertsGroup = defineGroup({
     ...[previewAlertRule, testAlertRule, listRuleGroups],
     ...[startBacktest, getBacktest, importAlertRules, exportAlertRules],
   ],
-  collections: [alertRoutings, alertAcknowledgements, alertBacktests, platformAlerts],
+  collections: [alertRoutings, alertAcknowledgements, alertBacktests, platformAlerts, emptyResults],
 });

@@ -7,6 +7,7 @@ import { maxChecks, type StoredCheck, syntheticChecks } from '../../../schemas/r
 import { syntheticHeartbeatTokens } from '../../../schemas/resources/synthetic-heartbeat-token.ts';
 import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
+import { deleteEmptyResult } from '../../../subjects/empty-results/empty-results.ts';
 import { createAlertRule } from '../../../subjects/synthetics/alert-rules.ts';
 import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
 import { findActiveDowntime, readWindows } from '../../../subjects/synthetics/downtimes.ts';
@@ -19,6 +20,7 @@ import { type CheckStatus, readCheckStatuses, readLastDue } from '../../../subje
 import type { TimePeriod } from '../../../subjects/synthetics/uptime.ts';
 import { ApiError, createFieldErrors } from '../../errors.ts';
 import { createReading } from '../../kernel/reading.ts';
+import { createNoDataFlag, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
@@ -35,6 +37,7 @@ const View = z.strictObject({
     .nullable()
     .describe('maintenance: in a planned downtime; null if it has not been evaluated yet, or is currently unavailable'),
   since: z.iso.datetime().nullable(),
+  hasNoData: HasNoData,
   uptime: z
     .strictObject({ day: NullableShare, days30: NullableShare, days90: NullableShare })
     .nullable()
@@ -105,13 +108,14 @@ const toViews = async (
   const { caller, ports } = context;
   const nowMs = ports.clock.now();
   const ids = documents.map(({ id }) => id);
-  const [statuses, windows, heartbeats] = await Promise.all([
+  const [statuses, windows, heartbeats, idsWithoutData] = await Promise.all([
     readCheckStatuses(createReading(caller, ports), ids, nowMs).catch((error: unknown) => {
       ports.log.warn({ error: String(error) }, 'cannot read the status of checks');
       return new Map<string, CheckStatus>();
     }),
     readWindows(ports.documents.forTenant(caller.tenantId)),
     readHeartbeatFields(documents, context),
+    readIdsWithoutData('synthetic-check', documents, context),
   ]);
   const findDowntime = findActiveDowntime(windows, nowMs);
   return documents.map((document) => {
@@ -121,6 +125,7 @@ const toViews = async (
       ...document,
       importedFrom: document.importedFrom ?? null,
       ...toStateView(status, document.enabled ? findDowntime(document) : undefined),
+      hasNoData: idsWithoutData.has(document.id),
       uptime: status === undefined ? null : { day, days30, days90 },
       ...(heartbeats.get(document.id) ?? { nextDueAt: null, tokenPrefix: null }),
     };
@@ -178,6 +183,7 @@ export const checkResource = defineResource<typeof CheckFields, ImportableCheck,
   created: async (documents, { id, type }) => (type === 'heartbeat' ? createHeartbeatToken(documents, id) : {}),
   async alongside(documents, { before, after }) {
     const id = (after ?? before)?.id ?? '';
+    if (after === undefined) await deleteEmptyResult(documents, 'synthetic-check', id);
     await syncManagedRules(documents, { checkId: id }, after === undefined ? [] : [[id, createAlertRule(id, after)]]);
     const isNoLongerBrowserCheck = before !== undefined && before.type === 'browser' && after?.type !== 'browser';
     if (isNoLongerBrowserCheck) await deleteMatching(documents.collection(syntheticPictures), { checkId: before.id });
@@ -188,5 +194,6 @@ export const checkResource = defineResource<typeof CheckFields, ImportableCheck,
   list: {
     searched: ['name', 'description'],
     filters: { type: createEqualsFilter('type'), projectId: createEqualsFilter('projectId') },
+    flags: createNoDataFlag('synthetic-check'),
   },
 });

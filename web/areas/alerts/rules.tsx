@@ -16,6 +16,8 @@ import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { refresh, refreshCount } from '../../frame/time-range.ts';
+import { SelectFilters } from '../../lists/declared-list.tsx';
+import { noDataFilter } from '../../lists/empty-results-filter.ts';
 import { ListResult } from '../../lists/empty-state.tsx';
 import { LoadedItem } from '../../lists/read-one.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
@@ -41,17 +43,21 @@ const pagedRules = new PagedList(rulesCall, ({ items }) => items);
 const openRule = (ruleId: string): void => setParams({ rule: ruleId }, { replace: readParam('rule') !== '' });
 
 /** Returns the state as text; a rule that is disabled, fails or is not evaluated shows that instead. */
-const describeState = ({ enabled, status }: Rule): string => {
+const describeState = ({ enabled, status, hasNoData }: Rule): string => {
   if (!enabled) return 'disabled';
   if (status === null) return 'pending first evaluation';
   if (status.error !== null) return 'fails';
+  if (hasNoData) return 'no data';
   return status.stale ? `${status.state}, late` : status.state;
 };
 
 const isFiringOrFailing = ({ status }: Rule): boolean => status?.state === 'firing' || (status?.error ?? null) !== null;
 
+const toStateClass = (rule: Rule): string =>
+  isFiringOrFailing(rule) ? 'text-error' : rule.hasNoData && rule.enabled ? 'text-warn' : '';
+
 const renderCells = (rule: Rule) => [
-  <span key="state" class={isFiringOrFailing(rule) ? 'text-error' : ''}>
+  <span key="state" class={toStateClass(rule)}>
     {describeState(rule)}
   </span>,
   <bdi key="name">{renderText(rule.name)}</bdi>,
@@ -107,6 +113,19 @@ const TestAlertForm = ({ rule: { id } }: { readonly rule: Rule }) => {
   );
 };
 
+const Problems = ({ rule: { status, hasNoData } }: { readonly rule: Rule }) => (
+  <>
+    {status === null || status.error === null ? null : (
+      <p class="problem">Last evaluation failed: {renderText(status.error)}</p>
+    )}
+    {hasNoData ? (
+      <p class="problem">
+        The query has returned no data so far, so the rule cannot fire. Check the names in its query.
+      </p>
+    ) : null}
+  </>
+);
+
 const RulePanel = ({ rule }: { readonly rule: Rule }) => (
   <SidePanel label="Rule" title={rule.name} onClose={() => openRule('')}>
     <p>{renderText(rule.description ?? '')}</p>
@@ -121,9 +140,7 @@ const RulePanel = ({ rule }: { readonly rule: Rule }) => (
         . It cannot be edited here.
       </p>
     )}
-    {rule.status === null || rule.status.error === null ? null : (
-      <p class="problem">Last evaluation failed: {renderText(rule.status.error)}</p>
-    )}
+    <Problems rule={rule} />
     {rule.managedBy === null && isPermitted(deleteRuleCall) ? <DeleteRuleForm rule={rule} /> : null}
     {rule.managedBy === null && isPermitted(updateRuleCall) ? <EnableSwitch key={rule.version} rule={rule} /> : null}
     {isPermitted(testRuleCall) ? <TestAlertForm rule={rule} /> : null}
@@ -177,10 +194,11 @@ const RuleTable = ({ openRuleId }: { readonly openRuleId: string }) => (
 
 export const Rules = () => {
   const search = readParam('search');
+  const hasNoData = readParam('hasNoData');
   useEffect(() => {
-    pagedRules.load({ query: { limit: 100, search, projectId: projectId.value } });
+    pagedRules.load({ query: { limit: 100, search, hasNoData, projectId: projectId.value } });
     return () => pagedRules.cancel();
-  }, [search, projectId.value, refreshCount.value]);
+  }, [search, hasNoData, projectId.value, refreshCount.value]);
   useEscape(() => {
     if (readParam('rule') !== '') openRule('');
   });
@@ -198,6 +216,7 @@ export const Rules = () => {
         onSearch={(text) => setParams({ search: text.trim(), rule: '' })}
       />
       {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
+      <SelectFilters selectFilters={[noDataFilter]} />
       <p class="links">
         {isPermitted(createRuleCall) ? <Link url={toArea('/alerts/rule')}>New alert rule</Link> : null}
         {isPermitted(importRulesCall) ? <Link url={toArea('/alerts/import')}>Import rules</Link> : null}

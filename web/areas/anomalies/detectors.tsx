@@ -5,6 +5,7 @@ import { Link } from '../../frame/link.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
+import { noDataFilter } from '../../lists/empty-results-filter.ts';
 import { Fields } from '../../lists/side-panel.tsx';
 import { createDetectorCall, type Detector, detectorsCall } from './calls.ts';
 import { DetectorForm, directions } from './detector-form.tsx';
@@ -20,6 +21,9 @@ const Details = ({ item: detector }: { readonly item: Detector }) => {
         <p class="problem">{renderText(validity.problems.map(({ message }) => message).join('; '))}</p>
       ) : null}
       {status?.error == null ? null : <p class="problem">{renderText(status.error)}</p>}
+      {detector.hasNoData ? (
+        <p class="problem">The query has returned no series so far. Check the names in it.</p>
+      ) : null}
       <Fields
         values={{
           state: status?.state ?? 'unknown',
@@ -52,15 +56,19 @@ export const Detectors = createListView({
   call: detectorsCall,
   isOfProject: true,
   search: 'Search by name',
+  choices: [noDataFilter],
   emptyText: 'No detectors yet.',
   toKey: ({ id }) => id,
   columns: {
     Detector: ({ name }) => name,
-    State: ({ status }) => (
-      <span class={status?.state === 'failed' || status?.state === 'behind' ? 'text-error' : ''}>
-        {status?.state ?? 'unknown'}
-      </span>
-    ),
+    State: ({ status, hasNoData }) =>
+      hasNoData ? (
+        <span class="text-warn">no data</span>
+      ) : (
+        <span class={status?.state === 'failed' || status?.state === 'behind' ? 'text-error' : ''}>
+          {status?.state ?? 'unknown'}
+        </span>
+      ),
     Series: ({ status }) => status?.series,
     'Ongoing anomalies': ({ status }) => status?.open,
     'False alarms per week': ({ status }) => status?.rate.perWeek?.toPrecision(2),

@@ -12,6 +12,7 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
+import { noDataFilter } from '../../lists/empty-results-filter.ts';
 import { Fields } from '../../lists/side-panel.tsx';
 import {
   type Check,
@@ -113,6 +114,9 @@ const CheckDetails = ({ item: check }: { readonly item: Check }) => {
         <StateLabel state={describeState(check)} />
         {check.since === null ? '' : ` since ${formatIsoTime(check.since)}`}
       </p>
+      {check.hasNoData ? (
+        <p class="problem">No location has returned a result so far. Check that a probe of its locations runs.</p>
+      ) : null}
       {unsupportedLocations.length === 0 ? null : (
         <ul aria-label="Locations that cannot run this check">
           {unsupportedLocations.map(({ location, name, reason }) => (
@@ -153,11 +157,17 @@ const CheckList = createListView({
   call: checksCall,
   isOfProject: true,
   search: 'Search by name',
+  choices: [noDataFilter],
   emptyText: 'No checks yet.',
   toKey: ({ id }) => id,
   columns: {
     Name: ({ name }) => name,
-    State: (check) => <StateLabel state={describeState(check)} />,
+    State: (check) =>
+      check.hasNoData && check.enabled ? (
+        <span class="text-warn">no data</span>
+      ) : (
+        <StateLabel state={describeState(check)} />
+      ),
     Since: ({ since }) => formatIsoTime(since),
     '1 day': ({ uptime }) => formatUptime(uptime?.day),
     '30 days': ({ uptime }) => formatUptime(uptime?.days30),
