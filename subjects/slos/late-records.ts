@@ -87,7 +87,7 @@ interface MeasuredData {
 }
 
 /** Returns the parts of a query with parts; another query itself. */
-const listLeafQueries = (query: Query): readonly Query[] =>
+export const listLeafQueries = (query: Query): readonly Query[] =>
   getQueryKind(query).combine === undefined ? [query] : listPartQueries(query).map(([, part]) => part);
 
 /** Returns the data that an SLO counts; `undefined` if the affected slices of a record cannot be determined. */
@@ -112,7 +112,7 @@ const findMeasuredData = ({ query: { sli }, service }: SloFields): MeasuredData 
  * Returns the stored metrics that expressions read at the ends of a window's slices; `undefined` if a slice may depend
  * on later points, or on arbitrary metrics.
  */
-const readExpressionMetrics = async (
+export const readExpressionMetrics = async (
   expressions: readonly string[],
   { fromMs, toMs, sliceMs }: Window & { readonly sliceMs: number },
   { columns, promql }: QueryReader,

@@ -24,3 +24,9 @@ export const measurementFields = {
 export const HasNoData = z
   .boolean()
   .describe('Whether an SLO that is an hour old or older has no data in its window: its alerts cannot fire');
+
+export const SloWarnings = z
+  .array(z.string())
+  .describe(
+    'What delays its alerts or leaves slices without data, such as points that come less often than slices end',
+  );

@@ -3,8 +3,10 @@ import { QueryError } from '../../../queries/errors.ts';
 import { versions } from '../../../subjects/slos/openslo/indicators.ts';
 import { type ParsedSlo, readOpenSloInWorker } from '../../../subjects/slos/openslo/read.ts';
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
+import { findPointIntervalWarnings } from '../../../subjects/slos/point-intervals.ts';
 import { ApiError, createFieldError, createFieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { createReading } from '../../kernel/reading.ts';
 import {
   type ImportContext,
   ImportedResources,
@@ -13,6 +15,7 @@ import {
   importOutcomeFields,
 } from '../../resources/import-by-name.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { SloWarnings } from './figures.ts';
 import { findSlo } from './found.ts';
 import { type SloDocument, sloResource, toSloDocument } from './slo.ts';
 
@@ -44,6 +47,7 @@ const Outcome = z.strictObject({
   problems: z
     .array(z.strictObject({ path: z.string(), message: z.string(), line: z.int() }))
     .describe('Why it was rejected'),
+  warnings: SloWarnings,
 });
 type Outcome = z.input<typeof Outcome>;
 
@@ -71,7 +75,7 @@ const importSlo = async (
     readonly fileName: string;
     readonly resources: ImportedSlos;
   },
-): Promise<Outcome> => {
+): Promise<Omit<Outcome, 'warnings'>> => {
   const base = { document, line, name: slo.name, problems: [] };
   try {
     const sloDocument = { ...toSloDocument(slo, importContext.caller), importedFrom: { ...importedFrom, fileName } };
@@ -106,7 +110,7 @@ export const importSlos = defineOperation({
     ...importBodyFields,
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
-  async handler({ caller, body, change, signal }) {
+  async handler({ caller, body, change, signal }, ports) {
     const { slos, refused } = await readOpenSloInWorker({ tenantId: caller.tenantId, signal }, body.source);
     if (slos.length > maxObjectives)
       throw createFieldError(
@@ -120,6 +124,7 @@ export const importSlos = defineOperation({
         name,
         outcome: 'refused',
         id: null,
+        warnings: [],
         problems: problems.map(({ field, message, line: problemLine }) => ({
           path: field,
           message,
@@ -127,12 +132,24 @@ export const importSlos = defineOperation({
         })),
       }),
     );
+    const reading = createReading(caller, ports);
+    const nowMs = ports.clock.now();
+    const warnings = new Map<ParsedSlo, string[]>();
+    for (const parsed of slos) {
+      const found = await findPointIntervalWarnings(parsed.slo, reading, nowMs).catch((error: unknown) => {
+        ports.log.warn({ error: String(error) }, 'cannot read the interval of points of an imported SLO');
+        return [];
+      });
+      warnings.set(parsed, found);
+    }
     const { fileName, dryRun } = body;
     const resources: ImportedSlos = new ImportedResources(sloResource, body);
     const importedItems = await importInBatches(slos, { change, resources }, async (batch, scope, batchResources) => {
       const outcomes: Outcome[] = [];
-      for (const slo of batch)
-        outcomes.push(await importSlo(slo, { scope, caller, dryRun, fileName, resources: batchResources }));
+      for (const slo of batch) {
+        const outcome = await importSlo(slo, { scope, caller, dryRun, fileName, resources: batchResources });
+        outcomes.push({ ...outcome, warnings: outcome.outcome === 'refused' ? [] : (warnings.get(slo) ?? []) });
+      }
       return outcomes;
     });
     const items = [...rejectedItems, ...importedItems];

@@ -2,17 +2,19 @@ import { z } from 'zod';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { hasNoData } from '../../../subjects/slos/overdue-measurements.ts';
+import { findPointIntervalWarnings } from '../../../subjects/slos/point-intervals.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
 import { readStatus } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { HasNoData, measurementFields, sloMetricFields } from './figures.ts';
+import { HasNoData, measurementFields, SloWarnings, sloMetricFields } from './figures.ts';
 import { findSlo } from './found.ts';
 
 const Status = z.strictObject({
   ...sloMetricFields,
   hasNoData: HasNoData,
+  warnings: SloWarnings,
   withMaintenance: z
     .strictObject(sloMetricFields)
     .nullable()
@@ -52,7 +54,11 @@ export const getSloStatus = defineOperation({
     const policy = readPolicy(await documents.collection(sloPolicies).find(slo.id));
     const maintenance = await readExclusions(documents, [slo.slo]);
     const nowMs = ports.clock.now();
-    const status = await readStatus(createReading(caller, ports), slo, { nowMs, maintenance, policy });
-    return { ...status, hasNoData: hasNoData(status, slo, nowMs) };
+    const reading = createReading(caller, ports);
+    const [status, warnings] = await Promise.all([
+      readStatus(reading, slo, { nowMs, maintenance, policy }),
+      findPointIntervalWarnings(slo.slo, reading, nowMs),
+    ]);
+    return { ...status, warnings, hasNoData: hasNoData(status, slo, nowMs) };
   },
 });

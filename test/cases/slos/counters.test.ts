@@ -2,10 +2,13 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { QueryBatcher } from '../../../queries/batch/answers.ts';
+import { readTranslation } from '../../../queries/promql/settings.ts';
+import { parseSettings } from '../../../schemas/settings.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { updateDaySums } from '../../../sinks/slo-days.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { measureSlices } from '../../../subjects/slos/measure.ts';
+import { findPointIntervalWarnings } from '../../../subjects/slos/point-intervals.ts';
 import { roundCount } from '../../../subjects/slos/slices/counts.ts';
 import {
   add,
@@ -102,6 +105,7 @@ const inSlice = (increases: readonly Increase[], minute: number): Fraction =>
   );
 
 const metric = (name: string, overTime = 'increase') => ({ kind: 'metric', metric: name, overTime });
+const promql = (expression: string) => ({ kind: 'promql', expression });
 const sloOf = (bad: object, total: object): SloFields =>
   SloFields.parse({ name: 'counted', type: 'ratio', signal: 'metrics', query: { sli: { bad, total } } });
 
@@ -161,6 +165,58 @@ const cases: readonly (readonly [title: string, kind: string, minSeconds: number
   ['deltas over 10 s to 20 min', 'delta', 10, 1200],
   ['fractions of a gauge', 'gauge', 11, 400],
 ];
+
+const intervalCases: readonly (readonly [
+  title: string,
+  seconds: number,
+  slo: SloFields,
+  warnings: RegExp | undefined,
+])[] = [
+  ['a counter each 60 s', 60, sloOf(metric('bad'), metric('all')), undefined],
+  [
+    'a counter each 300 s',
+    300,
+    sloOf(metric('bad'), metric('all')),
+    /^points of bad come every 5m, slices are 1m: the budget is exact, but alerts see events up to 5m later$/,
+  ],
+  ['a gauge each 300 s', 300, sloOf(metric('bad', 'sum'), metric('all', 'sum')), undefined],
+  [
+    'an increase in PromQL each 60 s',
+    60,
+    sloOf(promql('increase(bad_total[1m])'), promql('increase(all_total[1m])')),
+    /^points of bad come every 1m, slices are 1m: an increase in PromQL needs two points in its range/,
+  ],
+  [
+    'an increase in PromQL each 15 s',
+    15,
+    sloOf(promql('increase(bad_total[1m])'), promql('increase(all_total[1m])')),
+    undefined,
+  ],
+  ['a gauge in PromQL each 60 s', 60, sloOf(promql('bad_total'), promql('all_total')), undefined],
+];
+
+for (const [index, [title, seconds, slo, expected]] of intervalCases.entries())
+  test.serial(`a slice that is shorter than the interval of points is a warning: ${title}`, async (t) => {
+    const tenant = `interval-${index}`;
+    const points = Array.from({ length: 7200 / seconds }, (_, at): TestPoint => ({ at: at * seconds, value: at }));
+    const counter = { kind: 'sum', temporality: 2, monotonic: true, points, lastSeen: 7200 } as const;
+    await tables.put([
+      {
+        tenant,
+        series: [
+          { id: 1, metric: 'all', ...counter },
+          { id: 2, metric: 'bad', ...counter },
+        ],
+      },
+    ]);
+    const reading = {
+      ...readingOf(tables.columns, tenant),
+      promql: { translation: readTranslation(parseSettings({})) },
+    };
+    const warnings = await findPointIntervalWarnings(slo, reading as never, epoch + 7_200_000);
+    if (expected === undefined) t.deepEqual(warnings, []);
+    else t.regex(warnings.toSorted()[1] ?? '', expected);
+  });
 
 for (const [index, [title, kind, minSeconds, maxSeconds]] of cases.entries())
   test.serial(`counts of an objective are exact: ${title}`, async (t) => {

@@ -15,11 +15,11 @@ export const SloImport = () => {
     dryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
     const response = await action.run({ body: { source: file?.source ?? '', dryRun, takeOver } });
-    return response?.items.map(({ document, line, id, name, outcome, problems }) => ({
+    return response?.items.map(({ document, line, id, name, outcome, problems, warnings }) => ({
       location: `document ${document}, line ${line}`,
       name: name ?? '',
       outcome,
-      reasons: problems,
+      reasons: [...problems, ...warnings.map((message) => ({ path: '', message }))],
       url: id === null ? undefined : toArea('/slos', { open: id }),
     }));
   };

@@ -77,6 +77,11 @@ const SloStatusSummary = ({
     {answer.hasNoData ? (
       <p class="problem">No slice of the window has data, so alerts cannot fire. Check the indicator and the slice.</p>
     ) : null}
+    {answer.warnings.map((warning) => (
+      <p key={warning} class="text-warn">
+        {renderText(warning)}
+      </p>
+    ))}
     <Fields
       values={{
         SLI: formatRatio(answer.sli),

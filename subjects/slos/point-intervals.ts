@@ -1,0 +1,86 @@
+/** Warns about counters whose points come less often than slices end: alerts then see events late. */
+import type { QueryReader } from '../../queries/promql/reading.ts';
+import { parseExpression } from '../../queries/promql/syntax/parse.ts';
+import { visitExpressions } from '../../queries/promql/syntax/tree.ts';
+import { getPromql } from '../../queries/query-kind.ts';
+import { formatDuration, parseDurationMs } from '../alerts/durations.ts';
+import type { SloFields } from './document.ts';
+import { listLeafQueries, readExpressionMetrics } from './late-records.ts';
+
+/** Returns whether an expression reads ranges of points, such as for an increase. */
+const readsRanges = (expression: string): boolean => {
+  let isFound = false;
+  visitExpressions(parseExpression(expression), ({ kind }) => {
+    isFound ||= kind === 'range';
+  });
+  return isFound;
+};
+
+/** Time in which points are read: more than two of the longest supported interval. */
+const readMs = 3 * 3_600_000;
+/** Maximum number of series of each metric that are read. */
+const maxSeries = 20;
+
+/** Returns the usual interval of the recent points of metrics, in milliseconds, for those that have at least two. */
+const readPointIntervals = async (
+  { columns }: Pick<QueryReader, 'columns'>,
+  metrics: readonly string[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, number>> => {
+  if (metrics.length === 0) return new Map();
+  const rows = await columns.query<{ readonly name: string; readonly interval: number }>(
+    `SELECT name, quantileExact(0.5)(step) AS interval FROM (
+      SELECT toString(metric) AS name, series_id,
+        (toUnixTimestamp64Milli(max(timestamp)) - toUnixTimestamp64Milli(min(timestamp))) / (uniqExact(timestamp) - 1) AS step
+      FROM samples WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
+        AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+        AND series_id IN (SELECT series_id FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
+          AND series.last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') LIMIT ${maxSeries} BY metric)
+      GROUP BY metric, series_id HAVING uniqExact(timestamp) > 1
+    ) GROUP BY name`,
+    { metrics: [...metrics], from: String(nowMs - readMs), to: String(nowMs) },
+  );
+  return new Map(rows.map(({ name, interval }) => [name, Number(interval)]));
+};
+
+/** Rounds an interval for people: 59.98 s are a minute. */
+const formatInterval = (ms: number): string => {
+  const unitMs = [3_600_000, 60_000].find((each) => ms >= each) ?? 1000;
+  const rounded = Math.max(1000, Math.round(ms / 1000) * 1000);
+  const nearest = Math.round(ms / unitMs) * unitMs;
+  return formatDuration(Math.abs(nearest - ms) < nearest / 20 ? nearest : rounded);
+};
+
+/**
+ * Returns warnings about counters of an SLO whose points come less often than its slices end. Budgets are exact, but
+ * alerts see an increase when the next point arrives; in PromQL, an increase needs two points in its range.
+ */
+export const findPointIntervalWarnings = async (
+  { query: { sli, slice } }: Pick<SloFields, 'query'>,
+  reading: QueryReader,
+  nowMs: number,
+): Promise<string[]> => {
+  const sliceMs = parseDurationMs(slice);
+  const queries = [sli?.good, sli?.bad, sli?.total, sli?.value].filter((query) => query !== undefined);
+  const leafQueries = queries.flatMap(listLeafQueries);
+  const counters = leafQueries.flatMap((query) =>
+    'metric' in query && (query.overTime === 'increase' || query.overTime === 'rate') ? [query.metric] : [],
+  );
+  const expressions = leafQueries.flatMap((query) => getPromql(query) ?? []).filter(readsRanges);
+  const endMs = Math.floor(nowMs / sliceMs) * sliceMs;
+  const window = { fromMs: endMs - sliceMs, toMs: endMs, sliceMs };
+  const promqlMetrics = (await readExpressionMetrics(expressions, window, reading)) ?? [];
+  const intervals = await readPointIntervals(reading, [...new Set([...counters, ...promqlMetrics])], nowMs);
+  return [...intervals].flatMap(([metric, intervalMs]) => {
+    const points = `points of ${metric} come every ${formatInterval(intervalMs)}, slices are ${slice}`;
+    // Intervals vary a little.
+    const minMs = intervalMs * 0.95;
+    if (promqlMetrics.includes(metric))
+      return 2 * minMs > sliceMs
+        ? [`${points}: an increase in PromQL needs two points in its range, so slices lack data; use longer slices`]
+        : [];
+    return minMs > sliceMs
+      ? [`${points}: the budget is exact, but alerts see events up to ${formatInterval(intervalMs)} later`]
+      : [];
+  });
+};
