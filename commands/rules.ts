@@ -5,7 +5,7 @@ import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 import { readFolder } from './yaml-files.ts';
 
-const help = `oiq rules plan  DIR [--api URL] [--min-level LEVEL] [--status STATUS,…] [--disabled] [--scope NAME [--prune]]
+const help = `oiq rules plan  DIR [--api URL] [--min-level LEVEL] [--status STATUS,…] [--disabled] [--take] [--scope NAME [--prune]]
 oiq rules apply DIR [the same]
 
 Reads the Sigma documents in the YAML files of a folder and its subfolders, and deploys them. plan lists the changes, apply makes
@@ -13,6 +13,7 @@ them. Applying twice changes nothing. Settings of a rule made by a team (enabled
 --min-level, --status and --disabled select the new rules that are enabled.
 --scope is a name for the folder: its rules are marked with it, and rules of the scope that are no longer in the folder are listed.
 --prune deletes these, unless a document was refused. Rules without a scope, or of another scope, stay unchanged.
+--take also changes rules of the same ids that were not imported before, such as those made by hand. Otherwise they are refused.
 
 RULES_TOKEN in the environment is an API token with the scope siem:write. The exit status is 1 if a document was refused.
 `;
@@ -24,6 +25,7 @@ const options = {
   disabled: { type: 'boolean' },
   scope: { type: 'string' },
   prune: { type: 'boolean' },
+  take: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -50,13 +52,14 @@ const formatItem = ({ ruleId, title, outcome, message }: Item): string =>
 
 const buildImportUrl = (
   verb: string,
-  { api, disabled, status, scope, prune, ...values }: OptionValues,
+  { api, disabled, status, scope, prune, take, ...values }: OptionValues,
   environment: CommandContext['environment'],
 ): URL => {
   const url = new URL('/api/siem/rules/import', resolveApiAddress(api, environment));
   if (verb === 'plan') url.searchParams.set('dryRun', 'true');
   if (disabled === true) url.searchParams.set('enabled', 'false');
   if (status !== undefined) url.searchParams.set('status', status);
+  if (take === true) url.searchParams.set('takeOver', 'true');
   if (scope !== undefined) url.searchParams.set('scope', scope);
   if (prune === true) url.searchParams.set('prune', 'true');
   const minLevel = values['min-level'];

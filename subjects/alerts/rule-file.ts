@@ -177,20 +177,37 @@ const listRuleSources = (document: Fields, fileName: string): readonly RuleSourc
   return [{ file: toResourceName(toFields(metadata)).slice(0, 256) || fileName, groups: resourceGroups.map(toFields) }];
 };
 
-/** Returns the sources of rules in a text, or its problem. Documents without rules, such as other resources, are ignored. */
-const parseRuleSources = (text: string, fileName: string): readonly RuleSource[] | string => {
+/** Sources of rules in a text, and the results of the documents that are not valid YAML */
+interface RuleSources {
+  readonly sources: readonly RuleSource[];
+  readonly refused: readonly FileRule[];
+}
+
+const noGroupsProblem = 'has no list of groups: a rule file has `groups`, a PrometheusRule `spec.groups`';
+
+/**
+ * Returns the sources of rules in a text, or the problem of the text. Documents without rules, such as other resources,
+ * are ignored. A document that is not valid YAML does not affect the others.
+ */
+const parseRuleSources = (text: string, fileName: string): RuleSources | string => {
   const documents = splitDocuments(text);
   const sources: RuleSource[] = [];
+  const refused: FileRule[] = [];
   for (const [index, document] of documents.entries())
     try {
       sources.push(...listRuleSources(toFields(parseYaml(document.text).value()), fileName));
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
-      return documents.length === 1 ? error.text : `document ${index + 1}, line ${document.line}: ${error.text}`;
+      if (documents.length === 1) return error.text;
+      refused.push({
+        file: fileName,
+        place: `document ${index + 1}, line ${document.line}`,
+        group: '',
+        rule: undefined,
+        problems: [{ path: 'file', message: error.text }],
+      });
     }
-  return sources.length > 0
-    ? sources
-    : 'has no list of groups: a rule file has `groups`, a PrometheusRule `spec.groups`';
+  return sources.length + refused.length > 0 ? { sources, refused } : noGroupsProblem;
 };
 
 /** Returns a recording rule of a group, or its problem. */
@@ -278,28 +295,35 @@ const readGroup = (
   };
 };
 
-const findDuplicateGroup = (sources: readonly RuleSource[]): string | undefined => {
-  const knownKeys = new Set<string>();
-  for (const { file, groups } of sources)
-    for (const name of groups.map(getGroupName)) {
-      const key = JSON.stringify([file, name]);
-      if (knownKeys.has(key)) return name;
-      knownKeys.add(key);
-    }
-  return undefined;
-};
+/** Returns the rules of a second group of the same name as rejected: it cannot be told from the first one. */
+const refuseGroup = ({ rules }: ReturnType<typeof readGroup>, name: string): ReturnType<typeof readGroup> => ({
+  rules: rules.map(({ file, place, group }) => ({
+    file,
+    place,
+    group,
+    rule: undefined,
+    problems: [{ path: 'name', message: `another group is named ${name}: group names must be unique in a file` }],
+  })),
+  recordings: [],
+});
 
 /** Reads a rule file, or Kubernetes manifests with rules, in one or several YAML documents. */
 export const readRuleFile = (text: string, fileName = ''): ParsedRuleFile => {
-  const emptyResult = { rules: [], recordings: [] };
-  const sources = parseRuleSources(text, fileName);
-  if (typeof sources === 'string') return { ...emptyResult, problem: sources };
-  const duplicateName = findDuplicateGroup(sources);
-  if (duplicateName !== undefined)
-    return { ...emptyResult, problem: `has two groups named ${duplicateName}: group names must be unique in a file` };
-  const read = sources.flatMap(({ file, groups }) => groups.map((group) => readGroup(group, file)));
+  const parsed = parseRuleSources(text, fileName);
+  if (typeof parsed === 'string') return { rules: [], recordings: [], problem: parsed };
+  const knownGroups = new Set<string>();
+  const read = parsed.sources.flatMap(({ file, groups }) =>
+    groups.map((group) => {
+      const name = getGroupName(group);
+      const key = JSON.stringify([file, name]);
+      const result = readGroup(group, file);
+      if (knownGroups.has(key)) return refuseGroup(result, name);
+      knownGroups.add(key);
+      return result;
+    }),
+  );
   return {
-    rules: read.flatMap(({ rules }) => rules),
+    rules: [...read.flatMap(({ rules }) => rules), ...parsed.refused],
     recordings: read.flatMap(({ recordings }) => recordings),
   };
 };

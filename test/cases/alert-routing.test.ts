@@ -7,6 +7,7 @@ import {
   parseMatchers,
 } from '../../subjects/alerts/routing/alertmanager.ts';
 import { Inhibition } from '../../subjects/alerts/routing/inhibition.ts';
+import { mergeRouting } from '../../subjects/alerts/routing/merge-routing.ts';
 import { findRoutingProblems } from '../../subjects/alerts/routing/problems.ts';
 import { findTimeMuteReason, intervalContains } from '../../subjects/alerts/routing/times.ts';
 import {
@@ -93,6 +94,33 @@ for (const [integrations, sendsResolved] of atTheEnd)
     t.is(imported.routing.receivers[0]?.sendResolved, sendsResolved);
   });
 
+test('an import preserves the channels of receivers of the same name, and says what saving it would remove', (t) => {
+  const imported = importAlertmanager(file);
+  const current = AlertRouting.parse({
+    route: { receiver: 'pager' },
+    receivers: [{ name: 'pager', channelIds: ['phone'], escalationPolicyId: 'night' }, { name: 'mine' }],
+    timeIntervals: [{ name: 'lunch', timeIntervals: [{}] }],
+  });
+  const merged = mergeRouting(imported, current);
+  t.deepEqual(
+    merged.routing.receivers.map(({ name, channelIds, escalationPolicyId }) => [name, channelIds, escalationPolicyId]),
+    [
+      ['everyone', [], undefined],
+      ['pager', ['phone'], 'night'],
+      ['storage', [], undefined],
+      ['others', [], undefined],
+    ],
+  );
+  t.deepEqual(merged.notes, [
+    'receiver pager keeps its channels and escalation policy',
+    'receiver storage had 1 × slack: create channels for them and name them in its channelIds',
+    'global is omitted: channels have their own settings and templates',
+    'receivers mine of the current routing: not in the file, so saving the document removes them',
+    'time intervals lunch of the current routing: not in the file, so saving the document removes them',
+  ]);
+  t.deepEqual(mergeRouting(imported, merged.routing).routing, merged.routing);
+});
+
 test('routes inherit unset fields from the parent route', (t) => {
   const [replica] = findRoutes(compileRoutes(routing), { team: 'db', service: 'replica' });
   t.is(replica?.groupWaitMs, 30_000);
@@ -120,8 +148,9 @@ test('an Alertmanager import reports the parts of the file that it omits', (t) =
       ['others', true],
     ],
   );
-  t.is(notes.length, 3);
-  t.true(notes[0]?.includes('1 × pagerduty'));
+  const merged = mergeRouting(importAlertmanager(file), defaultRouting);
+  t.true(merged.notes[0]?.includes('1 × pagerduty'));
+  t.deepEqual(notes, ['global is omitted: channels have their own settings and templates']);
 });
 
 const wrong: readonly (readonly [text: string, told: RegExp])[] = [

@@ -184,13 +184,45 @@ const otherResource = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: s
 for (const [text, problem] of [
   ['groups: [', /./],
   ['rules: []', /has no list of groups/],
-  ['groups: [{name: a}, {name: a}]', /two groups named a/],
   ['- a', /has no list of groups/],
   [otherResource, /has no list of groups: a rule file has `groups`, a PrometheusRule `spec.groups`/],
-  [`${manifest('a', 'b')}---\ngroups: [`, /document 2, line \d+: /],
 ] as const)
   test(`${JSON.stringify(text)} is rejected as a whole`, (t) => {
     t.regex(readRuleFile(text).problem ?? '', problem);
+  });
+
+const isolatedFaults: readonly (readonly [title: string, text: string, outcomes: readonly string[]])[] = [
+  [
+    'a second group of the same name',
+    'groups: [{name: a, rules: [{alert: One, expr: up}]}, {name: a, rules: [{alert: Two, expr: up}, {record: r, expr: up}]}, {name: b, rules: [{alert: Three, expr: up}]}]',
+    [
+      'a.0: read',
+      'a.0: another group is named a: group names must be unique in a file',
+      'a.1: another group is named a: group names must be unique in a file',
+      'b.0: read',
+    ],
+  ],
+  [
+    'a document that is not YAML',
+    `${manifest('a', 'b')}---\ngroups: [`,
+    [
+      'b.0: read',
+      'b.1: read',
+      'document 2, line 11: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 10',
+    ],
+  ],
+];
+for (const [title, text, outcomes] of isolatedFaults)
+  test(`${title} is rejected alone`, (t) => {
+    const { rules, problem } = readRuleFile(text);
+    t.is(problem, undefined);
+    t.deepEqual(
+      rules.map(
+        ({ place, rule, record, problems }) =>
+          `${place}: ${(rule ?? record) === undefined ? problems.map(({ message }) => message).join('; ') : 'read'}`,
+      ),
+      outcomes,
+    );
   });
 
 test('rules of PrometheusRule manifests are read, alone, in several documents or in a list', (t) => {

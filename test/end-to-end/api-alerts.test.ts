@@ -336,7 +336,7 @@ test('recording rules of a file are recorded, listed with the alerts of their gr
     /name: made\n {4}interval: 10s\n {4}limit: 100\n {4}rules:\n {6}- record: made:now\n[^-]*- alert: Made\n[^-]*- record: made:double/,
   );
   const [again] = (await request('POST', '/api/alerts/rules/import', { file, fileName: 'made.yml' })).items;
-  t.like(again, { id: groupId, outcome: 'replaced' });
+  t.like(again, { id: groupId, outcome: 'unchanged' });
 
   await request('PATCH', `/api/alerts/recording-groups/${groupId}`, { enabled: false });
   await eventually('the end of the series', async () => (await at('made:now')).length === 0);
@@ -362,7 +362,7 @@ test('an imported PromQL rule fires for the series that its expression returns, 
   t.like(other, { name: 'Queue (lines)', outcome: 'created' });
   t.like(await request('GET', `/api/alerts/rules/${other.id}`), { name: 'Queue (lines)', alertName: 'Queue' });
   const [again] = (await request('POST', '/api/alerts/rules/import', { file: otherFile })).items;
-  t.like(again, { id: other.id, outcome: 'replaced' });
+  t.like(again, { id: other.id, outcome: 'unchanged' });
   await request('DELETE', `/api/alerts/rules/${other.id}`);
   t.deepEqual(
     items.map(({ outcome }: { outcome: string }) => outcome),

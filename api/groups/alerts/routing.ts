@@ -11,6 +11,7 @@ import {
 import { escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { readAlertmanagerInWorker } from '../../../subjects/alerts/routing/alertmanager.ts';
+import { mergeRouting } from '../../../subjects/alerts/routing/merge-routing.ts';
 import { findRoutingProblems } from '../../../subjects/alerts/routing/problems.ts';
 import { findTimeMuteReason } from '../../../subjects/alerts/routing/times.ts';
 import {
@@ -201,7 +202,8 @@ export const importAlertRouting = defineOperation({
   method: 'POST',
   path: '/api/v2/alerts/routing/import',
   operationId: 'importAlertRouting',
-  summary: 'Convert a configuration file of Alertmanager to a routing document, which is returned and not stored',
+  summary:
+    'Convert a configuration file of Alertmanager to a routing document, which is returned and not stored; receivers keep their channels',
   role: 'editor',
   unaudited: 'it stores nothing',
   maxBodyBytes,
@@ -213,14 +215,18 @@ export const importAlertRouting = defineOperation({
   }),
   response: z.strictObject({
     routing: AlertRouting,
-    notes: z.array(z.string()).describe('Parts of the file that the document does not contain'),
+    notes: z
+      .array(z.string())
+      .describe('Parts of the file that the document does not contain, and of the current routing that it replaces'),
   }),
-  async handler({ caller, body, signal }) {
+  async handler({ caller, body, signal }, { documents }) {
     const importResult = await readAlertmanagerInWorker({ tenantId: caller.tenantId, signal }, body.yaml);
     if ('problems' in importResult)
       throw createFieldErrors(
         importResult.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),
       );
-    return { routing: importResult.routing, notes: [...importResult.notes] };
+    const current = await readRouting(documents.forTenant(caller.tenantId));
+    const merged = mergeRouting(importResult, current);
+    return { routing: merged.routing, notes: [...merged.notes] };
   },
 });

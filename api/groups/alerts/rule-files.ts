@@ -2,18 +2,21 @@ import { z } from 'zod';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type RecordingGroup, recordingGroups } from '../../../schemas/resources/recording-group.ts';
 import type { RecordingGroupFields } from '../../../subjects/alerts/recording/group.ts';
-import type { AlertRule } from '../../../subjects/alerts/rule.ts';
+import type { AlertRule, AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { type FileRule, readRuleFileInWorker } from '../../../subjects/alerts/rule-file.ts';
 import { writeRuleFile } from '../../../subjects/alerts/rule-file-writing.ts';
 import { type ExistingRule, RuleNames } from '../../../subjects/alerts/rule-names.ts';
+import type { Problem } from '../../../subjects/alerts/rule-problems.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { createFieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { foreignNameMessage, importBodyFields } from '../../resources/import-by-name.ts';
-import { alertRuleResource, collection, parseRuleDocument } from './alert-rule.ts';
+import { hasSameContent } from '../../resources/resource-history.ts';
+import { type AlertRuleDocument, alertRuleResource, collection, parseRuleDocument } from './alert-rule.ts';
 import { recordingGroupResource } from './recording-group.ts';
 
 const maxRules = 500;
@@ -21,7 +24,7 @@ const maxRules = 500;
 const Outcome = z.strictObject({
   place: z.string().describe('Group in the file, and the index in it from 0 on'),
   name: z.string().nullable(),
-  outcome: z.enum(['created', 'replaced', 'refused']),
+  outcome: z.enum(['created', 'replaced', 'unchanged', 'refused']),
   id: z
     .string()
     .nullable()
@@ -33,44 +36,84 @@ const Outcome = z.strictObject({
     ),
 });
 
-type ImportResult = Pick<z.input<typeof Outcome>, 'outcome' | 'id'>;
+interface ImportResult {
+  readonly outcome: 'created' | 'replaced' | 'unchanged';
+  readonly id: string | null;
+}
 
 interface ImportContext {
   readonly scope: AuditedTransaction;
   readonly caller: Caller;
   readonly dryRun: boolean;
+  readonly takeOver: boolean;
 }
 
-/** Creates a group of recording rules, or replaces it if it exists. */
+/** Returns whether a group is from a rule file, whose rules have a place in it. */
+const isGroupOfFile = ({ rules }: Pick<RecordingGroup, 'rules'>): boolean =>
+  rules.some(({ place }) => place !== undefined);
+
+/** A rejected group of recording rules */
+interface RefusedGroup {
+  readonly outcome: 'refused';
+  readonly id: null;
+  readonly problems: readonly Problem[];
+}
+type GroupResult = ImportResult | RefusedGroup;
+
+const refuse = (problems: readonly Problem[]): RefusedGroup => ({ outcome: 'refused', id: null, problems });
+
+/** Returns the result of a write; a rejected rule or group does not affect the others. */
+const refuseInvalid = async <Result>(write: () => Promise<Result>): Promise<Result | RefusedGroup> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return refuse(error.details ?? [{ path: '', message: error.message }]);
+  }
+};
+
+/** Creates a group of recording rules, or replaces it if it exists. It stays disabled if it was disabled. */
 const importGroup = async (
   group: RecordingGroupFields,
-  { scope, caller, dryRun }: ImportContext,
-): Promise<ImportResult> => {
+  { scope, caller, dryRun, takeOver }: ImportContext,
+): Promise<GroupResult> => {
   const { file, name } = group;
-  const ruleCollection = scope.forTenant(caller.tenantId).collection(recordingGroups);
-  const { items } = await ruleCollection.list({ filter: { file, name }, limit: 1 });
+  const groupCollection = scope.forTenant(caller.tenantId).collection(recordingGroups);
+  const { items } = await groupCollection.list({ filter: { file, name }, limit: 1 });
   const [existing] = items;
   const writer = recordingGroupResource.createWriter(scope, caller);
   if (existing === undefined) {
     const createdGroup = dryRun ? undefined : await writer.create(group, { action: 'recording-group.create' });
     return { outcome: 'created', id: createdGroup?.id ?? null };
   }
-  if (!dryRun) await writer.change(existing.id, () => group, { action: 'recording-group.update' });
+  if (!isGroupOfFile(existing) && !takeOver) return refuse([{ path: 'name', message: foreignNameMessage }]);
+  const next = { ...group, enabled: existing.enabled };
+  if (hasSameContent(next, existing)) return { outcome: 'unchanged', id: existing.id };
+  if (!dryRun) await writer.change(existing.id, () => next, { action: 'recording-group.update' });
   return { outcome: 'replaced', id: existing.id };
 };
 
 const toGroupKey = (file: string, name: string): string => JSON.stringify([file, name]);
 
+/** Returns the next document of a rule. What the file cannot declare stays as it is. */
+const toNextRule = (rule: AlertRuleFields, before: (AlertRuleDocument & StoredMetadata) | undefined) => ({
+  ...rule,
+  queryVersion,
+  ...(before !== undefined && { enabled: before.enabled, projectId: before.projectId }),
+});
+
 /** Imports one rule of a file and returns its result. A recording rule has the result of its group. */
 const importRule = async (
   { file, place, group, rule: parsedRule, record, problems }: FileRule,
   { scope, caller, dryRun }: ImportContext,
-  { names, groups }: { readonly names: RuleNames; readonly groups: ReadonlyMap<string, ImportResult> },
+  { names, groups }: { readonly names: RuleNames; readonly groups: ReadonlyMap<string, GroupResult> },
 ): Promise<z.input<typeof Outcome>> => {
   const groupResult = record === undefined ? undefined : groups.get(toGroupKey(file, group));
-  if (record !== undefined && groupResult !== undefined)
-    return { place, name: record, ...groupResult, problems: [...problems] };
-  if (parsedRule === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
+  if (record !== undefined && groupResult !== undefined) {
+    const groupProblems = 'problems' in groupResult ? groupResult.problems : [];
+    return { place, name: record, ...groupResult, problems: [...problems, ...groupProblems] };
+  }
+  if (parsedRule === undefined) return { place, name: null, ...refuse(problems), problems: [...problems] };
   const assigned = names.assign(parsedRule);
   if (assigned === undefined)
     return {
@@ -80,16 +123,24 @@ const importRule = async (
       id: null,
       problems: [{ path: 'name', message: foreignNameMessage }],
     };
-  const { rule, replaces: existing } = assigned;
-  const writer = alertRuleResource.createWriter(scope, caller);
-  const document = { ...rule, queryVersion };
+  const { rule, replaces } = assigned;
   const { name } = rule;
-  if (existing === undefined) {
-    const createdRule = dryRun ? undefined : await writer.create(document, { action: 'alert-rule.create' });
-    return { place, name, outcome: 'created', id: createdRule?.id ?? null, problems: [...problems] };
-  }
-  if (!dryRun) await writer.change(existing.id, () => document, { action: 'alert-rule.update' });
-  return { place, name, outcome: 'replaced', id: existing.id, problems: [...problems] };
+  const writer = alertRuleResource.createWriter(scope, caller);
+  const write = async (): Promise<ImportResult> => {
+    if (replaces === undefined) {
+      const created = dryRun
+        ? undefined
+        : await writer.create(toNextRule(rule, undefined), { action: 'alert-rule.create' });
+      return { outcome: 'created', id: created?.id ?? null };
+    }
+    const existing = await scope.forTenant(caller.tenantId).collection(collection).find(replaces.id);
+    const next = toNextRule(rule, existing);
+    if (existing !== undefined && hasSameContent(next, existing)) return { outcome: 'unchanged', id: existing.id };
+    if (!dryRun) await writer.change(replaces.id, () => next, { action: 'alert-rule.update' });
+    return { outcome: 'replaced', id: replaces.id };
+  };
+  const result = await refuseInvalid(write);
+  return { place, name, ...result, problems: [...problems, ...('problems' in result ? result.problems : [])] };
 };
 
 export const importAlertRules = defineOperation({
@@ -136,10 +187,10 @@ export const importAlertRules = defineOperation({
       for await (const document of iterateDocuments(scope.forTenant(caller.tenantId).collection(collection)))
         existingRules.push(document);
       const names = new RuleNames(existingRules, body);
-      const importContext = { scope, caller, dryRun: body.dryRun };
-      const groups = new Map<string, ImportResult>();
+      const importContext = { scope, caller, dryRun: body.dryRun, takeOver: body.takeOver };
+      const groups = new Map<string, GroupResult>();
       for (const group of recordings)
-        groups.set(toGroupKey(group.file, group.name), await importGroup(group, importContext));
+        groups.set(toGroupKey(group.file, group.name), await refuseInvalid(() => importGroup(group, importContext)));
       for (const fileRule of rules) outcomes.push(await importRule(fileRule, importContext, { names, groups }));
       // A file may contain no changes.
       scope.markUnchanged();

@@ -27,6 +27,10 @@ const Query = z.strictObject({
     .optional()
     .describe('Default: the current folder, or the folder of the document'),
   id: DashboardId.optional().describe('Default: the id of the document, or one derived from its uid'),
+  takeOver: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: a document without an id or uid, which only its title identifies, changes an existing dashboard'),
   ...manualChangeParameters.shape,
 });
 type Query = z.output<typeof Query>;
@@ -70,6 +74,20 @@ const findExisting = async (id: string, documents: TenantDocuments, caller: Call
   const before = await documents.collection(dashboardResource.collection).find(id);
   if (before === undefined || dashboardResource.isVisibleTo(before, caller)) return before;
   throw new ApiError('CONFLICT', `another dashboard has the id ${id}: choose another one in the parameter id`);
+};
+
+/** Throws if only its title connects a document with the existing dashboard that it would change. */
+const requireIdentified = (
+  { isIdentifiedByTitle, document }: Imported,
+  query: Query,
+  [before, after]: readonly [before: (Document & StoredMetadata) | undefined, after: Document],
+): void => {
+  if (before === undefined || !isIdentifiedByTitle || query.id !== undefined || query.takeOver === 'true') return;
+  if (hasSameContent(after, before)) return;
+  throw new ApiError(
+    'CONFLICT',
+    `the document has no uid, and the dashboard ${before.id} was imported with its title ${document.name}: import again with takeOver to change that one, or with another id`,
+  );
 };
 
 export const importDashboard = defineOperation({
@@ -121,6 +139,7 @@ export const importDashboard = defineOperation({
         caller,
         forTenant: (tenantId) => ports.documents.forTenant(tenantId),
       });
+      requireIdentified(imported, query, [before, after]);
       const isSame = before !== undefined && hasSameContent(after, before);
       return toOutcome(
         after,
@@ -132,6 +151,7 @@ export const importDashboard = defineOperation({
       const writer = dashboardResource.createWriter(scope, caller);
       const before = await findExisting(id, scope.forTenant(caller.tenantId), caller);
       const after = await toStoredDashboard(imported, { before, query, caller, forTenant: scope.forTenant });
+      requireIdentified(imported, query, [before, after]);
       if (before === undefined) {
         const createdDashboard = await writer.create({ ...after, id });
         return toOutcome(createdDashboard, 'created', createdDashboard.version);

@@ -20,8 +20,9 @@ import { runTests } from '../../../subjects/detections/rule-tests.ts';
 import { findRuleTelemetry } from '../../../subjects/detections/telemetry.ts';
 import { findWarnings } from '../../../subjects/detections/warnings.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { createFieldError } from '../../errors.ts';
+import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { foreignNameMessage } from '../../resources/import-by-name.ts';
 import { deriveFields, parseRuleFields, type RuleDocument, ruleResource } from './rule.ts';
 import { readRuleTelemetry } from './telemetry.ts';
 
@@ -130,6 +131,10 @@ const Query = z.strictObject({
     .describe(
       'The documents are the complete content of this scope: its rules that are not among them are reported as absent',
     ),
+  takeOver: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: also change rules of the same id that were not imported before, such as those made by hand'),
   prune: z
     .enum(['true', 'false'])
     .optional()
@@ -142,6 +147,20 @@ const isEnabled = ({ status, level }: SigmaDocument, { enabled, status: statuses
   (statuses === undefined || (status !== undefined && statuses.split(',').includes(status))) &&
   (minLevel === undefined || sigmaLevels.indexOf(level ?? 'medium') >= sigmaLevels.indexOf(minLevel));
 
+/** Returns why an import must not change a rule: another scope owns it, or it was made by hand. */
+const findOwnershipProblem = (
+  { id, scope, source, isImported }: RuleDocument & StoredMetadata,
+  document: SigmaDocument,
+  query: Query,
+): string | undefined => {
+  if (query.scope !== undefined && scope !== '' && scope !== query.scope)
+    return `it belongs to the scope ${scope}: remove it from that scope first`;
+  const isForeign = isImported !== true && scope === '' && query.takeOver !== 'true';
+  return isForeign && findDifferingFields(source, document.source).length > 0
+    ? `the id ${id} ${foreignNameMessage}`
+    : undefined;
+};
+
 /** Plans the import of a document: the result to report, and the rule to store. Settings that the team made are preserved. */
 const planImport = async (
   { document, id }: ImportedDocument,
@@ -151,18 +170,13 @@ const planImport = async (
 ): Promise<{ readonly item: Item; readonly next?: RuleDocument }> => {
   const base = { ruleId: id, title: document.title };
   const scope = before?.scope ?? '';
-  if (query.scope !== undefined && scope !== '' && scope !== query.scope)
-    return {
-      item: {
-        ...base,
-        outcome: 'refused',
-        message: `it belongs to the scope ${scope}: remove it from that scope first`,
-      },
-    };
+  const ownershipProblem = before === undefined ? undefined : findOwnershipProblem(before, document, query);
+  if (ownershipProblem !== undefined) return { item: { ...base, outcome: 'refused', message: ownershipProblem } };
   const currentFields = before === undefined ? parseRuleFields({ source: document.source }) : getFields(before);
   const next = {
     ...currentFields,
     source: document.source,
+    isImported: true,
     scope: query.scope ?? scope,
     ...deriveFields(document, currentFields.risk),
     ...(before === undefined && { enabled: isEnabled(document, query) }),
@@ -299,11 +313,17 @@ const writeBatch = async (
   for (const each of batch) {
     const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
     const { item, next } = await planImport(each, before, query, tenantDocuments);
-    items.push(item);
-    if (next === undefined) continue;
-    writtenCount++;
-    if (before === undefined) await writer.create({ ...next, id: each.id }, { action: 'detection-rule.create' });
-    else await writer.change(each.id, () => next, { action: 'detection-rule.replace' });
+    if (next === undefined) items.push(item);
+    else
+      try {
+        if (before === undefined) await writer.create({ ...next, id: each.id }, { action: 'detection-rule.create' });
+        else await writer.change(each.id, () => next, { action: 'detection-rule.replace' });
+        writtenCount++;
+        items.push(item);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        items.push({ ...item, outcome: 'refused', message: error.message });
+      }
   }
   if (writtenCount === 0) scope.markUnchanged();
   return items;

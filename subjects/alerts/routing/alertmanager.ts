@@ -12,6 +12,8 @@ export interface ImportedRouting {
   readonly routing: AlertRouting;
   /** Settings of the file that the document does not contain. */
   readonly notes: readonly string[];
+  /** Integrations of receivers, such as `2 × slack`, by name */
+  readonly integrations: Readonly<Record<string, string>>;
 }
 
 /** An invalid file. The message contains position and reason. */
@@ -161,16 +163,14 @@ export const importAlertmanager = (text: string): ImportedRouting => {
   if (!result.success) throw new AlertmanagerFileError(toProblems(result.error));
   const problems = findRoutingProblems(result.data);
   if (problems.length > 0) throw new AlertmanagerFileError(problems);
-  const notes = receivers.flatMap((receiver) => {
-    const integrations = describeIntegrations(receiver);
-    if (integrations.length === 0) return [];
-    return [
-      `receiver ${String(receiver['name'])} had ${integrations.join(', ')}: create channels for them and name them in its channelIds`,
-    ];
+  const integrations = receivers.flatMap((receiver) => {
+    const texts = describeIntegrations(receiver);
+    return texts.length === 0 ? [] : [[String(receiver['name']), texts.join(', ')]];
   });
+  const notes: string[] = [];
   for (const field of ['global', 'templates', 'tracing'])
     if (file[field] !== undefined) notes.push(`${field} is omitted: channels have their own settings and templates`);
-  return { routing: result.data, notes };
+  return { routing: result.data, notes, integrations: Object.fromEntries(integrations) };
 };
 
 const toProblems = (error: z.ZodError): RoutingProblem[] =>

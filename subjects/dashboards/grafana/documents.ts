@@ -22,6 +22,7 @@ const readOiqDashboard = (body: object): Imported | { readonly problems: readonl
   const leafCount = countLeaves(body);
   return {
     id: parsed.id ?? toDashboardId(undefined, document.name),
+    isIdentifiedByTitle: parsed.id === undefined,
     document,
     report: {
       from: 'oiq',

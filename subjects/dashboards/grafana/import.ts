@@ -56,6 +56,8 @@ export type ImportReport = z.output<typeof ImportReport>;
 
 export interface Imported {
   readonly id: string;
+  /** Whether the document has neither an id nor a uid: the id is that of its title, which others may have too */
+  readonly isIdentifiedByTitle: boolean;
   readonly document: DashboardFields;
   readonly report: ImportReport;
 }
@@ -227,7 +229,12 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
   if (!parsed.success) return { problems: toFileProblems(parsed.error) };
   const document = toStoredForm(parsed.data);
   const id = toDashboardId(source.uid, document.name);
-  return { id, document, report: createReport({ ...convertedSource, id, document, body, panels, variables, ledger }) };
+  return {
+    id,
+    document,
+    isIdentifiedByTitle: source.uid === undefined,
+    report: createReport({ ...convertedSource, id, document, body, panels, variables, ledger }),
+  };
 };
 
 /** Returns a document as it is stored: without undefined members. */

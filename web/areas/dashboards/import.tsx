@@ -4,17 +4,19 @@ import { Action } from '../../client/action.ts';
 import type { ResponseBody } from '../../client/call.ts';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
+import { CheckInput } from '../../editors/inputs.tsx';
 import { navigate } from '../../frame/address.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { importDashboardCall } from './calls.ts';
 import { buildDashboardUrl } from './list.tsx';
 
-type ImportReport = ResponseBody<NonNullable<(typeof importDashboardCall)['operation']>>['report'];
+type ImportResponse = ResponseBody<NonNullable<(typeof importDashboardCall)['operation']>>;
+type ImportReport = ImportResponse['report'];
 
 const outcomeTexts = {
   carried: 'unchanged',
   reduced: 'partial',
-  placeholder: 'a placeholder',
+  placeholder: 'placeholder',
   gone: 'omitted',
 } as const;
 
@@ -38,9 +40,19 @@ const toOutcomes = ({ panels, variables, rest }: ImportReport): readonly ImportO
   ...(rest.length === 0 ? [] : [{ name: 'Other', outcome: 'partial', reasons: rest }]),
 ];
 
+/** Returns which dashboard the import creates or changes. */
+const describeEffect = ({ outcome, dashboard: { id, name } }: ImportResponse): string =>
+  ({
+    created: `The dashboard “${name}” (${id}) is new.`,
+    changed: `The existing dashboard “${name}” (${id}) changes.`,
+    unchanged: `The existing dashboard “${name}” (${id}) stays unchanged.`,
+  })[outcome];
+
 export const DashboardImport = () => {
   const [problem, setProblem] = useState<string>();
   const [report, setReport] = useState<ImportReport>();
+  const [takeOver, setTakeOver] = useState(false);
+  const [effect, setEffect] = useState('');
   const [action] = useState(() => new Action(importDashboardCall));
   const importFile = async (
     [file]: readonly ImportedFile[],
@@ -56,19 +68,26 @@ export const DashboardImport = () => {
       return undefined;
     }
     const importResult = await action.run({
-      query: { dryRun: isDryRun ? 'true' : 'false' },
+      query: { dryRun: isDryRun ? 'true' : 'false', takeOver: takeOver ? 'true' : 'false' },
       body: body as Record<string, unknown>,
     });
     setReport(importResult?.report);
+    setEffect(importResult === undefined ? '' : describeEffect(importResult));
     if (importResult !== undefined && !isDryRun) navigate(buildDashboardUrl(importResult.dashboard.id));
     return importResult && toOutcomes(importResult.report);
   };
   return (
     <ImportForm language="JSON" accept=".json,application/json" action={action} problem={problem} run={importFile}>
+      <CheckInput
+        label="Also change a dashboard that only has the same title"
+        value={takeOver}
+        onChange={setTakeOver}
+      />
       {report === undefined ? null : (
         <p>
-          Format: {renderText(report.from)}. Of {report.leaves.total} values, {report.leaves.carried} are imported,{' '}
-          {report.leaves.default} are Grafana defaults, and {report.leaves.named} are listed below.
+          {renderText(effect)} Format: {renderText(report.from)}. Of {report.leaves.total} values,{' '}
+          {report.leaves.carried} are imported, {report.leaves.default} are Grafana defaults, and {report.leaves.named}{' '}
+          are listed below.
         </p>
       )}
     </ImportForm>

@@ -7,6 +7,7 @@ import { createProblemFinder } from '../../editors/form-state.tsx';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
+import { TakeOverInput } from '../../editors/take-over-input.tsx';
 import { toArea } from '../../frame/address.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 
@@ -25,6 +26,7 @@ export const RuleImport = () => {
   const [shouldEnable, setShouldEnable] = useState(true);
   const [minLevel, setMinLevel] = useState('');
   const [scope, setScope] = useState('');
+  const [takeOver, setTakeOver] = useState(false);
   const [shouldPrune, setShouldPrune] = useState(false);
   const error = action.error.value;
   const importFiles = async (
@@ -35,6 +37,7 @@ export const RuleImport = () => {
       query: {
         dryRun: isDryRun ? 'true' : 'false',
         enabled: shouldEnable ? 'true' : 'false',
+        takeOver: takeOver ? 'true' : 'false',
         ...(minLevel === '' ? {} : { minLevel: minLevel as 'low' }),
         ...(scope.trim() === '' ? {} : { scope: scope.trim(), prune: shouldPrune ? 'true' : 'false' }),
       },
@@ -55,6 +58,7 @@ export const RuleImport = () => {
       <p>Accepts Sigma rules as YAML, with any number of documents. Importing the same rules again changes nothing.</p>
       <ImportForm language="YAML" accept=".yml,.yaml" allowsMultiple={true} action={action} run={importFiles}>
         <CheckInput label="Enable new rules" value={shouldEnable} onChange={setShouldEnable} />
+        <TakeOverInput value={takeOver} onChange={setTakeOver} />
         <SelectInput
           label="Levels"
           value={minLevel}
