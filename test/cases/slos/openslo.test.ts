@@ -199,6 +199,91 @@ test('Sloth and Pyrra objectives are imported as counts of slices', (t) => {
   t.is(refused.slos.length, 1);
 });
 
+const slothOf = (sli: string, alerting = '{}'): string =>
+  `version: prometheus/v1
+service: shop
+slos: [{ name: a, objective: 99, sli: ${sli}, alerting: ${alerting} }]
+`;
+const pyrraOf = (indicator: string): string =>
+  `apiVersion: pyrra.dev/v1alpha1
+kind: ServiceLevelObjective
+metadata: { name: a }
+spec: { target: "99", window: 2w, indicator: ${indicator} }
+`;
+const indicators: readonly (readonly [title: string, text: string, sli: Readonly<Record<string, string>>])[] = [
+  [
+    'a precomputed ratio of errors',
+    slothOf(`{ raw: { error_ratio_query: 'sum(rate(bad[{{.window}}])) / sum(rate(all[{{.window}}]))' } }`),
+    { bad: 'sum(increase(bad[5m]))', total: 'sum(increase(all[5m]))' },
+  ],
+  [
+    'the complement of a ratio',
+    slothOf(
+      `{ raw: { error_ratio_query: '1 - (sum(sum_over_time(up[{{.window}}])) / sum(count_over_time(up[{{.window}}])))' } }`,
+    ),
+    { good: 'sum(sum_over_time(up[5m]))', total: 'sum(count_over_time(up[5m]))' },
+  ],
+  [
+    'a gauge of success',
+    pyrraOf(`{ bool_gauge: { metric: 'probe_success{job="a"}' } }`),
+    {
+      good: 'sum(sum_over_time(probe_success{job="a"}[5m]))',
+      total: 'sum(count_over_time(probe_success{job="a"}[5m]))',
+    },
+  ],
+  [
+    'a native histogram',
+    pyrraOf(`{ latencyNative: { latency: 200ms, total: { metric: 'took{code!~"5.."}' } } }`),
+    {
+      good: 'histogram_fraction(0, 0.2, sum(increase(took{code!~"5.."}[5m]))) * histogram_count(sum(increase(took{code!~"5.."}[5m])))',
+      total: 'histogram_count(sum(increase(took{code!~"5.."}[5m])))',
+    },
+  ],
+];
+for (const [title, text, expected] of indicators)
+  test(`${title} is imported as counts of slices`, (t) => {
+    const { slos, problems } = readOpenSlo(text);
+    t.deepEqual(problems, []);
+    const sli = slos[0]?.slo.query.sli ?? {};
+    t.deepEqual(
+      Object.fromEntries(
+        Object.entries(sli).map(([name, query]) => [name, (query as { expression?: string }).expression]),
+      ),
+      expected,
+    );
+  });
+
+const notCountable = [
+  '1 - avg(avg_over_time(up[{{.window}}]))',
+  'sum by (pod) (rate(bad[{{.window}}])) / sum by (pod) (rate(all[{{.window}}]))',
+  'sum(rate(bad[1h])) / sum(rate(all[1h]))',
+  'max(rate(bad[{{.window}}])) / sum(rate(all[{{.window}}]))',
+  'x',
+];
+for (const query of notCountable)
+  test(`the ratio ${query} has no counts that add up, and is refused with an example`, (t) => {
+    const { slos, problems } = readOpenSlo(slothOf(`{ raw: { error_ratio_query: '${query}' } }`));
+    t.deepEqual(slos, []);
+    t.regex(problems.map(({ message }) => message).join(), /must be a ratio of two sums of increases, such as/);
+  });
+
+const severities: readonly (readonly [alerting: string, rules: readonly string[] | undefined])[] = [
+  ['{ ticket_alert: { disable: true } }', ['page 14.4 1h 5m', 'page 6 6h 30m']],
+  ['{ page_alert: { disable: true } }', ['ticket 3 1d 2h', 'ticket 1 3d 6h']],
+  ['{}', undefined],
+];
+for (const [alerting, expected] of severities)
+  test(`alerts of Sloth with ${alerting} are those of the enabled severities`, (t) => {
+    const { slos, problems } = readOpenSlo(slothOf(`{ events: { error_query: b, total_query: t } }`, alerting));
+    t.deepEqual(problems, []);
+    const { enabled, rules } = slos[0]?.slo.query.alerting ?? {};
+    t.true(enabled);
+    t.deepEqual(
+      rules?.map(({ severity, rate, long, short }) => `${severity} ${rate} ${long} ${short}`),
+      expected,
+    );
+  });
+
 test('an objective that cannot be imported is refused with its name, and the others of its document are imported', (t) => {
   const second = `  - name: raw
     objective: 99
@@ -237,9 +322,10 @@ test('an objective that cannot be imported is refused with its name, and the oth
     [['Search answers: Odd', 23]],
   );
   t.deepEqual(
-    readOpenSlo(`${pyrra.slice(0, pyrra.indexOf('    latency'))}    bool_gauge: {}\n`).refused.map(
-      ({ name, problems }) => [name, problems.length],
-    ),
+    readOpenSlo(`${pyrra.slice(0, pyrra.indexOf('    latency'))}    other: {}\n`).refused.map(({ name, problems }) => [
+      name,
+      problems.length,
+    ]),
     [['reads', 1]],
   );
 });
