@@ -64,7 +64,7 @@ export interface ForeignError {
   readonly status: number;
   /** A text is sent unchanged, any other value as JSON. */
   readonly body: unknown;
-  /** The error whose error object the members of the body are added to. */
+  /** The error whose error object has the members that the body does not have. */
   readonly cause?: ApiError;
 }
 

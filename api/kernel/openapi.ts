@@ -178,16 +178,11 @@ const toResponses = (operation: Operation): Json => {
     ...Object.fromEntries(
       [...statuses].map((status) => [
         status,
-        operation.failure === undefined || authorizationStatuses.includes(status)
-          ? { $ref: `#/components/responses/Error${status}` }
-          : foreignErrorResponse,
+        operation.failure === undefined ? { $ref: `#/components/responses/Error${status}` } : foreignErrorResponse,
       ]),
     ),
   };
 };
-
-/** All operations have the same responses for these statuses, which depend on the caller and not on the request. */
-const authorizationStatuses: readonly number[] = [401, 403, 429];
 
 /** Errors of an operation in the format of another product */
 const foreignErrorResponse = {

@@ -21,9 +21,10 @@ const named = ({ method, path }: Operation): string => `${method} ${path}`;
 const concrete = (path: string): string => path.replace(/\{\w+\}/g, 'no-such-thing');
 const withSession = operations.filter(({ role }) => role !== 'none');
 
+/** An error of Prometheus' API has the message in `error`, as its clients show it. */
 const isError = (answer: Answer, status: number, code: string): boolean =>
   answer.status === status &&
-  answer.body.error === code &&
+  answer.body.error === (answer.body.errorType === undefined ? code : answer.body.message) &&
   typeof answer.body.message === 'string' &&
   answer.body.message !== '' &&
   answer.body.requestId === answer.headers.get('x-request-id');

@@ -1,5 +1,7 @@
 /** What is told of mistakes that people make: the message by itself says what is wrong where, and what to write. */
 import test from 'ava';
+import { createRateLimitError } from '../../api/errors.ts';
+import { toPrometheusError } from '../../api/groups/prometheus/answer.ts';
 import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -61,7 +63,7 @@ for (const [requestPath, names] of [
     t.is((await harness.request('GET', `${requestPath}&scope=account`, { as: 'viewer' })).status, 200);
   });
 
-test('an error about the caller has the error object, and below /api/prom also the fields of Prometheus', async (t) => {
+test('an error about the caller has the error object, and below /api/prom the form of Prometheus with the reason', async (t) => {
   for (const [path, isPrometheus] of [
     ['/api/prom/api/v1/query?query=up', true],
     ['/api/prom/api/v1/labels', true],
@@ -70,9 +72,16 @@ test('an error about the caller has the error object, and below /api/prom also t
     const response = await fetch(`${harness.url}${path}`);
     t.is(response.status, 401);
     const body = (await response.json()) as Record<string, unknown>;
-    t.like(body, { error: 'UNAUTHENTICATED', requestId: response.headers.get('x-request-id') });
-    t.like(body, isPrometheus ? { status: 'error', errorType: 'bad_data' } : { status: undefined });
+    const requestId = response.headers.get('x-request-id');
+    if (isPrometheus) t.like(body, { status: 'error', errorType: 'bad_data', error: body['message'], requestId });
+    else t.like(body, { error: 'UNAUTHENTICATED', requestId, status: undefined });
+    t.regex(String(body['message']), /sign in first/);
   }
+  const limited = toPrometheusError(createRateLimitError('more than 5 requests per second', 1000));
+  t.deepEqual(
+    [limited.status, limited.body],
+    [429, { status: 'error', errorType: 'too_many_requests', error: 'more than 5 requests per second' }],
+  );
 });
 
 test('a query with an unknown project in its body is refused, too, and so is one in the Prometheus format', async (t) => {

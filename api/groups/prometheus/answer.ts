@@ -42,10 +42,11 @@ const callerStatuses = new Set([401, 403, 429]);
 /** Converts an error to Prometheus' format. */
 export const toPrometheusError = (error: unknown): ForeignError => {
   const [errorType, message] = classifyError(error);
-  // Errors of the caller have the error object of this API, to which the fields of Prometheus are added.
+  const body = { status: 'error', errorType, error: message };
+  // Errors of the caller also have the message and request id of this API; `error` is the text that Grafana shows.
   if (error instanceof ApiError && callerStatuses.has(error.status))
-    return { status: error.status, body: { status: 'error', errorType }, cause: error };
-  return { status: statuses[errorType], body: { status: 'error', errorType, error: message } };
+    return { status: error.status, body, cause: error };
+  return { status: statuses[errorType], body };
 };
 
 const Answer = z.strictObject({
