@@ -6,17 +6,20 @@ import { runEvery } from '../../runtime/interval.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
 import { type ResourceCache, watchCollection } from '../../runtime/resource-cache.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
+import { withTimeout } from '../../runtime/timeout.ts';
 import { buildTopicMessage } from '../../runtime/topic-message.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { type DeliveryStep, Notification } from '../../schemas/notifications.ts';
 import type { Batch, Bus, Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import { ConflictError, type Documents, type Feed, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { parseTopicValue } from '../../schemas/records/values.ts';
+import { incidents } from '../../schemas/resources/incident.ts';
 import { type NotificationChannel, notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import {
   type ChannelOutage,
@@ -27,6 +30,7 @@ import {
 import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
 import { toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
+import { haveAlertsEnded } from '../../subjects/incidents/ended.ts';
 import { attemptDelivery, type DeliveryAttempt, unsealSettings } from '../../subjects/notification-channels/deliver.ts';
 import { recordOutcome } from '../../subjects/notification-channels/health.ts';
 import { type AcknowledgeLink, renderMessage } from '../../subjects/notification-channels/message.ts';
@@ -40,10 +44,17 @@ import { DeliveryQueue, type QueuedDelivery } from './queue.ts';
 /** Consumer group of this component among the processors. */
 export const deliveriesName = 'notification-deliveries';
 
+/** Interval at which a page checks whether alerts that are over fire again. */
+const alertCheckMs = 10_000;
+/** Maximum time of a check: a page does not wait for slow tables. */
+const maxAlertReadMs = 3000;
+
 export interface DeliveriesOptions {
   readonly bus: Pick<Bus, 'createConsumer'>;
   readonly producer: Pick<Producer, 'publish'>;
   readonly documents: Documents;
+  /** Tables with the states of alerts. Without them, pages are sent until their incident is resolved */
+  readonly columns?: Pick<Columns, 'forTenant'> | undefined;
   readonly counters: Counters;
   readonly mailer: Mailer;
   readonly outbound: Outbound;
@@ -291,7 +302,7 @@ class Deliveries {
     delivery: QueuedDelivery,
     pending: PendingDelivery & StoredMetadata,
   ): Promise<Notification | undefined> {
-    const { documents, producer, clock } = this.#options;
+    const { documents, producer } = this.#options;
     const notification = Notification.parse(pending.notification);
     const { tenantId, page } = notification;
     if (this.#isClosed(tenantId)) {
@@ -303,7 +314,7 @@ class Deliveries {
       if (pending.attempts === 0) await producer.publish([this.#ledgerEntry(pending, notification, undefined)]);
       return notification;
     }
-    const decision = await decidePageOutcome(documents, { ...notification, page }, clock.now());
+    const decision = await this.#decidePage({ ...notification, page });
     if (decision.kind === 'send') {
       // A page is queued by a transaction, which writes no ledger entry.
       if (pending.attempts === 0) await producer.publish([this.#ledgerEntry(pending, notification, undefined)]);
@@ -321,6 +332,33 @@ class Deliveries {
     }
     await this.#withdraw(delivery, pending, notification, decision.answer);
     return undefined;
+  }
+
+  /**
+   * Decides about a page. While all alerts of its incident are over, but the incident is not resolved yet, it waits: an
+   * alert that fires again sends it, and the resolution withdraws it.
+   */
+  async #decidePage(notification: Notification & { readonly page: NonNullable<Notification['page']> }) {
+    const { documents, clock } = this.#options;
+    return (await this.#isBetweenEndAndResolution(notification))
+      ? { kind: 'wait' as const, untilMs: clock.now() + alertCheckMs }
+      : decidePageOutcome(documents, notification, clock.now());
+  }
+
+  /** Returns whether all alerts of an open incident have ended. False if that is unknown. */
+  async #isBetweenEndAndResolution({
+    tenantId,
+    page,
+  }: Notification & { readonly page: NonNullable<Notification['page']> }): Promise<boolean> {
+    const { documents, columns, log } = this.#options;
+    if (columns === undefined) return false;
+    const incident = await documents.forTenant(tenantId).collection(incidents).find(page.incidentId);
+    if (incident?.status !== 'open') return false;
+    const ended = haveAlertsEnded(columns.forTenant(tenantId), incident);
+    return withTimeout(maxAlertReadMs, ended).catch((error: unknown) => {
+      log.warn({ error, tenantId }, 'the alerts of an incident cannot be read; its page is sent');
+      return false;
+    });
   }
 
   /** Returns whether the organization is closed or disabled, so that nothing is sent for it. */

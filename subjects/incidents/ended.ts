@@ -1,6 +1,7 @@
 /** Determines when all alerts of an incident have ended */
 import type { AlertState } from '../../schemas/alerts.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import type { Incident } from '../../schemas/resources/incident.ts';
 
 export interface LastTransition {
   readonly to: AlertState;
@@ -33,4 +34,18 @@ export const findEndMs = (
   });
   const knownEnds = ends.filter((ms) => ms !== undefined);
   return knownEnds.length === 0 || knownEnds.length < ends.length ? undefined : Math.max(...knownEnds);
+};
+
+/**
+ * Returns whether alerts opened an incident, and all of them have ended since. An earlier end belongs to another
+ * incident: the transition of the alert that opened this one has not landed yet.
+ */
+export const haveAlertsEnded = async (
+  columns: Pick<TenantColumns, 'query'>,
+  incident: Pick<Incident, 'groupId' | 'alertIds' | 'openedAt' | 'reopenedAt'>,
+): Promise<boolean> => {
+  const { groupId, alertIds, openedAt, reopenedAt } = incident;
+  if (groupId === null || alertIds.length === 0) return false;
+  const endMs = findEndMs(alertIds, await readLastTransitions(columns, alertIds));
+  return endMs !== undefined && endMs >= Date.parse(reopenedAt ?? openedAt);
 };

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import test from 'ava';
 import { createSecretBox } from '../../../runtime/secret-box.ts';
+import { incidents } from '../../../schemas/resources/incident.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
 import { eventually } from '../../waiting.ts';
 import { type ChannelReceiver, type Received, services, startChannelReceiver } from '../channel-receiver.ts';
@@ -85,6 +86,70 @@ test('a resolved incident pages nobody, and pages again after it is reopened', a
   await paging.move(id, 'open');
   await paging.escalate();
   t.deepEqual(await paging.actions(), ['page ann', 'page ann']);
+});
+
+const endings = {
+  'the incident is resolved': 'withdrawn',
+  'an alert fires again': 'delivered',
+} as const;
+for (const [event, state] of Object.entries(endings))
+  test(`a page of an incident whose alerts have ended waits, and is ${state} if ${event}`, async (t) => {
+    const paging = await openPaging();
+    const ann = await paging.person('ann');
+    const policy = await paging.policy({ steps: [{ targets: [person(ann)] }] });
+    const id = await paging.incident(policy, 'Slow', { alertIds: ['one', 'two'] });
+    const stored = paging.documents.forTenant('acme').collection(incidents);
+    await stored.update(id, { groupId: 'group' });
+    await paging.escalate();
+    const world = { alertState: 'inactive', reads: 0 };
+    const sending = await startSending(paging, undefined, () => {
+      world.reads++;
+      return [
+        { alert: 'one', state: 'inactive', ms: String(paging.clock.now()) },
+        { alert: 'two', state: world.alertState, ms: String(paging.clock.now()) },
+      ];
+    });
+    t.teardown(() => sending.stop());
+    for (const reads of [1, 2]) {
+      await sending.until(() => world.reads >= reads);
+      await eventually('the page waits', async () =>
+        (await paging.waiting()).every(({ dueAt }) => Date.parse(dueAt) > paging.clock.now()),
+      );
+      t.deepEqual(sending.mails, []);
+      paging.clock.ms += 10_000;
+    }
+    if (state === 'withdrawn') await paging.move(id, 'resolved');
+    else world.alertState = 'firing';
+    paging.clock.ms += 10_000;
+    await sending.until(() => sending.steps.some((step) => step.state === state));
+    t.is(sending.mails.length, state === 'delivered' ? 1 : 0);
+  });
+
+test('an alert that ended before its incident was opened does not delay the page', async (t) => {
+  const paging = await openPaging();
+  const policy = await paging.policy({ steps: [{ targets: [person(await paging.person('ann'))] }] });
+  const id = await paging.incident(policy, 'Slow', { alertIds: ['one'] });
+  await paging.documents.forTenant('acme').collection(incidents).update(id, { groupId: 'group' });
+  await paging.escalate();
+  const row = { alert: 'one', state: 'inactive', ms: String(paging.clock.now() - 1000) };
+  const sending = await startSending(paging, undefined, () => [row]);
+  t.teardown(() => sending.stop());
+  await sending.until(() => sending.mails.length === 1);
+  t.pass();
+});
+
+test('a page is sent if the states of alerts cannot be read', async (t) => {
+  const paging = await openPaging();
+  const policy = await paging.policy({ steps: [{ targets: [person(await paging.person('ann'))] }] });
+  const id = await paging.incident(policy, 'Slow', { alertIds: ['one'] });
+  await paging.documents.forTenant('acme').collection(incidents).update(id, { groupId: 'group' });
+  await paging.escalate();
+  const sending = await startSending(paging, undefined, () => {
+    throw new Error('the tables are away');
+  });
+  t.teardown(() => sending.stop());
+  await sending.until(() => sending.mails.length === 1);
+  t.pass();
 });
 
 test('a page is a mail to the account with the incident facts, and the ledger records its steps', async (t) => {

@@ -131,7 +131,12 @@ export const openPaging = async () => {
 export type Paging = Awaited<ReturnType<typeof openPaging>>;
 
 /** Deliveries that send mails to a list; `send` may refuse them. */
-export const startSending = async ({ documents, clock }: Paging, send: (mail: Mail) => void = () => undefined) => {
+export const startSending = async (
+  { documents, clock }: Paging,
+  send: (mail: Mail) => void = () => undefined,
+  /** Returns the rows of the last transitions of alerts */
+  readTransitions?: () => readonly object[],
+) => {
   const mails: Mail[] = [];
   const steps: DeliveryStep[] = [];
   const mailer = {
@@ -155,6 +160,7 @@ export const startSending = async ({ documents, clock }: Paging, send: (mail: Ma
     log: silentLog,
     metrics: silentMetrics,
     publicUrl: 'https://oiq.example',
+    columns: readTransitions && { forTenant: () => ({ query: async () => readTransitions() }) as never },
     bus: { createConsumer: () => consumer } as never,
     producer: { publish } as never,
     counters: createMemoryCounters({ clock }),
