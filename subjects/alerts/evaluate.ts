@@ -2,6 +2,7 @@
  * The evaluator of alert rules: a pure function of the rule, the previous state, the query result, and the time. Live
  * evaluation, preview, test alerts and backtests all use it.
  */
+import { getPromql } from '../../queries/query-kind.ts';
 import type { AlertSeverity, AlertState, AlertTransition } from '../../schemas/alerts.ts';
 import type { GroupQueryResult, RuleQueryResult } from './answer.ts';
 import { getAlertMeasure } from './measure.ts';
@@ -26,9 +27,11 @@ import {
   type Labels,
   problemKey,
   type RuleState,
+  type ThresholdComparison,
   toGroupKey,
 } from './state.ts';
 import type { QueryResultLookup } from './templates/queries.ts';
+import type { ReadableValues, TemplateValues } from './templates/run.ts';
 import { renderTemplate } from './templates/template.ts';
 import { getConversionFactor } from './units.ts';
 import { evaluateGroup } from './verdict.ts';
@@ -78,19 +81,38 @@ interface AlertValues {
   readonly severity: AlertSeverity;
   readonly value: number | null;
   readonly threshold?: number | null;
+  /** Comparison of the value, whose texts annotations show. */
+  readonly compared?: ThresholdComparison | undefined;
   /** Evaluation time. */
   readonly atMs: number;
 }
 
+/** A number with a unit, such as `2.5 s`, or alone. */
+const quantityPattern = /-?\d[\d.]*(?:e[+-]?\d+)?(?: [^\s\d]\S*)?/;
+
+/**
+ * Returns the value and the threshold for people. Values of PromQL have no unit, and are written as in Prometheus.
+ */
+const findReadableValues = (
+  { condition }: Pick<AlertRule, 'condition'>,
+  { text, threshold }: ThresholdComparison,
+): ReadableValues => {
+  const isPromql = condition.kind === 'threshold' && getPromql(condition.query) !== undefined;
+  const [value] = quantityPattern.exec(text) ?? [];
+  const [limit] = quantityPattern.exec(threshold) ?? [];
+  // Another text than the number explains a value that is hard to interpret.
+  return value !== text || (isPromql && !value.includes(' ')) ? {} : { value, threshold: limit };
+};
+
 const renderTemplates = (
   templates: Labels,
   { labels, value, threshold = null, atMs }: AlertValues,
-  queried?: QueryResultLookup,
+  { queried, readable }: Pick<TemplateValues, 'queried' | 'readable'> = {},
 ): Record<string, string> =>
   Object.fromEntries(
     Object.entries(templates).map(([name, text]) => [
       name,
-      renderTemplate(text, { labels, value, threshold, nowMs: atMs, queried }).slice(0, 16_384),
+      renderTemplate(text, { labels, value, threshold, nowMs: atMs, queried, readable }).slice(0, 16_384),
     ]),
   );
 
@@ -111,14 +133,18 @@ export const alertLabels = (
 });
 
 /**
- * Returns the annotations of an alert, including results of queries in their templates. Labels contain no queries,
- * because they identify the alert.
+ * Returns the annotations of an alert, including results of queries in their templates, and values with their unit.
+ * Labels contain neither, because they identify the alert.
  */
 export const alertAnnotations = (
-  rule: Pick<AlertRule, 'annotations'>,
+  rule: Pick<AlertRule, 'annotations' | 'condition'>,
   values: AlertValues,
   queried: QueryResultLookup,
-): Record<string, string> => renderTemplates(rule.annotations, values, queried);
+): Record<string, string> =>
+  renderTemplates(rule.annotations, values, {
+    queried,
+    readable: values.compared && findReadableValues(rule, values.compared),
+  });
 
 const queriesUnavailable: QueryResultLookup = () => ({ error: 'the query was not run here' });
 
@@ -309,7 +335,7 @@ class RuleEvaluation {
     // notifications contained these.
     const held = next.memo?.held ?? before?.held ?? { value: value ?? before?.value ?? null };
     const { compared } = held;
-    const values = { labels, severity, value: held.value, threshold: compared?.limit ?? null, atMs: nowMs };
+    const values = { labels, severity, value: held.value, threshold: compared?.limit ?? null, compared, atMs: nowMs };
     this.#transitions.push({
       tenantId,
       ...(rule.projectId !== null && { projectId: rule.projectId }),

@@ -647,9 +647,39 @@ test('a threshold in a template has the unit of the value, and is displayed with
   const condition = { thresholds: [{ severity: 'error', operator: 'above', value: 1, unit: 's' }] };
   const annotations = { text: '{{ $value }} > {{ $threshold }}' };
   const [evaluation] = evaluations(ruleOf({ condition, annotations }), [[0, { cart: 2_500_000_000 }]], 'ns');
-  t.is(evaluation?.transitions[0]?.annotations['text'], '2.5e+09 > 1e+09');
+  t.is(evaluation?.transitions[0]?.annotations['text'], '2.5 s > 1 s');
   t.deepEqual(evaluation?.transitions[0]?.held, { value: 2_500_000_000, text: '2.5 s', threshold: 'above 1 s' });
 });
+
+const promql = { kind: 'promql', expression: 'x' };
+const texts: readonly (readonly [template: string, text: string, condition?: object])[] = [
+  ['{{ $value }}', '2.5 s'],
+  ['{{ .Value }} and {{ $.Value }}', '2.5 s and 2.5 s'],
+  ['p95 is {{ $value }}, above {{ $threshold }}.', 'p95 is 2.5 s, above 1 s.'],
+  ['{{ $value }} ns', '2.5e+09 ns'],
+  ['{{ $value }}%', '2.5e+09%'],
+  ['{{ $value | humanize }}', '2.5G'],
+  ['{{ printf "%.0f" $value }}', '2500000000'],
+  ['{{ if gt $value $threshold }}{{ $value }}{{ end }}', '2.5 s'],
+  ['{{ with $value }}{{ . }}{{ end }}', '2.5e+09'],
+  ['{{ $value := 3 }}{{ $value }}', '3'],
+  ['{{ $value = 3 }}{{ $value }}', '3'],
+  ['{{ $value }}', '2.5e+09', { query: promql }],
+  ['{{ $value }}', '2.5 s', { query: promql, queryUnit: 'ns' }],
+];
+for (const [template, text, condition = {}] of texts)
+  test(`the annotation ${template} of 2.5 s${JSON.stringify(condition)} is ${text}; the label is the number`, (t) => {
+    const unit = 'query' in condition ? '' : 'ns';
+    const thresholds = [{ severity: 'critical', operator: 'above', value: 1e9 }];
+    const rule = ruleOf({
+      condition: { thresholds, ...condition },
+      annotations: { text: template },
+      labels: { size: '{{ $value }}' },
+    });
+    const [evaluation] = evaluations(rule, [[0, { cart: 2.5e9 }]], unit);
+    t.is(evaluation?.transitions[0]?.annotations['text'], text);
+    t.is(evaluation?.transitions[0]?.labels['size'], '2.5e+09');
+  });
 
 test('an annotation of a rule without a value shows `<no value>`', (t) => {
   const annotations = { text: '{{ $value | humanize }}' };

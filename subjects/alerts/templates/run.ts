@@ -5,12 +5,20 @@ import type { Node, Operand, Pipeline } from './parse.ts';
 import type { QueryResultLookup } from './queries.ts';
 import { formatValue, isTrue, requireString, Struct, toMap, type Value } from './values.ts';
 
+/** Values as people read them, such as `2.5 s`. Absent if the value has no unit. */
+export interface ReadableValues {
+  readonly value?: string | undefined;
+  readonly threshold?: string | undefined;
+}
+
 /** Values that a template may reference. */
 export interface TemplateValues {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number | null;
   /** In the unit of the value; null if the condition has none. */
   readonly threshold: number | null;
+  /** Texts with their unit of the value and the threshold, which actions that only print them show instead. */
+  readonly readable?: ReadableValues | undefined;
   /** Evaluation time, for `now` and for queries. */
   readonly nowMs: number;
   /** Results of queries in the text; undefined if queries are not allowed. */
@@ -36,6 +44,10 @@ const getTextLength = (value: Value): number => {
   return length;
 };
 
+/** A unit or a percent sign after a value, whose text then must be a number. */
+const unitPattern =
+  /^\s*(?:[%‰]|(?:ns|us|µs|ms|s|secs?|seconds?|milliseconds?|microseconds?|nanoseconds?|min|minutes?|h|hours?|d|days?|[kKMGT]?i?(?:B|By|bytes?)|bits?|percent|Hz)(?![\w]))/;
+
 /** How the evaluation of a list of nodes ended. */
 type Ending = 'end' | 'break' | 'continue';
 
@@ -47,9 +59,13 @@ class TemplateRun {
   readonly #variables: [name: string, value: Value][];
   #steps = 0;
   #text = '';
+  readonly #readable: ReadableValues;
+  /** Variables that the template assigned. */
+  readonly #assigned = new Set<[name: string, value: Value]>();
 
-  constructor({ labels, value, threshold, nowMs, queried }: TemplateValues) {
+  constructor({ labels, value, threshold, readable = {}, nowMs, queried }: TemplateValues) {
     this.#nowMs = nowMs;
+    this.#readable = readable;
     this.#queried = queried;
     const [labelMap, emptyMap] = [toMap(labels), toMap({})];
     this.#root = new Struct([
@@ -85,22 +101,24 @@ class TemplateRun {
   }
 
   #runNodes(nodes: readonly Node[], dot: Value): Ending {
-    for (const node of nodes) {
+    for (const [index, node] of nodes.entries()) {
       this.#countSteps();
-      const ending = this.#runNode(node, dot);
+      const next = nodes[index + 1];
+      const ending = this.#runNode(node, dot, next?.kind === 'text' ? next.text : '');
       if (ending !== 'end') return ending;
     }
     return 'end';
   }
 
-  #runNode(node: Node, dot: Value): Ending {
+  #runNode(node: Node, dot: Value, textAfter: string): Ending {
     switch (node.kind) {
       case 'text':
         this.#text = this.#limitLength(this.#text + node.text);
         return 'end';
       case 'action': {
         const value = this.#evaluatePipeline(node.pipeline, dot);
-        if (node.pipeline.names.length === 0) this.#text = this.#limitLength(this.#text + formatValue(value));
+        const text = this.#findReadableText(node.pipeline, dot, textAfter) ?? formatValue(value);
+        if (node.pipeline.names.length === 0) this.#text = this.#limitLength(this.#text + text);
         return 'end';
       }
       case 'break':
@@ -109,6 +127,25 @@ class TemplateRun {
       default:
         return this.#runBlock(node, dot);
     }
+  }
+
+  /** Returns the readable text of an action that only prints the value or the threshold, without a unit after it. */
+  #findReadableText({ commands }: Pipeline, dot: Value, textAfter: string): string | undefined {
+    const [[operand, ...arguments_] = [], ...others] = commands;
+    if (operand === undefined || arguments_.length > 0 || others.length > 0 || unitPattern.test(textAfter))
+      return undefined;
+    if (operand.kind === 'field')
+      return operand.name === 'Value' && this.#isRoot(operand.object, dot) ? this.#readable.value : undefined;
+    if (operand.kind !== 'variable') return undefined;
+    // A template may define a variable of the same name.
+    const [first, ...redefined] = this.#variables.filter(([name]) => name === operand.name);
+    if (first === undefined || redefined.length > 0 || this.#assigned.has(first)) return undefined;
+    if (operand.name === '$value') return this.#readable.value;
+    return operand.name === '$threshold' ? this.#readable.threshold : undefined;
+  }
+
+  #isRoot(operand: Operand, dot: Value): boolean {
+    return operand.kind === 'dot' ? dot === this.#root : operand.kind === 'variable' && operand.name === '$';
   }
 
   /** Evaluates a block. The scope of its variables ends with it. */
@@ -145,7 +182,10 @@ class TemplateRun {
   #setVariable(name: string, value: Value, assigns: boolean): void {
     const existing = assigns ? this.#variables.findLast(([variableName]) => variableName === name) : undefined;
     if (existing === undefined) this.#variables.push([name, value]);
-    else existing[1] = value;
+    else {
+      existing[1] = value;
+      this.#assigned.add(existing);
+    }
   }
 
   #evaluatePipeline({ names, isAssignment, commands }: Pipeline, dot: Value): Value {
