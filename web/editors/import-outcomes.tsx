@@ -20,7 +20,7 @@ export interface ImportOutcome {
 /** Returns the number of items by outcome, for example `2 created, 1 refused`. */
 const countOutcomes = (outcomes: readonly ImportOutcome[]): string =>
   [...Map.groupBy(outcomes, ({ outcome }) => outcome)]
-    .map(([outcome, group]) => `${group.length} ${outcome}`)
+    .map(([outcome, { length }]) => `${length} ${outcome === 'placeholder' && length > 1 ? 'placeholders' : outcome}`)
     .join(', ');
 
 const ReasonText = ({ line, path = '', message }: ImportOutcome['reasons'][number]) => (

@@ -186,9 +186,21 @@ const isValidDashboardField = (path: string): boolean => {
 const selectKnownFields = (list: 'templating' | 'annotations', member: Fields): Fields | undefined => {
   const keys = listFields[list];
   const known: Fields = Object.fromEntries(Object.entries(member).filter(([name]) => keys.has(name)));
-  const isComplete = list === 'templating' || requiredAnnotationFields.every((name) => known[name] !== undefined);
-  return isComplete && isReference(known['datasource']) ? known : undefined;
+  const isComplete =
+    list === 'templating'
+      ? isVariableName(known['name']) && variableTypes.has(String(known['type']))
+      : requiredAnnotationFields.every((name) => known[name] !== undefined);
+  if (!isComplete || !isReference(known['datasource'])) return undefined;
+  const { current } = known;
+  const value = isFields(current) ? current['value'] : undefined;
+  return isFields(current) && value !== undefined && current['text'] === undefined
+    ? { ...known, current: { ...current, text: value } }
+    : known;
 };
+
+const variableTypes = toWordSet('adhoc constant custom datasource groupby interval query snapshot system textbox');
+const isVariableName = (name: unknown): boolean => typeof name === 'string' && name !== '';
+
 const listFields = { templating: knownFields.variable, annotations: knownFields.annotation };
 
 /** For the dashboard: the value; of a variable or an annotation its known fields. */

@@ -140,10 +140,44 @@ const convertTexts = (defaults: Built): void => {
   }
 };
 
+/** Converts a number that older versions of Grafana wrote as a text; another text is no number and is removed. */
+const convertNumber = (holder: Built, key: string): void => {
+  const value = holder[key];
+  if (typeof value !== 'string') return;
+  const number = Number(value);
+  if (value.trim() !== '' && Number.isFinite(number)) holder[key] = number;
+  else delete holder[key];
+};
+
+const numericFields = ['min', 'max', 'decimals'];
+
+/** Converts numbers of field settings and of the axis of a heatmap. */
+const convertNumbers = (panel: Built): void => {
+  for (const path of [
+    ['fieldConfig', 'defaults'],
+    ['options', 'yAxis'],
+  ]) {
+    const holder = getAtPath(panel, path);
+    if (isFields(holder)) for (const key of numericFields) convertNumber(holder as Built, key);
+  }
+};
+
+const hiddenParts = ['legend', 'tooltip', 'viz'];
+
+/** Completes settings of which older versions of Grafana had other members. */
+const completeSettings = (settings: Built): void => {
+  const hideFrom = settings['hideFrom'];
+  if (isFields(hideFrom))
+    settings['hideFrom'] = Object.fromEntries(hiddenParts.map((part) => [part, hideFrom[part] === true]));
+};
+
 /** Removes the fields of a panel that the typed form lacks. */
 export const removeUntyped = (panel: Built): void => {
   const typedDefaults = getAtPath(panel, ['fieldConfig', 'defaults']);
   if (isFields(typedDefaults)) convertTexts(typedDefaults as Built);
+  convertNumbers(panel);
+  for (const transformation of toFieldsList(panel['transformations']))
+    if (!('options' in transformation)) (transformation as Built)['options'] = {};
   const type = String(panel['type']);
   const allowedOptions = lookUp(optionsByType, type);
   if (allowedOptions === undefined) return;
@@ -154,6 +188,7 @@ export const removeUntyped = (panel: Built): void => {
   const allowedSettings = lookUp(customSettings, type);
   if (!isFields(settings) || allowedSettings === undefined || defaults === undefined) return;
   deleteOtherKeys(settings as Built, allowedSettings);
+  completeSettings(settings as Built);
   for (const [key, allowed] of Object.entries(choices))
     if (!allowed.has(String(settings[key]))) delete (settings as Built)[key];
   if (type === 'table') cleanCell(settings as Built);

@@ -175,6 +175,55 @@ test('extra settings of public dashboards are converted to Grafana’s types on 
   t.deepEqual(importedOf(written), before);
 });
 
+test('numbers as texts and missing members of public dashboards are written as Grafana’s types have them', async (t) => {
+  const gridPos = { x: 0, y: 0, w: 12, h: 8 };
+  const prometheus = { type: 'prometheus', uid: 'p' };
+  const targets = [{ refId: 'A', expr: 'up', datasource: prometheus }];
+  const imported = importedOf({
+    uid: 'numbers',
+    title: 'Numbers',
+    schemaVersion: 39,
+    templating: {
+      list: [
+        { type: 'custom', name: 'v', query: 'a,b', current: { value: 'a' } },
+        { type: 'foreign', query: 'x', current: { value: 'x' }, name: 'w' },
+        { type: 'custom', query: 'c', current: {} },
+      ],
+    },
+    panels: [
+      {
+        id: 1,
+        type: 'heatmap',
+        gridPos,
+        datasource: prometheus,
+        targets,
+        options: { yAxis: { min: '0', max: 'auto', unit: 's' } },
+      },
+      {
+        id: 2,
+        type: 'timeseries',
+        gridPos: { ...gridPos, y: 8 },
+        datasource: prometheus,
+        targets,
+        transformations: [{ id: 'merge' }, { id: 'unheard' }],
+        fieldConfig: {
+          defaults: { min: '0', custom: { hideFrom: { graph: true, legend: true } } },
+          overrides: [],
+        },
+      },
+    ],
+  });
+  const { numbers = '' } = exported({ numbers: imported });
+  t.deepEqual(await problemsOf('numbers', { numbers }), []);
+  const { panels, templating } = JSON.parse(JSON.stringify(writeGrafana('numbers', imported)));
+  t.deepEqual(panels[0].options.yAxis, { min: 0, unit: 's' });
+  t.is(panels[1].fieldConfig.defaults.min, 0);
+  t.deepEqual(panels[1].fieldConfig.defaults.custom.hideFrom, { legend: true, tooltip: false, viz: false });
+  t.true(panels[1].transformations.every(({ options }: { options: unknown }) => options !== undefined));
+  t.true(templating.list.every(({ name }: { name: unknown }) => typeof name === 'string'));
+  t.deepEqual(importedOf(JSON.parse(JSON.stringify(writeGrafana('numbers', imported)))), imported);
+});
+
 test('a setting outside Grafana’s types is found', async (t) => {
   const [json = ''] = Object.values(exported({ present: importedOf(presentDashboard) }));
   const wrong = { ...JSON.parse(json), unheardOf: 1 };
