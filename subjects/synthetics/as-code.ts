@@ -9,7 +9,7 @@ import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
 import type { Problem } from './assertions.ts';
 import { CheckFields, localLocation, toStoredCheck } from './check.ts';
-import { type OtherMonitor, readOtherFormat } from './other-formats.ts';
+import { type BlackboxContext, findBlackboxModules, type OtherMonitor, readOtherFormat } from './other-formats.ts';
 import { isRecording, readRecording } from './recording.ts';
 import { HttpStep, http as httpType } from './types/http.ts';
 
@@ -132,6 +132,7 @@ const readMonitors = (
 const readDocument = (
   { text, line: firstLine }: { text: string; line: number },
   document: number,
+  blackbox: BlackboxContext,
 ): readonly ParsedCheckFile[] => {
   try {
     const yaml = parseYaml(text);
@@ -148,7 +149,7 @@ const readDocument = (
     }));
     if (unknownTags.length > 0) return [{ ...checkHeader, lines: {}, problems: unknownTags }];
     if (isRecording(value)) return [readRecordedCheck(value, checkHeader, getLine)];
-    const monitors = readOtherFormat(value);
+    const monitors = readOtherFormat(value, blackbox);
     if (monitors !== undefined) return readMonitors(monitors, document, getLine);
     if (Array.isArray(value))
       return [
@@ -178,9 +179,24 @@ const readDocument = (
   }
 };
 
+/** Returns the value of a document that may have modules or targets of Blackbox exporter. */
+const readBlackboxValue = ({ text }: { readonly text: string }): unknown => {
+  if (!/^(?:modules|scrape_configs|spec):/m.test(text)) return undefined;
+  try {
+    return parseYaml(text).value();
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    // The document reports its error itself.
+    return undefined;
+  }
+};
+
 /** Returns the checks of a text, document by document. */
-export const readCheckFiles = (text: string): readonly ParsedCheckFile[] =>
-  splitDocuments(text).flatMap((document, index) => readDocument(document, index + 1));
+export const readCheckFiles = (text: string): readonly ParsedCheckFile[] => {
+  const documents = splitDocuments(text);
+  const blackbox = findBlackboxModules(documents.map(readBlackboxValue));
+  return documents.flatMap((document, index) => readDocument(document, index + 1, blackbox));
+};
 
 export const readCheckFilesInWorker = runInWorker(import.meta.url, readCheckFiles);
 

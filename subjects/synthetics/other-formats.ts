@@ -1,9 +1,10 @@
 /**
- * Converts monitors of Gatus (`endpoints` of its configuration) and Uptime Kuma (`monitorList` of a backup) to checks.
- * Modules of Blackbox exporter have no target, so they are only recognized.
+ * Converts monitors of Gatus (`endpoints` of its configuration) and Uptime Kuma (`monitorList` of a backup) to checks, and
+ * targets of Blackbox exporter. A module of it that no document uses has no target.
  */
 import { isFields, toFields } from '../../runtime/fields.ts';
 import type { Problem } from './assertions.ts';
+import { type BlackboxModules, listUsedModules, readBlackboxTargets } from './blackbox.ts';
 
 /** A monitor of another format */
 export interface OtherMonitor {
@@ -176,16 +177,40 @@ const refuseModule = (name: string): OtherMonitor => ({
   problems: [
     {
       path: `modules.${name}`,
-      message: 'is a module of Blackbox exporter, which has no target: write a check with a URL or a host',
+      message:
+        'is a module of Blackbox exporter, which has no target: add the scrape_configs or Probe that use it as another document, or write a check',
     },
   ],
 });
 
+/** Modules of Blackbox exporter in a text, and the names of those that its documents use */
+export interface BlackboxContext {
+  readonly modules: BlackboxModules;
+  readonly usedModules: ReadonlySet<string>;
+}
+
+/** Returns the modules in the documents of a text. */
+export const findBlackboxModules = (values: readonly unknown[]): BlackboxContext => ({
+  modules: new Map(
+    values.flatMap((value) =>
+      Object.entries(toFields(toFields(value)['modules'])).map(([name, module]) => [name, toFields(module)] as const),
+    ),
+  ),
+  usedModules: new Set(values.flatMap(listUsedModules)),
+});
+
 /** Returns the monitors of a document of another format; `undefined` for other documents. */
-export const readOtherFormat = (value: unknown): readonly OtherMonitor[] | undefined => {
+export const readOtherFormat = (
+  value: unknown,
+  { modules: knownModules, usedModules }: BlackboxContext,
+): readonly OtherMonitor[] | undefined => {
   if (!isFields(value) || 'type' in value) return undefined;
   const { endpoints, monitorList, modules } = value;
   if (Array.isArray(endpoints)) return endpoints.map(convertEndpoint);
   if (Array.isArray(monitorList)) return monitorList.map(convertMonitor);
-  return isFields(modules) ? Object.keys(modules).map(refuseModule) : undefined;
+  if (isFields(modules))
+    return Object.keys(modules)
+      .filter((name) => !usedModules.has(name))
+      .map(refuseModule);
+  return readBlackboxTargets(value, knownModules);
 };

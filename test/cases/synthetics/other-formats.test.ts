@@ -90,6 +90,63 @@ test('monitors of Uptime Kuma are imported, each for itself', (t) => {
   );
 });
 
+const modules = `modules:
+  http_ok: { prober: http, timeout: 5s, http: { method: HEAD, valid_status_codes: [200, 204], fail_if_body_matches_regexp: [down], follow_redirects: false } }
+  ssh: { prober: tcp, tcp: { query_response: [{ expect: SSH }] } }
+  names: { prober: dns, dns: { query_name: a } }
+  unused: { prober: icmp }
+`;
+const scrapes = `global: { scrape_interval: 30s }
+scrape_configs:
+  - job_name: node
+    static_configs: [{ targets: ['a:9100'] }]
+  - job_name: shop
+    metrics_path: /probe
+    params: { module: [http_ok] }
+    static_configs: [{ targets: ['https://shop.example', shop.example/health], labels: { team: shop } }]
+  - job_name: hosts
+    params: { module: [ssh] }
+    scrape_interval: 1m
+    static_configs: [{ targets: ['host.example:22'] }]
+  - job_name: found
+    params: { module: [names] }
+    file_sd_configs: [{ files: [a.yml] }]
+`;
+const probe = `apiVersion: monitoring.coreos.com/v1
+kind: Probe
+metadata: { name: ping, namespace: a }
+spec: { module: icmp, interval: 20s, targets: { staticConfig: { static: [host.example] } } }
+`;
+
+test('targets of Blackbox exporter are imported with their modules, each for itself', (t) => {
+  const text = [scrapes, modules, probe].join('---\n');
+  t.deepEqual(
+    shown(text).map(([name, , result]) => [name, result]),
+    [
+      ['shop: https://shop.example', 'http'],
+      ['shop: shop.example/health', 'http'],
+      ['hosts: host.example:22', ['scrape_configs.2 uses the module ssh, whose tcp.query_response cannot ']],
+      ['found', ['scrape_configs.3 has no static targets: targets of a service discovery']],
+      ['unused', ['modules.unused is a module of Blackbox exporter, which has no target: ']],
+      ['ping: host.example', 'icmp'],
+    ],
+  );
+  const [shop, health] = readCheckFiles(text);
+  t.like(shop?.check, { every: '30s', timeout: '5s', labels: { team: 'shop' } });
+  t.like(shop?.check?.http?.steps[0], { url: 'https://shop.example', method: 'HEAD', redirects: 0 });
+  t.deepEqual(
+    shop?.check?.http?.steps[0]?.assertions.map(({ source, operator, value }) => [source, operator, value]),
+    [
+      ['status', 'matches', '^(200|204)$'],
+      ['body', 'notMatches', 'down'],
+    ],
+  );
+  t.is(health?.check?.http?.steps[0]?.url, 'http://shop.example/health');
+  t.deepEqual(shown(scrapes)[0]?.[2], [
+    'scrape_configs.1 uses the module http_ok: add the modules of Blackbox ',
+  ]);
+});
+
 test('modules of Blackbox exporter and lists are named for what they are', (t) => {
   const [[name, line, problems] = []] = shown('modules:\n  http_2xx: { prober: http, timeout: 5s }\n');
   t.deepEqual([name, line], ['http_2xx', 2]);
