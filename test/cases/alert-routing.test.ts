@@ -94,6 +94,16 @@ for (const [integrations, sendsResolved] of atTheEnd)
     t.is(imported.routing.receivers[0]?.sendResolved, sendsResolved);
   });
 
+const indented = file.replaceAll('\n', '\n    ');
+const secrets = {
+  stringData: `kind: Secret\nstringData:\n  alertmanager.yaml: |-\n    ${indented}`,
+  data: `kind: Secret\ndata: { alertmanager.yml: ${Buffer.from(file).toString('base64')} }`,
+};
+for (const [field, secret] of Object.entries(secrets))
+  test(`a file in a Secret of Kubernetes (${field}) is imported like the file`, (t) => {
+    t.deepEqual(importAlertmanager(secret), importAlertmanager(file));
+  });
+
 test('an import preserves the channels of receivers of the same name, and says what saving it would remove', (t) => {
   const imported = importAlertmanager(file);
   const current = AlertRouting.parse({
@@ -156,6 +166,8 @@ test('an Alertmanager import reports the parts of the file that it omits', (t) =
 const wrong: readonly (readonly [text: string, told: RegExp])[] = [
   ['a: [', /not valid YAML/],
   ['hello', /not an Alertmanager configuration file/],
+  ['groups: []', /not an Alertmanager configuration file: it has no route and receivers/],
+  ['kind: Secret\nstringData: { a: b }', /not an Alertmanager configuration file/],
   ['route: {receiver: a}\nreceivers: [{name: b}]', /names a, which is not a defined receiver/],
   ['route: {receiver: a, matchers: ["b"]}\nreceivers: [{name: a}]', /b is not a matcher/],
   ['route: {receiver: a, routes: [{match_re: {b: "("}}]}\nreceivers: [{name: a}]', /is not a valid expression/],

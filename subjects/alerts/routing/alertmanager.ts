@@ -120,17 +120,34 @@ const sendsResolved = (receiver: Fields): boolean => {
   return sendFlags.length === 0 || sendFlags.some((isSent) => isSent !== false);
 };
 
-const parseFile = (text: string): Fields => {
+const notAlertmanagerError = new AlertmanagerFileError([
+  { path: '', message: 'this is not an Alertmanager configuration file: it has no route and receivers' },
+]);
+
+const secretKeyPattern = /^alertmanager\.ya?ml$/;
+
+/** Returns the configuration file in a Secret of Kubernetes, as Prometheus Operator reads it; undefined for others. */
+const findFileInSecret = ({ kind, stringData, data }: Fields): string | undefined => {
+  if (kind !== 'Secret') return undefined;
+  const findText = (texts: unknown): unknown =>
+    Object.entries(toFields(texts)).find(([key]) => secretKeyPattern.test(key))?.[1];
+  const [text, encoded] = [findText(stringData), findText(data)];
+  if (typeof text === 'string') return text;
+  return typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString('utf8') : undefined;
+};
+
+/** Returns the fields of a configuration file, also of one in a Secret. */
+const parseFile = (text: string, isInSecret = false): Fields => {
   try {
     const value = parseYaml(text).value();
-    if (isFields(value)) return value;
+    const file = isFields(value) && !isInSecret ? findFileInSecret(value) : undefined;
+    if (file !== undefined) return parseFile(file, true);
+    if (isFields(value) && ('route' in value || 'receivers' in value)) return value;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new AlertmanagerFileError([{ path: '', message: `this is not valid YAML: ${error.text}` }]);
   }
-  throw new AlertmanagerFileError([
-    { path: '', message: 'this is not an Alertmanager configuration file: it has no fields' },
-  ]);
+  throw notAlertmanagerError;
 };
 
 /** Converts a file. Throws `AlertmanagerFileError` with all problems. */
