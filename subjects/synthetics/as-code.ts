@@ -9,7 +9,8 @@ import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
 import type { Problem } from './assertions.ts';
 import { CheckFields, localLocation, toStoredCheck } from './check.ts';
-import { type BlackboxContext, findBlackboxModules, type OtherMonitor, readOtherFormat } from './other-formats.ts';
+import { type BlackboxContext, findBlackboxModules, readOtherFormat } from './other-formats.ts';
+import type { OtherMonitor } from './other-monitor.ts';
 import { isRecording, readRecording } from './recording.ts';
 import { HttpStep, http as httpType } from './types/http.ts';
 

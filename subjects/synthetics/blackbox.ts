@@ -5,7 +5,7 @@
  */
 import { type Fields, isFields, toFields } from '../../runtime/fields.ts';
 import type { Problem } from './assertions.ts';
-import type { OtherMonitor } from './other-formats.ts';
+import type { OtherMonitor } from './other-monitor.ts';
 
 /** Modules by name */
 export type BlackboxModules = ReadonlyMap<string, Fields>;

@@ -5,17 +5,7 @@
 import { isFields, toFields } from '../../runtime/fields.ts';
 import type { Problem } from './assertions.ts';
 import { type BlackboxModules, listUsedModules, readBlackboxTargets } from './blackbox.ts';
-
-/** A monitor of another format */
-export interface OtherMonitor {
-  /** Path in the document */
-  readonly path: string;
-  readonly name: string | null;
-  /** Fields of a check, before validation */
-  readonly fields: object;
-  /** Parts that cannot be converted */
-  readonly problems: readonly Problem[];
-}
+import type { OtherMonitor } from './other-monitor.ts';
 
 const toText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
