@@ -187,7 +187,7 @@ const toResponses = (operation: Operation): Json => {
 /** Errors of an operation in the format of another product */
 const foreignErrorResponse = {
   description: 'An error in the format of Prometheus',
-  content: { 'application/json': { schema: { type: 'object', required: ['error'] } } },
+  content: { 'application/json': { schema: { type: 'object', required: ['status', 'errorType', 'error'] } } },
 };
 
 const etagHeader = { description: 'The version, in quotes', schema: { type: 'string' } };

@@ -38,12 +38,14 @@ test('each group is a tag with a description, and each operation has the tag of 
 });
 
 test('every published operation has 200, and 401 and 403 with the error object; an operation that is not built says so', (t) => {
-  for (const { path, method, built, hidden } of operations) {
+  for (const { path, method, built, hidden, failure } of operations) {
     if (hidden) continue;
     const published = document.paths[path][method.toLowerCase()];
     t.truthy(published.responses['200'], path);
     for (const status of ['401', '403'])
-      t.deepEqual(published.responses[status], { $ref: `#/components/responses/Error${status}` }, path);
+      if (failure === undefined)
+        t.deepEqual(published.responses[status], { $ref: `#/components/responses/Error${status}` }, path);
+      else t.regex(published.responses[status].description, /in the format of Prometheus/, path);
     t.is(published['x-oiq-built'], built ? undefined : false, path);
   }
   t.deepEqual(document.components.schemas.Error.required, ['error', 'message', 'requestId']);

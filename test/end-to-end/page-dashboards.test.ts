@@ -528,7 +528,9 @@ declare('a template becomes a dashboard, and an import shows a preview of each p
   };
   await page.getByLabel('or its JSON').fill(JSON.stringify(grafana));
   await page.getByRole('button', { name: 'Preview import' }).click();
-  await page.getByRole('row', { name: /^Panel “News” \(news\) a placeholder/ }).waitFor();
+  await page.getByRole('row', { name: /^Panel “News” \(news\) placeholder/ }).waitFor();
+  await page.getByText(/^Preview only\. .*: 1 placeholder/).waitFor();
+  await page.getByText(/The dashboard “From elsewhere” \(import-\w+\) is new\./).waitFor();
   const { body: report } = await harness.request('POST', '/api/dashboards/import?dryRun=true', {
     as: 'editor',
     body: grafana,
