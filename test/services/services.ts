@@ -203,7 +203,7 @@ interface Running {
   readonly pid: number;
   readonly port: number;
   /** Whether a person started it: it runs until a person stops it. */
-  readonly isKept: boolean;
+  readonly isPersistent: boolean;
 }
 
 /** Where the shared instances of this checkout are: two checkouts on one machine share downloads, and no server. */
@@ -245,11 +245,11 @@ const running = async (name: ServiceName): Promise<Running | undefined> => {
 const writeState = (name: ServiceName, state: Running): Promise<void> =>
   writeFile(stateFile(name), JSON.stringify(state));
 
-const startShared = (name: ServiceName, isKept: boolean): Promise<string> =>
+const startShared = (name: ServiceName, isPersistent: boolean): Promise<string> =>
   exclusivelyHere(name, async () => {
     const before = await running(name);
     if (before !== undefined) {
-      if (isKept) await writeState(name, { ...before, isKept });
+      if (isPersistent) await writeState(name, { ...before, isPersistent });
       return before.url;
     }
     const definition = definitions[name];
@@ -259,7 +259,7 @@ const startShared = (name: ServiceName, isKept: boolean): Promise<string> =>
     const [port = 0] = await freePorts(1);
     const child = await launch(definition, port, sharedDirectory(name), true);
     const url = definition.url(port);
-    await writeState(name, { url, pid: child.pid ?? 0, port, isKept });
+    await writeState(name, { url, pid: child.pid ?? 0, port, isPersistent });
     return url;
   });
 
@@ -277,20 +277,20 @@ const stopShared = (name: ServiceName, mayStop: (state: Running) => boolean = ()
 /** Stops the instances that no process uses any longer, except those that a person started. */
 const leave = async (): Promise<void> => {
   if (await removeUser()) return;
-  await Promise.all(serviceNames.map((name) => stopShared(name, ({ isKept }) => !isKept)));
+  await Promise.all(serviceNames.map((name) => stopShared(name, ({ isPersistent }) => !isPersistent)));
 };
 
 /**
  * Makes the shared instances available: those named by the environment, those that run already, and new ones. They run
  * until the last process that uses them has called `stop` or ended. Rejects with what is missing on this machine.
  */
-export const startServices = async (names: readonly ServiceName[], isKept = false): Promise<Services> => {
+export const startServices = async (names: readonly ServiceName[], isPersistent = false): Promise<Services> => {
   const urls = new Map<ServiceName, string>();
   await registerUser();
   const results = await Promise.allSettled(
     names.map(async (name) => {
       const given = process.env[definitions[name].variable];
-      urls.set(name, given ? given : await startShared(name, isKept));
+      urls.set(name, given ? given : await startShared(name, isPersistent));
     }),
   );
   const failed = results.find((result) => result.status === 'rejected');
