@@ -32,15 +32,22 @@ const decodeReferences = (text: string): string =>
       )
     : text;
 
-const attributePattern = /(?<=\s)([^\s=/<>"']+)\s?=\s?(?:"([^"<]*)"|'([^'<]*)')/g;
-
-const parseAttributes = (text: string): ReadonlyMap<string, string> =>
-  new Map(
-    [...text.matchAll(attributePattern)].map(([, name = '', double, single]) => [
-      name,
-      decodeReferences(double ?? single ?? ''),
-    ]),
-  );
+/** Parses `name="value"` pairs of a tag. */
+const parseAttributes = (text: string): ReadonlyMap<string, string> => {
+  const attributes = new Map<string, string>();
+  for (let at = 0; at < text.length; ) {
+    const equals = text.indexOf('=', at);
+    const value = text.slice(equals + 1, equals + 257).trimStart();
+    const quote = value[0];
+    if (equals < 0 || (quote !== '"' && quote !== "'")) break;
+    const open = text.indexOf(quote, equals);
+    const close = text.indexOf(quote, open + 1);
+    if (close < 0) break;
+    attributes.set(text.slice(at, equals).trim(), decodeReferences(text.slice(open + 1, close)));
+    at = close + 1;
+  }
+  return attributes;
+};
 
 /** Returns the index of the `>` that ends a tag: those in quoted values do not. */
 const findTagEnd = (text: string, start: number): number => {
