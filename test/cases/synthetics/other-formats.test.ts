@@ -142,9 +142,7 @@ test('targets of Blackbox exporter are imported with their modules, each for its
     ],
   );
   t.is(health?.check?.http?.steps[0]?.url, 'http://shop.example/health');
-  t.deepEqual(shown(scrapes)[0]?.[2], [
-    'scrape_configs.1 uses the module http_ok: add the modules of Blackbox ',
-  ]);
+  t.deepEqual(shown(scrapes)[0]?.[2], ['scrape_configs.1 uses the module http_ok: add the modules of Blackbox ']);
 });
 
 test('modules of Blackbox exporter and lists are named for what they are', (t) => {
