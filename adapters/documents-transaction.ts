@@ -19,20 +19,53 @@ export const withTimeLimit = async <Result>(
   }
 };
 
+/** Why a transaction is rejected whose work awaits anything but its own documents. */
+const foreignWaitMessage =
+  'the work of a transaction may only await the documents of that transaction: everything else must happen before it, because other writers wait';
+
 /**
  * One run of a transaction's work. Operations run one after the other, in call order. A failed operation fails the
  * whole run, even if the work continues, because MongoDB has already aborted the transaction.
+ *
+ * A run also fails if its work awaits anything but its operations. Between the end of an operation and the next one, or
+ * the end of the work, no turn of the event loop may pass.
  */
 export class TransactionRun {
   #isOpen = true;
   #failure: { readonly error: unknown } | undefined;
   #lastOperation: Promise<unknown> = Promise.resolve();
+  #pendingCount = 0;
+  readonly #foreignWait = Promise.withResolvers<never>();
 
   get isActive(): boolean {
     return this.#isOpen;
   }
 
+  /** Runs the work, and waits for operations that it did not await. Rejects with the error of a failed operation. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    // Nobody listens once the work has settled.
+    this.#foreignWait.promise.catch(() => undefined);
+    try {
+      const pendingResult = work();
+      this.#checkProgress();
+      const result = await Promise.race([pendingResult, this.#foreignWait.promise]);
+      await this.#lastOperation;
+      if (this.#failure !== undefined) throw this.#failure.error;
+      return result;
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Fails the run if its work is not over and has started no operation when this turn of the event loop ends. */
+  #checkProgress(): void {
+    setImmediate(() => {
+      if (this.#isOpen && this.#pendingCount === 0) this.#foreignWait.reject(new Error(foreignWaitMessage));
+    });
+  }
+
   runOperation<Result>(operation: () => Result | Promise<Result>): Promise<Result> {
+    this.#pendingCount++;
     const result = this.#lastOperation.then(async () => {
       if (!this.#isOpen) throw new Error('transaction is over: await every operation before its work ends');
       if (this.#failure !== undefined) throw this.#failure.error;
@@ -41,17 +74,13 @@ export class TransactionRun {
       } catch (error) {
         this.#failure = { error };
         throw error;
+      } finally {
+        this.#pendingCount--;
+        if (this.#pendingCount === 0) this.#checkProgress();
       }
     });
     this.#lastOperation = result.catch(() => undefined);
     return result;
-  }
-
-  /** Waits for operations that the work did not await, closes the run, and throws the error of a failed operation. */
-  async finish(): Promise<void> {
-    await this.#lastOperation;
-    this.close();
-    if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   close(): void {
@@ -63,8 +92,9 @@ export class TransactionRun {
 export class TransactionScope {
   readonly #runs = new AsyncLocalStorage<TransactionRun>();
 
+  /** Runs the work of a transaction. Its rejections are those of `TransactionRun.run`. */
   enter<Result>(run: TransactionRun, work: () => Promise<Result>): Promise<Result> {
-    return this.#runs.run(run, work);
+    return this.#runs.run(run, () => run.run(work));
   }
 
   /**

@@ -149,13 +149,10 @@ class MongoDocuments implements Documents {
         });
       const access: Access = { session, limitMs: this.#limits.operationMs, read: runOperation, write: runOperation };
       try {
-        const result = await this.#scope.enter(transactionRun, () =>
+        return await this.#scope.enter(transactionRun, () =>
           work({ forTenant: (tenantId) => this.#createTenantDocuments(access, tenantId) }),
         );
-        await transactionRun.finish();
-        return result;
       } catch (error) {
-        transactionRun.close();
         // The driver must receive its own error to know that the work must run again, even if the work caught the
         // error.
         throw transientError ?? error;

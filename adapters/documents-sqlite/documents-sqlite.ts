@@ -46,6 +46,19 @@ const toPortError = (error: unknown, path: string): unknown => {
   return toDamageError(path, remedy, error) ?? error;
 };
 
+/** Time slice of a transaction's operations, after which other requests run. */
+const timeSliceMs = 5;
+
+/** Returns a function that yields to the event loop if the time slice is over: SQLite responds synchronously. */
+const createYielder = (): (() => Promise<void>) => {
+  let lastYieldMs = performance.now();
+  return async () => {
+    if (performance.now() - lastYieldMs < timeSliceMs) return;
+    await yieldToEventLoop();
+    lastYieldMs = performance.now();
+  };
+};
+
 class SqliteDocuments implements Documents {
   readonly #path: string;
   readonly #clock: Clock;
@@ -198,9 +211,18 @@ class SqliteDocuments implements Documents {
       await yieldToEventLoop();
       const run = new TransactionRun();
       const writes: DocumentWrite[] = [];
+      const yieldBetweenOperations = createYielder();
       const access: Access = {
-        read: (operation) => run.runOperation(() => operation(this.#writeTables)),
-        write: (operation) => run.runOperation(() => operation(this.#writeTables, writes)),
+        read: (operation) =>
+          run.runOperation(async () => {
+            await yieldBetweenOperations();
+            return operation(this.#writeTables);
+          }),
+        write: (operation) =>
+          run.runOperation(async () => {
+            await yieldBetweenOperations();
+            return operation(this.#writeTables, writes);
+          }),
       };
       this.#writeConnection.exec('BEGIN IMMEDIATE');
       try {
@@ -208,7 +230,6 @@ class SqliteDocuments implements Documents {
           work({ forTenant: (tenantId) => this.#createTenantDocuments(access, tenantId) }),
         );
         const result = await withTimeLimit(transactionLimitMs, 'the work of a transaction', pendingResult);
-        await run.finish();
         this.#commit(writes);
         return result;
       } catch (error) {

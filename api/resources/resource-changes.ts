@@ -1,10 +1,12 @@
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction, Transact } from '../changes.ts';
+import { createNotFoundError } from '../errors.ts';
 import type { Ports } from '../kernel/ports.ts';
 import type { RequestFacts } from '../request-facts.ts';
-import { formatEtag, parsePrecondition } from './preconditions.ts';
-import type { ResourceSpec, WriteParameters } from './resource-spec.ts';
+import { OutdatedDocumentError, retryOutdated } from './outdated-document.ts';
+import { formatEtag, parsePrecondition, requireVersion } from './preconditions.ts';
+import type { CompletedDocument, ResourceSpec, WriteParameters } from './resource-spec.ts';
 import { createWriter } from './resource-writer.ts';
 
 /** The parts of an operation's input that writes need. */
@@ -37,8 +39,12 @@ export const createDocument = async <Document extends object>(
   ports: Ports,
 ): Promise<Record<string, unknown>> => {
   const { caller, parameters } = input;
+  const context = { caller, ports };
+  const givenDocument = spec.toDocument(fields, undefined, context);
+  const completed = (await spec.completeDocument?.(givenDocument, undefined, context)) ?? { document: givenDocument };
   const { made: createdDocument, extraFields } = await input.change(async (scope) => {
-    const document = await spec.prepareDocument(fields, undefined, {
+    await completed.writeRelated?.(scope.forTenant);
+    const document = await spec.prepareDocument(completed.document, undefined, {
       caller,
       ports,
       forTenant: scope.forTenant,
@@ -70,6 +76,57 @@ export const changeDocument = <Document extends object>(
     if (!isChanged) scope.markUnchanged();
     return document;
   });
+};
+
+/**
+ * Changes one document, as `changeDocument` does. `complete` runs before the transaction, and again if the document was
+ * changed meanwhile; `prepare` runs within it.
+ */
+export const completeAndChange = <Document extends object>(
+  spec: ResourceSpec<Document>,
+  id: string,
+  {
+    complete,
+    prepare = async (document) => document,
+  }: {
+    complete(before: Document & StoredMetadata): Promise<CompletedDocument<Document>>;
+    prepare?(document: Document, before: Document & StoredMetadata, scope: AuditedTransaction): Promise<Document>;
+  },
+  input: WriteInput & { readonly ports: Ports },
+): Promise<Document & StoredMetadata> => {
+  const { caller, request, ports } = input;
+  const { noun, requiresIfMatch, visibility, collection } = spec.writing;
+  return retryOutdated(noun, async () => {
+    const stored = await ports.documents.forTenant(caller.tenantId).collection(collection).find(id);
+    if (stored === undefined || visibility?.to(stored, caller) === false) throw createNotFoundError(noun);
+    requireVersion(stored, parsePrecondition(request), { noun, requiresIfMatch });
+    const { document, writeRelated } = await complete(stored);
+    const computeNext = async (before: Document & StoredMetadata, scope: AuditedTransaction): Promise<Document> => {
+      if (before.version !== stored.version) throw new OutdatedDocumentError();
+      await writeRelated?.(scope.forTenant);
+      return prepare(document, before, scope);
+    };
+    return changeDocument(spec, id, computeNext, input);
+  });
+};
+
+/** Changes the fields of one document, as `changeDocument` does. */
+export const changeFields = <Document extends object>(
+  spec: ResourceSpec<Document>,
+  id: string,
+  computeFields: (before: Document & StoredMetadata) => object,
+  input: ParameterInput & { readonly ports: Ports },
+): Promise<Document & StoredMetadata> => {
+  const { caller, parameters, ports } = input;
+  const toNext = (before: Document & StoredMetadata): Document =>
+    spec.toDocument(computeFields(before), before, { caller, ports });
+  const prepare = (document: Document, before: Document & StoredMetadata, { forTenant }: AuditedTransaction) =>
+    spec.prepareDocument(document, before, { caller, ports, forTenant, parameters });
+  const { completeDocument } = spec;
+  if (completeDocument === undefined)
+    return changeDocument(spec, id, (before, scope) => prepare(toNext(before), before, scope), input);
+  const complete = (before: Document & StoredMetadata) => completeDocument(toNext(before), before, { caller, ports });
+  return completeAndChange(spec, id, { complete, prepare }, input);
 };
 
 export const removeDocument = async <Document extends object>(

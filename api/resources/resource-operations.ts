@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createNotFoundError } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, parseOrThrow } from '../kernel/operation.ts';
 import { createPatchSchema, createUpdateSchema, mergePatch } from './merge-patch.ts';
-import { changeDocument, createDocument, removeDocument, showDocument } from './resource-changes.ts';
+import { changeFields, createDocument, removeDocument, showDocument } from './resource-changes.ts';
 import { createListParameters, type ListParameters, readFlagFilters, readPage } from './resource-list.ts';
 import type { ResourceSpec, Verb, WriteParameters } from './resource-spec.ts';
 
@@ -115,12 +115,13 @@ const defineChange = <Document extends object>(
     body: options.change.body(spec.fields, spec.example),
     response: spec.view,
     async handler(input, ports) {
-      const { caller, params, body } = input;
-      const next: Parameters<typeof changeDocument<Document>>[2] = (before, { forTenant }) => {
-        const nextFields = options.change.applyBody(spec.fields, spec.getWritableFields(before), body);
-        return spec.prepareDocument(nextFields, before, { caller, ports, forTenant, parameters: getParameters(input) });
-      };
-      const after = await changeDocument(spec, params.id, next, input);
+      const { params, body } = input;
+      const after = await changeFields(
+        spec,
+        params.id,
+        (before) => options.change.applyBody(spec.fields, spec.getWritableFields(before), body),
+        { ...input, ports, parameters: getParameters(input) },
+      );
       return showDocument(spec, after, input, ports);
     },
   });

@@ -23,6 +23,20 @@ export interface ResourceContext {
 /** Parameters of a write besides the document */
 export type WriteParameters = Readonly<Record<string, unknown>>;
 
+/** A document that was completed before the transaction of its write. */
+export interface CompletedDocument<Document> {
+  readonly document: Document;
+  /** Writes what was computed with it, within the transaction. */
+  writeRelated?(forTenant: AuditedTransaction['forTenant']): Promise<void>;
+}
+
+/** What `prepare` may use: nothing that could wait for anything but the documents of its transaction. */
+export interface PrepareContext extends Pick<AuditedTransaction, 'forTenant'> {
+  readonly caller: Caller;
+  readonly ports: Pick<Ports, 'clock'>;
+  readonly parameters: WriteParameters;
+}
+
 /** Rules for who can see a document, as a filter and as a check. Both must agree. */
 export interface Visibility<Document> {
   /** Returns the filter for the documents that a caller can see. */
@@ -62,16 +76,20 @@ export interface ResourceDefinition<
   /** Returns the server-owned fields of a new document. */
   initial?(context: ResourceContext): Omit<Document, keyof z.output<Fields>>;
   /**
-   * Validates and completes a document that is about to be stored, within the transaction. `before` is absent for a new
-   * one.
+   * Validates and completes a document before the transaction of its write: for work whose cost callers decide, such as
+   * parsing in a worker and tests, during which nobody else may wait. It may run again if `before` changes meanwhile.
+   */
+  complete?(
+    after: Document,
+    context: ResourceContext & { readonly before: (Document & StoredMetadata) | undefined },
+  ): Promise<CompletedDocument<Document>>;
+  /**
+   * Validates and completes a document that is about to be stored, within the transaction, so it may only await the
+   * documents of `forTenant`. `before` is absent for a new one.
    */
   prepare?(
     after: Document,
-    context: ResourceContext &
-      Pick<AuditedTransaction, 'forTenant'> & {
-        readonly before: (Document & StoredMetadata) | undefined;
-        readonly parameters: WriteParameters;
-      },
+    context: PrepareContext & { readonly before: (Document & StoredMetadata) | undefined },
   ): Document | Promise<Document>;
   /**
    * Parameters of writes besides the document: of creations, and of changes and deletions. `prepare` interprets them.
@@ -142,10 +160,24 @@ export interface ResourceSpec<Document extends object> {
     context: ResourceContext,
   ): Promise<readonly Record<string, unknown>[]>;
   /** Converts validated fields to the stored form. */
-  prepareDocument(
+  toDocument(
     writableFields: object,
     before: (Document & StoredMetadata) | undefined,
-    context: ResourceContext & Pick<AuditedTransaction, 'forTenant'> & { readonly parameters: WriteParameters },
+    context: ResourceContext,
+  ): Document;
+  /** Completes a document before the transaction; absent if there is nothing to do. */
+  readonly completeDocument:
+    | ((
+        after: Document,
+        before: (Document & StoredMetadata) | undefined,
+        context: ResourceContext,
+      ) => Promise<CompletedDocument<Document>>)
+    | undefined;
+  /** Completes a document within the transaction. */
+  prepareDocument(
+    after: Document,
+    before: (Document & StoredMetadata) | undefined,
+    context: PrepareContext,
   ): Promise<Document>;
 }
 
@@ -164,7 +196,18 @@ export const createResourceSpec = <
 >(
   definition: ResourceDefinition<Fields, Document, View>,
 ): ResourceSpec<Document> => {
-  const { noun, path, collection, fields, example, roles, secrets = [], entitlement, maxBodyBytes } = definition;
+  const {
+    noun,
+    path,
+    collection,
+    fields,
+    example,
+    roles,
+    secrets = [],
+    entitlement,
+    maxBodyBytes,
+    complete,
+  } = definition;
   const plural = definition.plural ?? `${noun}s`;
   const type = noun.replaceAll(' ', '-');
   const view: z.ZodObject = definition.view ?? z.strictObject({ ...fields.shape, ...storedView });
@@ -219,16 +262,17 @@ export const createResourceSpec = <
             ...getWritableFields(document),
             ...pickFields(document, (name) => storedNames.has(name)),
           })),
-    async prepareDocument(given, before, context) {
-      const { caller, ports } = context;
+    toDocument(given, before, { caller, ports }) {
       const sealedFields = sealSecrets(given, secrets, { before, box: ports.secretBox, purpose: type });
       const serverFields =
         before === undefined
           ? definition.initial?.({ caller, ports })
           : pickFields(before, (name) => !names.has(name) && !storedNames.has(name));
-      const after = { ...serverFields, ...sealedFields } as Document;
-      return definition.prepare ? await definition.prepare(after, { ...context, before }) : after;
+      return { ...serverFields, ...sealedFields } as Document;
     },
+    completeDocument: complete && ((after, before, context) => complete(after, { ...context, before })),
+    prepareDocument: async (after, before, context) =>
+      definition.prepare ? await definition.prepare(after, { ...context, before }) : after,
   };
 };
 

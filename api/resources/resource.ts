@@ -4,9 +4,15 @@ import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import type { DeclaredOperation } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
-import { changeDocument, showDocument, type WriteInput } from './resource-changes.ts';
+import { changeDocument, completeAndChange, showDocument, type WriteInput } from './resource-changes.ts';
 import { defineVerbOperation } from './resource-operations.ts';
-import { createResourceSpec, type ResourceContext, type ResourceDefinition, type Verb } from './resource-spec.ts';
+import {
+  type CompletedDocument,
+  createResourceSpec,
+  type ResourceContext,
+  type ResourceDefinition,
+  type Verb,
+} from './resource-spec.ts';
 import { createWriter, type ResourceWriter } from './resource-writer.ts';
 
 /** A resource in the form for registries and tests. */
@@ -38,6 +44,15 @@ export interface Resource<Document extends object, View> extends RegisteredResou
     id: string,
     computeNext: (before: Document & StoredMetadata, scope: AuditedTransaction) => Promise<Document>,
     input: WriteInput,
+  ): Promise<Document & StoredMetadata>;
+  /**
+   * Changes a document as `change` does, to the result of `complete`. It runs before the transaction, for reads of
+   * telemetry and everything else that is not a document of it, and again if the document was changed meanwhile.
+   */
+  completeAndChange(
+    id: string,
+    complete: (before: Document & StoredMetadata) => Promise<CompletedDocument<Document>>,
+    input: WriteInput & { readonly ports: Ports },
   ): Promise<Document & StoredMetadata>;
   /** Returns the view of a document, without an `ETag`. */
   toView(document: Document & StoredMetadata, context: ResourceContext): Promise<View>;
@@ -78,6 +93,7 @@ export const defineResource = <
     isVisibleTo: (document, caller) => spec.visibility?.to(document, caller) ?? true,
     createWriter: (scope, caller) => createWriter(spec.writing, scope, caller),
     change: (id, next, input) => changeDocument(spec, id, next, input),
+    completeAndChange: (id, complete, input) => completeAndChange(spec, id, { complete }, input),
     toView: async (document, context) => (await spec.show([document], context))[0] as z.input<View>,
     sendView: async (document, input, ports) => (await showDocument(spec, document, input, ports)) as z.input<View>,
   };

@@ -165,8 +165,9 @@ export interface Documents {
   ): AsyncIterable<Fields & StoredMetadata & { readonly tenantId: string }>;
   /**
    * Commits all writes through `transaction.forTenant(…)` atomically. Commits none if `work` or one of the writes
-   * rejects, even if `work` continues. May run `work` again after a write conflict. `work` may take at most 10 seconds, and must
-   * write only through `transaction`: other writes are rejected.
+   * rejects, even if `work` continues. May run `work` again after a write conflict. `work` must write only through
+   * `transaction`: other writes are rejected. It may await nothing but its documents, because other writers wait for it:
+   * a turn of the event loop without an operation of the transaction rejects it. It may take at most 10 seconds.
    */
   transaction<Result>(work: (transaction: Pick<Documents, 'forTenant'>) => Promise<Result>): Promise<Result>;
   /**

@@ -15,11 +15,7 @@ import { maxBlockEntries } from './merge-blocks.ts';
 
 /** Maximum number of writes per transaction, which must end within seconds */
 export const writesPerTransaction = 250;
-/**
- * Number of writes or computed keys after which processing yields to the event loop, because embedded documents never
- * yield
- */
-const writesPerSlice = 25;
+/** Number of computed keys after which processing yields to the event loop */
 const keysPerSlice = 5_000;
 const dayMs = 86_400_000;
 /** Interval after which an unchanged indicator is written again */
@@ -148,14 +144,12 @@ const writeBatch = async (
     if (existing === undefined) await indicatorCollection.insert(updated);
     else await indicatorCollection.replace(existing.id, updated, existing.version);
     written.push(updated);
-    if (written.length % writesPerSlice === 0) await yieldToEventLoop();
   }
   for (const existing of await findDroppedIndicators(forTenant, tenantId, batch, { source, indicatorsByKey })) {
     const updated = { ...withoutMetadata(existing), isRevoked: true, seenAt: new Date(nowMs).toISOString() };
     await indicatorCollection.replace(existing.id, updated, existing.version);
     written.push(updated);
     counts.updated++;
-    if (written.length % writesPerSlice === 0) await yieldToEventLoop();
   }
   await addBlock(forTenant, tenantId, written);
   return { counts, written };
@@ -176,7 +170,6 @@ const addHunts = async (
     const { sources, entries } = encodeBlock(indicators.slice(from, from + maxBlockEntries));
     const hunt = { sources, entries, fromMs: huntFromMs, toMs: nowMs + maxIndexDelayMs };
     await forTenant(tenantId).collection(indicatorHunts).insert(hunt);
-    await yieldToEventLoop();
   }
 };
 

@@ -29,6 +29,9 @@ interface Hook extends z.output<typeof Fields> {
 const hooks = defineCollection<Hook>({ name: 'hooks', unique: [['name']] });
 const View = z.strictObject({ ...Fields.shape, owner: z.string(), id: z.string(), version: z.int() });
 
+/** What happens while a document is completed, before its transaction. */
+let completing: (after: Hook) => Promise<unknown> = async () => undefined;
+
 const changes: [tenantId: string, what: string][] = [];
 const resource = defineResource<typeof Fields, Hook, typeof View>({
   noun: 'web hook',
@@ -39,6 +42,10 @@ const resource = defineResource<typeof Fields, Hook, typeof View>({
   fields: Fields,
   example: { name: 'One' },
   initial: ({ caller }) => ({ owner: caller.actor.name }),
+  async complete(after) {
+    await completing(after);
+    return { document: after };
+  },
   prepare(after) {
     if (after.tags.includes('forbidden')) throw new ApiError('CONFLICT', 'that tag is taken by the platform');
     return { ...after, tags: [...after.tags].sort() };
@@ -187,6 +194,35 @@ test('a change that the hook rejects is neither written nor recorded', async (t)
   t.is(await documents.forTenant('prepare').collection(hooks).count(), 0);
   t.is(await documents.forTenant('prepare').collection(auditRecords).count(), 0);
 });
+
+test.serial(
+  'others write while a document is completed, and it is completed again if it was changed meanwhile',
+  async (t) => {
+    const request = requestsAs('completing');
+    const { id } = await request('POST', { body: { name: 'One' } });
+    const completed: string[] = [];
+    const others = ['Two', 'Three', 'Four', 'Five'];
+    completing = async ({ url }) => {
+      const name = completed.length < 2 ? others[completed.length] : undefined;
+      completed.push(url);
+      if (name === undefined) return;
+      await documents.forTenant('completing').collection(hooks).update(id, { name });
+    };
+    const patched = await request('PATCH', { id, body: { url: 'https://new.example.com/' }, ifMatch: '*' });
+    t.deepEqual([patched.name, patched.url, patched.version], ['Three', 'https://new.example.com/', 4]);
+    t.is(completed.length, 3);
+    completing = () =>
+      documents
+        .forTenant('completing')
+        .collection(hooks)
+        .update(id, { name: `${Math.random()}` });
+    t.is(await codeOf(request('PATCH', { id, body: { url: 'https://other.example.com/' }, ifMatch: '*' })), 'CONFLICT');
+    completing = async () => t.fail('completed');
+    t.is(await codeOf(request('PATCH', { id: 'missing', body: { name: 'x' }, ifMatch: '*' })), 'NOT_FOUND');
+    t.is(await codeOf(request('PATCH', { id, body: { name: 'x' }, ifMatch: '"1"' })), 'PRECONDITION_FAILED');
+    completing = async () => undefined;
+  },
+);
 
 test('the directory receives each committed write, and no other', async (t) => {
   const request = requestsAs('learning');

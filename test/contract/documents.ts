@@ -1,4 +1,5 @@
 /** What every documents store promises. Each adapter's test file runs this suite over a store of its own. */
+import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
 import {
@@ -24,6 +25,19 @@ interface TestDocument {
   readonly owner?: { readonly id?: string; readonly mail?: string };
   readonly members?: readonly { readonly id: string; readonly role: string }[];
 }
+
+/** Reads within a transaction until something outside of it has happened: its work may await nothing else. */
+const readingUntil = async <Result>(
+  staged: Pick<Collection<object>, 'count'>,
+  outside: Promise<Result>,
+): Promise<Result> => {
+  let isOver = false;
+  const over = outside.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await staged.count();
+  return over;
+};
 
 let collections = 0;
 const freshCollection = <Fields extends object = TestDocument>(
@@ -730,10 +744,13 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         t.is((await staged.find('old'))?.name, 'older');
         t.is(await staged.count({ name: { $in: ['new', 'older'] } }), 2);
         t.is((await staged.list()).items.length, 2);
-        t.is(await collection.count(), 1);
-        t.is((await collection.find('old'))?.name, 'old');
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        t.is(await collectionOf(audit, b).find('1'), undefined);
+        const outside = await readingUntil(
+          staged,
+          Promise.all([collection.count(), collection.find('old'), collectionOf(audit, b).find('1')]),
+        );
+        t.is(outside[0], 1);
+        t.is(outside[1]?.name, 'old');
+        t.is(outside[2], undefined);
         return 'done';
       });
       t.is(result, 'done');
@@ -787,7 +804,6 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       documents.transaction(async (transaction) => {
         const staged = transaction.forTenant(a).collection(definition);
         const x = await staged.find('x');
-        await new Promise((resolve) => setImmediate(resolve));
         const y = await staged.find('y');
         await staged.update('x', { n: (x?.n ?? 0) + 1 }, x?.version);
         await staged.update('y', { n: (y?.n ?? 0) - 1 }, y?.version);
@@ -814,6 +830,45 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.is(await collectionOf(definition).count(), 2);
     },
   );
+
+  const foreignWaits: readonly (readonly [what: string, wait: () => Promise<unknown>])[] = [
+    ['a timer', () => new Promise((resolve) => setTimeout(resolve, 60_000).unref())],
+    ['a turn of the event loop', () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))],
+    ['a file', () => readFile(import.meta.filename)],
+    ['nothing that ever ends', () => new Promise(() => undefined)],
+  ];
+  for (const [what, wait] of foreignWaits)
+    test.serial(`${name}: a transaction that awaits ${what} is rejected, and others write meanwhile`, async (t) => {
+      const definition = freshCollection();
+      await documents.ensureCollections([definition]);
+      for (const hasWritten of [false, true]) {
+        const attempt = documents.transaction(async (transaction) => {
+          const staged = transaction.forTenant(a).collection(definition);
+          if (hasWritten) await staged.insert({ id: 'lost' });
+          await wait();
+          await staged.insert({ id: 'late' });
+        });
+        await t.throwsAsync(attempt, { message: /may only await the documents of that transaction/ });
+      }
+      await collectionOf(definition).insert({ id: 'other' });
+      t.deepEqual(
+        (await collectionOf(definition).list()).items.map(({ id }) => id),
+        ['other'],
+      );
+    });
+
+  test.serial(`${name}: a long transaction lets other work run between its operations`, async (t) => {
+    const definition = freshCollection();
+    await documents.ensureCollections([definition]);
+    let turns = 0;
+    const counting = setInterval(() => (turns += 1), 1);
+    await documents.transaction(async (transaction) => {
+      const staged = transaction.forTenant(a).collection(definition);
+      while (turns < 3) await staged.insert({ tags: ['x'.repeat(1000)] });
+    });
+    clearInterval(counting);
+    t.true(turns >= 3);
+  });
 
   test.serial(`${name}: a write outside the surrounding transaction is refused and does not deadlock`, async (t) => {
     const definition = freshCollection();
@@ -932,8 +987,9 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         }),
       );
       await documents.transaction(async (transaction) => {
-        await transaction.forTenant(a).collection(definition).insert({ id: '1' });
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        const staged = transaction.forTenant(a).collection(definition);
+        await staged.insert({ id: '1' });
+        await readingUntil(staged, new Promise((resolve) => setTimeout(resolve, 50)));
         t.is(changes.length, 0);
         await transaction.forTenant(a).collection(definition).insert({ id: '2' });
       });

@@ -57,6 +57,16 @@ test.serial('a rule whose tests fail is saved only if this is allowed', async (t
   t.is((await create({ ...failing, mayFailTests: true })).status, 200);
 });
 
+test.serial('others write while a rule is parsed that takes long', async (t) => {
+  const ends: string[] = [];
+  const slow = create({ source: '{{ range .Alerts }}'.repeat(20_000) }).then(() => ends.push('slow'));
+  for (const name of ['One', 'Two', 'Three'])
+    t.is((await harness.request('POST', '/api/projects', { as: 'admin', body: { name } })).status, 200);
+  ends.push('others');
+  await slow;
+  t.deepEqual(ends, ['others', 'slow']);
+});
+
 test.serial('an error in a rule is reported with its line and field', async (t) => {
   const { status, body } = await create({ source: ruleText('Broken').replace('Image|endswith', 'Image|ends') });
   t.is(status, 400);

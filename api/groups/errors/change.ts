@@ -17,6 +17,7 @@ import { ApiError, createFieldError, createFieldErrors, createNotFoundError, typ
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { requireMember } from '../../resources/members.ts';
+import { OutdatedDocumentError, retryOutdated } from '../../resources/outdated-document.ts';
 import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 import { Decision, ErrorGroupId, initialState, toDecisionView } from './decisions.ts';
 import { maxDecisions, readDecisions } from './stored-decisions.ts';
@@ -125,30 +126,35 @@ export const changeError = defineOperation({
     requireMatchingStatus(body);
     const reading = createReading(caller, ports);
     const { tenantId } = caller;
-    const group = await findGroup(reading, params.id, await readDecisions(ports.documents, tenantId));
-    if (group === undefined) throw createNotFoundError('error group');
-    const view = await change(async (scope) => {
-      const tenantDocuments = scope.forTenant(tenantId);
-      const before = await tenantDocuments.collection(errorGroupStates).find(group.id);
-      requireVersion(before ?? initialState, parsePrecondition(request), {
-        noun: 'error group',
-        requiresIfMatch: false,
-      });
-      await requireMember(tenantDocuments, body.assigneeId);
-      const { merges } = await readDecisions(scope, tenantId);
-      const statuses = await ErrorGroupStatuses.read(reading, new FingerprintMerges(merges), {
-        states: before === undefined ? [] : [before],
+    const view = await retryOutdated('error group', async () => {
+      const decisions = await readDecisions(ports.documents, tenantId);
+      const group = await findGroup(reading, params.id, decisions);
+      if (group === undefined) throw createNotFoundError('error group');
+      const stored = decisions.states.find(({ id }) => id === group.id);
+      const statuses = await ErrorGroupStatuses.read(reading, new FingerprintMerges(decisions.merges), {
+        states: stored === undefined ? [] : [stored],
       });
       const isOpen = (await statuses.getStatuses([group.id])).get(group.id)?.status === 'unresolved';
-      const next = applyChange(before ?? initialState, body, { isOpen, now: new Date(reading.nowMs).toISOString() });
-      const after = await writeState(scope, tenantId, group.id, { before, next });
-      const members = new FingerprintMerges(merges).getMembers(group.id);
-      if (body.unmerge !== undefined) await unmerge(tenantDocuments, group.id, members, body.unmerge);
-      const viewAfter = toDecisionView(group.id, after, (await readDecisions(scope, tenantId)).merges);
-      const viewBefore = toDecisionView(group.id, before ?? initialState, merges);
-      if (isDeepStrictEqual(viewAfter, viewBefore)) scope.markUnchanged();
-      else scope.record({ id: group.id, before: viewBefore, after: viewAfter });
-      return viewAfter;
+      return change(async (scope) => {
+        const tenantDocuments = scope.forTenant(tenantId);
+        const before = await tenantDocuments.collection(errorGroupStates).find(group.id);
+        requireVersion(before ?? initialState, parsePrecondition(request), {
+          noun: 'error group',
+          requiresIfMatch: false,
+        });
+        if (before?.version !== stored?.version) throw new OutdatedDocumentError();
+        await requireMember(tenantDocuments, body.assigneeId);
+        const { merges } = await readDecisions(scope, tenantId);
+        const next = applyChange(before ?? initialState, body, { isOpen, now: new Date(reading.nowMs).toISOString() });
+        const after = await writeState(scope, tenantId, group.id, { before, next });
+        const members = new FingerprintMerges(merges).getMembers(group.id);
+        if (body.unmerge !== undefined) await unmerge(tenantDocuments, group.id, members, body.unmerge);
+        const viewAfter = toDecisionView(group.id, after, (await readDecisions(scope, tenantId)).merges);
+        const viewBefore = toDecisionView(group.id, before ?? initialState, merges);
+        if (isDeepStrictEqual(viewAfter, viewBefore)) scope.markUnchanged();
+        else scope.record({ id: group.id, before: viewBefore, after: viewAfter });
+        return viewAfter;
+      });
     });
     request.reply('ETag', formatEtag(view));
     return view;

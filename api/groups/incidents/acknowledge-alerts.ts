@@ -8,7 +8,7 @@ import type { AuditedTransaction } from '../../changes.ts';
 import { listFiringPlatformAlerts } from '../alerts/platform-alerts.ts';
 import type { TimelineContext } from './timeline-sources.ts';
 
-/** Time limit of the read, which is part of a transaction that may take at most 10 seconds. */
+/** Time limit of the read, after which the incident is acknowledged without its alerts. */
 const maxReadMs = 4000;
 
 interface ActiveIncidentAlert {
@@ -41,22 +41,26 @@ const readActiveAlerts = async (
 };
 
 /**
- * Acknowledges the alerts of an incident that is about to be acknowledged. Already acknowledged alerts stay unchanged.
+ * Reads the active alerts of an incident that is about to be acknowledged, and returns a function that acknowledges them
+ * within the transaction. Already acknowledged alerts stay unchanged.
  */
-export const acknowledgeAlerts = async (
+export const prepareAcknowledgements = async (
   after: Incident,
   before: Incident & StoredMetadata,
-  { forTenant, by, ...context }: TimelineContext & Pick<AuditedTransaction, 'forTenant'> & { readonly by: string },
-): Promise<void> => {
-  const isNew = after.status === 'acknowledged' && before.status !== 'acknowledged';
-  if (!isNew || after.alertIds.length === 0) return;
+  context: TimelineContext,
+  by: string,
+): Promise<(forTenant: AuditedTransaction['forTenant']) => Promise<void>> => {
   const { tenantId, ports } = context;
-  const marks = forTenant(tenantId).collection(alertAcknowledgements);
-  const at = new Date(ports.clock.now()).toISOString();
-  for (const { alertId, ruleId, startedAtMs } of await readActiveAlerts(after, context)) {
-    const mark = { ruleId, startedAtMs: startedAtMs ?? 0, by, at, note: `incident ${before.id}` };
-    const existing = await marks.find(alertId);
-    if (existing === undefined) await marks.insert({ id: alertId, ...mark });
-    else if (existing.startedAtMs !== mark.startedAtMs) await marks.replace(alertId, mark, existing.version);
-  }
+  const isNew = after.status === 'acknowledged' && before.status !== 'acknowledged';
+  const activeAlerts = isNew && after.alertIds.length > 0 ? await readActiveAlerts(after, context) : [];
+  return async (forTenant) => {
+    const marks = forTenant(tenantId).collection(alertAcknowledgements);
+    const at = new Date(ports.clock.now()).toISOString();
+    for (const { alertId, ruleId, startedAtMs } of activeAlerts) {
+      const mark = { ruleId, startedAtMs: startedAtMs ?? 0, by, at, note: `incident ${before.id}` };
+      const existing = await marks.find(alertId);
+      if (existing === undefined) await marks.insert({ id: alertId, ...mark });
+      else if (existing.startedAtMs !== mark.startedAtMs) await marks.replace(alertId, mark, existing.version);
+    }
+  };
 };

@@ -9,7 +9,8 @@ import { ApiError } from '../../errors.ts';
 import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { findToken } from '../../identity/accounts/one-time-tokens.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { acknowledgeAlerts } from './acknowledge-alerts.ts';
+import { OutdatedDocumentError, retryOutdated } from '../../resources/outdated-document.ts';
+import { prepareAcknowledgements } from './acknowledge-alerts.ts';
 import { writeIncident } from './write.ts';
 
 const invalidLinkError = (): ApiError =>
@@ -40,22 +41,32 @@ export const acknowledgeByLink = defineOperation({
     if (plan === undefined) throw invalidLinkError();
     const nowMs = clock.now();
     const context = { tenantId, ports, reading: { columns: columns.forTenant(tenantId), plan, nowMs } };
-    return change(async (scope) => {
-      const member = await readMember(scope, tenantId, personId);
-      const before = await scope.forTenant(tenantId).collection(incidents).find(incidentId);
-      if (before === undefined || !member?.isActive) throw invalidLinkError();
+    return retryOutdated('incident', async () => {
+      const stored = await documents.forTenant(tenantId).collection(incidents).find(incidentId);
+      if (stored === undefined) throw invalidLinkError();
       const transition = { by: personId, at: new Date(nowMs).toISOString() };
-      const next = changeState(getFields<Incident>(before), 'acknowledged', transition);
-      if (next === undefined)
-        throw new ApiError('CONFLICT', `the incident is ${before.status} and cannot become acknowledged`);
-      const { title, status } = next;
-      if (before.status === 'acknowledged') {
-        scope.markUnchanged();
+      const next = changeState(getFields<Incident>(stored), 'acknowledged', transition);
+      const acknowledgeAlerts = await prepareAcknowledgements(next ?? stored, stored, context, personId);
+      return change(async (scope) => {
+        const member = await readMember(scope, tenantId, personId);
+        const before = await scope.forTenant(tenantId).collection(incidents).find(incidentId);
+        if (before === undefined || !member?.isActive) throw invalidLinkError();
+        if (before.version !== stored.version) throw new OutdatedDocumentError();
+        if (next === undefined)
+          throw new ApiError('CONFLICT', `the incident is ${before.status} and cannot become acknowledged`);
+        const { title, status } = next;
+        if (before.status === 'acknowledged') {
+          scope.markUnchanged();
+          return { title, status };
+        }
+        await acknowledgeAlerts(scope.forTenant);
+        await writeIncident(scope, tenantId, {
+          before,
+          next,
+          actor: { type: 'user', id: personId, name: member.email },
+        });
         return { title, status };
-      }
-      await acknowledgeAlerts(next, before, { ...context, forTenant: scope.forTenant, by: personId });
-      await writeIncident(scope, tenantId, { before, next, actor: { type: 'user', id: personId, name: member.email } });
-      return { title, status };
+      });
     });
   },
 });

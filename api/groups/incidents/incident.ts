@@ -16,9 +16,9 @@ import { findUnknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { storedView } from '../../resources/resource-spec.ts';
-import { acknowledgeAlerts } from './acknowledge-alerts.ts';
-import { freezeIfResolved } from './timeline-evidence.ts';
+import { type CompletedDocument, type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+import { prepareAcknowledgements } from './acknowledge-alerts.ts';
+import { freezeTimelineOf } from './timeline-evidence.ts';
 import { createTimelineContext } from './timeline-sources.ts';
 import { parseTimeParameter, Time } from './times.ts';
 
@@ -100,14 +100,26 @@ const requireTarget = async (tenantDocuments: TenantDocuments, id: string, targe
     throw new ApiError('CONFLICT', `the incident ${targetId} is ${target.status}: merge into an ongoing incident`);
 };
 
-/** Applies the side effects of a transition: acknowledges the alerts of an acknowledged incident, and freezes the timeline of a resolved one. */
-const applySideEffects = async (
+/**
+ * Completes a changed incident with the side effects of its transition: it acknowledges the alerts of an acknowledged
+ * incident, and freezes the timeline of a resolved one. Both read telemetry, for which no transaction may wait.
+ */
+const completeTransition = async (
   after: Incident,
   before: Incident & StoredMetadata,
-  scope: Parameters<typeof acknowledgeAlerts>[2],
-): Promise<Incident> => {
-  await acknowledgeAlerts(after, before, scope);
-  return freezeIfResolved(after, before, scope);
+  { caller, ports }: ResourceContext,
+): Promise<CompletedDocument<Incident>> => {
+  const context = createTimelineContext(caller, ports);
+  const acknowledgeAlerts = await prepareAcknowledgements(after, before, context, caller.actor.id);
+  const isResolved = after.status === 'resolved' && before.status !== 'resolved';
+  const timeline = isResolved ? await freezeTimelineOf(after, before, context) : undefined;
+  return {
+    document: timeline === undefined ? after : { ...after, evidenceHash: timeline.sha256 },
+    async writeRelated(forTenant) {
+      await acknowledgeAlerts(forTenant);
+      await timeline?.store(forTenant);
+    },
+  };
 };
 
 export const incidentResource = defineResource<typeof IncidentFields, Incident, typeof IncidentView>({
@@ -127,28 +139,29 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     ...initialFields,
     groupId: null,
   }),
-  async prepare(after, { before, caller, forTenant, ports }) {
-    const tenantDocuments = forTenant(caller.tenantId);
+  async complete(after, { before, caller, ports }) {
     const { status, mergedInto } = after;
-    if (before === undefined) await requireCapacity(tenantDocuments);
     if (before === undefined && status !== 'open') throw createFieldError('status', 'of a new incident must be open');
     if ((status === 'merged') !== (mergedInto !== null))
       throw createFieldError('mergedInto', 'requires "status": "merged", and vice versa');
-    await requireKnownRoleHolders(tenantDocuments, after, before);
     if (before === undefined)
-      return { ...after, escalatesAt: after.escalationPolicyId === null ? null : after.openedAt };
+      return { document: { ...after, escalatesAt: after.escalationPolicyId === null ? null : after.openedAt } };
     if (before.status === 'merged' && status === 'merged' && mergedInto !== before.mergedInto)
       throw new ApiError('CONFLICT', `the incident is merged into ${before.mergedInto} already`);
     const stateChange = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
     const next = transitionTo({ ...after, status: before.status }, status, stateChange);
-    if (before.status !== 'merged' && mergedInto !== null) await requireTarget(tenantDocuments, before.id, mergedInto);
     const escalated =
       after.escalationPolicyId === before.escalationPolicyId ? next : restartEscalation(next, stateChange.at);
-    return applySideEffects(escalated, before, {
-      ...createTimelineContext(caller, ports),
-      by: caller.actor.id,
-      forTenant,
-    });
+    return completeTransition(escalated, before, { caller, ports });
+  },
+  async prepare(after, { before, caller, forTenant }) {
+    const tenantDocuments = forTenant(caller.tenantId);
+    if (before === undefined) await requireCapacity(tenantDocuments);
+    await requireKnownRoleHolders(tenantDocuments, after, before);
+    const { mergedInto } = after;
+    if (before !== undefined && before.status !== 'merged' && mergedInto !== null)
+      await requireTarget(tenantDocuments, before.id, mergedInto);
+    return after;
   },
   list: {
     searched: ['title', 'summary'],
@@ -185,17 +198,11 @@ const defineTransition = (verb: 'acknowledge' | 'resolve' | 'reopen', to: Incide
     response: IncidentView,
     async handler(input, ports) {
       const stateChange = { by: input.caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
-      const after = await incidentResource.change(
+      const context = { caller: input.caller, ports };
+      const after = await incidentResource.completeAndChange(
         input.params.id,
-        async (before, scope) => {
-          const next = transitionTo(getFields(before), to, stateChange);
-          return applySideEffects(next, before, {
-            ...createTimelineContext(input.caller, ports),
-            by: input.caller.actor.id,
-            forTenant: scope.forTenant,
-          });
-        },
-        input,
+        async (before) => completeTransition(transitionTo(getFields(before), to, stateChange), before, context),
+        { ...input, ports },
       );
       return incidentResource.sendView(after, input, ports);
     },

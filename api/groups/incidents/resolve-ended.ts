@@ -121,16 +121,15 @@ const maxUnfrozenMs = 86_400_000;
 
 const freezeIncident = async (incident: StoredIncident, context: TimelineContext): Promise<void> => {
   const { tenantId, ports } = context;
+  const timeline = await freezeTimelineOf(getFields<Incident>(incident), incident, context);
   await createSystemTransact(
     ports,
     'incident.freeze',
   )(async (scope) => {
     const before = await scope.forTenant(tenantId).collection(incidents).find(incident.id);
     if (before?.version !== incident.version) return scope.markUnchanged();
-    const next = await freezeTimelineOf(getFields<Incident>(before), before, {
-      ...context,
-      forTenant: scope.forTenant,
-    });
+    await timeline.store(scope.forTenant);
+    const next = { ...getFields<Incident>(before), evidenceHash: timeline.sha256 };
     await writeIncident(scope, tenantId, { before, next, actor: createSystemActor('incidents') });
   });
 };

@@ -10,33 +10,33 @@ import { readActions, readTelemetryEntries, type TimelineContext } from './timel
 export const computeEvidenceId = (incidentId: string, sha256: string): string =>
   createHash('sha256').update(`${incidentId} ${sha256}`).digest('hex');
 
-/** Stores the frozen timeline if the write resolves the incident, and returns the incident to write with its hash. */
-export const freezeIfResolved = async (
-  after: Incident,
-  before: Incident & StoredMetadata,
-  context: TimelineContext & Pick<AuditedTransaction, 'forTenant'>,
-): Promise<Incident> => {
-  if (after.status !== 'resolved' || before.status === 'resolved') return after;
-  return freezeTimelineOf(after, before, context);
-};
+/** A timeline that is about to be stored. */
+export interface FrozenTimeline {
+  readonly sha256: string;
+  /** Stores it, within the transaction that writes the incident with its hash. */
+  store(forTenant: AuditedTransaction['forTenant']): Promise<void>;
+}
 
-/** Stores the frozen timeline of a resolved incident, and returns the incident to write with its hash. */
+/** Reads and freezes the timeline of a resolved incident. */
 export const freezeTimelineOf = async (
   after: Incident,
   before: Incident & StoredMetadata,
-  { forTenant, ...context }: TimelineContext & Pick<AuditedTransaction, 'forTenant'>,
-): Promise<Incident> => {
+  context: TimelineContext,
+): Promise<FrozenTimeline> => {
   const resolvedIncident = { ...before, ...after };
   const [actions, telemetry] = await Promise.all([
     readActions(resolvedIncident, context),
     readTelemetryEntries(resolvedIncident, context),
   ]);
   const { content, sha256 } = freezeTimeline(sortEntries([...actions, ...telemetry.entries]));
-  const evidenceCollection = forTenant(context.tenantId).collection(incidentEvidence);
   const id = computeEvidenceId(before.id, sha256);
-  if ((await evidenceCollection.find(id)) === undefined) {
-    const frozenAt = new Date(context.ports.clock.now()).toISOString();
-    await evidenceCollection.insert({ id, incidentId: before.id, frozenAt, sha256, content });
-  }
-  return { ...after, evidenceHash: sha256 };
+  return {
+    sha256,
+    async store(forTenant) {
+      const evidenceCollection = forTenant(context.tenantId).collection(incidentEvidence);
+      if ((await evidenceCollection.find(id)) !== undefined) return;
+      const frozenAt = new Date(context.ports.clock.now()).toISOString();
+      await evidenceCollection.insert({ id, incidentId: before.id, frozenAt, sha256, content });
+    },
+  };
 };

@@ -30,7 +30,7 @@ import { findNewestRecords } from '../audit/chain/record-search.ts';
 
 /** Maximum entries per source */
 const maxEntries = 1000;
-/** Time limit per source. An incident is resolved in a transaction, which may take 10 seconds. */
+/** Time limit per source, after which an incident is resolved without its entries. */
 const maxReadMs = 4000;
 /** The timeline starts this long before the incident, because earlier events may have caused it. */
 const leadTimeMs = 3_600_000;

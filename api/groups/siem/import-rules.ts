@@ -20,9 +20,11 @@ import { runTests } from '../../../subjects/detections/rule-tests.ts';
 import { findRuleTelemetry } from '../../../subjects/detections/telemetry.ts';
 import { findWarnings } from '../../../subjects/detections/warnings.ts';
 import type { Caller } from '../../callers/caller.ts';
+import type { Transact } from '../../changes.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { foreignNameMessage } from '../../resources/import-by-name.ts';
+import { OutdatedDocumentError, retryOutdated } from '../../resources/outdated-document.ts';
 import { deriveFields, parseRuleFields, type RuleDocument, ruleResource } from './rule.ts';
 import { readRuleTelemetry } from './telemetry.ts';
 
@@ -161,13 +163,18 @@ const findOwnershipProblem = (
     : undefined;
 };
 
+interface ImportPlan {
+  readonly item: Item;
+  readonly next?: RuleDocument;
+}
+
 /** Plans the import of a document: the result to report, and the rule to store. Settings that the team made are preserved. */
 const planImport = async (
   { document, id }: ImportedDocument,
   before: (RuleDocument & StoredMetadata) | undefined,
   query: Query,
   tenantDocuments: Parameters<typeof runTests>[2],
-): Promise<{ readonly item: Item; readonly next?: RuleDocument }> => {
+): Promise<ImportPlan> => {
   const base = { ruleId: id, title: document.title };
   const scope = before?.scope ?? '';
   const ownershipProblem = before === undefined ? undefined : findOwnershipProblem(before, document, query);
@@ -266,7 +273,12 @@ export const importDetectionRules = defineOperation({
           const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
           items.push((await planImport(each, before, query, tenantDocuments)).item);
         }
-      else items.push(...(await change((scope) => writeBatch(scope, batch, { caller, query }))));
+      else
+        items.push(
+          ...(await retryOutdated('detection rules', () =>
+            importBatch(batch, { caller, query, change, tenantDocuments }),
+          )),
+        );
     }
     const enabledItems = items.filter(({ outcome, message }) => outcome === 'created' && message !== disabledMessage);
     if (query.dryRun !== 'true' && enabledItems.length > 0)
@@ -299,34 +311,49 @@ export const importDetectionRules = defineOperation({
   },
 });
 
-type Scope = Parameters<typeof ruleResource.createWriter>[0];
-
-const writeBatch = async (
-  scope: Scope,
+/** Imports a batch: its tests run before the transaction, because nobody else may wait for them. */
+const importBatch = async (
   batch: readonly ImportedDocument[],
-  { caller, query }: { readonly caller: Caller; readonly query: Query },
+  {
+    caller,
+    query,
+    change,
+    tenantDocuments,
+  }: {
+    readonly caller: Caller;
+    readonly query: Query;
+    readonly change: Transact;
+    readonly tenantDocuments: TenantDocuments;
+  },
 ): Promise<Item[]> => {
-  const tenantDocuments = scope.forTenant(caller.tenantId);
-  const writer = ruleResource.createWriter(scope, caller);
-  const items: Item[] = [];
-  let writtenCount = 0;
+  const plans: { readonly id: string; readonly version: number | undefined; readonly plan: ImportPlan }[] = [];
   for (const each of batch) {
     const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
-    const { item, next } = await planImport(each, before, query, tenantDocuments);
-    if (next === undefined) items.push(item);
-    else
+    plans.push({ id: each.id, version: before?.version, plan: await planImport(each, before, query, tenantDocuments) });
+  }
+  return change(async (scope) => {
+    const writer = ruleResource.createWriter(scope, caller);
+    const stored = scope.forTenant(caller.tenantId).collection(ruleResource.collection);
+    // There may be no changes.
+    scope.markUnchanged();
+    const items: Item[] = [];
+    for (const { id, version, plan } of plans) {
+      if (plan.next === undefined) {
+        items.push(plan.item);
+        continue;
+      }
+      if ((await stored.find(id))?.version !== version) throw new OutdatedDocumentError();
       try {
-        if (before === undefined) await writer.create({ ...next, id: each.id }, { action: 'detection-rule.create' });
-        else await writer.change(each.id, () => next, { action: 'detection-rule.replace' });
-        writtenCount++;
-        items.push(item);
+        if (version === undefined) await writer.create({ ...plan.next, id }, { action: 'detection-rule.create' });
+        else await writer.change(id, () => plan.next as RuleDocument, { action: 'detection-rule.replace' });
+        items.push(plan.item);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        items.push({ ...item, outcome: 'refused', message: error.message });
+        items.push({ ...plan.item, outcome: 'refused', message: error.message });
       }
-  }
-  if (writtenCount === 0) scope.markUnchanged();
-  return items;
+    }
+    return items;
+  });
 };
 
 export const exportDetectionRules = defineOperation({

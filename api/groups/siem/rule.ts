@@ -181,20 +181,24 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   maxBodyBytes: 8_000_000,
   nameOf: ({ title }) => title,
   initial: () => ({ kind: 'rule' as const, title: '', severity: defaultLevel, riskScore: 0 }),
-  async prepare(after, { before, caller, forTenant, ports }) {
+  async complete(after, { before, caller, ports }) {
     const document = await parseSingleDocument(caller.tenantId, after.source);
     if (before !== undefined && document.id !== '' && document.id !== before.id)
       throw createFieldError('source', `has the id ${document.id}, but this rule is ${before.id}`);
     requireValidExceptions(document, after);
-    await requirePassingTests(document, after, forTenant(caller.tenantId));
-    const preparedRule = { ...after, ...deriveFields(document, after.risk) };
+    await requirePassingTests(document, after, ports.documents.forTenant(caller.tenantId));
+    const completedRule = { ...after, ...deriveFields(document, after.risk) };
     // Correlations and pipelines reference the rule by its own id.
     const id = before?.id ?? (document.id === '' ? randomUUID() : document.id);
-    if (after.enabled && before?.enabled !== true && document.kind !== 'filter')
-      await forTenant(caller.tenantId)
-        .collection(retroHunts)
-        .insert(createHunt([id], ports.clock.now()));
-    return before === undefined ? Object.assign(preparedRule, { id }) : preparedRule;
+    const isNewlyEnabled = after.enabled && before?.enabled !== true && document.kind !== 'filter';
+    return {
+      document: before === undefined ? Object.assign(completedRule, { id }) : completedRule,
+      async writeRelated(forTenant) {
+        if (!isNewlyEnabled) return;
+        const hunt = createHunt([id], ports.clock.now());
+        await forTenant(caller.tenantId).collection(retroHunts).insert(hunt);
+      },
+    };
   },
   live: true,
   async show(documents, context) {
