@@ -9,6 +9,7 @@ import type { ExportTarget } from './adapters/own-telemetry/export-target.ts';
 import { createLogProvider } from './adapters/own-telemetry/log.ts';
 import { createMetricsProvider } from './adapters/own-telemetry/metrics.ts';
 import { runCommand } from './commands/command.ts';
+import { requireCompleteDirectory } from './commands/data-directory.ts';
 import type { Platform } from './commands/platform.ts';
 import { version } from './commands/version.ts';
 import { DirectoryLockedError } from './schemas/errors.ts';
@@ -175,7 +176,10 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   };
   const embedded = isEmbedded(settings);
   try {
-    if (embedded) track(await lockDataDirectory(settings.DATA_DIR, log));
+    if (embedded) {
+      track(await lockDataDirectory(settings.DATA_DIR, log));
+      requireCompleteDirectory(settings);
+    }
     const bus = track(await openBus(settings, getDataPath('bus'), { log, metrics }));
     const columns = track(await openColumns(settings, getDataPath('columns'), log));
     const documents = track(await openDocuments(mongodb, getDataPath('documents.sqlite')));

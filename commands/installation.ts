@@ -1,9 +1,11 @@
 /** Identifies the installation of the settings. */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { createSecretBox, getSecretKeyPath, loadSecretKey } from '../runtime/secret-box.ts';
 import { PermanentError, UnavailableError } from '../schemas/errors.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
-import { platformTenant } from '../schemas/ports/documents.ts';
+import { ConflictError, platformTenant } from '../schemas/ports/documents.ts';
 import { installation } from '../schemas/resources/installation.ts';
 import { isEmbedded, type Settings, SettingsError } from '../schemas/settings.ts';
 import { topics } from '../schemas/topics.ts';
@@ -71,4 +73,38 @@ export const rejectExistingData = async ({ bus, columns, documents, settings }: 
     `Restore them from a backup, or correct ${setting}. OIQ_NEW_INSTALLATION=true creates a new installation instead: with a new owner and a new license key,`,
     'every key in use is refused, and the organization `default` reads the data of an earlier organization of that name.',
   ]);
+};
+
+/** Name under which the check of the secret key is derived from the key. */
+const keyCheckPurpose = 'installation';
+
+/**
+ * Rejects a start with another secret key than the installation has: it could read none of its secrets, and would sign
+ * the audit log with a key that nobody expects. Records the key of an installation that has none recorded.
+ */
+export const requireSecretKey = async ({
+  documents,
+  settings,
+}: Pick<Platform, 'documents' | 'settings'>): Promise<void> => {
+  const stored = documents.forTenant(platformTenant).collection(installation);
+  const document = await stored.find('installation');
+  if (document === undefined) return;
+  const keyName = settings.SECRET_KEY === undefined ? getSecretKeyPath(settings) : 'OIQ_SECRET_KEY';
+  const createError = (problem: string): SettingsError =>
+    new SettingsError([
+      `${keyName} ${problem}: stored secrets could not be read, and the audit log would be signed with another key.`,
+      'Restore the key from a backup. OIQ_NEW_INSTALLATION=true continues with a new key: stored secrets must be entered again,',
+      'and `oiq evidence sign ORGANIZATION` signs the audit log with it.',
+    ]);
+  const hasKey = settings.SECRET_KEY !== undefined || existsSync(getSecretKeyPath(settings));
+  if (!hasKey && !settings.NEW_INSTALLATION) throw createError('is missing, but this installation exists');
+  const box = createSecretBox(await loadSecretKey(settings));
+  const secretKeyCheck = box.derive(keyCheckPurpose, 'secret key').toString('base64url');
+  if (document.secretKeyCheck === secretKeyCheck) return;
+  if (document.secretKeyCheck !== undefined && !settings.NEW_INSTALLATION)
+    throw createError('is not the key of this installation');
+  await stored.update('installation', { secretKeyCheck }, document.version).catch((error: unknown) => {
+    // Another process records the same key.
+    if (!(error instanceof ConflictError)) throw error;
+  });
 };

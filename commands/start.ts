@@ -14,13 +14,14 @@ import { type LoopWatch, watchLoop } from '../runtime/event-loop-watchdog.ts';
 import { enforceRequestRules } from '../runtime/http-requests.ts';
 import { collectWhenIdle } from '../runtime/idle-memory.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
+import { loadSecretKey } from '../runtime/secret-box.ts';
 import { drainConnections } from '../runtime/shutdown.ts';
 import { withTimeout } from '../runtime/timeout.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { openPlatformDeadLetters } from './dead-letter-request.ts';
 import { createHealthHandler } from './health.ts';
-import { rejectExistingData } from './installation.ts';
+import { rejectExistingData, requireSecretKey } from './installation.ts';
 import { lagRoles, type RunningLagMonitor, watchGroups } from './lag.ts';
 import { migrateAll } from './migrate.ts';
 import { applyPlans, type Plans } from './plans.ts';
@@ -69,8 +70,12 @@ const setUpDocuments = async (
 ): Promise<void> => {
   const { documents, settings } = platform;
   await rejectExistingData(platform);
+  await requireSecretKey(platform);
+  // Before the installation exists, so that a first start that is killed leaves no installation without its key.
+  await loadSecretKey(settings);
   const firstStartResult = await initializeInstallation(documents, settings, secrets);
   if (firstStartResult !== undefined) onFirstStart(firstStartResult);
+  await requireSecretKey(platform);
   await applyPlans(documents, plans);
 };
 
@@ -225,7 +230,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     if (hasRole('api')) {
       const secrets = await generateFirstSecrets();
       await patientStart.runStep([documents], () => setUpDocuments(platform, options, secrets));
-    }
+    } else if (hasRole('processors')) await patientStart.runStep([documents], () => requireSecretKey(platform));
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
       shouldRunAllRoles,
       hasRole,

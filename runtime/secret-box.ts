@@ -48,6 +48,10 @@ export const createSecretBox = (secretKey: string): SecretBox => {
   };
 };
 
+/** Path of the generated secret key, without `OIQ_SECRET_KEY`. */
+export const getSecretKeyPath = ({ DATA_DIR: directory }: Pick<Settings, 'DATA_DIR'>): string =>
+  join(directory, 'secret-key');
+
 /**
  * Returns the installation's secret key: the setting, or else a generated key in the data directory, which only its
  * owner can read.
@@ -55,14 +59,16 @@ export const createSecretBox = (secretKey: string): SecretBox => {
 export const loadSecretKey = async (settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>): Promise<string> => {
   if (settings.SECRET_KEY !== undefined) return settings.SECRET_KEY;
   await mkdir(settings.DATA_DIR, { recursive: true });
-  const path = join(settings.DATA_DIR, 'secret-key');
+  const path = getSecretKeyPath(settings);
   try {
-    await writeFile(path, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    await writeFile(path, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const key = await readFile(path, 'utf8');
   if (key.length < 32)
-    throw new Error(`${path} is damaged: remove it to create a new secret key (stored secrets are lost)`);
+    throw new Error(
+      `${path} is damaged. Restore it from a backup. Without one, remove it and start with OIQ_NEW_INSTALLATION=true: a new secret key is created, and stored secrets are lost`,
+    );
   return key;
 };

@@ -173,7 +173,9 @@ export const settingDefinitions = {
   NEW_INSTALLATION: z
     .stringbool()
     .default(false)
-    .describe('Whether to create a new installation even if the bus or the tables contain data of an earlier one'),
+    .describe(
+      'Whether a start may create what is missing of an installation with data: its documents, its bus, its secret key; remove it afterwards',
+    ),
   SECRET_KEY: optionalSetting(z.string().min(32)).describe(
     'Key that encrypts stored secrets; by default generated and stored in the data directory',
   ),
@@ -285,7 +287,7 @@ export type Settings = { readonly [name in SettingName]: z.output<Definitions[na
 const storeSettings = ['KAFKA_BROKERS', 'CLICKHOUSE_URL', 'MONGODB_URL'] as const;
 
 /** Settings of stores that are not configured: their data is stored in the data directory. */
-const getEmbeddedStores = (settings: Settings): readonly (typeof storeSettings)[number][] =>
+export const getEmbeddedStores = (settings: Settings): readonly (typeof storeSettings)[number][] =>
   storeSettings.filter((name) => settings[name] === undefined || settings[name].length === 0);
 
 /** Returns whether the data directory stores any data. Only one process at a time may own it. */

@@ -44,7 +44,7 @@ const toRowValues = ({ group, topic, partition, committed, claimed }: Position) 
   [group, topic, partition, committed, claimed ?? null] as const;
 
 const remedy =
-  'Restore the data directory from a backup. Without a backup, move the whole log directory away: records that have not landed yet and the bytes of dead letters are lost. Do not remove this file alone: consumer groups would start at the oldest stored record and land records twice';
+  'Restore the data directory from a backup. Without a backup, move the whole log directory away and start with OIQ_NEW_INSTALLATION=true: records that have not landed yet and the bytes of dead letters are lost. Do not remove this file alone: consumer groups would start at the oldest stored record and land records twice';
 
 /** Opens the file in a directory, or creates it. */
 export const openOffsetStore = (directory: string): OffsetStore => {

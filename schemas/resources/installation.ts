@@ -8,4 +8,6 @@ export const installation = defineCollection<{
    * its own document by this ID.
    */
   readonly firstStartId?: string;
+  /** Derived from the secret key, which it does not reveal; absent until a start of this version. */
+  readonly secretKeyCheck?: string;
 }>({ name: 'installation' });

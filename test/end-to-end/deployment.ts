@@ -1,9 +1,11 @@
 /** Installations for tests and benchmarks: set up as a first start would, with limits out of the way. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
 import { initializeInstallation } from '../../api/identity/accounts/first-start.ts';
+import { loadSecretKey } from '../../runtime/secret-box.ts';
 import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -39,9 +41,11 @@ const setUp = async (documents: Documents): Promise<string> => {
   return licenseKey;
 };
 
-/** Sets up an embedded installation in a directory; answers its license key. */
+/** Sets up an embedded installation in a directory, with all its files; answers its license key. */
 export const embeddedDeployment = async (dataDirectory: string): Promise<string> => {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  await (await openSegmentsBus({ directory: join(dataDirectory, 'bus') })).close();
+  await loadSecretKey({ DATA_DIR: dataDirectory, SECRET_KEY: undefined });
   copyColumns(join(dataDirectory, 'columns'));
   return setUp(await openSqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') }));
 };

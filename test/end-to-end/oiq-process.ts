@@ -57,6 +57,8 @@ const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.Proce
   OIQ_BOOTSTRAP_EMAIL: owner.email,
   OIQ_BOOTSTRAP_PASSWORD: owner.password,
   ...busyMachine(),
+  // The processes of a cluster share it.
+  ...(settings['OIQ_MONGODB_URL'] !== undefined && { OIQ_SECRET_KEY: 'the key of the processes of a test cluster' }),
   ...settings,
 });
 

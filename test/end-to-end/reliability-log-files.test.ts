@@ -1,6 +1,6 @@
 /** The embedded log's disk: full, and damaged while nobody looked. */
 import { execFileSync } from 'node:child_process';
-import { appendFile, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -26,12 +26,12 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
     const dataDirectory = await temporaryDirectory(t, 'full');
     const licenseKey = await embeddedDeployment(dataDirectory);
     const disk = join(dataDirectory, 'bus');
-    await mkdir(disk);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', disk]);
     t.teardown(() => execFileSync('umount', ['-l', disk]));
     const filler = join(disk, 'filler');
     await writeFile(filler, Buffer.alloc(64 * mebibyte));
-    const oiq = await startOiq({ dataDirectory, environment: withoutLimits });
+    const environment = { ...withoutLimits, OIQ_NEW_INSTALLATION: 'true' };
+    const oiq = await startOiq({ dataDirectory, environment });
     const load = { connections: 4, pauseMs: 5, paddingBytes: 2000 };
     const oracle = new Oracle({ otlp: () => oiq.otlp, licenseKey, ...load });
     t.teardown(async () => {

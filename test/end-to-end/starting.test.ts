@@ -115,41 +115,44 @@ test.serial('a data directory with foreign files keeps its permissions, with a w
   );
 });
 
-const withoutDocuments = (): string => {
-  const directory = copy();
-  for (const suffix of ['', '-wal', '-shm']) rmSync(join(directory, `documents.sqlite${suffix}`), { force: true });
-  return directory;
-};
+const secretKey = 'k'.repeat(40);
 
-test.serial(
-  'data without documents is not treated as a first start, unless a new installation is requested',
-  async (t) => {
-    const dataDirectory = withoutDocuments();
-    for (let tries = 0; tries < 2; tries++) {
-      const { code, output, errors } = await refused(dataDirectory);
-      t.is(code, 2);
-      t.is(output, '');
-      t.true(
-        errors.includes(
-          `${dataDirectory}/documents.sqlite contains no installation, but data of an installation exists (topic otlp.logs`,
-        ),
-        errors,
-      );
-      t.regex(errors, /table logs/);
-      t.regex(errors, /OIQ_NEW_INSTALLATION=true creates a new installation/);
-    }
-    const oiq = await started(t, { dataDirectory, environment: { OIQ_NEW_INSTALLATION: 'true' } });
-    t.regex(oiq.output(), /This is the first start/);
-  },
-);
-
-test.serial('tables alone count as data, too', async (t) => {
-  const dataDirectory = withoutDocuments();
-  rmSync(join(dataDirectory, 'bus'), { recursive: true });
-  const { code, errors } = await refused(dataDirectory);
-  t.is(code, 2);
-  t.regex(errors, /data of an installation exists \((?:table [a-z_]+, )*table logs/);
-});
+/** Parts that a directory loses, the settings of the start, and what the refusal names. */
+const losses: readonly (readonly [lost: readonly string[], settings: Record<string, string>, named: RegExp])[] = [
+  [['secret-key'], {}, /secret-key is missing, but this installation exists[\s\S]*oiq evidence sign/],
+  [['bus/offsets.sqlite'], {}, /but bus\/offsets\.sqlite of this installation is missing[\s\S]*land twice/],
+  [['bus'], {}, /but bus\/offsets\.sqlite of this installation is missing/],
+  [['columns'], {}, /but columns of this installation is missing[\s\S]*telemetry is lost/],
+  [['documents.sqlite'], {}, /but documents\.sqlite of this installation is missing[\s\S]*accounts/],
+  [['bus', 'documents.sqlite'], {}, /bus\/offsets\.sqlite and documents\.sqlite of this installation is missing/],
+  [[], { OIQ_SECRET_KEY: secretKey }, /OIQ_SECRET_KEY is not the key of this installation/],
+  [
+    ['documents.sqlite', 'secret-key'],
+    { OIQ_SECRET_KEY: secretKey },
+    /contains no installation, but data of an installation exists \(topic otlp\.logs[\s\S]*table logs/,
+  ],
+  [['bus', 'documents.sqlite', 'secret-key'], {}, /but bus\/offsets\.sqlite of this installation is missing/],
+];
+for (const [lost, settings, named] of losses)
+  test.serial(
+    `a directory without ${lost.join(', ') || 'its own key'}${settings['OIQ_SECRET_KEY'] === undefined ? '' : ', with OIQ_SECRET_KEY,'} is refused until a new installation is requested`,
+    async (t) => {
+      const dataDirectory = copy();
+      for (const name of lost)
+        for (const suffix of ['', '-wal', '-shm'])
+          rmSync(join(dataDirectory, `${name}${suffix}`), { force: true, recursive: true });
+      for (let tries = 0; tries < 2; tries++) {
+        const { code, output, errors } = await refused(dataDirectory, settings);
+        t.deepEqual([code, output], [2, '']);
+        t.regex(errors, named);
+        t.regex(errors, /OIQ_NEW_INSTALLATION=true/);
+      }
+      const oiq = await started(t, { dataDirectory, environment: { ...settings, OIQ_NEW_INSTALLATION: 'true' } });
+      t.is(/This is the first start/.test(oiq.output()), lost.includes('documents.sqlite'));
+      await oiq.stop();
+      await started(t, { dataDirectory, environment: settings });
+    },
+  );
 
 for (const [name, remedy] of [
   ['documents.sqlite', /restore the file from a backup[\s\S]*OIQ_NEW_INSTALLATION=true/],
