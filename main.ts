@@ -12,6 +12,7 @@ import { runCommand } from './commands/command.ts';
 import { requireCompleteDirectory } from './commands/data-directory.ts';
 import type { Platform } from './commands/platform.ts';
 import { version } from './commands/version.ts';
+import { createStoreMembers } from './runtime/store-members.ts';
 import { DirectoryLockedError } from './schemas/errors.ts';
 import type { Bus } from './schemas/ports/bus.ts';
 import { systemClock } from './schemas/ports/clock.ts';
@@ -21,6 +22,7 @@ import type { Documents } from './schemas/ports/documents.ts';
 import type { Log } from './schemas/ports/log.ts';
 import type { Mailer } from './schemas/ports/mail.ts';
 import type { Metrics } from './schemas/ports/metrics.ts';
+import type { StoreMembers } from './schemas/ports/store-members.ts';
 import { isEmbedded, type SettingName, type Settings, SettingsError } from './schemas/settings.ts';
 
 // Bodies are buffers outside V8's heap. By default every 64 MB of them trigger a full collection, whatever the size of
@@ -67,13 +69,20 @@ const getKafkaSecurity = (settings: Settings) => ({
   }),
 });
 
+/** How adapters report what happens. */
+interface Reporting {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly storeMembers: StoreMembers;
+}
+
 /**
  * Each adapter is loaded only if the settings select it: drivers are most of the code that the process loads and compiles at startup.
  */
 const openBus = async (
   settings: Settings,
   directory: string,
-  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
+  { log, metrics, storeMembers }: Reporting,
 ): Promise<Bus> => {
   if (settings.KAFKA_BROKERS.length > 0) {
     const { openKafkaBus } = await import('./adapters/bus-kafka/bus-kafka.ts');
@@ -83,6 +92,7 @@ const openBus = async (
       rack: settings.KAFKA_RACK,
       ...getKafkaSecurity(settings),
       log,
+      storeMembers,
     });
   }
   const { openSegmentsBus } = await import('./adapters/bus-segments/bus-segments.ts');
@@ -90,31 +100,36 @@ const openBus = async (
   return openSegmentsBus({ directory, log, metrics, ...(retentionBytes === undefined ? {} : { retentionBytes }) });
 };
 
-const openColumns = async (settings: Settings, directory: string, log: Log): Promise<Columns> => {
+const openColumns = async (
+  settings: Settings,
+  directory: string,
+  { log, storeMembers }: Reporting,
+): Promise<Columns> => {
   const { CLICKHOUSE_URL: urls, CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: insertQuorum } = settings;
   const { CLICKHOUSE_STORAGE_POLICY: policy, CLICKHOUSE_COLD_AFTER_DAYS: coldAfterDays } = settings;
   if (urls !== undefined) {
     const { openClickhouseColumns } = await import('./adapters/columns-clickhouse/columns-clickhouse.ts');
     const storage = policy === undefined ? undefined : { policy, coldAfterDays };
-    return openClickhouseColumns({ urls, cluster, insertQuorum, storage, log });
+    return openClickhouseColumns({ urls, cluster, insertQuorum, storage, log, storeMembers });
   }
   const { openChdbColumns } = await import('./adapters/columns-chdb/columns-chdb.ts');
   return openChdbColumns({ directory, log });
 };
 
-const openDocuments = async (url: string | undefined, path: string): Promise<Documents> => {
+const openDocuments = async (
+  url: string | undefined,
+  path: string,
+  { storeMembers }: Reporting,
+): Promise<Documents> => {
   if (url !== undefined) {
     const { openMongoDocuments } = await import('./adapters/documents-mongodb/documents-mongodb.ts');
-    return openMongoDocuments({ url });
+    return openMongoDocuments({ url, storeMembers });
   }
   const { openSqliteDocuments } = await import('./adapters/documents-sqlite/documents-sqlite.ts');
   return openSqliteDocuments({ path });
 };
 
-const openCounters = async (
-  url: string | undefined,
-  reporting: { readonly log: Log; readonly metrics: Metrics },
-): Promise<Counters> => {
+const openCounters = async (url: string | undefined, reporting: Reporting): Promise<Counters> => {
   if (url === undefined) return createMemoryCounters({});
   const { createRedisCounters } = await import('./adapters/counters-redis.ts');
   return createRedisCounters({ url, ...reporting });
@@ -167,6 +182,8 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   const instance = `${hostname()}:${process.pid}`;
   const log = await createLogProvider(settings.LOG_LEVEL, target, instance);
   const metrics = await createMetricsProvider(target, { instance, version });
+  const storeMembers = createStoreMembers({ log, metrics });
+  const reporting = { log, metrics, storeMembers };
   const getDataPath = (name: string): string => join(settings.DATA_DIR, name);
   const { MONGODB_URL: mongodb, SCHEMA_REGISTRY_URL: registry } = settings;
   const openedPorts: { close(): Promise<void> }[] = [metrics, log];
@@ -180,10 +197,10 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
       track(await lockDataDirectory(settings.DATA_DIR, log));
       requireCompleteDirectory(settings);
     }
-    const bus = track(await openBus(settings, getDataPath('bus'), { log, metrics }));
-    const columns = track(await openColumns(settings, getDataPath('columns'), log));
-    const documents = track(await openDocuments(mongodb, getDataPath('documents.sqlite')));
-    const counters = track(await openCounters(settings.REDIS_URL, { log, metrics }));
+    const bus = track(await openBus(settings, getDataPath('bus'), reporting));
+    const columns = track(await openColumns(settings, getDataPath('columns'), reporting));
+    const documents = track(await openDocuments(mongodb, getDataPath('documents.sqlite'), reporting));
+    const counters = track(await openCounters(settings.REDIS_URL, reporting));
     const mailer = track(await openMailer(settings, getDataPath('outbox.jsonl')));
     return {
       settings,
@@ -195,6 +212,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
       documents,
       counters,
       mailer,
+      storeMembers,
       embedded,
       async registerSchemas(topics) {
         if (registry !== undefined)

@@ -4,12 +4,15 @@
  * alike. While Redis does not respond, each instance counts on its own.
  */
 import type { Cluster, Redis } from 'ioredis';
+import { createStoreMembers } from '../runtime/store-members.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../schemas/ports/counters.ts';
 import { type Log, silentLog } from '../schemas/ports/log.ts';
 import { type Metrics, silentMetrics } from '../schemas/ports/metrics.ts';
+import type { StoreMembers } from '../schemas/ports/store-members.ts';
 import { computeMsUntilToken, createMemoryCounters } from './counters-memory.ts';
 import { connectRedis, reconnect } from './redis-client.ts';
+import { RedisMembers } from './redis-members.ts';
 
 const probeMs = 250;
 
@@ -74,6 +77,7 @@ interface CounterOptions {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'set'>;
   readonly prefix: string;
+  stopWatching(): void;
 }
 
 class RedisCounters implements Counters {
@@ -83,6 +87,7 @@ class RedisCounters implements Counters {
   readonly #metrics: Pick<Metrics, 'set'>;
   readonly #prefix: string;
   readonly #probeTimer: NodeJS.Timeout;
+  readonly #stopWatching: () => void;
   #isReachable = false;
   /** Whether the loss of Redis was already logged. */
   #hasReportedLoss = false;
@@ -93,7 +98,8 @@ class RedisCounters implements Counters {
   #probeKey: string;
   #isClosed = false;
 
-  constructor(redis: Client, local: Counters, { log, metrics, prefix }: CounterOptions) {
+  constructor(redis: Client, local: Counters, { log, metrics, prefix, stopWatching }: CounterOptions) {
+    this.#stopWatching = stopWatching;
     this.#redis = redis;
     this.#local = local;
     this.#log = log;
@@ -211,6 +217,7 @@ class RedisCounters implements Counters {
 
   async close(): Promise<void> {
     clearInterval(this.#probeTimer);
+    this.#stopWatching();
     this.#isClosed = true;
     this.#isReachable = false;
     this.#redis.disconnect();
@@ -229,12 +236,24 @@ export const createRedisCounters = ({
   clock,
   log = silentLog,
   metrics = silentMetrics,
+  storeMembers = createStoreMembers(),
   prefix = 'oiq:',
 }: {
   readonly url: string;
   readonly clock?: Clock;
   readonly log?: Log;
   readonly metrics?: Pick<Metrics, 'set'>;
+  /** Watches the servers of Redis. */
+  readonly storeMembers?: StoreMembers;
   readonly prefix?: string;
-}): Counters =>
-  new RedisCounters(connect(url), createMemoryCounters(clock === undefined ? {} : { clock }), { log, metrics, prefix });
+}): Counters => {
+  const redis = connect(url);
+  const local = createMemoryCounters(clock === undefined ? {} : { clock });
+  const members = new RedisMembers(redis, url);
+  const watch = storeMembers.watch('Redis', () => members.list());
+  const stopWatching = (): void => {
+    watch.close();
+    members.close();
+  };
+  return new RedisCounters(redis, local, { log, metrics, prefix, stopWatching });
+};

@@ -2,9 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { formatProblems } from '../runtime/group-status.ts';
 import { withTimeout } from '../runtime/timeout.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
+import type { StoreMembers, UnavailableMember } from '../schemas/ports/store-members.ts';
 import { version } from './version.ts';
 
 /** Longer than a role needs to report which store does not respond. */
@@ -17,6 +19,8 @@ const respond = (response: ServerResponse, status: number, type: string, body: s
 interface Health {
   readonly roles: readonly Role[];
   readonly groupStatuses: GroupStatuses;
+  readonly storeMembers: Pick<StoreMembers, 'listUnavailable'>;
+  readonly clock: Clock;
   /** Why the process as a whole is currently not ready: it is starting, or stopping. */
   getProcessProblem(): string | undefined;
 }
@@ -50,7 +54,18 @@ export const createHealthHandler =
     return true;
   };
 
-const checkReadiness = async ({ roles, groupStatuses, getProcessProblem }: Health) => {
+/** The servers of stores that do not respond. */
+const formatUnavailable = (members: readonly UnavailableMember[], nowMs: number): string | undefined =>
+  members.length === 0
+    ? undefined
+    : members
+        .map(
+          ({ store, name, reason, sinceMs }) =>
+            `${store} ${name}: ${reason}, for ${Math.round((nowMs - sinceMs) / 1000)} seconds`,
+        )
+        .join('; ');
+
+const checkReadiness = async ({ roles, groupStatuses, storeMembers, clock, getProcessProblem }: Health) => {
   const reasons: Record<string, string> = {};
   const processProblem = getProcessProblem();
   if (processProblem !== undefined) reasons['process'] = processProblem;
@@ -63,8 +78,11 @@ const checkReadiness = async ({ roles, groupStatuses, getProcessProblem }: Healt
       }
     }),
   );
-  if (Object.keys(reasons).length > 0) return { status: 'not ready', reasons };
+  const stores = formatUnavailable(storeMembers.listUnavailable(), clock.now());
+  if (Object.keys(reasons).length > 0)
+    return { status: 'not ready', reasons: { ...reasons, ...(stores !== undefined && { stores }) } };
   const degradations = [
+    ['stores', stores] as const,
     ...roles.map((role) => [role.name, role.getDegradation?.()] as const),
     ['consumers', formatProblems(groupStatuses.getStatuses())] as const,
   ].filter(([, text]) => text !== undefined);

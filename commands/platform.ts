@@ -6,6 +6,7 @@ import type { Documents } from '../schemas/ports/documents.ts';
 import type { LogProvider } from '../schemas/ports/log.ts';
 import type { Mailer } from '../schemas/ports/mail.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
+import type { StoreMembers } from '../schemas/ports/store-members.ts';
 import type { Settings } from '../schemas/settings.ts';
 import type { Topic } from '../schemas/topic.ts';
 
@@ -20,6 +21,7 @@ export interface Platform {
   readonly documents: Documents;
   readonly counters: Counters;
   readonly mailer: Mailer;
+  readonly storeMembers: StoreMembers;
   /** True when configuration and telemetry are in the data directory and this process owns it */
   readonly embedded: boolean;
   /** Registers the value schemas of the topics in the schema registry, if there is one. */

@@ -192,7 +192,14 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     if (phase === 'starting') return patientStart.getReason() ?? 'starting';
     return phase === 'stopping' ? 'shutting down' : undefined;
   };
-  const health = createHealthHandler({ roles, metrics, groupStatuses, getProcessProblem });
+  const health = createHealthHandler({
+    roles,
+    metrics,
+    groupStatuses,
+    storeMembers: platform.storeMembers,
+    clock: platform.clock,
+    getProcessProblem,
+  });
   let handlers: RequestHandlers = { listeners: [health, respondStarting], ingest: respondStarting, sockets: undefined };
   const server = createMainServer(() => handlers);
   let controlServer: { close(): Promise<void> } | undefined;

@@ -2,12 +2,15 @@
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
 import { getFormerGroup } from '../../runtime/consumer-groups.ts';
 import { Budget } from '../../runtime/reading-window.ts';
+import { createStoreMembers } from '../../runtime/store-members.ts';
 import { withTimeout } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts';
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
+import type { StoreMembers } from '../../schemas/ports/store-members.ts';
 import { pooledBufferBytes } from '../buffer-pool.ts';
 import { Administration } from './administration.ts';
+import { BrokerMembers } from './broker-members.ts';
 import { buildDriverOptions, Cluster, type DriverOptions, type KafkaSecurity } from './cluster.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { toFailure } from './failures.ts';
@@ -31,6 +34,8 @@ export interface KafkaBusOptions extends KafkaSecurity {
   /** Rack of this process: consumers read from a replica there, if brokers select replicas by rack. */
   readonly rack?: string | undefined;
   readonly log?: Log;
+  /** Watches the brokers. */
+  readonly storeMembers?: StoreMembers;
   /** A member without a heartbeat for this long counts as dead, and its partitions are reassigned. Default 10,000. */
   readonly sessionTimeoutMs?: number;
   /** How long a rebalance waits for the members' batches in progress. Default 300,000. */
@@ -60,7 +65,15 @@ const openWorkerFetcher = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetc
  * abandons consumers that were not stopped: their batches in progress are not committed.
  */
 export const openKafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
-  const { brokers, replication, clientId = 'oiq', log = silentLog, tls = false, sasl } = options;
+  const {
+    brokers,
+    replication,
+    clientId = 'oiq',
+    log = silentLog,
+    tls = false,
+    sasl,
+    storeMembers = createStoreMembers(),
+  } = options;
   const { sessionTimeoutMs = 10_000, rebalanceTimeoutMs = 300_000 } = options;
   const driver = buildDriverOptions(brokers, clientId, options);
   const kafka = new Kafka({
@@ -75,6 +88,8 @@ export const openKafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   });
   const cluster = new Cluster(driver);
   const administration = new Administration(kafka, cluster, { replication, log });
+  const brokerMembers = new BrokerMembers(driver);
+  const watch = storeMembers.watch('Kafka', () => brokerMembers.list());
   const producers = new Set<KafkaProducer>();
   const consumers = new Set<KafkaConsumer>();
   const followers = new Set<KafkaFollower>();
@@ -145,6 +160,8 @@ export const openKafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     deleteGroup: (group) => administration.forget(group),
     check,
     async close() {
+      watch.close();
+      await brokerMembers.close();
       await Promise.all([...consumers].map((each) => each.abandon()));
       sharedFetcher.close();
       await Promise.all([...followers].map((each) => each.close()));

@@ -98,7 +98,8 @@ const formatAddress = ({ host, port }: Node): string => `${host}:${port}`;
 export class Cluster {
   readonly #pool: ConnectionPool;
   readonly #directConnections: DirectConnections;
-  readonly #bootstrapNodes: readonly Node[];
+  /** Brokers of the settings */
+  readonly bootstrapNodes: readonly Node[];
   #metadataCache: Metadata = { brokers: new Map(), topics: new Map() };
   readonly #refreshedAt = new Map<string, number>();
   /** Time of a broker's last failure to answer, by address. Brokers that failed are tried last. */
@@ -111,7 +112,7 @@ export class Cluster {
     this.rack = options.rack ?? '';
     this.#pool = new ConnectionPool(options.clientId, options);
     this.#directConnections = new DirectConnections(options);
-    this.#bootstrapNodes = options.bootstrapBrokers.map((broker) => parseBroker(broker));
+    this.bootstrapNodes = options.bootstrapBrokers.map((broker) => parseBroker(broker));
   }
 
   /**
@@ -143,7 +144,7 @@ export class Cluster {
    * Brokers in the order in which to try them. The first one rotates, since one broker may be cut off from the others.
    */
   #listCandidates(): Node[] {
-    const nodes = [...this.#metadataCache.brokers.values(), ...this.#bootstrapNodes];
+    const nodes = [...this.#metadataCache.brokers.values(), ...this.bootstrapNodes];
     const distinctNodes = [...new Map(nodes.map((node) => [formatAddress(node), node])).values()];
     const from = this.#nextBroker++ % distinctNodes.length;
     const rotatedNodes = [...distinctNodes.slice(from), ...distinctNodes.slice(0, from)];

@@ -1,6 +1,7 @@
 /** The columns port on a ClickHouse server, over HTTP. */
 import { Readable } from 'node:stream';
 import type { ClickHouseClient, ClickHouseSettings, ExecParams } from '@clickhouse/client';
+import { createStoreMembers } from '../../runtime/store-members.ts';
 import type {
   Columns,
   NativeBlock,
@@ -11,6 +12,7 @@ import type {
   TenantColumns,
 } from '../../schemas/ports/columns.ts';
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
+import type { StoreMembers } from '../../schemas/ports/store-members.ts';
 import { landingsTable } from '../../schemas/tables/landings.ts';
 import { getTenantPartition } from '../../schemas/tables/sharding.ts';
 import { toInsertError, toQueryError } from '../columns-sql/engine-errors.ts';
@@ -43,6 +45,8 @@ export interface ClickhouseColumnsOptions {
   /** By default, tables use the server's default storage policy. */
   readonly storage?: Storage | undefined;
   readonly log?: Log;
+  /** Watches the servers. */
+  readonly storeMembers?: StoreMembers;
 }
 
 class ClickhouseColumns implements Columns {
@@ -170,7 +174,11 @@ class ClickhouseColumns implements Columns {
       this.#selectShards(sql, limits, tenantId).then((shards) =>
         Promise.all(
           shards === undefined
-            ? [this.#servers.runAnywhere(queryAllShards, { signal, place: preferredPlace })]
+            ? [
+                this.#servers.readAllShards(() =>
+                  this.#servers.runAnywhere(queryAllShards, { signal, place: preferredPlace }),
+                ),
+              ]
             : shards.map((shard) => this.#servers.runOnShard(shard, queryServer, signal)),
         ),
       ),
@@ -243,7 +251,10 @@ class ClickhouseColumns implements Columns {
   }
 
   async check(): Promise<void> {
-    await this.query('SELECT 1');
+    await withMappedErrors(
+      this.#servers.runAnywhere(({ local }) => local.select('SELECT 1')),
+      toQueryError,
+    );
     await withMappedErrors(this.#servers.check(), toQueryError);
     // A single server may have been one of several before.
     for (const member of this.#isCluster ? [] : this.#servers.members)
@@ -286,8 +297,9 @@ export const openClickhouseColumns = async ({
   insertQuorum,
   storage,
   log = silentLog,
+  storeMembers = createStoreMembers(),
 }: ClickhouseColumnsOptions): Promise<Columns> => {
-  const servers = new ClickhouseServers(urls, cluster);
+  const servers = new ClickhouseServers(urls, cluster, storeMembers);
   const clientSettings: ClickHouseSettings = {
     ...(insertQuorum !== undefined && { insert_quorum: String(insertQuorum) }),
     // The default retries for minutes. Another replica may accept an insert that a replica without Keeper rejects, and

@@ -58,15 +58,16 @@ export class SingleServer implements ServerColumns {
   }
 
   async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
+    const read = async (client: ClickHouseClient): Promise<string> => {
+      const result = await client.query({
+        query: bindLiterals(sql, parameters),
+        clickhouse_settings: buildReadSettings(limits, undefined),
+        format: resultFormat,
+      });
+      return result.text();
+    };
     const text = await withMappedErrors(
-      this.#server.runRepeatable(async (client) => {
-        const result = await client.query({
-          query: bindLiterals(sql, parameters),
-          clickhouse_settings: buildReadSettings(limits, undefined),
-          format: resultFormat,
-        });
-        return result.text();
-      }),
+      this.#server.rejectIfHanging(() => this.#server.runRepeatable(read)),
       toQueryError,
     );
     return parseRows<Row>(text).rows;

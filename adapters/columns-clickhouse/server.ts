@@ -1,9 +1,9 @@
 /** One ClickHouse server, over HTTP. */
 import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { UnavailableError } from '../../schemas/errors.ts';
+import type { MemberWatch } from '../../schemas/ports/store-members.ts';
 import { toRejectionError } from '../columns-sql/engine-errors.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
 
@@ -16,10 +16,8 @@ const idleSocketMs = 2500;
 const failuresBeforeReconnect = 3;
 /** How long a server that did not respond is tried after the others */
 const avoidanceMs = 5000;
-/** Interval between pings while a response is pending */
-const pingIntervalMs = 2000;
-/** Timeout of a ping; a server counts as hanging after two failed pings. */
-const pingTimeoutMs = 3000;
+/** Ends the connection of a ping that nobody waits for any more. */
+const pingTimeoutMs = 5000;
 const unknownDatabase = 81;
 const loopbackPattern = /^(?:localhost|127\..*|\[::1\])$/;
 
@@ -27,6 +25,9 @@ const loopbackPattern = /^(?:localhost|127\..*|\[::1\])$/;
 export const getErrorCode = (error: unknown): number | undefined =>
   error instanceof ClickHouseError ? Number(error.code) : undefined;
 export const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/** Returns the reason of a failed `fetch`, which is its cause. */
+const toConnectionError = (error: Error): Error => (error.cause instanceof Error ? error.cause : error);
 
 /**
  * Retries repeatable work once when the connection broke (a read, or an insert with its token): the server may close an
@@ -49,12 +50,12 @@ export class ClickhouseServer {
   #client: ClickHouseClient;
   #failures = 0;
   #avoidedUntil = Number.NEGATIVE_INFINITY;
-  #isHanging = false;
-  #isClosed = false;
+  readonly #watch: MemberWatch;
 
-  /** `http(s)://user:password@host:port/database` */
-  constructor(url: string) {
+  /** `url` is `http(s)://user:password@host:port/database`; `watch` probes the server under its name. */
+  constructor(url: string, watch: MemberWatch) {
     this.#url = new URL(url);
+    this.#watch = watch;
     this.#client = this.#connect();
   }
 
@@ -69,48 +70,50 @@ export class ClickhouseServer {
 
   /** Whether the server recently did not respond. */
   get isAvoided(): boolean {
-    return this.#isHanging || performance.now() < this.#avoidedUntil;
+    return this.isUnavailable || performance.now() < this.#avoidedUntil;
+  }
+
+  /** Whether the server does not respond to probes. */
+  get isUnavailable(): boolean {
+    return this.#watch.isUnavailable(this.name);
   }
 
   /**
-   * Runs work that another server could do as well. Also rejects when the server hangs, because a dead machine closes
-   * no connection. The request itself continues, but nothing waits for it; the server is avoided until it responds
-   * again.
+   * Runs repeatable work. Also rejects when the server hangs, because a dead machine closes no connection. The request
+   * itself continues, but nothing waits for it; the server is avoided until it responds again.
    */
   async rejectIfHanging<Result>(work: () => Promise<Result>): Promise<Result> {
     const abortController = new AbortController();
     try {
-      return await Promise.race([work(), this.#rejectWhenHanging(abortController.signal)]);
+      return await Promise.race([work(), this.#rejectWhenUnavailable(abortController.signal)]);
     } finally {
       abortController.abort();
     }
   }
 
-  async #rejectWhenHanging(ended: AbortSignal): Promise<never> {
-    for (let missedPings = 0; missedPings < 2; ) {
-      await delay(pingIntervalMs, undefined, { signal: ended, ref: false });
-      missedPings = (await this.#respondsToPing()) ? 0 : missedPings + 1;
-    }
-    if (!ended.aborted) void this.#avoidWhileItHangs();
-    throw new UnavailableError(`the ClickHouse server ${this.name} does not answer`);
+  #rejectWhenUnavailable(ended: AbortSignal): Promise<never> {
+    return new Promise((_, reject) => {
+      const check = (): void => {
+        if (this.isUnavailable) reject(this.createUnavailableError());
+      };
+      ended.addEventListener('abort', this.#watch.subscribe(check), { once: true });
+      check();
+    });
   }
 
-  async #respondsToPing(): Promise<boolean> {
-    try {
-      const { protocol, host } = this.#url;
-      const response = await fetch(`${protocol}//${host}/ping`, { signal: AbortSignal.timeout(pingTimeoutMs) });
-      await response.body?.cancel();
-      return true;
-    } catch {
-      return false;
-    }
+  createUnavailableError(): UnavailableError {
+    return new UnavailableError(`the ClickHouse server ${this.name} does not answer`);
   }
 
-  async #avoidWhileItHangs(): Promise<void> {
-    if (this.#isHanging) return;
-    this.#isHanging = true;
-    while (!(await this.#respondsToPing()) && !this.#isClosed) await delay(pingIntervalMs, undefined, { ref: false });
-    this.#isHanging = false;
+  /** Rejects if the server does not respond: also while it hangs or refuses all requests. */
+  async ping(): Promise<void> {
+    const { protocol, host } = this.#url;
+    const response = await fetch(`${protocol}//${host}/ping`, { signal: AbortSignal.timeout(pingTimeoutMs) }).catch(
+      (error: Error) => {
+        throw toConnectionError(error);
+      },
+    );
+    await response.body?.cancel();
   }
 
   #connect(): ClickHouseClient {
@@ -222,7 +225,6 @@ export class ClickhouseServer {
   }
 
   close(): Promise<void> {
-    this.#isClosed = true;
     return this.#client.close();
   }
 }

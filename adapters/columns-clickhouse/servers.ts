@@ -1,5 +1,6 @@
 /** The servers of the columns: their availability, and the shard of the cluster that each server has. */
 import { UnavailableError } from '../../schemas/errors.ts';
+import type { MemberWatch, StoreMembers } from '../../schemas/ports/store-members.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { getShardOfPartition } from '../../schemas/tables/sharding.ts';
 import { ClickhouseServer, getErrorCode, toError } from './server.ts';
@@ -16,12 +17,12 @@ export interface Member {
 /** Database next to the database of the tables */
 export const toClusterDatabase = (database: string): string => `${database}_all`;
 
-const createMember = (url: string, isCluster: boolean): Member => {
-  const local = new ClickhouseServer(url);
+const createMember = (url: string, isCluster: boolean, watch: MemberWatch): Member => {
+  const local = new ClickhouseServer(url, watch);
   if (!isCluster) return { local, whole: local };
   const clusterWide = new URL(url);
   clusterWide.pathname = `/${encodeURIComponent(toClusterDatabase(local.database))}`;
-  return { local, whole: new ClickhouseServer(String(clusterWide)) };
+  return { local, whole: new ClickhouseServer(String(clusterWide), watch) };
 };
 
 /**
@@ -35,10 +36,9 @@ const tryMembers = async <Result>(
 ): Promise<Result> => {
   let failure: unknown = new UnavailableError('no ClickHouse server is configured');
   const rank = (member: Member): number => Number(selectServer(member).isAvoided);
-  for (const [index, member] of members.toSorted((left, right) => rank(left) - rank(right)).entries()) {
+  for (const member of members.toSorted((left, right) => rank(left) - rank(right))) {
     try {
-      const isLast = index === members.length - 1;
-      return await (isLast ? work(member) : selectServer(member).rejectIfHanging(() => work(member)));
+      return await selectServer(member).rejectIfHanging(() => work(member));
     } catch (error) {
       if (signal?.aborted || getErrorCode(error) !== undefined) throw error;
       failure = error;
@@ -66,9 +66,14 @@ export class ClickhouseServers {
   /** Why a member has not reported its shard */
   readonly #silenceReasons = new Map<Member, string>();
 
-  constructor(urls: readonly string[], cluster: string | undefined) {
+  readonly #watch: MemberWatch;
+
+  constructor(urls: readonly string[], cluster: string | undefined, storeMembers: StoreMembers) {
     this.cluster = cluster;
-    this.members = urls.map((url) => createMember(url, cluster !== undefined));
+    this.#watch = storeMembers.watch('ClickHouse', () =>
+      this.members.map(({ local }) => ({ name: local.name, probe: () => local.ping() })),
+    );
+    this.members = urls.map((url) => createMember(url, cluster !== undefined, this.#watch));
   }
 
   /** Database of the tables, on each server */
@@ -89,6 +94,41 @@ export class ClickhouseServers {
     const isOtherShard = (member: Member): number => Number(shard !== undefined && this.#shardOf.get(member) !== shard);
     const members = this.members.toSorted((left, right) => isOtherShard(left) - isOtherShard(right));
     return tryMembers(members, ({ whole }) => whole, work, signal);
+  }
+
+  /**
+   * Runs a read of all shards on one server. Rejects with the names of servers whose shard nobody else has, if they do
+   * not respond, because the server that merges the shards' answers would wait for them.
+   */
+  async readAllShards<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { promise: unreachable, reject } = Promise.withResolvers<never>();
+    const check = (): void => {
+      const members = this.#findUnreachable();
+      if (members.length > 0) reject(createUnreachableError(members));
+    };
+    const unsubscribe = this.#watch.subscribe(check);
+    unreachable.catch(() => undefined);
+    check();
+    try {
+      return await Promise.race([unreachable, Promise.resolve().then(work)]);
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  /** Servers that do not respond, and without which rows of a shard cannot be read. */
+  #findUnreachable(): readonly Member[] {
+    const unavailable = this.members.filter(({ local }) => local.isUnavailable);
+    // A replica that is not configured may have the rows.
+    if (this.cluster === undefined || unavailable.length === 0 || this.#serverCount > this.members.length) return [];
+    const shardOf = (member: Member): number | undefined => this.#shardOf.get(member);
+    const reachableShards = new Set(this.members.filter((member) => !unavailable.includes(member)).map(shardOf));
+    const knownShards = [
+      ...Array(this.#shards ?? 0).keys(),
+      ...[...this.#shardOf.values()].filter((shard) => shard !== undefined),
+    ];
+    if (knownShards.every((shard) => reachableShards.has(shard))) return [];
+    return unavailable.filter((member) => !reachableShards.has(shardOf(member)));
   }
 
   /** Runs repeatable work on a server of the shard of a slot: always the same shard for the same slot. */
@@ -146,11 +186,12 @@ export class ClickhouseServers {
 
   /**
    * Reads the shards. Rejects if no server responds, a server does not know the cluster, or a shard has no configured
-   * server.
+   * server. A shard whose servers do not respond is no reason to reject: others can be read.
    */
   async check(): Promise<void> {
     if (this.cluster === undefined) return;
     await this.#readShards(this.cluster);
+    if (this.#silenceReasons.size > 0) return;
     for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.getMembers(shard);
   }
 
@@ -177,16 +218,20 @@ export class ClickhouseServers {
   async #readShards(cluster: string): Promise<void> {
     const counts: number[] = [];
     let failure: unknown;
-    for (const member of this.members) {
-      if (this.#shardOf.get(member) !== undefined) continue;
-      const rows = await member.local
-        .rejectIfHanging(() => fetchClusterRows(member.local, cluster))
-        .catch((error: unknown) => {
+    const unknownMembers = this.members.filter((member) => this.#shardOf.get(member) === undefined);
+    const answers = await Promise.all(
+      unknownMembers.map(async (member) => {
+        try {
+          return { member, rows: await member.local.rejectIfHanging(() => fetchClusterRows(member.local, cluster)) };
+        } catch (error) {
           if (getErrorCode(error) !== undefined) throw error;
           this.#silenceReasons.set(member, toError(error).message);
           failure = error;
-        });
-      if (rows === undefined) continue;
+          return undefined;
+        }
+      }),
+    );
+    for (const { member, rows } of answers.filter((answer) => answer !== undefined)) {
       this.#silenceReasons.delete(member);
       if (rows.length === 0)
         throw new UnavailableError(
@@ -203,12 +248,22 @@ export class ClickhouseServers {
   }
 
   async close(): Promise<void> {
+    this.#watch.close();
     for (const { local, whole } of this.members) {
       await local.close();
       if (whole !== local) await whole.close();
     }
   }
 }
+
+const createUnreachableError = (members: readonly Member[]): UnavailableError => {
+  const names = members.map(({ local }) => local.name).join(' and ');
+  return new UnavailableError(
+    members.length === 1
+      ? `the ClickHouse server ${names} does not answer, and no other server has its rows`
+      : `the ClickHouse servers ${names} do not answer, and no other server has their rows`,
+  );
+};
 
 /** Counts the shards without weight 0. Shards of weight 0 come last, so slots are distributed over the others. */
 const countWeightedShards = (rows: readonly ClusterRow[]): number => {

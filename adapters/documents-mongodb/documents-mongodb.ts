@@ -1,5 +1,6 @@
 /** Documents in MongoDB, on a replica set, for a cluster. */
-import { MongoClient } from 'mongodb';
+import { MongoClient, type TopologyDescriptionChangedEvent } from 'mongodb';
+import { createStoreMembers } from '../../runtime/store-members.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type {
@@ -12,6 +13,7 @@ import type {
   StoredMetadata,
   TenantDocuments,
 } from '../../schemas/ports/documents.ts';
+import type { MemberWatch, StoreMember, StoreMembers } from '../../schemas/ports/store-members.ts';
 import { toDocument, validateCollectionName, validateTenantId } from '../document-encoding.ts';
 import { TransactionRun, TransactionScope, transactionLimitMs, withTimeLimit } from '../documents-transaction.ts';
 import { type Access, createCollection, type Records, toMongoFilter } from './collection.ts';
@@ -28,6 +30,18 @@ interface Limits {
 }
 const defaultLimits: Limits = { operationMs: 5000, transactionMs: transactionLimitMs };
 
+type ServerDescription =
+  TopologyDescriptionChangedEvent['newDescription']['servers'] extends Map<string, infer Server> ? Server : never;
+
+/** The driver probes the servers itself, with retries. */
+const toStoreMember = ({ address, type, error }: ServerDescription): StoreMember => ({
+  name: address,
+  minFailures: 1,
+  async probe() {
+    if (type === 'Unknown' && error !== null) throw error;
+  },
+});
+
 class MongoDocuments implements Documents {
   readonly #client: MongoClient;
   readonly #database: string;
@@ -36,10 +50,16 @@ class MongoDocuments implements Documents {
   readonly #directAccess: Access;
   readonly #scope = new TransactionScope();
   readonly #feeds = new Set<Feed>();
+  readonly #watch: MemberWatch;
+  #servers: ReadonlyMap<string, ServerDescription> = new Map();
   #isConnected = false;
 
-  constructor(client: MongoClient, database: string, clock: Clock, limits: Limits) {
+  constructor(client: MongoClient, database: string, clock: Clock, limits: Limits, storeMembers: StoreMembers) {
     this.#client = client;
+    client.on('topologyDescriptionChanged', ({ newDescription }) => {
+      this.#servers = newDescription.servers;
+    });
+    this.#watch = storeMembers.watch('MongoDB', () => Array.from(this.#servers.values(), toStoreMember));
     this.#database = database;
     this.#clock = clock;
     this.#limits = limits;
@@ -202,6 +222,7 @@ class MongoDocuments implements Documents {
   }
 
   async close(): Promise<void> {
+    this.#watch.close();
     await Promise.all([...this.#feeds].map((feed) => feed.close()));
     await this.#client.close();
   }
@@ -220,17 +241,20 @@ export const openMongoDocuments = async ({
   url,
   clock = systemClock,
   limits = defaultLimits,
+  storeMembers = createStoreMembers(),
 }: {
   readonly url: string;
   readonly clock?: Clock;
   readonly limits?: Limits;
+  /** Watches the servers of the replica set. */
+  readonly storeMembers?: StoreMembers;
 }): Promise<Documents> => {
   const client = new MongoClient(url, {
     appName: 'oiq',
     writeConcern: { w: 'majority' },
     serverSelectionTimeoutMS: 3000,
     connectTimeoutMS: 3000,
-    heartbeatFrequencyMS: 2000,
+    heartbeatFrequencyMS: 1000,
   });
-  return new MongoDocuments(client, parseDatabaseName(url), clock, limits);
+  return new MongoDocuments(client, parseDatabaseName(url), clock, limits, storeMembers);
 };

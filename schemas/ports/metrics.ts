@@ -366,6 +366,12 @@ export const metricDefinitions = {
     labels: [],
     summary: '1 while the shared counters are unreachable and limits apply per instance',
   },
+  oiq_store_server_up: {
+    type: 'gauge',
+    unit: '1',
+    labels: ['store', 'server'],
+    summary: 'Whether a server of ClickHouse, Kafka, MongoDB or Redis responds to this process',
+  },
 } as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof metricDefinitions;

@@ -17,6 +17,7 @@ import { getSocketPath } from '../../commands/control.ts';
 import type { Platform } from '../../commands/platform.ts';
 import { start } from '../../commands/start.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
+import { createStoreMembers } from '../../runtime/store-members.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -50,6 +51,7 @@ const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
     documents,
     counters: createMemoryCounters({}),
     mailer: await createFileMailer({ path: join(directory, 'outbox.jsonl') }),
+    storeMembers: createStoreMembers(),
     embedded: true,
     registerSchemas: async () => undefined,
     async close() {
