@@ -65,15 +65,18 @@ const findWaitStart = async (
 /** Interval for checking which groups have members: each check opens a connection to Kafka. */
 const memberCheckIntervalMs = 30_000;
 
+interface MonitoredGroup {
+  readonly topics: readonly string[];
+  readonly watch: GroupWatch;
+  lastLags: readonly PartitionLag[];
+}
+
 type ThrottledLog = ReturnType<typeof throttleFailures>;
 
 /** The monitored groups of a process, with their status and reports. */
 export class GroupLagMonitor implements GroupStatuses {
   readonly #ports: LagMonitorPorts;
-  readonly #groups = new Map<
-    string,
-    { readonly topics: readonly string[]; readonly watch: GroupWatch; lastLags: readonly PartitionLag[] }
-  >();
+  readonly #groups = new Map<string, MonitoredGroup>();
   readonly #reportLagging: ThrottledLog;
   readonly #reportUnknownLag: ThrottledLog;
   readonly #reportUnknownAge: ThrottledLog;
@@ -108,21 +111,31 @@ export class GroupLagMonitor implements GroupStatuses {
    * Checks each group, and updates its metrics. An unknown lag is NaN, because the previous value would be misleading.
    */
   async check(): Promise<void> {
-    await this.#checkMembers();
-    for (const [group, monitoredGroup] of this.#groups) {
-      let isKnown = true;
+    // Together: while the bus does not respond, each group waits for the time limit.
+    const [, knownGroups] = await Promise.all([this.#checkMembers(), this.#checkLags()]);
+    for (const [group, { watch, lastLags }] of this.#groups) {
+      const isKnown = knownGroups.has(group);
+      this.#updateStatus(group, watch, isKnown ? lastLags : undefined);
+      this.#updateMetrics(group, lastLags, isKnown);
+    }
+  }
+
+  /** Reads the lag of all groups; returns the groups whose lag is known. */
+  async #checkLags(): Promise<ReadonlySet<string>> {
+    const knownGroups = new Set<string>();
+    const checkLag = async ([group, monitoredGroup]: [string, MonitoredGroup]): Promise<void> => {
       try {
-        monitoredGroup.lastLags = await this.#checkGroup(group, monitoredGroup);
+        monitoredGroup.lastLags = await withTimeout(readTimeoutMs, this.#checkGroup(group, monitoredGroup));
+        knownGroups.add(group);
       } catch (error) {
-        isKnown = false;
         this.#reportUnknownLag(group, error);
         // With an old end offset, later messages would appear to be new.
         const unknownLag = { lag: Number.NaN, end: Number.POSITIVE_INFINITY, sinceMs: undefined };
         monitoredGroup.lastLags = monitoredGroup.lastLags.map((partitionLag) => ({ ...partitionLag, ...unknownLag }));
       }
-      this.#updateStatus(group, monitoredGroup.watch, isKnown ? monitoredGroup.lastLags : undefined);
-      this.#updateMetrics(group, monitoredGroup.lastLags);
-    }
+    };
+    await Promise.all([...this.#groups].map(checkLag));
+    return knownGroups;
   }
 
   async #checkMembers(): Promise<void> {
@@ -130,7 +143,7 @@ export class GroupLagMonitor implements GroupStatuses {
     if (Math.abs(clock.now() - this.#membersAtMs) < memberCheckIntervalMs) return;
     this.#membersAtMs = clock.now();
     try {
-      this.#members = await bus.members([...this.#groups.keys()]);
+      this.#members = await withTimeout(readTimeoutMs, bus.members([...this.#groups.keys()]));
     } catch (error) {
       this.#members = new Map();
       this.#reportUnknownLag('members', error);
@@ -166,7 +179,7 @@ export class GroupLagMonitor implements GroupStatuses {
     if (watch.status.problem !== undefined) this.#reportLagging(group, undefined);
   }
 
-  #updateMetrics(group: string, lags: readonly PartitionLag[]): void {
+  #updateMetrics(group: string, lags: readonly PartitionLag[], isKnown: boolean): void {
     const { metrics, clock } = this.#ports;
     for (const { topic, partition, lag, sinceMs = Number.NaN } of lags) {
       const labels = { group, topic, partition: String(partition) };
@@ -176,7 +189,8 @@ export class GroupLagMonitor implements GroupStatuses {
     for (const [topic, topicLags] of Map.groupBy(lags, (lag) => lag.topic))
       metrics.set('oiq_consumer_lag_largest_share', computeLargestPartitionShare(topicLags), { group, topic });
     const { watch } = this.#groups.get(group) ?? {};
-    metrics.set('oiq_consumer_still_seconds', (watch?.getNoProgressMs(clock.now()) ?? 0) / 1000, { group });
+    const noProgressMs = isKnown ? (watch?.getNoProgressMs(clock.now()) ?? 0) : Number.NaN;
+    metrics.set('oiq_consumer_still_seconds', noProgressMs / 1000, { group });
     metrics.set('oiq_consumer_members', this.#members.get(group) ?? Number.NaN, { group });
   }
 }

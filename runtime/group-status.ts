@@ -54,9 +54,10 @@ class PersistentCondition {
   #sinceMs: number | undefined;
 
   /** Returns the time since which the condition is true; `undefined` if it is false, or has become true only recently. */
-  update(isTrue: boolean, nowMs: number): number | undefined {
-    if (!isTrue) this.#sinceMs = undefined;
-    else if (this.#sinceMs === undefined || this.#sinceMs > nowMs) this.#sinceMs = nowMs;
+  update(isTrue: boolean | undefined, nowMs: number): number | undefined {
+    // While it is unknown, it counts as unchanged.
+    if (isTrue === false) this.#sinceMs = undefined;
+    else if (isTrue === true && (this.#sinceMs === undefined || this.#sinceMs > nowMs)) this.#sinceMs = nowMs;
     return this.#sinceMs !== undefined && nowMs - this.#sinceMs >= reportAfterMs ? this.#sinceMs : undefined;
   }
 }
@@ -109,18 +110,20 @@ export class GroupWatch {
   }
 
   #findProblem({ nowMs, partitions, members }: GroupObservation): Problem {
-    const memberlessSinceMs = this.#memberlessCondition.update(members === 0, nowMs);
+    const memberlessSinceMs = this.#memberlessCondition.update(
+      members === undefined ? undefined : members === 0,
+      nowMs,
+    );
     const unknownSinceMs = this.#unknownCondition.update(partitions === undefined, nowMs);
-    const lag = (partitions ?? []).reduce((sum, each) => sum + each.lag, 0);
-    const ageMs = Math.max(0, ...(partitions ?? []).map((each) => each.ageMs));
+    if (partitions === undefined) return this.#findUnknownProblem(memberlessSinceMs, unknownSinceMs);
+    const lag = partitions.reduce((sum, each) => sum + each.lag, 0);
+    const ageMs = Math.max(0, ...partitions.map((each) => each.ageMs));
     const waitingText = `${lag} messages wait, the oldest for ${toSeconds(ageMs)} seconds`;
     if (memberlessSinceMs !== undefined)
       return {
         problem: `has no member: no process runs it${lag > 0 ? `; ${waitingText}` : ''}`,
         sinceMs: memberlessSinceMs,
       };
-    if (unknownSinceMs !== undefined)
-      return { problem: 'has unknown progress: the bus does not respond', sinceMs: unknownSinceMs };
     const noProgressMs = this.getNoProgressMs(nowMs);
     if (noProgressMs >= reportAfterMs)
       return {
@@ -131,6 +134,15 @@ export class GroupWatch {
     return growsSinceMs === undefined
       ? emptyProblem
       : { problem: `has growing lag: ${waitingText}`, sinceMs: growsSinceMs };
+  }
+
+  /** Returns the problem while nothing is known of the messages: an earlier problem has not ended. */
+  #findUnknownProblem(memberlessSinceMs: number | undefined, unknownSinceMs: number | undefined): Problem {
+    if (memberlessSinceMs !== undefined)
+      return { problem: 'has no member: no process runs it', sinceMs: memberlessSinceMs };
+    const { problem, sinceMs } = this.#status;
+    if (unknownSinceMs === undefined) return { problem, sinceMs };
+    return { problem: 'has unknown progress: the bus does not respond', sinceMs: unknownSinceMs };
   }
 }
 

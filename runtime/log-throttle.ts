@@ -1,12 +1,12 @@
-/** Throttles logs of failures. In a store outage, many parts fail at once; they are logged in one line. */
+/** Throttles logs of failures. In a store outage, many parts fail at once and again and again; they share lines. */
 
+/** Failures of other parts follow the first one within this time. */
 const firstDelayMs = 500;
-const maxDelayMs = 60_000;
+const intervalMs = 60_000;
 
 /**
  * Returns a function that logs the failure of a part. Failures within half a second of the first share one line with
- * the number of parts and the last error. Further lines follow less and less often, up to a minute apart. The throttle
- * resets after a minute without failures.
+ * the number of parts and the last error. Those of each further minute share one line, until a minute has no failure.
  */
 export const throttleFailures = (
   report: (error: unknown, parts: number) => void,
@@ -20,7 +20,7 @@ export const throttleFailures = (
       if (parts.size === 0) return;
       report(lastError, parts.size);
       parts.clear();
-      scheduleReport(Math.min(2 * ms, maxDelayMs));
+      scheduleReport(intervalMs);
     }, ms).unref();
   };
   return (part, error) => {

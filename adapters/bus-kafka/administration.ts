@@ -73,6 +73,7 @@ export class Administration {
   readonly #options: AdministrationOptions;
   readonly #cluster: Cluster;
   readonly #coordinators = new Map<string, Coordinator>();
+  readonly #pendingOffsets = new Map<string, Promise<Bounds[]>>();
   #connecting: Promise<void> | undefined;
   #closing: Promise<void> = Promise.resolve();
   #activeRequests = 0;
@@ -230,6 +231,15 @@ export class Administration {
     return this.#retryUntilDeadline(() => this.#cluster.bounds(topic));
   }
 
+  /** Offsets for the lag. Concurrent callers share a request: many groups read the same topics. */
+  #sharedOffsets(topic: string): Promise<Bounds[]> {
+    const pending = this.#pendingOffsets.get(topic);
+    if (pending !== undefined) return pending;
+    const offsets = this.offsets(topic).finally(() => this.#pendingOffsets.delete(topic));
+    this.#pendingOffsets.set(topic, offsets);
+    return offsets;
+  }
+
   /** Committed positions of a group, which may no longer run. */
   async positions(group: string, topics: readonly string[]): Promise<Position[]> {
     const coordinator = this.#coordinators.get(group) ?? new Coordinator(this.#cluster, this.#cluster, group);
@@ -276,7 +286,7 @@ export class Administration {
     ]);
     const lags: Lag[] = [];
     for (const topic of topics)
-      for (const { partition, earliest, end } of await this.offsets(topic)) {
+      for (const { partition, earliest, end } of await this.#sharedOffsets(topic)) {
         const committed = nextPositions.get(toPartitionKey(topic, partition))?.offset ?? earliest;
         lags.push({ topic, partition, committed, end, lag: Math.max(0, end - committed) });
       }

@@ -92,6 +92,33 @@ test('a group whose state cannot be read is reported after a minute', (t) => {
   t.is(after(60, unknown), 'sinks.logs has unknown progress: the bus does not respond');
 });
 
+test('a problem does not end while nothing is known, and names no number of messages that is not known', (t) => {
+  const watch = new GroupWatch(group);
+  const problems: (string | undefined)[] = [];
+  const observe = (second: number, observation: object): void => {
+    watch.update({ members: 1, ...observation, nowMs: second * 1000 } as GroupObservation);
+    problems.push(watch.status.problem);
+  };
+  for (const second of [0, 30, 60]) observe(second, at(7, 3, second));
+  const reported = problems.at(-1);
+  t.regex(reported ?? '', /^has made no progress for 60 seconds/);
+  for (const second of [65, 90, 120, 125, 300]) observe(second, { partitions: undefined, members: undefined });
+  t.deepEqual(problems.slice(3), [
+    ...[reported, reported, reported],
+    ...['has unknown progress: the bus does not respond', 'has unknown progress: the bus does not respond'],
+  ]);
+  t.deepEqual(watch.status.partitions, []);
+  observe(305, at(10, 0, 0));
+  t.is(problems.at(-1), undefined);
+});
+
+test('a group without a member still has none while nothing is known', (t) => {
+  const watch = new GroupWatch(group);
+  for (const second of [0, 61]) watch.update({ ...at(7, 0, 0), members: 0, nowMs: second * 1000 } as GroupObservation);
+  watch.update({ partitions: undefined, members: undefined, nowMs: 70_000 });
+  t.is(watch.status.problem, 'has no member: no process runs it');
+});
+
 test('a clock that is set back restarts the minute', (t) => {
   const watch = new GroupWatch(group);
   for (const nowMs of [9_000_000, 9_030_000, 1_000_000, 1_040_000])

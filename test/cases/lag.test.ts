@@ -69,6 +69,27 @@ test('Unknown lag is NaN and not the last value, and only for the affected group
   ]);
 });
 
+test('The groups are read together, so that all are known to be unknown after one time limit', async (t) => {
+  const pending: ((error: Error) => void)[] = [];
+  const names = Array.from({ length: 40 }, (_, index) => ({ group: `group-${index}`, topics: ['a'] }));
+  const monitor = new GroupLagMonitor({
+    bus: {
+      lag: () => new Promise<Lag[]>((_, reject) => pending.push(reject)),
+      members,
+      ...messages(new Map()),
+    },
+    clock: { now: () => 0 },
+    metrics: { set: () => undefined },
+    log: silentLog,
+  });
+  monitor.add(names);
+  const checking = monitor.check();
+  await eventually('all are read', () => pending.length === names.length);
+  for (const reject of pending) reject(new Error('Kafka is away'));
+  await checking;
+  t.is(monitor.getStatuses().filter(({ partitions }) => partitions.length === 0).length, names.length);
+});
+
 test('The share of the most lagging partition shows whether the other partitions wait for it', (t) => {
   const lagging = (...lags: number[]): Lag[] =>
     lags.map((lag, partition) => ({ topic: 'a', partition, committed: 0, end: lag, lag }));
