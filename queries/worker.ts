@@ -7,11 +7,12 @@ import { type Budget, BudgetThreads } from './limits/budget-threads.ts';
 export type WorkerRequester = Omit<Budget, 'budgetMs'>;
 
 /**
- * Maximum number of characters to process without a worker: YAML of this length takes at most 60 ms, and a worker costs
+ * Maximum number of characters to process without a worker: YAML of this length takes at most 20 ms, and a worker costs
  * a start and two copies.
  */
-const maxDirectCharacters = 16_384;
-const budgetMs = 40_000;
+const maxDirectCharacters = 2048;
+/** The longest allowed texts take 2 seconds on an idle machine. */
+const budgetMs = 15_000;
 /** A text of 1 MiB needs 400 MB for its YAML nodes. */
 const memoryMb = 1024;
 

@@ -4,21 +4,29 @@
  */
 import {
   type Alias,
+  Composer,
+  type CST,
+  type Document,
   isAlias,
   isMap,
   isNode,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   type Pair,
-  parseDocument,
+  Parser,
   type YAMLMap,
 } from 'yaml';
 
 /** Maximum number of keys in one map. */
 const maxKeys = 5000;
 const maxAliases = 1000;
+/** Maximum number of lexical parts, such as keys, separators and line ends: they determine the time and the memory. */
+const maxParts = 400_000;
+/** Maximum number of open lists and maps around a value. */
+const maxNesting = 500;
 /**
  * Maximum number of characters that aliases may repeat, including nested repetition: a few hundred aliases could
  * otherwise expand to an unbounded text.
@@ -68,8 +76,46 @@ const withYamlErrors = <Result>(work: () => Result): Result => {
   try {
     return work();
   } catch (error) {
+    if (error instanceof YamlError) throw error;
     throw new YamlError(getMessage(error as Error), { line: 1, col: 1 });
   }
+};
+
+/**
+ * Parses one document, as `parseDocument` of the library does, but ends at the first error instead of parsing the rest,
+ * and at the limits.
+ */
+const composeDocument = (text: string, lines: LineCounter): Document.Parsed => {
+  const refuse = (message: string, offset: number): never => {
+    throw new YamlError(message, lines.linePos(offset));
+  };
+  const parser = new Parser(lines.addNewLine);
+  // The library compares each key of a map with all others; here they are counted first, and compared in one pass.
+  const composer = new Composer({ strict: true, uniqueKeys: false });
+  const documents: Document.Parsed[] = [];
+  const compose = (tokens: Iterable<CST.Token>): void => {
+    for (const token of tokens) {
+      if (token.type === 'error')
+        refuse(token.source ? `${token.message}: ${JSON.stringify(token.source)}` : token.message, token.offset);
+      for (const document of composer.next(token)) documents.push(document as Document.Parsed);
+    }
+  };
+  lines.addNewLine(0);
+  let parts = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    parts++;
+    if (parts > maxParts) refuse(`it has more than ${maxParts} parts`, parser.offset);
+    compose(parser.next(lexeme));
+    if (parser.stack.length > maxNesting) refuse('it is nested too deeply', parser.offset);
+  }
+  compose(parser.end());
+  for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
+  const [document, next] = documents;
+  if (document === undefined) return refuse('it is empty', 0);
+  const [error] = document.errors;
+  if (error !== undefined) refuse(getMessage(error), error.pos[0]);
+  if (next !== undefined) refuse('it contains several documents', next.range?.[0] ?? 0);
+  return document;
 };
 
 const getChildren = (node: Node): unknown[] => {
@@ -227,12 +273,7 @@ const findOffset = (
 /** Parses one document. Throws `YamlError`. */
 export const parseYaml = (text: string): YamlText => {
   const lines = new LineCounter();
-  // The library compares each key of a map with all others; here they are counted first, and compared in one pass.
-  const document = withYamlErrors(() =>
-    parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: false }),
-  );
-  const [error] = document.errors;
-  if (error !== undefined) throw new YamlError(getMessage(error), lines.linePos(error.pos[0]));
+  const document = withYamlErrors(() => composeDocument(text, lines));
   visitNodes(document.contents, (message, { range }) => {
     throw new YamlError(message, lines.linePos(range?.[0] ?? 0));
   });

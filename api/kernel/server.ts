@@ -5,7 +5,7 @@ import { trackWork } from '../../runtime/current-work.ts';
 import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { createSourceResolver } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
-import { createTransact } from '../changes.ts';
+import { createTransact, type Transact } from '../changes.ts';
 import { ApiError, ForeignApiError, toApiError } from '../errors.ts';
 import { listRestrictions } from '../page/restrictions.ts';
 import { authenticateWithinLimits, authorizeCaller } from './admission.ts';
@@ -104,13 +104,17 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
     }
     const body = await readBody(context.req, operation, caller);
     if (caller !== undefined) requireSameTenant(caller.tenantId, getBodyTenant(body));
-    const change = createTransact(ports, { caller, actions: operation.audit, request });
+    const transact = createTransact(ports, { caller, actions: operation.audit, request });
     // The caller is undefined only for operations without a session, whose handlers do not read it.
-    const input = { caller: caller as Caller, params, ...splitQueryAndBody(operation, query, body), request, change };
+    const input = { caller: caller as Caller, params, ...splitQueryAndBody(operation, query, body), request };
     const run = (): Promise<unknown> =>
-      runWithinBudget({ response: context.res, operation, ports }, (signal, limitedPorts) =>
-        runToText(operation, { ...input, signal }, { ...options, ports: limitedPorts }),
-      );
+      runWithinBudget({ response: context.res, operation, ports }, (signal, limitedPorts, reportBegin) => {
+        const change: Transact = (work) => {
+          reportBegin();
+          return transact(work);
+        };
+        return runToText(operation, { ...input, change, signal }, { ...options, ports: limitedPorts });
+      });
     const result =
       operation.cache === undefined ? await run() : await runWithCache(context, resultCache, operation, input, run);
     sendResult(context, operation, result, ports);
@@ -197,7 +201,7 @@ const runWithCache = async (
   context: Koa.Context,
   results: ResultCache,
   { operationId, cache }: Operation,
-  { caller, params, query, body }: Omit<RawInput, 'signal'>,
+  { caller, params, query, body }: Omit<RawInput, 'signal' | 'change'>,
   run: () => Promise<unknown>,
 ): Promise<string> => {
   const options = { ttlMs: cache?.ttlMs ?? 0, refresh: /\bno-cache\b/i.test(context.get('cache-control')) };

@@ -18,46 +18,78 @@ export class ClientDisconnectedError extends ApiError {
   }
 }
 
-const createTimeoutError = ({ method, budgetMs }: Operation): ApiError => {
+const createTimeoutError = ({ method, budgetMs }: Operation, hasBegun: boolean): ApiError => {
   const message = `this took longer than ${budgetMs / 1000} seconds`;
+  if (hasBegun) return new ApiError('UNAVAILABLE', `${message}: check whether it took effect before you try again`);
   return new ApiError(
     'UNAVAILABLE',
     method === 'GET'
       ? `${message}: request less data, or try again later`
-      : `${message}: check whether it took effect before you try again`,
+      : `${message}, and nothing was changed: send less at once, or try again later`,
   );
 };
+
+/** Dependencies through which a request has effects, in addition to its documents. */
+const effectNames = [
+  'bus',
+  'mailer',
+  'mail',
+  'outbound',
+  'evidence',
+  'deadLetters',
+  'replayJobs',
+  'events',
+  'alertTransitions',
+  'syntheticRuns',
+  'call',
+] as const satisfies readonly (keyof Ports)[];
 
 /**
  * Runs an operation with a signal that aborts when the client disconnects or the time is over. Reads through the ports
  * reject from then on. A change in progress is committed or rolled back completely. For a stream the time limit ends
- * with the first byte; after that its reads end with the client.
+ * with the first byte; after that its reads end with the client. The error of a timeout states whether anything may have
+ * taken effect: `work` calls `reportBegin` before changes that do not go through the ports.
  */
 export const runWithinBudget = async <Result>(
   { response, operation, ports }: { response: ServerResponse; operation: Operation; ports: Ports },
-  work: (signal: AbortSignal, ports: Ports) => Promise<Result>,
+  work: (signal: AbortSignal, ports: Ports, reportBegin: () => void) => Promise<Result>,
 ): Promise<Result> => {
   const abortController = new AbortController();
   const { signal } = abortController;
   const abortPromise = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-  const timer = setTimeout(() => abortController.abort(createTimeoutError(operation)), operation.budgetMs);
+  let hasBegun = false;
+  const reportBegin = (): void => {
+    hasBegun = operation.method !== 'GET';
+  };
+  const timer = setTimeout(() => abortController.abort(createTimeoutError(operation, hasBegun)), operation.budgetMs);
   const abortOnDisconnect = (): void => {
     if (!response.writableFinished) abortController.abort(new ClientDisconnectedError());
   };
   if (response.closed) abortOnDisconnect();
   else response.once('close', abortOnDisconnect);
   try {
-    return await Promise.race([work(signal, limitPorts(ports, signal)), abortPromise]);
+    return await Promise.race([work(signal, limitPorts(ports, signal, reportBegin), reportBegin), abortPromise]);
   } finally {
     clearTimeout(timer);
   }
 };
 
-const limitPorts = (ports: Ports, signal: AbortSignal): Ports => ({
-  ...ports,
-  documents: limitDocuments(ports.documents, signal),
-  columns: limitColumns(ports.columns, signal),
-});
+/** `reportBegin` is called before anything that may have an effect: a write, or a use of another dependency. */
+const limitPorts = (ports: Ports, signal: AbortSignal, reportBegin: () => void): Ports => {
+  const limitedPorts: Ports = {
+    ...ports,
+    documents: limitDocuments(ports.documents, signal, reportBegin),
+    columns: limitColumns(ports.columns, signal),
+  };
+  for (const name of effectNames) {
+    const get = (): unknown => {
+      reportBegin();
+      return ports[name];
+    };
+    Object.defineProperty(limitedPorts, name, { get, enumerable: true });
+  }
+  return limitedPorts;
+};
 
 const rejectGlobalAccess = (): never => {
   throw new Error('a request can only use the documents and rows of one organization, through `forTenant`');
@@ -82,7 +114,7 @@ const limitColumns = (columns: Columns, signal: AbortSignal): Columns => ({
   close: rejectGlobalAccess,
 });
 
-const limitDocuments = (documents: Documents, signal: AbortSignal): Documents => {
+const limitDocuments = (documents: Documents, signal: AbortSignal, reportBegin: () => void): Documents => {
   let lastYieldMs = performance.now();
   // The embedded store responds synchronously: a handler that reads in a loop would block all other requests.
   const beforeRead = async (): Promise<void> => {
@@ -92,11 +124,15 @@ const limitDocuments = (documents: Documents, signal: AbortSignal): Documents =>
     lastYieldMs = performance.now();
     signal.throwIfAborted();
   };
+  const beginWrite = <Result>(write: () => Promise<Result>): Promise<Result> => {
+    reportBegin();
+    return write();
+  };
   const limitCollection = <Fields extends object>(stored: Collection<Fields>): Collection<Fields> => ({
-    insert: (fields) => stored.insert(fields),
-    replace: (id, fields, version) => stored.replace(id, fields, version),
-    update: (id, changes, version) => stored.update(id, changes, version),
-    delete: (id, version) => stored.delete(id, version),
+    insert: (fields) => beginWrite(() => stored.insert(fields)),
+    replace: (id, fields, version) => beginWrite(() => stored.replace(id, fields, version)),
+    update: (id, changes, version) => beginWrite(() => stored.update(id, changes, version)),
+    delete: (id, version) => beginWrite(() => stored.delete(id, version)),
     find: (id) => beforeRead().then(() => stored.find(id)),
     list: (options) => beforeRead().then(() => stored.list(options)),
     count: (filter) => beforeRead().then(() => stored.count(filter)),
@@ -107,7 +143,7 @@ const limitDocuments = (documents: Documents, signal: AbortSignal): Documents =>
       const tenantDocuments = documents.forTenant(tenantId);
       return { tenantId, collection: (definition) => limitCollection(tenantDocuments.collection(definition)) };
     },
-    transaction: (work) => documents.transaction(work),
+    transaction: (work) => beginWrite(() => documents.transaction(work)),
     check: () => documents.check(),
     findInAllTenants: rejectGlobalAccess,
     follow: rejectGlobalAccess,

@@ -20,6 +20,8 @@ export interface BudgetThreadsOptions {
 /** Organization of the work, and its limits. */
 export interface Budget {
   readonly tenantId: string;
+  /** User or service account; people of an organization take turns. */
+  readonly personId?: string | undefined;
   /** Maximum time on a thread. The wait for a free thread is not included; the caller limits it by `signal`. */
   readonly budgetMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -42,8 +44,8 @@ export type SendRequest<Reply> = (
 ) => Promise<Reply>;
 
 const maxWaitingPerTenant = 50;
-/** Two, so that one organization, which has at most one thread, does not block the others. */
-const threadCount = 2;
+/** One organization has at most one thread, so that it does not block the others. */
+const threadCount = 3;
 
 /** Threads for one purpose, started on demand. */
 export class BudgetThreads<Reply extends { readonly id: number }> {
@@ -60,11 +62,11 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
    * limit.
    */
   async run<Result>(
-    { tenantId, budgetMs, signal }: Budget,
+    { tenantId, personId, budgetMs, signal }: Budget,
     { createTimeoutError, createMemoryError }: LimitErrors,
     work: (sendRequest: SendRequest<Reply>) => Promise<Result>,
   ): Promise<Result> {
-    const releaseSlot = await this.#acquireSlot(tenantId, signal);
+    const releaseSlot = await this.#acquireSlot(tenantId, personId, signal);
     const timeoutController = new AbortController();
     const timer = setTimeout(() => timeoutController.abort(createTimeoutError()), budgetMs);
     const endSignal =
@@ -82,9 +84,13 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
     }
   }
 
-  async #acquireSlot(tenantId: string, signal: AbortSignal | undefined): Promise<() => void> {
+  async #acquireSlot(
+    tenantId: string,
+    personId: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<() => void> {
     try {
-      return await this.#queue.acquire(tenantId, signal);
+      return await this.#queue.acquire(tenantId, signal, personId);
     } catch (error) {
       if (!(error instanceof TooManyWaitingError)) throw error;
       const message = `${maxWaitingPerTenant} ${this.#options.workDescription} of this organization are waiting already`;

@@ -1,6 +1,6 @@
 /**
- * Fair queue for statements to ClickHouse. Statements of one tenant run in order of arrival; tenants alternate, one
- * statement each. A tenant with a hundred statements therefore delays another tenant only by the statements that are
+ * Fair queue for statements to ClickHouse and other work. Tenants alternate, one statement each, and so do the people of
+ * a tenant. Statements of one person run in order of arrival. A tenant with a hundred statements therefore delays another tenant only by the statements that are
  * already running.
  */
 
@@ -18,6 +18,7 @@ export interface FairQueueLimits {
 
 interface Waiter {
   readonly start: () => void;
+  readonly personId: string;
 }
 
 /** Thrown if a tenant already has too many waiting statements. */
@@ -28,6 +29,9 @@ export class FairQueue {
   /** Tenants with waiting statements, in rotation order. */
   readonly #waitersByTenant = new Map<string, Waiter[]>();
   readonly #runningByTenant = new Map<string, number>();
+  /** When each person of a tenant with waiting statements was last served, as a number in order */
+  readonly #servedByTenant = new Map<string, Map<string, number>>();
+  #servedCount = 0;
   #runningCount = 0;
   #waitingCount = 0;
 
@@ -48,14 +52,14 @@ export class FairQueue {
    * first, removes the statement from the queue and rejects with the signal's reason. Rejects with `TooManyWaitingError`
    * immediately if the tenant's queue is full.
    */
-  async acquire(tenantId: string, signal?: AbortSignal): Promise<() => void> {
+  async acquire(tenantId: string, signal?: AbortSignal, personId = ''): Promise<() => void> {
     signal?.throwIfAborted();
     const release = this.tryAcquire(tenantId);
     if (release !== undefined) return release;
     const queue = this.#waitersByTenant.get(tenantId) ?? [];
     if (queue.length >= this.#limits.maxWaitingPerTenant) throw new TooManyWaitingError();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter: Waiter = { start: resolve };
+    const waiter: Waiter = { start: resolve, personId };
     queue.push(waiter);
     this.#waitersByTenant.set(tenantId, queue);
     this.#waitingCount++;
@@ -104,6 +108,17 @@ export class FairQueue {
     this.#startNext();
   }
 
+  /** Returns the waiter of the person who was served least recently; of one person, the first. */
+  #selectWaiter(tenantId: string, queue: readonly Waiter[]): Waiter {
+    const served = this.#servedByTenant.get(tenantId) ?? new Map<string, number>();
+    const getServed = ({ personId }: Waiter): number => served.get(personId) ?? 0;
+    const waiter = queue.reduce((first, each) => (getServed(each) < getServed(first) ? each : first));
+    this.#servedCount++;
+    if (queue.length > 1) this.#servedByTenant.set(tenantId, served.set(waiter.personId, this.#servedCount));
+    else this.#servedByTenant.delete(tenantId);
+    return waiter;
+  }
+
   #startNext(): void {
     const { slots, maxSlotsPerTenant } = this.#limits;
     while (this.#runningCount < slots) {
@@ -112,7 +127,7 @@ export class FairQueue {
       );
       if (nextEntry === undefined) return;
       const [tenantId, queue] = nextEntry;
-      const waiter = queue[0] as Waiter;
+      const waiter = this.#selectWaiter(tenantId, queue);
       this.#removeWaiter(tenantId, waiter);
       // Moves the tenant to the end of the rotation.
       if (this.#waitersByTenant.delete(tenantId)) this.#waitersByTenant.set(tenantId, queue);

@@ -52,6 +52,21 @@ test('a statement waits for at most one turn of each other tenant, however many 
   t.true(started.includes('b'), started.join(' '));
 });
 
+test('people of a tenant take turns, however many statements one of them has waiting', async (t) => {
+  const queue = new FairQueue({ slots: 1, maxSlotsPerTenant: 1, maxWaitingPerTenant: 1_000 });
+  const order: string[] = [];
+  const run = async (personId: string): Promise<void> => {
+    const end = await queue.acquire('a', undefined, personId);
+    order.push(personId);
+    await yieldToEventLoop();
+    end();
+  };
+  const people = [...Array.from({ length: 20 }, () => 'ann'), 'bob', 'bob', 'cid'];
+  await Promise.all(people.map(run));
+  t.is(order.length, people.length);
+  t.deepEqual(order.slice(0, 6).sort(), ['ann', 'ann', 'ann', 'bob', 'bob', 'cid'].sort());
+});
+
 test('statements of one tenant run in request order, and all of them run', async (t) => {
   const queue = new FairQueue(limits);
   const order: number[] = [];

@@ -220,7 +220,10 @@ export const importAlertRouting = defineOperation({
       .describe('Parts of the file that the document does not contain, and of the current routing that it replaces'),
   }),
   async handler({ caller, body, signal }, { documents }) {
-    const importResult = await readAlertmanagerInWorker({ tenantId: caller.tenantId, signal }, body.yaml);
+    const importResult = await readAlertmanagerInWorker(
+      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      body.yaml,
+    );
     if ('problems' in importResult)
       throw createFieldErrors(
         importResult.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),

@@ -175,7 +175,7 @@ export const importAlertRules = defineOperation({
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
-    const reader = { tenantId: caller.tenantId, signal };
+    const reader = { tenantId: caller.tenantId, personId: caller.actor.id, signal };
     const { rules, recordings, problem } = await readRuleFileInWorker(reader, body.file, body.fileName);
     if (recordings.length > 0) requireEntitlement(caller, 'metrics');
     if (problem !== undefined) throw createFieldError('file', problem);

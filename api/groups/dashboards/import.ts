@@ -122,7 +122,10 @@ export const importDashboard = defineOperation({
     report: ImportReport,
   }),
   async handler({ caller, query, body, change, signal }, ports) {
-    const imported = await readImportedInWorker({ tenantId: caller.tenantId, signal }, JSON.stringify(body));
+    const imported = await readImportedInWorker(
+      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      JSON.stringify(body),
+    );
     if ('problems' in imported) throw createFieldErrors([...imported.problems]);
     const id = query.id ?? imported.id;
     const toOutcome = (stored: Document, outcome: (typeof outcomes)[number], version: number | null) => ({

@@ -258,7 +258,10 @@ export const importDetectionRules = defineOperation({
   },
   response: z.strictObject({ items: z.array(Item) }),
   async handler({ caller, query, body, change, signal }, ports) {
-    const { importedDocuments, rejectedItems } = await readDocuments({ tenantId: caller.tenantId, signal }, body.files);
+    const { importedDocuments, rejectedItems } = await readDocuments(
+      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      body.files,
+    );
     if (importedDocuments.length + rejectedItems.length === 0)
       throw createFieldError('files', 'contain no Sigma document');
     if (query.prune === 'true' && query.scope === undefined)

@@ -97,7 +97,10 @@ export const addIndicators = defineOperation({
       .describe('Rejected entries, the first 1,000'),
   }),
   async handler({ caller, body, change, signal }, ports) {
-    const { indicators, refused } = await readRequestedIndicators({ tenantId: caller.tenantId, signal }, body);
+    const { indicators, refused } = await readRequestedIndicators(
+      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      body,
+    );
     const { source } = body;
     const nowMs = ports.clock.now();
     const options = {

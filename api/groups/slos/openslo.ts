@@ -111,7 +111,10 @@ export const importSlos = defineOperation({
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }, ports) {
-    const { slos, refused } = await readOpenSloInWorker({ tenantId: caller.tenantId, signal }, body.source);
+    const { slos, refused } = await readOpenSloInWorker(
+      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      body.source,
+    );
     if (slos.length > maxObjectives)
       throw createFieldError(
         'source',

@@ -165,7 +165,10 @@ export const importChecks = defineOperation({
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
-    const files = await readCheckFilesInWorker({ tenantId: caller.tenantId, signal }, body.source);
+    const files = await readCheckFilesInWorker(
+      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      body.source,
+    );
     if (files.length > maxChecks)
       throw createFieldError('source', `has ${files.length} checks, and at most ${maxChecks} are read`);
     const resources: ImportedChecks = new ImportedResources(checkResource, body);
