@@ -146,7 +146,7 @@ const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: s
 };
 
 const ownFilePattern =
-  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl|control\.sock|lost\+found)$/;
+  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl(?:\.new)?|control\.sock|lost\+found)$/;
 
 /** Restricts access to a directory with telemetry and secrets, unless others also store files in it. */
 const restrictAccess = (directory: string, log: Log): void => {

@@ -30,10 +30,15 @@ const retryMs = 200;
 const computeSegmentBytes = ({ retentionBytes }: Topic): number =>
   Math.min(512 * mebibyte, Math.max(mebibyte, Math.floor(retentionBytes / 16)));
 
+const segmentAgeSetting = 'segment.ms';
+const segmentsPerRetention = 8;
+
 /** The size and retention limits of a topic, by the name of the Kafka setting. */
 const buildTopicLimits = (topic: Topic): ReadonlyMap<string, number> =>
   new Map([
     ['retention.ms', Math.round(topic.retentionHours * hourMs)],
+    // Whole segments expire, and only once they get no more records.
+    [segmentAgeSetting, Math.max(hourMs, Math.round((topic.retentionHours * hourMs) / segmentsPerRetention))],
     ['retention.bytes', topic.retentionBytes],
     ['max.message.bytes', topic.maxMessageBytes + headerAllowance],
   ]);
@@ -195,7 +200,9 @@ export class Administration {
     );
     for (const topic of topics) {
       const current = settings.get(topic.name) ?? new Map<string, string>();
-      const raisedLimits = [...buildTopicLimits(topic)].filter(([name, value]) => isLower(current.get(name), value));
+      const raisedLimits = [...buildTopicLimits(topic)].filter(([name, value]) =>
+        name === segmentAgeSetting ? !current.has(name) : isLower(current.get(name), value),
+      );
       if (raisedLimits.length === 0) continue;
       for (const [name, value] of raisedLimits) current.set(name, String(value));
       // This request replaces all settings of a topic, so it repeats the unchanged ones.

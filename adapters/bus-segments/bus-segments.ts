@@ -34,6 +34,9 @@ import { GroupReader, SharedReading } from './shared-reading.ts';
 import { Transactions } from './transactions.ts';
 
 const mebibyte = 1024 * 1024;
+/** A segment is removed as a whole, so its first record may outlive the retention by the age of a segment. */
+const segmentsPerRetention = 8;
+const minSegmentAgeMs = 60 * 60_000;
 /** Maximum decompressed bytes in memory for groups that have not read them yet. */
 const maxBufferedBytes = 64 * mebibyte;
 
@@ -332,13 +335,13 @@ class EmbeddedBus implements SegmentsBus {
   async #openTopic(definition: StoredTopic): Promise<void> {
     const partitions = this.#topics.get(definition.name)?.partitions ?? [];
     for (let partition = partitions.length; partition < definition.partitions; partition++)
-      partitions.push(await this.#openPartition(definition.name, partition));
+      partitions.push(await this.#openPartition(definition, partition));
     this.#topics.set(definition.name, { definition, partitions });
     await this.#disk.syncDirectory(this.#options.directory);
     await this.#disk.syncDirectory(join(this.#options.directory, definition.name));
   }
 
-  #openPartition(topic: string, partition: number): Promise<PartitionLog> {
+  #openPartition({ name: topic, retentionMs }: StoredTopic, partition: number): Promise<PartitionLog> {
     const nextOffsets = this.#store.listGroups(topic).map((group) => {
       const { committed = 0, claimed = -1 } = this.#store.position(group, topic, partition) ?? {};
       return Math.max(committed, claimed + 1);
@@ -351,6 +354,7 @@ class EmbeddedBus implements SegmentsBus {
       clock: this.#options.clock ?? systemClock,
       log: this.#log,
       segmentBytes: this.#options.segmentBytes ?? 128 * mebibyte,
+      maxSegmentAgeMs: Math.max(minSegmentAgeMs, retentionMs / segmentsPerRetention),
       acknowledgedOffset: Math.max(0, ...nextOffsets),
       isAborted: (transaction) => this.#transactions.isAborted(transaction),
     });

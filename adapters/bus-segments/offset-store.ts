@@ -79,7 +79,7 @@ export class OffsetStore {
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path);
-    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
     this.#database.exec(schema);
     this.#saveTopic = this.#database.prepare(
       `INSERT INTO topics VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET partitions = excluded.partitions,

@@ -7,7 +7,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Disk, SegmentFile } from './disk.ts';
 import type { ReadableLog } from './reader.ts';
-import { type EncodedRecord, writeStamp } from './record.ts';
+import { type EncodedRecord, headBytes, readTimestamp, writeStamp } from './record.ts';
 import { recoverSegment } from './recovery.ts';
 import {
   addIndexEntry,
@@ -33,6 +33,8 @@ export interface PartitionOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly segmentBytes: number;
+  /** Age of its first record at which a segment gets no more records, so that it can expire. */
+  readonly maxSegmentAgeMs: number;
   /** First offset that no group is known to have read; all records below it must exist. */
   readonly acknowledgedOffset: number;
   isAborted(transaction: number): boolean;
@@ -67,6 +69,13 @@ const stampRecords = async (
       await yieldToEventLoop();
     }
   return buffers;
+};
+
+/** Arrival time of the first record of a file; `undefined` if it has none. */
+const readFirstTimestamp = async (file: SegmentFile, validBytes: number): Promise<number | undefined> => {
+  if (validBytes < headBytes) return undefined;
+  const head = Buffer.alloc(headBytes);
+  return (await file.read(head, 0)) < headBytes ? undefined : readTimestamp(head);
 };
 
 export interface RetentionLimits {
@@ -229,6 +238,7 @@ export class PartitionLog implements ReadableLog {
     const recovery = await recoverSegment(file, last, acknowledgedOffset);
     last.index = recovery.index;
     last.lastTimestampMs = recovery.lastTimestampMs;
+    last.firstTimestampMs = await readFirstTimestamp(file, recovery.validBytes);
     this.#end = recovery.end;
     const damageFields = { file: last.path, byte: recovery.validBytes, reason: recovery.reason };
     if (recovery.tail === 'torn') {
@@ -341,8 +351,12 @@ export class PartitionLog implements ReadableLog {
   async #prepareSegment(): Promise<void> {
     if (this.#needsRepair) await this.#repair();
     const last = this.segments.at(-1);
-    if (this.#mustStartSegment || (last !== undefined && last.size >= this.#options.segmentBytes))
-      await this.#rollSegment();
+    if (this.#mustStartSegment || (last !== undefined && this.#isFull(last))) await this.#rollSegment();
+  }
+
+  #isFull({ size, firstTimestampMs = Number.POSITIVE_INFINITY }: Segment): boolean {
+    const { segmentBytes, maxSegmentAgeMs, clock } = this.#options;
+    return size >= segmentBytes || clock.now() - firstTimestampMs >= maxSegmentAgeMs;
   }
 
   async #write(group: readonly PendingAppend[]): Promise<void> {
@@ -365,6 +379,7 @@ export class PartitionLog implements ReadableLog {
   #recordWrite(segment: Segment, group: readonly PendingAppend[], timestampMs: number): void {
     let position = segment.size;
     let offset = this.#end;
+    segment.firstTimestampMs ??= timestampMs;
     segment.lastTimestampMs = timestampMs;
     this.#fault = undefined;
     for (const { entries, transaction, bytes } of group) {

@@ -28,6 +28,9 @@ const writeInteger = (buffer: Buffer, value: number, position: number): void => 
 const readInteger = (buffer: Buffer, position: number): number =>
   buffer.readUInt32LE(position) + buffer.readUInt32LE(position + 4) * 0x1_0000_0000;
 
+/** Returns the arrival time in the head of a record. */
+export const readTimestamp = (head: Buffer): number => readInteger(head, fieldOffsets.timestamp);
+
 /** A message encoded for any offset: `stamp` writes the offset into it. The value is not copied. */
 export interface EncodedRecord {
   /** Fixed-size head, key and headers. */

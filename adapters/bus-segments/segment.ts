@@ -26,6 +26,8 @@ export interface Segment {
   readonly path: string;
   /** Synced bytes, the limit for readers */
   size: number;
+  /** Arrival time of its first record in epoch milliseconds; `undefined` while it has none, and for full segments. */
+  firstTimestampMs: number | undefined;
   /** Arrival time of its last record in epoch milliseconds; `undefined` until it is read from the file. */
   lastTimestampMs: number | undefined;
   /** `undefined` until it is read from its file. */
@@ -39,6 +41,7 @@ export const createSegment = (directory: string, baseOffset: number): Segment =>
   baseOffset,
   path: getSegmentPath(directory, baseOffset),
   size: 0,
+  firstTimestampMs: undefined,
   lastTimestampMs: undefined,
   index: { offsets: [], positions: [] },
 });

@@ -5,6 +5,7 @@
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { runEvery } from '../../runtime/interval.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type {
@@ -46,6 +47,20 @@ const toPortError = (error: unknown, path: string): unknown => {
   return toDamageError(path, remedy, error) ?? error;
 };
 
+/** Version of the file, since which deleted values are overwritten. */
+const secureVersion = 1;
+
+/** Removes values from the file that earlier versions deleted without overwriting them. */
+const removeFormerlyDeleted = (connection: DatabaseSync): void => {
+  const read = (name: string): number => Number(connection.prepare(`PRAGMA ${name}`).get()?.[name]);
+  if (read('user_version') >= secureVersion) return;
+  if (read('page_count') > 0) connection.exec('VACUUM');
+  connection.exec(`PRAGMA user_version = ${secureVersion}; PRAGMA wal_checkpoint(TRUNCATE);`);
+};
+
+/** Interval for emptying the write-ahead log, which contains earlier states of changed pages. */
+const checkpointEveryMs = 60_000;
+
 /** Time slice of a transaction's operations, after which other requests run. */
 const timeSliceMs = 5;
 
@@ -73,6 +88,8 @@ class SqliteDocuments implements Documents {
   /** Definitions whose indexes the open transaction has updated. */
   #ensuredInTransaction: Definition[] = [];
   #lastWrite: Promise<unknown> = Promise.resolve();
+  #hasWritten = false;
+  readonly #stopCheckpoints: () => void;
 
   constructor(path: string, clock: Clock) {
     this.#path = path;
@@ -80,11 +97,23 @@ class SqliteDocuments implements Documents {
     this.#writeConnection = new DatabaseSync(path, { timeout: 5000 });
     // The file contains password hashes.
     chmodSync(path, 0o600);
-    this.#writeConnection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    // Deleted values are overwritten: they would otherwise stay in free space of the file, such as names of erased users.
+    this.#writeConnection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;');
+    removeFormerlyDeleted(this.#writeConnection);
     this.#writeConnection.exec(schema);
     this.#readConnection = new DatabaseSync(path, { timeout: 5000, readOnly: true });
     this.#writeTables = new DocumentTables(this.#writeConnection, this.#ensuredDefinitions);
     this.#readTables = new DocumentTables(this.#readConnection, this.#ensuredDefinitions);
+    this.#stopCheckpoints = runEvery(checkpointEveryMs, () => void this.#emptyWriteAheadLog());
+  }
+
+  /** Never rejects: the next run tries again. */
+  async #emptyWriteAheadLog(): Promise<void> {
+    if (!this.#hasWritten) return;
+    this.#hasWritten = false;
+    await this.#runExclusively(() => this.#writeConnection.exec('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {
+      this.#hasWritten = true;
+    });
   }
 
   /** Allows one writer at a time, in the order of calls. */
@@ -98,6 +127,7 @@ class SqliteDocuments implements Documents {
 
   #commit(written: readonly DocumentWrite[]): void {
     this.#writeConnection.exec('COMMIT');
+    this.#hasWritten = true;
     for (const definition of this.#ensuredInTransaction.splice(0)) this.#ensuredDefinitions.add(definition);
     // In the same tick of the event loop: followers get the change before any reader can see the commit.
     for (const { collection, tenantId, id, document } of written)
@@ -283,6 +313,7 @@ class SqliteDocuments implements Documents {
   }
 
   async close(): Promise<void> {
+    this.#stopCheckpoints();
     await this.#lastWrite;
     this.#followers.clear();
     if (this.#readConnection.isOpen) this.#readConnection.close();

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
+import { removeDeletedRows } from '../../../runtime/deleted-rows.ts';
 import { defineJob } from '../../../runtime/jobs.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
@@ -42,6 +43,7 @@ const eraseTelemetry = async ({ columns }: ErasurePorts, tenantId: string): Prom
     const matches = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${tenantCondition} ${anyRowClause}`);
     if (matches.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${tenantCondition}`);
   }
+  await removeDeletedRows(columns);
 };
 
 /** Erases users who belong to no other organization. */
