@@ -6,6 +6,7 @@ import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { runEvery } from '../../runtime/interval.ts';
+import { createTimeSlicer } from '../../runtime/time-slices.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type {
@@ -60,19 +61,6 @@ const removeFormerlyDeleted = (connection: DatabaseSync): void => {
 
 /** Interval for emptying the write-ahead log, which contains earlier states of changed pages. */
 const checkpointEveryMs = 60_000;
-
-/** Time slice of a transaction's operations, after which other requests run. */
-const timeSliceMs = 5;
-
-/** Returns a function that yields to the event loop if the time slice is over: SQLite responds synchronously. */
-const createYielder = (): (() => Promise<void>) => {
-  let lastYieldMs = performance.now();
-  return async () => {
-    if (performance.now() - lastYieldMs < timeSliceMs) return;
-    await yieldToEventLoop();
-    lastYieldMs = performance.now();
-  };
-};
 
 class SqliteDocuments implements Documents {
   readonly #path: string;
@@ -241,16 +229,17 @@ class SqliteDocuments implements Documents {
       await yieldToEventLoop();
       const run = new TransactionRun();
       const writes: DocumentWrite[] = [];
-      const yieldBetweenOperations = createYielder();
+      // SQLite responds synchronously: a long transaction would block everything else.
+      const yieldIfDue = createTimeSlicer();
       const access: Access = {
         read: (operation) =>
           run.runOperation(async () => {
-            await yieldBetweenOperations();
+            await yieldIfDue();
             return operation(this.#writeTables);
           }),
         write: (operation) =>
           run.runOperation(async () => {
-            await yieldBetweenOperations();
+            await yieldIfDue();
             return operation(this.#writeTables, writes);
           }),
       };

@@ -12,6 +12,7 @@ import { authenticateWithinLimits, authorizeCaller } from './admission.ts';
 import { createFixedPages, jsonType, sendDashboard, sendError, sendRedirect, sendResult } from './answers.ts';
 import { compressResponse } from './compression.ts';
 import { matchesTag } from './if-none-match.ts';
+import { stringifyInSlices } from './json-text.ts';
 import type { DocumentedGroup } from './openapi.ts';
 import { isContentResponse, type Operation, type RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
@@ -192,7 +193,7 @@ const runToText = async (
   if (operation.contentType !== jsonType || (operation.contentTypes.length > 1 && isContentResponse(result)))
     return result;
   if (shouldCheckResponses) operation.response.parse(result);
-  const content = JSON.stringify(result ?? {});
+  const content = await stringifyInSlices(result ?? {});
   return operation.contentTypes.length > 1 ? { contentType: jsonType, content } : content;
 };
 

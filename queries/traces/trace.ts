@@ -1,5 +1,6 @@
 /** Reads one trace: its summary, and its spans page by page. */
 import { z } from 'zod';
+import { mapInSlices } from '../../runtime/time-slices.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { traceIs } from '../../schemas/tables/search.ts';
 import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
@@ -138,7 +139,10 @@ export const readTrace = async (
   return {
     traceId,
     ...analysis.getTraceFacts(),
-    spans: page.map((row) => ({ ...toSpan(row, resources.get(row.resource)), ...analysis.getSpanFacts(row.at) })),
+    spans: await mapInSlices(page, (row) => ({
+      ...toSpan(row, resources.get(row.resource)),
+      ...analysis.getSpanFacts(row.at),
+    })),
     nextCursor: hasMore ? encodeCursorAfter(page.at(-1)) : null,
     partial: [
       ...(hasMore ? [{ code: 'rows' as const, message: 'there are more spans: nextCursor leads to them' }] : []),

@@ -7,6 +7,7 @@ import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
 import type { TenantReader } from '../../../queries/reading.ts';
 import type { LogRecord } from '../../../queries/signals/log-record.ts';
+import { createTimeSlicer } from '../../../runtime/time-slices.ts';
 import { csvType, formatCsvRow, joinIntoChunks, jsonLinesType } from '../../csv.ts';
 import { type ContentResponse, defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -85,12 +86,16 @@ const toCutNotice = ({ order, range, limit }: ExportQuery, { resumeAfter }: Expo
   };
 
 async function* writeJsonLines(...[reading, exportQuery, names]: Parameters<LineWriter>): AsyncGenerator<string> {
+  const yieldIfDue = createTimeSlicer();
   const pages: AsyncGenerator<ExportPage<unknown>> =
     names === undefined ? exportRecords(reading, exportQuery) : exportColumns(reading, names, exportQuery);
   for await (const page of pages) {
     let lines = '';
-    for (const item of page.items)
+    for (const item of page.items) {
       lines += `${JSON.stringify(names === undefined ? item : toNamedFields(names, item as unknown[]))}\n`;
+      const pause = yieldIfDue();
+      if (pause !== undefined) await pause;
+    }
     const cutNotice = toCutNotice(exportQuery, page);
     if (cutNotice !== undefined) lines += `${JSON.stringify({ cut: cutNotice })}\n`;
     yield lines;
@@ -107,11 +112,16 @@ const defaultColumns = [
 ] as const satisfies readonly (keyof LogRecord)[];
 
 async function* writeCsvLines(...[reading, exportQuery, names]: Parameters<LineWriter>): AsyncGenerator<string> {
+  const yieldIfDue = createTimeSlicer();
   let lines = formatCsvRow(names ?? defaultColumns);
   const pages: AsyncGenerator<ExportPage<readonly unknown[]>> =
     names === undefined ? toCellPages(exportRecords(reading, exportQuery)) : exportColumns(reading, names, exportQuery);
   for await (const page of pages) {
-    for (const values of page.items) lines += formatCsvRow(values.map(toCellText));
+    for (const values of page.items) {
+      lines += formatCsvRow(values.map(toCellText));
+      const pause = yieldIfDue();
+      if (pause !== undefined) await pause;
+    }
     const cutNotice = toCutNotice(exportQuery, page);
     if (cutNotice !== undefined) lines += formatCsvRow([`# cut: ${cutNotice.message}; cursor=${cutNotice.cursor}`]);
     yield lines;

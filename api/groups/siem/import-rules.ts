@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { WorkerRequester } from '../../../queries/worker.ts';
-import { parseYaml } from '../../../queries/yaml.ts';
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { getFields } from '../../../runtime/stored-fields.ts';
 import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { readArchiveInWorker, type SigmaFile } from '../../../subjects/detections/archive.ts';
+import { findDifferingFieldsInWorker } from '../../../subjects/detections/differing-fields.ts';
 import {
   formatSigmaError,
   type SigmaDocument,
@@ -99,16 +98,6 @@ const readDocuments = async (
   return { importedDocuments, rejectedItems };
 };
 
-/** Top-level fields in which two documents differ. */
-const findDifferingFields = (before: string, after: string): string[] => {
-  const [beforeFields, afterFields] = [before, after].map(
-    (source) => (parseYaml(source).value() ?? {}) as Record<string, unknown>,
-  );
-  return [...new Set([...Object.keys(beforeFields ?? {}), ...Object.keys(afterFields ?? {})])].filter(
-    (name) => !isDeepStrictEqual(beforeFields?.[name], afterFields?.[name]),
-  );
-};
-
 const Query = z.strictObject({
   dryRun: z
     .enum(['true', 'false'])
@@ -190,7 +179,12 @@ const planImport = async (
   };
   if (before === undefined)
     return { item: { ...base, outcome: 'created', message: next.enabled ? '' : disabledMessage }, next };
-  const fields = [...findDifferingFields(before.source, document.source), ...(next.scope === scope ? [] : ['scope'])];
+  const differingFields = await findDifferingFieldsInWorker(
+    { tenantId: tenantDocuments.tenantId },
+    before.source,
+    document.source,
+  );
+  const fields = [...differingFields, ...(next.scope === scope ? [] : ['scope'])];
   if (fields.length === 0) return { item: { ...base, outcome: 'unchanged', message: '' } };
   const [failedTest] = next.mayFailTests
     ? []

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseYaml } from '../../../queries/yaml.ts';
 import { parseDashboardValue } from '../as-code.ts';
@@ -38,7 +39,13 @@ let templatesPromise: Promise<readonly Template[]> | undefined;
 
 const readAllTemplates = async (): Promise<readonly Template[]> => {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.yaml')).sort();
-  return Promise.all(files.map(async (file) => parseTemplate(await readFile(join(folder, file), 'utf8'), file)));
+  const templates: Template[] = [];
+  // One after the other: parsing all of them in one turn of the event loop would block other requests.
+  for (const file of files) {
+    templates.push(parseTemplate(await readFile(join(folder, file), 'utf8'), file));
+    await yieldToEventLoop();
+  }
+  return templates;
 };
 
 /** Returns all templates by ID. They are read on first use. */

@@ -1,0 +1,29 @@
+/** Long responses are the text of `JSON.stringify`, made in time slices. */
+import test from 'ava';
+import { stringifyInSlices } from '../../api/kernel/json-text.ts';
+
+const list = (length: number) =>
+  Array.from({ length }, (_, n) => ({ n, text: `"${n}"`, none: undefined, nested: [n] }));
+
+for (const [what, value] of [
+  ['a small object', { a: 1, b: [undefined, null] }],
+  ['a long list', list(500)],
+  [
+    'an object with long lists',
+    { id: 'x', none: undefined, spans: list(300), nested: { deeper: { items: list(200) } }, end: null },
+  ],
+  ['dates and empty values', { at: new Date(0), items: [...list(100), undefined, new Date(1)], empty: {}, list: [] }],
+  ['text', 'a "quoted" text'],
+] as const)
+  test(`${what} gives the same text`, async (t) => {
+    t.is(await stringifyInSlices(value), JSON.stringify(value));
+  });
+
+test('other work runs while a long list is converted', async (t) => {
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1), 1);
+  const items = list(100_000);
+  for (let tries = 0; turns < 2 && tries < 50; tries++) await stringifyInSlices({ items });
+  clearInterval(counting);
+  t.true(turns >= 2);
+});
