@@ -9,7 +9,7 @@ import type { ExportTarget } from './adapters/own-telemetry/export-target.ts';
 import { createLogProvider } from './adapters/own-telemetry/log.ts';
 import { createMetricsProvider } from './adapters/own-telemetry/metrics.ts';
 import { runCommand } from './commands/command.ts';
-import { requireCompleteDirectory } from './commands/data-directory.ts';
+import { requireCompleteDirectory } from './commands/installation-parts.ts';
 import type { Platform } from './commands/platform.ts';
 import { version } from './commands/version.ts';
 import { createStoreMembers } from './runtime/store-members.ts';
@@ -146,7 +146,7 @@ const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: s
 };
 
 const ownFilePattern =
-  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl(?:\.new)?|control\.sock|lost\+found)$/;
+  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl|outbox\.jsonl\.new|control\.sock|lost\+found)$/;
 
 /** Restricts access to a directory with telemetry and secrets, unless others also store files in it. */
 const restrictAccess = (directory: string, log: Log): void => {

@@ -6,7 +6,7 @@ import { openPromql } from '../queries/promql/evaluation/threads.ts';
 import { readFeatures, readTranslation } from '../queries/promql/settings.ts';
 import { defineJob, type Job, type Jobs } from '../runtime/jobs.ts';
 import { type Outbound, openOutbound } from '../runtime/outbound.ts';
-import { checkStores } from '../runtime/readiness.ts';
+import { createStoresCheck } from '../runtime/readiness.ts';
 import { createSecretBox, loadSecretKey } from '../runtime/secret-box.ts';
 import type { AlertTransition } from '../schemas/alerts.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
@@ -228,9 +228,10 @@ export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
     name: 'api',
     callback: server.callback,
     sockets: server.sockets,
-    async checkReady() {
-      await checkStores({ 'the documents store': () => documents.check(), columns: () => options.columns.check() });
-    },
+    checkReady: createStoresCheck({
+      'the documents store': () => documents.check(),
+      columns: () => options.columns.check(),
+    }),
     async stop() {
       server.drain();
       await Promise.all([replayJobs.stop(), server.sockets.close()]);

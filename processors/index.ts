@@ -5,7 +5,7 @@ import { selectComponents } from '../runtime/components.ts';
 import { toConsumerGroup } from '../runtime/consumer-groups.ts';
 import { trackWork } from '../runtime/current-work.ts';
 import { openOutbound } from '../runtime/outbound.ts';
-import { checkStores } from '../runtime/readiness.ts';
+import { createStoresCheck } from '../runtime/readiness.ts';
 import { createSecretBox, loadSecretKey } from '../runtime/secret-box.ts';
 import { openStates } from '../runtime/states.ts';
 import type { Bus, Producer } from '../schemas/ports/bus.ts';
@@ -155,7 +155,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',
-    checkReady: () => checkStores({ 'the bus': () => bus.check(), 'the documents store': () => documents.check() }),
+    checkReady: createStoresCheck({ 'the bus': () => bus.check(), 'the documents store': () => documents.check() }),
     getDegradation() {
       const reasons = runningSchedules.flatMap((schedule) => schedule.degraded() ?? []);
       return reasons.length === 0 ? undefined : reasons.join('; ');

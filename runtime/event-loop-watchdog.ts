@@ -34,7 +34,17 @@ interface InspectedWork {
   readonly stack: string;
 }
 
+/** Blockages in which the loop computed too little to be their cause */
+interface Waits {
+  count: number;
+  longestMs: number;
+  cpuMs: number;
+  lastReportMs: number;
+}
+
 const defaultBlockedMs = 200;
+/** With less CPU time than this share of `blockedMs`, the work of the loop is not the cause of a blockage. */
+const minCpuShare = 0.25;
 const defaultReportBeforeEndMs = 5_000;
 /** Minimum interval between reports of the same work. The metric counts all blockages. */
 const minReportIntervalMs = 60_000;
@@ -81,12 +91,29 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
     );
   };
 
+  const waits: Waits = { count: 0, longestMs: 0, cpuMs: 0, lastReportMs: Number.NEGATIVE_INFINITY };
+
+  /** The loop waited for the CPU or the disk, as on a busy machine: one line a minute counts this. */
+  const reportWait = (blockageMs: number, cpuMs: number): void => {
+    waits.count++;
+    waits.longestMs = Math.max(waits.longestMs, Math.round(blockageMs));
+    waits.cpuMs += cpuMs;
+    if (lastHeartbeatMs - waits.lastReportMs < minReportIntervalMs) return;
+    const { count, longestMs, cpuMs: totalCpuMs } = waits;
+    log.warn(
+      { count, longestMs, cpuMs: totalCpuMs },
+      'the event loop was late, but did not compute: the machine is busy, or its disk is slow',
+    );
+    Object.assign(waits, { count: 0, longestMs: 0, cpuMs: 0, lastReportMs: lastHeartbeatMs });
+  };
+
   const reportBlockage = (blockageMs: number): void => {
     const { work, stack } = inspectedWork ?? { work: 'unknown', stack: '' };
     metrics.observe('oiq_event_loop_blocked_seconds', blockageMs / 1000, { work });
+    const cpuMs = Math.round(toCpuMs(process.threadCpuUsage(cpuUsage)));
+    if (cpuMs < blockedMs * minCpuShare) return reportWait(blockageMs, cpuMs);
     if (lastHeartbeatMs - (lastReportMs.get(work) ?? Number.NEGATIVE_INFINITY) < minReportIntervalMs) return;
     lastReportMs.set(work, lastHeartbeatMs);
-    const cpuMs = Math.round(toCpuMs(process.threadCpuUsage(cpuUsage)));
     log.warn({ work, blockedMs: Math.round(blockageMs), cpuMs, stack }, 'the event loop was blocked');
   };
 

@@ -3,23 +3,32 @@ import { TimeoutError, withTimeout } from './timeout.ts';
 
 /** Below the timeout of typical readiness probes. */
 const checkTimeoutMs = 2_000;
+/** A store that is slow, as on a busy machine, counts as available for this long after its last response. */
+const maxSilenceMs = 10_000;
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof TimeoutError || (error instanceof Error && error.cause !== undefined && isTimeout(error.cause));
 
 /**
- * Checks several stores concurrently. Rejects within two seconds with all problems, including the names of stores
- * that do not respond.
+ * Returns a check of several stores, which runs concurrently. It rejects within two seconds with all problems: with those
+ * of stores that fail at once, and with the names of stores that have not responded for ten seconds.
  */
-export const checkStores = async (checks: Readonly<Record<string, () => Promise<void>>>): Promise<void> => {
-  const problemsByStore = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => {
-      try {
-        await withTimeout(checkTimeoutMs, check());
-        return [];
-      } catch (error) {
-        if (error instanceof TimeoutError) return [`${name} does not respond`];
-        return [error instanceof Error ? error.message : String(error)];
-      }
-    }),
-  );
-  const problems = problemsByStore.flat();
-  if (problems.length > 0) throw new UnavailableError(problems.join('; '));
+export const createStoresCheck = (checks: Readonly<Record<string, () => Promise<void>>>): (() => Promise<void>) => {
+  const respondedAt = new Map<string, number>();
+  const findProblem = async ([name, check]: [string, () => Promise<void>]): Promise<string[]> => {
+    const checking = check().then(() => void respondedAt.set(name, performance.now()));
+    try {
+      await withTimeout(checkTimeoutMs, checking);
+      return [];
+    } catch (error) {
+      const silenceMs = performance.now() - (respondedAt.get(name) ?? Number.NEGATIVE_INFINITY);
+      if (isTimeout(error) && silenceMs < maxSilenceMs) return [];
+      if (error instanceof TimeoutError) return [`${name} does not respond`];
+      return [error instanceof Error ? error.message : String(error)];
+    }
+  };
+  return async () => {
+    const problems = (await Promise.all(Object.entries(checks).map(findProblem))).flat();
+    if (problems.length > 0) throw new UnavailableError(problems.join('; '));
+  };
 };

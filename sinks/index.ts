@@ -3,7 +3,7 @@
 import { selectComponents } from '../runtime/components.ts';
 import { toConsumerGroup } from '../runtime/consumer-groups.ts';
 import { trackWork } from '../runtime/current-work.ts';
-import { checkStores } from '../runtime/readiness.ts';
+import { createStoresCheck } from '../runtime/readiness.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -71,9 +71,7 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
   });
   return {
     name: 'sinks',
-    async checkReady() {
-      await checkStores({ 'the bus': () => bus.check(), columns: () => columns.check() });
-    },
+    checkReady: createStoresCheck({ 'the bus': () => bus.check(), columns: () => columns.check() }),
     async stop() {
       await Promise.all(runningSinks.map(({ consumer }) => consumer.stop()));
       await Promise.allSettled(runningSinks.map(({ done: completion }) => completion));

@@ -1,5 +1,5 @@
 /** Runs receivers as a role: loads the keyring first, then starts the listeners; stops in reverse order. */
-import { checkStores } from '../../runtime/readiness.ts';
+import { createStoresCheck } from '../../runtime/readiness.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -156,6 +156,7 @@ export const start = async (
     await closeAll();
   };
 
+  const checkStores = createStoresCheck({ 'the bus': () => bus.check() });
   return {
     name: 'receivers',
     handler: createAddressHandler(openedReceivers, 'HTTP_ADDRESS'),
@@ -163,7 +164,7 @@ export const start = async (
     async checkReady() {
       if (inFlight.isDraining) throw new UnavailableError('the receivers are stopping');
       freshness.check();
-      await checkStores({ 'the bus': () => bus.check() });
+      await checkStores();
     },
     getDegradation: () => freshness.describeDegradation(),
     announceShutdown: () => Promise.all(listeners.map((listener) => listener.announceShutdown?.())),
