@@ -111,7 +111,10 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
     const { work, stack } = inspectedWork ?? { work: 'unknown', stack: '' };
     metrics.observe('oiq_event_loop_blocked_seconds', blockageMs / 1000, { work });
     const cpuMs = Math.round(toCpuMs(process.threadCpuUsage(cpuUsage)));
-    if (cpuMs < blockedMs * minCpuShare) return reportWait(blockageMs, cpuMs);
+    if (cpuMs < blockedMs * minCpuShare) {
+      reportWait(blockageMs, cpuMs);
+      return;
+    }
     if (lastHeartbeatMs - (lastReportMs.get(work) ?? Number.NEGATIVE_INFINITY) < minReportIntervalMs) return;
     lastReportMs.set(work, lastHeartbeatMs);
     log.warn({ work, blockedMs: Math.round(blockageMs), cpuMs, stack }, 'the event loop was blocked');

@@ -13,6 +13,33 @@ const hasLongList = (value: unknown, depth: number): boolean => {
   return depth < maxDepth && isPlainObject(value) && Object.values(value).some((each) => hasLongList(each, depth + 1));
 };
 
+/** Parts of the text of a value, one for each item of a long list. */
+function* splitJson(value: unknown, depth: number): Generator<string> {
+  if (!hasLongList(value, depth)) yield JSON.stringify(value) ?? 'null';
+  else if (Array.isArray(value)) yield* splitList(value);
+  else yield* splitObject(value as object, depth);
+}
+
+function* splitList(items: readonly unknown[]): Generator<string> {
+  let separator = '[';
+  for (const item of items) {
+    yield separator + (JSON.stringify(item) ?? 'null');
+    separator = ',';
+  }
+  yield ']';
+}
+
+function* splitObject(object: object, depth: number): Generator<string> {
+  let separator = '{';
+  for (const [name, item] of Object.entries(object)) {
+    if (item === undefined || typeof item === 'function' || typeof item === 'symbol') continue;
+    yield `${separator}${JSON.stringify(name)}:`;
+    separator = ',';
+    yield* splitJson(item, depth + 1);
+  }
+  yield '}';
+}
+
 /**
  * Returns the text of `JSON.stringify`. Long lists are converted in time slices: a response of megabytes would otherwise
  * block all other requests.
@@ -20,27 +47,10 @@ const hasLongList = (value: unknown, depth: number): boolean => {
 export const stringifyInSlices = async (value: unknown): Promise<string> => {
   const yieldIfDue = createTimeSlicer();
   const parts: string[] = [];
-  const add = async (each: unknown, depth: number): Promise<void> => {
-    if (!hasLongList(each, depth)) {
-      parts.push(JSON.stringify(each) ?? 'null');
-    } else if (Array.isArray(each)) {
-      for (const [index, item] of each.entries()) {
-        parts.push(index === 0 ? '[' : ',', JSON.stringify(item) ?? 'null');
-        const pause = yieldIfDue();
-        if (pause !== undefined) await pause;
-      }
-      parts.push(']');
-    } else {
-      let separator = '{';
-      for (const [name, item] of Object.entries(each as object)) {
-        if (item === undefined || typeof item === 'function' || typeof item === 'symbol') continue;
-        parts.push(separator, JSON.stringify(name), ':');
-        separator = ',';
-        await add(item, depth + 1);
-      }
-      parts.push('}');
-    }
-  };
-  await add(value, 0);
+  for (const part of splitJson(value, 0)) {
+    parts.push(part);
+    const pause = yieldIfDue();
+    if (pause !== undefined) await pause;
+  }
   return parts.join('');
 };

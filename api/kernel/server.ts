@@ -137,7 +137,8 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
       hasClientLeft = error instanceof ClientDisconnectedError;
       if (!hasClientLeft) sendError(context, toApiError(error), requestId, ports);
     });
-    if (!hasClientLeft) await compressResponse(context);
+    const work = `response of ${(context.state['operation'] as string | undefined) ?? 'a page'}`;
+    if (!hasClientLeft) await trackWork(work, () => compressResponse(context));
     reportMetrics(metrics, context, hasClientLeft ? clientClosedStatus : String(context.status), started);
   });
   // Only errors of disconnected clients arrive here: all others were already sent as responses.

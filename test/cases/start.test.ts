@@ -16,8 +16,8 @@ import { type FirstStartSecrets, initializeInstallation } from '../../api/index.
 import { getSocketPath } from '../../commands/control.ts';
 import type { Platform } from '../../commands/platform.ts';
 import { start } from '../../commands/start.ts';
-import { UnavailableError } from '../../schemas/errors.ts';
 import { createStoreMembers } from '../../runtime/store-members.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
