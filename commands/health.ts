@@ -80,7 +80,7 @@ const checkReadiness = async ({ roles, groupStatuses, storeMembers, clock, getPr
   );
   const stores = formatUnavailable(storeMembers.listUnavailable(), clock.now());
   if (Object.keys(reasons).length > 0)
-    return { status: 'not ready', reasons: { ...reasons, ...(stores !== undefined && { stores }) } };
+    return { status: 'not ready', reasons, ...(stores !== undefined && { degraded: { stores } }) };
   const degradations = [
     ['stores', stores] as const,
     ...roles.map((role) => [role.name, role.getDegradation?.()] as const),

@@ -3,15 +3,15 @@ import { TimeoutError, withTimeout } from './timeout.ts';
 
 /** Below the timeout of typical readiness probes. */
 const checkTimeoutMs = 2_000;
-/** A store that is slow, as on a busy machine, counts as available for this long after its last response. */
+/** A store with a slow server, as on a busy machine, counts as available for this long after its last response. */
 const maxSilenceMs = 10_000;
 
-const isTimeout = (error: unknown): boolean =>
-  error instanceof TimeoutError || (error instanceof Error && error.cause !== undefined && isTimeout(error.cause));
+/** Whether a server of the store was slow: another one may respond. A store that does not respond at all is none. */
+const isSlowServer = (error: unknown): boolean => error instanceof Error && error.cause instanceof TimeoutError;
 
 /**
- * Returns a check of several stores, which runs concurrently. It rejects within two seconds with all problems: with those
- * of stores that fail at once, and with the names of stores that have not responded for ten seconds.
+ * Returns a check of several stores, which runs concurrently. It rejects within two seconds with all problems, including
+ * the names of stores that do not respond. One slow server of a store is no problem for ten seconds.
  */
 export const createStoresCheck = (checks: Readonly<Record<string, () => Promise<void>>>): (() => Promise<void>) => {
   const respondedAt = new Map<string, number>();
@@ -22,7 +22,7 @@ export const createStoresCheck = (checks: Readonly<Record<string, () => Promise<
       return [];
     } catch (error) {
       const silenceMs = performance.now() - (respondedAt.get(name) ?? Number.NEGATIVE_INFINITY);
-      if (isTimeout(error) && silenceMs < maxSilenceMs) return [];
+      if (isSlowServer(error) && silenceMs < maxSilenceMs) return [];
       if (error instanceof TimeoutError) return [`${name} does not respond`];
       return [error instanceof Error ? error.message : String(error)];
     }
