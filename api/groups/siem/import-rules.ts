@@ -140,16 +140,14 @@ const isEnabled = ({ status, level }: SigmaDocument, { enabled, status: statuses
 
 /** Returns why an import must not change a rule: another scope owns it, or it was made by hand. */
 const findOwnershipProblem = (
-  { id, scope, source, isImported }: RuleDocument & StoredMetadata,
-  document: SigmaDocument,
+  { id, scope, isImported }: RuleDocument & StoredMetadata,
+  differingFields: readonly string[],
   query: Query,
 ): string | undefined => {
   if (query.scope !== undefined && scope !== '' && scope !== query.scope)
     return `it belongs to the scope ${scope}: remove it from that scope first`;
   const isForeign = isImported !== true && scope === '' && query.takeOver !== 'true';
-  return isForeign && findDifferingFields(source, document.source).length > 0
-    ? `the id ${id} ${foreignNameMessage}`
-    : undefined;
+  return isForeign && differingFields.length > 0 ? `the id ${id} ${foreignNameMessage}` : undefined;
 };
 
 interface ImportPlan {
@@ -166,7 +164,11 @@ const planImport = async (
 ): Promise<ImportPlan> => {
   const base = { ruleId: id, title: document.title };
   const scope = before?.scope ?? '';
-  const ownershipProblem = before === undefined ? undefined : findOwnershipProblem(before, document, query);
+  const differingFields =
+    before === undefined
+      ? []
+      : await findDifferingFieldsInWorker({ tenantId: tenantDocuments.tenantId }, before.source, document.source);
+  const ownershipProblem = before === undefined ? undefined : findOwnershipProblem(before, differingFields, query);
   if (ownershipProblem !== undefined) return { item: { ...base, outcome: 'refused', message: ownershipProblem } };
   const currentFields = before === undefined ? parseRuleFields({ source: document.source }) : getFields(before);
   const next = {
@@ -179,11 +181,6 @@ const planImport = async (
   };
   if (before === undefined)
     return { item: { ...base, outcome: 'created', message: next.enabled ? '' : disabledMessage }, next };
-  const differingFields = await findDifferingFieldsInWorker(
-    { tenantId: tenantDocuments.tenantId },
-    before.source,
-    document.source,
-  );
   const fields = [...differingFields, ...(next.scope === scope ? [] : ['scope'])];
   if (fields.length === 0) return { item: { ...base, outcome: 'unchanged', message: '' } };
   const [failedTest] = next.mayFailTests
@@ -308,6 +305,23 @@ export const importDetectionRules = defineOperation({
   },
 });
 
+/** Writes a planned rule; returns the result to report, also if the rule is refused. */
+const writePlanned = async (
+  writer: ReturnType<typeof ruleResource.createWriter>,
+  item: Item,
+  { id, ...next }: RuleDocument & { readonly id: string },
+  isNew: boolean,
+): Promise<Item> => {
+  try {
+    if (isNew) await writer.create({ ...next, id }, { action: 'detection-rule.create' });
+    else await writer.change(id, () => next, { action: 'detection-rule.replace' });
+    return item;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { ...item, outcome: 'refused', message: error.message };
+  }
+};
+
 /** Imports a batch: its tests run before the transaction, because nobody else may wait for them. */
 const importBatch = async (
   batch: readonly ImportedDocument[],
@@ -335,19 +349,9 @@ const importBatch = async (
     scope.markUnchanged();
     const items: Item[] = [];
     for (const { id, version, plan } of plans) {
-      if (plan.next === undefined) {
-        items.push(plan.item);
-        continue;
-      }
-      if ((await stored.find(id))?.version !== version) throw new OutdatedDocumentError();
-      try {
-        if (version === undefined) await writer.create({ ...plan.next, id }, { action: 'detection-rule.create' });
-        else await writer.change(id, () => plan.next as RuleDocument, { action: 'detection-rule.replace' });
-        items.push(plan.item);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        items.push({ ...plan.item, outcome: 'refused', message: error.message });
-      }
+      const { item, next } = plan;
+      if (next !== undefined && (await stored.find(id))?.version !== version) throw new OutdatedDocumentError();
+      items.push(next === undefined ? item : await writePlanned(writer, item, { ...next, id }, version === undefined));
     }
     return items;
   });
