@@ -1,11 +1,12 @@
 /** Data that the event loop and the thread that watches it share. */
 
 /**
- * Name of the global function of the main thread that the watchdog thread calls while the loop is blocked. * Expressions of an inspector can only access global names.
+ * Name of the global function that the watchdog thread calls in the main thread while the loop is blocked. Expressions of
+ * an inspector can access only global names.
  */
 export const inspectionFunctionName = 'oiq.loop-watch';
 
-/** Called with the last heartbeat that the thread read and the milliseconds since then. */
+/** Called with the last heartbeat that the thread read, and the milliseconds since then. */
 export type InspectLoop = (heartbeat: bigint, silentMs: number) => void;
 
 export interface WatchdogOptions {

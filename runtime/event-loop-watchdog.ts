@@ -1,10 +1,10 @@
 /**
  * Reports which work blocks the event loop. While synchronous work runs, the process cannot receive requests or respond.
  *
- * The loop writes a heartbeat 20 times a second. When heartbeats stop, a thread uses an inspector to call a function
+ * The loop writes a heartbeat 10 times a second by default. When heartbeats stop, a thread uses an inspector to call a function
  * within the running work. The function reads the name of the work (`current-work.ts`) and its stack. Thus the log
- * contains the work while it is still running, however long it takes. Without a blockage this costs two timers, and the thread's timer
- * fires six times a second. The inspector connects only for an inspection. The thread does not belong to a
+ * contains the work while it is still running, however long it takes. Without blockages, the only cost is two timers, and
+ * the timer of the thread fires six times a second. The inspector connects only for an inspection. The thread does not belong to a
  * `WorkerPool`, because it processes no requests.
  */
 import { Worker } from 'node:worker_threads';

@@ -3,7 +3,7 @@ import { isColumnName, isTable } from '../../schemas/tables/sharding.ts';
 import { type Token, tokenize } from '../columns-sql/sql-text.ts';
 
 const getName = ({ kind, text }: Token): string => (kind === 'quoted' ? text.slice(1, -1) : text);
-/** Tokens that precede a table, and hardly ever a column. */
+/** Tokens that usually precede the name of a table: `FROM`, `JOIN`, `IN`, and the dot after a database name. */
 const tablePrefixWords = /^(?:from|join|in|\.)$/i;
 
 /**

@@ -30,7 +30,7 @@ export interface RefusalError {
   readonly format?: string | undefined;
 }
 
-/** Returns the messages of a refused body's dead letter; with `cut`, only its beginning is available. */
+/** Returns the messages of the dead letter of a refused body. `isTruncated`: only its beginning is available. */
 export const toDeadLetters = (
   { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: ReceivedRequest,
   parts: readonly Uint8Array[],

@@ -80,8 +80,8 @@ export class SeriesRows {
   readonly #hash = new Murmur();
 
   /**
-   * Computes the ID of the series whose raw bytes hash to `raw`, and stores it in `low` and `high`. `sort` fills
-   * `sorted` with the labels; `context` returns the other data. Both are called only if needed.
+   * Computes the ID of the series whose raw bytes hash to `rawHash`, and stores it in `low` and `high`. `fillLabels`
+   * fills `sortedLabels`; `getContext` returns the other data. Both are called only if needed.
    */
   identify(rawHash: Murmur, source: RowSource, fillLabels: () => void, getContext: () => SeriesContext): void {
     const tenant = this.landedHours.getTenantNumber(source.tenantId);

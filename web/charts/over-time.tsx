@@ -128,10 +128,10 @@ const describeChart = ({ title, series }: OverTimeProps): string => {
   return `${name}: ${series.length} series, from ${first.formatValue(min)} to ${first.formatValue(max)}.`;
 };
 
-const formatTick = (seconds: number, stepSeconds: number): string => {
-  const text = formatTime(seconds);
-  if (stepSeconds >= 86_400_000) return text.slice(5, 10);
-  return stepSeconds < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
+const formatTick = (timeMs: number, stepMs: number): string => {
+  const text = formatTime(timeMs);
+  if (stepMs >= 86_400_000) return text.slice(5, 10);
+  return stepMs < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
 };
 
 /** Axis increments for bytes */

@@ -1,4 +1,4 @@
-/** API calls with the types of the operations they call. The page bundle contains only these types. */
+/** API calls with the types of their operations. Only types are imported from the API, and none of its code. */
 import type { z } from 'zod';
 
 /** The parts of an operation's declaration that the client needs */
@@ -54,7 +54,7 @@ export type WithFilters<Operation extends OperationDeclaration> = Omit<Operation
   readonly query: z.ZodType<unknown, Readonly<Record<string, string | number>>>;
 };
 
-/** Lists configuration resources, for example `declareListCall<typeof alertRuleResource>('/api/alerts/rules')` */
+/** Operation that lists configuration resources */
 interface ListOperation<Kind extends Resource> extends OperationDeclaration {
   readonly method: 'GET';
   readonly query: z.ZodType<unknown, Readonly<Record<string, string | number>>>;
@@ -65,7 +65,7 @@ interface CreateOperation<Kind extends Resource, Fields extends z.ZodType> exten
   readonly body: Fields;
   readonly response: z.ZodType<ResourceView<Kind>>;
 }
-/** Reads, replaces or updates one configuration resource */
+/** Operation that reads, replaces or updates one configuration resource */
 interface ItemOperation<Kind extends Resource, Method extends string, Fields extends z.ZodType | undefined>
   extends OperationDeclaration {
   readonly method: Method;
