@@ -4,6 +4,8 @@
  */
 import type { CollectionDefinition, Filter } from '../ports/documents.ts';
 import { alertRoutings } from './alert-routing.ts';
+import { alertRules } from './alert-rule.ts';
+import { anomalyDetectors } from './anomaly-detector.ts';
 import { dashboards, savedQueryIdPath } from './dashboard.ts';
 import { escalationPolicies } from './escalation-policy.ts';
 import { incidents } from './incident.ts';
@@ -47,6 +49,8 @@ export const references: readonly Reference[] = [
   },
   { from: maintenanceWindows, noun: 'maintenance window', path: 'projectIds', to: projects },
   { from: syntheticChecks, noun: 'synthetic check', path: 'projectId', to: projects },
+  { from: alertRules, noun: 'alert rule', path: 'projectId', to: projects },
+  { from: anomalyDetectors, noun: 'detector', path: 'projectId', to: projects },
   {
     from: alertRoutings,
     noun: 'routing document',

@@ -4,6 +4,7 @@ import { timeParameter } from '../../../queries/time-parameters.ts';
 import { eventSeverities, PlatformEvent } from '../../../schemas/events.ts';
 import { FeedEvent, findEvent, toDisplayedEvent } from '../../../subjects/events/events.ts';
 import { parseEventTime } from '../../event-moment.ts';
+import { requireKnownProjects } from '../../kernel/known-project.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const { title, text, tags, link, service, environment } = PlatformEvent.shape;
@@ -28,7 +29,10 @@ export const addEvent = defineOperation({
     link: link.default('').describe('http or https'),
   }),
   response: FeedEvent,
-  async handler({ caller, body, change }, { columns, clock, events }) {
+  async handler(input, ports) {
+    const { caller, body, change } = input;
+    const { columns, clock, events } = ports;
+    await requireKnownProjects(input, ports);
     const { id = randomUUID(), time, ...fields } = body;
     const at = parseEventTime(time, clock.now());
     const reading = { columns: columns.forTenant(caller.tenantId) };

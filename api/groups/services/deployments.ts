@@ -10,6 +10,7 @@ import { EventLink, type PlatformEvent } from '../../../schemas/events.ts';
 import { findEvent, toDisplayedEvent } from '../../../subjects/events/events.ts';
 import { Deployment, readDeployments, toRecordedDeployment } from '../../../subjects/services/deployments.ts';
 import { parseEventTime } from '../../event-moment.ts';
+import { requireKnownProjects } from '../../kernel/known-project.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -42,7 +43,9 @@ export const recordDeployment = defineOperation({
     description: z.string().max(8192).default(''),
   }),
   response: Deployment,
-  async handler({ caller, body, change }, ports) {
+  async handler(input, ports) {
+    const { caller, body, change } = input;
+    await requireKnownProjects(input, ports);
     const { id = randomUUID(), service, version, environment, projectId, link, commit, description } = body;
     const nowMs = ports.clock.now();
     const eventTime = parseEventTime(body.time, nowMs);
