@@ -110,7 +110,7 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
     const input = { caller: caller as Caller, params, ...splitQueryAndBody(operation, query, body), request };
     const run = (): Promise<unknown> =>
       runWithinBudget({ response: context.res, operation, ports }, (signal, limitedPorts, reportBegin) => {
-        const change: Transact = (work) => {
+        const change: Transact = async (work) => {
           reportBegin();
           return transact(work);
         };

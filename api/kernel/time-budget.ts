@@ -48,7 +48,8 @@ const effectNames = [
  * Runs an operation with a signal that aborts when the client disconnects or the time is over. Reads through the ports
  * reject from then on. A change in progress is committed or rolled back completely. For a stream the time limit ends
  * with the first byte; after that its reads end with the client. The error of a timeout states whether anything may have
- * taken effect: `work` calls `reportBegin` before changes that do not go through the ports.
+ * taken effect: `work` calls `reportBegin` before changes that do not go through the ports. Once the signal has aborted,
+ * `reportBegin` throws if nothing has begun, and the ports have no effect either.
  */
 export const runWithinBudget = async <Result>(
   { response, operation, ports }: { response: ServerResponse; operation: Operation; ports: Ports },
@@ -59,6 +60,8 @@ export const runWithinBudget = async <Result>(
   const abortPromise = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   let hasBegun = false;
   const reportBegin = (): void => {
+    // The response may state that nothing was changed. What has already begun continues, as its response states.
+    if (!hasBegun) signal.throwIfAborted();
     hasBegun = operation.method !== 'GET';
   };
   const timer = setTimeout(() => abortController.abort(createTimeoutError(operation, hasBegun)), operation.budgetMs);
@@ -74,7 +77,10 @@ export const runWithinBudget = async <Result>(
   }
 };
 
-/** `reportBegin` is called before anything that may have an effect: a write, or a use of another dependency. */
+/**
+ * `reportBegin` is called before anything that may have an effect: a write, or a use of another dependency. If it
+ * throws, there is no effect.
+ */
 const limitPorts = (ports: Ports, signal: AbortSignal, reportBegin: () => void): Ports => {
   const limitedPorts: Ports = {
     ...ports,
@@ -124,7 +130,7 @@ const limitDocuments = (documents: Documents, signal: AbortSignal, reportBegin: 
     lastYieldMs = performance.now();
     signal.throwIfAborted();
   };
-  const beginWrite = <Result>(write: () => Promise<Result>): Promise<Result> => {
+  const beginWrite = async <Result>(write: () => Promise<Result>): Promise<Result> => {
     reportBegin();
     return write();
   };

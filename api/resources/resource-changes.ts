@@ -14,6 +14,8 @@ export interface WriteInput {
   readonly caller: Caller;
   readonly request: RequestFacts;
   readonly change: Transact;
+  /** Aborts when the request ends */
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface ParameterInput extends WriteInput {
@@ -38,10 +40,12 @@ export const createDocument = async <Document extends object>(
   input: ParameterInput,
   ports: Ports,
 ): Promise<Record<string, unknown>> => {
-  const { caller, parameters } = input;
+  const { caller, parameters, signal } = input;
   const context = { caller, ports };
   const givenDocument = spec.toDocument(fields, undefined, context);
-  const completed = (await spec.completeDocument?.(givenDocument, undefined, context)) ?? { document: givenDocument };
+  const completed = (await spec.completeDocument?.(givenDocument, undefined, { ...context, signal })) ?? {
+    document: givenDocument,
+  };
   const { made: createdDocument, extraFields } = await input.change(async (scope) => {
     await completed.writeRelated?.(scope.forTenant);
     const document = await spec.prepareDocument(completed.document, undefined, {
@@ -117,7 +121,7 @@ export const changeFields = <Document extends object>(
   computeFields: (before: Document & StoredMetadata) => object,
   input: ParameterInput & { readonly ports: Ports },
 ): Promise<Document & StoredMetadata> => {
-  const { caller, parameters, ports } = input;
+  const { caller, parameters, ports, signal } = input;
   const toNext = (before: Document & StoredMetadata): Document =>
     spec.toDocument(computeFields(before), before, { caller, ports });
   const prepare = (document: Document, before: Document & StoredMetadata, { forTenant }: AuditedTransaction) =>
@@ -125,7 +129,8 @@ export const changeFields = <Document extends object>(
   const { completeDocument } = spec;
   if (completeDocument === undefined)
     return changeDocument(spec, id, (before, scope) => prepare(toNext(before), before, scope), input);
-  const complete = (before: Document & StoredMetadata) => completeDocument(toNext(before), before, { caller, ports });
+  const complete = (before: Document & StoredMetadata) =>
+    completeDocument(toNext(before), before, { caller, ports, signal });
   return completeAndChange(spec, id, { complete, prepare }, input);
 };
 

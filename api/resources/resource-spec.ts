@@ -20,6 +20,11 @@ export interface ResourceContext {
   readonly ports: Ports;
 }
 
+export interface CompletionContext extends ResourceContext {
+  /** Aborts when the request ends */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Parameters of a write besides the document */
 export type WriteParameters = Readonly<Record<string, unknown>>;
 
@@ -81,7 +86,7 @@ export interface ResourceDefinition<
    */
   complete?(
     after: Document,
-    context: ResourceContext & { readonly before: (Document & StoredMetadata) | undefined },
+    context: CompletionContext & { readonly before: (Document & StoredMetadata) | undefined },
   ): Promise<CompletedDocument<Document>>;
   /**
    * Validates and completes a document that is about to be stored, within the transaction, so it may only await the
@@ -170,7 +175,7 @@ export interface ResourceSpec<Document extends object> {
     | ((
         after: Document,
         before: (Document & StoredMetadata) | undefined,
-        context: ResourceContext,
+        context: CompletionContext,
       ) => Promise<CompletedDocument<Document>>)
     | undefined;
   /** Completes a document within the transaction. */

@@ -73,6 +73,39 @@ const groupOf = (seen: Seen): Group =>
       }),
       defineOperation({
         ...common,
+        method: 'POST',
+        path: '/api/late',
+        operationId: 'late',
+        budgetMs: brief,
+        unaudited: 'a test',
+        body: z.strictObject({ way: z.enum(['change', 'insert', 'transaction', 'mail']) }),
+        handler: async ({ body, change, signal }, ports) => {
+          const { way } = body as { way: string };
+          const stored = ports.documents.forTenant('a').collection(testCollection);
+          // Work outside of the ports, such as that of a thread, which ends only after the time.
+          if (!signal.aborted) await once(signal, 'abort');
+          try {
+            if (way === 'change')
+              await change(async (scope) => {
+                await scope.forTenant('a').collection(testCollection).insert({ name: way });
+                scope.markUnchanged();
+              });
+            else if (way === 'insert') await stored.insert({ name: way });
+            else if (way === 'transaction')
+              await ports.documents.transaction(async (scope) => {
+                await scope.forTenant('a').collection(testCollection).insert({ name: way });
+              });
+            else await ports.mailer.send({ to: 'a@example.com', subject: way, text: way, html: way });
+            seen.ended.push(`${way}: done`);
+          } catch (error) {
+            seen.ended.push(`${way}: ${(error as Error).name}`);
+            throw error;
+          }
+          return {};
+        },
+      }),
+      defineOperation({
+        ...common,
         method: 'GET',
         path: '/api/patient',
         operationId: 'patient',
@@ -148,11 +181,12 @@ const started = async (t: { teardown(work: () => unknown): void }) => {
   const counters = createMemoryCounters({ clock });
   const logFailure = (...line: unknown[]): void => void seen.failures.push(line);
   const log = { warn: logFailure, error: logFailure };
+  const mailer = { send: async () => undefined };
   const group = groupOf(seen);
   const server = createApiServer({
     operations: group.operations,
     groups: [group],
-    ports: { documents, columns, counters, clock, log, settings: parseSettings({}) } as unknown as Ports,
+    ports: { documents, columns, counters, clock, log, mailer, settings: parseSettings({}) } as unknown as Ports,
     metrics: {
       ...silentMetrics,
       add: (_name, _value, labels) => void seen.statuses.push(String((labels as { status?: string }).status)),
@@ -167,7 +201,7 @@ const started = async (t: { teardown(work: () => unknown): void }) => {
     await counters.close();
     rmSync(directory, { recursive: true });
   });
-  return { seen, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}` };
+  return { seen, documents, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}` };
 };
 
 const until = (holds: () => boolean): Promise<void> => eventually(String(holds), holds);
@@ -198,6 +232,17 @@ for (const [writes, expected] of [
     const answer = await fetch(`${url}/api/slow`, { method: 'POST', headers, body: JSON.stringify({ writes }) });
     t.is(answer.status, 503);
     t.regex(((await answer.json()) as { message: string }).message, expected);
+  });
+
+for (const way of ['change', 'insert', 'transaction', 'mail'])
+  test(`nothing takes effect after a response that nothing was changed, not even by ${way}`, async (t) => {
+    const { seen, documents, url } = await started(t);
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/api/late`, { method: 'POST', headers, body: JSON.stringify({ way }) });
+    t.regex(((await answer.json()) as { message: string }).message, /and nothing was changed/);
+    await until(() => seen.ended.length > 0);
+    t.deepEqual(seen.ended, [`${way}: ApiError`]);
+    t.deepEqual((await documents.forTenant('a').collection(testCollection).list()).items, []);
   });
 
 test('the work for a request is cancelled when its client disconnects, and is counted as 499 and not as a failure', async (t) => {

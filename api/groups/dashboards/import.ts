@@ -104,7 +104,7 @@ export const importDashboard = defineOperation({
   alsoAccepts: {
     'application/yaml': async (bytes, caller) => {
       const converted = await jsonOfYamlInWorker(
-        { tenantId: caller?.tenantId ?? '' },
+        { tenantId: caller?.tenantId ?? '', personId: caller?.actor.id },
         Buffer.from(bytes).toString('utf8'),
       );
       if ('problem' in converted) throw createFieldError('', `the body is not YAML: ${converted.problem}`);

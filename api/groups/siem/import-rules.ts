@@ -159,15 +159,20 @@ interface ImportPlan {
 const planImport = async (
   { document, id }: ImportedDocument,
   before: (RuleDocument & StoredMetadata) | undefined,
-  query: Query,
-  tenantDocuments: Parameters<typeof runTests>[2],
+  {
+    reader,
+    query,
+    tenantDocuments,
+  }: {
+    readonly reader: WorkerRequester;
+    readonly query: Query;
+    readonly tenantDocuments: Parameters<typeof runTests>[2];
+  },
 ): Promise<ImportPlan> => {
   const base = { ruleId: id, title: document.title };
   const scope = before?.scope ?? '';
   const differingFields =
-    before === undefined
-      ? []
-      : await findDifferingFieldsInWorker({ tenantId: tenantDocuments.tenantId }, before.source, document.source);
+    before === undefined ? [] : await findDifferingFieldsInWorker(reader, before.source, document.source);
   const ownershipProblem = before === undefined ? undefined : findOwnershipProblem(before, differingFields, query);
   if (ownershipProblem !== undefined) return { item: { ...base, outcome: 'refused', message: ownershipProblem } };
   const currentFields = before === undefined ? parseRuleFields({ source: document.source }) : getFields(before);
@@ -242,17 +247,18 @@ export const importDetectionRules = defineOperation({
   alsoAccepts: {
     'application/yaml': (bytes) => ({ files: [{ name: '', source: Buffer.from(bytes).toString('utf8') }] }),
     'application/zip': async (bytes, caller) => {
-      const archive = await readArchiveInWorker({ tenantId: caller?.tenantId ?? '' }, bytes);
+      const archive = await readArchiveInWorker(
+        { tenantId: caller?.tenantId ?? '', personId: caller?.actor.id },
+        bytes,
+      );
       if ('problem' in archive) throw createFieldError('', archive.problem);
       return archive;
     },
   },
   response: z.strictObject({ items: z.array(Item) }),
   async handler({ caller, query, body, change, signal }, ports) {
-    const { importedDocuments, rejectedItems } = await readDocuments(
-      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
-      body.files,
-    );
+    const reader = { tenantId: caller.tenantId, personId: caller.actor.id, signal };
+    const { importedDocuments, rejectedItems } = await readDocuments(reader, body.files);
     if (importedDocuments.length + rejectedItems.length === 0)
       throw createFieldError('files', 'contain no Sigma document');
     if (query.prune === 'true' && query.scope === undefined)
@@ -265,12 +271,12 @@ export const importDetectionRules = defineOperation({
       if (query.dryRun === 'true')
         for (const each of batch) {
           const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
-          items.push((await planImport(each, before, query, tenantDocuments)).item);
+          items.push((await planImport(each, before, { reader, query, tenantDocuments })).item);
         }
       else
         items.push(
           ...(await retryOutdated('detection rules', () =>
-            importBatch(batch, { caller, query, change, tenantDocuments }),
+            importBatch(batch, { caller, reader, query, change, tenantDocuments }),
           )),
         );
     }
@@ -327,11 +333,13 @@ const importBatch = async (
   batch: readonly ImportedDocument[],
   {
     caller,
+    reader,
     query,
     change,
     tenantDocuments,
   }: {
     readonly caller: Caller;
+    readonly reader: WorkerRequester;
     readonly query: Query;
     readonly change: Transact;
     readonly tenantDocuments: TenantDocuments;
@@ -340,7 +348,11 @@ const importBatch = async (
   const plans: { readonly id: string; readonly version: number | undefined; readonly plan: ImportPlan }[] = [];
   for (const each of batch) {
     const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
-    plans.push({ id: each.id, version: before?.version, plan: await planImport(each, before, query, tenantDocuments) });
+    plans.push({
+      id: each.id,
+      version: before?.version,
+      plan: await planImport(each, before, { reader, query, tenantDocuments }),
+    });
   }
   return change(async (scope) => {
     const writer = ruleResource.createWriter(scope, caller);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { WorkerRequester } from '../../../queries/worker.ts';
 import { splitDocuments } from '../../../queries/yaml-documents.ts';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import {
@@ -104,10 +105,10 @@ export const RuleView = z.strictObject({
 });
 
 /** Parses a text with exactly one document; errors contain the line and the field. */
-const parseSingleDocument = async (tenantId: string, source: string): Promise<SigmaDocument> => {
+const parseSingleDocument = async (reader: WorkerRequester, source: string): Promise<SigmaDocument> => {
   if (splitDocuments(source).length > 1)
     throw createFieldError('source', 'contains several documents: import them with POST /api/siem/rules/import');
-  const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker({ tenantId }, [source]);
+  const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker(reader, [source]);
   if (errors.length > 0)
     throw createFieldErrors(errors.map((error) => ({ path: 'source', message: formatSigmaError(error) })));
   const [document] = documents;
@@ -181,8 +182,9 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   maxBodyBytes: 8_000_000,
   nameOf: ({ title }) => title,
   initial: () => ({ kind: 'rule' as const, title: '', severity: defaultLevel, riskScore: 0 }),
-  async complete(after, { before, caller, ports }) {
-    const document = await parseSingleDocument(caller.tenantId, after.source);
+  async complete(after, { before, caller, signal, ports }) {
+    const reader = { tenantId: caller.tenantId, personId: caller.actor.id, signal };
+    const document = await parseSingleDocument(reader, after.source);
     if (before !== undefined && document.id !== '' && document.id !== before.id)
       throw createFieldError('source', `has the id ${document.id}, but this rule is ${before.id}`);
     requireValidExceptions(document, after);
