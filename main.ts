@@ -119,14 +119,14 @@ const openColumns = async (
 const openDocuments = async (
   url: string | undefined,
   path: string,
-  { storeMembers }: Reporting,
+  { log, storeMembers }: Reporting,
 ): Promise<Documents> => {
   if (url !== undefined) {
     const { openMongoDocuments } = await import('./adapters/documents-mongodb/documents-mongodb.ts');
     return openMongoDocuments({ url, storeMembers });
   }
   const { openSqliteDocuments } = await import('./adapters/documents-sqlite/documents-sqlite.ts');
-  return openSqliteDocuments({ path });
+  return openSqliteDocuments({ path, log });
 };
 
 const openCounters = async (url: string | undefined, reporting: Reporting): Promise<Counters> => {

@@ -19,10 +19,12 @@ import type {
   StoredMetadata,
   TenantDocuments,
 } from '../../schemas/ports/documents.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import { type Fields, toDocument, validateCollectionName, validateTenantId } from '../document-encoding.ts';
 import { TransactionRun, TransactionScope, transactionLimitMs, withTimeLimit } from '../documents-transaction.ts';
 import { openSqlite, toDamageError } from '../sqlite-opening.ts';
 import { type Access, createCollection, type DocumentWrite } from './collection.ts';
+import { emptyWriteAheadLog, type FormerlyDeletedOptions, removeFormerlyDeleted } from './formerly-deleted.ts';
 import { createMatcher } from './matches.ts';
 import { DocumentTables, schema } from './tables.ts';
 
@@ -48,17 +50,6 @@ const toPortError = (error: unknown, path: string): unknown => {
   return toDamageError(path, remedy, error) ?? error;
 };
 
-/** Version of the file, since which deleted values are overwritten. */
-const secureVersion = 1;
-
-/** Removes values from the file that earlier versions deleted without overwriting them. */
-const removeFormerlyDeleted = (connection: DatabaseSync): void => {
-  const read = (name: string): number => Number(connection.prepare(`PRAGMA ${name}`).get()?.[name]);
-  if (read('user_version') >= secureVersion) return;
-  if (read('page_count') > 0) connection.exec('VACUUM');
-  connection.exec(`PRAGMA user_version = ${secureVersion}; PRAGMA wal_checkpoint(TRUNCATE);`);
-};
-
 /** Interval for emptying the write-ahead log, which contains earlier states of changed pages. */
 const checkpointEveryMs = 60_000;
 
@@ -79,7 +70,7 @@ class SqliteDocuments implements Documents {
   #hasWritten = false;
   readonly #stopCheckpoints: () => void;
 
-  constructor(path: string, clock: Clock) {
+  constructor({ path, clock, log, getFreeBytes }: FormerlyDeletedOptions & { readonly clock: Clock }) {
     this.#path = path;
     this.#clock = clock;
     this.#writeConnection = new DatabaseSync(path, { timeout: 5000 });
@@ -87,7 +78,7 @@ class SqliteDocuments implements Documents {
     chmodSync(path, 0o600);
     // Deleted values are overwritten: they would otherwise stay in free space of the file, such as names of erased users.
     this.#writeConnection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;');
-    removeFormerlyDeleted(this.#writeConnection);
+    removeFormerlyDeleted(this.#writeConnection, { path, log, getFreeBytes });
     this.#writeConnection.exec(schema);
     this.#readConnection = new DatabaseSync(path, { timeout: 5000, readOnly: true });
     this.#writeTables = new DocumentTables(this.#writeConnection, this.#ensuredDefinitions);
@@ -99,9 +90,8 @@ class SqliteDocuments implements Documents {
   async #emptyWriteAheadLog(): Promise<void> {
     if (!this.#hasWritten) return;
     this.#hasWritten = false;
-    await this.#runExclusively(() => this.#writeConnection.exec('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {
-      this.#hasWritten = true;
-    });
+    const isEmptied = await this.#runExclusively(() => emptyWriteAheadLog(this.#writeConnection)).catch(() => false);
+    if (!isEmptied) this.#hasWritten = true;
   }
 
   /** Allows one writer at a time, in the order of calls. */
@@ -310,11 +300,20 @@ class SqliteDocuments implements Documents {
   }
 }
 
+export interface SqliteDocumentsOptions {
+  readonly path: string;
+  readonly clock?: Clock;
+  /** Receives a warning if values that earlier versions deleted cannot be removed from the file */
+  readonly log?: Log;
+  /** Default: the free bytes of the volume of a directory */
+  readonly getFreeBytes?: (directory: string) => number;
+}
+
 /** Opens the file at `path`, or creates it. Only one process at a time can open it. */
 export const openSqliteDocuments = async ({
   path,
   clock = systemClock,
-}: {
-  readonly path: string;
-  readonly clock?: Clock;
-}): Promise<Documents> => openSqlite(path, remedy, () => new SqliteDocuments(path, clock));
+  log = silentLog,
+  getFreeBytes,
+}: SqliteDocumentsOptions): Promise<Documents> =>
+  openSqlite(path, remedy, () => new SqliteDocuments({ path, clock, log, getFreeBytes }));
