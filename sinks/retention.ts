@@ -1,4 +1,4 @@
-import { removeDeletedRows } from '../runtime/deleted-rows.ts';
+import { startRemovingDeletedRows } from '../runtime/deleted-rows.ts';
 import { defineJob } from '../runtime/jobs.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -41,7 +41,7 @@ export const applyRetentionHourly = defineJob<RetentionOptions>({
   scope: 'installation',
   async run({ columns, documents, clock, log }) {
     const result = await applyRetention(columns, readRetentionPolicies(documents), clock);
-    await removeDeletedRows(columns);
+    await startRemovingDeletedRows({ columns, log });
     log.info({ ...result }, 'retention applied');
   },
 });

@@ -34,7 +34,8 @@ export interface ErasurePorts {
   readonly collections: readonly CollectionDefinition<object>[];
 }
 
-const eraseTelemetry = async ({ columns }: ErasurePorts, tenantId: string): Promise<void> => {
+const eraseTelemetry = async (ports: ErasurePorts, tenantId: string, signal?: AbortSignal): Promise<void> => {
+  const { columns } = ports;
   const tenantCondition = `tenant_id = ${quoteString(tenantId)}`;
   for (const { name } of tenantTables) {
     // Signed tree heads contain no personal data and prove the integrity of the remaining audit records.
@@ -43,7 +44,7 @@ const eraseTelemetry = async ({ columns }: ErasurePorts, tenantId: string): Prom
     const matches = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${tenantCondition} ${anyRowClause}`);
     if (matches.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${tenantCondition}`);
   }
-  await removeDeletedRows(columns);
+  await removeDeletedRows(ports, { signal });
 };
 
 /** Erases users who belong to no other organization. */
@@ -76,8 +77,8 @@ const eraseDocuments = async ({ documents, collections }: ErasurePorts, tenantId
 const eraseDomains = ({ documents }: ErasurePorts, tenantId: string): Promise<number> =>
   deleteMatching(documents.forTenant(provedDomainsTenant).collection(provedDomains), { tenantId });
 
-const eraseOrganization = async (ports: ErasurePorts, id: string): Promise<void> => {
-  await eraseTelemetry(ports, id);
+const eraseOrganization = async (ports: ErasurePorts, id: string, signal?: AbortSignal): Promise<void> => {
+  await eraseTelemetry(ports, id, signal);
   // Before the documents, because the members are read from the memberships.
   await eraseUsers(ports, id);
   await eraseDocuments(ports, id);
@@ -106,12 +107,24 @@ const eraseOrganization = async (ports: ErasurePorts, id: string): Promise<void>
   ports.log.info({ organization: id }, 'a closed organization was erased');
 };
 
-/** Erases the organizations whose grace period is over. Repeatable: a later call completes an interrupted erasure. */
-export const eraseDueOrganizations = async (ports: ErasurePorts): Promise<void> => {
+/**
+ * Erases the organizations whose grace period is over. Repeatable: a later call completes an interrupted erasure. If one
+ * cannot be erased, the others are, and then the error is thrown.
+ */
+export const eraseDueOrganizations = async (ports: ErasurePorts, signal?: AbortSignal): Promise<void> => {
   const dueFilter = { 'closed.erased': false, 'closed.eraseAt': { $lte: new Date(ports.clock.now()).toISOString() } };
   const ids: string[] = [];
   for await (const { id } of ports.documents.findInAllTenants(organizations, dueFilter)) ids.push(id);
-  for (const id of ids) await eraseOrganization(ports, id);
+  const errors: unknown[] = [];
+  for (const id of ids) {
+    if (signal?.aborted) return;
+    await eraseOrganization(ports, id, signal).catch((error: unknown) => {
+      errors.push(
+        new Error(`the organization ${id} could not be erased: ${(error as Error).message}`, { cause: error }),
+      );
+    });
+  }
+  if (errors.length > 0) throw errors[0];
 };
 
 /** Erases organizations whose grace period is over. */
