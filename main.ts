@@ -135,10 +135,12 @@ const openCounters = async (url: string | undefined, reporting: Reporting): Prom
   return createRedisCounters({ url, ...reporting });
 };
 
-const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: string): Promise<Mailer> => {
+const openMailer = async (settings: Settings, path: string, log: Log): Promise<Mailer> => {
+  const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = settings;
   if (SMTP_URL === undefined) {
     const { createFileMailer } = await import('./adapters/mail-file.ts');
-    return createFileMailer({ path });
+    // Only a process with embedded stores locks the data directory.
+    return createFileMailer({ path, log, isShared: !isEmbedded(settings) });
   }
   const { createSmtpMailer } = await import('./adapters/mail-smtp.ts');
   const host = PUBLIC_URL === undefined ? hostname() : new URL(PUBLIC_URL).hostname;
@@ -201,7 +203,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
     const columns = track(await openColumns(settings, getDataPath('columns'), reporting));
     const documents = track(await openDocuments(mongodb, getDataPath('documents.sqlite'), reporting));
     const counters = track(await openCounters(settings.REDIS_URL, reporting));
-    const mailer = track(await openMailer(settings, getDataPath('outbox.jsonl')));
+    const mailer = track(await openMailer(settings, getDataPath('outbox.jsonl'), log));
     return {
       settings,
       log,

@@ -5,10 +5,12 @@ import { appendFile, chmod, mkdir, readFile, rename, writeFile } from 'node:fs/p
 import { dirname } from 'node:path';
 import { runEvery } from '../runtime/interval.ts';
 import { type Clock, systemClock } from '../schemas/ports/clock.ts';
+import { type Log, silentLog } from '../schemas/ports/log.ts';
 import { type Mailer, validateMail } from '../schemas/ports/mail.ts';
 
+const dayMs = 86_400_000;
 /** Less than the time until a closed organization is erased, so that no address of its members remains. */
-const retentionMs = 14 * 86_400_000;
+const retentionMs = 14 * dayMs;
 const hourMs = 3_600_000;
 
 const getTimeMs = (line: string): number => {
@@ -20,14 +22,25 @@ const getTimeMs = (line: string): number => {
   }
 };
 
-/** Messages are removed two weeks after they were written. */
+export interface FileMailerOptions {
+  readonly path: string;
+  readonly clock?: Clock;
+  /** Whether other processes may write to the file */
+  readonly isShared?: boolean;
+  /** Receives a warning about old messages in a shared file */
+  readonly log?: Log;
+}
+
+/**
+ * Messages are removed two weeks after they were written. In a shared file they remain, because a message that another
+ * process writes during the removal would be lost.
+ */
 export const createFileMailer = ({
   path,
   clock = systemClock,
-}: {
-  readonly path: string;
-  readonly clock?: Clock;
-}): Mailer => {
+  isShared = false,
+  log = silentLog,
+}: FileMailerOptions): Mailer => {
   let lastWork: Promise<unknown> = Promise.resolve();
   const runExclusively = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const result = lastWork.then(work);
@@ -39,6 +52,14 @@ export const createFileMailer = ({
     const lines = text.split('\n').filter((line) => line !== '');
     const retained = lines.filter((line) => getTimeMs(line) > clock.now() - retentionMs);
     if (retained.length === lines.length) return;
+    if (isShared) {
+      const messages = lines.length - retained.length;
+      log.warn(
+        { path, messages },
+        'old messages are not removed, because other processes may write to the file: remove it, and set OIQ_SMTP_URL',
+      );
+      return;
+    }
     const content = retained.map((line) => `${line}\n`).join('');
     await writeFile(`${path}.new`, content, { mode: 0o600, flush: true });
     await rename(`${path}.new`, path);
@@ -48,7 +69,7 @@ export const createFileMailer = ({
     runExclusively(removeOld).catch(() => undefined);
   };
   removeOldSafely();
-  const stop = runEvery(hourMs, removeOldSafely);
+  const stop = runEvery(isShared ? dayMs : hourMs, removeOldSafely);
   return {
     isDelivering: false,
     send: (mail) =>
