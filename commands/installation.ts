@@ -103,8 +103,11 @@ export const requireSecretKey = async ({
   if (document.secretKeyCheck === secretKeyCheck) return;
   if (document.secretKeyCheck !== undefined && !settings.NEW_INSTALLATION)
     throw createError('is not the key of this installation');
-  await stored.update('installation', { secretKeyCheck }, document.version).catch((error: unknown) => {
-    // Another process records the same key.
+  try {
+    await stored.update('installation', { secretKeyCheck }, document.version);
+  } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
-  });
+    // Another process, perhaps with another key, changed the document meanwhile.
+    await requireSecretKey({ documents, settings });
+  }
 };
