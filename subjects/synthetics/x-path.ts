@@ -109,7 +109,8 @@ const listDescendants = (elements: readonly XmlElement[]): readonly XmlElement[]
   for (let element = pending.pop(); element !== undefined; element = pending.pop()) {
     if (found.has(element)) continue;
     found.add(element);
-    pending.push(...listElements(element).toReversed());
+    // One by one: a call takes some 100,000 arguments at most.
+    for (const child of listElements(element).toReversed()) pending.push(child);
   }
   return [...found];
 };
