@@ -2,10 +2,9 @@ import type { z } from 'zod';
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
 import { truncate } from '../../subjects/synthetics/cut.ts';
 import { writeExactJson } from '../../subjects/synthetics/json.ts';
-import { parseJsonPath } from '../../subjects/synthetics/json-path.ts';
+import { readJsonValues, readXmlValues } from '../../subjects/synthetics/response-documents.ts';
 import { listTexts, renderAll, renderText } from '../../subjects/synthetics/templates.ts';
 import { type HttpStep, type http, splitCredentials } from '../../subjects/synthetics/types/http.ts';
-import { findXPathValues, parseXPath } from '../../subjects/synthetics/x-path.ts';
 import { decodeText } from '../answer-text.ts';
 import { usedValues } from '../bound-secrets.ts';
 import { Cookies } from '../cookies.ts';
@@ -127,34 +126,26 @@ const sendFollowingRedirects = async (
   }
 };
 
-const readJsonValue = (path: string, body: string): string | undefined => {
-  const read = parseJsonPath(path);
-  try {
-    const [value] = typeof read === 'string' ? [] : read.findValues(body);
-    return value === undefined || typeof value === 'string' ? value : writeExactJson(value);
-  } catch {
-    return undefined;
-  }
+const readJsonValue = (path: string, seen: Observation): string | undefined => {
+  const [value] = readJsonValues(path, seen);
+  return value === undefined || typeof value === 'string' ? value : writeExactJson(value);
 };
 
-const readXmlValue = (path: string, body: string): string | undefined => {
-  const xPath = parseXPath(path);
-  const [value] = typeof xPath === 'string' ? [] : findXPathValues(xPath, body);
-  return value === undefined ? undefined : String(value);
+const readXmlValue = (path: string, seen: Observation): string | undefined => {
+  const values = readXmlValues(path, seen, 1);
+  if (typeof values === 'string') throw new StepFailure(`xml ${path} ${values}`);
+  return values[0] === undefined ? undefined : String(values[0]);
 };
 
 /** Returns the value of an answer, with the text that contains it. */
-const findValue = (
-  { source, path }: HttpStep['extract'][number],
-  { headers, body = '' }: Observation,
-): FoundValue | undefined => {
-  if (source === 'body') return findPattern(body, path);
+const findValue = ({ source, path }: HttpStep['extract'][number], seen: Observation): FoundValue | undefined => {
+  if (source === 'body') return findPattern(seen.body ?? '', path);
   const text =
     source === 'header'
-      ? headers?.[path.toLowerCase()]?.[0]
+      ? seen.headers?.[path.toLowerCase()]?.[0]
       : source === 'xml'
-        ? readXmlValue(path, body)
-        : readJsonValue(path, body);
+        ? readXmlValue(path, seen)
+        : readJsonValue(path, seen);
   return text === undefined ? undefined : findAll(text);
 };
 

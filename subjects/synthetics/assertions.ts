@@ -4,8 +4,9 @@ import { compileRegex } from '../../queries/search/regex.ts';
 import { type StepCertificate, type WebVitals, webVitals } from '../../schemas/synthetic-runs.ts';
 import { truncate } from './cut.ts';
 import { writeExactJson } from './json.ts';
-import { findJsonPathProblem, parseJsonPath } from './json-path.ts';
-import { findXPathProblem, findXPathValues, parseXPath } from './x-path.ts';
+import { findJsonPathProblem } from './json-path.ts';
+import { readJsonValues, readXmlValues } from './response-documents.ts';
+import { findXPathProblem } from './x-path.ts';
 
 /** Phases of a step in time order; they add up to the total */
 export const phases = ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'] as const;
@@ -143,22 +144,6 @@ const parseNumber = (value: unknown): number | undefined => {
   return Number.isFinite(number) ? number : undefined;
 };
 
-const readJsonValues = (path: string, body: string): readonly unknown[] => {
-  const jsonPath = parseJsonPath(path);
-  if (typeof jsonPath === 'string') return [];
-  try {
-    return jsonPath.findValues(body);
-  } catch {
-    // A body that is not JSON, or nested too deeply to search, has no values.
-    return [];
-  }
-};
-
-const readXmlValues = (path: string, body: string): readonly unknown[] => {
-  const xPath = parseXPath(path);
-  return typeof xPath === 'string' ? [] : findXPathValues(xPath, body);
-};
-
 const toValues = (value: unknown): readonly unknown[] => (value === undefined ? [] : [value]);
 
 const getCertificateValues = (name: string, certificate: Observation['certificate']): readonly unknown[] => {
@@ -166,14 +151,16 @@ const getCertificateValues = (name: string, certificate: Observation['certificat
   return name === 'name' ? certificate.names : toValues(name === 'issuer' ? certificate.issuer : certificate.daysLeft);
 };
 
-/** Reads each source from the observed data */
-const sourceReaders: Readonly<Record<AssertionSource, (seen: Observation, name: string) => readonly unknown[]>> = {
+/** Reads each source from the observed data; a text says why values cannot be read. */
+const sourceReaders: Readonly<
+  Record<AssertionSource, (seen: Observation, name: string) => readonly unknown[] | string>
+> = {
   status: ({ status }) => toValues(status),
   header: ({ headers = {} }, name) =>
     Object.hasOwn(headers, name.toLowerCase()) ? (headers[name.toLowerCase()] ?? []) : [],
   body: ({ body }) => toValues(body),
-  json: ({ body }, name) => (body === undefined ? [] : readJsonValues(name, body)),
-  xml: ({ body }, name) => (body === undefined ? [] : readXmlValues(name, body)),
+  json: (seen, name) => readJsonValues(name, seen),
+  xml: (seen, name) => readXmlValues(name, seen),
   size: ({ size }) => toValues(size),
   duration: ({ durationMs }) => toValues(durationMs),
   phase: ({ phases: seen = {} }, name) => toValues(seen[name as (typeof phases)[number]]),
@@ -247,6 +234,7 @@ const describeFailure = (assertion: Assertion, seen: Observation): string | unde
   const { source, name = '', operator, value = '' } = assertion;
   const values = sourceReaders[source](seen, name);
   const subject = name === '' ? source : `${source} ${name}`;
+  if (typeof values === 'string') return `${subject} ${values}`;
   const isKnown = seen.cut === undefined || (source === 'size' && seen.cut.isSizeKnown);
   const cutOperators = isKnown ? undefined : cutSources[source];
   const isTrue = isAssertionTrue(values, operator, value);

@@ -6,10 +6,27 @@ import { FunctionExpressionType, JSONPathEnvironment, type JSONValue } from 'jso
 import { compileRegex, type Regex } from '../../queries/search/regex.ts';
 import { hasLongNumbers, parseExactJson } from './json.ts';
 
+/** A parsed JSON text */
+export interface JsonDocument {
+  readonly value: JSONValue;
+  /** The same value with exact integers; omitted if all integers of `value` are exact */
+  readonly exactValue?: unknown;
+}
+
+/** Parses a JSON text; `undefined` if it is not JSON. */
+export const parseJsonDocument = (text: string): JsonDocument | undefined => {
+  try {
+    const value = JSON.parse(text) as JSONValue;
+    return hasLongNumbers(text) ? { value, exactValue: parseExactJson(text) } : { value };
+  } catch {
+    return undefined;
+  }
+};
+
 /** A parsed expression */
 export interface JsonPath {
-  /** Returns the matching values of a JSON text in document order, with exact integers. Throws if it is not JSON. */
-  findValues(text: string): readonly unknown[];
+  /** Returns the matching values in document order, with exact integers. Throws if they are nested too deeply. */
+  findValues(document: JsonDocument): readonly unknown[];
 }
 
 const valueAt = (document: unknown, location: readonly (string | number)[]): unknown =>
@@ -67,12 +84,12 @@ export const parseJsonPath = (text: string): JsonPath | string => {
   try {
     const query = environment.compile(text);
     return {
-      findValues(body) {
+      findValues({ value, exactValue }) {
         // Filters compare numbers; the values are those of the exact document.
-        const nodes = query.query(JSON.parse(body) as JSONValue);
-        if (!hasLongNumbers(body)) return nodes.values();
-        const exact = parseExactJson(body);
-        return nodes.nodes.map(({ location }) => valueAt(exact, location));
+        const nodes = query.query(value);
+        return exactValue === undefined
+          ? nodes.values()
+          : nodes.nodes.map(({ location }) => valueAt(exactValue, location));
       },
     };
   } catch (error) {

@@ -143,5 +143,8 @@ class XmlParser {
 export const parseXml = (text: string): XmlElement | undefined => new XmlParser(text.replace(/^\uFEFF/, '')).parse();
 
 /** Returns the text of an element and of those within it. */
-export const getXmlText = (element: XmlElement): string =>
-  element.children.map((child) => (typeof child === 'string' ? child : getXmlText(child))).join('');
+export const getXmlText = (element: XmlElement): string => {
+  let text = '';
+  for (const child of element.children) text += typeof child === 'string' ? child : getXmlText(child);
+  return text;
+};

@@ -3,7 +3,10 @@ import test from 'ava';
 import { judgeAssertions } from '../../../subjects/synthetics/assertions.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
-import { findXPathProblem, findXPathValues, parseXPath } from '../../../subjects/synthetics/x-path.ts';
+import { readXmlValues } from '../../../subjects/synthetics/response-documents.ts';
+import { findXPathProblem, parseXPath, type XPath } from '../../../subjects/synthetics/x-path.ts';
+import { XPathReader } from '../../../subjects/synthetics/x-path-reader.ts';
+import { parseXml, type XmlElement } from '../../../subjects/synthetics/xml.ts';
 
 const soap = `\uFEFF<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE x [<!ENTITY e "no">]>
@@ -18,10 +21,10 @@ const soap = `\uFEFF<?xml version="1.0" encoding="utf-8"?>
 </soap:Envelope>
 `;
 
-const valuesOf = (path: string, text = soap): readonly (string | number)[] => {
-  const parsed = parseXPath(path);
-  if (typeof parsed === 'string') throw new Error(parsed);
-  return findXPathValues(parsed, text);
+const valuesOf = (path: string, text = soap): readonly (string | number)[] | string => {
+  const problem = findXPathProblem(path);
+  if (problem !== undefined) throw new Error(problem);
+  return readXmlValues(path, { body: text });
 };
 
 test('paths find elements, attributes and texts as XPath does', (t) => {
@@ -70,8 +73,60 @@ test('an element may have any number of children', (t) => {
 test('a large response takes time in proportion to its size', (t) => {
   const wide = `<a>${'<b><c>1</c></b>'.repeat(100_000)}</a>`;
   t.deepEqual(valuesOf('count(//*//*//c)', wide), [100_000]);
-  const nested = `${'<a>'.repeat(100)}${'x'.repeat(1_000_000)}${'</a>'.repeat(100)}`;
-  t.true(valuesOf('//a', nested).length < 100);
+});
+
+test('elements within each other are read once for a predicate', (t) => {
+  let readCount = 0;
+  let element: XmlElement = { name: 'a', attributes: new Map(), children: ['x'.repeat(3000)] };
+  for (let depth = 1; depth < 100; depth++) {
+    const children = [element];
+    element = {
+      name: 'a',
+      attributes: new Map(),
+      get children() {
+        readCount++;
+        return children;
+      },
+    };
+  }
+  const path = parseXPath('//a[.="y"]');
+  t.true(typeof path === 'object');
+  t.deepEqual(new XPathReader({ name: '', attributes: new Map(), children: [element] }).findValues(path as XPath), []);
+  t.true(readCount < 1000, String(readCount));
+});
+
+test('an assertion whose path has too much text fails, and says so', (t) => {
+  const body = `${'<a>'.repeat(100)}${'x'.repeat(1_000_000)}${'</a>'.repeat(100)}`;
+  const { messages } = judgeAssertions([{ source: 'xml', name: '//a', operator: 'absent', level: 'fail' }], { body });
+  t.regex(messages[0] ?? '', /^xml \/\/a has too much text: its elements have more than 10000000 characters, so use/);
+  t.is(readXmlValues('//a', { body }, 1).length, 1);
+});
+
+test('the paths of a response read a limited number of its parts together', (t) => {
+  const document = parseXml('<a><b/><b/></a>');
+  const path = parseXPath('//b');
+  t.true(document !== undefined && typeof path === 'object');
+  const reader = new XPathReader(document as XmlElement, 20);
+  t.deepEqual(reader.findValues(path as XPath), ['', '']);
+  t.regex(String(reader.findValues(path as XPath)), /^is too much to read: .* read more than 20 parts of it/);
+});
+
+test('a response is parsed once for all its assertions and values', (t) => {
+  for (const [source, name, body] of [
+    ['xml', '//order/@id', soap],
+    ['json', '$.id', '{"id":1}'],
+  ] as const) {
+    let readCount = 0;
+    const response = {
+      get body() {
+        readCount++;
+        return body;
+      },
+    };
+    const assertions = Array.from({ length: 5 }, () => ({ source, name, operator: 'exists', level: 'fail' }) as const);
+    t.is(judgeAssertions(assertions, response).outcome, 'passed', source);
+    t.is(readCount, 1, source);
+  }
 });
 
 test('other expressions are refused with what is supported', (t) => {
