@@ -23,6 +23,9 @@ export interface XPath {
 const supported =
   'is not a supported XPath: use paths such as /a/b, //b, /a/b[1], /a/b[last()], /a/b[@id="x"], /a/b[c="x"], /a/@id, /a/b/text() and count(//b)';
 
+const leafPredicate =
+  'has a predicate on an attribute or text(), which is not supported: write it on the element, such as /a[@id="x"]/@id or /a[text()="x"]/text()';
+
 /** Maximum length of a predicate, and so of a text that it compares with */
 export const maxPredicateLength = 2048;
 const stepPattern = /(\/\/?)(text\(\)|@?\*|@?[\p{L}_][\p{L}\p{N}_.:-]{0,255})((?:\[[^[\]]{1,2048}\]){0,8})/uy;
@@ -56,6 +59,7 @@ export const parseXPath = (expression: string): XPath | string => {
     if (whole === undefined || steps.length === maxSteps) return supported;
     const parsed = parsePredicates(predicates).filter((each) => each !== undefined);
     if (parsed.length < parsePredicates(predicates).length) return supported;
+    if (isLeaf({ test }) && parsed.length > 0) return leafPredicate;
     steps.push({ isDescendant: slashes === '//', test, predicates: parsed });
     at += whole.length;
   }

@@ -134,6 +134,11 @@ test('other expressions are refused with what is supported', (t) => {
     t.regex(findXPathProblem(path) ?? '', /^is not a supported XPath: use paths such as/, path);
 });
 
+test('predicates on attributes and texts are refused', (t) => {
+  for (const path of ['//a/@k[.="2"]', '//a/text()[2]', '/a/@*[1]', 'count(/a/@k[last()])'])
+    t.regex(findXPathProblem(path) ?? '', /^has a predicate on an attribute or text\(\)/, path);
+});
+
 test('assertions compare values of XML', (t) => {
   const judge = (name: string, operator: string, value?: string | number) =>
     judgeAssertions(
