@@ -3,7 +3,6 @@ import { QueryError } from '../../../queries/errors.ts';
 import { versions } from '../../../subjects/slos/openslo/indicators.ts';
 import { type ParsedSlo, readOpenSloInWorker } from '../../../subjects/slos/openslo/read.ts';
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
-import { findPointIntervalWarnings } from '../../../subjects/slos/point-intervals.ts';
 import { ApiError, createFieldError, createFieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
@@ -18,6 +17,7 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { SloWarnings } from './figures.ts';
 import { findSlo } from './found.ts';
 import { type SloDocument, sloResource, toSloDocument } from './slo.ts';
+import { readSloWarnings } from './warnings.ts';
 
 const example = `apiVersion: openslo/v1
 kind: SLO
@@ -138,13 +138,8 @@ export const importSlos = defineOperation({
     const reading = createReading(caller, ports);
     const nowMs = ports.clock.now();
     const warnings = new Map<ParsedSlo, string[]>();
-    for (const parsed of slos) {
-      const found = await findPointIntervalWarnings(parsed.slo, reading, nowMs).catch((error: unknown) => {
-        ports.log.warn({ error: String(error) }, 'cannot read the interval of points of an imported SLO');
-        return [];
-      });
-      warnings.set(parsed, found);
-    }
+    for (const parsed of slos)
+      warnings.set(parsed, await readSloWarnings(parsed.slo, { reading, nowMs, log: ports.log }));
     const { fileName, dryRun } = body;
     const resources: ImportedSlos = new ImportedResources(sloResource, body);
     const importedItems = await importInBatches(slos, { change, resources }, async (batch, scope, batchResources) => {

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { hasNoData } from '../../../subjects/slos/overdue-measurements.ts';
-import { findPointIntervalWarnings } from '../../../subjects/slos/point-intervals.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
 import { readStatus } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -10,6 +9,7 @@ import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { HasNoData, measurementFields, SloWarnings, sloMetricFields } from './figures.ts';
 import { findSlo } from './found.ts';
+import { readSloWarnings } from './warnings.ts';
 
 const Status = z.strictObject({
   ...sloMetricFields,
@@ -57,7 +57,7 @@ export const getSloStatus = defineOperation({
     const reading = createReading(caller, ports);
     const [status, warnings] = await Promise.all([
       readStatus(reading, slo, { nowMs, maintenance, policy }),
-      findPointIntervalWarnings(slo.slo, reading, nowMs),
+      readSloWarnings(slo.slo, { reading, nowMs, log: ports.log }),
     ]);
     return { ...status, warnings, hasNoData: hasNoData(status, slo, nowMs) };
   },

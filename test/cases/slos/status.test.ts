@@ -1,6 +1,7 @@
 /** The window of an objective, up to the end of its results. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
+import { readSloWarnings } from '../../../api/groups/slos/warnings.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { getCurrentWindow } from '../../../subjects/slos/status.ts';
 
@@ -26,4 +27,15 @@ test('the results of a calendar period never end before it begins', (t) => {
   };
   t.deepEqual(ends(periodMs + 30_000, periodMs - minuteMs), [periodMs, periodMs], 'no slice of the period has ended');
   t.deepEqual(ends(periodMs + 2.5 * minuteMs, periodMs + minuteMs), [periodMs, periodMs + minuteMs]);
+});
+
+test('warnings that cannot be read are logged, and do not fail the status', async (t) => {
+  const counter = { kind: 'metric', metric: 'orders', overTime: 'increase' };
+  const query = { sli: { bad: counter, total: counter } };
+  const slo = SloFields.parse({ name: 'Orders', type: 'ratio', signal: 'metrics', query });
+  const reading = { columns: { query: () => Promise.reject(new Error('the server does not answer')) } } as never;
+  const logged: unknown[] = [];
+  const log = { warn: (fields: object) => logged.push(fields) } as never;
+  t.deepEqual(await readSloWarnings(slo, { reading, nowMs: periodMs, log }), []);
+  t.deepEqual(logged, [{ error: 'Error: the server does not answer', slo: 'Orders' }]);
 });

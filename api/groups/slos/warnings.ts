@@ -1,0 +1,14 @@
+import type { QueryReader } from '../../../queries/promql/reading.ts';
+import type { Log } from '../../../schemas/ports/log.ts';
+import type { SloFields } from '../../../subjects/slos/document.ts';
+import { findPointIntervalWarnings } from '../../../subjects/slos/point-intervals.ts';
+
+/** Returns the warnings of an SLO; none if they cannot be read, which is logged. */
+export const readSloWarnings = (
+  slo: SloFields,
+  { reading, nowMs, log }: { readonly reading: QueryReader; readonly nowMs: number; readonly log: Pick<Log, 'warn'> },
+): Promise<string[]> =>
+  findPointIntervalWarnings(slo, reading, nowMs).catch((error: unknown) => {
+    log.warn({ error: String(error), slo: slo.name }, 'cannot read the interval of points of an SLO');
+    return [];
+  });
