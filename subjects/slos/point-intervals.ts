@@ -7,13 +7,29 @@ import { formatDuration, parseDurationMs } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
 import { listLeafQueries, readExpressionMetrics } from './late-records.ts';
 
-/** Returns whether an expression reads ranges of points, such as for an increase. */
-const readsRanges = (expression: string): boolean => {
-  let isFound = false;
-  visitExpressions(parseExpression(expression), ({ kind }) => {
-    isFound ||= kind === 'range';
+/** Functions of PromQL without a value where a range has one point only */
+const twoPointFunctions = new Set(
+  'rate increase irate delta idelta deriv predict_linear double_exponential_smoothing'.split(' '),
+);
+
+/** A call that needs two points of a metric in its range */
+interface RangeCall {
+  readonly text: string;
+  readonly rangeMs: number;
+}
+
+/** Returns the calls of an expression that need two points. Modified selectors also read points around their range. */
+const listRangeCalls = (expression: string): readonly RangeCall[] => {
+  const calls: RangeCall[] = [];
+  visitExpressions(parseExpression(expression), (node) => {
+    if (node.kind !== 'call' || !twoPointFunctions.has(node.signature.name)) return;
+    const range = node.args.find(({ kind }) => kind === 'range');
+    if (range?.kind !== 'range' || range.rangeExpression !== undefined) return;
+    const { selector, rangeMs } = range;
+    if (selector.kind === 'selector' && (selector.anchored || selector.smoothed)) return;
+    calls.push({ text: expression.slice(node.start, node.end), rangeMs });
   });
-  return isFound;
+  return calls;
 };
 
 /** Time in which points are read: more than two of the longest supported interval. */
@@ -51,9 +67,22 @@ const formatInterval = (ms: number): string => {
   return formatDuration(Math.abs(nearest - ms) < nearest / 20 ? nearest : rounded);
 };
 
+/** Returns the shortest range of the calls that read each metric, in milliseconds. */
+const readShortestRanges = async (
+  expressions: readonly string[],
+  window: Parameters<typeof readExpressionMetrics>[1],
+  reading: QueryReader,
+): Promise<ReadonlyMap<string, number>> => {
+  const ranges = new Map<string, number>();
+  for (const { text, rangeMs } of expressions.flatMap(listRangeCalls))
+    for (const metric of (await readExpressionMetrics([text], window, reading)) ?? [])
+      ranges.set(metric, Math.min(rangeMs, ranges.get(metric) ?? rangeMs));
+  return ranges;
+};
+
 /**
  * Returns warnings about counters of an SLO whose points come less often than its slices end. Budgets are exact, but
- * alerts see an increase when the next point arrives; in PromQL, an increase needs two points in its range.
+ * alerts see an increase when the next point arrives. In PromQL, an increase needs two points in its own range.
  */
 export const findPointIntervalWarnings = async (
   { query: { sli, slice } }: Pick<SloFields, 'query'>,
@@ -66,21 +95,26 @@ export const findPointIntervalWarnings = async (
   const counters = leafQueries.flatMap((query) =>
     'metric' in query && (query.overTime === 'increase' || query.overTime === 'rate') ? [query.metric] : [],
   );
-  const expressions = leafQueries.flatMap((query) => getPromql(query) ?? []).filter(readsRanges);
   const endMs = Math.floor(nowMs / sliceMs) * sliceMs;
   const window = { fromMs: endMs - sliceMs, toMs: endMs, sliceMs };
-  const promqlMetrics = (await readExpressionMetrics(expressions, window, reading)) ?? [];
-  const intervals = await readPointIntervals(reading, [...new Set([...counters, ...promqlMetrics])], nowMs);
+  const expressions = leafQueries.flatMap((query) => getPromql(query) ?? []);
+  const ranges = await readShortestRanges(expressions, window, reading);
+  const intervals = await readPointIntervals(reading, [...new Set([...counters, ...ranges.keys()])], nowMs);
   return [...intervals].flatMap(([metric, intervalMs]) => {
-    const points = `points of ${metric} come every ${formatInterval(intervalMs)}, slices are ${slice}`;
+    const points = `points of ${metric} come every ${formatInterval(intervalMs)}`;
     // Intervals vary a little.
     const minMs = intervalMs * 0.95;
-    if (promqlMetrics.includes(metric))
-      return 2 * minMs > sliceMs
-        ? [`${points}: an increase in PromQL needs two points in its range, so slices lack data; use longer slices`]
+    const rangeMs = ranges.get(metric);
+    if (rangeMs !== undefined)
+      return 2 * minMs > rangeMs
+        ? [
+            `${points}, a range in PromQL is ${formatDuration(rangeMs)}: an increase needs two points in its range, so slices lack data; use a longer range, and slices as long`,
+          ]
         : [];
     return minMs > sliceMs
-      ? [`${points}: the budget is exact, but alerts see events up to ${formatInterval(intervalMs)} later`]
+      ? [
+          `${points}, slices are ${slice}: the budget is exact, but alerts see events up to ${formatInterval(intervalMs)} later`,
+        ]
       : [];
   });
 };

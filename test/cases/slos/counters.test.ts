@@ -184,7 +184,25 @@ const intervalCases: readonly (readonly [
     'an increase in PromQL each 60 s',
     60,
     sloOf(promql('increase(bad_total[1m])'), promql('increase(all_total[1m])')),
-    /^points of bad come every 1m, slices are 1m: an increase in PromQL needs two points in its range/,
+    /^points of bad come every 1m, a range in PromQL is 1m: an increase needs two points in its range/,
+  ],
+  [
+    'an increase in PromQL over several points',
+    180,
+    sloOf(promql('sum(increase(bad_total[10m]))'), promql('sum(increase(all_total[10m]))')),
+    undefined,
+  ],
+  [
+    'a shorter range of PromQL in the same expression',
+    180,
+    sloOf(promql('increase(bad_total[10m]) + rate(bad_total[5m])'), promql('increase(all_total[5m])')),
+    /^points of bad come every 3m, a range in PromQL is 5m/,
+  ],
+  [
+    'a sum over time in PromQL, which needs one point',
+    60,
+    sloOf(promql('sum_over_time(bad_total[1m])'), promql('count_over_time(all_total[1m])')),
+    undefined,
   ],
   [
     'an increase in PromQL each 15 s',
