@@ -118,12 +118,16 @@ const convertJob = ({ path, name, module, every, groups }: ProbeJob, modules: Bl
   return [{ path, name, fields: {}, problems: [{ path, message }] }];
 };
 
-/** Returns the jobs of a Prometheus configuration that probe targets through Blackbox exporter. */
-const listScrapeJobs = ({ scrape_configs: jobs, global }: Fields): ProbeJob[] =>
+/**
+ * Returns the jobs of a Prometheus configuration that probe targets through Blackbox exporter. Jobs of other exporters,
+ * such as of snmp_exporter, also have modules.
+ */
+const listScrapeJobs = ({ scrape_configs: jobs, global }: Fields, modules: BlackboxModules): ProbeJob[] =>
   toList(jobs).flatMap((value, index) => {
     const job = toFields(value);
     const [module] = toList(toFields(job['params'])['module']);
-    if (module === undefined) return [];
+    const isKnown = modules.has(String(module)) || defaultModules.has(String(module));
+    if (module === undefined || !(isKnown || job['metrics_path'] === '/probe')) return [];
     return [
       {
         path: `scrape_configs.${index}`,
@@ -151,19 +155,19 @@ const toProbeJob = ({ metadata, spec }: Fields): ProbeJob => {
   };
 };
 
-const listJobs = (value: Fields): ProbeJob[] | undefined => {
+const listJobs = (value: Fields, modules: BlackboxModules): ProbeJob[] | undefined => {
   if (value['kind'] === 'Probe' && isFields(value['spec'])) return [toProbeJob(value)];
-  return Array.isArray(value['scrape_configs']) ? listScrapeJobs(value) : undefined;
+  return Array.isArray(value['scrape_configs']) ? listScrapeJobs(value, modules) : undefined;
 };
 
 /** Returns the monitors of a document with targets; `undefined` for other documents. */
 export const readBlackboxTargets = (value: Fields, modules: BlackboxModules): readonly OtherMonitor[] | undefined => {
-  const jobs = listJobs(value);
+  const jobs = listJobs(value, modules);
   if (jobs === undefined || jobs.length > 0) return jobs?.flatMap((job) => convertJob(job, modules));
-  const message = 'is a configuration of Prometheus without jobs that probe targets: they have params.module';
+  const message = 'is a configuration of Prometheus without jobs of Blackbox exporter: they have params.module, and metrics_path: /probe or a module of a document here';
   return [{ path: 'scrape_configs', name: null, fields: {}, problems: [{ path: 'scrape_configs', message }] }];
 };
 
 /** Returns the names of the modules that a document uses. */
-export const listUsedModules = (value: unknown): readonly string[] =>
-  isFields(value) ? (listJobs(value) ?? []).map(({ module }) => module) : [];
+export const listUsedModules = (value: unknown, modules: BlackboxModules): readonly string[] =>
+  isFields(value) ? (listJobs(value, modules) ?? []).map(({ module }) => module) : [];

@@ -180,14 +180,14 @@ export interface BlackboxContext {
 }
 
 /** Returns the modules in the documents of a text. */
-export const findBlackboxModules = (values: readonly unknown[]): BlackboxContext => ({
-  modules: new Map(
+export const findBlackboxModules = (values: readonly unknown[]): BlackboxContext => {
+  const modules: BlackboxModules = new Map(
     values.flatMap((value) =>
       Object.entries(toFields(toFields(value)['modules'])).map(([name, module]) => [name, toFields(module)] as const),
     ),
-  ),
-  usedModules: new Set(values.flatMap(listUsedModules)),
-});
+  );
+  return { modules, usedModules: new Set(values.flatMap((value) => listUsedModules(value, modules))) };
+};
 
 /** Returns the monitors of a document of another format; `undefined` for other documents. */
 export const readOtherFormat = (

@@ -145,6 +145,17 @@ test('targets of Blackbox exporter are imported with their modules, each for its
   t.deepEqual(shown(scrapes)[0]?.[2], ['scrape_configs.1 uses the module http_ok: add the modules of Blackbox ']);
 });
 
+test('jobs of other exporters with modules are not taken for those of Blackbox exporter', (t) => {
+  const other = `  - job_name: switches
+    metrics_path: /snmp
+    params: { module: [if_mib] }
+    static_configs: [{ targets: [switch.example] }]
+`;
+  const namesOf = (text: string) => shown(text).map(([name]) => name);
+  t.deepEqual(namesOf(`${scrapes}${other}---\n${modules}`), namesOf(`${scrapes}---\n${modules}`));
+  t.regex(String(shown(`scrape_configs:\n${other}`)[0]?.[2]), /without jobs of Blackb/);
+});
+
 test('modules of Blackbox exporter and lists are named for what they are', (t) => {
   const [[name, line, problems] = []] = shown('modules:\n  http_2xx: { prober: http, timeout: 5s }\n');
   t.deepEqual([name, line], ['http_2xx', 2]);
