@@ -38,6 +38,12 @@ const convertStatusCodes = (codes: readonly unknown[]): object[] => {
   ];
 };
 
+/** Returns an assertion on the version of HTTP; none if all are valid. */
+const convertVersions = (versions: readonly unknown[]): object[] => {
+  const names = versions.map((version) => String(version).replaceAll('.', String.raw`\.`));
+  return names.length === 0 ? [] : [{ source: 'protocol', operator: 'matches', value: `^(${names.join('|')})$` }];
+};
+
 const convertHttp = (settings: Fields, target: string): object => {
   const { method, headers, body } = settings;
   const toBodyAssertions = (field: string, operator: string): object[] =>
@@ -51,6 +57,7 @@ const convertHttp = (settings: Fields, target: string): object => {
     ...(followsNone && { redirects: 0 }),
     assertions: [
       ...convertStatusCodes(toList(settings['valid_status_codes'])),
+      ...convertVersions(toList(settings['valid_http_versions'])),
       ...toBodyAssertions('fail_if_body_matches_regexp', 'notMatches'),
       ...toBodyAssertions('fail_if_body_not_matches_regexp', 'matches'),
     ],
@@ -82,6 +89,11 @@ const convertTarget = (
   if (unsupported !== undefined)
     return {
       problem: `uses the module ${moduleName}, whose ${prober}.${unsupported} cannot be imported: write a check`,
+    };
+  const versions = toList(settings['valid_http_versions']);
+  if (prober === 'http' && versions.length > 0 && !versions.includes('HTTP/1.1'))
+    return {
+      problem: `uses the module ${moduleName}, whose http.valid_http_versions cannot be imported: probes use HTTP/1.1`,
     };
   const timeout = typeof module['timeout'] === 'string' ? { timeout: module['timeout'] } : {};
   if (prober === 'http') return { fields: { ...timeout, ...convertHttp(settings, target) } };
@@ -164,7 +176,8 @@ const listJobs = (value: Fields, modules: BlackboxModules): ProbeJob[] | undefin
 export const readBlackboxTargets = (value: Fields, modules: BlackboxModules): readonly OtherMonitor[] | undefined => {
   const jobs = listJobs(value, modules);
   if (jobs === undefined || jobs.length > 0) return jobs?.flatMap((job) => convertJob(job, modules));
-  const message = 'is a configuration of Prometheus without jobs of Blackbox exporter: they have params.module, and metrics_path: /probe or a module of a document here';
+  const message =
+    'is a configuration of Prometheus without jobs of Blackbox exporter: they have params.module, and metrics_path: /probe or a module of a document here';
   return [{ path: 'scrape_configs', name: null, fields: {}, problems: [{ path: 'scrape_configs', message }] }];
 };
 

@@ -145,6 +145,19 @@ test('targets of Blackbox exporter are imported with their modules, each for its
   t.deepEqual(shown(scrapes)[0]?.[2], ['scrape_configs.1 uses the module http_ok: add the modules of Blackbox ']);
 });
 
+test('HTTP versions of a module of Blackbox exporter are an assertion, or a problem if probes use none of them', (t) => {
+  const job =
+    "scrape_configs: [{ job_name: a, params: { module: [m] }, static_configs: [{ targets: ['b.example'] }] }]\n";
+  const importWith = (versions: string) =>
+    readCheckFiles(`${job}---\nmodules: { m: { prober: http, http: { valid_http_versions: ${versions} } } }\n`)[0];
+  const protocolOf = (versions: string) =>
+    importWith(versions)?.check?.http?.steps[0]?.assertions.find(({ source }) => source === 'protocol');
+  t.like(protocolOf('[HTTP/1.1, HTTP/2.0]'), { operator: 'matches', value: '^(HTTP/1\\.1|HTTP/2\\.0)$' });
+  t.is(protocolOf('[]'), undefined);
+  const [problem] = importWith('[HTTP/2.0]')?.problems ?? [];
+  t.regex(problem?.message ?? '', /whose http\.valid_http_versions cannot be imported: probes use HTTP\/1\.1/);
+});
+
 test('jobs of other exporters with modules are not taken for those of Blackbox exporter', (t) => {
   const other = `  - job_name: switches
     metrics_path: /snmp
