@@ -292,6 +292,24 @@ export const isUnitName = (codes: Uint16Array, from: number, to: number): boolea
   return dot > from && unitTypes.has(codes, dot + 1, to);
 };
 
+/** What systemd writes before a unit and its description, in `src/core` of its source */
+const unitPhrases = [
+  ...['Starting', 'Started', 'Stopping', 'Stopped', 'Reloading', 'Reloaded', 'Finished', 'Failed to start'],
+  ...['Failed to stop', 'Failed to reload', 'Stopped (with error)', 'Dependency failed for', 'Reached target'],
+  ...['Stopped target', 'Mounting', 'Mounted', 'Failed to mount', 'Unmounting', 'Unmounted', 'Failed unmounting'],
+  ...['Listening on', 'Closed', 'Failed to listen on', 'Created slice', 'Removed slice', 'Activating swap'],
+  ...['Activated swap', 'Deactivating swap', 'Deactivated swap', 'Failed to activate swap', 'Set up automount'],
+  ...['Unset automount', 'Timed out starting', 'Timed out stopping', 'Timed out mounting', 'Timed out unmounting'],
+];
+
+/** Returns whether systemd announces a unit here: one of its phrases precedes, at the start or after a blank. */
+export const isAnnouncedUnit = (codes: Uint16Array, from: number): boolean =>
+  codes[from - 1] === 32 &&
+  unitPhrases.some((phrase) => {
+    const start = from - 1 - phrase.length;
+    return isWordAt(codes, start, phrase) && (start === 0 || codes[start - 1] === 32);
+  });
+
 /** Returns the end of the description of a unit, without final dots: `nginx.service - A web server.`; `from` if there is none. */
 export const findDescriptionEnd = (codes: Uint16Array, from: number, to: number): number => {
   if (codes[from] !== 32 || codes[from + 1] !== 45 || codes[from + 2] !== 32) return from;

@@ -27,6 +27,7 @@ import {
   findStemEnd,
   findUnitEnd,
   findUrlEnd,
+  isAnnouncedUnit,
   isClosingBracket,
   isDatePart,
   isFieldAt,
@@ -694,10 +695,11 @@ export class Tokens implements KeyedBody {
     return this.#isHex ? this.#addVariable(from, end, HEX) : 0;
   }
 
-  /** Returns the end of a name with dots, with the description of a unit of systemd; 0 if it is none. */
+  /** Returns the end of a name with dots, with the description of a unit that systemd announces; 0 if it is none. */
   #findDottedNameEnd(from: number, last: number, to: number): number {
     if (getDotCount(this.#dotAndSlashCounts) > 1) return isName(this.codes, from, last) ? last : 0;
-    return isUnitName(this.codes, from, last) ? findDescriptionEnd(this.codes, last, to) : 0;
+    if (!isUnitName(this.codes, from, last)) return 0;
+    return isAnnouncedUnit(this.codes, from) ? findDescriptionEnd(this.codes, last, to) : last;
   }
 
   /** Returns whether the letters of a path are words: it is relative, and the body has no words. */
