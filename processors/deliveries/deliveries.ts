@@ -44,8 +44,12 @@ import { DeliveryQueue, type QueuedDelivery } from './queue.ts';
 /** Consumer group of this component among the processors. */
 export const deliveriesName = 'notification-deliveries';
 
-/** Interval at which a page checks whether alerts that are over fire again. */
-const alertCheckMs = 10_000;
+/**
+ * Interval at which a page checks whether alerts that are over fire again: a tenth of its age within these bounds,
+ * because the pages of many incidents must not delay others.
+ */
+const minAlertCheckMs = 10_000;
+const maxAlertCheckMs = 60_000;
 /** Maximum time of a check: a page does not wait for slow tables. */
 const maxAlertReadMs = 3000;
 
@@ -272,7 +276,7 @@ class Deliveries {
   }
 
   async #handleDelivery(delivery: QueuedDelivery): Promise<void> {
-    const { documents, clock } = this.#options;
+    const { documents, producer, clock } = this.#options;
     const stored = documents.forTenant(delivery.tenantId).collection(pendingDeliveries);
     const pending = await stored.find(delivery.id);
     if (pending === undefined || pending.endedAt !== null) {
@@ -284,13 +288,17 @@ class Deliveries {
       delivery.dueMs = dueMs;
       return;
     }
+    const notification = await this.#dueNotification(delivery, pending);
+    if (notification === undefined) return;
+    // Only what is sent counts towards the rate limit.
     const waitMs = await this.#waitForSlot(delivery.tenantId, pending.channelId);
     if (waitMs > 0) {
       delivery.dueMs = clock.now() + waitMs;
       return;
     }
-    const notification = await this.#dueNotification(delivery, pending);
-    if (notification === undefined) return;
+    // A page is queued by a transaction, which writes no ledger entry.
+    if (notification.page !== undefined && pending.attempts === 0)
+      await producer.publish([this.#ledgerEntry(pending, notification, undefined)]);
     const dueAt = new Date(clock.now() + this.#leaseMs).toISOString();
     const claimed = await stored.update(delivery.id, { dueAt, attempts: pending.attempts + 1 }, pending.version);
     delivery.dueMs = Date.parse(dueAt);
@@ -302,24 +310,16 @@ class Deliveries {
     delivery: QueuedDelivery,
     pending: PendingDelivery & StoredMetadata,
   ): Promise<Notification | undefined> {
-    const { documents, producer } = this.#options;
+    const { documents } = this.#options;
     const notification = Notification.parse(pending.notification);
     const { tenantId, page } = notification;
     if (this.#isClosed(tenantId)) {
       await this.#withdraw(delivery, pending, notification, 'the organization is closed');
       return undefined;
     }
-    if (page === undefined) return notification;
-    if (page.isEnd === true) {
-      if (pending.attempts === 0) await producer.publish([this.#ledgerEntry(pending, notification, undefined)]);
-      return notification;
-    }
-    const decision = await this.#decidePage({ ...notification, page });
-    if (decision.kind === 'send') {
-      // A page is queued by a transaction, which writes no ledger entry.
-      if (pending.attempts === 0) await producer.publish([this.#ledgerEntry(pending, notification, undefined)]);
-      return addCountedPages(notification, decision.rest);
-    }
+    if (page === undefined || page.isEnd === true) return notification;
+    const decision = await this.#decidePage({ ...notification, page }, Date.parse(pending.queuedAt));
+    if (decision.kind === 'send') return addCountedPages(notification, decision.rest);
     const stored = documents.forTenant(tenantId).collection(pendingDeliveries);
     if (decision.kind === 'wait') {
       const updated = await stored.update(
@@ -338,11 +338,15 @@ class Deliveries {
    * Decides about a page. While all alerts of its incident are over, but the incident is not resolved yet, it waits: an
    * alert that fires again sends it, and the resolution withdraws it.
    */
-  async #decidePage(notification: Notification & { readonly page: NonNullable<Notification['page']> }) {
+  async #decidePage(
+    notification: Notification & { readonly page: NonNullable<Notification['page']> },
+    queuedMs: number,
+  ) {
     const { documents, clock } = this.#options;
-    return (await this.#isBetweenEndAndResolution(notification))
-      ? { kind: 'wait' as const, untilMs: clock.now() + alertCheckMs }
-      : decidePageOutcome(documents, notification, clock.now());
+    if (!(await this.#isBetweenEndAndResolution(notification)))
+      return decidePageOutcome(documents, notification, clock.now());
+    const checkMs = Math.min(maxAlertCheckMs, Math.max(minAlertCheckMs, (clock.now() - queuedMs) / 10));
+    return { kind: 'wait' as const, untilMs: clock.now() + checkMs };
   }
 
   /** Returns whether all alerts of an open incident have ended. False if that is unknown. */

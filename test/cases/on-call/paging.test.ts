@@ -9,6 +9,7 @@ import { type ChannelReceiver, type Received, services, startChannelReceiver } f
 import { openPaging, startSending } from './paging.ts';
 
 const person = (id: string) => ({ kind: 'person', id });
+const channelTarget = (id: string) => ({ kind: 'channel', id });
 
 test('each step pages its targets once when it is due, however often it is polled', async (t) => {
   const paging = await openPaging();
@@ -124,6 +125,40 @@ for (const [event, state] of Object.entries(endings))
     await sending.until(() => sending.steps.some((step) => step.state === state));
     t.is(sending.mails.length, state === 'delivered' ? 1 : 0);
   });
+
+test('pages that wait use nothing of the rate limit of a channel, and check again less often the longer they wait', async (t) => {
+  const paging = await openPaging();
+  const channel = await paging.channel('team', mailTo('team@acme.example'), 6);
+  const policy = await paging.policy({ steps: [{ targets: [channelTarget(channel)] }] });
+  const stored = paging.documents.forTenant('acme').collection(incidents);
+  for (let count = 0; count < 3; count++)
+    await stored.update(await paging.incident(policy, `Ended ${count}`, { alertIds: ['one'] }), { groupId: 'group' });
+  await paging.escalate();
+  const row = { alert: 'one', state: 'inactive', ms: String(paging.clock.now()) };
+  paging.clock.ms += 1;
+  for (let count = 0; count < 2; count++) await paging.incident(policy, `Current ${count}`);
+  await paging.escalate();
+  const sending = await startSending(paging, undefined, () => [row]);
+  t.teardown(() => sending.stop());
+  await sending.until(() => sending.mails.length === 1);
+  paging.clock.ms += 10_000;
+  await sending.until(() => sending.steps.filter(({ state }) => state === 'delivered').length === 2);
+  t.true(sending.mails.every(({ subject }) => subject.includes('Current')));
+  t.deepEqual(sending.steps.map(({ state }) => state).sort(), ['delivered', 'delivered', 'queued', 'queued']);
+  for (const [minutes, nextCheckSeconds] of [
+    [5, 31],
+    [60, 60],
+  ] as const) {
+    paging.pass(minutes);
+    await eventually('the pages wait', async () => {
+      const waiting = (await paging.waiting()).filter(({ endedAt }) => endedAt === null);
+      return (
+        waiting.length === 3 &&
+        waiting.every(({ dueAt }) => Math.floor((Date.parse(dueAt) - paging.clock.now()) / 1000) === nextCheckSeconds)
+      );
+    });
+  }
+});
 
 test('an alert that ended before its incident was opened does not delay the page', async (t) => {
   const paging = await openPaging();
@@ -309,8 +344,6 @@ test('the limit counts pages and not contacts, and the page that counts the rest
     t.regex(last?.text ?? '', /and 1 more incident: incident \d+$/m);
   }
 });
-
-const channelTarget = (id: string) => ({ kind: 'channel', id });
 
 const openers: readonly (readonly [type: string, describe: (received: Received) => string])[] = [
   ['pagerduty', ({ body }) => `${body.event_action} ${body.dedup_key}`],

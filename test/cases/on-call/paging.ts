@@ -67,8 +67,8 @@ export const openPaging = async () => {
       await own.collection(memberships).insert({ id, role, disabled });
       return id;
     },
-    async channel(name: string, settings: object): Promise<string> {
-      const made = { name, description: '', enabled: true, maxPerMinute: 6000, templates: { title: '', text: '' } };
+    async channel(name: string, settings: object, maxPerMinute = 6000): Promise<string> {
+      const made = { name, description: '', enabled: true, maxPerMinute, templates: { title: '', text: '' } };
       return (await own.collection(notificationChannels).insert({ ...made, settings: settings as Contact['settings'] }))
         .id;
     },
