@@ -12,12 +12,25 @@ import { iterateTimeRanges } from '../rows/in-order.ts';
 import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { parseDuration } from '../time.ts';
-import { readCorrectedDurations, readSummaries, rootDurationSql, type TraceSummary } from './summary.ts';
+import {
+  maxSkewedSpans,
+  readCorrectedDurations,
+  readSummaries,
+  rootDurationSql,
+  type TraceSummary,
+} from './summary.ts';
 
 const cursorKind = 'traces';
 const cursorPatterns = [int64Pattern, int64Pattern, /^\d{1,15}$/, int64Pattern, /^[0-9a-f]{32}$/];
 /** Minimum number of traces per statement, because some of them may have begun before its time range. */
 const minTracesPerStatement = 20;
+/** Maximum number of traces per statement: later statements have their ids as literals. */
+const maxTracesPerStatement = 2000;
+/**
+ * Maximum number of statements for one page with a filter by duration that find traces which do not belong there. The
+ * page then ends, and the next one continues.
+ */
+const maxFilteredStatements = 8;
 
 const duration = z.string().max(64).optional();
 
@@ -60,7 +73,8 @@ interface TracePosition {
 
 /**
  * Returns a page of traces, in the order of their first start in the range. All pages of a list use only the spans that
- * were received before its first page, because a late span would move its trace to another page.
+ * were received before its first page, because a late span would move its trace to another page. With conditions on the
+ * duration, a page may have fewer traces than the limit, or none: the list ends when `nextCursor` is null.
  */
 export const listTraces = async (
   query: TracesQuery,
@@ -73,15 +87,11 @@ export const listTraces = async (
     from === undefined ? parseRetainedRange(query, readContext) : { from: BigInt(from), to: BigInt(to ?? 0) };
   if (from !== undefined) requireRetained(range, { ...readContext, isFromCursor: true });
   const after = start === undefined || trace === undefined ? undefined : { start, trace };
-  const tracePositions = await new TraceFinder(reading, query, range, receivedBy).find(after);
-  const pageTraces = tracePositions.slice(0, query.limit);
-  const last = pageTraces.at(-1);
+  const { traces: pageTraces, last } = await new TraceFinder(reading, query, range, receivedBy).find(after);
   return {
     items: await readSummaries(reading.columns, pageTraces),
     nextCursor:
-      tracePositions.length > query.limit && last !== undefined
-        ? encodeCursor(cursorKind, [range.from, range.to, receivedBy, last.start, last.trace])
-        : null,
+      last === undefined ? null : encodeCursor(cursorKind, [range.from, range.to, receivedBy, last.start, last.trace]),
   };
 };
 
@@ -94,6 +104,14 @@ interface FoundTrace extends TracePosition {
   /** By the clocks of the senders, in nanoseconds; empty without a condition on it */
   readonly sent_duration: string;
   readonly may_have_skew: number;
+  /** Number of spans; 0 without a condition on the duration */
+  readonly span_count: string;
+}
+
+/** A page of positions; `last` is where the next page continues, if there may be one. */
+interface FoundPage {
+  readonly traces: readonly TracePosition[];
+  readonly last: TracePosition | undefined;
 }
 
 interface DurationBounds {
@@ -106,6 +124,21 @@ const statusConditions = {
   ok: 'countIf(status_code = 2) = 0',
   unset: 'countIf(status_code != 0) = 0',
 } as const;
+
+/** Splits traces into groups whose spans can be read at once for the clocks of their processes. */
+const groupBySpanCount = (traces: readonly FoundTrace[]): FoundTrace[][] => {
+  const groups: FoundTrace[][] = [];
+  let spanCount = maxSkewedSpans;
+  for (const trace of traces) {
+    spanCount += Number(trace.span_count);
+    if (spanCount > maxSkewedSpans) {
+      groups.push([]);
+      spanCount = Number(trace.span_count);
+    }
+    groups.at(-1)?.push(trace);
+  }
+  return groups;
+};
 
 class TraceFinder {
   readonly #reading: TenantReader;
@@ -142,32 +175,46 @@ class TraceFinder {
     ];
   }
 
-  /** Returns at most one trace more than the limit. */
-  async find(after: TracePosition | undefined): Promise<TracePosition[]> {
+  /** Returns the traces of the page after a trace. */
+  async find(after: TracePosition | undefined): Promise<FoundPage> {
     const { from } = this.#range;
     const to = after === undefined ? this.#range.to : BigInt(after.start);
-    const tracePositions: TracePosition[] = [];
+    const traces: TracePosition[] = [];
     const rowLimit = this.#limit + 1;
+    let filteredStatements = 0;
     const timeRanges = iterateTimeRanges({ from, to }, 'newest');
     for (
       let next = timeRanges.next();
       next.done !== true;
-      next = timeRanges.next({ limit: rowLimit, found: tracePositions.length })
+      next = timeRanges.next({ limit: rowLimit, found: traces.length })
     ) {
       const timeRange = next.value;
       let last = after;
       for (let isDone = false; !isDone; ) {
-        const limit = Math.max(minTracesPerStatement, rowLimit - tracePositions.length);
-        const traces = await this.#findInRange(timeRange, last, limit);
-        const matching = await this.#filterByDuration(traces);
-        const earlier = await this.#findEarlierTraces(timeRange.from, matching);
-        tracePositions.push(...matching.filter(({ trace }) => !earlier.has(trace)));
-        if (tracePositions.length >= rowLimit) return tracePositions.slice(0, rowLimit);
-        isDone = traces.length < limit;
-        last = traces.at(-1);
+        // Each statement reads the whole time range: the more it found in vain, the more traces the next one returns.
+        const limit = Math.min(
+          maxTracesPerStatement,
+          Math.max(minTracesPerStatement, rowLimit - traces.length) * 2 ** filteredStatements,
+        );
+        const foundTraces = await this.#findInRange(timeRange, last, limit);
+        const pageTraces = await this.#filterTraces(timeRange, foundTraces);
+        traces.push(...pageTraces);
+        if (traces.length >= rowLimit) return { traces: traces.slice(0, this.#limit), last: traces[this.#limit - 1] };
+        isDone = foundTraces.length < limit;
+        last = foundTraces.at(-1);
+        if (pageTraces.length < foundTraces.length) filteredStatements++;
+        const mustEnd = this.#hasDurationBounds && filteredStatements >= maxFilteredStatements;
+        if (mustEnd && !isDone) return { traces, last };
       }
     }
-    return tracePositions;
+    return { traces, last: undefined };
+  }
+
+  /** Returns the traces that belong to the time range and are within the bounds of the duration. */
+  async #filterTraces(timeRange: Range, traces: readonly FoundTrace[]): Promise<readonly FoundTrace[]> {
+    const matchingTraces = await this.#filterByDuration(traces);
+    const earlierTraces = await this.#findEarlierTraces(timeRange.from, matchingTraces);
+    return matchingTraces.filter(({ trace }) => !earlierTraces.has(trace));
   }
 
   /**
@@ -192,8 +239,8 @@ class TraceFinder {
         `(min(timestamp), trace_id) < (${buildTimeParameterSql('start')}, toFixedString(unhex({trace:String}), 16))`,
       );
     const durationsSql = this.#hasDurationBounds
-      ? `toString(${traceDurationSql}) AS sent_duration, ${mayHaveSkewSql} AS may_have_skew`
-      : "'' AS sent_duration, 0 AS may_have_skew";
+      ? `toString(${traceDurationSql}) AS sent_duration, ${mayHaveSkewSql} AS may_have_skew, toString(count()) AS span_count`
+      : "'' AS sent_duration, 0 AS may_have_skew, '0' AS span_count";
     return this.#reading.columns.query<FoundTrace & Record<string, unknown>>(
       `SELECT lower(hex(trace_id)) AS trace, toString(toUnixTimestamp64Nano(min(timestamp))) AS start, ${durationsSql} FROM spans
       WHERE ${conditions.join(' AND ')} GROUP BY trace_id HAVING ${having.join(' AND ')}
@@ -211,7 +258,10 @@ class TraceFinder {
     const candidates = traces.filter(({ may_have_skew: mayHaveSkew }) => Number(mayHaveSkew) === 1);
     if (candidates.length === 0) return traces;
     const { minDuration = 0n, maxDuration } = this.#durations;
-    const corrected = await readCorrectedDurations(this.#reading.columns, candidates);
+    const corrected = new Map<string, bigint>();
+    for (const group of groupBySpanCount(candidates))
+      for (const [trace, lasted] of await readCorrectedDurations(this.#reading.columns, group))
+        corrected.set(trace, lasted);
     return traces.filter(({ trace, sent_duration: sent }) => {
       const lasted = corrected.get(trace) ?? BigInt(sent);
       return lasted >= minDuration && (maxDuration === undefined || lasted <= maxDuration);

@@ -40,8 +40,8 @@ interface SpanRow {
   readonly resource: string;
 }
 
-/** Maximum number of spans of a page that are read for the clocks of their processes. */
-const maxSkewedSpans = 20_000;
+/** Maximum number of spans that are read at once for the clocks of their processes. */
+export const maxSkewedSpans = 20_000;
 
 /** Time before and after the range in which the other spans of a trace are searched. */
 const searchMarginNs = 6n * 3_600_000_000_000n;

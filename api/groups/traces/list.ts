@@ -16,11 +16,20 @@ export const listTraces = defineOperation({
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({ ...rangeParameters, ...serviceParameter, ...projectScopeParameters, ...traceConditions }),
-  response: z.strictObject({ items: z.array(TraceSummary), nextCursor: z.string().nullable(), ...hintField }),
+  response: z.strictObject({
+    items: z.array(TraceSummary),
+    nextCursor: z
+      .string()
+      .nullable()
+      .describe('null at the end; with minDuration or maxDuration, a page before the end may have few items or none'),
+    ...hintField,
+  }),
   async handler({ caller, query }, { columns, clock }) {
     requireProjectScope(query);
     const reading = createReading(caller, { columns, clock });
     const { items, nextCursor } = await readTraces(query, reading);
-    return { items: [...items], nextCursor, ...(await buildListHint('traces', query, items, reading)) };
+    // A page without items is not the end of the list if it has a cursor.
+    const hint = nextCursor === null ? await buildListHint('traces', query, items, reading) : {};
+    return { items: [...items], nextCursor, ...hint };
   },
 });
