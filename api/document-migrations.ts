@@ -15,6 +15,7 @@ import {
   type StoredMetadata,
 } from '../schemas/ports/documents.ts';
 import { anomalyDetectors } from '../schemas/resources/anomaly-detector.ts';
+import { detectionRules } from '../schemas/resources/detection-rule.ts';
 import { errorGroupStates } from '../schemas/resources/error-group.ts';
 import { escalations } from '../schemas/resources/escalation.ts';
 import { fileBaselines } from '../schemas/resources/file-baseline.ts';
@@ -71,6 +72,12 @@ export const migrations: readonly DocumentMigration[] = [
       const change = historyChanges[type];
       return change === undefined ? fields : changeNested({ fields: change })(fields);
     },
+  },
+  {
+    id: '002-detection-rules',
+    collection: detectionRules,
+    // Former versions did not store whether an import wrote a rule, and imports changed every rule.
+    change: (fields) => (Object.hasOwn(fields, 'isImported') ? fields : { ...fields, isImported: true }),
   },
 ];
 

@@ -47,7 +47,10 @@ export const DetectionRule = z.strictObject({
   suppression: RuleSuppression.nullable(),
   exceptions: z.array(RuleException).max(100),
   anySource: z.boolean(),
-  isImported: z.boolean().optional().describe('Whether an import wrote it; absent if it was made by hand'),
+  isImported: z
+    .boolean()
+    .optional()
+    .describe('Whether an import wrote it, or found it unchanged; absent if it was made by hand'),
 });
 export type DetectionRule = z.output<typeof DetectionRule>;
 

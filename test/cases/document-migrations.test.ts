@@ -7,6 +7,7 @@ import { migrateDocuments, migrations } from '../../api/document-migrations.ts';
 import { renameFields } from '../../runtime/rename-fields.ts';
 import type { CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
 import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
+import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { errorGroupStates } from '../../schemas/resources/error-group.ts';
 import { escalations } from '../../schemas/resources/escalation.ts';
 import { fileBaselines } from '../../schemas/resources/file-baseline.ts';
@@ -79,6 +80,11 @@ const cases: readonly Case[] = [
       resource: { type: 'synthetic-check', id: 'c', version: 1 },
       fields: { heartbeat: { maxRunDuration: '5m' } },
     },
+  },
+  {
+    collection: detectionRules,
+    former: { title: 'Found', enabled: true },
+    now: { title: 'Found', enabled: true, isImported: true },
   },
 ];
 

@@ -80,8 +80,7 @@ const importSigma = async (source: string, query = ''): Promise<string[][]> =>
 test('a detection rule that was made by hand is changed by an import only with takeOver', async (t) => {
   const [hand, other] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
   await succeed('POST', '/api/siem/rules', { source: sigma(hand, 'mine') });
-  const message = `the id ${hand} is the name of one that was not imported: rename one of them, or import again with takeOver to change it`;
-  t.deepEqual(await importSigma(sigma(hand, 'mine')), [['unchanged', '']]);
+  const message = `the rule with the id ${hand} was not imported: import again with takeOver to change it, or give the document another id`;
   const documents = [sigma(hand, 'theirs'), sigma(other, 'theirs')].join('\n---\n');
   t.deepEqual((await importSigma(documents, '?dryRun=true'))[0], ['refused', message]);
   const [refused, created] = await importSigma(documents);
@@ -89,6 +88,17 @@ test('a detection rule that was made by hand is changed by an import only with t
   t.regex((await succeed('GET', `/api/siem/rules/${hand}`)).source, /mine/);
   t.is((await importSigma(sigma(hand, 'theirs'), '?takeOver=true'))[0]?.[0], 'changed');
   t.is((await importSigma(sigma(hand, 'others')))[0]?.[0], 'changed', 'it is of an import now');
+});
+
+test('a detection rule that an import found unchanged is changed by the next import, also after a person changed its settings', async (t) => {
+  const id = '33333333-3333-4333-8333-333333333333';
+  await succeed('POST', '/api/siem/rules', { source: sigma(id, 'mine') });
+  t.deepEqual(await importSigma(sigma(id, 'mine'), '?dryRun=true'), [['unchanged', '']]);
+  t.is((await succeed('GET', `/api/siem/rules/${id}`)).isImported, undefined);
+  for (let round = 0; round < 2; round++) t.deepEqual(await importSigma(sigma(id, 'mine')), [['unchanged', '']]);
+  t.like(await succeed('GET', `/api/siem/rules/${id}`), { isImported: true, version: 2 });
+  await succeed('PUT', `/api/siem/rules/${id}`, { source: sigma(id, 'mine'), note: 'checked' });
+  t.is((await importSigma(sigma(id, 'theirs')))[0]?.[0], 'changed');
 });
 
 test('a dashboard without a uid does not change another one of its title silently', async (t) => {

@@ -22,7 +22,6 @@ import type { Caller } from '../../callers/caller.ts';
 import type { Transact } from '../../changes.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { foreignNameMessage } from '../../resources/import-by-name.ts';
 import { OutdatedDocumentError, retryOutdated } from '../../resources/outdated-document.ts';
 import { deriveFields, parseRuleFields, type RuleDocument, ruleResource } from './rule.ts';
 import { readRuleTelemetry } from './telemetry.ts';
@@ -147,13 +146,19 @@ const findOwnershipProblem = (
   if (query.scope !== undefined && scope !== '' && scope !== query.scope)
     return `it belongs to the scope ${scope}: remove it from that scope first`;
   const isForeign = isImported !== true && scope === '' && query.takeOver !== 'true';
-  return isForeign && differingFields.length > 0 ? `the id ${id} ${foreignNameMessage}` : undefined;
+  return isForeign && differingFields.length > 0
+    ? `the rule with the id ${id} was not imported: import again with takeOver to change it, or give the document another id`
+    : undefined;
 };
 
 interface ImportPlan {
   readonly item: Item;
   readonly next?: RuleDocument;
 }
+
+/** Plans the import of a document that equals its rule: the rule becomes an imported one, which later imports may change. */
+const planUnchanged = (item: Item, { isImported }: RuleDocument, next: RuleDocument): ImportPlan =>
+  isImported === true ? { item } : { item, next };
 
 /** Plans the import of a document: the result to report, and the rule to store. Settings that the team made are preserved. */
 const planImport = async (
@@ -187,7 +192,7 @@ const planImport = async (
   if (before === undefined)
     return { item: { ...base, outcome: 'created', message: next.enabled ? '' : disabledMessage }, next };
   const fields = [...differingFields, ...(next.scope === scope ? [] : ['scope'])];
-  if (fields.length === 0) return { item: { ...base, outcome: 'unchanged', message: '' } };
+  if (fields.length === 0) return planUnchanged({ ...base, outcome: 'unchanged', message: '' }, before, next);
   const [failedTest] = next.mayFailTests
     ? []
     : await runTests({ document, anySource: next.anySource }, next.tests, tenantDocuments);
