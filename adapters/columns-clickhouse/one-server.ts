@@ -67,7 +67,7 @@ export class SingleServer implements ServerColumns {
       return result.text();
     };
     const text = await withMappedErrors(
-      this.#server.rejectIfHanging(() => this.#server.runRepeatable(read)),
+      this.#server.rejectIfHanging(() => this.#server.runRepeatable(read), { isOnlyServer: true }),
       toQueryError,
     );
     return parseRows<Row>(text).rows;

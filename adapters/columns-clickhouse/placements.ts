@@ -52,7 +52,9 @@ export class Placements {
     const last = this.#cache.get(member);
     const nowMs = performance.now();
     if (last !== undefined && nowMs - last.requestedAtMs < placementsCacheMs) return last.placements;
-    const placements = member.local.rejectIfHanging(() => fetchPlacements(member.local, this.#servers.cluster));
+    const placements = member.local.rejectIfHanging(() => fetchPlacements(member.local, this.#servers.cluster), {
+      isOnlyServer: false,
+    });
     placements.catch(() => this.#cache.delete(member));
     this.#cache.set(member, { placements, requestedAtMs: nowMs });
     return placements;

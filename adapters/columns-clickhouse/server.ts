@@ -6,6 +6,7 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { MemberWatch } from '../../schemas/ports/store-members.ts';
 import { toRejectionError } from '../columns-sql/engine-errors.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
+import { onlyServerGraceMs, runWhileAvailable } from './unavailability.ts';
 
 /** Maximum concurrent requests to a server; more requests wait for a connection. */
 export const maxConnections = 16;
@@ -79,25 +80,22 @@ export class ClickhouseServer {
   }
 
   /**
-   * Runs repeatable work. Also rejects when the server hangs, because a dead machine closes no connection. The request
-   * itself continues, but nothing waits for it; the server is avoided until it responds again.
+   * Runs repeatable work. Rejects when the server hangs, because a dead machine closes no connection: at once if it hangs
+   * already, and later for the only server with some rows. The running request itself continues, but nothing waits for
+   * it: neither a caller nor, for a connection, a later request.
    */
-  async rejectIfHanging<Result>(work: () => Promise<Result>): Promise<Result> {
-    const abortController = new AbortController();
-    try {
-      return await Promise.race([work(), this.#rejectWhenUnavailable(abortController.signal)]);
-    } finally {
-      abortController.abort();
-    }
-  }
-
-  #rejectWhenUnavailable(ended: AbortSignal): Promise<never> {
-    return new Promise((_, reject) => {
-      const check = (): void => {
-        if (this.isUnavailable) reject(this.createUnavailableError());
-      };
-      ended.addEventListener('abort', this.#watch.subscribe(check), { once: true });
-      check();
+  rejectIfHanging<Result>(
+    work: () => Promise<Result>,
+    { isOnlyServer }: { readonly isOnlyServer: boolean },
+  ): Promise<Result> {
+    const client = this.#client;
+    return runWhileAvailable(work, {
+      watch: this.#watch,
+      findError: () => (this.isUnavailable ? this.createUnavailableError() : undefined),
+      graceMs: isOnlyServer ? onlyServerGraceMs : 0,
+      onAbandoned: () => {
+        if (this.#client === client) this.#client = this.#connect();
+      },
     });
   }
 

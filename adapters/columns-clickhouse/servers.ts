@@ -4,6 +4,7 @@ import type { MemberWatch, StoreMembers } from '../../schemas/ports/store-member
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { getShardOfPartition } from '../../schemas/tables/sharding.ts';
 import { ClickhouseServer, getErrorCode, toError } from './server.ts';
+import { onlyServerGraceMs, runWhileAvailable } from './unavailability.ts';
 
 export const toUnreachableError = (error: unknown): UnavailableError =>
   new UnavailableError(`ClickHouse cannot be reached: ${toError(error).message}`, { cause: error });
@@ -38,7 +39,7 @@ const tryMembers = async <Result>(
   const rank = (member: Member): number => Number(selectServer(member).isAvoided);
   for (const member of members.toSorted((left, right) => rank(left) - rank(right))) {
     try {
-      return await selectServer(member).rejectIfHanging(() => work(member));
+      return await selectServer(member).rejectIfHanging(() => work(member), { isOnlyServer: members.length === 1 });
     } catch (error) {
       if (signal?.aborted || getErrorCode(error) !== undefined) throw error;
       failure = error;
@@ -100,20 +101,12 @@ export class ClickhouseServers {
    * Runs a read of all shards on one server. Rejects with the names of servers whose shard nobody else has, if they do
    * not respond, because the server that merges the shards' answers would wait for them.
    */
-  async readAllShards<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { promise: unreachable, reject } = Promise.withResolvers<never>();
-    const check = (): void => {
+  readAllShards<Result>(work: () => Promise<Result>): Promise<Result> {
+    const findError = (): UnavailableError | undefined => {
       const members = this.#findUnreachable();
-      if (members.length > 0) reject(createUnreachableError(members));
+      return members.length === 0 ? undefined : createUnreachableError(members);
     };
-    const unsubscribe = this.#watch.subscribe(check);
-    unreachable.catch(() => undefined);
-    check();
-    try {
-      return await Promise.race([unreachable, Promise.resolve().then(work)]);
-    } finally {
-      unsubscribe();
-    }
+    return runWhileAvailable(work, { watch: this.#watch, findError, graceMs: onlyServerGraceMs });
   }
 
   /** Servers that do not respond, and without which rows of a shard cannot be read. */
@@ -222,7 +215,12 @@ export class ClickhouseServers {
     const answers = await Promise.all(
       unknownMembers.map(async (member) => {
         try {
-          return { member, rows: await member.local.rejectIfHanging(() => fetchClusterRows(member.local, cluster)) };
+          return {
+            member,
+            rows: await member.local.rejectIfHanging(() => fetchClusterRows(member.local, cluster), {
+              isOnlyServer: false,
+            }),
+          };
         } catch (error) {
           if (getErrorCode(error) !== undefined) throw error;
           this.#silenceReasons.set(member, toError(error).message);
