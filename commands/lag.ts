@@ -1,5 +1,6 @@
 import { formatProblems, GroupWatch } from '../runtime/group-status.ts';
 import { throttleFailures } from '../runtime/log-throttle.ts';
+import { Semaphore } from '../runtime/semaphore.ts';
 import { withTimeout } from '../runtime/timeout.ts';
 import type { Bus, Lag } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -10,6 +11,8 @@ import type { Metrics } from '../schemas/ports/metrics.ts';
 const intervalMs = 5_000;
 /** If the bus is unavailable, a read may wait until the bus is available again. */
 const readTimeoutMs = 5_000;
+/** Maximum number of records read together to find ages: each read opens a connection to Kafka. */
+const maxAgeReads = 8;
 
 interface LagMonitorPorts {
   readonly bus: Pick<Bus, 'lag' | 'members' | 'offsets' | 'read'>;
@@ -37,6 +40,24 @@ const findWriteTime = async (
   return undefined;
 };
 
+/**
+ * Finds the write time once a slot is free, unless the signal aborts first. A read that nothing waits for any more has
+ * its slot until it ends, so that slow reads do not accumulate.
+ */
+const findWriteTimeInSlot = async (
+  bus: LagMonitorPorts['bus'],
+  lag: Lag,
+  slots: Semaphore,
+  signal: AbortSignal,
+): Promise<number | undefined> => {
+  await slots.acquire();
+  try {
+    return signal.aborted ? undefined : await findWriteTime(bus, lag);
+  } finally {
+    slots.release();
+  }
+};
+
 /** Position of a group in a partition, and the time since which its oldest message waits; `undefined` if unknown. */
 interface PartitionLag extends Lag {
   readonly sinceMs?: number | undefined;
@@ -47,18 +68,21 @@ interface PartitionLag extends Lag {
  * only if the group has moved without passing the end of the last check.
  */
 const findWaitStart = async (
-  { bus, clock }: Pick<LagMonitorPorts, 'bus' | 'clock'>,
+  { bus, clock, ageReads }: Pick<LagMonitorPorts, 'bus' | 'clock'> & { readonly ageReads: Semaphore },
   lag: Lag,
   before: PartitionLag | undefined,
   onUnknown: (error: unknown) => void,
 ): Promise<number | undefined> => {
   if (before?.sinceMs !== undefined && before.lag > 0 && lag.committed === before.committed) return before.sinceMs;
   if (lag.lag <= 0 || (before !== undefined && lag.committed >= before.end)) return clock.now();
+  const waitController = new AbortController();
   try {
-    return await withTimeout(readTimeoutMs, findWriteTime(bus, lag));
+    return await withTimeout(readTimeoutMs, findWriteTimeInSlot(bus, lag, ageReads, waitController.signal));
   } catch (error) {
     onUnknown(error);
     return undefined;
+  } finally {
+    waitController.abort();
   }
 };
 
@@ -77,6 +101,7 @@ type ThrottledLog = ReturnType<typeof throttleFailures>;
 export class GroupLagMonitor implements GroupStatuses {
   readonly #ports: LagMonitorPorts;
   readonly #groups = new Map<string, MonitoredGroup>();
+  readonly #ageReads = new Semaphore(maxAgeReads);
   readonly #reportLagging: ThrottledLog;
   readonly #reportUnknownLag: ThrottledLog;
   readonly #reportUnknownAge: ThrottledLog;
@@ -125,7 +150,7 @@ export class GroupLagMonitor implements GroupStatuses {
     const knownGroups = new Set<string>();
     const checkLag = async ([group, monitoredGroup]: [string, MonitoredGroup]): Promise<void> => {
       try {
-        monitoredGroup.lastLags = await withTimeout(readTimeoutMs, this.#checkGroup(group, monitoredGroup));
+        monitoredGroup.lastLags = await this.#checkGroup(group, monitoredGroup);
         knownGroups.add(group);
       } catch (error) {
         this.#reportUnknownLag(group, error);
@@ -157,13 +182,15 @@ export class GroupLagMonitor implements GroupStatuses {
       lastLags: previousLags,
     }: { readonly topics: readonly string[]; readonly lastLags: readonly PartitionLag[] },
   ) {
+    const ports = { ...this.#ports, ageReads: this.#ageReads };
     const toPartitionLag = async (lag: Lag): Promise<PartitionLag> => {
       const previous = previousLags.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
       const reportUnknownAge = (error: unknown): void =>
         this.#reportUnknownAge(`${group} ${lag.topic}/${lag.partition}`, error);
-      return { ...lag, sinceMs: await findWaitStart(this.#ports, lag, previous, reportUnknownAge) };
+      return { ...lag, sinceMs: await findWaitStart(ports, lag, previous, reportUnknownAge) };
     };
-    return Promise.all((await this.#ports.bus.lag(group, topics)).map(toPartitionLag));
+    const lags = await withTimeout(readTimeoutMs, this.#ports.bus.lag(group, topics));
+    return Promise.all(lags.map(toPartitionLag));
   }
 
   #updateStatus(group: string, watch: GroupWatch, lags: readonly PartitionLag[] | undefined): void {

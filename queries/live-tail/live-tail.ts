@@ -1,5 +1,6 @@
 /** Live tail: provides each listener with the matching records that arrive on the bus. See the README. */
 
+import { Semaphore } from '../../runtime/semaphore.ts';
 import { computePartition } from '../../schemas/partition.ts';
 import type { Bus, PartitionFollower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -9,7 +10,6 @@ import { getTailTopicName } from './matching.ts';
 import { PartitionTail } from './partition-tail.ts';
 import { attachWithGap, catchUp, offerLastRecords } from './past.ts';
 import type { Positions } from './positions.ts';
-import { Semaphore } from './slots.ts';
 import { TenantCpuTime } from './tenant-time.ts';
 
 /** Maximum number of waiting characters, for all listeners and for one. */

@@ -3,13 +3,13 @@
  * the positions of its token.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Semaphore } from '../../runtime/semaphore.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Partition } from '../../schemas/records/source.ts';
 import { createLongPauseHooks, longPauseMs, type PartitionRange, readLastRecords } from './last-records.ts';
 import type { Listener } from './listener.ts';
 import { offerMatchingRecords, type RecordHooks, selectTargets } from './matching.ts';
 import type { PartitionTail } from './partition-tail.ts';
-import type { Semaphore } from './slots.ts';
 
 /** Length of a time slice for reading the past; the pause after it is longer. */
 const timeSliceMs = 5;

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import test from 'ava';
 import { computeLargestPartitionShare, GroupLagMonitor, watchGroups } from '../../commands/lag.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
@@ -225,3 +226,48 @@ test('A process that consumes nothing reports no lag', (t) => {
   stop();
   t.pass();
 });
+
+test.serial(
+  'A record that is read slowly makes only its own age unknown, and few records are read together',
+  async (t) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    t.teardown(() => mock.timers.reset());
+    const partitions = 40;
+    let reads = 0;
+    const metricsOf = new Map<string, number[]>();
+    const check = makeLagReport(
+      {
+        bus: {
+          lag: async (_group, [topic = '']) =>
+            Array.from({ length: partitions }, (_, partition) => ({ topic, partition, committed: 1, end: 8, lag: 7 })),
+          members,
+          offsets: async () => [],
+          async *read() {
+            reads++;
+            await new Promise<never>(() => undefined);
+            yield { offset: 1, timestampMs: 0, key: '', value: Buffer.alloc(0), headers: {} };
+          },
+        },
+        clock: { now: () => 0 },
+        metrics: { set: (name, value) => void metricsOf.set(name, [...(metricsOf.get(name) ?? []), value]) },
+        log: silentLog,
+      },
+      [{ group: 'slow', topics: ['a'] }],
+    );
+    for (let checks = 0; checks < 2; checks++) {
+      metricsOf.clear();
+      let isChecked = false;
+      const checking = check().then(() => {
+        isChecked = true;
+      });
+      for (let turns = 0; turns < 100 && !isChecked; turns++) {
+        for (let steps = 0; steps < 50; steps++) await Promise.resolve();
+        mock.timers.tick(1000);
+      }
+      await checking;
+      t.deepEqual(metricsOf.get('oiq_consumer_lag_messages'), Array(partitions).fill(7));
+      t.deepEqual(metricsOf.get('oiq_consumer_lag_seconds'), Array(partitions).fill(Number.NaN));
+    }
+    t.true(reads > 0 && reads <= 8, `${reads} reads`);
+  },
+);
