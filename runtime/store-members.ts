@@ -64,8 +64,14 @@ class Watch implements MemberWatch {
 
   #probeAll(): void {
     const members = new Map(this.#list().map((member) => [member.name, member]));
-    for (const name of this.#states.keys()) if (!members.has(name)) this.#states.delete(name);
+    for (const name of this.#states.keys()) if (!members.has(name)) this.#forget(name);
     for (const member of members.values()) void this.#probe(member);
+  }
+
+  /** Nothing is known about a server that the store no longer has: its last value would be misleading. */
+  #forget(name: string): void {
+    this.#states.delete(name);
+    this.#reporting.metrics.set('oiq_store_server_up', Number.NaN, { store: this.#store, server: name });
   }
 
   async #probe(member: StoreMember): Promise<void> {
@@ -82,7 +88,7 @@ class Watch implements MemberWatch {
     const startedAt = performance.now();
     const outcome = await settle(member);
     state.pendingProbes--;
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#states.get(member.name) !== state) return;
     if (outcome === 'answered') {
       state.failures = 0;
       state.answeredProbeAt = Math.max(state.answeredProbeAt, startedAt);
