@@ -8,12 +8,16 @@ const maxAttempts = 3;
 
 /**
  * Runs work that reads documents, computes their changes, and then writes them in a transaction. Repeats it if the
- * transaction throws an `OutdatedDocumentError`. Rejects with `CONFLICT` if others change the documents each time.
+ * transaction throws an `OutdatedDocumentError`. Rejects with `CONFLICT` if others change the documents each time. Work
+ * that must succeed anyway bases its last attempt on the documents of its transaction.
  */
-export const retryOutdated = async <Result>(noun: string, work: () => Promise<Result>): Promise<Result> => {
+export const retryOutdated = async <Result>(
+  noun: string,
+  work: (isLastAttempt: boolean) => Promise<Result>,
+): Promise<Result> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work();
+      return await work(attempt >= maxAttempts);
     } catch (error) {
       if (!(error instanceof OutdatedDocumentError)) throw error;
       if (attempt >= maxAttempts)

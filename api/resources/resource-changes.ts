@@ -83,32 +83,36 @@ export const changeDocument = <Document extends object>(
 };
 
 /**
- * Changes one document, as `changeDocument` does. `complete` runs before the transaction, and again if the document was
- * changed meanwhile; `prepare` runs within it.
+ * Changes one document to the result of `computeAfter`, as `changeDocument` does. `complete` runs before the transaction,
+ * and again if the document was changed meanwhile; `computeAfter` and `prepare` also run within it.
  */
 export const completeAndChange = <Document extends object>(
   spec: ResourceSpec<Document>,
   id: string,
   {
+    computeAfter,
     complete,
     prepare = async (document) => document,
   }: {
-    complete(before: Document & StoredMetadata): Promise<CompletedDocument<Document>>;
+    computeAfter(before: Document & StoredMetadata): Document;
+    complete(after: Document, before: Document & StoredMetadata): Promise<CompletedDocument<Document>>;
     prepare?(document: Document, before: Document & StoredMetadata, scope: AuditedTransaction): Promise<Document>;
   },
   input: WriteInput & { readonly ports: Ports },
 ): Promise<Document & StoredMetadata> => {
   const { caller, request, ports } = input;
   const { noun, requiresIfMatch, visibility, collection } = spec.writing;
-  return retryOutdated(noun, async () => {
+  return retryOutdated(noun, async (isLastAttempt) => {
     const stored = await ports.documents.forTenant(caller.tenantId).collection(collection).find(id);
     if (stored === undefined || visibility?.to(stored, caller) === false) throw createNotFoundError(noun);
     requireVersion(stored, parsePrecondition(request), { noun, requiresIfMatch });
-    const { document, writeRelated } = await complete(stored);
+    const { document, writeRelated, rebase } = await complete(computeAfter(stored), stored);
     const computeNext = async (before: Document & StoredMetadata, scope: AuditedTransaction): Promise<Document> => {
-      if (before.version !== stored.version) throw new OutdatedDocumentError();
+      const isOutdated = before.version !== stored.version;
+      if (isOutdated && !(isLastAttempt && rebase)) throw new OutdatedDocumentError();
+      const completed = isOutdated && rebase ? rebase(computeAfter(before), before) : document;
       await writeRelated?.(scope.forTenant);
-      return prepare(document, before, scope);
+      return prepare(completed, before, scope);
     };
     return changeDocument(spec, id, computeNext, input);
   });
@@ -129,9 +133,9 @@ export const changeFields = <Document extends object>(
   const { completeDocument } = spec;
   if (completeDocument === undefined)
     return changeDocument(spec, id, (before, scope) => prepare(toNext(before), before, scope), input);
-  const complete = (before: Document & StoredMetadata) =>
-    completeDocument(toNext(before), before, { caller, ports, signal });
-  return completeAndChange(spec, id, { complete, prepare }, input);
+  const complete = (after: Document, before: Document & StoredMetadata) =>
+    completeDocument(after, before, { caller, ports, signal });
+  return completeAndChange(spec, id, { computeAfter: toNext, complete, prepare }, input);
 };
 
 export const removeDocument = async <Document extends object>(

@@ -33,6 +33,11 @@ export interface CompletedDocument<Document> {
   readonly document: Document;
   /** Writes what was computed with it, within the transaction. */
   writeRelated?(forTenant: AuditedTransaction['forTenant']): Promise<void>;
+  /**
+   * Completes the same change of a newer version, with what was computed for the older one. The last attempt calls it
+   * within its transaction if others change the document each time; without it, the change is refused.
+   */
+  rebase?(after: Document, before: Document & StoredMetadata): Document;
 }
 
 /** What `prepare` may use: nothing that could wait for anything but the documents of its transaction. */

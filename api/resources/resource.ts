@@ -46,12 +46,13 @@ export interface Resource<Document extends object, View> extends RegisteredResou
     input: WriteInput,
   ): Promise<Document & StoredMetadata>;
   /**
-   * Changes a document as `change` does, to the result of `complete`. It runs before the transaction, for reads of
+   * Changes a document as `change` does, to the result of `computeAfter` and then `complete`. `complete` runs before the transaction, for reads of
    * telemetry and everything else that is not a document of it, and again if the document was changed meanwhile.
    */
   completeAndChange(
     id: string,
-    complete: (before: Document & StoredMetadata) => Promise<CompletedDocument<Document>>,
+    computeAfter: (before: Document & StoredMetadata) => Document,
+    complete: (after: Document, before: Document & StoredMetadata) => Promise<CompletedDocument<Document>>,
     input: WriteInput & { readonly ports: Ports },
   ): Promise<Document & StoredMetadata>;
   /** Returns the view of a document, without an `ETag`. */
@@ -93,7 +94,8 @@ export const defineResource = <
     isVisibleTo: (document, caller) => spec.visibility?.to(document, caller) ?? true,
     createWriter: (scope, caller) => createWriter(spec.writing, scope, caller),
     change: (id, next, input) => changeDocument(spec, id, next, input),
-    completeAndChange: (id, complete, input) => completeAndChange(spec, id, { complete }, input),
+    completeAndChange: (id, computeAfter, complete, input) =>
+      completeAndChange(spec, id, { computeAfter, complete }, input),
     toView: async (document, context) => (await spec.show([document], context))[0] as z.input<View>,
     sendView: async (document, input, ports) => (await showDocument(spec, document, input, ports)) as z.input<View>,
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { getFields } from '../../../runtime/stored-fields.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidentStates, incidents } from '../../../schemas/resources/incident.ts';
 import { readPlan } from '../../../schemas/resources/tenant-plan.ts';
 import { changeState } from '../../../subjects/incidents/state.ts';
@@ -41,17 +42,20 @@ export const acknowledgeByLink = defineOperation({
     if (plan === undefined) throw invalidLinkError();
     const nowMs = clock.now();
     const context = { tenantId, ports, reading: { columns: columns.forTenant(tenantId), plan, nowMs } };
-    return retryOutdated('incident', async () => {
+    return retryOutdated('incident', async (isLastAttempt) => {
       const stored = await documents.forTenant(tenantId).collection(incidents).find(incidentId);
       if (stored === undefined) throw invalidLinkError();
       const transition = { by: personId, at: new Date(nowMs).toISOString() };
-      const next = changeState(getFields<Incident>(stored), 'acknowledged', transition);
-      const acknowledgeAlerts = await prepareAcknowledgements(next ?? stored, stored, context, personId);
+      const acknowledge = (incident: Incident & StoredMetadata) =>
+        changeState(getFields<Incident>(incident), 'acknowledged', transition);
+      const acknowledgeAlerts = await prepareAcknowledgements(acknowledge(stored) ?? stored, stored, context, personId);
       return change(async (scope) => {
         const member = await readMember(scope, tenantId, personId);
         const before = await scope.forTenant(tenantId).collection(incidents).find(incidentId);
         if (before === undefined || !member?.isActive) throw invalidLinkError();
-        if (before.version !== stored.version) throw new OutdatedDocumentError();
+        // However often others change the incident, an acknowledgement is effective: alerts that they add stay active.
+        if (before.version !== stored.version && !isLastAttempt) throw new OutdatedDocumentError();
+        const next = acknowledge(before);
         if (next === undefined)
           throw new ApiError('CONFLICT', `the incident is ${before.status} and cannot become acknowledged`);
         const { title, status } = next;

@@ -13,6 +13,7 @@ import { changeState, initialFields, type StateChange } from '../../../subjects/
 import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { findUnknownMember } from '../../resources/members.ts';
+import { OutdatedDocumentError } from '../../resources/outdated-document.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -102,24 +103,51 @@ const requireTarget = async (tenantDocuments: TenantDocuments, id: string, targe
 
 /**
  * Completes a changed incident with the side effects of its transition: it acknowledges the alerts of an acknowledged
- * incident, and freezes the timeline of a resolved one. Both read telemetry, for which no transaction may wait.
+ * incident, and freezes the timeline of a resolved one. Both read telemetry, for which no transaction may wait. What was
+ * read stays valid if others change the incident meanwhile: at most their last changes are missing.
  */
 const completeTransition = async (
   after: Incident,
   before: Incident & StoredMetadata,
   { caller, ports }: ResourceContext,
-): Promise<CompletedDocument<Incident>> => {
+): Promise<Required<CompletedDocument<Incident>>> => {
   const context = createTimelineContext(caller, ports);
   const acknowledgeAlerts = await prepareAcknowledgements(after, before, context, caller.actor.id);
   const isResolved = after.status === 'resolved' && before.status !== 'resolved';
   const timeline = isResolved ? await freezeTimelineOf(after, before, context) : undefined;
   return {
     document: timeline === undefined ? after : { ...after, evidenceHash: timeline.sha256 },
+    rebase(newAfter, newBefore) {
+      if (newAfter.status !== 'resolved' || newBefore.status === 'resolved') return newAfter;
+      if (timeline === undefined) throw new OutdatedDocumentError();
+      return { ...newAfter, evidenceHash: timeline.sha256 };
+    },
     async writeRelated(forTenant) {
       await acknowledgeAlerts(forTenant);
       await timeline?.store(forTenant);
     },
   };
+};
+
+const requireConsistentMerge = ({ status, mergedInto }: Incident): void => {
+  if ((status === 'merged') !== (mergedInto !== null))
+    throw createFieldError('mergedInto', 'requires "status": "merged", and vice versa');
+};
+
+const computeNewIncident = (incident: Incident): Incident => {
+  if (incident.status !== 'open') throw createFieldError('status', 'of a new incident must be open');
+  requireConsistentMerge(incident);
+  return { ...incident, escalatesAt: incident.escalationPolicyId === null ? null : incident.openedAt };
+};
+
+/** Applies the transition to the status of `after`, and restarts the escalation if its policy changed. */
+const computeChanged = (after: Incident, before: Incident, stateChange: StateChange): Incident => {
+  const { status, mergedInto } = after;
+  requireConsistentMerge(after);
+  if (before.status === 'merged' && status === 'merged' && mergedInto !== before.mergedInto)
+    throw new ApiError('CONFLICT', `the incident is merged into ${before.mergedInto} already`);
+  const next = transitionTo({ ...after, status: before.status }, status, stateChange);
+  return after.escalationPolicyId === before.escalationPolicyId ? next : restartEscalation(next, stateChange.at);
 };
 
 export const incidentResource = defineResource<typeof IncidentFields, Incident, typeof IncidentView>({
@@ -140,19 +168,13 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     groupId: null,
   }),
   async complete(after, { before, caller, ports }) {
-    const { status, mergedInto } = after;
-    if (before === undefined && status !== 'open') throw createFieldError('status', 'of a new incident must be open');
-    if ((status === 'merged') !== (mergedInto !== null))
-      throw createFieldError('mergedInto', 'requires "status": "merged", and vice versa');
-    if (before === undefined)
-      return { document: { ...after, escalatesAt: after.escalationPolicyId === null ? null : after.openedAt } };
-    if (before.status === 'merged' && status === 'merged' && mergedInto !== before.mergedInto)
-      throw new ApiError('CONFLICT', `the incident is merged into ${before.mergedInto} already`);
+    if (before === undefined) return { document: computeNewIncident(after) };
     const stateChange = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
-    const next = transitionTo({ ...after, status: before.status }, status, stateChange);
-    const escalated =
-      after.escalationPolicyId === before.escalationPolicyId ? next : restartEscalation(next, stateChange.at);
-    return completeTransition(escalated, before, { caller, ports });
+    const completed = await completeTransition(computeChanged(after, before, stateChange), before, { caller, ports });
+    return {
+      ...completed,
+      rebase: (newAfter, newBefore) => completed.rebase(computeChanged(newAfter, newBefore, stateChange), newBefore),
+    };
   },
   async prepare(after, { before, caller, forTenant }) {
     const tenantDocuments = forTenant(caller.tenantId);
@@ -201,7 +223,8 @@ const defineTransition = (verb: 'acknowledge' | 'resolve' | 'reopen', to: Incide
       const context = { caller: input.caller, ports };
       const after = await incidentResource.completeAndChange(
         input.params.id,
-        async (before) => completeTransition(transitionTo(getFields(before), to, stateChange), before, context),
+        (before) => transitionTo(getFields<Incident>(before), to, stateChange),
+        (after, before) => completeTransition(after, before, context),
         { ...input, ports },
       );
       return incidentResource.sendView(after, input, ports);
