@@ -49,6 +49,7 @@ interface ImportedDocument {
 }
 
 const disabledMessage = 'it is not enabled';
+const outdatedMessage = 'the rule was changed by others at the same time: import it again';
 
 /** Maximum number of documents that one transaction writes, because it must end within seconds */
 const documentsPerBatch = 50;
@@ -271,28 +272,25 @@ export const importDetectionRules = defineOperation({
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     const { tables, telemetry } = await readRuleTelemetry({ caller, ports });
     const items: Item[] = [];
-    for (let from = 0; from < importedDocuments.length; from += documentsPerBatch) {
-      const batch = importedDocuments.slice(from, from + documentsPerBatch);
-      if (query.dryRun === 'true')
-        for (const each of batch) {
-          const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
-          items.push((await planImport(each, before, { reader, query, tenantDocuments })).item);
-        }
-      else
-        items.push(
-          ...(await retryOutdated('detection rules', () =>
-            importBatch(batch, { caller, reader, query, change, tenantDocuments }),
-          )),
-        );
+    try {
+      for (let from = 0; from < importedDocuments.length; from += documentsPerBatch) {
+        const batch = importedDocuments.slice(from, from + documentsPerBatch);
+        if (query.dryRun === 'true')
+          for (const each of batch) {
+            const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
+            items.push((await planImport(each, before, { reader, query, tenantDocuments })).item);
+          }
+        else
+          items.push(
+            ...(await retryOutdated('detection rules', (isLastAttempt) =>
+              importBatch(batch, { caller, reader, query, change, tenantDocuments, isLastAttempt }),
+            )),
+          );
+      }
+    } finally {
+      // Also after a failure: a repeated import would report the rules of the written batches as unchanged.
+      if (query.dryRun !== 'true') await startHunt(items, tenantDocuments, ports.clock.now());
     }
-    const enabledItems = items.filter(({ outcome, message }) => outcome === 'created' && message !== disabledMessage);
-    if (query.dryRun !== 'true' && enabledItems.length > 0)
-      await tenantDocuments.collection(retroHunts).insert(
-        createHunt(
-          enabledItems.map(({ ruleId }) => ruleId),
-          ports.clock.now(),
-        ),
-      );
     const documents = new Map(importedDocuments.map(({ id, document }) => [id, document]));
     const importedItems = items.map((item): Item => {
       const document = documents.get(item.ruleId);
@@ -316,6 +314,14 @@ export const importDetectionRules = defineOperation({
   },
 });
 
+/** Starts one hunt for all created rules that are enabled, because each hunt reads the records of a day. */
+const startHunt = async (items: readonly Item[], tenantDocuments: TenantDocuments, nowMs: number): Promise<void> => {
+  const ruleIds = items
+    .filter(({ outcome, message }) => outcome === 'created' && message !== disabledMessage)
+    .map(({ ruleId }) => ruleId);
+  if (ruleIds.length > 0) await tenantDocuments.collection(retroHunts).insert(createHunt(ruleIds, nowMs));
+};
+
 /** Writes a planned rule; returns the result to report, also if the rule is refused. */
 const writePlanned = async (
   writer: ReturnType<typeof ruleResource.createWriter>,
@@ -333,7 +339,10 @@ const writePlanned = async (
   }
 };
 
-/** Imports a batch: its tests run before the transaction, because nobody else may wait for them. */
+/**
+ * Imports a batch: its tests run before the transaction, because nobody else may wait for them. The last attempt refuses
+ * rules that others changed meanwhile, and imports the others.
+ */
 const importBatch = async (
   batch: readonly ImportedDocument[],
   {
@@ -342,12 +351,14 @@ const importBatch = async (
     query,
     change,
     tenantDocuments,
+    isLastAttempt,
   }: {
     readonly caller: Caller;
     readonly reader: WorkerRequester;
     readonly query: Query;
     readonly change: Transact;
     readonly tenantDocuments: TenantDocuments;
+    readonly isLastAttempt: boolean;
   },
 ): Promise<Item[]> => {
   const plans: { readonly id: string; readonly version: number | undefined; readonly plan: ImportPlan }[] = [];
@@ -367,8 +378,11 @@ const importBatch = async (
     const items: Item[] = [];
     for (const { id, version, plan } of plans) {
       const { item, next } = plan;
-      if (next !== undefined && (await stored.find(id))?.version !== version) throw new OutdatedDocumentError();
-      items.push(next === undefined ? item : await writePlanned(writer, item, { ...next, id }, version === undefined));
+      const isOutdated = next !== undefined && (await stored.find(id))?.version !== version;
+      if (isOutdated && !isLastAttempt) throw new OutdatedDocumentError();
+      if (isOutdated) items.push({ ...item, outcome: 'refused', message: outdatedMessage });
+      else if (next === undefined) items.push(item);
+      else items.push(await writePlanned(writer, item, { ...next, id }, version === undefined));
     }
     return items;
   });
