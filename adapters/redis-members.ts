@@ -1,4 +1,7 @@
-/** The servers of Redis, for probes: the configured ones, and those of a cluster that the client knows. */
+/**
+ * The servers of Redis, for probes: the configured ones, those of a cluster that the client knows, and the one that
+ * Sentinel named to the client.
+ */
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Cluster, Redis } from 'ioredis';
@@ -11,6 +14,9 @@ const memoryMs = 3_600_000;
 interface Node {
   readonly host: string;
   readonly port: number;
+  readonly isSentinel?: boolean;
+  /** Whether the host is the address of a connection of the client, which need not be in the certificate. */
+  readonly isResolved?: boolean;
 }
 
 /** Any response to PING counts, also the request to log in. */
@@ -49,8 +55,9 @@ class Prober {
   }
 
   #connect(): Socket {
-    const { host, port } = this.#node;
-    const socket = this.#usesTls ? connectTls({ host, port }) : connect({ host, port });
+    const { host, port, isResolved = false } = this.#node;
+    const identityCheck = isResolved ? { checkServerIdentity: () => undefined } : {};
+    const socket = this.#usesTls ? connectTls({ host, port, ...identityCheck }) : connect({ host, port });
     socket.setMaxListeners(0).unref();
     socket.on('error', () => undefined);
     socket.once('close', () => {
@@ -64,24 +71,22 @@ class Prober {
 export class RedisMembers {
   readonly #client: Redis | Cluster;
   readonly #usesTls: boolean;
+  readonly #usesSentinel: boolean;
   readonly #configuredNodes: readonly Node[];
   readonly #known = new Map<string, { readonly prober: Prober; seenAt: number }>();
 
   constructor(client: Redis | Cluster, url: string) {
-    const { nodes, usesTls } = parseRedisAddress(url);
+    const { kind, nodes, usesTls } = parseRedisAddress(url);
     this.#client = client;
     this.#usesTls = usesTls;
-    this.#configuredNodes = nodes;
+    this.#usesSentinel = kind === 'sentinel';
+    this.#configuredNodes = nodes.map((node) => ({ ...node, isSentinel: this.#usesSentinel }));
   }
 
   list(): readonly StoreMember[] {
     const now = performance.now();
-    const clusterNodes = this.#client.isCluster
-      ? (this.#client as Cluster).nodes('all').map(({ options: { host = '', port = 6379 } }) => ({ host, port }))
-      : [];
-    const hasConfiguredNodes = !this.#client.isCluster || this.#known.size === 0;
-    for (const node of clusterNodes.length === 0 && hasConfiguredNodes ? this.#configuredNodes : clusterNodes) {
-      const name = `${node.host}:${node.port}`;
+    for (const node of this.#listNodes()) {
+      const name = `${node.isSentinel ? 'sentinel ' : ''}${node.host}:${node.port}`;
       const known = this.#known.get(name);
       if (known === undefined) this.#known.set(name, { prober: new Prober(node, this.#usesTls), seenAt: now });
       else known.seenAt = now;
@@ -92,6 +97,22 @@ export class RedisMembers {
         this.#known.delete(name);
       }
     return Array.from(this.#known, ([name, { prober }]) => ({ name, probe: () => prober.probe() }));
+  }
+
+  #listNodes(): readonly Node[] {
+    const client = this.#client;
+    if (this.#usesSentinel) {
+      // Without a connection, the servers that were used before are probed.
+      const { remoteAddress, remotePort } = (client as Redis).stream ?? {};
+      const isConnected = remoteAddress !== undefined && remotePort !== undefined;
+      const connectedNodes = isConnected ? [{ host: remoteAddress, port: remotePort, isResolved: true }] : [];
+      return [...this.#configuredNodes, ...connectedNodes];
+    }
+    if (!client.isCluster) return this.#configuredNodes;
+    const clusterNodes = (client as Cluster)
+      .nodes('all')
+      .map(({ options: { host = '', port = 6379 } }) => ({ host, port }));
+    return clusterNodes.length === 0 && this.#known.size === 0 ? this.#configuredNodes : clusterNodes;
   }
 
   close(): void {

@@ -2,7 +2,7 @@
 
 /** A server of a store. `probe` rejects if the server does not respond; the watch limits its time. */
 export interface StoreMember {
-  /** Host and port */
+  /** Host and port; `sentinel HOST:PORT` for a sentinel of Redis */
   readonly name: string;
   probe(): Promise<unknown>;
   /** Failures in a row that make the server unavailable: by default 2, because a connection may just have ended */
