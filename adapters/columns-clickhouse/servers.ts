@@ -66,6 +66,8 @@ export class ClickhouseServers {
   #serverCount = 0;
   /** Why a member has not reported its shard */
   readonly #silenceReasons = new Map<Member, string>();
+  /** Members that respond, but refuse the user */
+  readonly #refusingMembers = new Set<Member>();
 
   readonly #watch: MemberWatch;
 
@@ -95,6 +97,11 @@ export class ClickhouseServers {
     const isOtherShard = (member: Member): number => Number(shard !== undefined && this.#shardOf.get(member) !== shard);
     const members = this.members.toSorted((left, right) => isOtherShard(left) - isOtherShard(right));
     return tryMembers(members, ({ whole }) => whole, work, signal);
+  }
+
+  /** Whether no server is known to hang or to be away. */
+  get areAllAvailable(): boolean {
+    return this.members.every(({ local }) => !local.isUnavailable);
   }
 
   /**
@@ -184,7 +191,8 @@ export class ClickhouseServers {
   async check(): Promise<void> {
     if (this.cluster === undefined) return;
     await this.#readShards(this.cluster);
-    if (this.#silenceReasons.size > 0) return;
+    // A server that responds, and refuses the user, is a wrong setting.
+    if (this.#silenceReasons.size > 0 && this.#refusingMembers.size === 0) return;
     for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.getMembers(shard);
   }
 
@@ -223,7 +231,9 @@ export class ClickhouseServers {
           };
         } catch (error) {
           if (getErrorCode(error) !== undefined) throw error;
-          this.#silenceReasons.set(member, toError(error).message);
+          const { message, cause } = toError(error);
+          this.#silenceReasons.set(member, message);
+          if (getErrorCode(cause) !== undefined) this.#refusingMembers.add(member);
           failure = error;
           return undefined;
         }
@@ -231,6 +241,7 @@ export class ClickhouseServers {
     );
     for (const { member, rows } of answers.filter((answer) => answer !== undefined)) {
       this.#silenceReasons.delete(member);
+      this.#refusingMembers.delete(member);
       if (rows.length === 0)
         throw new UnavailableError(
           `${member.local.name} does not know the cluster ${cluster}: OIQ_CLICKHOUSE_CLUSTER must be the name of a cluster in its system.clusters`,
