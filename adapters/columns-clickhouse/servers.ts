@@ -65,9 +65,7 @@ export class ClickhouseServers {
   /** Number of servers in the cluster, including replicas */
   #serverCount = 0;
   /** Why a member has not reported its shard */
-  readonly #silenceReasons = new Map<Member, string>();
-  /** Members that respond, but refuse the user */
-  readonly #refusingMembers = new Set<Member>();
+  readonly #silenceReasons = new Map<Member, Error>();
 
   readonly #watch: MemberWatch;
 
@@ -174,9 +172,10 @@ export class ClickhouseServers {
     if (findMembers().length === 0) await this.#readShards(this.cluster);
     const members = findMembers();
     if (members.length === 0) {
-      const silenceText = Array.from(this.#silenceReasons, ([{ local }, reason]) => ` (${local.name}: ${reason})`).join(
-        '',
-      );
+      const silenceText = Array.from(
+        this.#silenceReasons,
+        ([{ local }, { message }]) => ` (${local.name}: ${message})`,
+      ).join('');
       throw new UnavailableError(
         `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name a server of each shard, or wait for the servers that do not answer${silenceText}`,
       );
@@ -192,7 +191,8 @@ export class ClickhouseServers {
     if (this.cluster === undefined) return;
     await this.#readShards(this.cluster);
     // A server that responds, and refuses the user, is a wrong setting.
-    if (this.#silenceReasons.size > 0 && this.#refusingMembers.size === 0) return;
+    const hasRefusal = [...this.#silenceReasons.values()].some(({ cause }) => getErrorCode(cause) !== undefined);
+    if (this.#silenceReasons.size > 0 && !hasRefusal) return;
     for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.getMembers(shard);
   }
 
@@ -231,9 +231,7 @@ export class ClickhouseServers {
           };
         } catch (error) {
           if (getErrorCode(error) !== undefined) throw error;
-          const { message, cause } = toError(error);
-          this.#silenceReasons.set(member, message);
-          if (getErrorCode(cause) !== undefined) this.#refusingMembers.add(member);
+          this.#silenceReasons.set(member, toError(error));
           failure = error;
           return undefined;
         }
@@ -241,7 +239,6 @@ export class ClickhouseServers {
     );
     for (const { member, rows } of answers.filter((answer) => answer !== undefined)) {
       this.#silenceReasons.delete(member);
-      this.#refusingMembers.delete(member);
       if (rows.length === 0)
         throw new UnavailableError(
           `${member.local.name} does not know the cluster ${cluster}: OIQ_CLICKHOUSE_CLUSTER must be the name of a cluster in its system.clusters`,

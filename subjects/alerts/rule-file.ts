@@ -295,7 +295,7 @@ const readGroup = (
   };
 };
 
-/** Returns the rules of a second group of the same name as rejected: it cannot be told from the first one. */
+/** Returns the rules of a second group of the same name as rejected: it cannot be distinguished from the first one. */
 const refuseGroup = ({ rules }: ReturnType<typeof readGroup>, name: string): ReturnType<typeof readGroup> => ({
   rules: rules.map(({ file, place, group }) => ({
     file,
