@@ -1,7 +1,8 @@
 /** The state of resources that they have had no data, in views and lists. */
 import { z } from 'zod';
+import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { EmptyResultKind } from '../../schemas/resources/empty-result.ts';
-import { readEmptyResults } from '../../subjects/empty-results/empty-results.ts';
+import { deleteEmptyResult, readEmptyResults } from '../../subjects/empty-results/empty-results.ts';
 import type { ListDefinition } from './resource-list.ts';
 import type { ResourceContext } from './resource-spec.ts';
 
@@ -28,3 +29,19 @@ export const readIdsWithoutData = (
     kind,
     documents.map(({ id }) => id),
   );
+
+/** Returns a function for `alongside` of a resource: the report about a document is deleted with the document. */
+export const deleteReportWith =
+  (kind: EmptyResultKind) =>
+  async (
+    documents: TenantDocuments,
+    {
+      before,
+      after,
+    }: {
+      readonly before?: Pick<StoredMetadata, 'id'> | undefined;
+      readonly after?: Pick<StoredMetadata, 'id'> | undefined;
+    },
+  ): Promise<void> => {
+    if (before !== undefined && after === undefined) await deleteEmptyResult(documents, kind, before.id);
+  };

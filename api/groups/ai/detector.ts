@@ -7,10 +7,9 @@ import { anomalyDetectors, maxDetectors, type StoredDetector } from '../../../sc
 import { DetectorFields, listRequiredEntitlements, parseStoredDetector } from '../../../subjects/anomalies/detector.ts';
 import { findDetectorProblems } from '../../../subjects/anomalies/detector-problems.ts';
 import { DetectorStatus, readStatuses } from '../../../subjects/anomalies/detector-status.ts';
-import { deleteEmptyResult } from '../../../subjects/empty-results/empty-results.ts';
 import { createFieldErrors } from '../../errors.ts';
 import { createReading, readValidities } from '../../kernel/reading.ts';
-import { createNoDataFlag, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
+import { createNoDataFlag, deleteReportWith, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
@@ -101,9 +100,7 @@ export const detectorResource = defineResource<typeof DetectorFields, DetectorDo
     return { ...fields, queryVersion };
   },
   maxCount: maxDetectors,
-  async alongside(documents, { before, after }) {
-    if (before !== undefined && after === undefined) await deleteEmptyResult(documents, 'anomaly-detector', before.id);
-  },
+  alongside: deleteReportWith('anomaly-detector'),
   list: {
     searched: ['name', 'description'],
     filters: { projectId: createEqualsFilter('projectId') },

@@ -10,11 +10,10 @@ import { minInterval, parseDurationMs } from '../../../subjects/alerts/durations
 import { type ActiveAlert, readRuleStates } from '../../../subjects/alerts/history.ts';
 import { AlertRuleFields, type AlertRuleFields as Fields, parseStoredRule } from '../../../subjects/alerts/rule.ts';
 import { findStoredRuleProblems, type Problem } from '../../../subjects/alerts/rule-problems.ts';
-import { deleteEmptyResult } from '../../../subjects/empty-results/empty-results.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createFieldErrors } from '../../errors.ts';
 import { createReading } from '../../kernel/reading.ts';
-import { createNoDataFlag, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
+import { createNoDataFlag, deleteReportWith, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, type ResourceDefinition, storedView } from '../../resources/resource-spec.ts';
@@ -183,9 +182,7 @@ const sharedDefinition: Omit<
   prepare,
   refuseRemoval: requireUnmanaged,
   show: toViews,
-  async alongside(documents, { before, after }) {
-    if (before !== undefined && after === undefined) await deleteEmptyResult(documents, 'alert-rule', before.id);
-  },
+  alongside: deleteReportWith('alert-rule'),
   list: {
     searched: ['name', 'description'],
     filters: { projectId: createEqualsFilter('projectId') },

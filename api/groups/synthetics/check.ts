@@ -7,7 +7,6 @@ import { maxChecks, type StoredCheck, syntheticChecks } from '../../../schemas/r
 import { syntheticHeartbeatTokens } from '../../../schemas/resources/synthetic-heartbeat-token.ts';
 import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
-import { deleteEmptyResult } from '../../../subjects/empty-results/empty-results.ts';
 import { createAlertRule } from '../../../subjects/synthetics/alert-rules.ts';
 import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
 import { findActiveDowntime, readWindows } from '../../../subjects/synthetics/downtimes.ts';
@@ -20,7 +19,7 @@ import { type CheckStatus, readCheckStatuses, readLastDue } from '../../../subje
 import type { TimePeriod } from '../../../subjects/synthetics/uptime.ts';
 import { ApiError, createFieldErrors } from '../../errors.ts';
 import { createReading } from '../../kernel/reading.ts';
-import { createNoDataFlag, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
+import { createNoDataFlag, deleteReportWith, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
@@ -145,6 +144,8 @@ const requireRunsWithinPlan = async (
   if (problem !== undefined) throw new ApiError('CONFLICT', problem);
 };
 
+const deleteReport = deleteReportWith('synthetic-check');
+
 export const checkResource = defineResource<typeof CheckFields, ImportableCheck, typeof View>({
   noun: 'synthetic check',
   path: '/api/synthetics/checks',
@@ -183,7 +184,7 @@ export const checkResource = defineResource<typeof CheckFields, ImportableCheck,
   created: async (documents, { id, type }) => (type === 'heartbeat' ? createHeartbeatToken(documents, id) : {}),
   async alongside(documents, { before, after }) {
     const id = (after ?? before)?.id ?? '';
-    if (after === undefined) await deleteEmptyResult(documents, 'synthetic-check', id);
+    await deleteReport(documents, { before, after });
     await syncManagedRules(documents, { checkId: id }, after === undefined ? [] : [[id, createAlertRule(id, after)]]);
     const isNoLongerBrowserCheck = before !== undefined && before.type === 'browser' && after?.type !== 'browser';
     if (isNoLongerBrowserCheck) await deleteMatching(documents.collection(syntheticPictures), { checkId: before.id });
