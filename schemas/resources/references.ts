@@ -50,7 +50,7 @@ export const references: readonly Reference[] = [
   { from: maintenanceWindows, noun: 'maintenance window', path: 'projectIds', to: projects },
   { from: syntheticChecks, noun: 'synthetic check', path: 'projectId', to: projects },
   { from: alertRules, noun: 'alert rule', path: 'projectId', to: projects },
-  { from: anomalyDetectors, noun: 'detector', path: 'projectId', to: projects },
+  { from: anomalyDetectors, noun: 'anomaly detector', path: 'projectId', to: projects },
   {
     from: alertRoutings,
     noun: 'routing document',
