@@ -1,7 +1,9 @@
 /** Traces through the API, over spans that came as OTLP, beside what a loop over the same spans finds. */
 import test from 'ava';
+import { readTrace } from '../../queries/traces/trace.ts';
 import { seeded } from '../cases/random.ts';
 import { drawnPart } from '../drawing.ts';
+import { longestTurnMsOf } from '../processor-time.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Landed, landedIn, type SentSpan } from './landed-spans.ts';
 
@@ -353,6 +355,10 @@ test.serial('a trace of many spans is paged, and each page has the summary of al
     cursor = body.nextCursor;
     t.is(body.partial.length, cursor === null ? 1 : 2);
   } while (cursor !== null && seen.length <= count);
+  const plan = { name: 'enterprise', entitlements: ['traces'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
+  const reading = { columns: harness.columns.forTenant('a'), plan, nowMs: Date.now() };
+  const longestTurnMs = await longestTurnMsOf(() => readTrace(reading, trace), 100);
+  t.true(longestTurnMs < 100, `${longestTurnMs.toFixed(0)} ms of a long trace block other requests`);
   t.deepEqual(
     seen,
     spans.map(({ span }) => span),
