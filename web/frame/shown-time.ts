@@ -15,6 +15,10 @@ const timePreferences = signal<TimePreferences>({ timeZone: 'browser', timeForma
 /** Time zone for display: `browser`, or an IANA name */
 export const displayTimeZone = computed(() => timePreferences.value.timeZone);
 
+/** Returns the IANA name of the time zone for display. */
+export const getTimeZoneName = (): string =>
+  displayTimeZone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : displayTimeZone.value;
+
 export const setTimePreferences = ({ timeZone, timeFormat, dateFormat }: TimePreferences): void => {
   offsets.clear();
   timePreferences.value = { timeZone, timeFormat, dateFormat };
