@@ -12,6 +12,7 @@ import { getLexicon, type Lexicon, type Target } from './lexicon.ts';
 import type { Mark, MarkedWords } from './marks.ts';
 import { MetricIndex } from './metric-phrases.ts';
 import { interpretMetric } from './metric-query.ts';
+import { findNamedService } from './named-services.ts';
 import { resolveRange } from './ranges.ts';
 import { type Phrase, QuestionReader } from './reader.ts';
 import { interpretRecords, type Meaning } from './records-query.ts';
@@ -78,7 +79,7 @@ export const interpretQuestion = (
   );
   const words = correctSpelling(writtenWords, [storedNames, labels, vocabularyWords, timeWordSet], noiseWords);
   const intent = findIntent(words, (word) => storedNames.has(word) || labels.has(word));
-  if (intent !== undefined) return createRefusal(intent);
+  if (intent !== undefined) return createRefusal({ ...intent, service: findNamedService(words, catalogue) });
   const targetContexts = [...records, ...createMetricContexts(words, index, catalogue, labelledMetrics)];
   const attempts = targetContexts.map((reading) => interpretTarget(words, writtenWords, reading, input, catalogue));
   return selectResult(attempts, targetContexts, catalogue);

@@ -10,8 +10,9 @@ import { projectScope } from '../frame/project.ts';
 import { isPermitted } from '../frame/rights.ts';
 import { renderText } from '../frame/shown-text.tsx';
 import { formatIsoTime } from '../frame/shown-time.ts';
+import { useQuery } from '../frame/use-query.ts';
 
-const causeCall = declareCall<typeof findRootCause>('POST', '/api/ai/root-cause');
+export const causeCall = declareCall<typeof findRootCause>('POST', '/api/ai/root-cause');
 
 type RootCauseResponse = ResponseBody<typeof findRootCause>;
 type Cause = RootCauseResponse['causes'][number];
@@ -109,6 +110,22 @@ const CauseResult = ({ result: { symptom, causes, others, reason } }: { readonly
     )}
   </>
 );
+
+/** Runs a root cause analysis at once, and again when the symptom changes. */
+export const RootCauseAnalysis = ({ symptom }: { readonly symptom: Symptom }) => {
+  const { response, error, ...queryState } = useQuery(causeCall, { body: { ...symptom, ...projectScope.value } });
+  return (
+    <section aria-label="Cause">
+      <ErrorMessage error={error} />
+      {response === undefined ? (
+        <p class="soft">{queryState.isLoading ? 'Comparing requests, deployments, errors and hosts…' : ''}</p>
+      ) : (
+        <CauseResult result={response} />
+      )}
+      <Freshness queryState={{ response, error, ...queryState }} />
+    </section>
+  );
+};
 
 export const Causes = ({ symptom }: { readonly symptom: Symptom }) => {
   const [query] = useState(() => new ApiQuery(causeCall));

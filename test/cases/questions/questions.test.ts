@@ -104,6 +104,19 @@ test('an unknown name is rejected with similar names', (t) => {
   t.regex(understood.refusal.reason, /no stored data is named "payment.metod2".*like it: payment.method/);
 });
 
+test('a question about a cause returns the service that it names', (t) => {
+  const services = [
+    'why is checkout slow',
+    'Why did Checkout fail?',
+    'why is it slow',
+    'root cause of checkout’s errors',
+  ].map((question) => {
+    const understood = read(question);
+    return understood.is === 'refusal' && understood.refusal.service;
+  });
+  t.deepEqual(services, ['checkout', 'checkout', null, 'checkout']);
+});
+
 test('questions for other operations return the name of the operation', (t) => {
   const operations = ['why did cart fail', 'will cart fail', 'anomalies of cart', 'open incidents'].map((question) => {
     const understood = read(question);
