@@ -118,7 +118,7 @@ const QuestionButtons = ({ title, questions }: { readonly title: string; readonl
   );
 
 const listQuestions = (service: string): readonly string[] => [
-  `why is ${service} slow?`,
+  `Why is ${service} slow?`,
   `p95 duration of ${service} over time`,
   `errors of ${service} in the last hour`,
 ];

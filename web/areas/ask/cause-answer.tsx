@@ -17,10 +17,12 @@ const serviceSeriesCall = declareCall<typeof listServiceSeries>('GET', '/api/ser
 
 const chartTitles = { p95: 'p95 latency', errorRate: 'Error rate', rate: 'Request rate' } as const;
 
-/** Names of the slowest services in the time range */
+/** Names of the slowest services in the time range, without namespaces */
 export const useServiceNames = (limit: number): readonly string[] => {
-  const { response } = useQuery(servicesCall, { query: { ...timeRange.value, ...projectScope.value, limit } });
-  return response?.items.map(({ name }) => name) ?? [];
+  const { response } = useQuery(servicesCall, {
+    query: { ...timeRange.value, ...projectScope.value, sort: '-p95', limit },
+  });
+  return response?.items.map(({ name }) => name.slice(name.lastIndexOf('/') + 1)) ?? [];
 };
 
 const ServicePicker = () => {
@@ -33,7 +35,7 @@ const ServicePicker = () => {
       <ul class="links">
         {names.map((name) => (
           <li key={name}>
-            <button type="button" class="plain" onClick={() => setParams({ q: `why is ${name} slow?` })}>
+            <button type="button" class="plain" onClick={() => setParams({ q: `Why is ${name} slow?` })}>
               {renderText(name)}
             </button>
           </li>
