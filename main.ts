@@ -9,6 +9,7 @@ import type { ExportTarget } from './adapters/own-telemetry/export-target.ts';
 import { createLogProvider } from './adapters/own-telemetry/log.ts';
 import { createMetricsProvider } from './adapters/own-telemetry/metrics.ts';
 import { runCommand } from './commands/command.ts';
+import { requireKnownVersion } from './commands/directory-version.ts';
 import { requireCompleteDirectory } from './commands/installation-parts.ts';
 import type { Platform } from './commands/platform.ts';
 import { version } from './commands/version.ts';
@@ -148,7 +149,7 @@ const openMailer = async (settings: Settings, path: string, log: Log): Promise<M
 };
 
 const ownFilePattern =
-  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl|outbox\.jsonl\.new|control\.sock|lost\+found)$/;
+  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|version\.json.*|outbox\.jsonl|outbox\.jsonl\.new|control\.sock|lost\+found)$/;
 
 /** Restricts access to a directory with telemetry and secrets, unless others also store files in it. */
 const restrictAccess = (directory: string, log: Log): void => {
@@ -198,6 +199,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
     if (embedded) {
       track(await lockDataDirectory(settings.DATA_DIR, log));
       requireCompleteDirectory(settings);
+      await requireKnownVersion(settings);
     }
     const bus = track(await openBus(settings, getDataPath('bus'), reporting));
     const columns = track(await openColumns(settings, getDataPath('columns'), reporting));
