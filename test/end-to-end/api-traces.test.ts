@@ -278,6 +278,18 @@ test.serial('filters by duration use the duration that the list and the trace sh
   t.deepEqual(names(await list('maxDuration=100ms')), everything);
   t.deepEqual(names(await list('maxDuration=99ms')), []);
   t.deepEqual(names(await list('minDuration=50ms&maxDuration=200ms')), everything);
+  for (const [bound, selected] of [
+    ['minDuration=1s', 0],
+    ['minDuration=100ms', 3],
+    ['maxDuration=99ms', 0],
+    ['maxDuration=100ms', 3],
+    ['minDuration=50ms&maxDuration=200ms', 3],
+    ['minDuration=50ms&status=error', 0],
+  ] as const) {
+    const compared = await get(`/api/traces/compare?scope=account&by=traces&from=now-1h&search=name:skewed&${bound}`);
+    t.is(compared.status, 200, JSON.stringify(compared.body));
+    t.deepEqual([compared.body.selected.count, compared.body.baseline.count], [selected, 3 - selected], bound);
+  }
   const paged = await get('/api/traces?scope=account&from=now-1h&search=name:skewed&limit=2&maxDuration=1s');
   t.is(paged.body.items.length, 2);
   const next = await get(
