@@ -136,12 +136,12 @@ const openCounters = async (url: string | undefined, reporting: Reporting): Prom
   return createRedisCounters({ url, ...reporting });
 };
 
-const openMailer = async (settings: Settings, path: string, log: Log): Promise<Mailer> => {
+const openMailer = async (settings: Settings, path: string): Promise<Mailer> => {
   const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = settings;
   if (SMTP_URL === undefined) {
     const { createFileMailer } = await import('./adapters/mail-file.ts');
     // Only a process with embedded stores locks the data directory.
-    return createFileMailer({ path, log, isShared: !isEmbedded(settings) });
+    return createFileMailer({ path, isShared: !isEmbedded(settings) });
   }
   const { createSmtpMailer } = await import('./adapters/mail-smtp.ts');
   const host = PUBLIC_URL === undefined ? hostname() : new URL(PUBLIC_URL).hostname;
@@ -149,7 +149,7 @@ const openMailer = async (settings: Settings, path: string, log: Log): Promise<M
 };
 
 const ownFilePattern =
-  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|version\.json.*|outbox\.jsonl|outbox\.jsonl\.new|control\.sock|lost\+found)$/;
+  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|version\.json.*|outbox.*\.jsonl(?:\.new)?|control\.sock|lost\+found)$/;
 
 /** Restricts access to a directory with telemetry and secrets, unless others also store files in it. */
 const restrictAccess = (directory: string, log: Log): void => {
@@ -205,7 +205,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
     const columns = track(await openColumns(settings, getDataPath('columns'), reporting));
     const documents = track(await openDocuments(mongodb, getDataPath('documents.sqlite'), reporting));
     const counters = track(await openCounters(settings.REDIS_URL, reporting));
-    const mailer = track(await openMailer(settings, getDataPath('outbox.jsonl'), log));
+    const mailer = track(await openMailer(settings, getDataPath('outbox.jsonl')));
     return {
       settings,
       log,
