@@ -23,7 +23,7 @@ const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: num
   { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, runsPerDraw: 5 },
   {
     family:
-      /\/(?:bus-kafka-(?:brokers|failures)|check-lag|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|reads-bounded-mongodb|resources-mongodb|schedules-processes|end-to-end\/image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
+      /\/(?:bus-kafka-(?:brokers|failures)|check-lag|erased-bytes-servers|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|reads-bounded-mongodb|resources-mongodb|schedules-processes|end-to-end\/image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
     runsPerDraw: 3,
   },
 ];
