@@ -171,7 +171,7 @@ declare('a user signs in, finds logs, a trace, a metric and an alert, creates a 
   await holds(t, tab, '.beside h2');
 
   t.deepEqual(tab.complaints, []);
-  await page.locator('#account > summary').click();
+  await page.locator('#account').click();
   await page.locator('#sign-out').click();
   await page.waitForURL('**/login*');
 });

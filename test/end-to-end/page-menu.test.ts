@@ -28,17 +28,17 @@ declare('areas are in named groups in the menu, and an area that the plan lacks 
   const tab = await opened('/alerts', 'viewer@b.example');
   const { page } = tab;
   const menu = page.getByRole('navigation', { name: 'Areas' });
-  const found = menu.getByRole('list', { name: 'Health' });
+  const found = menu.getByRole('list', { name: 'Monitor' });
   t.deepEqual(await found.getByRole('link').allTextContents(), [
     'Services: The plan of this organization does not include services.',
-    ...['Errors', 'Alerts'],
+    ...['Errors', 'Alerts', 'Incidents'],
     'Anomalies: The plan of this organization does not include anomalies.',
-    ...['SLOs', 'Checks', 'Events'],
+    ...['SLOs', 'Synthetics', 'Events'],
   ]);
   t.deepEqual(await menu.locator('[aria-current=page]').allTextContents(), ['Alerts']);
-  t.is(await menu.getByRole('button').count(), 0);
-  await menu.getByRole('link', { name: 'Detections' }).click();
-  await page.locator('main').getByText('The plan of this organization does not include detections.').waitFor();
+  t.is(await page.getByRole('button', { name: 'Menu: Alerts' }).count(), 0);
+  await menu.getByRole('link', { name: 'Security signals' }).click();
+  await page.locator('main').getByText('The plan of this organization does not include security signals.').waitFor();
   await holdsAsAView(t, tab, 'main .said');
 });
 

@@ -199,7 +199,7 @@ declare('the map shows callers and callees with the metrics of the API, by keybo
   await service.getByRole('heading', { name: 'payments' }).waitFor();
   t.is(new URL(page.url()).searchParams.get('service'), 'payments');
   t.is(await map.locator('path.faint').count(), 1);
-  await page.getByText('Data table', { exact: true }).click();
+  await page.getByText('Data table', { exact: true }).first().click();
   const rows = page.getByRole('region', { name: 'Map data' }).getByRole('row');
   t.deepEqual(
     (await rows.allTextContents()).slice(1).map((text) => /^(.*?)(?:calls)(.*?)\d/.exec(text)?.slice(1)),
@@ -208,7 +208,7 @@ declare('the map shows callers and callees with the metrics of the API, by keybo
       server.name,
     ]),
   );
-  await page.getByText('Data table', { exact: true }).click();
+  await page.getByText('Data table', { exact: true }).first().click();
   await holdsAsAView(t, tab, '.graph .node >> nth=0');
 });
 

@@ -471,7 +471,7 @@ declare('a user chooses contact methods for pages, and their order', async (t) =
   const { page } = tab;
   const get = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
   await signedInAt(tab, harness.url, '/settings');
-  await page.locator('#account > summary').click();
+  await page.locator('#account').click();
   await page.getByRole('link', { name: 'Notification rules' }).first().click();
   await page.keyboard.press('Escape');
   await page.getByText('No contacts yet. Pages are sent to the email address of your account.').waitFor();
@@ -567,7 +567,7 @@ declare('a user changes their password, sets up a second factor, and ends anothe
   const auditor = 'auditor@a.example';
   await signedInAt(elsewhere, harness.url, '/settings', auditor);
   await signedInAt(tab, harness.url, '/settings', auditor);
-  await page.locator('#account > summary').click();
+  await page.locator('#account').click();
   await page.getByRole('link', { name: 'Security', exact: true }).first().click();
   await page.getByRole('heading', { name: 'Active sessions' }).waitFor();
   await page.keyboard.press('Escape');

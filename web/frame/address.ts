@@ -58,3 +58,15 @@ export const toArea = (pathname: string, values: Readonly<Record<string, string>
   for (const [name, value] of Object.entries(values)) if (value !== '') params.set(name, value);
   return params.size === 0 ? pathname : `${pathname}?${params}`;
 };
+
+/** Follows links with `data-page-link` without a reload. The browser handles new tabs and windows. */
+const followLink = (event: MouseEvent): void => {
+  if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const link = event.target instanceof Element ? event.target.closest('a[data-page-link]') : null;
+  const url = link?.getAttribute('href');
+  if (url === null || url === undefined) return;
+  event.preventDefault();
+  navigate(url);
+};
+
+addEventListener('click', followLink);

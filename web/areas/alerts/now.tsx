@@ -8,7 +8,7 @@ import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { refreshCount } from '../../frame/time-range.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
+import { ListResult } from '../../lists/list-result.tsx';
 import { AlertPanel } from './alert-panel.tsx';
 import { type Alert, alertsCall } from './calls.ts';
 import { formatLabels, formatValue } from './shown.ts';

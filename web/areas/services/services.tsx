@@ -11,7 +11,7 @@ import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
+import { ListResult } from '../../lists/list-result.tsx';
 import { Attention } from './attention.tsx';
 import { overviewCall, type Service, serviceMapCall, servicesCall } from './calls.ts';
 import {
