@@ -45,6 +45,7 @@ import type { checkResource } from '../api/groups/synthetics/check.ts';
 import type { listTraces } from '../api/groups/traces/list.ts';
 import type { getUsage } from '../api/groups/usage/show.ts';
 import { declareCall, declareListCall } from './client/call.ts';
+import { readPathName } from './frame/address.ts';
 import type { AreaGroup } from './frame/area.ts';
 
 export const areaGroups: readonly AreaGroup[] = [
@@ -56,6 +57,7 @@ export const areaGroups: readonly AreaGroup[] = [
         title: 'Services',
         icon: Boxes,
         requiredCall: declareCall<typeof listServices>('GET', '/api/services'),
+        readPageName: () => readPathName(1),
         load: async () => (await import('./areas/services/services.tsx')).Services,
       },
       {
@@ -124,6 +126,7 @@ export const areaGroups: readonly AreaGroup[] = [
         title: 'Traces',
         icon: ChartGantt,
         requiredCall: declareCall<typeof listTraces>('GET', '/api/traces'),
+        readPageName: () => readPathName(1).slice(0, 16),
         load: async () => (await import('./areas/traces/traces.tsx')).Traces,
       },
       {

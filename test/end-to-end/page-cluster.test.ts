@@ -140,8 +140,8 @@ declare('a user signs in, finds logs, a trace, a metric and an alert, creates a 
   await holds(t, tab, '.waterfall .extent');
 
   await tab.go(http + at('/explore-metrics', { metric: 'queue.size' }));
-  await page.locator('.lines path').first().waitFor();
-  t.regex((await page.locator('.lines').getAttribute('aria-label')) ?? '', /: 1 series, from 0 By to 9 By\.$/);
+  await page.locator('.legend-entry').first().waitFor();
+  t.regex((await page.locator('.plot').getAttribute('aria-label')) ?? '', /: 1 series, from 0 By to 9 By\.$/);
   await holds(t, tab, '.metrics .extent .row >> nth=0');
 
   await page.getByRole('link', { name: 'Add to dashboard' }).click();

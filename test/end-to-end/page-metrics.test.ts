@@ -62,10 +62,10 @@ declare('a metric of the catalogue has a chart with a series for each service an
   await page.keyboard.press('Enter');
   await page.locator('.metrics[aria-rowcount="2"]').waitFor();
   await page.locator('.metrics .extent .row').first().click();
-  await page.locator('.lines path').waitFor();
+  await page.locator('.legend-entry').waitFor();
   await page.getByLabel('Group by').fill('service');
   await page.keyboard.press('Enter');
-  await page.locator('.lines path').nth(1).waitFor();
+  await page.locator('.legend-entry').nth(1).waitFor();
   const { series } = await query({
     kind: 'metric',
     metric: 'queue.size',
@@ -83,7 +83,7 @@ declare('a metric of the catalogue has a chart with a series for each service an
     ),
   );
   t.regex(
-    (await page.locator('.lines').getAttribute('aria-label')) ?? '',
+    (await page.locator('.plot').getAttribute('aria-label')) ?? '',
     /^queue.size, average: 2 series, from 100 KiBy to 300 KiBy\.$/,
   );
   await page.getByText('Data table', { exact: true }).click();
@@ -91,7 +91,7 @@ declare('a metric of the catalogue has a chart with a series for each service an
   await rows.nth(1).waitFor();
   t.is(await rows.count(), series[0].points.length + 1);
   await holdsAsAView(t, tab, '.metrics .extent .row >> nth=0');
-  await page.locator('.lines path').nth(1).waitFor();
+  await page.locator('.legend-entry').nth(1).waitFor();
 });
 
 declare('series, uses and labels of a metric are those of the API', async (t) => {
@@ -154,9 +154,9 @@ declare('PromQL has a chart, and a syntax error shows the message of the API at 
   const { page } = tab;
   const expression = 'sum by (job) (increase(orders_total[5m]))';
   await signedInAt(tab, harness.url, at('/explore-metrics', { promql: expression }));
-  await page.locator('.lines path').nth(1).waitFor();
+  await page.locator('.legend-entry').nth(1).waitFor();
   const { series } = await query({ kind: 'promql', expression });
-  t.is(await page.locator('.lines path').count(), series.length);
+  t.is(await page.locator('.legend-entry').count(), series.length);
   await page.locator('#promql').fill('sum by (job (orders_total)');
   await page.keyboard.press('Enter');
   const problem = page.locator('#promql-problem', { hasText: /./ });
@@ -200,7 +200,7 @@ declare(
     const { body } = await harness.request('POST', '/api/ai/query', { body: { question, ...range } });
     t.is((await page.locator('#sentence').textContent()) ?? '', body.answer.sentence);
     await page
-      .locator('.lines path')
+      .locator('.legend-entry')
       .nth(body.answer.result.series.length - 1)
       .waitFor();
     const words = page.locator('details', { has: page.getByText('How we interpreted it') }).locator('tbody tr');
@@ -212,7 +212,7 @@ declare(
     );
     await holdsAsAView(t, tab, '#sentence');
     await page.getByRole('link', { name: 'In metrics' }).click();
-    await page.locator('.lines path').first().waitFor();
+    await page.locator('.legend-entry').first().waitFor();
     await tab.go(`${harness.url}${at('/ask', { q: 'logs of service nobody' })}`);
     await page
       .getByText(/"nobody"/)

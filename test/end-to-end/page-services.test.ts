@@ -157,6 +157,38 @@ declare('a service opens next to the list, and links to its slow and failed trac
   t.deepEqual(tab.complaints, []);
 });
 
+declare('a service has a page with request rate, error rate and latency side by side', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
+  await signedInAt(tab, harness.url, `/services?${range}`);
+  const row = page.locator('.services .extent .row', { hasText: 'payments' }).first();
+  const link = row.getByRole('link', { name: 'payments', exact: true });
+  t.is(new URL((await link.getAttribute('href')) ?? '', harness.url).pathname, '/services/payments');
+  await link.click();
+  await page.getByRole('heading', { name: 'payments', level: 1 }).waitFor();
+  for (const title of ['Request rate: 1 series', 'Error rate: 1 series', 'Latency: 3 series'])
+    await page.getByRole('img', { name: new RegExp(`^${title}, from`) }).waitFor();
+  t.deepEqual(
+    await page
+      .locator('.plot')
+      .first()
+      .evaluate((plot) => plot.getBoundingClientRect().width > 200),
+    true,
+  );
+  await page.getByRole('region', { name: 'Time spent in' }).getByText('bank.example').waitFor();
+  await page.locator('.plot').first().hover();
+  await page.locator('.chart-tooltip').getByText('req/s').waitFor();
+  await page.mouse.move(0, 0);
+  await page
+    .getByRole('navigation', { name: 'Details of payments' })
+    .getByRole('link', { name: 'Dependencies' })
+    .click();
+  await page.getByRole('region', { name: 'Callers' }).getByRole('link', { name: 'web' }).waitFor();
+  t.is(new URL(page.url()).searchParams.get('tab'), 'dependencies');
+  await holdsAsAView(t, tab, 'main h1');
+});
+
 declare('services are searched and sorted in the URL, and a plan without traces shows a notice', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;

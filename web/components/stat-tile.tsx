@@ -1,18 +1,12 @@
 /** A number with its unit, its trend, and the change against the previous period. */
 import { ArrowDown, ArrowUp } from 'lucide';
 import type { ComponentChildren } from 'preact';
+import { formatChange } from './change.ts';
 import { Icon } from './icon.tsx';
 import { Sparkline } from './sparkline.tsx';
 
 /** Changes below this share count as none */
 const minChange = 0.005;
-
-/** Formats a relative change: `+12 %`; above tenfold as a factor: `25×`. */
-export const formatChange = (change: number): string => {
-  if (change >= 9) return `${Math.round(change + 1)}×`;
-  const percent = Math.abs(change) < 0.095 ? (100 * change).toFixed(1) : Math.round(100 * change).toString();
-  return `${change > 0 ? '+' : ''}${percent.replace('-', '−')} %`;
-};
 
 const Change = ({ change, isWorse }: { readonly change: number; readonly isWorse: 'up' | 'down' | 'neither' }) => {
   if (Math.abs(change) < minChange) return <span class="change">no change</span>;

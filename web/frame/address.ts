@@ -16,6 +16,15 @@ const withoutTrailingSlashes = (text: string): string => {
 /** Path without a trailing slash */
 export const path = computed(() => withoutTrailingSlashes(currentUrl.value.pathname) || '/');
 
+/** Returns a decoded segment of the path, from 0; empty if it is missing or malformed. */
+export const readPathName = (index: number): string => {
+  try {
+    return decodeURIComponent(path.value.split('/')[index + 1] ?? '');
+  } catch {
+    return '';
+  }
+};
+
 /** Returns a query parameter of the URL; empty if it is missing. */
 export const readParam = (name: string): string => currentUrl.value.searchParams.get(name) ?? '';
 

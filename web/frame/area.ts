@@ -10,6 +10,8 @@ export interface Area {
   readonly icon: IconShape;
   /** First call of the area; users without permission for it cannot open the area */
   readonly requiredCall: AnyCall;
+  /** Returns the name of the thing whose page is displayed; empty for a list */
+  readPageName?(): string;
   /** Loads the code on first use */
   load(): Promise<ComponentType>;
 }

@@ -15,6 +15,7 @@ import { preferences } from './preferences.ts';
 import { projectId } from './project.ts';
 import { RangePicker } from './range-picker.tsx';
 import { session, sessionError } from './session.ts';
+import { renderText } from './shown-text.tsx';
 import { isCurrentArea, MenuButton, Sidebar } from './sidebar.tsx';
 
 const loadedPalette = signal<typeof import('./palette.tsx').Palette | undefined>(undefined);
@@ -39,6 +40,22 @@ const LazyPalette = ({ areas }: { readonly areas: readonly Area[] }) => {
         isPaletteOpen.value = false;
       }}
     />
+  );
+};
+
+/** Area, and the thing whose page is displayed */
+const Crumbs = ({ area }: { readonly area: Area | undefined }) => {
+  if (area === undefined) return <b>OIQ</b>;
+  const name = area.readPageName?.() ?? '';
+  if (name === '') return <b>{area.title}</b>;
+  return (
+    <>
+      <a href={toArea(area.path)} data-page-link>
+        {area.title}
+      </a>
+      <span aria-hidden="true">/</span>
+      <b>{renderText(name)}</b>
+    </>
   );
 };
 
@@ -137,7 +154,7 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
       <header class="top">
         <MenuButton current={area} />
         <p class="crumbs">
-          <b>{area?.title ?? 'OIQ'}</b>
+          <Crumbs area={area} />
         </p>
         <button
           type="button"

@@ -3,16 +3,16 @@
 import type { showOverview } from '../../../api/groups/overview/overview.ts';
 import type { ApiQuery } from '../../client/query.ts';
 import { toArea } from '../../frame/address.ts';
-import { toCondition } from '../../frame/conditions.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
+import { toResourcePage } from '../../frame/resource-links.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { suggestionsCall } from '../ask/calls.ts';
 import type { AttentionItem } from './calls.ts';
 
-const kindTitles: Readonly<Record<AttentionItem['kind'], string>> = {
+export const attentionTitles: Readonly<Record<AttentionItem['kind'], string>> = {
   platform: 'Platform',
   incident: 'Open incident',
   'slo-burning': 'High error budget burn rate',
@@ -28,23 +28,12 @@ const kindTitles: Readonly<Record<AttentionItem['kind'], string>> = {
   'log-pattern': 'Log pattern increased',
 };
 
-/** Returns the URL of a view with more details; `undefined` if there is none. */
-const buildDetailsUrl = ({ kind, name }: AttentionItem): string | undefined => {
-  if (kind === 'service-errors') return toArea('/traces', { search: `${toCondition('service', name)} status:error` });
-  if (kind === 'slow-service') return toArea('/services', { service: name });
-  if (kind === 'anomaly') return toArea('/anomalies');
-  if (kind === 'detector') return toArea('/anomalies/detectors');
-  if (kind === 'incident') return toArea('/incidents', {});
-  if (kind === 'new-error') return toArea('/logs', { search: 'severity:error' });
-  return undefined;
-};
-
 const AttentionListItem = ({ item }: { readonly item: AttentionItem }) => {
-  const url = buildDetailsUrl(item);
+  const url = toResourcePage(item.detail);
   const name = <bdi>{renderText(item.name)}</bdi>;
   return (
     <li>
-      {kindTitles[item.kind]}: {url === undefined ? <b>{name}</b> : <Link url={url}>{name}</Link>}.{' '}
+      {attentionTitles[item.kind]}: {url === undefined ? <b>{name}</b> : <Link url={url}>{name}</Link>}.{' '}
       {renderText(item.reason)}
     </li>
   );
@@ -65,7 +54,7 @@ export const Attention = ({ overviewQuery }: { readonly overviewQuery: ApiQuery<
         ))}
         {unknown.map(({ kind, reason }) => (
           <li key={kind} class="soft">
-            {kindTitles[kind]}: unknown ({reason})
+            {attentionTitles[kind]}: unknown ({reason})
           </li>
         ))}
       </ul>

@@ -3,11 +3,13 @@ import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { PagedList } from '../../client/pages.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { readParam, setParams } from '../../frame/address.ts';
+import { readParam, readPathName, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
+import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
+import { toServicePage } from '../../frame/resource-links.ts';
 import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
@@ -68,7 +70,9 @@ const renderCells = (service: Service) => {
   const metrics = getRequestMetrics(service);
   const slowestDependency = slowestDependencyByService.value.get(service.name);
   return [
-    <bdi key="name">{renderText(service.name)}</bdi>,
+    <Link key="name" url={toServicePage(service.name)}>
+      {renderText(service.name)}
+    </Link>,
     formatRequests(metrics),
     <span key="errors" class="text-error">
       {formatErrors(metrics)}
@@ -141,7 +145,15 @@ const ListFields = () => {
   );
 };
 
-export const Services = () => {
+const ServicePage = lazyLoad(async () => (await import('./service-page.tsx')).ServicePage);
+
+/** Name of the service whose page is displayed; empty for the list */
+const pageServiceName = computed(() => readPathName(1));
+
+export const Services = () =>
+  pageServiceName.value === '' ? <ServiceOverview /> : <ServicePage name={pageServiceName.value} />;
+
+const ServiceOverview = () => {
   const { from, to } = timeRange.value;
   const search = readParam('search');
   useEffect(() => {
