@@ -12,6 +12,7 @@ import {
   ChartSpline,
   Database,
   Gauge,
+  House,
   LayoutDashboard,
   Network,
   Rocket,
@@ -37,6 +38,7 @@ import type { listMetrics } from '../api/groups/metrics/list.ts';
 import type { listFlows } from '../api/groups/network/flows.ts';
 import type { showOnboarding } from '../api/groups/onboarding/checklist.ts';
 import type { listEvents } from '../api/groups/overview/events.ts';
+import type { showOverview } from '../api/groups/overview/overview.ts';
 import type { savedQueryResource } from '../api/groups/saved-queries/saved-query.ts';
 import type { listServices } from '../api/groups/services/list.ts';
 import type { listSignals } from '../api/groups/siem/signals.ts';
@@ -49,6 +51,18 @@ import { readPathName } from './frame/address.ts';
 import type { AreaGroup } from './frame/area.ts';
 
 export const areaGroups: readonly AreaGroup[] = [
+  {
+    title: '',
+    areas: [
+      {
+        path: '/overview',
+        title: 'Overview',
+        icon: House,
+        requiredCall: declareCall<typeof showOverview>('GET', '/api/overview'),
+        load: async () => (await import('./areas/overview/overview.tsx')).OverviewPage,
+      },
+    ],
+  },
   {
     title: 'Monitor',
     areas: [

@@ -141,7 +141,7 @@ declare('a user signs in, finds logs, a trace, a metric and an alert, creates a 
 
   await tab.go(http + at('/explore-metrics', { metric: 'queue.size' }));
   await page.locator('.legend-entry').first().waitFor();
-  t.regex((await page.locator('.plot').getAttribute('aria-label')) ?? '', /: 1 series, from 0 By to 9 By\.$/);
+  t.regex((await page.locator('.plot').getAttribute('aria-label')) ?? '', /: 1 series, from 0 B to 9 B\.$/);
   await holds(t, tab, '.metrics .extent .row >> nth=0');
 
   await page.getByRole('link', { name: 'Add to dashboard' }).click();

@@ -202,7 +202,7 @@ declare(
       ),
     );
     const total = item('Now').results.A.series[0].points.at(-1)[1];
-    t.is(await within(tab, 'Now').locator('dd').textContent(), `${(total / 1024).toPrecision(4)} KiBy`);
+    t.is(await within(tab, 'Now').locator('dd').textContent(), `${Number((total / 1024).toPrecision(3))} KiB`);
     t.is(await within(tab, 'Share').locator('b').textContent(), `${(total / 100).toPrecision(4)} %`);
     const rows = item('Rows').results.A.rows as [string, number][];
     await within(tab, 'Rows').getByRole('row').nth(rows.length).waitFor();
@@ -318,12 +318,12 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   await sidePanel.getByLabel('Expression').fill('sum(m1)');
   await sidePanel.getByLabel('Unit').fill('By');
   await sidePanel.getByLabel('Unit').press('Tab');
-  await within(tab, 'Requests').getByRole('img', { name: /KiBy/ }).waitFor();
+  await within(tab, 'Requests').getByRole('img', { name: /KiB/ }).waitFor();
   await sidePanel.getByRole('button', { name: 'Add formula' }).click();
   await sidePanel.getByLabel('Arithmetic').fill('A * 2');
   await sidePanel.getByLabel('Query A is hidden (for formulas only)').check();
   await within(tab, 'Requests')
-    .getByRole('img', { name: /1 series, from 7\.\d+ KiBy/ })
+    .getByRole('img', { name: /1 series, from 7\.\d+ KiB/ })
     .waitFor();
   await page.getByText('Sections', { exact: true }).click();
   await page.getByRole('button', { name: 'Add section' }).click();
@@ -348,7 +348,7 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   t.is(body.panels[1].place.section, body.sections[0].id);
   t.is(body.sections[0].title, 'Shops');
   await page.goto(`${harness.url}/dashboards/${own}?${range}&edit=true&panel=panel-2`);
-  await within(tab, 'Requests').getByRole('img', { name: /KiBy/ }).waitFor();
+  await within(tab, 'Requests').getByRole('img', { name: /KiB/ }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
 

@@ -80,33 +80,46 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-declare('the page opens at the services, with the slowest service first and its slowest dependency', async (t) => {
-  const tab = await chromium.open();
-  const { page } = tab;
-  await signedInAt(tab, harness.url, '/');
-  await page.waitForURL('**/services');
-  const first = page.locator('.services .extent .row').first();
-  await first.getByText('bank.example, p95 1.').waitFor();
-  const { body } = await harness.request('GET', '/api/services?scope=account&sort=-p95');
-  t.deepEqual(await page.locator('.services .extent .row [role=gridcell]:first-child').allTextContents(), [
-    ...body.items.map(({ name }: { name: string }) => name),
-  ]);
-  t.deepEqual(
-    body.items.map(({ name, figures: { requests, errors } }: typeof body) => [name, requests, errors]).at(0),
-    ['payments', 200, 60],
-  );
-  const cells = await first.getByRole('gridcell').allTextContents();
-  t.deepEqual(cells.slice(0, 3), ['payments', '200', '60 (30 %)']);
-  const { attention } = (await harness.request('GET', '/api/overview?scope=account&attention=true')).body;
-  const attentionItems = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
-  await attentionItems.first().waitFor();
-  t.is(await attentionItems.count(), attention.items.length);
-  t.is(
-    await attentionItems.filter({ hasText: 'Error rate increased: payments' }).count(),
-    attention.items.filter(({ kind }: { kind: string }) => kind === 'service-errors').length,
-  );
-  await holdsAsAView(t, tab, '.services .extent .row >> nth=0');
-});
+declare(
+  'the page opens at the overview, and services begin with the slowest one and its slowest dependency',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/');
+    await page.waitForURL('**/overview');
+    const overview = (await harness.request('GET', '/api/overview?scope=account&attention=true')).body;
+    const attentionItems = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
+    await attentionItems.first().waitFor();
+    t.is(await attentionItems.count(), overview.attention.items.length);
+    const worse = attentionItems.filter({ hasText: 'Error rate increased' }).filter({ hasText: 'payments' });
+    t.is(
+      await worse.count(),
+      overview.attention.items.filter(({ kind }: { kind: string }) => kind === 'service-errors').length,
+    );
+    t.is(
+      new URL((await worse.getByRole('link').getAttribute('href')) ?? '', harness.url).pathname,
+      '/services/payments',
+      'an item opens what it is about',
+    );
+    await page.getByRole('link', { name: /^Error rate/ }).waitFor();
+    await page.getByRole('region', { name: 'Services' }).getByRole('link', { name: 'payments' }).waitFor();
+    await holdsAsAView(t, tab, 'main h1');
+    await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Services' }).click();
+    const first = page.locator('.services .extent .row').first();
+    await first.getByText('bank.example, p95 1.').waitFor();
+    const { body } = await harness.request('GET', '/api/services?scope=account&sort=-p95');
+    t.deepEqual(await page.locator('.services .extent .row [role=gridcell]:first-child').allTextContents(), [
+      ...body.items.map(({ name }: { name: string }) => name),
+    ]);
+    t.deepEqual(
+      body.items.map(({ name, figures: { requests, errors } }: typeof body) => [name, requests, errors]).at(0),
+      ['payments', 200, 60],
+    );
+    const cells = await first.getByRole('gridcell').allTextContents();
+    t.deepEqual(cells.slice(0, 3), ['payments', '200', '60 (30 %)']);
+    await holdsAsAView(t, tab, '.services .extent .row >> nth=0');
+  },
+);
 
 declare('a service opens next to the list, and links to its slow and failed traces and its logs', async (t) => {
   const tab = await chromium.open();
@@ -444,7 +457,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/services', 'editor@a.example');
+    await signedInAt(tab, harness.url, '/overview', 'editor@a.example');
     await page.getByRole('link', { name: 'Suggestions' }).click();
     const suggested = async () => (await harness.request('GET', '/api/ai/suggestions')).body.items;
     const items = await suggested();

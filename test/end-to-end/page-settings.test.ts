@@ -292,7 +292,7 @@ declare('usage and quotas are those of the API, and a quota is set', async (t) =
   await signedInAt(tab, harness.url, '/settings', admin);
   await page.getByLabel('A day: warn above (GiB)').fill('2');
   await page.getByRole('button', { name: 'Set quotas' }).click();
-  await page.getByRole('cell', { name: '2 GiBy' }).waitFor();
+  await page.getByRole('cell', { name: '2 GiB' }).waitFor();
   const { body } = await harness.request('GET', '/api/usage/quotas');
   t.true(body.states.some(({ warnBytes }: { warnBytes: number }) => warnBytes === 2 * 1024 ** 3));
   const over = page.getByRole('region', { name: 'Usage over time' });
@@ -316,7 +316,7 @@ declare('billing shows the values of the API, and a plan is chosen after a previ
   const rows = page.getByRole('region', { name: 'Billing' }).getByRole('table').first().getByRole('row');
   await rows.nth(4).waitFor();
   const bytes = body.acceptedBytes.logs;
-  const shown = bytes < 1024 ? `${bytes} By` : `${Number((bytes / 1024).toPrecision(4))} KiBy`;
+  const shown = bytes < 1024 ? `${bytes} B` : `${Number((bytes / 1024).toPrecision(3))} KiB`;
   const cells = await rows.filter({ hasText: 'logs' }).getByRole('cell').allTextContents();
   t.deepEqual(cells.slice(0, 2), ['logs', shown]);
   t.true((cells[2] ?? '').includes(body.cost.signals.logs.reason ?? String(body.cost.signals.logs.value)));

@@ -150,6 +150,12 @@ const durationSteps = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 18_000, 43_200, 86_400].map((size) => size * 1e9),
 ].sort((left, right) => left - right);
 
+/** Axis increments by unit, where multiples of ten are not round */
+const axisSteps: Readonly<Record<string, readonly number[]>> = {
+  ns: durationSteps,
+  By: Array.from({ length: 60 }, (_, power) => 2 ** power),
+};
+
 const createAxes = (series: readonly ColoredSeries[], ink: string, grid: string): uPlot.Axis[] => {
   const axisStyle = {
     stroke: ink,
@@ -172,7 +178,7 @@ const createAxes = (series: readonly ColoredSeries[], ink: string, grid: string)
       return {
         ...axisStyle,
         scale: unit || 'y',
-        ...(unit === 'ns' ? { incrs: durationSteps } : {}),
+        ...(axisSteps[unit] === undefined ? {} : { incrs: [...axisSteps[unit]] }),
         space: 28,
         gap: 6,
         side: index === 0 ? 3 : 1,

@@ -68,7 +68,7 @@ export const formatNumber = (value: number): string => {
   return size >= 1000 ? whole.format(value) : precise.format(value);
 };
 
-const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const nanosecondsPerUnit: Readonly<Record<string, number>> = {
   ns: 1,
   us: 1e3,
@@ -91,11 +91,11 @@ const unitTexts: Readonly<Record<string, string>> = {
 };
 
 const formatBytes = (value: number): string => {
-  const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log10(Math.abs(value) || 1) / 3)));
-  return `${precise.format(value / 1000 ** power)} ${byteUnits[power]}`;
+  const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log2(Math.abs(value) || 1) / 10)));
+  return `${precise.format(value / 1024 ** power)} ${byteUnits[power]}`;
 };
 
-/** Formats a value with a UCUM unit: `1.12 req/s`, `2.46 s`, `12 kB`. The only formatter of values of the page. */
+/** Formats a value with a UCUM unit: `1.12 req/s`, `2.46 s`, `12 KiB`. The only formatter of values of the page. */
 export const formatQuantity = (value: number | undefined, unit: string): string => {
   if (value === undefined) return '';
   const factor = nanosecondsPerUnit[unit];

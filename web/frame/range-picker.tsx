@@ -165,7 +165,7 @@ export const RangePicker = () => {
   return (
     <>
       <ButtonGroup label="Time range">
-        <Popover id="range" icon={Clock} title={title} label={`Time range: ${title}`} alignment="end">
+        <Popover id="range" icon={Clock} title={<span>{title}</span>} label={`Time range: ${title}`} alignment="end">
           {() => <RangePanel />}
         </Popover>
         <IconButton id="zoom-out" label="Zoom out" icon={ZoomOut} onClick={zoomOut} />

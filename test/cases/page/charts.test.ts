@@ -2,7 +2,7 @@
 import './browser.ts';
 
 import test from 'ava';
-import { reduceField } from '../../../web/areas/dashboards/fields.ts';
+import { reduceSteps } from '../../../web/charts/reduce.ts';
 import { findPartialIndexes, getLastComplete, selectSeries } from '../../../web/charts/series-state.ts';
 import { formatQuantity, nameSeries } from '../../../web/charts/values.ts';
 import { formatChange } from '../../../web/components/change.ts';
@@ -25,9 +25,9 @@ const quantities: readonly (readonly [value: number, unit: string, text: string]
   [90, 'min', '1.5 h'],
   [0, 'By', '0 B'],
   [999, 'By', '999 B'],
-  [12_345, 'By', '12.3 kB'],
-  [5_000_000, 'By', '5 MB'],
-  [1500, 'By/s', '1.5 kB/s'],
+  [12_345, 'By', '12.1 KiB'],
+  [5 * 1024 ** 3, 'By', '5 GiB'],
+  [1536, 'By/s', '1.5 KiB/s'],
   [21.5, 'Cel', '21.5 °C'],
 ];
 for (const [value, unit, text] of quantities)
@@ -68,23 +68,13 @@ test('a step that the range covers only partly is drawn, and is no value of a le
 });
 
 test('the value of a panel is of complete steps, and totals miss no event', (t) => {
-  const field = {
-    key: 'a 0',
-    name: 'errors',
-    query: 'a',
-    type: 'number' as const,
-    unit: '',
-    values: [3, 5, 2, 0],
-    times: [0, 60, 120, 180],
-    partialSteps: [180],
-    settings: {},
-  };
-  t.is(reduceField(field, 'last-not-null'), 2);
-  t.is(reduceField(field, 'min'), 2);
-  t.is(reduceField(field, 'sum'), 10);
-  t.is(reduceField({ ...field, values: [4], times: [180] }, 'last-not-null'), 4, 'no step is complete');
+  const field = { values: [3, 5, 2, 0], times: [0, 60, 120, 180], partialSteps: [180] };
+  t.is(reduceSteps(field, 'last-not-null'), 2);
+  t.is(reduceSteps(field, 'min'), 2);
+  t.is(reduceSteps(field, 'sum'), 10);
+  t.is(reduceSteps({ ...field, values: [4], times: [180] }, 'last-not-null'), 4, 'no step is complete');
   const { partialSteps: _, ...withoutPartialSteps } = field;
-  t.is(reduceField(withoutPartialSteps, 'last-not-null'), 0);
+  t.is(reduceSteps(withoutPartialSteps, 'last-not-null'), 0);
 });
 
 test('a click on a legend isolates a series, a second click shows all, and a toggle hides one', (t) => {

@@ -1,6 +1,6 @@
 /** Fields of a panel's results, each with its settings */
 import type { Result } from '../../../queries/result.ts';
-import { reduceValues, toNumberOrUndefined } from '../../charts/reduce.ts';
+import { reduceSteps, toNumberOrUndefined } from '../../charts/reduce.ts';
 import { formatQuantity, nameSeries } from '../../charts/values.ts';
 import { toText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
@@ -252,16 +252,6 @@ export const getValueTone = ({ settings }: Field, value: unknown): string | unde
 export const getPartialSteps = ({ results, tables }: PanelData): readonly number[] =>
   tables.length > 0 ? [] : [...new Set(Object.values(results).flatMap(({ partialSteps }) => partialSteps ?? []))];
 
-/** Reducers whose result includes partial steps, because it would miss events without them */
-const totals = new Set(['sum', 'count', 'max']);
-
-/** Reduces the values of a field. A step that the range covers only partly is no last, first or lowest value. */
-export const reduceField = ({ values, times, partialSteps = [] }: Field, reducer: string): number | undefined => {
-  if (times === undefined || partialSteps.length === 0 || totals.has(reducer)) return reduceValues(values, reducer);
-  const complete = values.filter((_, index) => !partialSteps.includes(times[index] ?? Number.NaN));
-  return reduceValues(complete.length === 0 ? values : complete, reducer);
-};
-
 /** A single large value: of a series, a column or a row */
 export interface SingleValue {
   readonly key: string;
@@ -307,7 +297,7 @@ export const getSingleValues = (panel: PanelData): readonly SingleValue[] => {
         (field): SingleValue => ({
           key: field.key,
           name: field.name,
-          value: reduceField(field, reducer),
+          value: reduceSteps(field, reducer),
           field,
         }),
       );
