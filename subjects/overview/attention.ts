@@ -167,7 +167,7 @@ const findNewErrors = async (reading: TenantReader, query: AttentionQuery): Prom
         name: formatErrorTitle(group),
         value: group.count,
         unit: '{error}',
-        reason: `${group.count} times since ${group.firstSeen.slice(0, 16).replace('T', ' ')} UTC, in ${group.services.join(', ')}`,
+        reason: `${group.count} ${group.count === 1 ? 'event' : 'events'} since ${group.firstSeen.slice(0, 16).replace('T', ' ')} UTC, in ${group.services.join(', ')}`,
         detail: buildDetailPath(`/api/errors/${group.id}`, query),
       }),
     );

@@ -101,7 +101,7 @@ declare(
       '/services/payments',
       'an item opens what it is about',
     );
-    await page.getByRole('link', { name: /^Error rate/ }).waitFor();
+    await page.locator('a.tile', { hasText: 'Error rate' }).waitFor();
     await page.getByRole('region', { name: 'Services' }).getByRole('link', { name: 'payments' }).waitFor();
     await holdsAsAView(t, tab, 'main h1');
     await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Services' }).click();

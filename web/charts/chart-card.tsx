@@ -10,8 +10,8 @@ import { Skeleton } from '../components/skeleton.tsx';
 import { toArea } from '../frame/address.ts';
 import { getDataLink } from '../frame/query-links.ts';
 import { timeRange } from '../frame/time-range.ts';
-import { ChartDataTable } from './data-table.tsx';
 import { LineChart, type LineChartProps } from './lines.tsx';
+import { ChartDataTable } from './value-table.tsx';
 import { formatQuantity } from './values.ts';
 
 type QueryInput = z.input<typeof Query>;

@@ -7,8 +7,8 @@ import { displayTimeZone, formatClockTime, formatDay, formatShortTime } from '..
 import { theme } from '../frame/theme.ts';
 import { setRangeInMs } from '../frame/time-range.ts';
 import { ScrollRegion } from '../lists/scrolled.tsx';
-import { ChartDataTable } from './data-table.tsx';
 import { findPartialIndexes, getLastComplete, selectSeries } from './series-state.ts';
+import { ChartDataTable } from './value-table.tsx';
 
 export interface TimeSeries {
   readonly name: string;

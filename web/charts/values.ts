@@ -95,6 +95,11 @@ const formatBytes = (value: number): string => {
   return `${precise.format(value / 1024 ** power)} ${byteUnits[power]}`;
 };
 
+const percent = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+
+const formatPercent = (value: number): string =>
+  `${Math.abs(value) >= 0.1 || value === 0 ? percent.format(value) : precise.format(value)} %`;
+
 /** Formats a value with a UCUM unit: `1.12 req/s`, `2.46 s`, `12 KiB`. The only formatter of values of the page. */
 export const formatQuantity = (value: number | undefined, unit: string): string => {
   if (value === undefined) return '';
@@ -102,6 +107,7 @@ export const formatQuantity = (value: number | undefined, unit: string): string 
   if (factor !== undefined) return formatDuration(value * factor);
   if (unit === 'By') return formatBytes(value);
   if (unit === 'By/s') return `${formatBytes(value)}/s`;
+  if (unit === '%') return formatPercent(value);
   const plainUnit = unitTexts[unit] ?? unit.replace(/[{}]/g, '');
   // UCUM annotations are singular, for example `{record}`.
   const isPlural = value !== 1 && unit === `{${plainUnit}}` && !/[sy]$/.test(plainUnit);

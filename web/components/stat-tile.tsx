@@ -53,7 +53,7 @@ export const StatTile = ({
         ) : (
           <>
             <Change change={change} isWorse={isWorse} />
-            <span class="change">vs. previous</span>
+            {Math.abs(change) < minChange ? null : <span class="change">vs. previous</span>}
           </>
         )}
       </span>

@@ -147,7 +147,7 @@ const ListFields = () => {
   );
 };
 
-const ServicePage = lazyLoad(async () => (await import('./service-page.tsx')).ServicePage);
+const ServicePage = lazyLoad(async () => (await import('./details-page.tsx')).ServicePage);
 
 /** Name of the service whose page is displayed; empty for the list */
 const pageServiceName = computed(() => readPathName(1));
