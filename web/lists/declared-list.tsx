@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { Call, CallInput, OperationDeclaration } from '../client/call.ts';
 import { PagedList } from '../client/pages.ts';
 import type { QueryState } from '../client/query.ts';
+import { SkeletonRows } from '../components/skeleton.tsx';
 import { readParam, setParams } from '../frame/address.ts';
 import { useEscape } from '../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../frame/freshness.tsx';
@@ -191,7 +192,7 @@ export const createListView = <Operation extends OperationDeclaration>(
   const ListResult = () => {
     const { response, isLoading } = list.first.state.value;
     const items = list.items.value;
-    if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
+    if (response === undefined) return isLoading ? <SkeletonRows /> : <p class="said" />;
     if (items.length === 0)
       return (
         <p class="said" role="status">

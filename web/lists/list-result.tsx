@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { OperationDeclaration } from '../client/call.ts';
 import type { PagedList } from '../client/pages.ts';
+import { SkeletonRows } from '../components/skeleton.tsx';
 import { renderText } from '../frame/shown-text.tsx';
 import { Rows, type RowsProps } from './rows.tsx';
 
@@ -18,7 +19,7 @@ export const ListResult = <Operation extends OperationDeclaration, Item>({
   readonly emptyContent: ComponentChildren;
 }) => {
   const { response, isLoading } = list.first.state.value;
-  if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
+  if (response === undefined) return isLoading ? <SkeletonRows /> : <p class="said" />;
   const items = list.slots.value;
   if (items.length > 0)
     return (

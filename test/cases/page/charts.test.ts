@@ -2,6 +2,7 @@
 import './browser.ts';
 
 import test from 'ava';
+import { formatAlertValue } from '../../../web/areas/alerts/shown.ts';
 import { reduceSteps } from '../../../web/charts/reduce.ts';
 import { findPartialIndexes, getLastComplete, selectSeries } from '../../../web/charts/series-state.ts';
 import { formatQuantity, nameSeries } from '../../../web/charts/values.ts';
@@ -96,6 +97,13 @@ test('a service has one color everywhere, series of a chart have different ones,
   const services = ['frontend', 'catalog', 'cart', 'checkout', 'payments', 'shipping', 'email', 'orders-db'];
   t.is(new Set(assignColorClasses(services)).size, services.length);
   t.deepEqual(assignColorClasses(['ERROR', 'INFO', 'WARN']), ['level-error', 'level-info', 'level-warn']);
+});
+
+test('the value of an alert has the unit that its reason states', (t) => {
+  const value = 2_464_440_000;
+  t.is(formatAlertValue({ value, reason: '2464.44 ms is above 500 ms' }), '2.46 s');
+  t.is(formatAlertValue({ value: 12, reason: '12 is above 5' }), '12');
+  t.is(formatAlertValue({ value: null, reason: 'no data' }), '');
 });
 
 test('a change is a share, and from tenfold a factor', (t) => {
