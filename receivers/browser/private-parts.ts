@@ -1,4 +1,4 @@
-/** Finds email addresses, and credentials in URLs, by scanning the text: its time is proportional to the length. */
+/** Finds email addresses and parts of URLs by scanning, in time proportional to the length of the text. */
 
 /** The text in place of an email address. */
 const redactedEmail = '[email]';
@@ -68,6 +68,68 @@ export const removeCredentials = (text: string): string => {
     }
     rest += text.slice(copied, start);
     copied = Math.max(start, credentialsEnd);
+  }
+  return rest + text.slice(copied);
+};
+
+const maxParameterNameLength = 256;
+const isQueryEnd = (character: string): boolean => /[\s"'<>\\^`|#]/.test(character);
+const isFragmentEnd = (character: string): boolean => /[\s"'<>\\^`|]/.test(character);
+const isDigit = (character: string): boolean => character >= '0' && character <= '9';
+
+/** Returns whether a `?` begins a query, which has a name and `=` or `&` behind it, and where the decision was made. */
+const readQueryStart = (text: string, mark: number): { readonly isQuery: boolean; readonly end: number } => {
+  for (let end = mark + 1; end < text.length && end <= mark + 1 + maxParameterNameLength; end++) {
+    const character = text.charAt(end);
+    if (character === '=' || character === '&') return { isQuery: true, end };
+    if ('?{}'.includes(character) || isQueryEnd(character)) return { isQuery: false, end };
+  }
+  return { isQuery: false, end: mark + 1 };
+};
+
+/** Returns where the line and column of a stack frame begin, such as `:10:5)`; the length if there is none. */
+const findFramePosition = (query: string): number => {
+  let start = query.endsWith(')') ? query.length - 1 : query.length;
+  for (let count = 0; count < 2; count++) {
+    let colon = start - 1;
+    while (colon >= 0 && isDigit(query.charAt(colon))) colon--;
+    if (colon < 0 || query.charAt(colon) !== ':' || !isDigit(query.charAt(colon + 1))) break;
+    start = colon;
+  }
+  return start;
+};
+
+/** Replaces the queries of URLs and paths by what `filter` returns for them, without the `?`. */
+export const replaceQueries = (text: string, filter: (query: string) => string): string => {
+  let replaced = '';
+  let copied = 0;
+  for (let mark = text.indexOf('?'); mark >= 0; ) {
+    let { isQuery, end } = readQueryStart(text, mark);
+    if (isQuery) {
+      while (end < text.length && !isQueryEnd(text.charAt(end))) end++;
+      const query = text.slice(mark + 1, end);
+      const position = findFramePosition(query);
+      const filtered = filter(query.slice(0, position));
+      replaced += `${text.slice(copied, mark)}${filtered === '' ? '' : '?'}${filtered}${query.slice(position)}`;
+      copied = end;
+    }
+    mark = text.indexOf('?', end);
+  }
+  return replaced + text.slice(copied);
+};
+
+/** Removes what follows a `#` behind a path. */
+export const removeFragments = (text: string): string => {
+  let rest = '';
+  let copied = 0;
+  for (let mark = text.indexOf('#'); mark >= 0; ) {
+    let end = mark + 1;
+    if (mark > 0 && /[\w/)~-]/.test(text.charAt(mark - 1))) {
+      while (end < text.length && !isFragmentEnd(text.charAt(end))) end++;
+      rest += text.slice(copied, mark);
+      copied = end;
+    }
+    mark = text.indexOf('#', end);
   }
   return rest + text.slice(copied);
 };

@@ -1,7 +1,7 @@
 /** Removes personal data from the telemetry of browsers before the request is published. */
 import type { BrowserPrivacy } from '../../schemas/browser-privacy.ts';
 import type { RequestRewriter } from '../../schemas/otlp/rewrite.ts';
-import { removeCredentials, replaceEmails } from './private-parts.ts';
+import { removeCredentials, removeFragments, replaceEmails, replaceQueries } from './private-parts.ts';
 
 /** Attributes with the address of the client. */
 const addressKeys = new Set([
@@ -43,12 +43,6 @@ const emailKeys = new Set(['enduser.email', 'email', 'user.email', 'user_email',
 const queryKeys = new Set(['url.query', 'http.query', 'location.search', 'url.search']);
 const fragmentKeys = new Set(['url.fragment', 'http.fragment', 'location.hash', 'url.hash']);
 
-/** A query of a URL or path, up to its end. Its first parameter has a name and `=`. */
-const queryPattern = /\?([^\s"'<>\\^`{|}#=&?]{0,256}(?:=|&)[^\s"'<>\\^`|#]*)/g;
-/** Line and column of a stack frame behind its URL. */
-const positionPattern = /(?::\d{1,9}){1,2}\)?$|\)$/;
-/** A fragment behind a path, and one that begins like a path or has parameters. */
-const fragmentPattern = /(?<=[\w/)~-])#[^\s"'<>\\^`|]*/g;
 const urlPattern = /\b(?:https?|wss?|blob|file):[^\s"'<>]{3,}/i;
 
 /** Returns a query with the values of the allowed parameters; an empty text if none is left. */
@@ -83,14 +77,8 @@ export const createScrubber = ({
     if (fragmentKeys.has(path)) return '';
     if (queryKeys.has(path)) return filterQuery(text.replace(/^\?/, ''), allowedNames);
     let scrubbed = removeCredentials(text);
-    if (scrubbed.includes('?'))
-      scrubbed = scrubbed.replace(queryPattern, (_, queryWithPosition: string) => {
-        const [position = ''] = positionPattern.exec(queryWithPosition) ?? [];
-        const query = filterQuery(queryWithPosition.slice(0, queryWithPosition.length - position.length), allowedNames);
-        return query === '' ? position : `?${query}${position}`;
-      });
-    if (scrubbed.includes('#') && (isUrlPath(path) || urlPattern.test(scrubbed)))
-      scrubbed = scrubbed.replace(fragmentPattern, '');
+    if (scrubbed.includes('?')) scrubbed = replaceQueries(scrubbed, (query) => filterQuery(query, allowedNames));
+    if (scrubbed.includes('#') && (isUrlPath(path) || urlPattern.test(scrubbed))) scrubbed = removeFragments(scrubbed);
     return scrubbed;
   };
   return {
