@@ -17,9 +17,11 @@ import { type Jobs, openJobs } from '../runtime/jobs.ts';
 import { loadSecretKey } from '../runtime/secret-box.ts';
 import { drainConnections } from '../runtime/shutdown.ts';
 import { withTimeout } from '../runtime/timeout.ts';
+import type { DemoSender } from '../schemas/ports/demo.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { openPlatformDeadLetters } from './dead-letter-request.ts';
+import { createDemoSender } from './demo/sender.ts';
 import { createHealthHandler } from './health.ts';
 import { rejectExistingData, requireSecretKey } from './installation.ts';
 import { lagRoles, type RunningLagMonitor, watchGroups } from './lag.ts';
@@ -88,6 +90,7 @@ interface RoleDependencies {
   readonly jobs: Jobs;
   readonly patientStart: RetryingStart;
   readonly groupStatuses: GroupStatuses;
+  readonly demo: DemoSender | undefined;
   onStarted(role: Role): void;
 }
 
@@ -111,6 +114,7 @@ const startRoles = async (
     jobs,
     patientStart,
     groupStatuses,
+    demo,
     onStarted,
   }: RoleDependencies,
 ) => {
@@ -145,7 +149,7 @@ const startRoles = async (
     }
   }
   if (hasRole('api')) {
-    const api = await startRole((openers) => startApi({ ...openers, deadLetters, groupStatuses }));
+    const api = await startRole((openers) => startApi({ ...openers, deadLetters, groupStatuses, demo }));
     onStarted(api);
     sockets = api.sockets;
     listeners.push((request, response) => {
@@ -187,6 +191,9 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   const patientStart = createRetryingStart(log, stopSignal);
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let lagMonitor: RunningLagMonitor | undefined;
+  const demo = shouldRunAllRoles
+    ? createDemoSender({ endpoint: `http://${settings.OTLP_HTTP_ADDRESS}`, log })
+    : undefined;
   const groupStatuses: GroupStatuses = { getStatuses: () => lagMonitor?.getStatuses() ?? [] };
   const getProcessProblem = (): string | undefined => {
     if (phase === 'starting') return patientStart.getReason() ?? 'starting';
@@ -206,6 +213,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
 
   const stop = async (): Promise<void> => {
     phase = 'stopping';
+    await demo?.stop();
     await Promise.all([drainConnections(server), ...roles.map((role) => role.announceShutdown?.())]);
     const closed = new Promise<unknown>((resolve) => server.close(resolve));
     server.closeIdleConnections();
@@ -246,6 +254,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
       jobs,
       patientStart,
       groupStatuses,
+      demo,
       onStarted,
     });
     // Commands can use it as soon as `/readyz` reports ready.

@@ -1,0 +1,36 @@
+/** Loads demo data inside a process that runs all roles. */
+import type { DemoSender, DemoStatus } from '../../schemas/ports/demo.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { sendShopTelemetry } from './sending.ts';
+
+const historySeconds = 60 * 60;
+const liveSeconds = 30 * 60;
+const visits = 1;
+
+/** `endpoint` is the base URL of OTLP over HTTP of this process. */
+export const createDemoSender = ({ endpoint, log }: { readonly endpoint: string; readonly log: Log }): DemoSender => {
+  let running:
+    | { readonly status: DemoStatus; readonly abort: AbortController; readonly done: Promise<void> }
+    | undefined;
+  return {
+    start(key) {
+      if (running !== undefined) return;
+      const abort = new AbortController();
+      const startedAtMs = Date.now();
+      const done = sendShopTelemetry({ endpoint, key, historySeconds, liveSeconds, visits, signal: abort.signal })
+        .then(
+          () => undefined,
+          (error: unknown) => log.warn({ error }, 'demo data could not be sent'),
+        )
+        .finally(() => {
+          running = undefined;
+        });
+      running = { status: { startedAtMs, endsAtMs: startedAtMs + liveSeconds * 1_000 }, abort, done };
+    },
+    async stop() {
+      running?.abort.abort();
+      await running?.done;
+    },
+    getStatus: () => running?.status,
+  };
+};
