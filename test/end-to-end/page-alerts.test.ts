@@ -429,7 +429,7 @@ declare('a group of recording rules is created, shows the state of its rules, an
   t.deepEqual((await stored())[0].rules, [{ record: 'up:max', expression: 'max(up)', labels: {} }]);
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
-  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+  await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await stored(), []);
 });
@@ -502,7 +502,7 @@ declare(
     await sidePanel.getByText('The schedule has ended or has no occurrence within a year.').waitFor();
     t.is((await get('/api/maintenance-windows')).items[0].recurrence, null);
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
-    await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+    await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual((await get('/api/maintenance-windows')).items, []);
     t.deepEqual(tab.complaints, []);
@@ -514,7 +514,6 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    page.on('dialog', (dialog) => void dialog.accept());
     await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
     await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Contact points' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Contact point' });
@@ -568,6 +567,7 @@ declare(
     t.deepEqual(await saved(), [[false, 'nights', '********']]);
     t.like((await get('/api/notification-channels?search=Second')).items[0], { templates, maxPerMinute: 7 });
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete contact point' }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual(await saved(), []);
     t.deepEqual(tab.complaints, []);

@@ -482,7 +482,8 @@ declare('a version is described in words and restored, and a snapshot is public 
   await holdsAsAView(t, tab, '.beside ul >> nth=1');
   await versionsPanel.getByRole('button', { name: 'Restore version 1' }).click();
   await page.locator('.toolbar b', { hasText: 'Kept' }).waitFor();
-  await page.getByRole('button', { name: 'Snapshots' }).click();
+  await page.getByText('Share', { exact: true }).click();
+  await page.getByRole('button', { name: 'Public snapshot' }).click();
   await page.getByRole('button', { name: 'Create snapshot' }).click();
   const link =
     (await page.getByText('Copy this link now. It is shown only once').getByRole('link').getAttribute('href')) ?? '';

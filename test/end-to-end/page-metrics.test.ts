@@ -335,7 +335,7 @@ declare('a runbook is added from a file, found and cited with the value that it 
   await holdsAsAView(t, tab, '#passage-0 h3 >> nth=0');
   await page.locator('#passage-0').getByRole('link', { name: storedDocument.title }).click();
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
-  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+  await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await page.getByText(/^No documents yet/).waitFor();
   t.deepEqual((await harness.request('GET', '/api/ai/rag/documents')).body.items, []);
   t.deepEqual(tab.complaints, []);

@@ -15,6 +15,7 @@ import { renderText, toText } from '../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../frame/time-range.ts';
 import { toMidSentenceTitle } from '../frame/title-in-sentence.ts';
 import { AssigneeFilter } from './owner-select.tsx';
+import { EmptyView } from './empty-view.tsx';
 import { LoadedItem } from './read-one.tsx';
 import { ScrollRegion } from './scrolled.tsx';
 import { ShowMore } from './show-more.tsx';
@@ -193,12 +194,7 @@ export const createListView = <Operation extends OperationDeclaration>(
     const { response, isLoading } = list.first.state.value;
     const items = list.items.value;
     if (response === undefined) return isLoading ? <SkeletonRows /> : <p class="said" />;
-    if (items.length === 0)
-      return (
-        <p class="said" role="status">
-          {spec.emptyText}
-        </p>
-      );
+    if (items.length === 0) return <EmptyView title={spec.emptyText} />;
     return (
       <ScrollRegion class="scrolled" label={spec.title}>
         <Table spec={spec} items={items} />

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { OperationDeclaration } from '../client/call.ts';
 import type { PagedList } from '../client/pages.ts';
 import { SkeletonRows } from '../components/skeleton.tsx';
-import { renderText } from '../frame/shown-text.tsx';
+import { EmptyView } from './empty-view.tsx';
 import { Rows, type RowsProps } from './rows.tsx';
 
 /** Returns the hint that some operations include in an empty response. */
@@ -30,11 +30,5 @@ export const ListResult = <Operation extends OperationDeclaration, Item>({
         onVisibleRange={(first, last) => list.reportVisible(first, last)}
       />
     );
-  const hint = getHint(response as object);
-  return (
-    <div class="said" role="status">
-      <p>{emptyContent}</p>
-      {hint === '' ? null : <p>{renderText(hint)}</p>}
-    </div>
-  );
+  return <EmptyView title={emptyContent} hint={getHint(response as object)} />;
 };

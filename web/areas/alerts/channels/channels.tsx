@@ -1,6 +1,7 @@
 /** Channels: list, delivery status, and test messages */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
+import { Confirmation } from '../../../components/confirmation.tsx';
 import { setParams } from '../../../frame/address.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../../frame/rights.ts';
@@ -26,16 +27,21 @@ const DeleteButton = ({
 }) => {
   const [action] = useState(() => new Action(deleteChannelCall));
   const remove = async (): Promise<void> => {
-    if (!confirm(`Delete the contact point “${name}”?`)) return;
     if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
     onClose();
     refresh();
   };
   return (
     <>
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void remove()}>
-        Delete
-      </button>
+      <Confirmation
+        label="Delete"
+        title={<>Delete the contact point “{renderText(name)}”?</>}
+        confirmLabel="Delete contact point"
+        isDisabled={action.isRunning.value}
+        onConfirm={remove}
+      >
+        Routes no longer notify it.
+      </Confirmation>
       <ErrorMessage error={action.error.value} />
     </>
   );
