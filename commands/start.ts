@@ -192,7 +192,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let lagMonitor: RunningLagMonitor | undefined;
   const demo = shouldRunAllRoles
-    ? createDemoSender({ endpoint: `http://${settings.OTLP_HTTP_ADDRESS}`, log })
+    ? createDemoSender({ endpoint: `http://${settings.OTLP_HTTP_ADDRESS}`, columns: platform.columns, log })
     : undefined;
   const groupStatuses: GroupStatuses = { getStatuses: () => lagMonitor?.getStatuses() ?? [] };
   const getProcessProblem = (): string | undefined => {

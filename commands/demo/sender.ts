@@ -1,14 +1,27 @@
 /** Loads demo data inside a process that runs all roles. */
+import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DemoSender, DemoStatus } from '../../schemas/ports/demo.ts';
 import type { Log } from '../../schemas/ports/log.ts';
+import { eraseProjectTelemetry } from '../../subjects/onboarding/erase-project.ts';
 import { sendShopTelemetry } from './sending.ts';
 
 const historySeconds = 60 * 60;
 const liveSeconds = 30 * 60;
 const visits = 1;
 
+/** Delay after which records that were still being processed at a deletion are deleted too, in milliseconds */
+const lateRecordsMs = 90_000;
+
 /** `endpoint` is the base URL of OTLP over HTTP of this process. */
-export const createDemoSender = ({ endpoint, log }: { readonly endpoint: string; readonly log: Log }): DemoSender => {
+export const createDemoSender = ({
+  endpoint,
+  columns,
+  log,
+}: {
+  readonly endpoint: string;
+  readonly columns: Columns;
+  readonly log: Log;
+}): DemoSender => {
   let running:
     | { readonly status: DemoStatus; readonly abort: AbortController; readonly done: Promise<void> }
     | undefined;
@@ -30,6 +43,13 @@ export const createDemoSender = ({ endpoint, log }: { readonly endpoint: string;
     async stop() {
       running?.abort.abort();
       await running?.done;
+    },
+    async erase(tenantId, projectId) {
+      const eraseNow = (): Promise<void> => eraseProjectTelemetry({ columns, log }, { tenantId, projectId });
+      await eraseNow();
+      setTimeout(() => {
+        eraseNow().catch((error: unknown) => log.warn({ error }, 'late demo data could not be deleted'));
+      }, lateRecordsMs).unref();
     },
     getStatus: () => running?.status,
   };

@@ -7,6 +7,11 @@ export interface DemoSender {
   start(licenseKey: string): void;
   /** Resolves when nothing more is sent. */
   stop(): Promise<void>;
+  /**
+   * Deletes the telemetry of a project. Records that are still being processed are deleted some time after the promise
+   * resolves.
+   */
+  erase(tenantId: string, projectId: string): Promise<void>;
   /** `undefined` while nothing is sent. */
   getStatus(): DemoStatus | undefined;
 }

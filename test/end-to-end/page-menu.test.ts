@@ -102,7 +102,7 @@ declare('an auditor reads what a viewer reads and has no buttons that change dat
 
 /** Views that are no lists, or that always have content: forms, explorers without a query, and what belongs to the user */
 const viewsWithoutEmptyState: ReadonlySet<string> = new Set([
-  ...['/', '/ask', '/ask/suggestions', '/ask/runbooks', '/get-started', '/get-started/doctor', '/slos/import'],
+  ...['/overview', '/ask', '/ask/suggestions', '/ask/runbooks', '/get-started', '/get-started/doctor', '/slos/import'],
   ...['/settings', '/settings/people', '/settings/organization', '/settings/billing', '/settings/identity-provider'],
   ...['/settings/you', '/settings/audit', '/alerts/routing', '/incidents/figures', '/checks/locations', '/checks/code'],
   ...[

@@ -143,7 +143,11 @@ declare('a license key is created, shown once, rotated and revoked', async (t) =
   await sidePanel.getByLabel('Allowed networks, one per line').fill('10.0.0.0/8');
   await sidePanel.getByRole('button', { name: 'Save key' }).click();
   await sidePanel.getByRole('heading', { name: 'Till <b>key</b>' }).waitFor();
-  t.like((await harness.request('GET', '/api/license-keys')).body.items[0], {
+  const storedKeys = async () =>
+    (await harness.request('GET', '/api/license-keys')).body.items.filter(({ name }: { name: string }) =>
+      name.endsWith('<b>key</b>'),
+    );
+  t.like((await storedKeys())[0], {
     name: 'Till <b>key</b>',
     signals: ['logs', 'metrics'],
     allowedCidrs: ['10.0.0.0/8'],
@@ -154,9 +158,8 @@ declare('a license key is created, shown once, rotated and revoked', async (t) =
   await sidePanel.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Revoke key' }).click();
   await page.getByRole('cell', { name: 'revoked' }).waitFor();
-  const { items } = (await harness.request('GET', '/api/license-keys')).body;
   t.deepEqual(
-    items.map(({ state }: { state: string }) => state),
+    (await storedKeys()).map(({ state }: { state: string }) => state),
     ['revoked'],
   );
   await holdsAsAView(t, tab, '.beside h2');

@@ -171,13 +171,13 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
   '/incidents': {
     purpose: 'An incident is opened by an escalation policy, or by hand.',
     next: [
-      ['New escalation policy', '/incidents/escalation?open=new'],
+      ['Set up paging', '/incidents/escalation?open=new'],
       ['View routing', '/alerts/routing'],
     ],
   },
   '/incidents/on-call': {
     purpose: 'A schedule states who is on call and when.',
-    next: [{ form: 'Create schedule' }, ['View escalation policies', '/incidents/escalation']],
+    next: [{ form: 'Create schedule' }, ['View policies', '/incidents/escalation']],
   },
   '/incidents/escalation': {
     purpose: 'An escalation policy states who is paged, and who is next if nobody acknowledges.',

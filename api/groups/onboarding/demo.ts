@@ -4,7 +4,6 @@ import type { DemoSender } from '../../../schemas/ports/demo.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
-import { eraseProjectTelemetry } from '../../../subjects/onboarding/erase-project.ts';
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createKey } from '../license-keys/minting.ts';
@@ -12,8 +11,6 @@ import { createKey } from '../license-keys/minting.ts';
 /** Project of the demo data, so that it can be told apart and deleted */
 const demoProjectId = 'demo';
 const dayMs = 86_400_000;
-/** Delay after which records that were still being processed at a deletion are deleted too, in milliseconds */
-const lateRecordsMs = 90_000;
 
 const DemoView = z.strictObject({
   isAvailable: z.boolean().describe('Whether this installation can load demo data: one process must run all roles'),
@@ -101,21 +98,18 @@ export const deleteDemo = defineOperation({
   role: 'admin',
   audit: 'demo-data.delete',
   response: DemoView,
-  async handler({ caller, change }, { demo, columns, log }) {
+  async handler({ caller, change }, { demo }) {
     const sender = requireDemoSender(demo);
     await sender.stop();
     const { tenantId } = caller;
-    const erase = (): Promise<void> => eraseProjectTelemetry({ columns, log }, { tenantId, projectId: demoProjectId });
+    // The project is deleted last, so that a deletion that failed can be repeated.
+    await sender.erase(tenantId, demoProjectId);
     await change(async ({ forTenant, record }) => {
       const tenant = forTenant(tenantId);
       await deleteMatching(tenant.collection(licenseKeys), { projectId: demoProjectId });
       await tenant.collection(projects).delete(demoProjectId);
       record({ id: demoProjectId, name: 'Demo shop', before: { project: demoProjectId } });
     });
-    await erase();
-    setTimeout(() => {
-      erase().catch((error: unknown) => log.warn({ error }, 'late demo data could not be deleted'));
-    }, lateRecordsMs).unref();
     return { isAvailable: true, isLoaded: false, projectId: demoProjectId, sending: null };
   },
 });

@@ -70,7 +70,10 @@ const signalAreas = { logs: '/logs', metrics: '/explore-metrics', traces: '/trac
 const ReceivedTelemetry = () => {
   const query = { projectId: getProject(), since: listeningSince.toISOString() };
   useEffect(() => {
-    const poll = (): void => received.run({ query });
+    // A slow response is not cancelled by the next poll.
+    const poll = (): void => {
+      if (!received.state.peek().isLoading) received.run({ query });
+    };
     poll();
     const timer = setInterval(poll, pollMs);
     return () => {
