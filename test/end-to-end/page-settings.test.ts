@@ -84,6 +84,7 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     await harness.request('POST', '/api/projects', { as: 'admin', body: { id: 'default', name: 'Default' } });
+    const [project] = (await harness.request('GET', '/api/projects')).body.items;
     await signedInAt(tab, harness.url, '/get-started', admin);
     const { steps } = (await harness.request('GET', '/api/onboarding')).body;
     await page
@@ -108,7 +109,7 @@ declare(
     await page.getByText('Waiting for data…').waitFor();
     await harness.columns.execute(
       `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, body, body_type)
-      SELECT 'a', 'default', now64(3), 0, 77, 0, now64(9), now64(9), 'cart', 9, 'first', 's'`,
+      SELECT 'a', '${project.id}', now64(3), 0, 77, 0, now64(9), now64(9), 'cart', 9, 'first', 's'`,
     );
     await page.getByText('Logs received').waitFor();
     await page.getByRole('link', { name: 'Troubleshooting' }).click();
