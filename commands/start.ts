@@ -17,7 +17,6 @@ import { type Jobs, openJobs } from '../runtime/jobs.ts';
 import { loadSecretKey } from '../runtime/secret-box.ts';
 import { drainConnections } from '../runtime/shutdown.ts';
 import { withTimeout } from '../runtime/timeout.ts';
-import type { DemoSender } from '../schemas/ports/demo.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { openPlatformDeadLetters } from './dead-letter-request.ts';
@@ -90,7 +89,6 @@ interface RoleDependencies {
   readonly jobs: Jobs;
   readonly patientStart: RetryingStart;
   readonly groupStatuses: GroupStatuses;
-  readonly demo: DemoSender | undefined;
   onStarted(role: Role): void;
 }
 
@@ -114,7 +112,6 @@ const startRoles = async (
     jobs,
     patientStart,
     groupStatuses,
-    demo,
     onStarted,
   }: RoleDependencies,
 ) => {
@@ -149,8 +146,10 @@ const startRoles = async (
     }
   }
   if (hasRole('api')) {
+    const demo = shouldRunAllRoles ? createDemoSender(platform) : undefined;
     const api = await startRole((openers) => startApi({ ...openers, deadLetters, groupStatuses, demo }));
-    onStarted(api);
+    // Stopped first: nothing is sent to receivers that stop.
+    onStarted({ ...api, stop: async () => void (await Promise.all([demo?.stop(), api.stop()])) });
     sockets = api.sockets;
     listeners.push((request, response) => {
       api.callback(request, response);
@@ -191,9 +190,6 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   const patientStart = createRetryingStart(log, stopSignal);
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let lagMonitor: RunningLagMonitor | undefined;
-  const demo = shouldRunAllRoles
-    ? createDemoSender({ endpoint: `http://${settings.OTLP_HTTP_ADDRESS}`, columns: platform.columns, log })
-    : undefined;
   const groupStatuses: GroupStatuses = { getStatuses: () => lagMonitor?.getStatuses() ?? [] };
   const getProcessProblem = (): string | undefined => {
     if (phase === 'starting') return patientStart.getReason() ?? 'starting';
@@ -213,7 +209,6 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
 
   const stop = async (): Promise<void> => {
     phase = 'stopping';
-    await demo?.stop();
     await Promise.all([drainConnections(server), ...roles.map((role) => role.announceShutdown?.())]);
     const closed = new Promise<unknown>((resolve) => server.close(resolve));
     server.closeIdleConnections();
@@ -254,7 +249,6 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
       jobs,
       patientStart,
       groupStatuses,
-      demo,
       onStarted,
     });
     // Commands can use it as soon as `/readyz` reports ready.

@@ -2,6 +2,7 @@
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DemoSender, DemoStatus } from '../../schemas/ports/demo.ts';
 import type { Log } from '../../schemas/ports/log.ts';
+import type { Settings } from '../../schemas/settings.ts';
 import { eraseProjectTelemetry } from '../../subjects/onboarding/erase-project.ts';
 import { sendShopTelemetry } from './sending.ts';
 
@@ -12,16 +13,15 @@ const visits = 1;
 /** Delay after which records that were still being processed at a deletion are deleted too, in milliseconds */
 const lateRecordsMs = 90_000;
 
-/** `endpoint` is the base URL of OTLP over HTTP of this process. */
-export const createDemoSender = ({
-  endpoint,
-  columns,
-  log,
-}: {
-  readonly endpoint: string;
+interface SenderOptions {
+  readonly settings: Pick<Settings, 'OTLP_HTTP_ADDRESS'>;
   readonly columns: Columns;
   readonly log: Log;
-}): DemoSender => {
+}
+
+/** Sends to the OTLP address of this process. */
+export const createDemoSender = ({ settings, columns, log }: SenderOptions): DemoSender => {
+  const endpoint = `http://${settings.OTLP_HTTP_ADDRESS}`;
   let running:
     | { readonly status: DemoStatus; readonly abort: AbortController; readonly done: Promise<void> }
     | undefined;

@@ -3,9 +3,13 @@ import type { Panel } from './calls.ts';
 
 /** Reads the labels of `by (…)` in a PromQL expression. */
 const readPromqlLabels = (expression: string): string[] =>
-  [...expression.matchAll(/\bby\s{0,20}\(([^()]{0,2000})\)/g)].flatMap(([, labels = '']) =>
-    labels.split(',').map((label) => label.trim()),
-  );
+  expression
+    .split(/\bby\b/)
+    .slice(1)
+    .map((rest) => rest.trimStart())
+    .filter((rest) => rest.startsWith('('))
+    .flatMap((rest) => rest.slice(1, Math.max(1, rest.indexOf(')'))).split(','))
+    .map((label) => label.trim());
 
 const readLabels = (value: unknown): string[] => {
   if (Array.isArray(value)) return value.flatMap(readLabels);

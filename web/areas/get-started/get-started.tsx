@@ -15,7 +15,7 @@ import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { dismissCall, onboardingCall } from './calls.ts';
-import { DemoData } from './demo-data.tsx';
+import { DemoData } from './demo-shop.tsx';
 import { Doctor, doctorCall } from './doctor.tsx';
 import { SendingInstructions } from './sending.tsx';
 
