@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { DemoSender } from '../../../schemas/ports/demo.ts';
-import { licenseKeys } from '../../../schemas/resources/license-key.ts';
+import { LicenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
-import { signals } from '../../../schemas/telemetry-signals.ts';
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createKey } from '../license-keys/minting.ts';
@@ -65,14 +64,11 @@ export const loadDemo = defineOperation({
   response: DemoView,
   async handler({ caller, change }, { demo, clock }) {
     const sender = requireDemoSender(demo);
-    const { key, document } = createKey({
+    const fields = LicenseKeyFields.parse({
       name: 'Demo data (expires in a day)',
-      projectId: demoProjectId,
       expiresAt: new Date(clock.now() + dayMs).toISOString(),
-      signals: [...signals],
-      allowedCidrs: [],
-      requestsPerSecond: null,
     });
+    const { key, document } = createKey({ ...fields, projectId: demoProjectId });
     await change(async ({ forTenant, record }) => {
       const tenant = forTenant(caller.tenantId);
       const hasProject = (await tenant.collection(projects).find(demoProjectId)) !== undefined;

@@ -6,8 +6,8 @@ import type { revokeLicenseKey } from '../../../api/groups/license-keys/revoke.t
 import type { rotateLicenseKey } from '../../../api/groups/license-keys/rotate.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, declareListCall, declareReadCall, type ResourceView } from '../../client/call.ts';
-import { parseLines } from '../../editors/lines.ts';
 import { Confirmation } from '../../components/confirmation.tsx';
+import { parseLines } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
