@@ -363,7 +363,7 @@ export class DocumentTables {
     const requiredIndexes = getOrderIndexes(definition);
     const names = new Set(requiredIndexes.map(({ name }) => name));
     const existingIndexes = this.#prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
-    for (const name of existingIndexes.map((one) => String(one.name)))
+    for (const name of existingIndexes.map((existingIndex) => String(existingIndex.name)))
       if (name.startsWith(getIndexNamePrefix(definition)) && !names.has(name))
         this.#database.exec(`DROP INDEX "${name}"`);
     for (const { createStatement } of requiredIndexes) this.#database.exec(createStatement);

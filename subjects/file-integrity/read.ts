@@ -73,7 +73,7 @@ const readAction = (format: FileChangeFormat, getText: GetText, changed: readonl
   }
   const { metadata } = format;
   if (action === 'changed' && metadata !== undefined && changed.length > 0)
-    return changed.every((each) => metadata.includes(each)) ? 'attributes-changed' : 'changed';
+    return changed.every((value) => metadata.includes(value)) ? 'attributes-changed' : 'changed';
   return action;
 };
 
