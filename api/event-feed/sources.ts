@@ -141,12 +141,10 @@ const createDeploymentSource = (query: EventQuery, reading: TenantReader): Event
     const remainingDeployments = found.filter(
       ({ time, id }) => position === undefined || time < position.time || (time === position.time && id < position.id),
     );
-    return remainingDeployments
-      .slice(0, limit)
-      .map((remainingDeployment) => ({
-        event: toDeploymentEvent(remainingDeployment),
-        position: { time: remainingDeployment.time, id: remainingDeployment.id },
-      }));
+    return remainingDeployments.slice(0, limit).map((remainingDeployment) => ({
+      event: toDeploymentEvent(remainingDeployment),
+      position: { time: remainingDeployment.time, id: remainingDeployment.id },
+    }));
   },
 });
 
