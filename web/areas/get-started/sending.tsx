@@ -33,6 +33,9 @@ const received = new ApiQuery(receivedCall);
 /** The selected project, or the first one */
 const getProject = (): string => projectId.value || projects.value[0]?.id || 'default';
 
+/** Returns the name of a piece, such as `install`, as a heading. */
+const toHeading = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+
 const CreateKey = () => {
   const [action] = useState(() => new Action(createKeyCall));
   if (createdKey.value !== '')
@@ -130,7 +133,7 @@ export const SendingInstructions = () => {
           <div key={name}>
             <div class="act">
               <h3>
-                {index + 1}. {renderText(name)}
+                {index + 1}. {renderText(toHeading(name))}
               </h3>
               <CopyButton text={fillIn(text)} label={`Copy ${name}`} />
             </div>
