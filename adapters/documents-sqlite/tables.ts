@@ -229,7 +229,7 @@ export class DocumentTables {
   }
 
   /**
-   * A tenant's first `maxPlaces` documents after a position in an order with an index, with undefined for those that
+   * A tenant's first `maxRows` documents after a position in an order with an index, with undefined for those that
    * surely do not match. Undefined without an index. Consume it without a pause.
    */
   readFirstInOrder(

@@ -117,7 +117,7 @@ export class QueryBatcher {
   }
 
   /**
-   * Runs a query like `runForAnswer` (`../run.ts`). A query that fails or times out does not affect others of its batch.
+   * Runs a query like `run` (`../run.ts`). A query that fails or times out does not affect others of its batch.
    * Rejects with `TimeoutError` if it timed out while all statements are slow.
    */
   async run(

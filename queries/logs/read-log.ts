@@ -38,7 +38,7 @@ const positionColumns = `toString(toUnixTimestamp64Nano(logs.timestamp)) AS p_ti
 export const resolveColumns = (names: readonly string[]): readonly SelectedColumn[] =>
   names.map((name, index) => buildSelectedColumn(name, 'logs', index));
 
-/** Returns up to `limit` records of a range that match a condition (`logCondition`), in order. */
+/** Returns up to `limit` records of a range that match a condition (`buildLogCondition`), in order. */
 export const readSelectedColumns = async (
   columns: TenantColumns,
   selectedColumns: readonly SelectedColumn[],

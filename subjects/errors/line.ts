@@ -1,5 +1,5 @@
 /**
- * Parses single lines of stacks. Lines have at most `maxLine` characters, which bounds the time of every expression
+ * Parses single lines of stacks. Lines have at most `maxLineLength` characters, which bounds the time of every expression
  * here.
  */
 import type { Language, Line } from './frame.ts';

@@ -87,7 +87,7 @@ export const parseTime = (text: string): number | undefined => {
 };
 
 /**
- * Maximum time by which a source's clock may be ahead of its record; times outside of this limit or `behindMs` are
+ * Maximum time by which a source's clock may be ahead of its record; times outside of this limit or `maxBehindMs` are
  * ignored
  */
 const maxAheadMs = 5 * 60_000;
