@@ -29,7 +29,7 @@ const combineSums = (operation: typeof add, left: Sums, right: Sums, sign: 1 | -
   slicesWithData: left.slicesWithData + sign * right.slicesWithData,
 });
 
-/** Returns the sums of any window between cuts, computed as the difference of two cumulative sums. */
+/** Returns the sums of any window between two of the boundaries, computed as the difference of two cumulative sums. */
 export const createWindowSums = (
   boundariesMs: readonly number[],
   partSums: readonly Sums[],
