@@ -121,15 +121,9 @@ interface StoredNames {
 }
 
 const readStoredNames = async ({ columns }: TenantReader, name: readonly NameReference[]): Promise<StoredNames> => {
-  const keys = [
-    ...new Set(name.flatMap((nameReference) => (nameReference.what === 'attribute' ? [nameReference.key] : []))),
-  ];
+  const keys = [...new Set(name.flatMap((each) => (each.what === 'attribute' ? [each.key] : [])))];
   const metrics = [
-    ...new Set(
-      name.flatMap((nameReference) =>
-        nameReference.what === 'metric' ? [nameReference.metric, `${nameReference.metric}_bucket`] : [],
-      ),
-    ),
+    ...new Set(name.flatMap((each) => (each.what === 'metric' ? [each.metric, `${each.metric}_bucket`] : []))),
   ];
   const [fields, signals, series] = await Promise.all([
     keys.length === 0
@@ -185,13 +179,13 @@ export const checkValidity = async (queries: readonly Query[], reading: TenantRe
     inspectors.flatMap(({ references }) => references),
   );
   return inspectors.map(({ references, problems: staticProblems }) => {
-    const findings = references.map((reference) => checkName(reference, storedNames));
+    const findings = references.map((each) => checkName(each, storedNames));
     const problems = [
       ...staticProblems,
-      ...findings.flatMap((finding) => (finding !== undefined && 'problem' in finding ? [finding.problem] : [])),
+      ...findings.flatMap((each) => (each !== undefined && 'problem' in each ? [each.problem] : [])),
     ];
     const unknown = new Set(
-      findings.flatMap((finding) => (finding !== undefined && 'unknown' in finding ? [finding.unknown] : [])),
+      findings.flatMap((each) => (each !== undefined && 'unknown' in each ? [each.unknown] : [])),
     );
     if (problems.length > 0) return { isValid: false, problems, reason: null };
     return unknown.size > 0

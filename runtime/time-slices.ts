@@ -16,12 +16,12 @@ export const createTimeSlicer = (): (() => Promise<void> | undefined) => {
 /** Converts items in order. */
 export const mapInSlices = async <Item, Result>(
   items: readonly Item[],
-  convert: (item: Item, index: number) => Result,
+  convert: (item: Item) => Result,
 ): Promise<Result[]> => {
   const yieldIfDue = createTimeSlicer();
   const results: Result[] = [];
-  for (const [index, item] of items.entries()) {
-    results.push(convert(item, index));
+  for (const item of items) {
+    results.push(convert(item));
     const pause = yieldIfDue();
     if (pause !== undefined) await pause;
   }

@@ -52,9 +52,7 @@ export class Takeover {
     const resultPositions: Position[] = [];
     for (const position of positions) {
       const { topic, partition } = position;
-      const formerPosition = formerPositions.find(
-        (position) => position.topic === topic && position.partition === partition,
-      );
+      const formerPosition = formerPositions.find((each) => each.topic === topic && each.partition === partition);
       if (position.offset !== undefined || formerPosition?.offset === undefined) {
         resultPositions.push(position);
         continue;

@@ -70,8 +70,7 @@ export class SingleServer implements ServerColumns {
       this.#server.rejectIfHanging(() => this.#server.runRepeatable(read), { isOnlyServer: true }),
       toQueryError,
     );
-    const { rows } = await parseRows<Row>(text);
-    return rows;
+    return parseRows<Row>(text).rows;
   }
 
   async execute(sql: string): Promise<void> {

@@ -3,7 +3,6 @@ import { toCanonicalJson } from '../../runtime/canonical-json.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Caller } from '../callers/caller.ts';
-import type { JsonText } from './json-text.ts';
 import { ClientDisconnectedError } from './time-budget.ts';
 
 /** Two requests with an equal query may share a result. */
@@ -15,8 +14,8 @@ export interface CachedRequest {
   readonly body: unknown;
 }
 
-interface CachedResult<Text> {
-  readonly text: Text;
+interface CachedResult {
+  readonly text: string;
   /** `hit`: from the cache; `shared`: computed for a concurrent request; `miss`: computed. */
   readonly state: 'hit' | 'shared' | 'miss';
   readonly ageSeconds: number;
@@ -26,28 +25,27 @@ interface CachedResult<Text> {
  * Caches the results of telemetry queries for a short time. Two callers share a result only if organization, permissions
  * and query are equal. Errors are not cached.
  */
-export interface ResultCache<Text extends JsonText> {
+export interface ResultCache {
   /** With `refresh`, recomputes the result and replaces the cached one. */
   getOrCompute(
     request: CachedRequest,
     options: { readonly ttlMs: number; readonly refresh: boolean },
-    run: () => Promise<Text>,
-  ): Promise<CachedResult<Text | string>>;
+    run: () => Promise<string>,
+  ): Promise<CachedResult>;
 }
 
 /** Caching of telemetry lists: long enough for a dashboard with many panels, too short for users to notice. */
 export const listCache = { ttlMs: 2_000 };
 
-/** Longer results and those in chunks are not cached, because caching them costs more than recomputing them. */
+/** Longer results are not cached, because caching them costs more than recomputing them. */
 const maxCachedCharacters = 1024 * 1024;
 
-export const createResultCache = <Text extends JsonText>(counters: Counters, clock: Clock): ResultCache<Text> => {
-  const runsByKey = new Map<string, Promise<Text>>();
+export const createResultCache = (counters: Counters, clock: Clock): ResultCache => {
+  const runsByKey = new Map<string, Promise<string>>();
 
-  const runAndCache = async (key: string, ttlMs: number, run: () => Promise<Text>): Promise<Text> => {
+  const runAndCache = async (key: string, ttlMs: number, run: () => Promise<string>): Promise<string> => {
     const text = await run();
-    if (typeof text === 'string' && text.length <= maxCachedCharacters)
-      await counters.setCached(key, `${clock.now()}\n${text}`, ttlMs);
+    if (text.length <= maxCachedCharacters) await counters.setCached(key, `${clock.now()}\n${text}`, ttlMs);
     return text;
   };
 
@@ -78,7 +76,7 @@ export const createResultCache = <Text extends JsonText>(counters: Counters, clo
 };
 
 /** `undefined` if the client that started the query disconnected: the other requests then run it again. */
-const ignoreDisconnect = async <Text>(concurrentRun: Promise<Text>): Promise<Text | undefined> => {
+const ignoreDisconnect = async (concurrentRun: Promise<string>): Promise<string | undefined> => {
   try {
     return await concurrentRun;
   } catch (error) {

@@ -25,9 +25,7 @@ const resolveRecords = async (resolver: Resolver, name: string, type: RecordType
     case 'TXT':
       return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
     case 'SRV':
-      return (await resolver.resolveSrv(name)).map(
-        (srvRecord) => `${srvRecord.priority} ${srvRecord.weight} ${srvRecord.port} ${srvRecord.name}`,
-      );
+      return (await resolver.resolveSrv(name)).map((one) => `${one.priority} ${one.weight} ${one.port} ${one.name}`);
     case 'SOA': {
       const { nsname, hostmaster, serial } = await resolver.resolveSoa(name);
       return [`${nsname} ${hostmaster} ${serial}`];

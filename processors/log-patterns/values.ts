@@ -208,14 +208,7 @@ export class ValueCounts {
       // In all other slots, most of the count belongs to earlier values.
       if (error * 2 < count) top.push([this.#counters[slot] as string, count - error]);
     }
-    return {
-      observed,
-      numbers,
-      min,
-      max,
-      distinct: this.#distinct,
-      top: top.sort(([, left], [, right]) => right - left),
-    };
+    return { observed, numbers, min, max, distinct: this.#distinct, top: top.sort(([, one], [, two]) => two - one) };
   }
 
   #getNumber(at: number): number {

@@ -51,11 +51,7 @@ export const traces = defineSignal({
   parts: spanParts,
   countedBy: topics.traces,
   streamSearch: {
-    words: ({ name, service, attributes, nestedAttributes }: Span) => [
-      name,
-      service,
-      ...[...attributes, ...nestedAttributes].map(({ text }) => text),
-    ],
+    words: ({ name, service, attributes }: Span) => [name, service, ...attributes.map(({ text: value }) => value)],
   },
   queryable: {
     table: 'spans',

@@ -32,9 +32,6 @@ export const TraceSpan = Span.extend({
     ),
 });
 
-/** Values of a span that depend on its trace */
-export type SpanFacts = Pick<z.output<typeof TraceSpan>, 'selfTimeNs' | 'criticalPathNs' | 'clockShiftNs' | 'warnings'>;
-
 /** Fields of a trace as a whole. */
 export const traceFacts = {
   startTime: z.string(),
@@ -113,23 +110,12 @@ export interface SpanFactsRow {
   readonly at: string;
 }
 
-/** SQL of `statement` */
-export const statementHashSql = `toString(cityHash64(${normalizedStatementSql}))`;
+/** SQL of `statement`. */
+export const factStatementSql = `toString(cityHash64(${normalizedStatementSql})) AS statement`;
 
-/** Fields of a `SpanFactsRow` with their SQL */
-export const spanFactsFields = [
-  ['span', 'lower(hex(span_id))'],
-  ['parent', 'lower(hex(parent_span_id))'],
-  ['start', 'toString(toUnixTimestamp64Nano(timestamp))'],
-  ['lasted', 'toString(duration)'],
-  ['kind', 'kind'],
-  ['status', 'status_code'],
-  ['service', 'service'],
-  ['name', 'name'],
-  ['resource', 'toString(resource_id)'],
-  ['statement', statementHashSql],
-  ['at', busPositionSql],
-] as const satisfies readonly (readonly [keyof SpanFactsRow, string])[];
+/** SQL of a `FactRow`. */
+export const factColumns = `lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, toString(toUnixTimestamp64Nano(timestamp)) AS start,
+  toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${factStatementSql}, ${busPositionSql} AS at`;
 
 const compareNumbers = (one: string, other: string): number => {
   if (one === other) return 0;
@@ -143,7 +129,7 @@ const comparePositions = (one: string, other: string): number => {
   return differences.find((difference) => difference !== 0) ?? 0;
 };
 
-/** Orders rows of several servers by start, longest first. */
+/** Sorts rows of several servers in `traceOrder`. */
 export const compareTraceOrder = (
   one: Pick<SpanFactsRow, 'start' | 'lasted' | 'span' | 'at'>,
   other: Pick<SpanFactsRow, 'start' | 'lasted' | 'span' | 'at'>,
@@ -155,7 +141,7 @@ export const compareTraceOrder = (
 /** Returns rounded nanoseconds in the format of responses. */
 const formatRoundedNs = (value: number): number | string => toExactNumberOrText(BigInt(Math.round(value)).toString());
 
-/** Tree of a trace's spans with derived values. Spans must be in the order of `compareTraceOrder`, and there must be at least one. */
+/** Tree of a trace's spans with derived values. Spans must be in `traceOrder`, and there must be at least one. */
 export class TraceAnalysis {
   readonly incompleteness: Incompleteness[] = [];
   readonly #rows: readonly SpanFactsRow[];
@@ -189,7 +175,9 @@ export class TraceAnalysis {
   }
 
   /** Returns the derived values of a span. */
-  getSpanFacts(at: string): SpanFacts {
+  getSpanFacts(
+    at: string,
+  ): Pick<z.output<typeof TraceSpan>, 'selfTimeNs' | 'criticalPathNs' | 'clockShiftNs' | 'warnings'> {
     const index = this.#indexes.get(at);
     if (index === undefined) return { selfTimeNs: null, criticalPathNs: null, clockShiftNs: null, warnings: [] };
     return {

@@ -148,13 +148,12 @@ class SpanScanner extends RecordScanner {
     columns.kind.push(Math.min(kind, 255));
     columns.status_code.push(this.#statusCode);
     columns.status_message.push(bytes, this.#statusStart, this.#statusEnd);
-    let omittedCount = this.attributes.endRow();
+    this.attributes.endRow();
     columns.dropped_attributes.push(droppedAttributes);
-    omittedCount += this.#events.endRow();
+    this.#events.endRow();
     columns.dropped_events.push(droppedEvents);
-    omittedCount += this.#links.endRow();
+    this.#links.endRow();
     columns.dropped_links.push(droppedLinks);
-    this.counts.addOmittedValues(columns.flags.rows - 1, omittedCount);
     this.counts.setOptionalFields(
       columns.flags.rows - 1,
       (nameEnd > nameStart ? 1 : 0) +

@@ -185,8 +185,8 @@ const parseOther = (text: string): Stack | undefined => {
  */
 const parseGroup = ({ text, inner }: GroupedException): readonly RaisedException[] => {
   const chains = new Map(
-    inner.map((groupedException) => {
-      const chain = parseGroup(groupedException);
+    inner.map((each) => {
+      const chain = parseGroup(each);
       return [JSON.stringify(chain.map(({ type, frames }) => [type, frames.map(({ name }) => name)])), chain];
     }),
   );

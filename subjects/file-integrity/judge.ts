@@ -150,9 +150,7 @@ const explainChange = (
     (process === '' || installHelpers.test(fileName(process)));
   const nearestPackage = isPackageFile
     ? findNearest(
-        packages.filter(
-          (storedPackage) => storedPackage.host === host && isWithinWindow(storedPackage.ms, atMs, windowMs),
-        ),
+        packages.filter((each) => each.host === host && isWithinWindow(each.ms, atMs, windowMs)),
         ({ ms }) => Number(ms),
         atMs,
       )
@@ -184,10 +182,8 @@ const getValidUntil = (baseline: StoredBaseline, allBaselines: readonly StoredBa
   const baselineApprovedAt = baseline.approvedAt ?? '';
   const successorTimes = allBaselines
     .filter(
-      (allBaseline) =>
-        allBaseline.approvedAt !== null &&
-        allBaseline.approvedAt > baselineApprovedAt &&
-        toScopeKey(allBaseline) === toScopeKey(baseline),
+      (each) =>
+        each.approvedAt !== null && each.approvedAt > baselineApprovedAt && toScopeKey(each) === toScopeKey(baseline),
     )
     .map(({ approvedAt }) => Date.parse(approvedAt ?? ''));
   const retirementTimes = baseline.retiredAt === null ? [] : [Date.parse(baseline.retiredAt)];
@@ -201,10 +197,8 @@ export const findBaselines = (
 ): StoredBaseline[] =>
   baselines
     .filter(
-      (baseline) =>
-        baseline.approvedAt !== null &&
-        includesFile(baseline, host, path) &&
-        Number(ms) < getValidUntil(baseline, baselines),
+      (each) =>
+        each.approvedAt !== null && includesFile(each, host, path) && Number(ms) < getValidUntil(each, baselines),
     )
     .toSorted((left, right) => ((left.approvedAt ?? '') < (right.approvedAt ?? '') ? 1 : -1));
 
@@ -213,7 +207,7 @@ const explainUnknown = (change: StoredChange, baselines: readonly StoredBaseline
   if (!isAbsolute(change.path)) return 'the record contains a path without its folder';
   const approvedBaselines = baselines.filter(({ approvedAt, retiredAt }) => approvedAt !== null && retiredAt === null);
   if (approvedBaselines.length === 0) return 'there is no approved baseline';
-  if (change.host === '' && !approvedBaselines.some((approvedBaseline) => includesHost(approvedBaseline, '')))
+  if (change.host === '' && !approvedBaselines.some((each) => includesHost(each, '')))
     return 'the record contains no host';
   return `no approved baseline covers ${change.path}${change.host === '' ? '' : ` of ${change.host}`}`;
 };

@@ -22,11 +22,11 @@ export const splitRange = <T>(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   splitTimes: Iterable<number>,
   valueAt: (atMs: number) => T,
-  areEqual: (left: T, right: T) => boolean,
+  areEqual: (one: T, other: T) => boolean,
 ): TimeSlice<T>[] => {
   const timesInRange = [...new Set(splitTimes)]
     .filter((atMs) => atMs > fromMs && atMs < toMs)
-    .sort((left, right) => left - right);
+    .sort((one, other) => one - other);
   const starts = [fromMs, ...timesInRange];
   const slices: TimeSlice<T>[] = [];
   for (const [index, startMs] of starts.entries()) {

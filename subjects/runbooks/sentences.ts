@@ -56,10 +56,8 @@ export const splitSentences = (text: string): string[] =>
   splitBlocks(text).flatMap((block) =>
     [...sentenceSegmenter.segment(block)]
       .map(({ segment }) => segment.trim())
-      .filter((value) => value.length >= minSentenceLength)
-      .map((value) =>
-        value.length > maxSentenceLength ? `${value.slice(0, maxSentenceLength).toWellFormed()} …` : value,
-      ),
+      .filter((each) => each.length >= minSentenceLength)
+      .map((each) => (each.length > maxSentenceLength ? `${each.slice(0, maxSentenceLength).toWellFormed()} …` : each)),
   );
 
 export interface CitedSentence {
@@ -124,16 +122,16 @@ export const selectBestSentences = (question: string, passages: readonly FoundPa
         place: position,
         rank: computeWeightShare(weights, toStems(text)) + (0.5 * passage.score) / first.score,
       }))
-      .sort((left, right) => right.rank - left.rank || left.place - right.place)
+      .sort((one, other) => other.rank - one.rank || one.place - other.place)
       .slice(0, maxSentencesPerPassage),
   );
   const indexesByText = new Map<string, number[]>();
   for (const { text, index } of candidates) indexesByText.set(text, [...(indexesByText.get(text) ?? []), index]);
   const bestCandidates = candidates
     .filter(({ text, index }) => indexesByText.get(text)?.[0] === index)
-    .sort((left, right) => right.rank - left.rank)
+    .sort((one, other) => other.rank - one.rank)
     .slice(0, maxSentences)
-    .sort((left, right) => left.index - right.index || left.place - right.place);
+    .sort((one, other) => one.index - other.index || one.place - other.place);
   const sentences = bestCandidates.map(({ text }) => ({ text, passages: [...new Set(indexesByText.get(text) ?? [])] }));
   return {
     sentences,

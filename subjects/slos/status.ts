@@ -97,7 +97,7 @@ const burnWindowLengths = ({ query: { alerting, slice } }: SloFields): number[] 
   ]);
   return [...new Set([...defaultBurnWindows, ...ruleLengths])]
     .filter((ms) => ms >= parseDurationMs(slice))
-    .toSorted((left, right) => left - right);
+    .toSorted((one, other) => one - other);
 };
 
 const toNumberOrNull = (value: Fraction | undefined): number | null =>
@@ -173,10 +173,10 @@ export const readSloStatuses = async (
   });
   const measuredSlos = sloWindows.filter(({ last: lastMeasurement }) => lastMeasurement !== undefined);
   const getSums = await readWindows(reading, measuredSlos);
-  const indexes = new Map(measuredSlos.map((measuredSlo, index) => [measuredSlo, index]));
-  return sloWindows.map((sloWindow) => {
-    const { last: lastMeasurement, slo, soFar: currentSloWindow, window, excluded } = sloWindow;
-    const index = indexes.get(sloWindow);
+  const indexes = new Map(measuredSlos.map((one, index) => [one, index]));
+  return sloWindows.map((one) => {
+    const { last: lastMeasurement, slo, soFar: currentSloWindow, window, excluded } = one;
+    const index = indexes.get(one);
     if (lastMeasurement === undefined || index === undefined) return null;
     return {
       ...toWindowMetrics(slo, getSums(index)(window), currentSloWindow, excluded),

@@ -10,8 +10,7 @@ import { declaredAs } from './declared.ts';
 export const signedInAt = async (tab: Tab, url: string, address: string, email = 'viewer@a.example'): Promise<void> => {
   await tab.go(`${url}/login?returnTo=${encodeURIComponent(address)}`);
   await tab.fillIn({ email, password });
-  // On narrow screens it is in the closed menu.
-  await tab.page.waitForSelector('#account', { state: 'attached' });
+  await tab.page.waitForSelector('#account');
 };
 
 interface Violation {

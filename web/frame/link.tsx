@@ -1,5 +1,6 @@
-/** Links within the page; `address.ts` follows them without a reload. */
+/** Links within the page without a reload */
 import type { ComponentChildren } from 'preact';
+import { navigate } from './address.ts';
 
 export const Link = ({
   url,
@@ -10,7 +11,16 @@ export const Link = ({
   readonly isCurrent?: boolean;
   readonly children: ComponentChildren;
 }) => (
-  <a href={url} data-page-link aria-current={isCurrent ? 'page' : undefined}>
+  <a
+    href={url}
+    aria-current={isCurrent ? 'page' : undefined}
+    onClick={(event) => {
+      // The browser handles new tabs and windows.
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+      event.preventDefault();
+      navigate(url);
+    }}
+  >
     {children}
   </a>
 );

@@ -115,9 +115,7 @@ const queuePages = async (
       to: null,
     });
   }
-  const deliveries = pages.flatMap((page) =>
-    toDeliveries(incident, page, context).map((delivery) => ({ ...delivery, page })),
-  );
+  const deliveries = pages.flatMap((page) => toDeliveries(incident, page, context).map((each) => ({ ...each, page })));
   for (const { delivery, to, page } of deliveries) {
     if ((await pending.find(delivery.id)) !== undefined) continue;
     await pending.insert(delivery);
@@ -128,7 +126,7 @@ const queuePages = async (
 };
 
 const distinctByChannel = (openings: readonly PageOpening[]): PageOpening[] => [
-  ...new Map(openings.map((opening) => [opening.channelId, opening])).values(),
+  ...new Map(openings.map((each) => [each.channelId, each])).values(),
 ];
 
 /** Writes the incident after the evaluation; an audit record is written only if its acknowledgement expired. */

@@ -10,12 +10,11 @@ const usageFields = {
   lastRefusal: LicenseKeyUse.shape.lastRefusal.describe('Last rejected request with the key, and the reason'),
 };
 
-/** A license key in API responses, without the secret of a server key */
+/** A license key in API responses, without the secret */
 export const LicenseKeyView = z.strictObject({
   ...LicenseKeyFields.shape,
   projectId: z.string(),
   prefix: z.string().describe('First characters of the key'),
-  publicKey: z.string().nullable().describe('The whole key of a browser, which pages show; `null` for server keys'),
   state: z.enum(['active', 'expired', 'revoked']),
   revokedAt: z.iso.datetime().nullable(),
   ...usageFields,
@@ -64,20 +63,14 @@ const toUsageView = (use: OptionalUse) => ({
 });
 
 const toView = (key: Key, findUse: (hash: string) => OptionalUse, now: number): LicenseKeyView => {
-  const { hash, previous = [], publicKey = null, ...visibleFields } = key;
+  const { hash, previous = [], ...visibleFields } = key;
   const use = findUse(hash);
   const state = getKeyState(key, now);
   return {
     ...visibleFields,
-    // Keys that were created before the kinds have no such fields.
-    kind: key.kind ?? 'server',
-    application: key.application ?? null,
-    origins: key.origins ?? [],
-    maxBytesPerDay: key.maxBytesPerDay ?? null,
-    publicKey,
     state,
     ...toUsageView(use),
-    ...summarizeSeenTimes([hash, ...previous.map((earlierSecret) => earlierSecret.hash)].map(findUse)),
+    ...summarizeSeenTimes([hash, ...previous.map((one) => one.hash)].map(findUse)),
     previous: previous.map(({ hash: previousHash, prefix, rotatedAt, validUntil }) => ({
       prefix,
       rotatedAt,
@@ -91,10 +84,10 @@ const toView = (key: Key, findUse: (hash: string) => OptionalUse, now: number): 
 /** First and last times of telemetry signals, over all secrets of a key. */
 const summarizeSeenTimes = (uses: readonly OptionalUse[]): Pick<LicenseKeyView, 'firstSeen' | 'lastSeen'> => {
   const seenTimes = { firstSeen: {} as LicenseKeyUse['firstSeen'], lastSeen: {} as LicenseKeyUse['lastSeen'] };
-  for (const use of uses) {
-    for (const [signal, at] of signalEntries(use?.firstSeen))
+  for (const one of uses) {
+    for (const [signal, at] of signalEntries(one?.firstSeen))
       if (at < (seenTimes.firstSeen[signal] ?? '~')) seenTimes.firstSeen[signal] = at;
-    for (const [signal, at] of signalEntries(use?.lastSeen))
+    for (const [signal, at] of signalEntries(one?.lastSeen))
       if (at > (seenTimes.lastSeen[signal] ?? '')) seenTimes.lastSeen[signal] = at;
   }
   return seenTimes;

@@ -15,7 +15,6 @@ import {
 } from '../../../subjects/services/inventory.ts';
 import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
-import { readTrends, Trend } from '../../../subjects/services/trends.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -37,7 +36,6 @@ export const listServices = defineOperation({
     ...filterParameters,
     ...apdexParameter,
     search: z.string().min(1).max(512).optional().describe('Part of the name, case-insensitive'),
-    trend: z.enum(['true']).optional().describe('true: also return the trend of each service'),
     sort: z
       .enum(listSortValues(serviceSorts))
       .default('name')
@@ -47,7 +45,7 @@ export const listServices = defineOperation({
   }),
   response: z.strictObject({
     ...minutesFields,
-    items: z.array(ServiceSummary.extend({ trend: Trend.optional().describe('Only if requested') })),
+    items: z.array(ServiceSummary),
     nextCursor: z.string().nullable(),
     partial: z.array(Incompleteness),
   }),
@@ -62,16 +60,9 @@ export const listServices = defineOperation({
       { getName: ({ name }) => name, getSortValue: createSortKey(by), direction },
       { limit: query.limit, after },
     );
-    const [items, trends] = await Promise.all([
-      describeServices(reading, { ...query, minutes }, pageItems),
-      readTrends(reading, { ...query, minutes }, query.trend === undefined ? [] : pageItems.map(({ name }) => name)),
-    ]);
     return {
       ...formatMinutes(minutes),
-      items: items.map((item) => {
-        const trend = trends.get(item.name);
-        return trend === undefined ? item : { ...item, trend };
-      }),
+      items: await describeServices(reading, { ...query, minutes }, pageItems),
       nextCursor:
         last === undefined ? null : encodeCursor(cursorKind, [minutes.from, minutes.to, encodePosition(last)]),
       partial: [...partial],

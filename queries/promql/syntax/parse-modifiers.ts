@@ -93,7 +93,7 @@ const findRangeProblem = (node: Expression): string | undefined => {
 
 const parseSubquery = (
   reader: TokenReader,
-  innerExpression: Expression,
+  innerPath: Expression,
   range: ReturnType<typeof toDurationParts>,
 ): Subquery => {
   reader.consume();
@@ -107,13 +107,13 @@ const parseSubquery = (
   if (!reader.isNext(']')) reader.failUnexpected('subquery selector', '"]"');
   return {
     kind: 'subquery',
-    innerExpression,
+    innerPath,
     rangeMs: range.ms,
     rangeExpression: range.expression,
     stepMs: step?.ms ?? 0,
     stepExpression: step?.expression,
     offsetMs: 0,
-    start: innerExpression.start,
+    start: innerPath.start,
     end: reader.consume().end,
   };
 };

@@ -14,7 +14,7 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { type Alert, acknowledgeCall, createSilenceCall } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
 import { NotifiedChannels } from './notifications.tsx';
-import { formatAlertValue } from './shown.ts';
+import { formatValue } from './shown.ts';
 import { SilenceFields } from './silence-span.tsx';
 
 const AcknowledgeForm = ({ id }: { readonly id: string }) => {
@@ -95,7 +95,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
         values={{
           state,
           severity,
-          value: formatAlertValue({ value, reason: alert.reason }),
+          value: formatValue(value),
           'pending since': formatIsoTime(since),
           'firing since': formatIsoTime(startedAt),
           'last evaluation': formatIsoTime(evaluatedAt),

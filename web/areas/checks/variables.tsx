@@ -108,7 +108,7 @@ const VariableActions = ({ name, onClose }: { readonly name: string; readonly on
   return (
     <RemovalForm
       action={action}
-      labels={['Delete', `Delete “${name}”`]}
+      labels={['Delete', 'Delete permanently']}
       remove={() => action.run({ params: { name } })}
       onRemoved={onClose}
     >

@@ -109,8 +109,7 @@ export const SharedSnapshot = () => {
         <ErrorMessage error={error} />
         {isLoading ? <p class="said">Loading…</p> : null}
         {token === '' ? <p class="said">The link is incomplete: it must end with # and a token.</p> : null}
-        {/* A failed link in an open tab shows no panels of the snapshot before it. */}
-        {response === undefined || error !== undefined ? null : <SnapshotView snapshot={response} />}
+        {response === undefined ? null : <SnapshotView snapshot={response} />}
       </main>
     </>
   );

@@ -91,7 +91,7 @@ const IndicatorDetails = ({ indicator, onClose }: { readonly indicator: Indicato
       {isPermitted(deleteIndicatorCall) ? (
         <RemovalForm
           action={action}
-          labels={['Delete', `Delete “${indicator.value}”`]}
+          labels={['Delete', 'Delete permanently']}
           remove={() => action.run({ params: { id: indicator.id } })}
           onRemoved={onClose}
         />

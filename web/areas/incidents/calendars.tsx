@@ -16,7 +16,6 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { calendarFeedsCall, schedulesCall } from './calls.ts';
@@ -113,7 +112,9 @@ export const Calendars = () => {
       <ErrorMessage error={error} />
       <ScrollRegion class="scrolled" label="Calendars">
         {response === undefined ? null : response.items.length === 0 ? (
-          <EmptyView title="No calendar links yet." />
+          <p class="said" role="status">
+            No calendar links yet.
+          </p>
         ) : (
           <table class="figures texts">
             <TableHeader columns={['Shifts', 'Created by', 'Created', 'Actions']} />

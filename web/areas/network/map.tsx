@@ -1,5 +1,4 @@
 /** Network map: traffic between endpoints. A table below contains the values. */
-
 import { useMemo, useState } from 'preact/hooks';
 import type { showTopology } from '../../../api/groups/network/flows.ts';
 import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
@@ -11,7 +10,6 @@ import { projectScope } from '../../frame/project.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { endpointKinds } from './views.ts';
@@ -137,7 +135,9 @@ export const NetworkMap = () => {
       <ErrorMessage error={error} />
       <div class="list">
         {response === undefined ? null : response.nodes.length === 0 ? (
-          <EmptyView title={renderText(response.reason ?? 'No flows in this range.')} />
+          <p class="said" role="status">
+            {renderText(response.reason ?? 'No flows in this range.')}
+          </p>
         ) : (
           <TopologyGraph topology={response} endpointKind={groupBy} />
         )}

@@ -10,8 +10,7 @@ import { projectId } from '../../../frame/project.ts';
 import { explainDenial, isPermitted } from '../../../frame/rights.ts';
 import { renderText } from '../../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../../frame/time-range.ts';
-import { createRuleCall, type Rule, type RuleInput, replaceRuleCall, ruleCall, setRoutingCall } from '../calls.ts';
-import { useRoutingChange } from '../routing/use-routing-change.ts';
+import { createRuleCall, type Rule, type RuleInput, replaceRuleCall, ruleCall } from '../calls.ts';
 import { ConditionFields } from './condition.tsx';
 import {
   cancelUrlUpdate,
@@ -28,7 +27,6 @@ import {
   withDefaultName,
 } from './draft.ts';
 import { ChoiceField, Field, FieldMessages, TextField } from './field.tsx';
-import { getAlertName, NotifyFields, prepareRoutingChange } from './notify.tsx';
 import { RulePreviewSection } from './trial.tsx';
 
 const storedRule = new ApiQuery(ruleCall);
@@ -96,7 +94,7 @@ const fieldsWithMessages = [
   ...['labels', 'annotations'],
 ];
 
-const RuleFields = ({ rule, previousRule }: { readonly rule: RuleInput; readonly previousRule: Rule | undefined }) => (
+const RuleFields = ({ rule }: { readonly rule: RuleInput }) => (
   <>
     <TextField label="Name" path="name" value={rule.name} onChange={(name) => changeDraft({ name })} />
     <TextField
@@ -108,7 +106,7 @@ const RuleFields = ({ rule, previousRule }: { readonly rule: RuleInput; readonly
     />
     <ConditionFields condition={rule.condition} />
     <fieldset>
-      <legend>Evaluation</legend>
+      <legend>Evaluation and notification</legend>
       <DurationFields rule={rule} />
       <div class="inline">
         <ChoiceField
@@ -126,6 +124,13 @@ const RuleFields = ({ rule, previousRule }: { readonly rule: RuleInput; readonly
           onChange={(chosen) => changeDraft({ onError: chosen })}
         />
       </div>
+      <PairsField label="Labels, one per line" name="labels" value={rule.labels} placeholder="team=shop" />
+      <PairsField
+        label="Annotations, one per line"
+        name="annotations"
+        value={rule.annotations}
+        placeholder={'summary={{ $labels.service }} wrote {{ $value }} errors'}
+      />
       <label>
         <input
           type="checkbox"
@@ -136,49 +141,24 @@ const RuleFields = ({ rule, previousRule }: { readonly rule: RuleInput; readonly
       </label>
       <FieldMessages path="enabled" />
     </fieldset>
-    <fieldset>
-      <legend>Message</legend>
-      <PairsField label="Labels, one per line" name="labels" value={rule.labels} placeholder="team=shop" />
-      <PairsField
-        label="Annotations, one per line"
-        name="annotations"
-        value={rule.annotations}
-        placeholder={'summary={{ $labels.service }} wrote {{ $value }} errors'}
-      />
-    </fieldset>
-    <NotifyFields
-      rule={rule}
-      previousAlertName={previousRule === undefined ? undefined : getAlertName(pickWritableFields(previousRule))}
-    />
   </>
 );
 
 const SaveButtons = ({ rule, previousRule }: { readonly rule: RuleInput; readonly previousRule: Rule | undefined }) => {
   const [createAction] = useState(() => new Action(createRuleCall));
   const [replaceAction] = useState(() => new Action(replaceRuleCall));
-  const routingChange = useRoutingChange();
-  /** Set if the rule was stored, and its routing was not */
-  const [storedRule, setStoredRule] = useState<Rule>();
-  const isRunning = createAction.isRunning.value || replaceAction.isRunning.value || routingChange.isRunning;
+  const isRunning = createAction.isRunning.value || replaceAction.isRunning.value;
   const save = async (): Promise<void> => {
     saveError.value = undefined;
-    const changeTargets = prepareRoutingChange(
-      previousRule === undefined ? undefined : getAlertName(pickWritableFields(previousRule)),
-      rule,
-    );
-    const replacedRule = storedRule ?? previousRule;
     const savedRule =
-      replacedRule === undefined
+      previousRule === undefined
         ? await createAction.run({ body: rule })
-        : await replaceAction.run({ params: { id: replacedRule.id }, body: rule, ifMatch: replacedRule.version });
-    if (savedRule === undefined) {
-      saveError.value = createAction.error.peek() ?? replaceAction.error.peek();
-      return;
+        : await replaceAction.run({ params: { id: previousRule.id }, body: rule, ifMatch: previousRule.version });
+    if (savedRule === undefined) saveError.value = createAction.error.peek() ?? replaceAction.error.peek();
+    else {
+      cancelUrlUpdate();
+      navigate(toArea('/alerts/rules', { rule: savedRule.id }));
     }
-    setStoredRule(savedRule);
-    if (isPermitted(setRoutingCall) && !(await routingChange.run(changeTargets))) return;
-    cancelUrlUpdate();
-    navigate(toArea('/alerts/rules', { rule: savedRule.id }));
   };
   return (
     <div class="act">
@@ -187,11 +167,6 @@ const SaveButtons = ({ rule, previousRule }: { readonly rule: RuleInput; readonl
       </button>
       <Link url={toArea('/alerts/rules', previousRule === undefined ? {} : { rule: previousRule.id })}>Cancel</Link>
       <ErrorMessage error={errorWithoutField.value} />
-      {routingChange.error === undefined ? null : (
-        <p class="problem" role="alert">
-          The rule is saved, but who it notifies is not: {renderText(routingChange.error.message)}
-        </p>
-      )}
       {problemsWithoutField(fieldsWithMessages).map((message) => (
         <p key={message} class="problem" role="alert">
           {renderText(message)}
@@ -216,8 +191,7 @@ const useDraft = (id: string): Rule | undefined => {
     if (id !== '') storedRule.run({ params: { id } });
     return () => {
       cancelUrlUpdate();
-      // A later edit must not begin with this version.
-      storedRule.clear();
+      storedRule.cancel();
       preview.clear();
       draftRule.value = undefined;
     };
@@ -255,7 +229,7 @@ export const RuleEditor = () => {
         <div class="written">
           <div class="form" key={id}>
             <h2>{id === '' ? 'New alert rule' : renderText(storedVersion?.name ?? rule.name)}</h2>
-            <RuleFields rule={rule} previousRule={storedVersion} />
+            <RuleFields rule={rule} />
             {id === '' || storedVersion !== undefined ? <SaveButtons rule={rule} previousRule={storedVersion} /> : null}
           </div>
           <RulePreviewSection rule={rule} />
