@@ -9,6 +9,7 @@ import type { ExportTarget } from './adapters/own-telemetry/export-target.ts';
 import { createLogProvider } from './adapters/own-telemetry/log.ts';
 import { createMetricsProvider } from './adapters/own-telemetry/metrics.ts';
 import { runCommand } from './commands/command.ts';
+import { requireKnownVersion } from './commands/directory-version.ts';
 import { requireCompleteDirectory } from './commands/installation-parts.ts';
 import type { Platform } from './commands/platform.ts';
 import { version } from './commands/version.ts';
@@ -135,12 +136,12 @@ const openCounters = async (url: string | undefined, reporting: Reporting): Prom
   return createRedisCounters({ url, ...reporting });
 };
 
-const openMailer = async (settings: Settings, path: string, log: Log): Promise<Mailer> => {
+const openMailer = async (settings: Settings, path: string): Promise<Mailer> => {
   const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = settings;
   if (SMTP_URL === undefined) {
     const { createFileMailer } = await import('./adapters/mail-file.ts');
     // Only a process with embedded stores locks the data directory.
-    return createFileMailer({ path, log, isShared: !isEmbedded(settings) });
+    return createFileMailer({ path, isShared: !isEmbedded(settings) });
   }
   const { createSmtpMailer } = await import('./adapters/mail-smtp.ts');
   const host = PUBLIC_URL === undefined ? hostname() : new URL(PUBLIC_URL).hostname;
@@ -148,7 +149,7 @@ const openMailer = async (settings: Settings, path: string, log: Log): Promise<M
 };
 
 const ownFilePattern =
-  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl|outbox\.jsonl\.new|control\.sock|lost\+found)$/;
+  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|version\.json.*|outbox.*\.jsonl(?:\.new)?|control\.sock|lost\+found)$/;
 
 /** Restricts access to a directory with telemetry and secrets, unless others also store files in it. */
 const restrictAccess = (directory: string, log: Log): void => {
@@ -198,12 +199,13 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
     if (embedded) {
       track(await lockDataDirectory(settings.DATA_DIR, log));
       requireCompleteDirectory(settings);
+      await requireKnownVersion(settings);
     }
     const bus = track(await openBus(settings, getDataPath('bus'), reporting));
     const columns = track(await openColumns(settings, getDataPath('columns'), reporting));
     const documents = track(await openDocuments(mongodb, getDataPath('documents.sqlite'), reporting));
     const counters = track(await openCounters(settings.REDIS_URL, reporting));
-    const mailer = track(await openMailer(settings, getDataPath('outbox.jsonl'), log));
+    const mailer = track(await openMailer(settings, getDataPath('outbox.jsonl')));
     return {
       settings,
       log,

@@ -1,11 +1,10 @@
 /**
  * Mail without a configured server: one JSON line per message, in a file that only the owner of the process can read.
  */
-import { appendFile, chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { appendFile, chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { runEvery } from '../runtime/interval.ts';
 import { type Clock, systemClock } from '../schemas/ports/clock.ts';
-import { type Log, silentLog } from '../schemas/ports/log.ts';
 import { type Mailer, validateMail } from '../schemas/ports/mail.ts';
 
 const dayMs = 86_400_000;
@@ -25,51 +24,52 @@ const getTimeMs = (line: string): number => {
 export interface FileMailerOptions {
   readonly path: string;
   readonly clock?: Clock;
-  /** Whether other processes may write to the file */
+  /** Whether other processes may write to the same place; then each day has its own file. */
   readonly isShared?: boolean;
-  /** Receives a warning about old messages in a shared file */
-  readonly log?: Log;
 }
 
+/** Returns the file of a day (`YYYY-MM-DD`), such as `outbox-2026-03-20.jsonl`. */
+const getDayPath = (path: string, day: string): string => path.replace(/(\.[^./]*)?$/, `-${day}$1`);
+
 /**
- * Messages are removed two weeks after they were written. In a shared file they remain, because a message that another
- * process writes during the removal would be lost.
+ * Messages are removed two weeks after they were written. In a shared place whole files are removed, because a message
+ * that another process writes while a file is replaced would be lost.
  */
-export const createFileMailer = ({
-  path,
-  clock = systemClock,
-  isShared = false,
-  log = silentLog,
-}: FileMailerOptions): Mailer => {
+export const createFileMailer = ({ path, clock = systemClock, isShared = false }: FileMailerOptions): Mailer => {
   let lastWork: Promise<unknown> = Promise.resolve();
   const runExclusively = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const result = lastWork.then(work);
     lastWork = result.catch(() => undefined);
     return result;
   };
-  const removeOld = async (): Promise<void> => {
+  const getPath = (): string => (isShared ? getDayPath(path, new Date(clock.now()).toISOString().slice(0, 10)) : path);
+  const removeOldMessages = async (): Promise<void> => {
     const text = await readFile(path, 'utf8').catch(() => '');
     const lines = text.split('\n').filter((line) => line !== '');
     const retained = lines.filter((line) => getTimeMs(line) > clock.now() - retentionMs);
     if (retained.length === lines.length) return;
-    if (isShared) {
-      const messages = lines.length - retained.length;
-      log.warn(
-        { path, messages },
-        'old messages are not removed, because other processes may write to the file: remove it, and set OIQ_SMTP_URL',
-      );
-      return;
-    }
     const content = retained.map((line) => `${line}\n`).join('');
     await writeFile(`${path}.new`, content, { mode: 0o600, flush: true });
     await rename(`${path}.new`, path);
   };
+  const removeOldFiles = async (): Promise<void> => {
+    const directory = dirname(path);
+    for (const name of await readdir(directory).catch(() => [])) {
+      const file = join(directory, name);
+      const [day] = /\d{4}-\d{2}-\d{2}/.exec(name) ?? [];
+      // Former versions wrote to one file for all days. Processes of one may still do so.
+      if (file !== path && (day === undefined || file !== getDayPath(path, day))) continue;
+      const lastWriteMs = day === undefined ? (await stat(file)).mtimeMs : Date.parse(day) + dayMs;
+      if (lastWriteMs <= clock.now() - retentionMs) await rm(file, { force: true });
+    }
+  };
+  const removeOld = isShared ? removeOldFiles : removeOldMessages;
   const removeOldSafely = (): void => {
     // The next run tries again; a message is written in any case.
     runExclusively(removeOld).catch(() => undefined);
   };
   removeOldSafely();
-  const stop = runEvery(isShared ? dayMs : hourMs, removeOldSafely);
+  const stop = runEvery(hourMs, removeOldSafely);
   return {
     isDelivering: false,
     send: (mail) =>
@@ -77,9 +77,10 @@ export const createFileMailer = ({
         const { to, subject, text } = validateMail(mail);
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         const line = `${JSON.stringify({ at: new Date(clock.now()).toISOString(), to, subject, text })}\n`;
-        await appendFile(path, line, { mode: 0o600, flush: true });
+        const file = getPath();
+        await appendFile(file, line, { mode: 0o600, flush: true });
         // The mode above only applies to a newly created file.
-        await chmod(path, 0o600);
+        await chmod(file, 0o600);
       }),
     async close() {
       stop();

@@ -7,6 +7,7 @@
 import { changeNested, type FieldChange, renameFields, type StoredFields } from '../runtime/rename-fields.ts';
 import { getFields } from '../runtime/stored-fields.ts';
 import {
+  type Collection,
   type CollectionDefinition,
   ConflictError,
   type Documents,
@@ -104,6 +105,17 @@ const migrateDocument = async (
 };
 
 /** Changes all documents of a collection. Returns how many were changed. */
+const rejectNewerMigrations = async (
+  appliedMigrations: Pick<Collection<{ readonly appliedAt: string }>, 'list'>,
+): Promise<void> => {
+  const { items } = await appliedMigrations.list({ limit: 1000 });
+  const newerIds = items.map(({ id }) => id).filter((id) => !migrations.some((known) => known.id === id));
+  if (newerIds.length > 0)
+    throw new Error(
+      `a newer version of OIQ migrated the documents (${newerIds.join(', ')}): run the newer version, or restore a backup from before the upgrade`,
+    );
+};
+
 const migrateCollection = async (documents: Documents, migration: DocumentMigration): Promise<number> => {
   let count = 0;
   const stored = documents.findInAllTenants<StoredFields>(migration.collection as CollectionDefinition<StoredFields>);
@@ -121,6 +133,7 @@ export const migrateDocuments = async (
   clock: { now(): number } = { now: () => Date.now() },
 ): Promise<Readonly<Record<string, number>>> => {
   const appliedMigrations = documents.forTenant(platformTenant).collection(documentMigrations);
+  await rejectNewerMigrations(appliedMigrations);
   const changedCounts: Record<string, number> = {};
   for (const migration of migrations) {
     if ((await appliedMigrations.find(migration.id)) !== undefined) continue;

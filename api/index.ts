@@ -30,6 +30,10 @@ export const ensureCollections = async (documents: Documents): Promise<void> =>
 export const migrateDocuments: typeof import('./document-migrations.ts').migrateDocuments = async (...given) =>
   (await import('./document-migrations.ts')).migrateDocuments(...given);
 
+/** Returns the ids of the migrations of documents. */
+export const listDocumentMigrations = async (): Promise<readonly string[]> =>
+  (await import('./document-migrations.ts')).migrations.map(({ id }) => id);
+
 /** Returns the secrets for a new installation, identical for each attempt of `firstStart`. */
 export const generateFirstSecrets = async (): Promise<GeneratedSecrets> =>
   (await import('./identity/accounts/first-start.ts')).generateSecrets();

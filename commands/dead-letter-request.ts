@@ -1,6 +1,7 @@
 /** Requests of `oiq dead-letter` to a running instance, and their output as readable lines. */
 import { type DeadLetterFilter, type DeadLetterState, type DeadLetters, openDeadLetters } from '../api/index.ts';
 import { parseTime } from '../queries/time.ts';
+import { createSecretBox, loadSecretKey } from '../runtime/secret-box.ts';
 import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import { type Documents, platformTenant } from '../schemas/ports/documents.ts';
@@ -29,14 +30,17 @@ export interface DeadLetterRequest {
 const actor = 'command line';
 
 /** Opens the dead letters of a platform; rejected ones are checked again by the receiver that rejected them. */
-export const openPlatformDeadLetters = ({ bus, columns, documents, clock }: Platform): Promise<DeadLetters> =>
+export const openPlatformDeadLetters = ({ bus, columns, documents, clock, settings }: Platform): Promise<DeadLetters> =>
   openDeadLetters({
     bus,
     columns,
     clock,
     republish: async (headers, body) => {
       const { republishRefused } = await import('../receivers/index.ts');
-      return republishRefused(headers, body, { times: await readReadableTimes(documents, headers, clock.now()) });
+      return republishRefused(headers, body, {
+        times: await readReadableTimes(documents, headers, clock.now()),
+        secretBox: createSecretBox(await loadSecretKey(settings)),
+      });
     },
   });
 

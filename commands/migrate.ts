@@ -5,15 +5,17 @@ import { PermanentError } from '../schemas/errors.ts';
 import { parseSettings, rejectLocalStores, type Settings, SettingsError } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
 import { parseOptions } from './command-arguments.ts';
+import { recordVersion } from './directory-version.ts';
 import { formatInstallationName } from './installation.ts';
 import type { CommandContext, OpenPlatform, Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
  * Brings topics, their registered schemas, tables and indexes to the declared state. Idempotent, and safe to run
- * concurrently.
+ * concurrently. A data directory records the version.
  */
-export const migrateAll = async ({ bus, columns, documents, log, registerSchemas }: Platform): Promise<void> => {
+export const migrateAll = async (platform: Platform): Promise<void> => {
+  const { bus, columns, documents, log, registerSchemas } = platform;
   const { migrateTables } = await import('../sinks/index.ts');
   const { scheduleTopics } = await import('../processors/index.ts');
   const topics = [...allTopics, ...scheduleTopics];
@@ -24,6 +26,7 @@ export const migrateAll = async ({ bus, columns, documents, log, registerSchemas
   ]);
   const changeCounts = await migrateDocuments(documents);
   if (Object.keys(changeCounts).length > 0) log.info(changeCounts, 'documents were migrated');
+  if (platform.embedded) await recordVersion(platform.settings);
 };
 
 const pauseMs = 2_000;

@@ -4,7 +4,9 @@
  * attributes.
  */
 import {
+  type AttributeExpressions,
   buildAttributeExpressions,
+  buildResourceExpressions,
   buildScopeExpressions,
   type Field,
   type Reference,
@@ -30,17 +32,30 @@ export interface Value {
   readonly type: string;
 }
 
+/** Columns of a resource attribute. */
 interface ResourceValue {
+  readonly key: string;
   readonly exists: string;
   readonly text: string;
   readonly type: string;
+  /** For one row per value: the number of the value. */
+  readonly number?: string;
+}
+
+/** A column with one row per value of a record, for records that may have several. */
+interface EachColumn {
+  readonly name: string;
+  readonly expressions: AttributeExpressions;
 }
 
 /** Collects the values that a statement needs. */
 export class ValueReader {
   readonly #signal: QuerySignal;
   readonly #columns = new Map<string, string>();
-  readonly #resourceKeys = new Map<string, ResourceValue>();
+  readonly #eachColumns = new Map<string, EachColumn>();
+  readonly #resourceValues = new Map<string, ResourceValue>();
+  /** Conditions of joined rows: further values of a resource do not count if the record has the attribute. */
+  readonly #joinConditions = new Set<string>();
   readonly #values = new Map<string, Value>();
 
   constructor(signal: QuerySignal) {
@@ -61,10 +76,13 @@ export class ValueReader {
     return value;
   }
 
-  /** As `value`, with one row for each of a record's values, for grouping. */
+  /**
+   * As `value`, with one row for each distinct value of a record, for grouping: items of arrays are values. Only for
+   * records that may have several, the engine creates arrays of values.
+   */
   getEachValue(name: string): Value {
     const reference = resolveReference(signalDefinitions[this.#signal].fields, name) as Reference;
-    if (reference.kind !== 'field') return this.getValue(name);
+    if (reference.kind !== 'field') return this.#resolveAttribute(reference, true);
     const { elements, areOneThing: isSingleValue } = reference.field;
     if (elements === undefined || isSingleValue === true) return this.getValue(name);
     return this.#resolveField(reference, {
@@ -75,43 +93,42 @@ export class ValueReader {
 
   #resolve(name: string): Value {
     const reference = resolveReference(signalDefinitions[this.#signal].fields, name) as Reference;
-    switch (reference.kind) {
-      case 'field':
-        return this.#resolveField(reference, reference.field);
-      case 'scope': {
-        const { exists, text, type } = buildScopeExpressions(reference.key);
-        return this.#createAttributeValue(
-          reference,
-          this.addColumn(exists),
-          this.addColumn(text),
-          this.addColumn(type),
-        );
-      }
-      case 'attribute': {
-        const { exists, text, type } = buildAttributeExpressions(reference.key);
-        return this.#createAttributeValue(
-          reference,
-          this.addColumn(exists),
-          this.addColumn(text),
-          this.addColumn(type),
-        );
-      }
-      case 'resource': {
-        const { exists, text, type } = this.#addResourceValue(reference.key);
-        return this.#createAttributeValue(reference, exists, text, type);
-      }
-      default: {
-        const recordAttribute = buildAttributeExpressions(reference.key);
-        const ownExists = this.addColumn(recordAttribute.exists);
-        const { exists, text, type } = this.#addResourceValue(reference.key);
-        return this.#createAttributeValue(
-          reference,
-          `(${ownExists} OR ${exists})`,
-          `if(${ownExists}, ${this.addColumn(recordAttribute.text)}, ${text})`,
-          `if(${ownExists}, ${this.addColumn(recordAttribute.type)}, ${type})`,
-        );
-      }
+    return reference.kind === 'field'
+      ? this.#resolveField(reference, reference.field)
+      : this.#resolveAttribute(reference, false);
+  }
+
+  #resolveAttribute(reference: Exclude<Reference, { kind: 'field' }>, isEach: boolean): Value {
+    const { kind, key } = reference;
+    if (kind === 'resource') {
+      const { exists, text, type } = this.#addResourceValue(key, isEach);
+      return this.#createAttributeValue(reference, exists, text, type);
     }
+    const expressions =
+      kind === 'scope'
+        ? buildScopeExpressions(key)
+        : buildAttributeExpressions(key, kind === 'body' ? 'body' : 'attribute');
+    const exists = this.addColumn(expressions.exists);
+    const text = isEach ? this.#addEachColumn(expressions) : this.addColumn(expressions.text);
+    const type = this.addColumn(expressions.type);
+    if (kind !== 'any') return this.#createAttributeValue(reference, exists, text, type);
+    const resource = this.#addResourceValue(key, isEach);
+    if (resource.number !== undefined) this.#joinConditions.add(`NOT (${exists} AND ${resource.number} > 1)`);
+    return this.#createAttributeValue(
+      reference,
+      `(${exists} OR ${resource.exists})`,
+      `if(${exists}, ${text}, ${resource.text})`,
+      `if(${exists}, ${type}, ${resource.type})`,
+    );
+  }
+
+  #addEachColumn(expressions: AttributeExpressions): string {
+    if (expressions.further === undefined) return this.addColumn(expressions.text);
+    const known = this.#eachColumns.get(expressions.text);
+    if (known !== undefined) return known.name;
+    const name = `e${this.#eachColumns.size + 1}`;
+    this.#eachColumns.set(expressions.text, { name, expressions });
+    return name;
   }
 
   #resolveField(reference: Reference, field: Field): Value {
@@ -142,10 +159,17 @@ export class ValueReader {
     return { reference, exists, text: `toString(${text})`, number: buildNumberSql(text), type };
   }
 
-  #addResourceValue(key: string): ResourceValue {
-    const number = this.#resourceKeys.size + 1;
-    const known = this.#resourceKeys.get(key) ?? { exists: `r${number}e`, text: `r${number}`, type: `r${number}t` };
-    this.#resourceKeys.set(key, known);
+  #addResourceValue(key: string, isEach: boolean): ResourceValue {
+    const id = `${isEach} ${key}`;
+    const number = this.#resourceValues.size + 1;
+    const known = this.#resourceValues.get(id) ?? {
+      key,
+      exists: `r${number}e`,
+      text: `r${number}`,
+      type: `r${number}t`,
+      ...(isEach ? { number: `r${number}n` } : {}),
+    };
+    this.#resourceValues.set(id, known);
     return known;
   }
 
@@ -155,24 +179,60 @@ export class ValueReader {
    */
   buildSource(condition: string, maxRecords?: number): string {
     const { table, from = table } = getSignalRecords(this.#signal);
-    const recordColumns = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
-    const columns = this.#resourceKeys.size === 0 ? recordColumns : [...recordColumns, 'resource_id'];
-    const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${from}
-      WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(this.#signal)} AND ${condition}${maxRecords === undefined ? '' : ` LIMIT ${maxRecords}`})`;
-    if (this.#resourceKeys.size === 0) return records;
-    const keys = [...this.#resourceKeys].map(([key, names]) => ({
-      names,
-      expressions: buildAttributeExpressions(key),
+    const columns = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
+    if (this.#resourceValues.size > 0) columns.push('resource_id');
+    const buildSelect = (eachColumns: readonly string[], filter = ''): string => {
+      const selection = [...columns, ...eachColumns];
+      return `SELECT ${selection.length === 0 ? '1 AS one' : selection.join(', ')} FROM ${from}
+      WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(this.#signal)} AND ${condition}${filter}${maxRecords === undefined ? '' : ` LIMIT ${maxRecords}`}`;
+    };
+    const eachColumns = [...this.#eachColumns.values()];
+    const hasSeveral = [
+      ...new Set(eachColumns.flatMap(({ expressions: { further } }) => further?.mayExist ?? [])),
+    ].join(' OR ');
+    const firstValues = eachColumns.map(({ name, expressions: { text } }) => `${text} AS ${name}`);
+    const allValues = eachColumns.map(
+      ({ name, expressions: { text, further } }) =>
+        `arrayJoin(if(empty(${further?.texts}), [${text}], ${further?.texts})) AS ${name}`,
+    );
+    const records =
+      hasSeveral === ''
+        ? `(${buildSelect([])})`
+        : `(${buildSelect(firstValues, ` AND NOT (${hasSeveral})`)} UNION ALL ${buildSelect(allValues, ` AND (${hasSeveral})`)})`;
+    return this.#resourceValues.size === 0 ? records : this.#joinResources(records);
+  }
+
+  #joinResources(records: string): string {
+    const resourceValues = [...this.#resourceValues.values()].map((value) => ({
+      ...value,
+      expressions: buildResourceExpressions(value.key),
     }));
-    return `${records} AS records LEFT ANY JOIN (
-      SELECT resource_id, ${keys
-        .map(
-          ({ names, expressions }) =>
-            `any(${expressions.exists}) AS ${names.exists}, any(${expressions.text}) AS ${names.text}, any(${expressions.type}) AS ${names.type}`,
-        )
-        .join(', ')}
-      FROM resources WHERE tenant_id = {tenant:String} AND (${keys.map(({ expressions }) => expressions.exists).join(' OR ')})
-      GROUP BY resource_id) AS resources_by_id USING (resource_id)`;
+    const selection = resourceValues.flatMap(({ exists, text, type, number, expressions }) => [
+      `any(${expressions.exists}) AS ${exists}`,
+      `any(${expressions.text}) AS ${number === undefined ? text : `${text}f`}`,
+      `any(${expressions.type}) AS ${type}`,
+      ...(number === undefined ? [] : [`any(${expressions.further?.texts}) AS ${text}s`]),
+    ]);
+    const resources = `SELECT resource_id, ${selection.join(', ')}
+      FROM resources WHERE tenant_id = {tenant:String} AND (${resourceValues.map(({ expressions }) => expressions.exists).join(' OR ')})
+      GROUP BY resource_id`;
+    const eachValues = resourceValues.filter(({ number }) => number !== undefined);
+    if (eachValues.length === 0)
+      return `${records} AS records LEFT ANY JOIN (${resources}) AS resources_by_id USING (resource_id)`;
+    const expanded = resourceValues.flatMap(({ exists, text, type, number }) => [
+      exists,
+      type,
+      ...(number === undefined
+        ? [text]
+        : [
+            `arrayJoin(arrayMap((value_text, value_number) -> (value_text, value_number), if(empty(${text}s), [${text}f], ${text}s), arrayEnumerate(if(empty(${text}s), [${text}f], ${text}s)))) AS ${text}p`,
+            `${text}p.1 AS ${text}`,
+            `${text}p.2 AS ${number}`,
+          ]),
+    ]);
+    const joined = `${records} AS records LEFT JOIN (SELECT resource_id, ${expanded.join(', ')} FROM (${resources})) AS resources_by_id USING (resource_id)`;
+    const conditions = [...this.#joinConditions];
+    return conditions.length === 0 ? joined : `(SELECT * FROM ${joined} WHERE ${conditions.join(' AND ')})`;
   }
 }
 

@@ -1,7 +1,7 @@
-/** Parses long texts in a worker, so that the process stays responsive. */
+/** Processes long texts and results in a worker, so that the process stays responsive. */
 import type { CallReply, CallRequest } from './call-messages.ts';
 import { QueryError } from './errors.ts';
-import { type Budget, BudgetThreads } from './limits/budget-threads.ts';
+import { type Budget, BudgetThreads, type LimitErrors } from './limits/budget-threads.ts';
 
 /** Organization that sent the text, and the abort signal of its request. */
 export type WorkerRequester = Omit<Budget, 'budgetMs'>;
@@ -11,17 +11,31 @@ export type WorkerRequester = Omit<Budget, 'budgetMs'>;
  * a start and two copies.
  */
 const maxDirectCharacters = 2048;
-/** The longest allowed texts take 2 seconds on an idle machine. */
+/** The longest allowed texts and traces take 2 seconds on an idle machine. */
 const budgetMs = 15_000;
 /** A text of 1 MiB needs 400 MB for its YAML nodes. */
 const memoryMb = 1024;
 
-const threads = new BudgetThreads<CallReply>({
-  name: 'reading',
-  module: new URL('./call-worker.ts', import.meta.url),
-  memoryMb,
-  workDescription: 'long texts',
-});
+interface Pool {
+  readonly threads: BudgetThreads<CallReply>;
+  readonly limitErrors: LimitErrors;
+  /** Whether its work needs what `setWorkerSetupModule` registers. */
+  readonly needsSetup: boolean;
+}
+
+/** Traces have threads of their own, because a reader should not wait for the imports of an organization. */
+const pools = {
+  texts: {
+    threads: startThreads('reading', 'long texts'),
+    limitErrors: createLimitErrors((excess) => `reading this took ${excess}: send less at once`),
+    needsSetup: true,
+  },
+  traces: {
+    threads: startThreads('trace-analysis', 'long traces'),
+    limitErrors: createLimitErrors((excess) => `analyzing this trace took ${excess}`),
+    needsSetup: false,
+  },
+} as const satisfies Readonly<Record<string, Pool>>;
 
 const workerSetup: { module?: string } = {};
 
@@ -30,13 +44,22 @@ export const setWorkerSetupModule = (module: string): void => {
   workerSetup.module = module;
 };
 
-const createLimitError = (excess: string) => (): QueryError =>
-  new QueryError('VALIDATION_FAILED', `reading this took ${excess}: send less at once`);
+function startThreads(name: string, workDescription: string): BudgetThreads<CallReply> {
+  return new BudgetThreads({
+    name,
+    module: new URL('./call-worker.ts', import.meta.url),
+    memoryMb,
+    workDescription,
+  });
+}
 
-const limitErrors = {
-  createTimeoutError: createLimitError(`longer than ${budgetMs / 1000} seconds`),
-  createMemoryError: createLimitError(`more than ${memoryMb} MB of memory`),
-};
+function createLimitErrors(describe: (excess: string) => string): LimitErrors {
+  const createLimitError = (excess: string) => (): QueryError => new QueryError('VALIDATION_FAILED', describe(excess));
+  return {
+    createTimeoutError: createLimitError(`longer than ${budgetMs / 1000} seconds`),
+    createMemoryError: createLimitError(`more than ${memoryMb} MB of memory`),
+  };
+}
 
 /** Returns the number of characters of a text, or of bytes of binary data; 0 for other values. */
 const getLength = (value: unknown): number =>
@@ -44,6 +67,11 @@ const getLength = (value: unknown): number =>
 
 const listBuffers = (args: readonly unknown[]): ArrayBuffer[] =>
   args.flatMap((value) => (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : []));
+
+export interface WorkerOptions {
+  readonly transfersBytes?: boolean;
+  readonly pool?: keyof typeof pools;
+}
 
 /**
  * Returns a function that runs short texts directly and long ones in a worker. The module must export the function
@@ -57,13 +85,15 @@ export const runInWorker =
   <Args extends readonly unknown[], Result>(
     module: string,
     parse: (...args: Args) => Result,
-    { transfersBytes = false }: { readonly transfersBytes?: boolean } = {},
+    { transfersBytes = false, pool = 'texts' }: WorkerOptions = {},
   ) =>
   async (requester: WorkerRequester, ...args: Args): Promise<Result> => {
     if (args.reduce<number>((sum, value) => sum + getLength(value), 0) <= maxDirectCharacters) return parse(...args);
+    const { threads, limitErrors, needsSetup } = pools[pool];
+    const setup = needsSetup ? workerSetup.module : undefined;
     const reply = await threads.run({ ...requester, budgetMs }, limitErrors, (sendRequest) =>
       sendRequest(
-        (id): CallRequest => ({ id, setup: workerSetup.module, module, name: parse.name, args }),
+        (id): CallRequest => ({ id, setup, module, name: parse.name, args }),
         transfersBytes ? listBuffers(args) : [],
       ),
     );

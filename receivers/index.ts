@@ -1,5 +1,6 @@
 /** The role that runs the receivers. */
 
+import type { SecretBox } from '../runtime/secret-box.ts';
 import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Message } from '../schemas/ports/bus.ts';
@@ -13,6 +14,13 @@ import { getDeadLetterFormat, receivers } from './registry.ts';
 export const startReceivers = (options: ReceiversOptions): Promise<Receivers> =>
   start(receivers, new URL('./scan-worker.ts', import.meta.url), openHeartbeats, options);
 
+export interface ReplayOptions {
+  readonly shards?: number;
+  readonly times?: TimeRange | undefined;
+  /** Decrypts the bodies of browsers. */
+  readonly secretBox: SecretBox;
+}
+
 /**
  * Validates the body of a refused request again and returns the messages that its receiver would have published, for a
  * replay to publish in its transaction: the valid records, and a dead letter of the others. With `times`, records outside
@@ -21,11 +29,11 @@ export const startReceivers = (options: ReceiversOptions): Promise<Receivers> =>
 export const republishRefused = (
   headers: DeadLetterHeaders,
   body: Buffer,
-  { shards = 1, times }: { readonly shards?: number; readonly times?: TimeRange | undefined } = {},
+  { shards = 1, times, secretBox }: ReplayOptions,
 ): Message[] => {
   const receiver = receivers.find(({ name }) => name === headers.origin);
   if (receiver === undefined)
     throw new PermanentError('bad-headers', `the dead letter's origin ${headers.origin} is not a receiver`);
   const format = getDeadLetterFormat(headers);
-  return republish(headers, body, shards, { format, capBytes: receiver.maxBodyBytes, times });
+  return republish(headers, body, shards, { format, capBytes: receiver.maxBodyBytes, times, secretBox });
 };

@@ -33,15 +33,9 @@ const otlpJson: BodyFormat = {
   translate: (body, signal, times) => separateJsonRequest(signal, body, times),
 };
 
-const formatByType = new Map<string, BodyFormat>([
-  ['application/json', otlpJson],
-  ['application/x-protobuf', otlpProtobuf],
-  ['application/octet-stream', otlpProtobuf],
-]);
-
 const getMediaType = (headers: IncomingHttpHeaders): string => {
   const header = headers['content-type'] ?? '';
-  if (formatByType.has(header)) return header;
+  if (header === 'application/x-protobuf' || header === 'application/json') return header;
   return (header.split(';')[0] ?? '').trim().toLowerCase();
 };
 
@@ -65,38 +59,62 @@ const successResponses: Readonly<Record<string, HttpResponse>> = {
 };
 const emptySuccess: HttpResponse = { status: 200, headers: { 'content-length': 0 }, body: undefined };
 
-const protocol: HttpProtocol = {
-  receiver: 'otlp-http',
-  maxBodyBytes,
-  shape(signal, headers) {
-    const format = formatByType.get(getMediaType(headers));
-    if (format === undefined)
-      return createRefusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
-    const encoding = parseEncoding(headers['content-encoding'] ?? '');
-    if (encoding === undefined || encoding === 'snappy')
-      return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
-    return { signal, format, encoding };
-  },
-  accepted(headers, { signal }, { rejected }) {
-    const mediaType = getMediaType(headers);
-    const success = successResponses[mediaType] ?? emptySuccess;
-    if (rejected === undefined) return success;
-    const isJson = formatByType.get(mediaType) === otlpJson;
-    const body = isJson ? Buffer.from(formatPartialSuccess(signal, rejected)) : encodePartialSuccess(rejected);
-    return { status: 200, headers: { ...success.headers, 'content-length': body.length }, body };
-  },
-  refused(headers, refused) {
-    const { message } = refused;
-    const code = refusalKinds[refused.kind].grpc;
-    const isBadData = refused.kind === 'malformed';
-    if (formatByType.get(getMediaType(headers)) === otlpProtobuf) {
-      const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
-      return toRefusalResponse(refused, 'application/x-protobuf', body);
-    }
-    const body = isBadData ? formatBadRequest(code, message) : JSON.stringify({ code, message });
-    return toRefusalResponse(refused, 'application/json', body);
-  },
+interface OtlpProtocolOptions {
+  readonly receiver: string;
+  readonly maxBodyBytes: number;
+  readonly protobuf: BodyFormat;
+  readonly json: BodyFormat;
+  /** Format of bodies with another media type, which are refused without it. */
+  readonly defaultFormat?: BodyFormat;
+}
+
+/** Returns the requests and responses of OTLP over HTTP. */
+export const createOtlpProtocol = ({
+  receiver,
+  maxBodyBytes: bodyCapBytes,
+  protobuf,
+  json,
+  defaultFormat,
+}: OtlpProtocolOptions): HttpProtocol => {
+  const formatByType = new Map<string, BodyFormat>([
+    ['application/json', json],
+    ['application/x-protobuf', protobuf],
+    ['application/octet-stream', protobuf],
+  ]);
+  return {
+    receiver,
+    maxBodyBytes: bodyCapBytes,
+    shape(signal, headers) {
+      const format = formatByType.get(getMediaType(headers)) ?? defaultFormat;
+      if (format === undefined)
+        return createRefusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
+      const encoding = parseEncoding(headers['content-encoding'] ?? '');
+      if (encoding === undefined || encoding === 'snappy')
+        return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
+      return { signal, format, encoding };
+    },
+    accepted(headers, { signal, format }, { rejected }) {
+      const success = successResponses[getMediaType(headers)] ?? emptySuccess;
+      if (rejected === undefined) return success;
+      const body =
+        format === json ? Buffer.from(formatPartialSuccess(signal, rejected)) : encodePartialSuccess(rejected);
+      return { status: 200, headers: { ...success.headers, 'content-length': body.length }, body };
+    },
+    refused(headers, refused) {
+      const { message } = refused;
+      const code = refusalKinds[refused.kind].grpc;
+      const isBadData = refused.kind === 'malformed';
+      if (formatByType.get(getMediaType(headers)) === protobuf) {
+        const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
+        return toRefusalResponse(refused, 'application/x-protobuf', body);
+      }
+      const body = isBadData ? formatBadRequest(code, message) : JSON.stringify({ code, message });
+      return toRefusalResponse(refused, 'application/json', body);
+    },
+  };
 };
+
+const protocol = createOtlpProtocol({ receiver: 'otlp-http', maxBodyBytes, protobuf: otlpProtobuf, json: otlpJson });
 
 /** Returns the path after a prefix, without its query string; `undefined` if the path has another prefix. */
 const getPathAfterPrefix = (url: string, prefix: string): string | undefined => {

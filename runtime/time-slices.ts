@@ -16,12 +16,12 @@ export const createTimeSlicer = (): (() => Promise<void> | undefined) => {
 /** Converts items in order. */
 export const mapInSlices = async <Item, Result>(
   items: readonly Item[],
-  convert: (item: Item) => Result,
+  convert: (item: Item, index: number) => Result,
 ): Promise<Result[]> => {
   const yieldIfDue = createTimeSlicer();
   const results: Result[] = [];
-  for (const item of items) {
-    results.push(convert(item));
+  for (const [index, item] of items.entries()) {
+    results.push(convert(item, index));
     const pause = yieldIfDue();
     if (pause !== undefined) await pause;
   }

@@ -53,6 +53,8 @@ export interface DeadLetterHeaders {
    * of the bus.
    */
   readonly bytes?: number | undefined;
+  /** Whether the stored payload is encrypted (`runtime/secret-box.ts`), because browsers sent it. */
+  readonly isSealed?: boolean | undefined;
   /** Whether the payload exceeded the maximum body size, so that only its beginning is stored. */
   readonly cut: boolean;
 }

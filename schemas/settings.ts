@@ -116,7 +116,7 @@ export const settingDefinitions = {
     'Redis for rate limits and caches: redis://user:password@host:6379, redis-sentinel://user:password@host:26379,host:26379/NAME (credentials of the sentinels: ?sentinelUsername=&sentinelPassword=) or redis-cluster://user:password@host:6379,host:6379; rediss… for TLS; if empty, they are stored in memory',
   ),
   SMTP_URL: optionalSetting(z.string().regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')).describe(
-    'SMTP server for outgoing email, for example smtp://user:password@host:587; if empty, emails are written to outbox.jsonl in the data directory',
+    'SMTP server for outgoing email, for example smtp://user:password@host:587; if empty, emails are written to outbox*.jsonl in the data directory',
   ),
   MAIL_FROM: optionalSetting(z.string().regex(/^[^\p{Cc}]+$/u, 'must be one line')).describe(
     'Sender of emails, for example OIQ <oiq@example.com>; by default noreply@ the host of OIQ_PUBLIC_URL',

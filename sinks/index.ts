@@ -52,6 +52,12 @@ export const migrateTables = async (columns: Columns, log: Log): Promise<void> =
   await migrate(columns, log);
 };
 
+/** Returns the id of the newest migration of the tables. */
+export const getNewestTableMigration = async (): Promise<number> => {
+  const { migrations } = await import('./migrations/index.ts');
+  return Math.max(...migrations.map(({ id }) => id));
+};
+
 /** Scheduled jobs of the sinks. */
 export const sinkJobs = [applyRetentionHourly, sumSloDaysJob];
 

@@ -16,7 +16,7 @@ export const shardKills = Number(process.env['TEST_SHARD_KILLS'] ?? 2);
 export const schemathesisExamples = Number(process.env['TEST_SCHEMATHESIS_EXAMPLES'] ?? 3);
 
 /** A run draws one operation in so many for those. */
-export const schemathesisFuzzed = Number(process.env['TEST_SCHEMATHESIS_FUZZED'] ?? 4);
+export const schemathesisFuzzed = Number(process.env['TEST_SCHEMATHESIS_FUZZED'] ?? 8);
 
 /**
  * Schemathesis works out 165,000 requests from the document, 12,000 of a single operation. A run draws one operation in so many for them, and

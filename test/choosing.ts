@@ -1,5 +1,5 @@
 /** Which files of tests run. */
-import type { drawnPart } from './drawing.ts';
+import { type Commit, type DrawPart, drawnPartBy } from './drawing.ts';
 
 /** All that a whole run has. */
 export const everySuite: readonly string[] = ['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'];
@@ -23,7 +23,7 @@ const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: num
   { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, runsPerDraw: 5 },
   {
     family:
-      /\/(?:bus-kafka-(?:brokers|failures)|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|schedules-processes|end-to-end\/image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
+      /\/(?:bus-kafka-(?:brokers|failures)|check-lag|erased-bytes-servers|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|reads-bounded-mongodb|resources-mongodb|schedules-processes|end-to-end\/image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
     runsPerDraw: 3,
   },
 ];
@@ -32,7 +32,7 @@ const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: num
  * What a whole run leaves out, which changes with the draw; nothing, where all is one part. It has each suite of the API over the
  * engine in the process, half of them over a server or over shards as well, and of the suites that run in turns those whose turn it is.
  */
-export const leftOut = (files: readonly string[], draw: typeof drawnPart): string[] => {
+export const leftOut = (files: readonly string[], draw: DrawPart): string[] => {
   const { part, of } = draw(servedRuns);
   if (of === 1) return [];
   const suiteOf = (path: string): string => path.replace(served, '');
@@ -48,6 +48,23 @@ export const leftOut = (files: readonly string[], draw: typeof drawnPart): strin
       .filter((_, place) => (place + partDrawn.part) % partDrawn.of !== 0);
   });
   return [...skipped, ...waiting];
+};
+
+/**
+ * Left-out files, each with the last of these commits whose runs have it. Which part a commit has follows from its hash, so
+ * that no file records it. A commit that no run had is listed as well.
+ */
+export const describeLeftOut = (
+  leftOutFiles: readonly string[],
+  files: readonly string[],
+  commits: readonly Commit[],
+): string[] => {
+  const leftOutByCommit = commits.map(({ seed }) => new Set(leftOut(files, drawnPartBy(seed))));
+  return leftOutFiles.map((path) => {
+    const index = leftOutByCommit.findIndex((paths) => !paths.has(path));
+    const { name } = commits[index] ?? {};
+    return `${path}  ${name === undefined ? `not selected by the last ${commits.length} commits` : `selected by ${name}, ${index} commits before`}`;
+  });
 };
 
 /** The files that have one of the words in their path. */

@@ -5,31 +5,45 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The number of the checked out commit; 0 without one, such as in an archive. */
-const readCommitNumber = (): number => {
+/** A commit by the first seven digits of its hash, and the seed by which its runs draw */
+export interface Commit {
+  readonly name: string;
+  readonly seed: number;
+}
+
+/** The checked out commit and those before it, newest first; none without them, such as in an archive. */
+export const listCommits = (count: number): readonly Commit[] => {
   try {
     const cwd = fileURLToPath(new URL('..', import.meta.url));
-    const commit = execFileSync('git', ['rev-parse', 'HEAD'], {
+    const hashes = execFileSync('git', ['rev-list', `--max-count=${count}`, 'HEAD'], {
       cwd,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    return Number.parseInt(commit.slice(0, 7), 16);
+    return (hashes.match(/^[0-9a-f]{7}/gm) ?? []).map((name) => ({ name, seed: Number.parseInt(name, 16) }));
   } catch {
-    return 0;
+    return [];
   }
 };
 
 /** What this process draws by. */
-export const drawSeed = Number(process.env['TEST_SEED'] ?? readCommitNumber());
+export const drawSeed = Number(process.env['TEST_SEED'] ?? listCommits(1)[0]?.seed ?? 0);
 
 const maxParts = Number(process.env['TEST_PARTS'] ?? Number.POSITIVE_INFINITY);
 
-/** Which of so many parts is this run's, counted from 0, and how many there are. */
-export const drawnPart = (parts: number): { readonly part: number; readonly of: number } => {
-  const of = Math.max(1, Math.min(parts, maxParts));
-  return { part: drawSeed % of, of };
-};
+/** Which of so many parts is a run's, counted from 0, and how many there are. */
+export type DrawPart = (parts: number) => { readonly part: number; readonly of: number };
+
+/** The parts of runs with a seed. */
+export const drawnPartBy =
+  (seed: number): DrawPart =>
+  (parts) => {
+    const of = Math.max(1, Math.min(parts, maxParts));
+    return { part: seed % of, of };
+  };
+
+/** The parts of this run. */
+export const drawnPart = drawnPartBy(drawSeed);
 
 /** Every so many-th of a list. */
 export const drawn = <Item>(items: readonly Item[], parts: number): readonly Item[] => {

@@ -8,9 +8,9 @@ import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { everySuite, filesOf, leftOut } from './choosing.ts';
+import { describeLeftOut, everySuite, filesOf, leftOut } from './choosing.ts';
 import { computedSeconds, computingVariable, coresSpent, topFilesByCpu } from './computing.ts';
-import { drawnPart, drawSeed } from './drawing.ts';
+import { drawnPart, drawSeed, listCommits } from './drawing.ts';
 import { beganVariable, leftOutBy } from './late.ts';
 import { maxMinutes } from './order.ts';
 import { Reasons } from './reasons.ts';
@@ -209,7 +209,10 @@ printSection(
   failures.map((failure) => reasons.describeFailure(failure)),
 );
 printSection(`Left out, since this machine takes longer than ${maxMinutes} minutes (TEST_MINUTES)`, late);
-printSection(`Left out by the commit (TEST_SEED=${drawSeed}); npm run test:all runs all`, notDrawn);
+printSection(
+  `Left out by the commit (TEST_SEED=${drawSeed}), with the last commit that selected each; npm run test:all runs all`,
+  describeLeftOut(notDrawn, files, listCommits(200)),
+);
 printSection('Built operations that no walk through the page reached', unreached);
 printSection('Files that computed longest', topComputing);
 printSection('Slowest tests', slowest(durations, 30));

@@ -220,7 +220,7 @@ SETTINGS ${formatSettings({ ...buildInsertSettings(token), ...fileSettings })}`,
     tenantId?: string,
   ): Promise<Row[]> {
     const { bytes } = await this.#read(sql, parameters, limits, { format: resultFormat, tenantId });
-    const { rows, cost } = parseRows<Row>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+    const { rows, cost } = await parseRows<Row>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     limits.onCost?.(cost);
     return rows;
   }

@@ -127,7 +127,7 @@ class ClickhouseColumns implements Columns {
       const result = await client.query({ ...clientQuery, format: resultFormat });
       return result.text();
     });
-    const results = responseTexts.map((text) => parseRows<Row>(text));
+    const results = await Promise.all(responseTexts.map((text) => parseRows<Row>(text)));
     limits.onCost?.(sumCosts(results.map(({ cost }) => cost)));
     return results.flatMap(({ rows }) => rows);
   }

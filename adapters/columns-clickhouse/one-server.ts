@@ -70,7 +70,8 @@ export class SingleServer implements ServerColumns {
       this.#server.rejectIfHanging(() => this.#server.runRepeatable(read), { isOnlyServer: true }),
       toQueryError,
     );
-    return parseRows<Row>(text).rows;
+    const { rows } = await parseRows<Row>(text);
+    return rows;
   }
 
   async execute(sql: string): Promise<void> {

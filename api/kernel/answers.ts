@@ -21,7 +21,13 @@ const htmlType = 'text/html; charset=utf-8';
 const sendBody = (context: Context, type: string, body: unknown, status = 200): void => {
   context.status = status;
   context.set('Content-Type', type);
-  context.body = body;
+  if (Array.isArray(body)) sendChunks(context, body);
+  else context.body = body;
+};
+
+const sendChunks = (context: Context, chunks: readonly Uint8Array[]): void => {
+  context.body = Readable.from(chunks);
+  context.length = chunks.reduce((length, chunk) => length + chunk.length, 0);
 };
 
 const sendPage = (context: Context, { body, policy }: Page, status = 200): void => {

@@ -40,17 +40,28 @@ function* splitObject(object: object, depth: number): Generator<string> {
   yield '}';
 }
 
+/** The text of a value, or its chunks in UTF-8 if it is long */
+export type JsonText = string | readonly Uint8Array[];
+
+/** Maximum number of characters of one text. Joining, encoding and sending tens of megabytes at once takes too long. */
+const maxTextLength = 1024 * 1024;
+
 /**
  * Returns the text of `JSON.stringify`. Long lists are converted in time slices: a response of megabytes would otherwise
  * block all other requests.
  */
-export const stringifyInSlices = async (value: unknown): Promise<string> => {
+export const stringifyInSlices = async (value: unknown): Promise<JsonText> => {
   const yieldIfDue = createTimeSlicer();
-  const parts: string[] = [];
+  const chunks: Uint8Array[] = [];
+  let text = '';
   for (const part of splitJson(value, 0)) {
-    parts.push(part);
+    text += part;
+    if (text.length > maxTextLength) {
+      chunks.push(Buffer.from(text));
+      text = '';
+    }
     const pause = yieldIfDue();
     if (pause !== undefined) await pause;
   }
-  return parts.join('');
+  return chunks.length === 0 ? text : [...chunks, Buffer.from(text)];
 };

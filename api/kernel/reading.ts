@@ -35,7 +35,7 @@ export const runCached = async (
   { range, stepMs, rangeText }: RunOptions,
   { caller, ports }: { readonly caller: Caller; readonly ports: Ports },
 ): Promise<Result> => {
-  const cache = createResultCache(ports.counters, ports.clock);
+  const cache = createResultCache<string>(ports.counters, ports.clock);
   const cacheRequest = { operationId: 'run', caller, params: {}, query: { ...rangeText, stepMs }, body: query };
   const { text, state } = await cache.getOrCompute(cacheRequest, { ...listCache, refresh: false }, async () =>
     JSON.stringify(await run(query, createReading(caller, ports), { range, stepMs })),

@@ -3,6 +3,7 @@ import { toCanonicalJson } from '../../runtime/canonical-json.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Caller } from '../callers/caller.ts';
+import type { JsonText } from './json-text.ts';
 import { ClientDisconnectedError } from './time-budget.ts';
 
 /** Two requests with an equal query may share a result. */
@@ -14,8 +15,8 @@ export interface CachedRequest {
   readonly body: unknown;
 }
 
-interface CachedResult {
-  readonly text: string;
+interface CachedResult<Text> {
+  readonly text: Text;
   /** `hit`: from the cache; `shared`: computed for a concurrent request; `miss`: computed. */
   readonly state: 'hit' | 'shared' | 'miss';
   readonly ageSeconds: number;
@@ -25,27 +26,28 @@ interface CachedResult {
  * Caches the results of telemetry queries for a short time. Two callers share a result only if organization, permissions
  * and query are equal. Errors are not cached.
  */
-export interface ResultCache {
+export interface ResultCache<Text extends JsonText> {
   /** With `refresh`, recomputes the result and replaces the cached one. */
   getOrCompute(
     request: CachedRequest,
     options: { readonly ttlMs: number; readonly refresh: boolean },
-    run: () => Promise<string>,
-  ): Promise<CachedResult>;
+    run: () => Promise<Text>,
+  ): Promise<CachedResult<Text | string>>;
 }
 
 /** Caching of telemetry lists: long enough for a dashboard with many panels, too short for users to notice. */
 export const listCache = { ttlMs: 2_000 };
 
-/** Longer results are not cached, because caching them costs more than recomputing them. */
+/** Longer results and those in chunks are not cached, because caching them costs more than recomputing them. */
 const maxCachedCharacters = 1024 * 1024;
 
-export const createResultCache = (counters: Counters, clock: Clock): ResultCache => {
-  const runsByKey = new Map<string, Promise<string>>();
+export const createResultCache = <Text extends JsonText>(counters: Counters, clock: Clock): ResultCache<Text> => {
+  const runsByKey = new Map<string, Promise<Text>>();
 
-  const runAndCache = async (key: string, ttlMs: number, run: () => Promise<string>): Promise<string> => {
+  const runAndCache = async (key: string, ttlMs: number, run: () => Promise<Text>): Promise<Text> => {
     const text = await run();
-    if (text.length <= maxCachedCharacters) await counters.setCached(key, `${clock.now()}\n${text}`, ttlMs);
+    if (typeof text === 'string' && text.length <= maxCachedCharacters)
+      await counters.setCached(key, `${clock.now()}\n${text}`, ttlMs);
     return text;
   };
 
@@ -76,7 +78,7 @@ export const createResultCache = (counters: Counters, clock: Clock): ResultCache
 };
 
 /** `undefined` if the client that started the query disconnected: the other requests then run it again. */
-const ignoreDisconnect = async (concurrentRun: Promise<string>): Promise<string | undefined> => {
+const ignoreDisconnect = async <Text>(concurrentRun: Promise<Text>): Promise<Text | undefined> => {
   try {
     return await concurrentRun;
   } catch (error) {

@@ -12,7 +12,7 @@ import { authenticateWithinLimits, authorizeCaller } from './admission.ts';
 import { createFixedPages, jsonType, sendDashboard, sendError, sendRedirect, sendResult } from './answers.ts';
 import { compressResponse } from './compression.ts';
 import { matchesTag } from './if-none-match.ts';
-import { stringifyInSlices } from './json-text.ts';
+import { type JsonText, stringifyInSlices } from './json-text.ts';
 import type { DocumentedGroup } from './openapi.ts';
 import { isContentResponse, type Operation, type RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
@@ -48,7 +48,7 @@ export interface ApiServer {
 const clientClosedStatus = '499';
 
 /** First path segments of the API and of other handlers; all other paths belong to the dashboard. */
-const reservedSegments = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
+const reservedSegments = new Set(['api', 'auth', 'otlp', 'rum', 'ws', 'healthz', 'readyz', 'metrics']);
 
 /** Returns the error of an unknown path, in the format of the part of the API to which the path belongs. */
 const createUnknownPathError = (path: string, groups: ApiServerOptions['groups']): ApiError => {
@@ -68,7 +68,7 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
   const fixedPageHandlers = createFixedPages({ ...options, streams });
   const restrictions = listRestrictions(options.operations);
   const limits = createRequestLimits(ports.counters, ports.clock, ports.settings);
-  const resultCache = createResultCache(ports.counters, ports.clock);
+  const resultCache = createResultCache<JsonText>(ports.counters, ports.clock);
   let inFlightCount = 0;
   let isDraining = false;
 
@@ -201,14 +201,14 @@ const runToText = async (
 /** Returns the cached result, if it exists and the client did not send `Cache-Control: no-cache`. */
 const runWithCache = async (
   context: Koa.Context,
-  results: ResultCache,
+  results: ResultCache<JsonText>,
   { operationId, cache }: Operation,
   { caller, params, query, body }: Omit<RawInput, 'signal' | 'change'>,
   run: () => Promise<unknown>,
-): Promise<string> => {
+): Promise<JsonText> => {
   const options = { ttlMs: cache?.ttlMs ?? 0, refresh: /\bno-cache\b/i.test(context.get('cache-control')) };
   const cacheRequest = { operationId, caller, params, query, body };
-  const cachedResult = await results.getOrCompute(cacheRequest, options, async () => String(await run()));
+  const cachedResult = await results.getOrCompute(cacheRequest, options, async () => (await run()) as JsonText);
   context.set('X-Cache', cachedResult.state);
   context.set('Age', String(cachedResult.ageSeconds));
   return cachedResult.text;

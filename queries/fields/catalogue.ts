@@ -11,7 +11,7 @@ import type { TenantReader } from '../reading.ts';
 import { type SearchSignal, signalDefinitions } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 
-const kinds = ['attribute', 'field', 'resource', 'scope'] as const satisfies readonly FieldKind[];
+const kinds = ['attribute', 'body', 'field', 'resource', 'scope'] as const satisfies readonly FieldKind[];
 
 /** Types of attributes by their characters (`schemas/tables/parts.ts`). */
 const typeNames = { s: 'string', i: 'integer', d: 'double', b: 'boolean', j: 'json', y: 'bytes', n: 'empty' } as const;
@@ -19,8 +19,12 @@ const fieldTypes = ['text', 'number', 'time', 'duration', 'traceId', 'spanId'] a
 
 export const CataloguedField = z.strictObject({
   name: z.string().describe('Name as used in searches, groups and columns'),
-  kind: z.enum(kinds).describe('field: a field of every record; attribute, resource, scope: an attribute of that part'),
-  key: z.string().describe('Key of the attribute, or name of the field'),
+  kind: z
+    .enum(kinds)
+    .describe(
+      'field: a field of every record; attribute, resource, scope: an attribute of that part; body: a value inside a JSON body',
+    ),
+  key: z.string().describe('Key of the attribute, path of a value inside an array or map, or name of the field'),
   types: z
     .array(z.strictObject({ type: z.enum([...Object.values(typeNames), ...fieldTypes]), records: z.int() }))
     .describe('Types of received values, most frequent first; json: an array or map'),

@@ -19,7 +19,7 @@ export interface AttributeCost {
 const textLengthSql: Readonly<Record<SearchSignal, string>> = { logs: 'length(body)', traces: 'length(name)' };
 
 /**
- * Returns attributes of records (not of resources), largest first, and the number of sampled records, 0 if there are
+ * Returns attributes of records (not of resources), largest first, with separate entries for the values inside arrays and maps, and the number of sampled records, 0 if there are
  * none.
  */
 export const estimateAttributeCosts = async (

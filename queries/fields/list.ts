@@ -23,7 +23,7 @@ export const FieldsPage = z.strictObject({
   excluded: z
     .int()
     .describe(
-      'Number of record attributes that are not counted by name: keys longer than 512 characters, and names beyond about 2,000 an hour',
+      'Number of record attributes that are not counted by name: keys longer than 512 characters, and names beyond about 2,000 an hour; and of values in arrays, maps and JSON bodies beyond the limits of searches',
     ),
   items: z.array(CataloguedField),
   nextCursor: z.string().nullable(),

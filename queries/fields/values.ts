@@ -58,7 +58,7 @@ export const readTopValues = async (reading: TenantReader, query: FieldValuesQue
   const condition = buildRecordsCondition(query);
   const scannedRange = await limitRange(reading, query, condition);
   const values = new ValueReader(signal);
-  const { exists, text } = values.getValue(name);
+  const { exists, text } = values.getEachValue(name);
   const source = values.buildSource(condition.sql);
   // A value that is not empty exists; the slower key lookup runs only for empty values.
   const conditions = [

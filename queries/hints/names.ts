@@ -23,11 +23,18 @@ export interface NamesQuery {
 
 type AttributeReference = Exclude<Reference, { kind: 'field' }>;
 
+interface NameRow {
+  readonly kind: string;
+  readonly key: string;
+  /** Whether some values are arrays or maps. */
+  readonly is_compound: number;
+}
+
 /** Names in the records of some hours. */
 export class RecordNames {
-  readonly #rows: readonly { readonly kind: string; readonly key: string }[];
+  readonly #rows: readonly NameRow[];
 
-  constructor(rows: readonly { readonly kind: string; readonly key: string }[]) {
+  constructor(rows: readonly NameRow[]) {
     this.#rows = rows;
   }
 
@@ -50,10 +57,17 @@ export class RecordNames {
     return this.#rows.some((row) => row.kind === 'other' || (row.key === key && kinds.includes(row.kind)));
   }
 
+  /** Returns whether an attribute with this key is an array or a map in some records. */
+  isCompound(name: string): boolean {
+    return this.#rows.some(({ key, is_compound }) => key === name && Number(is_compound) === 1);
+  }
+
   /** Returns at most three similar names, most similar first. */
   findSimilar(name: string): string[] {
     const maxDistance = Math.ceil(normalizeName(name).length / 3);
-    const names = new Set(this.#rows.map(({ key }) => key).filter((key) => key !== ''));
+    const names = new Set(
+      this.#rows.flatMap(({ kind, key }) => (key === '' ? [] : [kind === 'body' ? `body.${key}` : key])),
+    );
     return [...names]
       .map((each) => ({ each, distance: computeNameDistance(name, each) }))
       .filter(({ distance }) => distance <= maxDistance)
@@ -91,8 +105,8 @@ export const readNames = async (
   query: NamesQuery,
 ): Promise<RecordNames> => {
   const { sql, parameters } = buildFieldsCondition(query, toOverlappingHours(query.range));
-  const rows = await columns.query<{ kind: string; key: string }>(
-    `SELECT toString(kind) AS kind, toString(key) AS key FROM fields WHERE ${sql}
+  const rows = await columns.query<NameRow>(
+    `SELECT toString(kind) AS kind, toString(key) AS key, max(type = 'j') AS is_compound FROM fields WHERE ${sql}
     GROUP BY kind, key ORDER BY kind IN ('record', 'other') DESC, key IN {keys:Array(String)} DESC, sum(records) DESC, key LIMIT ${maxNames}`,
     { ...parameters, keys: query.keys },
   );

@@ -87,9 +87,9 @@ const buildTextHint = (reference: AttributeReference, value: string | undefined,
   const map = segments
     .slice(1)
     .map((_, index) => segments.slice(0, index + 1).join('.'))
-    .findLast((prefix) => recordNames.mayContain({ kind: 'any', key: prefix }));
+    .findLast((prefix) => recordNames.isCompound(prefix));
   if (map !== undefined && !recordNames.hasOthers && /^[\w.-]+$/.test(value))
-    return `; values in maps and lists are searched in their text: ${map}:*${value}*`;
+    return `; arrays and maps that were stored by an earlier version are searched in their text: ${map}:*${value}*`;
   return `; to search the text, quote it: "${`${key}:${value}`.replace(/["\\]/g, '\\$&')}"`;
 };
 

@@ -30,7 +30,7 @@ export const buildValueHint = async (
   { signal, range, projectId, name, text: value }: ValueQuery,
 ): Promise<string | undefined> => {
   const valueReader = new ValueReader(signal);
-  const { text } = valueReader.getValue(name);
+  const { text } = valueReader.getEachValue(name);
   const source = valueReader.buildSource(
     projectId === undefined ? 'true' : 'project_id = {project:String}',
     maxRecords,

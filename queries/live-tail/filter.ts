@@ -1,7 +1,7 @@
 /** Filters for the records that a live tail receives. */
 import { z } from 'zod';
 import type { Field, Reference } from '../../schemas/fields.ts';
-import { logFields, readReference, resolveReference, spanFields } from '../../schemas/fields.ts';
+import { logFields, readNestedValues, readReference, resolveReference, spanFields } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { severityNames } from '../../schemas/records/severity.ts';
@@ -89,7 +89,10 @@ const buildSharedPredicates = <View extends RecordView>(
     const separatorIndex = attributeEquality.indexOf('=');
     const reference = resolveReference(fields, attributeEquality.slice(0, separatorIndex));
     const value = attributeEquality.slice(separatorIndex + 1);
-    return (record: View) => readText(reference, record) === value;
+    return (record: View) =>
+      readText(reference, record) === value ||
+      (reference.kind !== 'field' &&
+        readNestedValues(reference, record).some(({ path, text }) => path === reference.key && text === value));
   }),
 ];
 

@@ -6,7 +6,7 @@ import {
   type Reference,
   resolveReference,
 } from '../../schemas/fields.ts';
-import { type Attributes, decodeValue } from '../attributes.ts';
+import { type Attributes, decodeValue, findAttribute, isNestedType } from '../attributes.ts';
 import type { TableColumn } from '../result.ts';
 import { type QuerySignal, signalDefinitions } from '../signals/index.ts';
 import { formatTime, toExactNumberOrText } from '../time.ts';
@@ -49,17 +49,29 @@ export const buildSelectedColumn = (name: string, signal: QuerySignal, index: nu
   }
   const column: TableColumn = { name, type: 'json', unit: '' };
   const { kind, key } = reference;
-  const readResourceValue = (resource: Attributes | undefined): unknown => resource?.[key] ?? null;
+  const readResourceValue = (resource: Attributes | undefined): unknown =>
+    resource === undefined ? null : findAttribute(resource, key);
   if (kind === 'resource')
     return { column, selection: [], needsResource: true, readValue: (_row, resource) => readResourceValue(resource) };
-  const { exists, text, type } = kind === 'scope' ? buildScopeExpressions(key) : buildAttributeExpressions(key);
+  const { exists, text, type, further } =
+    kind === 'scope'
+      ? buildScopeExpressions(key)
+      : buildAttributeExpressions(key, kind === 'body' ? 'body' : 'attribute');
   return {
     column,
-    selection: [`toBool(${exists}) AS ${alias}e`, `${text} AS ${alias}`, `${type} AS ${alias}t`],
+    selection: [
+      `toBool(${exists}) AS ${alias}e`,
+      `${text} AS ${alias}`,
+      `${type} AS ${alias}t`,
+      ...(further === undefined ? [] : [`if(${further.mayExist}, ${further.texts}, []) AS ${alias}s`]),
+    ],
     needsResource: kind === 'any',
     readValue(row, resource) {
-      if (row[`${alias}e`] === true) return decodeValue(String(row[alias]), String(row[`${alias}t`]));
-      return kind === 'any' ? readResourceValue(resource) : null;
+      if (row[`${alias}e`] !== true) return kind === 'any' ? readResourceValue(resource) : null;
+      const firstType = String(row[`${alias}t`]);
+      const texts = (row[`${alias}s`] ?? []) as readonly string[];
+      // An attribute that is an array has its JSON. A path inside an array has several values.
+      return isNestedType(firstType) && texts.length > 1 ? texts : decodeValue(String(row[alias]), firstType);
     },
   };
 };

@@ -2,12 +2,13 @@
 
 import {
   type AttributeExpressions,
+  attributeMaps,
   buildAttributeExpressions,
   buildScopeExpressions,
   type Field,
 } from '../../schemas/fields.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { buildAttributeEqualsSql, severityNumberSql, type TextForm, traceIs } from '../../schemas/tables/search.ts';
+import { buildAttributeHintSql, severityNumberSql, type TextForm, traceIs } from '../../schemas/tables/search.ts';
 import { type ReadSignal, type SignalDefinition, signalDefinitions } from '../signals/index.ts';
 import type { Bound, Interval, PatternPieces, Search, ValueTest, WordTest } from './tree.ts';
 
@@ -24,6 +25,8 @@ export interface SearchCondition {
   readonly hasSubquery: boolean;
 }
 
+/** Type characters of numbers, also inside arrays and maps. */
+const numericTypes = "('i', 'd', 'I', 'D')";
 /** Matches JSON numbers, like `numberText` of the predicate. */
 const numberPattern = quoteString('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
 const wordCharacters = '0-9A-Za-z\\x{80}-\\x{10FFFF}';
@@ -139,12 +142,13 @@ class ConditionWriter {
       case 'resource':
         return this.#writeResource(test, reference.key);
       case 'attribute':
-        return this.#writeAttribute(test, reference.key);
+      case 'body':
+        return this.#writeAttribute(test, reference.key, reference.kind);
       case 'events':
       case 'links':
         return this.#writePart(test, reference.kind === 'events' ? 'event' : 'link', reference.key);
       default: {
-        const attributeSql = this.#writeAttribute(test, reference.key);
+        const attributeSql = this.#writeAttribute(test, reference.key, 'attribute');
         const { exists } = buildAttributeExpressions(reference.key);
         return `(${attributeSql} OR (NOT ${exists} AND ${this.#writeResource(test, reference.key)}))`;
       }
@@ -156,23 +160,35 @@ class ConditionWriter {
    * the event or link instead of the span.
    */
   #writePart(test: ValueTest, part: 'event' | 'link', key: string): string {
-    return `arrayExists((attributes, attribute_types) -> ${this.#writeTest(test, buildAttributeExpressions(key))}, ${part}_attributes, ${part}_attribute_types)`;
+    return `arrayExists((attributes, attribute_types) -> ${this.#writeAnyTest(test, buildAttributeExpressions(key))}, ${part}_attributes, ${part}_attribute_types)`;
   }
 
   #writeResource(test: ValueTest, key: string): string {
-    const condition = this.#writeTest(test, buildAttributeExpressions(key));
+    const condition = this.#writeAnyTest(test, buildAttributeExpressions(key, 'resource'));
     this.hasSubquery = true;
     return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
   }
 
-  /** Returns an equality test in the form that the index supports. */
-  #writeAttribute(test: ValueTest, key: string): string {
-    const expressions = buildAttributeExpressions(key);
-    if (test.is !== 'equal' || !this.#signal.hasAttributeIndex) return this.#writeTest(test, expressions);
+  /** Returns a test of any of the values of a name. An equality test has the form that the index supports. */
+  #writeAttribute(test: ValueTest, key: string, part: 'attribute' | 'body'): string {
+    const expressions = buildAttributeExpressions(key, part);
+    if (test.is !== 'equal' || !this.#signal.hasAttributeIndex) return this.#writeAnyTest(test, expressions);
     this.usesIndex = true;
-    const buildEquals = (text: string): string => buildAttributeEqualsSql(quoteString(key), this.#bindText(text));
-    if (test.number === undefined) return buildEquals(test.text);
-    return `(${buildEquals(test.text)} OR (${buildEquals(test.number)} AND ${expressions.type} IN ('i', 'd')))`;
+    const values = [test.text, ...(test.number === undefined ? [] : [test.number])].map((text) => this.#bindText(text));
+    const hint = buildAttributeHintSql(quoteString(key), values, attributeMaps[part]);
+    return `(${hint} AND ${this.#writeAnyTest(test, expressions)})`;
+  }
+
+  /** Returns a test of the first value, or of any further value, of a name. */
+  #writeAnyTest(test: ValueTest, expressions: AttributeExpressions): string {
+    const firstSql = this.#writeTest(test, expressions);
+    const { further } = expressions;
+    if (further === undefined) return firstSql;
+    if (test.is === 'exists')
+      return `if(${further.mayHaveValuesWithin}, ${firstSql} OR ${further.hasValuesWithin}, ${firstSql})`;
+    const furtherSql = further.hasAny((text, type) => this.#writeTest(test, { exists: 'true', text, type }));
+    // The engine evaluates a lambda of `OR` for all rows, but that of `if` only for rows that may have further values.
+    return `if(${further.mayExist}, ${firstSql} OR ${furtherSql}, ${firstSql})`;
   }
 
   #writeFieldTest(field: Field, test: ValueTest): string {
@@ -218,7 +234,7 @@ class ConditionWriter {
     const equals = (expected: string): string =>
       `(${expected === '' ? `${exists} AND ` : ''}${text} = ${this.#bindText(expected)})`;
     if (test.number === undefined) return equals(test.text);
-    return `(${equals(test.text)} OR (${equals(test.number)} AND ${type} IN ('i', 'd')))`;
+    return `(${equals(test.text)} OR (${text} = ${this.#bindText(test.number)} AND ${type} IN ${numericTypes}))`;
   }
 
   #writePattern(text: string, pieces: PatternPieces): string {

@@ -1,6 +1,7 @@
 /** Converts a search to a predicate over records that are read in place. */
-import { type Field, getReferenceType, type Reference, readReference } from '../../schemas/fields.ts';
+import { type Field, getReferenceType, type Reference, readNestedValues, readReference } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { isWithinPath, type NestedValue, readNestedAttributes } from '../../schemas/records/nested-values.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { getSeverityNumber } from '../../schemas/records/severity.ts';
 import type { Span } from '../../schemas/records/span.ts';
@@ -124,6 +125,7 @@ const buildLiteralTest = ({ part, source }: Extract<WordTest, { is: 'literal' }>
 
 class PredicateWriter {
   readonly #values = new Map<string, LazyValue<string | undefined>>();
+  readonly #nestedValues = new Map<string, LazyValue<readonly NestedValue[]>>();
   readonly #texts: LazyValue<readonly string[]>;
   readonly #plainTexts: LazyValue<readonly string[]>;
   readonly #foldedTexts: LazyValue<readonly string[]>;
@@ -147,7 +149,11 @@ class PredicateWriter {
 
   build(search: Search): RecordTest {
     const test = this.#buildTest(search);
-    const lazyValues = [this.#texts, this.#plainTexts, this.#foldedTexts, this.#wordTexts, ...this.#values.values()];
+    const lazyValues = [
+      ...[this.#texts, this.#plainTexts, this.#foldedTexts, this.#wordTexts],
+      ...this.#values.values(),
+      ...this.#nestedValues.values(),
+    ];
     return (record) => {
       for (const each of lazyValues) each.reset();
       return test(record);
@@ -226,36 +232,57 @@ class PredicateWriter {
       const fieldValue = readReference(reference, record);
       return fieldValue === undefined ? undefined : String(fieldValue);
     });
-    if (test.is === 'exists')
-      return reference.kind === 'field'
-        ? (record) => value.get(record) !== ''
-        : (record) => value.get(record) !== undefined;
+    if (test.is === 'exists' && reference.kind === 'field') return (record) => value.get(record) !== '';
+    const hasNestedValue = reference.kind === 'field' ? () => false : this.#buildNestedTest(reference, test);
+    if (test.is === 'exists') return (record) => value.get(record) !== undefined || hasNestedValue(record);
     const fitsText = buildTextTest(test);
     const isValue: RecordTest = (record) => {
       const text = value.get(record);
       return text !== undefined && fitsText(text);
     };
-    if (test.is !== 'equal' || test.number === undefined) return isValue;
+    if (test.is !== 'equal' || test.number === undefined) return (record) => isValue(record) || hasNestedValue(record);
     const { number } = test;
     return (record) => {
-      if (isValue(record)) return true;
-      if (value.get(record) !== number) return false;
-      const type = getReferenceType(reference, record);
-      return type === 'i' || type === 'd';
+      if (isValue(record) || hasNestedValue(record)) return true;
+      return value.get(record) === number && isNumeric(getReferenceType(reference, record));
     };
   }
+
+  /** Returns a test whether any value inside an array or map passes. */
+  #buildNestedTest(reference: Exclude<Reference, { kind: 'field' }>, test: ValueTest): RecordTest {
+    const { kind, key } = reference;
+    // Whether the values of the resource count depends on the key.
+    const name = kind === 'any' ? `any ${key}` : kind;
+    const values = this.#nestedValues.get(name) ?? new LazyValue((record) => readNestedValues(reference, record));
+    this.#nestedValues.set(name, values);
+    const isMatch = buildNestedValueTest(key, test);
+    return (record) => values.get(record).some(isMatch);
+  }
 }
+
+const isNumeric = (type: string | undefined): boolean => type === 'i' || type === 'd';
+
+const buildNestedValueTest = (key: string, test: ValueTest): ((value: NestedValue) => boolean) => {
+  if (test.is === 'exists') return ({ path }) => isWithinPath(path, key);
+  const fitsText = buildTextTest(test);
+  const number = test.is === 'equal' ? test.number : undefined;
+  return ({ path, text, type }) => path === key && (fitsText(text) || (text === number && isNumeric(type)));
+};
 
 /** Returns whether any event or link of a span has an attribute that passes. */
 const buildPartTest = (part: 'events' | 'links', key: string, test: ValueTest): RecordTest => {
   const fitsText = test.is === 'exists' ? () => true : buildTextTest(test);
   const number = test.is === 'equal' ? test.number : undefined;
+  const isNestedMatch = buildNestedValueTest(key, test);
   return (record) =>
     (record as Span)[part].some(({ attributes }) => {
       const attribute = attributes.find((each) => each.key === key);
-      if (attribute === undefined) return false;
-      const { text, type } = attribute;
-      return fitsText(text) || (text === number && (type === 'i' || type === 'd'));
+      if (attribute !== undefined) {
+        const { text, type } = attribute;
+        if (fitsText(text) || (text === number && isNumeric(type))) return true;
+      }
+      const compoundAttributes = attributes.filter(({ type }) => type === 'j');
+      return compoundAttributes.length > 0 && readNestedAttributes(compoundAttributes).values.some(isNestedMatch);
     });
 };
 

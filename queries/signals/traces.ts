@@ -51,7 +51,11 @@ export const traces = defineSignal({
   parts: spanParts,
   countedBy: topics.traces,
   streamSearch: {
-    words: ({ name, service, attributes }: Span) => [name, service, ...attributes.map(({ text: value }) => value)],
+    words: ({ name, service, attributes, nestedAttributes }: Span) => [
+      name,
+      service,
+      ...[...attributes, ...nestedAttributes].map(({ text }) => text),
+    ],
   },
   queryable: {
     table: 'spans',

@@ -13,11 +13,12 @@ import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { parseDuration } from '../time.ts';
 import {
-  maxSkewedSpans,
+  mayHaveSkewSql,
   readCorrectedDurations,
   readSummaries,
   rootDurationSql,
   type TraceSummary,
+  traceDurationSql,
 } from './summary.ts';
 
 const cursorKind = 'traces';
@@ -96,10 +97,6 @@ export const listTraces = async (
 };
 
 const buildTimeParameterSql = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
-const traceDurationSql =
-  'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
-/** Clocks may only differ in a trace of several processes that is longer than its root. */
-const mayHaveSkewSql = `uniqExact(resource_id) > 1 AND ${traceDurationSql} > ${rootDurationSql}`;
 interface FoundTrace extends TracePosition {
   /** By the clocks of the senders, in nanoseconds; empty without a condition on it */
   readonly sent_duration: string;
@@ -124,21 +121,6 @@ const statusConditions = {
   ok: 'countIf(status_code = 2) = 0',
   unset: 'countIf(status_code != 0) = 0',
 } as const;
-
-/** Splits traces into groups whose spans can be read at once for the clocks of their processes. */
-const groupBySpanCount = (traces: readonly FoundTrace[]): FoundTrace[][] => {
-  const groups: FoundTrace[][] = [];
-  let spanCount = maxSkewedSpans;
-  for (const trace of traces) {
-    spanCount += Number(trace.span_count);
-    if (spanCount > maxSkewedSpans) {
-      groups.push([]);
-      spanCount = Number(trace.span_count);
-    }
-    groups.at(-1)?.push(trace);
-  }
-  return groups;
-};
 
 class TraceFinder {
   readonly #reading: TenantReader;
@@ -258,10 +240,7 @@ class TraceFinder {
     const candidates = traces.filter(({ may_have_skew: mayHaveSkew }) => Number(mayHaveSkew) === 1);
     if (candidates.length === 0) return traces;
     const { minDuration = 0n, maxDuration } = this.#durations;
-    const corrected = new Map<string, bigint>();
-    for (const group of groupBySpanCount(candidates))
-      for (const [trace, lasted] of await readCorrectedDurations(this.#reading.columns, group))
-        corrected.set(trace, lasted);
+    const corrected = await readCorrectedDurations(this.#reading.columns, candidates);
     return traces.filter(({ trace, sent_duration: sent }) => {
       const lasted = corrected.get(trace) ?? BigInt(sent);
       return lasted >= minDuration && (maxDuration === undefined || lasted <= maxDuration);

@@ -41,13 +41,19 @@ interface SpanRow {
 }
 
 /** Maximum number of spans that are read at once for the clocks of their processes. */
-export const maxSkewedSpans = 20_000;
+const maxSkewedSpans = 20_000;
 
 /** Time before and after the range in which the other spans of a trace are searched. */
 const searchMarginNs = 6n * 3_600_000_000_000n;
 
+/** SQL of the duration of a trace by the clocks of its senders, in a group of its spans */
+export const traceDurationSql =
+  'max(toUnixTimestamp64Nano(timestamp) + toInt64(spans.duration)) - min(toUnixTimestamp64Nano(timestamp))';
 /** SQL of the duration of the root of a trace, in a group of its spans. */
 export const rootDurationSql = "argMin(spans.duration, (parent_span_id != unhex('0000000000000000'), timestamp))";
+
+/** SQL condition of traces whose clocks may differ: those of several processes that are longer than their root */
+export const mayHaveSkewSql = `uniqExact(resource_id) > 1 AND ${traceDurationSql} > ${rootDurationSql}`;
 
 /** Traces with their first start, in nanoseconds, newest first */
 type Traces = readonly { readonly trace: string; readonly start: string }[];
@@ -62,18 +68,42 @@ export const readSummaries = async (columns: TenantColumns, traces: Traces): Pro
   });
 };
 
-/** Returns the durations of the traces whose clocks differ: in nanoseconds, on the clocks of callers, as summaries have them. */
+/** A trace whose clocks may differ, with its duration by the clocks of its senders, in nanoseconds. */
+export interface SentTrace {
+  readonly trace: string;
+  readonly start: string;
+  readonly sent_duration: string;
+  readonly span_count: string;
+}
+
+/** Returns the durations of traces in nanoseconds, on the clocks of callers, as summaries have them. Traces are newest first. */
 export const readCorrectedDurations = async (
   columns: TenantColumns,
-  traces: Traces,
+  traces: readonly SentTrace[],
 ): Promise<ReadonlyMap<string, bigint>> => {
-  const { rows, sent } = await readRows(columns, traces);
-  const sentDurations = new Map(sent.map(({ trace, duration }) => [trace, duration]));
-  return new Map(
-    rows.flatMap(({ trace, duration }) =>
-      sentDurations.get(trace) === duration ? [] : [[trace, BigInt(duration)] as const],
-    ),
-  );
+  const durations = new Map(traces.map(({ trace, sent_duration: sent }) => [trace, BigInt(sent)]));
+  for (const group of groupBySpanCount(traces)) {
+    const { rows, sent } = await readRows(columns, group);
+    const sentDurations = new Map(sent.map(({ trace, duration }) => [trace, duration]));
+    for (const { trace, duration } of rows)
+      if (sentDurations.get(trace) !== duration) durations.set(trace, BigInt(duration));
+  }
+  return durations;
+};
+
+/** Splits traces into groups whose spans can be read at once for the clocks of their processes. */
+const groupBySpanCount = (traces: readonly SentTrace[]): SentTrace[][] => {
+  const groups: SentTrace[][] = [];
+  let spanCount = maxSkewedSpans;
+  for (const trace of traces) {
+    spanCount += Number(trace.span_count);
+    if (spanCount > maxSkewedSpans) {
+      groups.push([]);
+      spanCount = Number(trace.span_count);
+    }
+    groups.at(-1)?.push(trace);
+  }
+  return groups;
 };
 
 /** Returns rows of traces with corrected clocks, and as they were sent. */

@@ -32,6 +32,9 @@ export const TraceSpan = Span.extend({
     ),
 });
 
+/** Values of a span that depend on its trace */
+export type SpanFacts = Pick<z.output<typeof TraceSpan>, 'selfTimeNs' | 'criticalPathNs' | 'clockShiftNs' | 'warnings'>;
+
 /** Fields of a trace as a whole. */
 export const traceFacts = {
   startTime: z.string(),
@@ -110,12 +113,23 @@ export interface SpanFactsRow {
   readonly at: string;
 }
 
-/** SQL of `statement`. */
-export const factStatementSql = `toString(cityHash64(${normalizedStatementSql})) AS statement`;
+/** SQL of `statement` */
+export const statementHashSql = `toString(cityHash64(${normalizedStatementSql}))`;
 
-/** SQL of a `FactRow`. */
-export const factColumns = `lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, toString(toUnixTimestamp64Nano(timestamp)) AS start,
-  toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${factStatementSql}, ${busPositionSql} AS at`;
+/** Fields of a `SpanFactsRow` with their SQL */
+export const spanFactsFields = [
+  ['span', 'lower(hex(span_id))'],
+  ['parent', 'lower(hex(parent_span_id))'],
+  ['start', 'toString(toUnixTimestamp64Nano(timestamp))'],
+  ['lasted', 'toString(duration)'],
+  ['kind', 'kind'],
+  ['status', 'status_code'],
+  ['service', 'service'],
+  ['name', 'name'],
+  ['resource', 'toString(resource_id)'],
+  ['statement', statementHashSql],
+  ['at', busPositionSql],
+] as const satisfies readonly (readonly [keyof SpanFactsRow, string])[];
 
 const compareNumbers = (one: string, other: string): number => {
   if (one === other) return 0;
@@ -175,9 +189,7 @@ export class TraceAnalysis {
   }
 
   /** Returns the derived values of a span. */
-  getSpanFacts(
-    at: string,
-  ): Pick<z.output<typeof TraceSpan>, 'selfTimeNs' | 'criticalPathNs' | 'clockShiftNs' | 'warnings'> {
+  getSpanFacts(at: string): SpanFacts {
     const index = this.#indexes.get(at);
     if (index === undefined) return { selfTimeNs: null, criticalPathNs: null, clockShiftNs: null, warnings: [] };
     return {

@@ -12,20 +12,23 @@ import { getResources } from '../resources.ts';
 import { Incompleteness } from '../result.ts';
 import { type SpanRow, spanColumns, toSpan } from '../signals/span-record.ts';
 import {
+  type AnalyzedTrace,
+  analyzeTrace,
+  analyzeTraceBytesInWorker,
+  factsTextSql,
+  maxSpansInFacts,
+} from './analysis.ts';
+import {
   busPositionSql,
   compareTraceOrder,
-  factColumns,
-  factStatementSql,
-  type SpanFactsRow,
-  TraceAnalysis,
+  type SpanFacts,
+  statementHashSql,
   TraceSpan,
   traceFacts,
 } from './trace-facts.ts';
 
 /** Maximum number of spans in one page. */
 const maxSpans = 10_000;
-/** Maximum number of spans from which the summary and critical path are computed. */
-const maxSpansInFacts = 250_000;
 
 export const Trace = z.strictObject({
   traceId: z.string(),
@@ -101,69 +104,69 @@ interface PageRow extends SpanRow {
 export const readTrace = async (
   reading: TenantReader,
   traceId: string,
-  { scope = {}, cursor }: { readonly scope?: ProjectScope; readonly cursor?: string | undefined } = {},
+  {
+    scope = {},
+    cursor,
+    signal,
+  }: {
+    readonly scope?: ProjectScope;
+    readonly cursor?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
+  } = {},
 ): Promise<Trace | undefined> => {
   requireReadAccess(reading, 'traces');
   const cursorValues = cursor === undefined ? [] : decodeCursor(cursorKind, cursor, cursorPatterns);
   const cursorParameters = Object.fromEntries(cursorValues.map((part, index) => [cursorParts[index] ?? '', part]));
   const { columns } = reading;
   const { condition, parameters } = buildTraceCondition(traceId, scope);
-  const readFacts = async (): Promise<SpanFactsRow[]> => {
-    const rows = await columns.query<SpanFactsRow>(
-      `SELECT ${factColumns} FROM spans WHERE ${condition} ORDER BY ${spanOrderSql} LIMIT ${maxSpansInFacts + 1}`,
+  const readFacts = (): Promise<Uint8Array> =>
+    columns.queryNative(
+      `SELECT ${factsTextSql} FROM spans WHERE ${condition} ORDER BY ${spanOrderSql} LIMIT ${maxSpansInFacts + 1}`,
       parameters,
       { maxResultRows: maxSpansInFacts + 1, runsOnEachServer: true },
     );
-    return rows.sort(compareTraceOrder).slice(0, maxSpansInFacts + 1);
-  };
   const readSpans = async (): Promise<PageRow[]> => {
     const rows = await columns.query<PageRow>(
-      `SELECT ${spanColumns}, partition, toString(offset) AS offset, ordinal, ${factStatementSql}, ${busPositionSql} AS at FROM spans
+      `SELECT ${spanColumns}, partition, toString(offset) AS offset, ordinal, ${statementHashSql} AS statement, ${busPositionSql} AS at FROM spans
       WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursorCondition}`} ORDER BY ${spanOrderSql} LIMIT ${maxSpans + 1}`,
       { ...parameters, ...cursorParameters },
       { runsOnEachServer: true },
     );
     return rows.sort(compareTraceOrder).slice(0, maxSpans + 1);
   };
-  const [factRows, spans] = await (cursor === undefined
-    ? readFactsIfNeeded(readFacts, await readSpans())
-    : Promise.all([readFacts(), readSpans()]));
-  if (factRows.length === 0) return undefined;
+  const spans = await readSpans();
   const page = spans.slice(0, maxSpans);
-  const resources = await getResources(
-    columns,
-    page.map(({ resource }) => resource),
-  );
-  const analysis = new TraceAnalysis(factRows.slice(0, maxSpansInFacts));
+  const analyze = async (): Promise<AnalyzedTrace | undefined> => {
+    const positions = page.map(({ at }) => at);
+    // The first page has all spans of most traces. Longer ones would block other requests.
+    if (cursor !== undefined || spans.length > maxSpans)
+      return analyzeTraceBytesInWorker({ tenantId: columns.tenantId, signal }, await readFacts(), positions);
+    const factRows = spans.map((row) => ({ ...row, status: row.status_code }));
+    return factRows.length === 0 ? undefined : analyzeTrace(factRows, positions);
+  };
+  const [analyzedTrace, resources] = await Promise.all([
+    analyze(),
+    getResources(
+      columns,
+      page.map(({ resource }) => resource),
+    ),
+  ]);
+  if (analyzedTrace === undefined) return undefined;
+  const { facts, spanFacts, incompleteness } = analyzedTrace;
   const hasMore = spans.length > page.length;
   return {
     traceId,
-    ...analysis.getTraceFacts(),
-    spans: await mapInSlices(page, (row) => ({
+    ...facts,
+    spans: await mapInSlices(page, (row, index) => ({
       ...toSpan(row, resources.get(row.resource)),
-      ...analysis.getSpanFacts(row.at),
+      ...(spanFacts[index] as SpanFacts),
     })),
     nextCursor: hasMore ? encodeCursorAfter(page.at(-1)) : null,
     partial: [
       ...(hasMore ? [{ code: 'rows' as const, message: 'there are more spans: nextCursor leads to them' }] : []),
-      ...(factRows.length > maxSpansInFacts ? [incompleteFacts] : []),
-      ...analysis.incompleteness,
+      ...incompleteness,
     ],
   };
-};
-
-/** Derives the rows of facts from the spans of the first page if it contains all spans; otherwise reads them. */
-const readFactsIfNeeded = async (
-  readFacts: () => Promise<SpanFactsRow[]>,
-  spans: PageRow[],
-): Promise<readonly [SpanFactsRow[], PageRow[]]> => [
-  spans.length > maxSpans ? await readFacts() : spans.map((row) => ({ ...row, status: row.status_code })),
-  spans,
-];
-
-const incompleteFacts: Incompleteness = {
-  code: 'rows',
-  message: `the trace has more than ${maxSpansInFacts} spans: its summary and critical path cover the first ${maxSpansInFacts} by start`,
 };
 
 const encodeCursorAfter = (row: PageRow | undefined): string | null =>

@@ -9,6 +9,7 @@ import type { Caller, Keyring } from './keyring.ts';
 import type { Limits } from './limits.ts';
 import { createRefusal, type Refusal } from './refusal.ts';
 import type { Rejections } from './rejections.ts';
+import type { VisitorLimits } from './visitor-limits.ts';
 
 interface Credentials {
   /** `X-License-Key` header, or gRPC metadata with that name. */
@@ -16,6 +17,16 @@ interface Credentials {
   /** `Authorization`. */
   readonly authorization: string | undefined;
   /** Source address, after trusted proxies. */
+  readonly source: string;
+}
+
+/** A request of a browser. */
+export interface BrowserCredentials {
+  /** Key in the path */
+  readonly key: string;
+  /** `Origin` header, which browsers set */
+  readonly origin: string | undefined;
+  /** Address of the visitor, after trusted proxies */
   readonly source: string;
 }
 
@@ -31,6 +42,22 @@ const wrongTokenKind = createRefusal(
 /** A session has a JWT, a service account an API token. */
 const refuseUnknownSecret = (secret: string): Refusal =>
   secret.startsWith(apiTokenFormat.prefix) || /^eyJ[\w-]{1,4096}\./.test(secret) ? wrongTokenKind : unknownKey;
+const unknownBrowserKey = createRefusal(
+  'unauthenticated',
+  'the browser key in the path is not known, or it was revoked or has expired',
+);
+const browserKeyElsewhere = createRefusal(
+  'forbidden',
+  'this key is for browsers: it works on paths below /rum/ only. Collectors and SDKs of servers need a server key',
+);
+const serverKeyInPath = createRefusal(
+  'forbidden',
+  'this key is for servers and must not be in a page: create a key of the kind "browser", and revoke this one if a page showed it',
+);
+const originForbidden = createRefusal(
+  'forbidden',
+  'pages of this origin may not use the browser key: add the origin to the key, or send the Origin header',
+);
 const organizationDisabled = createRefusal('forbidden', 'the organization is disabled or has no plan');
 const addressForbidden = createRefusal('forbidden', 'the license key may not be used from this address');
 const signalForbidden: Readonly<Record<Signal, Refusal>> = {
@@ -50,6 +77,11 @@ const parseSecret = (authorization = ''): string | undefined => {
   const pair = Buffer.from(credentials, 'base64').toString('utf8');
   return pair.slice(pair.indexOf(':') + 1);
 };
+
+export type AdmitBrowser = (
+  credentials: BrowserCredentials,
+  signal: Signal,
+) => Caller | Refusal | Promise<Caller | Refusal>;
 
 export type Admit = (credentials: Credentials, signal: Signal) => Caller | Refusal | Promise<Caller | Refusal>;
 
@@ -72,16 +104,25 @@ const toRefusal = (reason: RefusalReason, signal: Signal): Refusal => {
   return reason === 'address' ? addressForbidden : organizationDisabled;
 };
 
+interface AdmissionServices {
+  readonly keyring: Keyring;
+  readonly freshness: Pick<Freshness, 'check'>;
+  readonly limits: Limits;
+  readonly visitorLimits: Pick<VisitorLimits, 'countRequest'>;
+  readonly rejections: Pick<Rejections, 'count'>;
+}
+
 /**
- * Returns a synchronous result unless the shared counters are needed. Throws `UnavailableError` if the keys in memory
- * are too old. Refusals of a known key are counted in `rejections`.
+ * Both functions return a synchronous result unless the shared counters are needed, and throw `UnavailableError` if the
+ * keys in memory are too old. Refusals of a known key are counted in `rejections`.
  */
-export const createAdmission = (
-  keyring: Keyring,
-  freshness: Pick<Freshness, 'check'>,
-  limits: Limits,
-  rejections: Pick<Rejections, 'count'>,
-): Admit => {
+export const createAdmission = ({
+  keyring,
+  freshness,
+  limits,
+  visitorLimits,
+  rejections,
+}: AdmissionServices): { readonly admit: Admit; readonly admitBrowser: AdmitBrowser } => {
   const reject = (caller: Caller, signal: Signal, refused: Refusal): Refusal => {
     rejections.count(caller, signal, refused);
     return refused;
@@ -91,8 +132,18 @@ export const createAdmission = (
     if (limitRefusal instanceof Promise) return limitRefusal.then((refused) => refused ?? reason);
     return limitRefusal ?? reason;
   };
+  const countRequest = (
+    bucket: string,
+    caller: Caller,
+    signal: Signal,
+  ): Caller | Refusal | Promise<Caller | Refusal> => {
+    const limitRefusal = limits.countRequest(bucket, caller);
+    if (limitRefusal instanceof Promise)
+      return limitRefusal.then((refused) => (refused === undefined ? caller : reject(caller, signal, refused)));
+    return limitRefusal === undefined ? caller : reject(caller, signal, limitRefusal);
+  };
 
-  return ({ licenseKey, authorization, source }, signal) => {
+  const admit: Admit = ({ licenseKey, authorization, source }, signal) => {
     // An empty header counts as absent.
     const hasKeyHeader = Boolean(licenseKey);
     const secret = licenseKey || parseSecret(authorization);
@@ -100,15 +151,42 @@ export const createAdmission = (
     freshness.check();
     const caller = keyring.lookup(secret, source);
     if (caller === undefined) return countFailure(source, refuseUnknownSecret(secret));
+    if (caller.browser !== undefined) {
+      caller.use.recordRefused('', 'kind');
+      return reject(caller, signal, browserKeyElsewhere);
+    }
     const denialReason = findDenial(caller, source, signal);
     if (denialReason !== undefined) {
       caller.use.recordRefused(source, denialReason);
       return reject(caller, signal, toRefusal(denialReason, signal));
     }
     caller.use.recordUse(source);
-    const limitRefusal = limits.countRequest(hasKeyHeader ? `key/${caller.keyId}` : `address/${source}`, caller);
-    if (limitRefusal instanceof Promise)
-      return limitRefusal.then((refused) => (refused === undefined ? caller : reject(caller, signal, refused)));
-    return limitRefusal === undefined ? caller : reject(caller, signal, limitRefusal);
+    return countRequest(hasKeyHeader ? `key/${caller.keyId}` : `address/${source}`, caller, signal);
   };
+
+  const admitBrowser: AdmitBrowser = ({ key, origin, source }, signal) => {
+    freshness.check();
+    const caller = keyring.lookup(key, source);
+    if (caller === undefined) return countFailure(source, unknownBrowserKey);
+    const { browser } = caller;
+    if (browser === undefined) {
+      caller.use.recordRefused('', 'kind');
+      return reject(caller, signal, serverKeyInPath);
+    }
+    if (origin === undefined || !browser.isAllowedOrigin(origin)) {
+      caller.use.recordRefused('', 'origin');
+      return reject(caller, signal, originForbidden);
+    }
+    const denialReason = findDenial(caller, source, signal);
+    if (denialReason !== undefined) {
+      caller.use.recordRefused('', denialReason);
+      return reject(caller, signal, toRefusal(denialReason, signal));
+    }
+    const visitorRefusal = visitorLimits.countRequest(caller.keyId, source);
+    if (visitorRefusal !== undefined) return reject(caller, signal, visitorRefusal);
+    caller.use.recordUse();
+    return countRequest(`key/${caller.keyId}`, caller, signal);
+  };
+
+  return { admit, admitBrowser };
 };

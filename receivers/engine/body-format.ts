@@ -1,4 +1,5 @@
 /** Formats of request bodies. Each receiver declares its own formats; the engine knows no specific format. */
+import type { BrowserPrivacy } from '../../schemas/browser-privacy.ts';
 import type { RejectedBody } from '../../schemas/protobuf/separate.ts';
 import type { TimeRange } from '../../schemas/readable-times.ts';
 import type { Format } from '../../schemas/telemetry-message.ts';
@@ -20,7 +21,14 @@ export interface BodyFormat {
    * aside, and those outside of `times`. Pure. Throws `PermanentError` with the position if the body is malformed or has
    * no valid record. Without it the body is already that protobuf and is published unchanged.
    */
-  readonly translate?: (body: Buffer, signal: Signal, times?: TimeRange) => Translation;
+  readonly translate?: (body: Buffer, signal: Signal, times?: TimeRange, browser?: BrowserContext) => Translation;
+}
+
+/** What the translation of a browser's body needs to know of its key. It can be transferred to a thread. */
+export interface BrowserContext {
+  /** `service.name` of the application. */
+  readonly application: string;
+  readonly privacy: BrowserPrivacy;
 }
 
 /** Protobuf of a message format, and the part of the body that cannot be accepted, in the format of the body. */

@@ -2,9 +2,9 @@
 import { trackWork } from '../../runtime/current-work.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import { isRefusal } from './admission.ts';
+import { type BrowserCredentials, isRefusal } from './admission.ts';
 import type { Accepted, IngestRequest } from './ingestion.ts';
-import type { Caller } from './keyring.ts';
+import { type Caller, toBrowserContext } from './keyring.ts';
 import type { BodyShape } from './prepare.ts';
 import type { Engine } from './receiver.ts';
 import { createRefusal, type Refusal, toRefusal } from './refusal.ts';
@@ -24,6 +24,8 @@ export interface Transport {
   readonly framingBytes: number;
   /** Address of the peer of the connection. */
   readonly peer: string | undefined;
+  /** Set for requests of browsers, which have their key in the path. */
+  readonly browser: Omit<BrowserCredentials, 'source'> | undefined;
   /** Returns a header by its lower-case name; the first if there are several. */
   header(name: string): string | undefined;
   /** Returns the body's format and encoding by its headers, or a refusal. */
@@ -69,17 +71,11 @@ export class Exchange {
 
   /** Starts the exchange; `closed` ends it in any case. */
   start() {
-    const { inFlight, admit } = this.#engine;
-    const transport = this.#transport;
+    const { inFlight } = this.#engine;
     inFlight.enter();
     if (inFlight.isDraining) return this.#refuse(shuttingDown);
     try {
-      const credentials = {
-        licenseKey: transport.header('x-license-key'),
-        authorization: transport.header('authorization'),
-        source: this.#source,
-      };
-      const admission = admit(credentials, this.#signal);
+      const admission = this.#admit();
       if (!(admission instanceof Promise)) return this.#onAdmitted(admission);
       admission.then(
         (caller) => this.#onAdmitted(caller),
@@ -88,6 +84,15 @@ export class Exchange {
     } catch (error) {
       this.#refuse(toRefusal(error));
     }
+  }
+
+  #admit(): Caller | Refusal | Promise<Caller | Refusal> {
+    const { admit, admitBrowser } = this.#engine;
+    const transport = this.#transport;
+    const source = this.#source;
+    if (transport.browser !== undefined) return admitBrowser({ ...transport.browser, source }, this.#signal);
+    const licenseKey = transport.header('x-license-key');
+    return admit({ licenseKey, authorization: transport.header('authorization'), source }, this.#signal);
   }
 
   /** Adds a part of the body; its bytes must not change afterwards. */
@@ -119,7 +124,8 @@ export class Exchange {
     this.#caller = admitted;
     const shape = this.#transport.shape(this.#signal);
     if (isRefusal(shape)) return this.#refuse(shape);
-    this.#shape = shape;
+    const { browser } = admitted;
+    this.#shape = browser === undefined ? shape : { ...shape, browser: toBrowserContext(browser) };
     this.#proceed();
     if (this.#phase === 'reading') this.#transport.read(this);
   }
@@ -164,7 +170,9 @@ export class Exchange {
       shape,
       signal: this.#signal,
       format: shape.format.messageFormat,
-      source: this.#source,
+      // Addresses of visitors are not stored.
+      source: caller.browser === undefined ? this.#source : '',
+      visitor: caller.browser === undefined ? undefined : this.#source,
       traceparent: parseTraceparent(this.#transport.header('traceparent')),
       receivedAtMs: this.#engine.clock.now(),
       receiver,

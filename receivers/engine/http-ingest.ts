@@ -24,6 +24,12 @@ export interface HttpProtocol {
   refused(headers: IncomingHttpHeaders, refused: Refusal): HttpResponse;
 }
 
+interface HttpRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly browser: Transport['browser'];
+}
+
 const ignoreError = (): void => undefined;
 
 class HttpTransport implements Transport {
@@ -32,12 +38,14 @@ class HttpTransport implements Transport {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly framingBytes = 0;
+  readonly browser: Transport['browser'];
 
-  constructor(engine: Engine, protocol: HttpProtocol, request: IncomingMessage, response: ServerResponse) {
+  constructor(engine: Engine, protocol: HttpProtocol, { request, response, browser }: HttpRequest) {
     this.#engine = engine;
     this.#protocol = protocol;
     this.#request = request;
     this.#response = response;
+    this.browser = browser;
   }
 
   get receiver(): string {
@@ -99,8 +107,8 @@ class HttpTransport implements Transport {
 /** Serves requests of one protocol. Headers that were already set (CORS) are part of every response. */
 export const createHttpIngest =
   (engine: Engine, protocol: HttpProtocol) =>
-  (request: IncomingMessage, response: ServerResponse, signal: Signal): void => {
-    const exchange = new Exchange(engine, new HttpTransport(engine, protocol, request, response), signal);
+  (request: IncomingMessage, response: ServerResponse, signal: Signal, browser?: Transport['browser']): void => {
+    const exchange = new Exchange(engine, new HttpTransport(engine, protocol, { request, response, browser }), signal);
     response.on('close', () => exchange.handleClose());
     exchange.start();
   };

@@ -1,4 +1,5 @@
 /** Ingestion of a complete body, for all protocols: validate, count against the quota, publish, or refuse. */
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
@@ -14,12 +15,15 @@ import { type ReceivedRequest, toDeadLetters, toPartialDeadLetters } from './ref
 import type { Rejections } from './rejections.ts';
 import { countBytes } from './request-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import type { VisitorLimits } from './visitor-limits.ts';
 
 const warningIntervalMs = 10_000;
 
 /** An admitted request without its body. */
 export interface IngestRequest extends ReceivedRequest {
   readonly caller: Caller;
+  /** Address of the visitor of a page, for limits only */
+  readonly visitor: string | undefined;
   readonly capBytes: number;
   readonly requestMetrics: RequestMetrics;
 }
@@ -49,30 +53,44 @@ const readDecompressedBytes = (error: unknown): number | undefined =>
 
 export class Ingestion {
   readonly #offload: Offload;
+  readonly #browserOffload: Offload;
   readonly #quotas: Quotas;
+  readonly #visitorLimits: VisitorLimits;
   readonly #rejections: Rejections;
   readonly #publisher: Publisher;
   readonly #metrics: Metrics;
+  readonly #loadSecretBox: () => Promise<SecretBox>;
   readonly #log: Log;
   #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor({
     offload,
+    browserOffload,
     quotas,
+    visitorLimits,
     rejections,
     publisher,
+    loadSecretBox,
     metrics,
     log,
   }: {
     offload: Offload;
+    /** Prepares the bodies of browsers. */
+    browserOffload: Offload;
     quotas: Quotas;
+    visitorLimits: VisitorLimits;
     rejections: Rejections;
     publisher: Publisher;
+    /** Encrypts the dead letters of browsers. Called when there is one. */
+    loadSecretBox: () => Promise<SecretBox>;
     metrics: Metrics;
     log: Log;
   }) {
     this.#offload = offload;
+    this.#browserOffload = browserOffload;
     this.#quotas = quotas;
+    this.#visitorLimits = visitorLimits;
+    this.#loadSecretBox = loadSecretBox;
     this.#rejections = rejections;
     this.#publisher = publisher;
     this.#metrics = metrics;
@@ -90,7 +108,8 @@ export class Ingestion {
     let outcome: Accepted | Refusal;
     try {
       const times = createReadableTimes(request.receivedAtMs, request.caller.retentionDays[request.signal]);
-      const pending = this.#offload.prepare({ ...request.shape, times }, parts, request.capBytes);
+      const offload = request.caller.browser === undefined ? this.#offload : this.#browserOffload;
+      const pending = offload.prepare({ ...request.shape, times }, parts, request.capBytes);
       const preparation: OffloadResult = pending instanceof Promise ? await pending : pending;
       if ('prepared' in preparation) {
         bytes = preparation.prepared.size;
@@ -138,6 +157,7 @@ export class Ingestion {
     const quotaResult = this.#quotas.spend(caller, signal, size);
     const quotaRefusal = quotaResult instanceof Promise ? await quotaResult : quotaResult;
     if (quotaRefusal !== undefined) return quotaRefusal;
+    if (request.visitor !== undefined) this.#visitorLimits.countBytes(caller.keyId, request.visitor, size);
     if (messageParts.length > 0 || rejectedParts.length > 0) await this.#publishParts(request, prepared);
     if (records > 0) caller.use.recordAccepted(signal);
     return { records, written: writeCounts, rejected: toPartialRejection(rejectedParts) };
@@ -147,7 +167,8 @@ export class Ingestion {
   async #publishParts(request: IngestRequest, { size, messageParts, rejectedParts }: PreparedBody): Promise<void> {
     let rejectedBytes = 0;
     for (const { body } of rejectedParts) rejectedBytes += body.length;
-    const deadLetters = rejectedParts.flatMap((part) => toPartialDeadLetters(request, part));
+    const secretBox = rejectedParts.length === 0 ? undefined : await this.#openSecretBox(request);
+    const deadLetters = rejectedParts.flatMap((part) => toPartialDeadLetters(request, part, secretBox));
     const acceptedBytes = Math.max(0, size - rejectedBytes);
     await this.#publisher.publish(request, { size: acceptedBytes, messageParts }, deadLetters);
     for (const { records, reason } of rejectedParts) {
@@ -172,13 +193,19 @@ export class Ingestion {
   ): Promise<Refusal> {
     if (!(error instanceof PermanentError)) return this.#toRefusal(error);
     try {
-      await this.#publisher.publishAlone(toDeadLetters(request, parts, error, cut));
+      const secretBox = await this.#openSecretBox(request);
+      await this.#publisher.publishAlone(toDeadLetters(request, parts, { error, isTruncated: cut, secretBox }));
     } catch (cause) {
       this.#logWarning(cause);
       return createRefusal('unavailable', 'the request was refused, but no copy could be stored: send it again', 5);
     }
     this.#metrics.add('oiq_dead_letters_total', 1, { origin: request.receiver, reason: error.reason });
     return error.reason === 'too-large' ? createRefusal('too-large', error.message) : toRefusal(error);
+  }
+
+  /** Returns undefined for requests whose dead letters are not encrypted. */
+  async #openSecretBox({ caller }: IngestRequest): Promise<SecretBox | undefined> {
+    return caller.browser === undefined ? undefined : this.#loadSecretBox();
   }
 
   #toRefusal(error: unknown): Refusal {

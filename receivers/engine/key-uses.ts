@@ -49,11 +49,12 @@ export class KeyUse {
     this.id = buildUseId(keyId, hash);
   }
 
-  /** Records that it authenticated a request. */
-  recordUse(address: string): void {
+  /** Records that it authenticated a request. Without an address, because those of visitors are not stored. */
+  recordUse(address?: string): void {
     const now = this.#clock.now();
     this.#lastUsedMs = now;
     this.#isDirty = true;
+    if (address === undefined) return;
     this.#addresses.set(address, now);
     if (this.#addresses.size <= maxStoredAddresses) return;
     const [oldestEntry] = [...this.#addresses].sort(([, one], [, other]) => one - other);

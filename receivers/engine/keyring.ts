@@ -1,5 +1,6 @@
 /** License keys, organizations and plans, held in memory and updated by the documents' change feed. */
 import { hash } from 'node:crypto';
+import { type BrowserPrivacy, defaultBrowserPrivacy } from '../../schemas/browser-privacy.ts';
 import { isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { DocumentChange, Documents, Feed } from '../../schemas/ports/documents.ts';
@@ -9,16 +10,24 @@ import type { Organization } from '../../schemas/resources/organization.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
 import { plans } from '../../schemas/resources/plan.ts';
+import { type Project, projects } from '../../schemas/resources/project.ts';
 import {
   emptyQuota,
   getRejectThresholds,
   type Quota,
+  type QuotaScope,
   quotas,
   type RejectThreshold,
 } from '../../schemas/resources/quota.ts';
 import { type Networks, parseNetworks } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
+import { createOriginTest } from '../../schemas/web-origin.ts';
+import type { BrowserContext } from './body-format.ts';
 import type { KeyUse, KeyUses } from './key-uses.ts';
+
+/** A threshold of an organization, or of one key. */
+export type ByteThreshold = Omit<RejectThreshold, 'scope'> & { readonly scope: QuotaScope | KeyScope };
+export type KeyScope = `key/${string}`;
 
 /** Organization of a key and its permissions, by the current documents. */
 export interface Caller {
@@ -34,12 +43,26 @@ export interface Caller {
   readonly limits: Plan['limits'];
   readonly retentionDays: Plan['retentionDays'];
   /** Quotas that bytes of each telemetry signal count against. */
-  readonly thresholds: Readonly<Record<Signal, readonly RejectThreshold[]>>;
+  readonly thresholds: Readonly<Record<Signal, readonly ByteThreshold[]>>;
   /** Limit of the key itself, if it has one. */
   readonly requestsPerSecond: number | null;
   /** Records the uses and refusals of the key. */
   readonly use: KeyUse;
+  /** Undefined for keys of servers. */
+  readonly browser: BrowserAccess | undefined;
 }
+
+/** What a browser key is for. */
+export interface BrowserAccess {
+  /** `service.name` of the application */
+  readonly application: string;
+  readonly privacy: BrowserPrivacy;
+  /** Returns whether pages of an origin may use the key. */
+  isAllowedOrigin(origin: string): boolean;
+}
+
+/** Returns what the translation of bodies needs. */
+export const toBrowserContext = ({ application, privacy }: BrowserAccess): BrowserContext => ({ application, privacy });
 
 const maxCachedSecrets = 10_000;
 const noLimits: Plan['limits'] = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
@@ -78,6 +101,8 @@ export class Keyring {
   readonly #byId = new Map<string, readonly KeyEntry[]>();
   readonly #organizations = new Map<string, Organization>();
   readonly #plans = new Map<string, Plan>();
+  /** By tenant and id; only the projects that have a privacy setting. */
+  readonly #projects = new Map<string, Project>();
   /** By tenant. */
   readonly #quotas = new Map<string, Quota>();
   /** Cached secrets with their entry's hash, so that requests need not hash again. */
@@ -95,6 +120,7 @@ export class Keyring {
     keyring.#feeds = await Promise.all([
       documents.follow(plans, (change) => keyring.#put(keyring.#plans, change)),
       documents.follow(organizations, (change) => keyring.#put(keyring.#organizations, change)),
+      documents.follow(projects, (change) => keyring.#putProject(change)),
       documents.follow(quotas, (change) => keyring.#put(keyring.#quotas, { ...change, id: change.tenantId })),
       documents.follow(licenseKeys, (change) => keyring.#changeKey(change)),
     ]);
@@ -112,10 +138,11 @@ export class Keyring {
   lookup(secret: string, source: string): Caller | undefined {
     const entry = this.#find(secret);
     if (entry === undefined) return undefined;
+    const visibleSource = entry.key.kind === 'browser' ? '' : source;
     const denialReason =
       entry.key.revokedAt !== null ? 'revoked' : entry.expiresAtMs <= this.#clock.now() ? 'expired' : undefined;
     if (denialReason !== undefined) {
-      entry.use.recordRefused(source, denialReason);
+      entry.use.recordRefused(visibleSource, denialReason);
       return undefined;
     }
     entry.caller ??= this.#createCaller(entry);
@@ -149,7 +176,13 @@ export class Keyring {
     const entitledSignals = new Set(plan?.entitlements ?? []);
     const limits = plan?.limits ?? noLimits;
     const all = getRejectThresholds(limits, this.#quotas.get(tenantId) ?? emptyQuota);
-    const filterThresholds = (signal: Signal) => all.filter(({ scope }) => scope === 'total' || scope === signal);
+    const { maxBytesPerDay = null } = key;
+    const keyThresholds: ByteThreshold[] =
+      maxBytesPerDay === null ? [] : [{ window: 'day', scope: `key/${keyId}`, bytes: maxBytesPerDay, isPlan: false }];
+    const filterThresholds = (signal: Signal) => [
+      ...all.filter(({ scope }) => scope === 'total' || scope === signal),
+      ...keyThresholds,
+    ];
     return {
       tenantId,
       projectId: key.projectId,
@@ -167,7 +200,23 @@ export class Keyring {
       },
       requestsPerSecond: key.requestsPerSecond ?? null,
       use,
+      browser: this.#createBrowserAccess(tenantId, key),
     };
+  }
+
+  #createBrowserAccess(
+    tenantId: string,
+    { kind, application, origins, projectId }: LicenseKey,
+  ): BrowserAccess | undefined {
+    if (kind !== 'browser' || application === null) return undefined;
+    const privacy = this.#projects.get(`${tenantId}/${projectId}`)?.browserPrivacy ?? defaultBrowserPrivacy;
+    return { application, privacy, isAllowedOrigin: createOriginTest(origins) };
+  }
+
+  #putProject({ tenantId, id, document }: DocumentChange<Project>): void {
+    const hasSetting = document?.browserPrivacy !== undefined;
+    if (!hasSetting && !this.#projects.has(`${tenantId}/${id}`)) return;
+    this.#put(this.#projects, { tenantId, id: `${tenantId}/${id}`, document: hasSetting ? document : undefined });
   }
 
   #put<Fields extends object>(map: Map<string, Fields>, { id, document }: DocumentChange<Fields>): void {

@@ -101,7 +101,9 @@ export class Offload {
     await this.#worker?.terminate();
   }
 
-  #isLarge({ encoding, format }: BodyShape, bytes: number): boolean {
+  #isLarge({ encoding, format, browser }: BodyShape, bytes: number): boolean {
+    // Texts of browsers are searched for personal data, whose cost a visitor decides.
+    if (browser !== undefined) return true;
     if (encoding !== 'identity') return bytes > minLargeCompressedBytes;
     return bytes > (format.isCostly ? largeCostlyBytes : largeBytes);
   }

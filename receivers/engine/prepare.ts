@@ -14,7 +14,7 @@ import type { TimeRange } from '../../schemas/readable-times.ts';
 import { type Encoding, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type BodyFormat, otlpProtobuf } from './body-format.ts';
+import { type BodyFormat, type BrowserContext, otlpProtobuf } from './body-format.ts';
 
 /** Telemetry signal, format and encoding of a body, as declared by its sender. */
 export interface BodyShape {
@@ -23,6 +23,8 @@ export interface BodyShape {
   readonly encoding: Encoding | 'deflate';
   /** Times of records that can be accepted; any, if undefined. */
   readonly times?: TimeRange | undefined;
+  /** Set for bodies that browsers sent. */
+  readonly browser?: BrowserContext | undefined;
 }
 
 /** A part of a body that cannot be accepted, as a body of its own, which is stored as a dead letter. */
@@ -88,20 +90,20 @@ interface CheckedBody extends CheckResult {
 }
 
 const toRejectedPart = (
-  { signal, times }: BodyShape,
+  { signal, times, browser }: BodyShape,
   format: BodyFormat,
   { records, error, body }: RejectedBody,
 ): RejectedPart => {
-  const { message, position } = findFault({ signal, format, encoding: 'identity', times }, body) ?? error;
+  const { message, position } = findFault({ signal, format, encoding: 'identity', times, browser }, body) ?? error;
   const fault = { message, position };
   return { records, reason: error.reason, message: error.message, fault, format: format.name, body };
 };
 
 /** Returns the fault of a body without valid records; undefined if it has none. */
 const findFault = (shape: BodyShape, body: Buffer): PermanentError | undefined => {
-  const { format, signal, times } = shape;
+  const { format, signal, times, browser } = shape;
   try {
-    const translation = format.translate?.(body, signal, times);
+    const translation = format.translate?.(body, signal, times, browser);
     checkBody(shape, translation?.body ?? body);
     return translation?.rejected?.error;
   } catch (error) {
@@ -165,9 +167,9 @@ const checkProtobuf = (shape: BodyShape, plain: Buffer): CheckedBody => {
 };
 
 const checkFormat = (shape: BodyShape, decompressed: Buffer): CheckedBody => {
-  const { format, signal, times } = shape;
+  const { format, signal, times, browser } = shape;
   if (format.translate === undefined) return checkProtobuf(shape, decompressed);
-  const { body, rejected } = format.translate(decompressed, signal, times);
+  const { body, rejected } = format.translate(decompressed, signal, times, browser);
   const checked = checkTranslated(shape, body);
   if (rejected === undefined) return checked;
   return { ...checked, rejectedParts: [toRejectedPart(shape, format, rejected), ...checked.rejectedParts] };

@@ -8,9 +8,9 @@ import { waitUpTo } from '../../runtime/timeout.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { getQuotaWindow, type QuotaWindow, type RejectThreshold } from '../../schemas/resources/quota.ts';
+import { getQuotaWindow, type QuotaWindow } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import type { Caller } from './keyring.ts';
+import type { ByteThreshold, Caller, KeyScope } from './keyring.ts';
 import { createRefusal, type Refusal } from './refusal.ts';
 import { type GrantTokens, TokenLease } from './token-lease.ts';
 import type { ReadUsedBytes } from './used-bytes.ts';
@@ -24,6 +24,8 @@ const seedEveryMs = 60_000;
 /** Maximum wait of the first request for the ledger. */
 const seedWaitMs = 2_000;
 
+const isKeyScope = (scope: ByteThreshold['scope']): scope is KeyScope => scope.startsWith('key/');
+
 interface QuotaLease {
   readonly limit: number;
   readonly endMs: number;
@@ -35,20 +37,30 @@ interface QuotaLease {
  * the month's end ends with the month.
  */
 const getWindowLengthMs = (window: QuotaWindow, endMs: number): number => (window === 'day' ? dayMs : endMs);
-const getCounterKey = (tenantId: string, { window, scope }: RejectThreshold): string =>
+const getCounterKey = (tenantId: string, { window, scope }: ByteThreshold): string =>
   `ingest/bytes/${tenantId}${scope === 'total' ? '' : `/${scope}`}${window === 'day' ? '' : '/month'}`;
 
 const createQuotaRefusal = (
-  { window, scope, bytes, isPlan: isPlanLimit }: RejectThreshold,
+  { window, scope, bytes, isPlan: isPlanLimit }: ByteThreshold,
   endMs: number,
   nowMs: number,
 ): Refusal => {
   const resetNote = `it resets at ${new Date(endMs).toISOString().slice(0, 16)}Z`;
+  if (isKeyScope(scope)) return createKeyRefusal(endMs, nowMs);
   const message = isPlanLimit
     ? 'the daily ingest volume of the plan is used up; it resets at 00:00 UTC'
     : `the quota of ${bytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} is used up; ${resetNote}`;
   return { ...createRefusal('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
 };
+
+const createKeyRefusal = (endMs: number, nowMs: number): Refusal => ({
+  ...createRefusal(
+    'rate-limited',
+    'the daily volume of this browser key is used up; it resets at 00:00 UTC',
+    Math.ceil((endMs - nowMs) / 1000),
+  ),
+  reason: 'quota',
+});
 
 export interface QuotasOptions {
   readonly counters: Counters;
@@ -83,7 +95,7 @@ export class Quotas {
   /** Returns the bytes to all other thresholds if one refuses them. */
   async #settle(
     pending: readonly (boolean | Promise<boolean>)[],
-    thresholds: readonly RejectThreshold[],
+    thresholds: readonly ByteThreshold[],
     leases: readonly QuotaLease[],
     bytes: number,
   ): Promise<Refusal | undefined> {
@@ -95,7 +107,7 @@ export class Quotas {
     return createQuotaRefusal(threshold, refusingLease.endMs, this.#options.clock.now());
   }
 
-  #findLease(tenantId: string, threshold: RejectThreshold, now: number): QuotaLease {
+  #findLease(tenantId: string, threshold: ByteThreshold, now: number): QuotaLease {
     const { window, scope, bytes: limit } = threshold;
     const name = `${tenantId}/${window}/${scope}`;
     const currentLease = this.#leases.get(name);
@@ -109,7 +121,7 @@ export class Quotas {
     return quotaLease;
   }
 
-  #createGrant(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): GrantTokens {
+  #createGrant(tenantId: string, threshold: ByteThreshold, fromMs: number, windowMs: number): GrantTokens {
     const { counters, clock } = this.#options;
     const counter = getCounterKey(tenantId, threshold);
     let seededAt: number | undefined;
@@ -127,14 +139,16 @@ export class Quotas {
   }
 
   /** Raises the counter to the value of the ledger. Never rejects. */
-  async #seed(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): Promise<void> {
+  async #seed(tenantId: string, threshold: ByteThreshold, fromMs: number, windowMs: number): Promise<void> {
     const { counters, readUsedBytes, log } = this.#options;
-    if (readUsedBytes === undefined) return;
+    const { scope } = threshold;
+    // The ledger has no volume of single keys.
+    if (readUsedBytes === undefined || isKeyScope(scope)) return;
     const counter = getCounterKey(tenantId, threshold);
     try {
       const { granted } = await counters.consume(`${counter}/seed`, { rate: 1000 / seedEveryMs, burst: 1 }, 1);
       if (granted === 0) return;
-      const ledgerBytes = await readUsedBytes(tenantId, threshold.scope, fromMs);
+      const ledgerBytes = await readUsedBytes(tenantId, scope, fromMs);
       const { used: counterBytes } = await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, 0);
       if (ledgerBytes > counterBytes)
         await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, ledgerBytes - counterBytes);

@@ -9,12 +9,12 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { SettingName, Settings } from '../../schemas/settings.ts';
 import type { ResolveSource } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import type { Admit } from './admission.ts';
+import type { Admit, AdmitBrowser } from './admission.ts';
 import type { BodyFormat } from './body-format.ts';
 import type { Freshness } from './freshness.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Ingestion } from './ingestion.ts';
-import type { Keyring } from './keyring.ts';
+import type { BrowserAccess, Keyring } from './keyring.ts';
 import type { Limits } from './limits.ts';
 import type { Rejections } from './rejections.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -22,6 +22,9 @@ import type { RequestMetrics } from './request-metrics.ts';
 /** Services of the engine for a receiver. */
 export interface Engine {
   readonly admit: Admit;
+  readonly admitBrowser: AdmitBrowser;
+  /** Returns what a browser key is for; undefined if the key is not one, or not valid. */
+  readonly findBrowserAccess: (key: string) => BrowserAccess | undefined;
   readonly ingestion: Ingestion;
   /** Counts refusals of known keys before their bodies were accepted. */
   readonly rejections: Pick<Rejections, 'count'>;

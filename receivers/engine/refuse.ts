@@ -1,12 +1,13 @@
 /** Stores malformed bodies as dead letters: a copy of each, as received, is stored before the response. */
 import { randomUUID } from 'node:crypto';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import { buildDeadLetterMessages, type DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { TimeRange } from '../../schemas/readable-times.ts';
 import type { Encoding } from '../../schemas/telemetry-message.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
-import type { BodyFormat } from './body-format.ts';
+import type { BodyFormat, BrowserContext } from './body-format.ts';
 import { type BodyShape, prepareBody, type RejectedPart } from './prepare.ts';
 import { createMessages, type Origin } from './publisher.ts';
 import { countBytes } from './request-body.ts';
@@ -30,14 +31,45 @@ export interface RefusalError {
   readonly format?: string | undefined;
 }
 
-/** Returns the messages of the dead letter of a refused body. `isTruncated`: only its beginning is available. */
+interface DeadLetterOptions {
+  readonly error: RefusalError;
+  /** Whether only the beginning of the body is available. */
+  readonly isTruncated: boolean;
+  /** Required for bodies of browsers */
+  readonly secretBox: Pick<SecretBox, 'seal'> | undefined;
+}
+
+/** Purpose of the encrypted bodies of browsers. */
+const sealPurpose = 'dead-letter';
+const browserHeader = 'browser';
+
+const sealBody = (parts: readonly Uint8Array[], secretBox: DeadLetterOptions['secretBox']): Buffer => {
+  if (secretBox === undefined) throw new TypeError('the body of a browser is stored only encrypted');
+  return Buffer.from(secretBox.seal(sealPurpose, Buffer.concat(parts).toString('base64')));
+};
+
+/** Returns the body of a dead letter that is encrypted. Throws `PermanentError` if the secret key is another one. */
+const openSealedBody = (sealed: Buffer, secretBox: Pick<SecretBox, 'open'>): Buffer => {
+  const text = secretBox.open(sealPurpose, sealed.toString());
+  if (text === undefined)
+    throw new PermanentError('sealed', 'the body was encrypted with another secret key (OIQ_SECRET_KEY)');
+  return Buffer.from(text, 'base64');
+};
+
+const toOriginalHeaders = (traceparent: string, browser: BrowserContext | undefined): Record<string, string> => ({
+  ...(traceparent !== '' && { traceparent }),
+  ...(browser !== undefined && { [browserHeader]: JSON.stringify(browser) }),
+});
+
+/** Returns the messages of the dead letter of a refused body. Bodies of browsers are encrypted. */
 export const toDeadLetters = (
   { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: ReceivedRequest,
   parts: readonly Uint8Array[],
-  { reason, message, position, format = shape.format.name, decompressedBytes = countBytes(parts) }: RefusalError,
-  isTruncated: boolean,
-): Message[] =>
-  buildDeadLetterMessages(
+  { error, isTruncated, secretBox }: DeadLetterOptions,
+): Message[] => {
+  const { reason, message, position, format = shape.format.name, decompressedBytes = countBytes(parts) } = error;
+  const isSealed = shape.browser !== undefined;
+  return buildDeadLetterMessages(
     {
       id: randomUUID(),
       tenantId: caller.tenantId,
@@ -57,22 +89,29 @@ export const toDeadLetters = (
       topic: '',
       partition: 0,
       offset: 0,
-      originalHeaders: traceparent === '' ? {} : { traceparent },
+      originalHeaders: toOriginalHeaders(traceparent, shape.browser),
       size: countBytes(parts),
       bytes: decompressedBytes,
       cut: isTruncated,
+      ...(isSealed && { isSealed }),
     },
-    parts,
+    isSealed ? [sealBody(parts, secretBox)] : parts,
   );
+};
 
 /** Returns the messages of the dead letter of records that were rejected while others of their request were accepted. */
-export const toPartialDeadLetters = (request: ReceivedRequest, part: RejectedPart): Message[] => {
+export const toPartialDeadLetters = (
+  request: ReceivedRequest,
+  part: RejectedPart,
+  secretBox: DeadLetterOptions['secretBox'],
+): Message[] => {
   const { body, records, reason, fault, format } = part;
   const count = records === 1 ? '1 record' : `${records} records`;
   const message =
     records === 0 ? fault.message : `${fault.message} (${count}; the others of the request were accepted)`;
   const shape = { ...request.shape, encoding: 'identity' as const };
-  return toDeadLetters({ ...request, shape }, [body], { reason, message, position: fault.position, format }, false);
+  const error = { reason, message, position: fault.position, format };
+  return toDeadLetters({ ...request, shape }, [body], { error, isTruncated: false, secretBox });
 };
 
 const encodings = new Map<string, BodyShape['encoding']>([
@@ -98,7 +137,13 @@ const parseShape = (headers: DeadLetterHeaders, format: BodyFormat): BodyShape =
   const signal = signals.find((name): name is Signal => name === headers.signal);
   if (encoding === undefined || signal === undefined)
     throw new PermanentError('bad-headers', 'the dead letter does not declare the format of its body');
-  return { signal, format, encoding };
+  const browser = headers.originalHeaders[browserHeader];
+  return {
+    signal,
+    format,
+    encoding,
+    browser: browser === undefined ? undefined : (JSON.parse(browser) as BrowserContext),
+  };
 };
 
 /**
@@ -114,12 +159,18 @@ export const republishRefused = (
     format,
     capBytes,
     times,
-  }: { readonly format: BodyFormat; readonly capBytes: number; readonly times: TimeRange | undefined },
+    secretBox,
+  }: {
+    readonly format: BodyFormat;
+    readonly capBytes: number;
+    readonly times: TimeRange | undefined;
+    readonly secretBox: SecretBox;
+  },
 ): Message[] => {
   if (headers.cut)
     throw new PermanentError('cut', 'only the beginning of the body was stored, so it cannot be replayed');
   const shape = { ...parseShape(headers, format), times };
-  const prepared = prepareBody(shape, body, capBytes);
+  const prepared = prepareBody(shape, headers.isSealed ? openSealedBody(body, secretBox) : body, capBytes);
   if (prepared.records === 0)
     throw new PermanentError('no-records', `the body contains no ${format.name} records: nothing was replayed`);
   const request: ReceivedRequest = {
@@ -133,6 +184,6 @@ export const republishRefused = (
     shape,
     contentType: headers.contentType,
   };
-  const deadLetters = prepared.rejectedParts.flatMap((part) => toPartialDeadLetters(request, part));
+  const deadLetters = prepared.rejectedParts.flatMap((part) => toPartialDeadLetters(request, part, secretBox));
   return [...createMessages(request, prepared), ...deadLetters];
 };

@@ -1,5 +1,6 @@
 /** Runs receivers as a role: loads the keyring first, then starts the listeners; stops in reverse order. */
 import { createStoresCheck } from '../../runtime/readiness.ts';
+import { createSecretBox, loadSecretKey, type SecretBox } from '../../runtime/secret-box.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -34,6 +35,7 @@ import type {
 import { Rejections } from './rejections.ts';
 import { ReceiverMetrics } from './request-metrics.ts';
 import { createUsedBytesReader } from './used-bytes.ts';
+import { VisitorLimits } from './visitor-limits.ts';
 
 export interface ReceiversOptions {
   readonly bus: Bus;
@@ -91,13 +93,30 @@ export const start = async (
   const rejections = new Rejections(producer, clock, log);
   const receiverMetrics = new ReceiverMetrics(metrics);
   const publisher = new Publisher(producer, receiverMetrics.bus, settings.BUS_PUBLISH_DELAY_MS);
+  const visitorLimits = new VisitorLimits(clock);
   const offload = new Offload(scanWorker);
-  const ingestion = new Ingestion({ offload, quotas, rejections, publisher, metrics, log });
+  // A flood of browser bodies must not delay those of servers.
+  const browserOffload = new Offload(scanWorker);
+  let secretBox: Promise<SecretBox> | undefined;
+  const loadSecretBox = (): Promise<SecretBox> => (secretBox ??= loadSecretKey(settings).then(createSecretBox));
+  const ingestion = new Ingestion({
+    offload,
+    browserOffload,
+    quotas,
+    visitorLimits,
+    rejections,
+    publisher,
+    loadSecretBox,
+    metrics,
+    log,
+  });
   const inFlight = new InFlight();
-  const admit = createAdmission(keyring, freshness, limits, rejections);
+  const { admit, admitBrowser } = createAdmission({ keyring, freshness, limits, visitorLimits, rejections });
   const openedReceivers: OpenReceiver[] = receivers.map((receiver) =>
     receiver.open({
       admit,
+      admitBrowser,
+      findBrowserAccess: (key) => keyring.lookup(key, '')?.browser,
       ingestion,
       rejections,
       inFlight,
@@ -116,7 +135,7 @@ export const start = async (
     freshness.close();
     receiverMetrics.close();
     await rejections.close();
-    await Promise.all([offload.close(), keyring.close(), uses.close(), producer.close()]);
+    await Promise.all([offload.close(), browserOffload.close(), keyring.close(), uses.close(), producer.close()]);
   };
   try {
     extraEndpoints = await openExtraEndpoints({

@@ -29,6 +29,7 @@ export class ExportCall implements Transport, StreamHandler {
   readonly receiver = receiverName;
   readonly maxBodyBytes = maxBodyBytes;
   readonly framingBytes = headerBytes;
+  readonly browser = undefined;
   readonly #stream: ServerStream;
   readonly #exchange: Exchange;
   readonly #onEnd: (call: ExportCall) => void;

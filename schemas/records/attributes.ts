@@ -261,6 +261,34 @@ export const readAttributes = (cursor: WireCursor, tag: number, from: number, to
   return list;
 };
 
+/** Returns the attributes in wire order that are arrays or maps. */
+export const readCompoundAttributes = (cursor: WireCursor, tag: number, from: number, to: number): Attribute[] => {
+  const { bytes } = cursor;
+  const list: Attribute[] = [];
+  for (let position = from; position < to; ) {
+    const start = position + 2;
+    const end = start + (bytes[position + 1] as number);
+    const valueStart = start + (bytes[start + 1] as number) + 4;
+    // Most attributes have the common form and a text.
+    if (
+      bytes[position] === tag &&
+      end - start < 128 &&
+      isCommonForm(bytes, start, end) &&
+      bytes[valueStart] === valueTags.string &&
+      (bytes[valueStart + 1] as number) === end - valueStart - 2
+    ) {
+      position = end;
+      continue;
+    }
+    if (!readNextAttribute(cursor, tag, position, to)) break;
+    position = nextPosition;
+    if (readFoundType(cursor) !== 'j') continue;
+    const key = readName(bytes, keyRange.start, keyRange.end);
+    list.push({ key, type: 'j', text: readFoundText(cursor) });
+  }
+  return list;
+};
+
 /** Visitor of attributes in wire format. Each method returns whether to continue. */
 export interface AttributeVisitor {
   /** Visits a name in UTF-8, which its value follows. */

@@ -9,6 +9,7 @@ import {
   visitValue,
 } from './attributes.ts';
 import { LogRows, logRow, logRowWidth } from './log-row.ts';
+import { type NestedValue, readNestedBody } from './nested-values.ts';
 import type { RecordOrigin, Resource, Scope } from './origin.ts';
 import { getReceivedNs, TracedRecord, toTimeMs, toTimeNs } from './record.ts';
 import { getSeverityText } from './severity.ts';
@@ -94,6 +95,11 @@ export class LogRecord extends TracedRecord {
     const cursor = this.ensureLocated();
     cursor.position = this.#bodyStart;
     return readValueText(cursor, this.#bodyEnd);
+  }
+
+  /** Values inside a body that is JSON, as far as they land (`nestedLimits`). */
+  override get bodyValues(): readonly NestedValue[] {
+    return readNestedBody(this.body).values;
   }
 
   /** Calls `onFound` with the number of each text that occurs in the body, possibly several times. */

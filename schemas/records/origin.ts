@@ -7,6 +7,7 @@ import { decodeText, readAttributesJson } from '../otlp/any-value.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { type Attribute, type AttributeType, findLastAttributeText, readAttributes } from './attributes.ts';
 import { buildServiceName } from './namespaced-name.ts';
+import { type NestedValue, readNestedAttributes } from './nested-values.ts';
 
 /** A range of bytes; empty if both positions are equal. */
 export type ByteRange = readonly [start: number, end: number];
@@ -59,6 +60,7 @@ export class Resource {
   #schemaUrlRange: ByteRange = emptyRange;
   #service: string | undefined;
   #attributes: Map<string, Attribute> | undefined;
+  #nestedAttributes: readonly NestedValue[] | undefined;
   #copy: Resource | undefined;
   #wireText: string | undefined;
 
@@ -69,6 +71,7 @@ export class Resource {
     this.#schemaUrlRange = schemaUrlRange;
     this.#service = undefined;
     this.#attributes = undefined;
+    this.#nestedAttributes = undefined;
     this.#copy = undefined;
     this.#wireText = undefined;
   }
@@ -127,6 +130,16 @@ export class Resource {
     }
     this.#attributes = attributes;
     return attributes;
+  }
+
+  /** Values inside the attributes that are arrays or maps, as far as they land; in the order of the keys' bytes. */
+  get nestedAttributes(): readonly NestedValue[] {
+    if (this.#nestedAttributes !== undefined) return this.#nestedAttributes;
+    const compoundAttributes = [...this.attributes.values()]
+      .filter(({ type }) => type === 'j')
+      .sort((left, right) => Buffer.compare(Buffer.from(left.key), Buffer.from(right.key)));
+    this.#nestedAttributes = readNestedAttributes(compoundAttributes).values;
+    return this.#nestedAttributes;
   }
 
   /** Returns a copy that outlives the batch. All records of the resource share it. */

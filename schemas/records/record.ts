@@ -10,8 +10,10 @@ import {
   findFirstAttributeText,
   type NameSet,
   readAttributes,
+  readCompoundAttributes,
   visitMatchingNames,
 } from './attributes.ts';
+import { type NestedValue, readNestedAttributes } from './nested-values.ts';
 import { type ByteRange, copyRange, type RecordLocation, type RecordOrigin, Resource, Scope } from './origin.ts';
 
 /** Location of a group of records: of one resource and scope, and for data points of one metric. */
@@ -141,6 +143,19 @@ export abstract class RecordView {
   get attributes(): readonly Attribute[] {
     this.ensureLocated();
     return readAttributes(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd);
+  }
+
+  /** Values inside the attributes that are arrays or maps, as far as they land (`nestedLimits`). */
+  get nestedAttributes(): readonly NestedValue[] {
+    this.ensureLocated();
+    return readNestedAttributes(
+      readCompoundAttributes(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd),
+    ).values;
+  }
+
+  /** Values inside the body, for records with a body. */
+  get bodyValues(): readonly NestedValue[] {
+    return [];
   }
 
   /** Calls `onName` with each name of the set that one of the attributes has. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import { signals } from '../telemetry-signals.ts';
 
-export const refusalReasons = ['revoked', 'expired', 'address', 'signal', 'organization'] as const;
+export const refusalReasons = ['revoked', 'expired', 'address', 'signal', 'organization', 'kind', 'origin'] as const;
 
 const TimesBySignal = z.partialRecord(z.enum(signals), z.iso.datetime());
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BrowserPrivacy } from '../browser-privacy.ts';
 import { defineCollection } from '../ports/documents.ts';
 
 const projectEvents = [
@@ -41,6 +42,9 @@ export type ProjectNotifications = z.output<typeof ProjectNotifications>;
 export const ProjectFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
+  browserPrivacy: BrowserPrivacy.optional().describe(
+    'Personal data of browser telemetry that is stored; by default none',
+  ),
 });
 
 /** The scope of APM data. */

@@ -2,10 +2,10 @@ import { frequentInsertSettings, origin, partitionByDayReceived, tenancy } from 
 import { defineTable } from './table.ts';
 
 /**
- * Subjects of the counts: all records, those with a field or attribute, and attributes beyond the maximum number of
- * individual counts.
+ * Subjects of the counts: all records, those with a field, an attribute or a value inside the body, and attributes beyond
+ * the maximum number of individual counts. A value inside an array or map has its path as the key.
  */
-export const fieldKinds = ['record', 'field', 'attribute', 'resource', 'scope', 'other'] as const;
+export const fieldKinds = ['record', 'field', 'attribute', 'body', 'resource', 'scope', 'other'] as const;
 export type FieldKind = (typeof fieldKinds)[number];
 
 /**
@@ -31,7 +31,7 @@ export const fieldsTable = defineTable({
      * the first one counts.
      */
     type: 'LowCardinality(String)',
-    /** For `other`: the number of attributes. */
+    /** For `other`: the number of attributes, and of values in arrays and maps beyond the limits. */
     records: 'UInt64 CODEC(T64, ZSTD(1))',
     /** Range of the records' times. */
     first_seen: "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",

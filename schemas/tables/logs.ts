@@ -1,5 +1,6 @@
 import {
   attributes,
+  bodyValues,
   frequentInsertSettings,
   nanosecondType,
   ordinal,
@@ -8,7 +9,15 @@ import {
   scope,
   tenancy,
 } from './parts.ts';
-import { attributeIndex, bodyIndex, indexesBuiltByInserts, resourceIndex, timeIndex, traceIndexes } from './search.ts';
+import {
+  attributeIndex,
+  bodyIndex,
+  bodyValueIndex,
+  indexesBuiltByInserts,
+  resourceIndex,
+  timeIndex,
+  traceIndexes,
+} from './search.ts';
 import { buildUnusualWordsSql } from './search-text.ts';
 import { defineTable } from './table.ts';
 
@@ -42,6 +51,7 @@ export const logsTable = defineTable({
     /** Text of the body's words (`search-text.ts`); empty if they are those of `lower(body)`, as for most bodies. */
     body_words: `String DEFAULT ${buildUnusualWordsSql('body')} CODEC(ZSTD(1))`,
     body_type: 'LowCardinality(String)',
+    ...bodyValues,
     ...attributes,
     dropped_attributes: 'UInt32',
     trace_id: 'FixedString(16)',
@@ -51,6 +61,6 @@ export const logsTable = defineTable({
   partitionBy: partitionByDayReceived,
   primaryKey: sortingKey,
   orderBy: sortingKey,
-  indexes: { ...bodyIndex, ...attributeIndex, ...traceIndexes, ...resourceIndex, ...timeIndex },
+  indexes: { ...bodyIndex, ...attributeIndex, ...bodyValueIndex, ...traceIndexes, ...resourceIndex, ...timeIndex },
   settings: { ...frequentInsertSettings, exclude_materialize_skip_indexes_on_merge: indexesBuiltByInserts.join(', ') },
 });

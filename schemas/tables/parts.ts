@@ -35,10 +35,37 @@ export const ordinal = { ordinal: 'UInt32 CODEC(Delta, ZSTD(1))' } as const;
 /**
  * Attributes as text, with one type character each, in the same order: `s` string, `i` integer, `d` double, `b`
  * boolean, `j` array or map (as JSON), `y` bytes (base64), `n` empty.
+ *
+ * In log records and in spans with their events and links, the values inside arrays and maps follow the attributes: keys
+ * are their paths (`records/nested-values.ts`), and type characters are uppercase. A mark ends the types of such rows.
  */
 export const attributes = {
   attributes: 'Map(LowCardinality(String), String) CODEC(ZSTD(1))',
   attribute_types: 'LowCardinality(String)',
+} as const;
+
+/** Distance of the type character of a value inside an array or map to that of an attribute. */
+export const nestedTypeOffset = 0x20;
+/**
+ * Last character of the types of a row with values inside arrays and maps: `several` if some key has several values. The
+ * engine compares it once per distinct text of types, so that other rows take no time.
+ */
+export const nestedMarks = { several: '+', single: '-' } as const;
+
+/** Values inside arrays and maps of a body: their paths and texts, and types as in `attribute_types`. */
+export const bodyValues = {
+  body_values: 'Map(LowCardinality(String), String) CODEC(ZSTD(1))',
+  body_value_types: 'LowCardinality(String)',
+} as const;
+
+/**
+ * Values inside arrays and maps of a resource's attributes, with lowercase type characters. Merges preserve them if a
+ * process of an earlier version has stored the same resource without them.
+ */
+export const nestedResourceValues = {
+  nested_keys: 'SimpleAggregateFunction(max, Array(String))',
+  nested_values: 'SimpleAggregateFunction(max, Array(String))',
+  nested_types: 'SimpleAggregateFunction(max, String)',
 } as const;
 
 /** Scope of a row. Its attributes are JSON sorted by key, empty for none: few scopes have attributes. */

@@ -1,4 +1,4 @@
-import { attributes, identityKeySettings } from './parts.ts';
+import { attributes, identityKeySettings, nestedResourceValues } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -21,6 +21,7 @@ export const resourcesTable = defineTable({
     dropped_attributes: 'UInt32',
     first_seen: "SimpleAggregateFunction(min, DateTime64(3, 'UTC'))",
     last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
+    ...nestedResourceValues,
   },
   orderBy: ['tenant_id', 'resource_id'],
   settings: identityKeySettings,

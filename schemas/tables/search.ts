@@ -27,7 +27,8 @@ const bodyWordsSql = 'if(empty(body_words), lower(body), body_words)';
  * insert (see the README of this folder). The filter also skips granules without a rare value, and for a common value
  * the rows must be read anyway.
  */
-const pairHashesSql = 'arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes), mapValues(attributes))';
+const buildPairHashesSql = (map: string): string =>
+  `arrayMap((k, v) -> cityHash64(k, v), mapKeys(${map}), mapValues(${map}))`;
 
 /**
  * Words of a body in a Bloom filter, sized by their number. It costs a third of a text index to build and to merge (see
@@ -40,7 +41,13 @@ export const bodyIndex = {
   text_words: `tokens(${bodyWordsSql}) TYPE bloom_filter(0.001) GRANULARITY 1`,
   fresh_text_words: `${bodyWordsSql} TYPE tokenbf_v1(32768, 1, 0) GRANULARITY 1`,
 } as const;
-export const attributeIndex = { attribute_pairs: `${pairHashesSql} TYPE bloom_filter(0.01) GRANULARITY 1` } as const;
+export const attributeIndex = {
+  attribute_pairs: `${buildPairHashesSql('attributes')} TYPE bloom_filter(0.01) GRANULARITY 1`,
+} as const;
+/** Like `attributeIndex`, for the values inside bodies. */
+export const bodyValueIndex = {
+  body_value_pairs: `${buildPairHashesSql('body_values')} TYPE bloom_filter(0.01) GRANULARITY 1`,
+} as const;
 /**
  * Lists begin with the latest minute, and sorting keys have a resolution of ten minutes: few inserts, and few granules
  * of busy resources, have rows of that minute.
@@ -67,9 +74,10 @@ export const resourceIndex = { resource_range: 'resource_id TYPE minmax GRANULAR
  * anyway. Until the first merge, reads scan the attributes of the unmerged rows: one column of at most a million and a
  * half rows.
  */
-export const indexesBuiltByMerges: readonly string[] = ['text_words', 'attribute_pairs'] satisfies (
+export const indexesBuiltByMerges: readonly string[] = ['text_words', 'attribute_pairs', 'body_value_pairs'] satisfies (
   | keyof typeof bodyIndex
   | keyof typeof attributeIndex
+  | keyof typeof bodyValueIndex
 )[];
 /** Indexes that merges do not build. */
 export const indexesBuiltByInserts: readonly string[] = ['fresh_text_words'] satisfies (keyof typeof bodyIndex)[];
@@ -181,16 +189,25 @@ export const seriesSearch = createMultiTextSearch(
  * an SQL expression. The engine's own `attributes[key]` is an eighth cheaper, but 26.7.2 sometimes returns the second
  * one.
  */
-export const buildAttributeTextSql = (key: string): string =>
-  `mapValues(attributes)[indexOf(mapKeys(attributes), ${key})]`;
+export const buildAttributeTextSql = (key: string, map = 'attributes'): string =>
+  `mapValues(${map})[indexOf(mapKeys(${map}), ${key})]`;
+
+/**
+ * Returns a hint for the index of attributes: the row may have one of these values, which are SQL expressions, like the
+ * key. The index is only a hint: hashing all attributes of each remaining row costs more than reading them.
+ */
+export const buildAttributeHintSql = (key: string, values: readonly string[], map = 'attributes'): string => {
+  const hashes = values.map((value) => `cityHash64(${key}, ${value})`);
+  const pairHashes = buildPairHashesSql(map);
+  return `indexHint(${hashes.length === 1 ? `has(${pairHashes}, ${hashes[0]})` : `hasAny(${pairHashes}, [${hashes.join(', ')}])`})`;
+};
 
 /**
  * Returns a condition for attributes with exactly this value. `key` and `value` are SQL expressions such as
- * `{key:String}` and `{value:String}`. The index is only a hint: hashing all attributes of each remaining row costs
- * more than reading them. A missing attribute equals an empty text.
+ * `{key:String}` and `{value:String}`. A missing attribute equals an empty text.
  */
 export const buildAttributeEqualsSql = (key: string, value: string): string =>
-  `(indexHint(has(${pairHashesSql}, cityHash64(${key}, ${value}))) AND ${buildAttributeTextSql(key)} = ${value} AND (${value} != '' OR mapContains(attributes, ${key})))`;
+  `(${buildAttributeHintSql(key, [value])} AND ${buildAttributeTextSql(key)} = ${value} AND (${value} != '' OR mapContains(attributes, ${key})))`;
 
 /**
  * Returns a condition for the rows of a trace. `id` is a parameter or literal of 32 hexadecimal digits. The index

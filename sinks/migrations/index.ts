@@ -26,6 +26,7 @@ import { changeSliceCodecs } from './019-quicker-slices.ts';
 import { cheaperErrors } from './020-cheaper-errors.ts';
 import { indexWordsAsRead } from './021-words-as-read.ts';
 import { countColoredErrors } from './022-severities-in-color.ts';
+import { storeNestedValues } from './023-nested-values.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   cheaperErrors,
   indexWordsAsRead,
   countColoredErrors,
+  storeNestedValues,
 ];
 
 const readAppliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {

@@ -1,4 +1,5 @@
 import { copyRange } from '../../runtime/memory.ts';
+import { decodeText } from '../../schemas/otlp/any-value.ts';
 import { copyBytes } from './bytes.ts';
 import { type Column, growCapacity, PlainColumn } from './column.ts';
 import { maxDecimalLength, writeDecimal } from './decimals.ts';
@@ -52,6 +53,14 @@ export class StringColumn extends PlainColumn {
     copyBytes(source, start, end, this.#view, at);
     this.length = at + count;
     this.rows++;
+  }
+
+  /** Returns the value that begins at a position, with its length. */
+  getTextAt(position: number): string {
+    const start = skipVarint(this.bytes, position);
+    let size = 0;
+    for (let at = start - 1; at >= position; at--) size = size * 128 + ((this.bytes[at] as number) & 127);
+    return decodeText(this.bytes, start, start + size);
   }
 
   /** Appends text created by the process: numbers, JSON. */
@@ -234,7 +243,7 @@ export class DictionaryColumn implements Column {
 
   /** Returns the text of the value at an index. */
   getText(index: number): string {
-    return Buffer.from(this.#keys.bytes.subarray(this.#starts[index], this.#ends[index])).toString('utf8');
+    return decodeText(this.#keys.bytes, this.#starts[index] as number, this.#ends[index] as number);
   }
 
   mark(): void {

@@ -2,6 +2,8 @@ import { equalsAt } from '../../schemas/is-run.ts';
 import { typeCodes } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
+import { type NestedValue, type NestedValues, readNestedAttributes } from '../../schemas/records/nested-values.ts';
+import { nestedMarks, nestedTypeOffset } from '../../schemas/tables/parts.ts';
 import type { Column } from '../native/column.ts';
 import type { MapColumn } from '../native/nested.ts';
 import { type DictionaryColumn, StringColumn, skipVarint } from '../native/strings.ts';
@@ -14,12 +16,18 @@ const serviceNamespace = Buffer.from('service.namespace', 'utf8');
 export class AttributeWriter {
   readonly #map: MapColumn;
   readonly #types: DictionaryColumn;
+  readonly #hasNestedValues: boolean;
   #typeCodes = new Uint8Array(128);
   #count = 0;
+  /** Indexes of the row's arrays and maps, and the positions of their JSON. */
+  #jsonIndexes: number[] = [];
+  #jsonPositions: number[] = [];
 
-  constructor(map: MapColumn, types: DictionaryColumn) {
+  /** With `hasNestedValues`, the values inside arrays and maps follow the attributes of a row. */
+  constructor(map: MapColumn, types: DictionaryColumn, { hasNestedValues = false } = {}) {
     this.#map = map;
     this.#types = types;
+    this.#hasNestedValues = hasNestedValues;
   }
 
   /** Appends the KeyValue between the reader's position and `end`. */
@@ -40,7 +48,8 @@ export class AttributeWriter {
     }
     this.#map.keys.push(bytes, position + 2, value - 2);
     reader.position = value;
-    this.#pushTypeCode(pushAnyValue(reader, end, this.#map.values));
+    const valuePosition = this.#map.values.length;
+    this.#pushTypeCode(pushAnyValue(reader, end, this.#map.values), valuePosition);
   }
 
   #pushFields(reader: WireCursor, end: number): void {
@@ -49,6 +58,7 @@ export class AttributeWriter {
     let typeCode = 0;
     let keyStart = 0;
     let keyEnd = 0;
+    const valuePosition = values.length;
     while (reader.position < end) {
       const tag = bytes[reader.position] as number;
       if (tag === 0x0a) {
@@ -64,7 +74,7 @@ export class AttributeWriter {
     reader.expectPosition(end);
     keys.push(bytes, keyStart, keyEnd);
     if (typeCode === 0) values.push(bytes, end, end);
-    this.#pushTypeCode(typeCode || typeCodes.empty);
+    this.#pushTypeCode(typeCode || typeCodes.empty, valuePosition);
   }
 
   /** Appends an attribute with a text value. */
@@ -82,24 +92,63 @@ export class AttributeWriter {
     valueEnd: number,
     typeCode: number,
   ): void {
+    const valuePosition = this.#map.values.length;
     this.#map.keys.push(keySource, keyStart, keyEnd);
     this.#map.values.push(valueSource, valueStart, valueEnd);
-    this.#pushTypeCode(typeCode);
+    this.#pushTypeCode(typeCode, valuePosition);
   }
 
-  /** Ends the row. */
-  endRow(): void {
+  /** Ends the row, and returns the number of values inside arrays and maps that were omitted (`nestedLimits`). */
+  endRow(): number {
+    const omittedCount = this.#jsonIndexes.length === 0 ? 0 : this.#pushNestedAttributes();
     this.#map.endRow();
     this.#types.push(this.#typeCodes, 0, this.#count);
     this.#count = 0;
+    return omittedCount;
   }
 
   /** Discards an incomplete row after an error. */
   discardRow(): void {
     this.#count = 0;
+    this.#jsonIndexes.length = 0;
+    this.#jsonPositions.length = 0;
   }
 
-  #pushTypeCode(typeCode: number): void {
+  #pushNestedAttributes(): number {
+    const { keys, values } = this.#map;
+    const firstRow = keys.rows - this.#count;
+    const getKey = (index: number): string => keys.getText(keys.getIndex(firstRow + index));
+    const attributes = this.#jsonIndexes.map((jsonIndex, index) => ({
+      key: getKey(jsonIndex),
+      text: values.getTextAt(this.#jsonPositions[index] as number),
+    }));
+    this.#jsonIndexes.length = 0;
+    this.#jsonPositions.length = 0;
+    const nested = readNestedAttributes(attributes);
+    if (nested.values.length > 0)
+      this.pushNestedValues(nested.values, new Set(Array.from({ length: this.#count }, (_, index) => getKey(index))));
+    return nested.omittedCount;
+  }
+
+  /** Appends values inside arrays and maps after the attributes of the row, whose keys are `knownKeys`. */
+  pushNestedValues(values: readonly NestedValue[], knownKeys = new Set<string>()): void {
+    let hasSeveralValues = false;
+    for (const { path, text, type } of values) {
+      this.#map.keys.pushText(path);
+      this.#map.values.pushText(text);
+      this.#pushTypeCode(type.charCodeAt(0) - nestedTypeOffset, 0);
+      hasSeveralValues ||= knownKeys.has(path);
+      knownKeys.add(path);
+    }
+    if (values.length > 0)
+      this.#pushTypeCode((hasSeveralValues ? nestedMarks.several : nestedMarks.single).charCodeAt(0), 0);
+  }
+
+  #pushTypeCode(typeCode: number, valuePosition: number): void {
+    if (typeCode === typeCodes.json && this.#hasNestedValues) {
+      this.#jsonIndexes.push(this.#count);
+      this.#jsonPositions.push(valuePosition);
+    }
     if (this.#count === this.#typeCodes.length) {
       const larger = new Uint8Array(this.#typeCodes.length * 2);
       larger.set(this.#typeCodes);
@@ -182,7 +231,20 @@ export class SortedAttributes {
   /** Returns the text of an attribute, or an empty string. */
   findText(key: string): string {
     const entry = this.#entries.find((entry) => entry.key.toString('utf8') === key);
-    return entry === undefined ? '' : Buffer.from(this.#values.bytes.subarray(entry.start, entry.end)).toString('utf8');
+    return entry === undefined ? '' : this.#values.getTextAt(entry.from);
+  }
+
+  /** Returns the values inside arrays and maps, in canonical order. */
+  readNestedValues(): NestedValues {
+    const attributes: { readonly key: string; readonly text: string }[] = [];
+    let previousKey: Buffer | undefined;
+    for (const { key, typeCode, from } of this.#entries) {
+      // The first value of a key counts.
+      if (typeCode === typeCodes.json && !(previousKey?.equals(key) ?? false))
+        attributes.push({ key: key.toString('utf8'), text: this.#values.getTextAt(from) });
+      previousKey = key;
+    }
+    return readNestedAttributes(attributes);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AttributeType } from '../../schemas/records/attributes.ts';
 import { type FieldKind, fieldsTable } from '../../schemas/tables/fields.ts';
+import { nestedTypeOffset } from '../../schemas/tables/parts.ts';
 import type { Int64Column } from '../native/fixed.ts';
 import type { MapColumn } from '../native/nested.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
@@ -40,6 +41,9 @@ export interface CountedFields {
   readonly always: readonly string[];
 }
 
+/** Columns of attributes, or of values inside bodies. */
+type ShapeColumns = Pick<CountColumns, 'map' | 'types'>;
+
 type Push = (kind: FieldKind, key: string, type: string, count: TallyEntry) => void;
 
 /** Maximum number of buckets (hours of projects) in a batch, and of names that it writes. Additional names count as `other`. */
@@ -59,6 +63,8 @@ class Bucket {
   readonly tallyByRunShape = new Tally(8);
   /** By shape number of a row */
   readonly tallyByRowShape = new Tally(8);
+  /** By shape number of the values inside a row's body */
+  readonly tallyByBodyShape = new Tally(8);
 
   constructor({ tenantId, projectId }: RowSource, hour: number) {
     this.tenantId = tenantId;
@@ -91,6 +97,10 @@ export class FieldCounts {
   /** Bits of each row's fields, in addition to those of its run */
   #presentFields = new Uint16Array(1024);
   readonly #rowShapes: RowShapes;
+  #bodyColumns: ShapeColumns | undefined;
+  #bodyShapes: RowShapes | undefined;
+  /** Number of omitted values inside arrays and maps, by row; few rows have any */
+  readonly #omittedByRow = new Map<number, number>();
   #receivedAtMs = 0;
   #partition = 0;
 
@@ -98,6 +108,17 @@ export class FieldCounts {
     this.#fields = fields;
     this.#columns = columns;
     this.#rowShapes = new RowShapes(columns.map, columns.types);
+  }
+
+  /** Also counts the values inside bodies. */
+  addBodyValues(columns: ShapeColumns): void {
+    this.#bodyColumns = columns;
+    this.#bodyShapes = new RowShapes(columns.map, columns.types);
+  }
+
+  /** Counts values inside a row's arrays and maps that were omitted. */
+  addOmittedValues(row: number, count: number): void {
+    if (count > 0) this.#omittedByRow.set(row, count);
   }
 
   /** Sets the optional fields of a row. */
@@ -113,6 +134,7 @@ export class FieldCounts {
   /** Begins a message. */
   begin(): void {
     this.#runs = [];
+    this.#omittedByRow.clear();
   }
 
   /** Sets the origin of the message, before its first run. */
@@ -199,6 +221,8 @@ export class FieldCounts {
     this.#shapeNumbers.clear();
     this.#shapes.length = 0;
     this.#rowShapes.clear();
+    this.#bodyShapes?.clear();
+    this.#omittedByRow.clear();
   }
 
   #admitsName(tenantId: string, name: string): boolean {
@@ -254,12 +278,22 @@ export class FieldCounts {
         time,
       );
       if (this.#rowShapes.wasLimited) bucket.totals.countOne(1, time);
+      this.#countNestedValues(row, bucket, time);
     }
     flushCounts();
   }
 
+  #countNestedValues(row: number, { totals, tallyByBodyShape }: Bucket, time: number): void {
+    if (this.#bodyShapes !== undefined) {
+      tallyByBodyShape.countOne(this.#bodyShapes.findShape(row, 0), time);
+      if (this.#bodyShapes.wasLimited) totals.countOne(1, time);
+    }
+    const omittedCount = this.#omittedByRow.size === 0 ? 0 : (this.#omittedByRow.get(row) ?? 0);
+    totals.countMany(1, { records: omittedCount, first: time, last: time });
+  }
+
   /** Returns the counts by name, most frequent first. */
-  #countByName({ tallyByRowShape, tallyByRunShape }: Bucket): [FieldName, TallyEntry][] {
+  #countByName({ tallyByRowShape, tallyByBodyShape, tallyByRunShape }: Bucket): [FieldName, TallyEntry][] {
     const countsById = new Map<string, [FieldName, Tally]>();
     const add = (fieldName: FieldName, count: TallyEntry): void => {
       const id = `${fieldName.kind} ${fieldName.type} ${fieldName.key}`;
@@ -267,11 +301,16 @@ export class FieldCounts {
       countsById.set(id, entry);
       entry[1].countMany(0, count);
     };
-    const { keys } = this.#columns.map;
-    for (const [shape, count] of tallyByRowShape.entries())
-      this.#rowShapes.forEach(shape, (key, typeCode) =>
-        add({ kind: 'attribute', key: keys.getText(key), type: String.fromCharCode(typeCode) as AttributeType }, count),
-      );
+    const addKeys = (kind: FieldKind, tally: Tally, { map }: ShapeColumns, shapes: RowShapes): void => {
+      for (const [shape, count] of tally.entries())
+        shapes.forEach(shape, (key, typeCode) => {
+          const type = String.fromCharCode(typeCode | nestedTypeOffset) as AttributeType;
+          add({ kind, key: map.keys.getText(key), type }, count);
+        });
+    };
+    addKeys('attribute', tallyByRowShape, this.#columns, this.#rowShapes);
+    if (this.#bodyColumns !== undefined && this.#bodyShapes !== undefined)
+      addKeys('body', tallyByBodyShape, this.#bodyColumns, this.#bodyShapes);
     for (const [shape, count] of tallyByRunShape.entries())
       for (const fieldName of this.#shapes[shape] ?? []) add(fieldName, count);
     return [...countsById.values()]

@@ -1,13 +1,16 @@
 import { decodeText } from '../../schemas/otlp/any-value.ts';
 import { readIdStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { readNestedBody } from '../../schemas/records/nested-values.ts';
 import { severityNames } from '../../schemas/records/severity.ts';
 import { logsTable } from '../../schemas/tables/logs.ts';
 import { hasUnusualWords, toUnusualWords } from '../../schemas/tables/search-text.ts';
 import { topics } from '../../schemas/topics.ts';
 import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
+import { MapColumn } from '../native/nested.ts';
 import { createTableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn, skipVarint } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
+import { AttributeWriter } from './attributes.ts';
 import { isId, RecordScanner } from './record-scanner.ts';
 import type { Scanner } from './scanner.ts';
 import { pushTime } from './source.ts';
@@ -30,15 +33,24 @@ class LogScanner extends RecordScanner {
     body: new StringColumn(),
     body_words: new StringColumn(),
     body_type: new DictionaryColumn(),
+    body_values: new MapColumn(),
+    body_value_types: new DictionaryColumn(),
     dropped_attributes: new NumberColumn('UInt32'),
     trace_id: new FixedStringColumn(16),
     span_id: new FixedStringColumn(8),
     flags: new NumberColumn('UInt32'),
   } as const;
+  readonly #bodyValues = new AttributeWriter(this.#columns.body_values, this.#columns.body_value_types);
   protected readonly rows = createTableWriters(logsTable, { ...this.sharedColumns, ...this.#columns });
 
   constructor() {
     super({ topic: topics.logs.name, optional: optionalFields, always: requiredFields });
+    this.counts.addBodyValues({ map: this.#columns.body_values, types: this.#columns.body_value_types });
+  }
+
+  override discardRow(): void {
+    super.discardRow();
+    this.#bodyValues.discardRow();
   }
 
   protected pushRecord(reader: WireCursor, end: number): void {
@@ -117,12 +129,13 @@ class LogScanner extends RecordScanner {
     const previousBodyLength = columns.body.length;
     columns.body_type.pushIndex(this.#getTypeCodeIndex(pushAnyValue(reader, bodyEnd, columns.body)));
     this.#pushWords(previousBodyLength);
+    const omittedCount = this.#pushBodyValues(previousBodyLength) + this.attributes.endRow();
     reader.position = end;
-    this.attributes.endRow();
     columns.dropped_attributes.push(droppedAttributes);
     columns.trace_id.push(reader.bytes, traceStart);
     columns.span_id.push(reader.bytes, spanStart);
     columns.flags.push(flags);
+    this.counts.addOmittedValues(columns.flags.rows - 1, omittedCount);
     const hasText = textEnd > textStart;
     this.counts.setOptionalFields(
       columns.flags.rows - 1,
@@ -145,6 +158,22 @@ class LogScanner extends RecordScanner {
     else words.push(bytes, start, start);
   }
 
+  /**
+   * Pushes the values inside a JSON body that begins at a position of its column, after its length. Returns the number
+   * of omitted values.
+   */
+  #pushBodyValues(bodyPosition: number): number {
+    const { bytes, length } = this.#columns.body;
+    let omittedCount = 0;
+    if (mayBeJson(bytes, skipVarint(bytes, bodyPosition), length)) {
+      const nested = readNestedBody(this.#columns.body.getTextAt(bodyPosition));
+      this.#bodyValues.pushNestedValues(nested.values);
+      omittedCount = nested.omittedCount;
+    }
+    this.#bodyValues.endRow();
+    return omittedCount;
+  }
+
   /** Pushes the record's time, or else the observed time, or else the reception time. */
   #pushTimes(timeLow: number, timeHigh: number, observedLow: number, observedHigh: number): void {
     const isObserved = (observedLow | observedHigh) !== 0;
@@ -160,6 +189,16 @@ class LogScanner extends RecordScanner {
     return this.#columns.body_type.findOrAdd(typeCodeBytes, 0, 1);
   }
 }
+
+const [escapeByte, braceByte, bracketByte, spaceByte] = [0x1b, 0x7b, 0x5b, 0x20];
+
+/** Returns whether a text begins like JSON, colored or not. Most bodies do not. */
+const mayBeJson = (bytes: Uint8Array, from: number, to: number): boolean => {
+  let position = from;
+  while (position < to && (bytes[position] as number) <= spaceByte && bytes[position] !== escapeByte) position++;
+  const first = position < to ? (bytes[position] as number) : 0;
+  return first === braceByte || first === bracketByte || first === escapeByte;
+};
 
 /** Returns the scanner of the logs sink. */
 export const createLogScanner = (): Scanner => new LogScanner().createScanner();

@@ -49,7 +49,7 @@ export abstract class RecordScanner implements OtlpVisitor {
     ...this.#scope.columns,
     ...getAttributeColumns(this.#map, this.#types),
   } as const;
-  protected readonly attributes = new AttributeWriter(this.#map, this.#types);
+  protected readonly attributes = new AttributeWriter(this.#map, this.#types, { hasNestedValues: true });
   /** The record's time. */
   protected readonly timestamp = this.#recordColumns.timestamp;
   /** Reception time of the request. */

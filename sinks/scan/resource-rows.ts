@@ -2,7 +2,7 @@ import { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
 import { resourcesTable } from '../../schemas/tables/resources.ts';
 import { Int64Column, NumberColumn } from '../native/fixed.ts';
-import { MapColumn } from '../native/nested.ts';
+import { ArrayColumn, MapColumn } from '../native/nested.ts';
 import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, getAttributeColumns, SortedAttributes } from './attributes.ts';
@@ -30,6 +30,9 @@ export class ResourceRows {
     dropped_attributes: new NumberColumn('UInt32'),
     first_seen: new Int64Column(millisecondType),
     last_seen: new Int64Column(millisecondType),
+    nested_keys: new ArrayColumn(new StringColumn()),
+    nested_values: new ArrayColumn(new StringColumn()),
+    nested_types: new StringColumn(),
   } as const;
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
@@ -79,6 +82,18 @@ export class ResourceRows {
     this.#hash.seed(0).update(this.#canonical.bytes, 0, this.#canonical.length);
   }
 
+  #writeNestedValues(): void {
+    const { nested_keys: keys, nested_values: texts, nested_types: types } = this.#columns;
+    const { values } = this.#sorted.readNestedValues();
+    for (const { path, text } of values) {
+      keys.elements.pushText(path);
+      texts.elements.pushText(text);
+    }
+    keys.endRow();
+    texts.endRow();
+    types.pushText(values.map(({ type }) => type).join(''));
+  }
+
   #write(schemaUrl: Uint8Array, { tenantId, receivedAtMs }: RowSource): void {
     const columns = this.#columns;
     columns.tenant_id.pushText(tenantId);
@@ -91,5 +106,6 @@ export class ResourceRows {
     columns.first_seen.pushInteger(receivedAtMs);
     columns.last_seen.pushInteger(receivedAtMs);
     this.#sorted.writeRow(this.#attributes);
+    this.#writeNestedValues();
   }
 }

@@ -1,12 +1,10 @@
-import { WireCursor } from '../../schemas/protobuf/cursor.ts';
-import { readAttributes } from '../../schemas/records/attributes.ts';
+import { emptyRange, Resource } from '../../schemas/records/origin.ts';
 import type { RecordShape } from './field-counts.ts';
 
 type ShapeType = RecordShape[number]['type'];
 
 /** Maximum number of resources and scopes with a cached shape. */
 const maxShapes = 100_000;
-const resourceAttributes = 0x0a;
 
 /** If a key is repeated, its first attribute counts. For resources, the order is that of the type characters. */
 const createShape = (
@@ -38,8 +36,11 @@ export class ShapeCache {
   getResourceShape(low: number, high: number, bytes: Uint8Array, start: number, end: number): RecordShape {
     const cachedResource = this.#resources.get(low);
     if (cachedResource?.high === high) return cachedResource.shape;
-    const attributes = readAttributes(new WireCursor(bytes), resourceAttributes, start, end);
-    const shape = this.#intern(createShape('resource', attributes));
+    const resource = new Resource();
+    resource.moveTo(bytes, [start, end], emptyRange);
+    const { attributes, nestedAttributes } = resource;
+    const nested = nestedAttributes.flatMap(({ path, type }) => (attributes.has(path) ? [] : [{ key: path, type }]));
+    const shape = this.#intern(createShape('resource', [...attributes.values(), ...nested]));
     if (this.#resources.size >= maxShapes) this.#resources.clear();
     this.#resources.set(low, { high, shape });
     return shape;

@@ -46,7 +46,9 @@ export class EventColumns {
   readonly #attributes = new AttributeWriter(
     this.columns.event_attributes.elements,
     this.columns.event_attribute_types.elements,
+    { hasNestedValues: true },
   );
+  #omittedCount = 0;
 
   push(reader: WireCursor, end: number): void {
     let low = 0;
@@ -72,19 +74,23 @@ export class EventColumns {
     this.#droppedAttributes.push(droppedAttributes);
     pushTime(this.columns.event_timestamps.elements, low, high);
     this.columns.event_names.elements.push(reader.bytes, nameStart, nameEnd);
-    this.#attributes.endRow();
+    this.#omittedCount += this.#attributes.endRow();
   }
 
-  /** Ends the span's row. */
-  endRow(): void {
+  /** Ends the span's row, and returns the number of values inside arrays and maps that were omitted. */
+  endRow(): number {
+    const omittedCount = this.#omittedCount;
+    this.#omittedCount = 0;
     this.columns.event_timestamps.endRow();
     this.columns.event_names.endRow();
     this.columns.event_attributes.endRow();
     this.columns.event_attribute_types.endRow();
     this.#droppedAttributes.endRow();
+    return omittedCount;
   }
 
   discardRow(): void {
+    this.#omittedCount = 0;
     this.#attributes.discardRow();
     this.#droppedAttributes.discardRow();
   }
@@ -106,7 +112,9 @@ export class LinkColumns {
   readonly #attributes = new AttributeWriter(
     this.columns.link_attributes.elements,
     this.columns.link_attribute_types.elements,
+    { hasNestedValues: true },
   );
+  #omittedCount = 0;
 
   push(reader: WireCursor, end: number): void {
     let traceStart = -1;
@@ -134,11 +142,13 @@ export class LinkColumns {
     this.columns.link_trace_ids.elements.push(reader.bytes, traceStart);
     this.columns.link_span_ids.elements.push(reader.bytes, spanStart);
     this.columns.link_trace_states.elements.push(reader.bytes, stateStart, stateEnd);
-    this.#attributes.endRow();
+    this.#omittedCount += this.#attributes.endRow();
   }
 
-  /** Ends the span's row. */
-  endRow(): void {
+  /** Ends the span's row, and returns the number of values inside arrays and maps that were omitted. */
+  endRow(): number {
+    const omittedCount = this.#omittedCount;
+    this.#omittedCount = 0;
     this.columns.link_trace_ids.endRow();
     this.columns.link_span_ids.endRow();
     this.columns.link_trace_states.endRow();
@@ -146,9 +156,11 @@ export class LinkColumns {
     this.columns.link_attribute_types.endRow();
     this.#linkDroppedAttributes.endRow();
     this.#flags.endRow();
+    return omittedCount;
   }
 
   discardRow(): void {
+    this.#omittedCount = 0;
     this.#attributes.discardRow();
     this.#linkDroppedAttributes.discardRow();
     this.#flags.discardRow();

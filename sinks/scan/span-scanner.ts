@@ -148,12 +148,13 @@ class SpanScanner extends RecordScanner {
     columns.kind.push(Math.min(kind, 255));
     columns.status_code.push(this.#statusCode);
     columns.status_message.push(bytes, this.#statusStart, this.#statusEnd);
-    this.attributes.endRow();
+    let omittedCount = this.attributes.endRow();
     columns.dropped_attributes.push(droppedAttributes);
-    this.#events.endRow();
+    omittedCount += this.#events.endRow();
     columns.dropped_events.push(droppedEvents);
-    this.#links.endRow();
+    omittedCount += this.#links.endRow();
     columns.dropped_links.push(droppedLinks);
+    this.counts.addOmittedValues(columns.flags.rows - 1, omittedCount);
     this.counts.setOptionalFields(
       columns.flags.rows - 1,
       (nameEnd > nameStart ? 1 : 0) +

@@ -1,4 +1,5 @@
 /** An event as rules read it: its values by name, at any depth and from any source. */
+import { type ValueVisitor, visitNestedValues } from '../../schemas/records/nested-values.ts';
 import { toPlainText } from '../../schemas/tables/search-text.ts';
 import type { FieldTable } from './fields/table.ts';
 import { foldName } from './fields/table.ts';
@@ -79,7 +80,6 @@ interface SharedPositions {
 }
 
 const maxPaths = 20_000;
-const maxDepth = 32;
 /** Maximum number of values of one event that are read */
 const maxLeaves = 2_000;
 
@@ -182,6 +182,11 @@ export class SigmaEvent {
   /** First values by name, built once another event has started */
   #byName: Map<string, EventValue> | undefined;
   readonly leaves: EventValue[] = [];
+  readonly #visitor: ValueVisitor<PathNode> = {
+    enter: (node, key) => this.#getChild(node, key),
+    visit: (node, value) => this.#addLeaf(value, node),
+    readNamedItem: parseNamedValue,
+  };
 
   constructor(paths: EventPaths) {
     this.#paths = paths;
@@ -200,42 +205,25 @@ export class SigmaEvent {
 
   /** Adds the fields of an object as the source logs it. */
   addObject(value: object): this {
-    this.#addValue(value, this.#top, 0);
+    visitNestedValues(value, this.#top, this.#visitor);
     return this;
   }
 
   /** Adds one value by its name, in which dots separate segments. */
   add(name: string, value: unknown): this {
-    this.#addValue(value, this.#getChild(this.#top, name), 0);
+    visitNestedValues(value, this.#getChild(this.#top, name), this.#visitor);
     return this;
   }
 
   /** Adds one value by its name, unless the event has a value of that name. */
   addIfAbsent(name: string, value: unknown): void {
     const node = this.#getChild(this.#top, name);
-    if (node.names.length === 0 || this.#findFirst(node, 0) === undefined) this.#addValue(value, node, 0);
+    if (node.names.length === 0 || this.#findFirst(node, 0) === undefined)
+      visitNestedValues(value, node, this.#visitor);
   }
 
   #getChild(node: PathNode, key: string): PathNode {
     return this.#paths.getChild(this.#names, node, key);
-  }
-
-  #addValue(value: unknown, node: PathNode, depth: number): void {
-    if (typeof value !== 'object' || value === null) {
-      this.#addLeaf(value, node);
-      return;
-    }
-    if (depth >= maxDepth) return;
-    if (Array.isArray(value)) {
-      for (const item of value) {
-        const nameAndValue = typeof item === 'object' && item !== null ? parseNamedValue(item) : undefined;
-        if (nameAndValue === undefined) this.#addValue(item, node, depth + 1);
-        else this.#addValue(nameAndValue[1], this.#getChild(node, nameAndValue[0]), depth + 1);
-      }
-      return;
-    }
-    for (const key in value)
-      this.#addValue((value as Record<string, unknown>)[key], this.#getChild(node, key), depth + 1);
   }
 
   #addLeaf(value: unknown, node: PathNode): void {

@@ -1,6 +1,7 @@
 /** Converts log records to events: JSON in the body or in attributes, flat or nested, or key=value text */
 import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { parseNestedJson } from '../../schemas/records/nested-values.ts';
 import { type SigmaEvent, withoutEscapes } from './event.ts';
 import { parseKeyValues } from './key-values.ts';
 
@@ -12,23 +13,13 @@ export interface RecordValues {
   readonly resource: Iterable<readonly [key: string, value: unknown]>;
 }
 
-const parseJson = (text: string): object | undefined => {
-  const firstCharacter = text.trimStart()[0];
-  if (firstCharacter !== '{' && firstCharacter !== '[') return undefined;
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    return undefined;
-  }
-};
-
 const addBody = (event: SigmaEvent, body: unknown): void => {
   if (typeof body === 'object' && body !== null) {
     event.addObject(body);
     return;
   }
   const text = withoutEscapes(String(body ?? ''));
-  const object = parseJson(text);
+  const object = parseNestedJson(text);
   if (object !== undefined) {
     event.addObject(object);
     return;
@@ -47,7 +38,7 @@ export const fillEvent = (event: SigmaEvent, { body, attributes, resource }: Rec
 
 const toAttributeValue = ({ text, type }: Attribute): unknown => {
   if (type === 'n') return null;
-  return type === 'j' ? (parseJson(text) ?? text) : text;
+  return type === 'j' ? (parseNestedJson(text) ?? text) : text;
 };
 
 const toValues = (attributes: readonly Attribute[]): RecordValues['attributes'] =>

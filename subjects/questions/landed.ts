@@ -140,8 +140,9 @@ const toKnownField = (
   if (kind === 'field' || key === '') return undefined;
   const isRecordAttribute = known.own.has(key) && kind === 'resource';
   const reference: Reference = resolveReference(signalDefinitions[signal].fields, key);
-  const isPlain = kind !== 'scope' && !isRecordAttribute && reference.kind === 'any';
-  const values = (kind === 'resource' ? known.resources : known.own).get(key) ?? [];
+  const isPlain = kind !== 'scope' && kind !== 'body' && !isRecordAttribute && reference.kind === 'any';
+  const attributeValues = kind === 'resource' ? known.resources : known.own;
+  const values = kind === 'body' ? [] : (attributeValues.get(key) ?? []);
   const isTyped = types[0]?.type === 'integer' || types[0]?.type === 'double';
   const isNumber = isTyped || (values.length > 0 && values.every((value) => numericPattern.test(value)));
   // Numbers with few distinct values are matched by comparison, not by mention.

@@ -91,6 +91,7 @@ const inThePage = [
     'fields.ts',
     'records/severity.ts',
     'tables/literal.ts',
+    'tables/parts.ts',
     'tables/search.ts',
     'tables/search-text.ts',
   ].map((path) => `schemas/${path}`),

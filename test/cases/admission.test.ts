@@ -8,8 +8,9 @@ import { Keyring } from '../../receivers/engine/keyring.ts';
 import { Limits } from '../../receivers/engine/limits.ts';
 import { Quotas } from '../../receivers/engine/quotas.ts';
 import { TokenLease } from '../../receivers/engine/token-lease.ts';
+import { VisitorLimits } from '../../receivers/engine/visitor-limits.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { generateLicenseKey, isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateBrowserKey, generateLicenseKey, isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
@@ -51,6 +52,10 @@ interface Setup {
 
 const key: LicenseKey = {
   name: 'k',
+  kind: 'server',
+  application: null,
+  origins: [],
+  maxBytesPerDay: null,
   projectId: 'shop',
   hash: hash('sha256', secret),
   prefix: '',
@@ -82,8 +87,13 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
     metrics: silentMetrics,
     log: { info: log('info'), warn: log('warn'), error: log('error') },
   });
-  const admit = createAdmission(keyring, freshness, new Limits(counters, clock, 1_000), {
-    count: ({ keyId }, signal, { kind }) => void rejected.push(`${keyId} ${signal} ${kind}`),
+  const visitorLimits = new VisitorLimits(clock);
+  const { admit, admitBrowser } = createAdmission({
+    keyring,
+    freshness,
+    limits: new Limits(counters, clock, 1_000),
+    visitorLimits,
+    rejections: { count: ({ keyId }, signal, { kind }) => void rejected.push(`${keyId} ${signal} ${kind}`) },
   });
   const quotas = new Quotas({ counters, clock, log: silentLog, readUsedBytes: undefined });
   const outcome = async (
@@ -94,7 +104,7 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
     if (!('kind' in answer)) return 'admitted';
     return answer.retryAfterSeconds === undefined ? answer.kind : `${answer.kind} ${answer.retryAfterSeconds}`;
   };
-  return { clock, feeds, keyring, freshness, logged, quotas, admit, outcome, rejected };
+  return { clock, feeds, keyring, freshness, logged, quotas, admit, admitBrowser, visitorLimits, outcome, rejected };
 };
 
 const bearer = { licenseKey: undefined, authorization: `Bearer ${secret}` };
@@ -167,6 +177,69 @@ for (const [name, setup, given, signal, expected] of cases) {
     );
   });
 }
+
+const browserSecret = generateBrowserKey();
+const browserKey: Partial<LicenseKey> = {
+  kind: 'browser',
+  hash: hash('sha256', browserSecret),
+  application: 'shop-web',
+  origins: ['https://shop.example.com'],
+  signals: ['logs', 'traces'],
+};
+const visit = { key: browserSecret, origin: 'https://shop.example.com', source: '192.0.2.7' };
+
+const browserCases: [string, Setup, Partial<typeof visit> | { origin: undefined }, Signal, string][] = [
+  ['a browser key from its origin', {}, {}, 'logs', 'admitted'],
+  ['a browser key from another origin', {}, { origin: 'https://evil.example' }, 'logs', 'forbidden'],
+  ['a browser key without an origin', {}, { origin: undefined }, 'logs', 'forbidden'],
+  ['an unknown browser key', {}, { key: generateBrowserKey() }, 'logs', 'unauthenticated'],
+  ['a revoked browser key', { key: { revokedAt: past } }, {}, 'logs', 'unauthenticated'],
+  ['metrics with a browser key', {}, {}, 'metrics', 'forbidden'],
+  ['a disabled organization of a browser key', { organization: { disabled: true } }, {}, 'logs', 'forbidden'],
+];
+for (const [name, setup, given, signal, expected] of browserCases)
+  test(`${name}: ${expected}`, async (t) => {
+    const { admitBrowser } = await setUp({ ...setup, key: { ...browserKey, ...setup.key } });
+    const answer = await admitBrowser({ ...visit, ...given }, signal);
+    t.is('kind' in answer ? answer.kind : 'admitted', expected);
+  });
+
+test('a key of servers is refused in the path of a browser, and a browser key everywhere else', async (t) => {
+  const server = await setUp();
+  t.like(await server.admitBrowser({ ...visit, key: secret }, 'logs'), { kind: 'forbidden' });
+  const browser = await setUp({ key: browserKey });
+  const refusal = await browser.admit(
+    { licenseKey: browserSecret, authorization: undefined, source: '192.0.2.7' },
+    'logs',
+  );
+  t.like(refusal, { kind: 'forbidden' });
+  t.regex('message' in refusal ? refusal.message : '', /below \/rum\//);
+});
+
+test('a browser that sends too many requests or bytes is refused, and other visitors are not', async (t) => {
+  const { admitBrowser, visitorLimits, clock } = await setUp({ key: browserKey });
+  const outcomeOf = async (source: string): Promise<string> => {
+    const answer = await admitBrowser({ ...visit, source }, 'logs');
+    return 'kind' in answer ? answer.kind : 'admitted';
+  };
+  t.deepEqual(await many(200, () => outcomeOf('192.0.2.7')), { admitted: 120, 'rate-limited': 80 });
+  t.is(await outcomeOf('192.0.2.8'), 'admitted');
+  clock.at += 6_000;
+  t.deepEqual(await many(100, () => outcomeOf('192.0.2.7')), { admitted: 60, 'rate-limited': 40 });
+  visitorLimits.countBytes('k1', '192.0.2.8', 25 * 1024 * 1024);
+  t.is(await outcomeOf('192.0.2.8'), 'rate-limited');
+  t.is(await outcomeOf('192.0.2.9'), 'admitted');
+  clock.at += 60_000;
+  t.is(await outcomeOf('192.0.2.8'), 'admitted');
+});
+
+test('the daily volume of a browser key is a limit of its own', async (t) => {
+  const { admitBrowser, quotas } = await setUp({ key: { ...browserKey, maxBytesPerDay: 1_000 } });
+  const caller = await admitBrowser(visit, 'logs');
+  if ('kind' in caller) return t.fail(caller.message);
+  t.is(await quotas.spend(caller, 'logs', 900), undefined);
+  t.like(await quotas.spend(caller, 'traces', 200), { kind: 'rate-limited', reason: 'quota' });
+});
 
 const many = async (count: number, outcome: () => Promise<string>): Promise<Record<string, number>> => {
   const outcomes = await Promise.all(Array.from({ length: count }, () => outcome()));

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { migrateDocuments, migrations } from '../../api/document-migrations.ts';
+import { documentMigrations, migrateDocuments, migrations } from '../../api/document-migrations.ts';
 import { renameFields } from '../../runtime/rename-fields.ts';
-import type { CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
+import { type CollectionDefinition, type Documents, platformTenant } from '../../schemas/ports/documents.ts';
 import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { errorGroupStates } from '../../schemas/resources/error-group.ts';
@@ -164,3 +164,14 @@ test('several processes can migrate concurrently', async (t) => {
 test('an existing new name is not overwritten', (t) => {
   t.deepEqual(renameFields({ former: 'next' })({ former: 1, next: 2 }), { next: 2 });
 });
+
+test('documents that a newer version migrated are refused, and stay as they are', (t) =>
+  withStored(async (documents) => {
+    const applied = documents.forTenant(platformTenant).collection(documentMigrations);
+    await applied.insert({ id: '999-newer', appliedAt: '2026-01-01T00:00:00.000Z' });
+    await t.throwsAsync(migrateDocuments(documents), {
+      message:
+        /a newer version of OIQ migrated the documents \(999-newer\): run the newer version, or restore a backup/,
+    });
+    t.is(await applied.count(), 1);
+  }));

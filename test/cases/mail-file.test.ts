@@ -1,29 +1,40 @@
-/** Mails in a file: old ones are removed, unless that could lose a mail of another process. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/** Mails in files: old ones are removed, and none of another process is lost. */
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { createFileMailer } from '../../adapters/mail-file.ts';
-import { silentLog } from '../../schemas/ports/log.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'oiq-mail-file-'));
-test.after.always(() => rmSync(directory, { recursive: true, force: true }));
+const parent = mkdtempSync(join(tmpdir(), 'oiq-mail-file-'));
+test.after.always(() => rmSync(parent, { recursive: true, force: true }));
 
 const now = Date.parse('2026-03-20T12:00:00Z');
 const clock = { now: () => now };
 const formatLine = (at: string): string => `${JSON.stringify({ at, to: 'a@example.com', subject: at, text: at })}\n`;
 const [old, recent] = [formatLine('2026-03-01T12:00:00Z'), formatLine('2026-03-19T12:00:00Z')];
+const mail = { to: 'b@example.com', subject: 'Hello', text: 'Hello', html: '' };
 
-for (const [isShared, expected, expectedWarnings] of [
-  [false, recent, 0],
-  [true, old + recent, 1],
-] as const)
-  test(`old mails are ${isShared ? 'reported in a file that processes share' : 'removed from a file of one process'}`, async (t) => {
-    const path = join(directory, `${isShared}.jsonl`);
-    appendFileSync(path, old + recent);
-    const warnings: string[] = [];
-    const log = { ...silentLog, warn: (_fields: object, message: string) => void warnings.push(message) };
-    await createFileMailer({ path, clock, isShared, log }).close();
-    t.is(readFileSync(path, 'utf8'), expected);
-    t.is(warnings.length, expectedWarnings);
-  });
+test('old mails are removed from the file of one process', async (t) => {
+  const path = join(mkdtempSync(join(parent, 'one-')), 'outbox.jsonl');
+  appendFileSync(path, old + recent);
+  await createFileMailer({ path, clock }).close();
+  t.is(readFileSync(path, 'utf8'), recent);
+});
+
+test('processes that share a directory write to a file a day, and remove files of days two weeks ago', async (t) => {
+  const directory = mkdtempSync(join(parent, 'shared-'));
+  const path = join(directory, 'outbox.jsonl');
+  for (const name of ['outbox-2026-03-05.jsonl', 'outbox-2026-03-06.jsonl', 'notes-2026-01-01.jsonl', 'outbox.jsonl'])
+    appendFileSync(join(directory, name), old);
+  utimesSync(path, now / 1000, now / 1000);
+  const mailers = [1, 2].map(() => createFileMailer({ path, clock, isShared: true }));
+  await Promise.all(mailers.flatMap((mailer) => Array.from({ length: 20 }, () => mailer.send(mail))));
+  for (const mailer of mailers) await mailer.close();
+  const expected = ['notes-2026-01-01.jsonl', 'outbox-2026-03-06.jsonl', 'outbox-2026-03-20.jsonl'];
+  t.deepEqual(readdirSync(directory).sort(), [...expected, 'outbox.jsonl']);
+  t.is(readFileSync(join(directory, 'outbox-2026-03-20.jsonl'), 'utf8').trimEnd().split('\n').length, 40);
+  // The file of a former version, to which no process has written for two weeks
+  utimesSync(path, now / 1000 - 15 * 86_400, now / 1000 - 15 * 86_400);
+  await createFileMailer({ path, clock, isShared: true }).close();
+  t.deepEqual(readdirSync(directory).sort(), expected);
+});

@@ -5,7 +5,14 @@ import { parseSearch } from '../../queries/search/parse.ts';
 import { buildPredicate } from '../../queries/search/predicate.ts';
 import { type SearchSignal, signalDefinitions } from '../../queries/signals/index.ts';
 import { formatTime } from '../../queries/time.ts';
-import { type Field, type Reference, readReference, resolveReference } from '../../schemas/fields.ts';
+import {
+  type Field,
+  getReferenceType,
+  type Reference,
+  readNestedValues,
+  readReference,
+  resolveReference,
+} from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Span } from '../../schemas/records/span.ts';
@@ -18,7 +25,8 @@ export type NaiveQuery = AggregateQuery & { readonly signal: SearchSignal };
 export interface Seen {
   readonly timeNs: bigint;
   readonly matches: boolean;
-  readonly groups: readonly string[];
+  /** Combinations of the values of its groups. */
+  readonly groups: readonly (readonly string[])[];
   readonly measures: readonly { readonly counts: boolean; readonly value: string | undefined }[];
 }
 
@@ -34,6 +42,22 @@ const textOf = (reference: Reference<RecordView>, record: RecordView): string | 
   if (!isNumeric(reference.field)) return value === '' ? undefined : String(value);
   return reference.field.names?.[Number(value)] ?? String(value);
 };
+
+/** Distinct texts of the values of a name: a record with an array has several. */
+const textsOf = (reference: Reference<RecordView>, record: RecordView): string[] => {
+  const text = textOf(reference, record);
+  if (reference.kind === 'field') return [text ?? ''];
+  const nested = readNestedValues(reference, record).filter(({ path }) => path === reference.key);
+  if (nested.length === 0) return [text ?? ''];
+  const own = text === undefined || getReferenceType(reference, record) === 'j' ? [] : [text];
+  return [...new Set([...own, ...nested.map((each) => each.text)])];
+};
+
+const combinationsOf = (lists: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+  lists.reduce<readonly (readonly string[])[]>(
+    (combinations, list) => combinations.flatMap((combination) => list.map((each) => [...combination, each])),
+    [[]],
+  );
 
 /** Numbers of fields are their values, whatever they are called. */
 const measuredOf = (
@@ -60,7 +84,7 @@ export const seenBy = (query: NaiveQuery): ((record: RecordView) => Seen) => {
   return (record) => ({
     timeNs: (record as LogRecord | Span).timeNs,
     matches: matches(record) && (query.projectId === undefined || record.projectId === query.projectId),
-    groups: groups.map((each) => textOf(each, record) ?? ''),
+    groups: combinationsOf(groups.map((each) => textsOf(each, record))),
     measures: measures.map((each) => ({
       counts: each.counts(record),
       value: each.reference === undefined ? undefined : measuredOf(each.reference, record, each.kind),
@@ -113,8 +137,10 @@ export const naiveAggregate = (
   if (query.groupBy.length === 0) groups.set('[]', []);
   for (const record of records) {
     if (!record.matches || record.timeNs < from || record.timeNs > to) continue;
-    const key = JSON.stringify(record.groups);
-    groups.set(key, [...(groups.get(key) ?? []), record]);
+    for (const group of record.groups) {
+      const key = JSON.stringify(group);
+      groups.set(key, [...(groups.get(key) ?? []), record]);
+    }
   }
   const isTime = query.measures.map(({ field }) => {
     const reference = field === undefined ? undefined : references(query.signal)(field);

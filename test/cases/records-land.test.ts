@@ -3,11 +3,13 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { readNestedAttributes } from '../../schemas/records/nested-values.ts';
 import type { DataPoint } from '../../schemas/records/points.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { iterateItems, type Source } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
+import { nestedMarks } from '../../schemas/tables/parts.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { propertyRuns } from '../budget.ts';
@@ -34,11 +36,18 @@ const decoded = <View extends RecordView>(
     ),
   );
 
-const attributesOf = (attributes: readonly Attribute[]): Shown => ({
-  keys: attributes.map(({ key }) => key),
-  texts: attributes.map(({ text }) => text),
-  types: attributes.map(({ type }) => type).join(''),
-});
+/** Attributes, and the values inside those that are arrays or maps. */
+const attributesOf = (attributes: readonly Attribute[]): Shown => {
+  const { values } = readNestedAttributes(attributes.filter(({ type }) => type === 'j'));
+  const keys = [...attributes.map(({ key }) => key), ...values.map(({ path }) => path)];
+  const hasSeveral = keys.some((key, index) => index >= attributes.length && keys.indexOf(key) < index);
+  const mark = values.length === 0 ? '' : nestedMarks[hasSeveral ? 'several' : 'single'];
+  return {
+    keys,
+    texts: [...attributes, ...values].map(({ text }) => text),
+    types: [...attributes.map(({ type }) => type), ...values.map(({ type }) => type.toUpperCase()), mark].join(''),
+  };
+};
 
 /** The first value of each key, which is what the engine answers for it. */
 const byKey = (attributes: readonly { readonly key: string; readonly text: string; readonly type: string }[]) => {

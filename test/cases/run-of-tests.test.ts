@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { filesOf, leftOut } from '../choosing.ts';
+import { describeLeftOut, filesOf, leftOut } from '../choosing.ts';
 import { computedSeconds, topFilesByCpu } from '../computing.ts';
+import { drawnPartBy } from '../drawing.ts';
 import { beganVariable, leftOutBy } from '../late.ts';
 import { inOrder, latestMinutes, maxMinutes } from '../order.ts';
 import { Reasons } from '../reasons.ts';
@@ -26,13 +27,13 @@ test('a word that selects nothing is rejected by name', (t) => {
   t.throws(() => filesOf(['sigma', 'sgima'], files), { message: 'no file of tests has "sgima" in its path' });
 });
 
-/** As `drawnPart`, of the run with this seed. */
-const drawnBy = (seed: number) => (parts: number) => ({ part: seed % parts, of: parts });
 const all = () => ({ part: 0, of: 1 });
 
 test('of five runs, a suite with a server and a sharded variant has each in one, and neither in three', (t) => {
   const suites = ['a', 'b'].flatMap((name) => [`${name}.test.ts`, `${name}-served.test.ts`, `${name}-sharded.test.ts`]);
-  const runs = [0, 1, 2, 3, 4].map((seed) => suites.filter((path) => !leftOut(suites, drawnBy(seed)).includes(path)));
+  const runs = [0, 1, 2, 3, 4].map((seed) =>
+    suites.filter((path) => !leftOut(suites, drawnPartBy(seed)).includes(path)),
+  );
   t.deepEqual(runs, [
     ['a.test.ts', 'a-served.test.ts', 'b.test.ts', 'b-sharded.test.ts'],
     ['a.test.ts', 'a-sharded.test.ts', 'b.test.ts'],
@@ -48,7 +49,7 @@ test('kill suites, walks (except the cluster walk) and suites with their own ser
   const seeds = 3 * 5 * 7;
   const ran = new Map(suites.map((path) => [path, seeds]));
   for (let seed = 0; seed < seeds; seed++)
-    for (const path of leftOut(suites, drawnBy(seed))) ran.set(path, (ran.get(path) ?? 0) - 1);
+    for (const path of leftOut(suites, drawnPartBy(seed))) ran.set(path, (ran.get(path) ?? 0) - 1);
   t.is(ran.get('test/end-to-end/chart-processes.test.ts'), seeds / 7);
   t.is(ran.get('test/contract/shard-kills.test.ts'), seeds / 7);
   t.is(ran.get('test/end-to-end/page-logs.test.ts'), seeds / 5);
@@ -58,15 +59,32 @@ test('kill suites, walks (except the cluster walk) and suites with their own ser
   t.deepEqual(leftOut(suites, all), []);
 });
 
+test('a file that is left out is listed with the last commit that selected it', (t) => {
+  const kills = ['test/contract/a-kills.test.ts', 'test/contract/b-kills.test.ts', 'test/contract/c-kills.test.ts'];
+  const commits = [5, 5, 6, 0].map((seed, index) => ({ name: `abcdef${index}`, seed }));
+  t.deepEqual(describeLeftOut(leftOut(kills, drawnPartBy(5)), kills, commits), [
+    'test/contract/a-kills.test.ts  selected by abcdef3, 3 commits before',
+    'test/contract/b-kills.test.ts  selected by abcdef2, 2 commits before',
+  ]);
+  t.deepEqual(describeLeftOut(kills.slice(0, 1), kills, commits.slice(0, 2)), [
+    'test/contract/a-kills.test.ts  not selected by the last 2 commits',
+  ]);
+});
+
 test('each part of a kill suite is drawn in some run of the suite', (t) => {
   const suites = globSync('test/**/*.test.ts');
-  for (const name of ['contract/processors-once-kafka', 'end-to-end/chart-processes', 'end-to-end/check-kills']) {
+  for (const name of [
+    'contract/processors-once-kafka',
+    'end-to-end/chart-processes',
+    'end-to-end/check-kills',
+    'end-to-end/check-lag',
+  ]) {
     const path = `test/${name}.test.ts`;
     const seeds = Array.from({ length: 40 }, (_, seed) => seed).filter(
-      (seed) => !leftOut(suites, drawnBy(seed)).includes(path),
+      (seed) => !leftOut(suites, drawnPartBy(seed)).includes(path),
     );
     for (const parts of [2, 4])
-      t.is(new Set(seeds.map((seed) => drawnBy(seed)(parts).part)).size, parts, `${path}, ${parts} parts`);
+      t.is(new Set(seeds.map((seed) => drawnPartBy(seed)(parts).part)).size, parts, `${path}, ${parts} parts`);
   }
 });
 

@@ -39,8 +39,22 @@ const byPredicate = (message: ScanMessage, search: Search, signal: SearchSignal)
   return found;
 };
 
-/** Ordinals that each condition finds, by one statement; parameters of the conditions are told apart by their number. */
+/** Conditions of one statement: the engine limits the size of statements. */
+const maxConditions = 150;
+
+/** Ordinals that each condition finds; parameters of the conditions of one statement are told apart by their number. */
 const bySql = async (
+  tenant: string,
+  signal: SearchSignal,
+  conditions: readonly SearchCondition[],
+): Promise<number[][]> => {
+  const found: number[][] = [];
+  for (let start = 0; start < conditions.length; start += maxConditions)
+    found.push(...(await byStatement(tenant, signal, conditions.slice(start, start + maxConditions))));
+  return found;
+};
+
+const byStatement = async (
   tenant: string,
   signal: SearchSignal,
   conditions: readonly SearchCondition[],

@@ -59,6 +59,11 @@ const bodyTexts = [
   `${'lorem ipsum '.repeat(400)}needle`,
   'GET /api/users?id=7 200',
   '{"a": "payment"}',
+  '{"b": {"c": 10, "d.e": "foo"}, "list": ["foo", "f\\"o\\u006f", 1e1, null], "maps": [{"n": "foo"}, {"n": [1, true]}]}',
+  ' [{"a": "foo"}, {"a": 12345678901234567890}, "x"] ',
+  '\u001b[32m{"a": "foo"}\u001b[0m',
+  '{"a": "foo"',
+  '{"a": "\\ud800"}',
   'payment.failed',
   'failed payment failed',
   'payment order failed',
@@ -79,6 +84,36 @@ const others: readonly object[] = [
   { boolValue: false },
   { arrayValue: { values: [{ intValue: '1' }, { intValue: '2' }] } },
   { kvlistValue: { values: [{ key: 'foo', value: { stringValue: 'bar' } }] } },
+  {
+    kvlistValue: {
+      values: [
+        { key: 'b', value: { doubleValue: 10 } },
+        { key: 'b.c', value: { boolValue: true } },
+        {
+          key: 'list',
+          value: { arrayValue: { values: [{ stringValue: 'foo' }, { intValue: '9007199254740993' }, {}] } },
+        },
+        {
+          key: 'maps',
+          value: {
+            arrayValue: {
+              values: ['10', 'foo', 'f"o\\o'].map((stringValue) => ({
+                kvlistValue: { values: [{ key: 'n', value: { stringValue } }] },
+              })),
+            },
+          },
+        },
+        { key: 'deep', value: { arrayValue: { values: [{ arrayValue: { values: [{ doubleValue: 0.5 }] } }] } } },
+        { key: 'empty', value: { arrayValue: { values: [] } } },
+      ],
+    },
+  },
+  {
+    arrayValue: {
+      values: [{ stringValue: 'foo' }, { stringValue: 'foobar' }, { stringValue: '1e1' }, { doubleValue: -5 }],
+    },
+  },
+  { arrayValue: { values: Array.from({ length: 140 }, (_, index) => ({ intValue: String(index) })) } },
   { bytesValue: new Uint8Array([1, 2, 3]) },
   {},
 ];
@@ -279,7 +314,12 @@ const plainValues = [
 ] as const;
 const valueForms = [...plainValues, ...valueTexts.filter((text) => text.length < 500).map(quoted)];
 const values = fc.constantFrom(...valueForms);
+/** Paths of values inside arrays and maps of an attribute or body. */
+const paths = ['a', 'b', 'b.c', 'b.d.e', 'list', 'maps.n', 'deep', 'foo', 'maps', 'empty', 'missing'];
 const names = fc.constantFrom(
+  ...['k', 'resource.k', 'attribute.k'].flatMap((name) =>
+    ['b', 'b.c', 'list', 'maps.n', 'maps'].map((path) => `${name}.${path}`),
+  ),
   'k',
   'n',
   'a.b',
@@ -305,9 +345,18 @@ const names = fc.constantFrom(
   'flags',
 );
 const ownNames: Readonly<Record<SearchSignal, fc.Arbitrary<string>>> = {
-  logs: fc.constantFrom('body', 'eventName', 'severity', 'severityNumber', 'severityText', 'level'),
+  logs: fc.constantFrom(
+    ...paths.map((path) => `body.${path}`),
+    'body',
+    'eventName',
+    'severity',
+    'severityNumber',
+    'severityText',
+    'level',
+  ),
   traces: fc.constantFrom(
     ...['name', 'statusMessage', 'traceState', 'kind', 'status', 'parentSpanId'],
+    ...['events.k.list', 'events.k.maps.n', 'links.k.foo', 'links.k.b'],
     ...['events.k', 'events.n', 'links.k', 'links.a.b', 'events.missing', '"links.o\'k"', 'attribute.events.k'],
   ),
 };
@@ -423,6 +472,8 @@ const resourceValues = [
   { stringValue: '10' },
   { intValue: '10' },
   { doubleValue: 0.5 },
+  others.at(-5),
+  others.at(-4),
 ];
 const everyResource = resourceValues.map((value) => ({
   attributes: [
@@ -466,13 +517,40 @@ export const everyForm: Readonly<Record<SearchSignal, readonly string[]>> = {
   logs: [
     ...wordForms,
     ...typedForms.logs,
-    ...['k', 'resource.k', 'attribute.k', 'body'].flatMap((name) => valueForms.map((value) => `${name}:${value}`)),
+    ...[
+      'k',
+      'resource.k',
+      'attribute.k',
+      'body',
+      'k.list',
+      'k.maps.n',
+      'resource.k.foo',
+      'body.a',
+      'body.list',
+    ].flatMap((name) => valueForms.map((value) => `${name}:${value}`)),
+    ...paths.flatMap((path) =>
+      ['k', 'attribute.k', 'resource.k', 'body'].flatMap((name) => [
+        `${name}.${path}:*`,
+        `NOT ${name}.${path}:foo`,
+        `${name}.${path}:10`,
+        `${name}.${path}:>5`,
+        `${name}.${path}:f*`,
+      ]),
+    ),
   ],
   traces: [
     ...wordForms,
     ...typedForms.traces,
-    ...['k', 'resource.k', 'attribute.k', 'name', 'events.k', 'links.k'].flatMap((name) =>
+    ...['k', 'resource.k', 'attribute.k', 'name', 'events.k', 'links.k', 'k.list', 'events.k.maps.n'].flatMap((name) =>
       valueForms.map((value) => `${name}:${value}`),
+    ),
+    ...paths.flatMap((path) =>
+      ['k', 'resource.k', 'events.k', 'links.k'].flatMap((name) => [
+        `${name}.${path}:*`,
+        `NOT ${name}.${path}:foo`,
+        `${name}.${path}:10`,
+        `${name}.${path}:>5`,
+      ]),
     ),
   ],
 };

@@ -77,7 +77,7 @@ const expected = (tenantId: string, table: 'logs' | 'spans'): Promise<FieldRow[]
   const group = 'GROUP BY project, hour, kind, key, type';
   const attribute = (kind: string, keys: string, types: string, more = ''): string =>
     `SELECT ${hour}, '${kind}' AS kind, each.1 AS key, each.2 AS type, ${times} FROM ${table} ${more}
-    ARRAY JOIN arrayMap(key -> (key, substring(${types}, indexOf(${keys}, key), 1)), arrayDistinct(${keys})) AS each
+    ARRAY JOIN arrayMap(key -> (key, lower(substring(${types}, indexOf(${keys}, key), 1))), arrayDistinct(${keys})) AS each
     WHERE ${table}.tenant_id = '${tenantId}' ${group}`;
   const parts = [
     `SELECT ${hour}, 'record' AS kind, '' AS key, '' AS type, ${times} ${from} ${group}`,
@@ -86,11 +86,12 @@ const expected = (tenantId: string, table: 'logs' | 'spans'): Promise<FieldRow[]
         `SELECT ${hour}, 'field' AS kind, '${name}' AS key, '' AS type, ${times} ${from} AND (${condition}) ${group}`,
     ),
     attribute('attribute', `mapKeys(${table}.attributes)`, `${table}.attribute_types`),
+    ...(table === 'logs' ? [attribute('body', 'mapKeys(logs.body_values)', 'logs.body_value_types')] : []),
     attribute(
       'resource',
-      'mapKeys(r.attributes)',
-      'r.attribute_types',
-      `INNER JOIN (SELECT tenant_id, resource_id, attributes, attribute_types FROM resources FINAL) AS r ON r.resource_id = ${table}.resource_id AND r.tenant_id = ${table}.tenant_id`,
+      'arrayConcat(mapKeys(r.attributes), r.nested_keys)',
+      'concat(r.attribute_types, r.nested_types)',
+      `INNER JOIN (SELECT tenant_id, resource_id, attributes, attribute_types, nested_keys, nested_types FROM resources FINAL) AS r ON r.resource_id = ${table}.resource_id AND r.tenant_id = ${table}.tenant_id`,
     ),
     `SELECT ${hour}, 'scope' AS kind, each AS key, transform(toString(JSONType(scope_attributes, each)), ['String', 'Int64', 'UInt64', 'Double', 'Bool', 'Array', 'Object', 'Null'], ['s', 'i', 'i', 'd', 'b', 'j', 'j', 'n'], '') AS type, ${times}
     FROM ${table} ARRAY JOIN JSONExtractKeys(scope_attributes) AS each WHERE tenant_id = '${tenantId}' ${group}`,
@@ -140,7 +141,15 @@ const logsOf = (next: Next): Uint8Array =>
           severityNumber: pick(next, [0, 0, 9, 17, 99]),
           severityText: pick(next, ['', '', 'warn']),
           eventName: pick(next, ['', 'event']),
-          body: pick(next, [undefined, { stringValue: '' }, { stringValue: 'x' }, { intValue: '1' }, {}]),
+          body: pick(next, [
+            undefined,
+            { stringValue: '' },
+            { stringValue: 'x' },
+            { stringValue: '{"user":{"id":"u"},"tags":[1,2.5]}' },
+            { kvlistValue: { values: [text('a', 'b')] } },
+            { intValue: '1' },
+            {},
+          ]),
           attributes: attributesOf(next),
           traceId: bytesOf(next, 16),
           spanId: bytesOf(next, 8),

@@ -1,5 +1,8 @@
 /** That rows are found by words and attributes from the moment they are landed, and how it is with indexes until parts are merged. */
 import { randomUUID } from 'node:crypto';
+import { buildSearchCondition } from '../../queries/search/condition.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import { ValueReader } from '../../queries/values.ts';
 import {
   buildAttributeEqualsSql,
   buildAttributeTextSql,
@@ -74,6 +77,97 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
     await columns.execute('OPTIMIZE TABLE logs PARTITION 20260301 FINAL');
     await find();
     t.deepEqual([...narrowed].toSorted(), ['attribute_pairs', 'text_words', 'trace']);
+  });
+
+  test(`${name}: values inside arrays, maps and bodies are found and grouped by path`, async (t) => {
+    const { columns } = under();
+    const tenant = someTenant();
+    const block = await blockOf(
+      under(),
+      tableNamed('logs'),
+      {
+        tenant_id: quoted(tenant),
+        timestamp: "'2026-03-01 10:00:00'",
+        service: "'shop'",
+        resource_id: '1',
+        attributes: `if(number % 2 = 0, [('hdr', '["a","b"]'), ('user', '{}'), ('hdr', 'a'), ('hdr', 'b'), ('user.id', concat('u-', toString(number)))], [('hdr', 'b'), ('user.id', concat('u-', toString(number)))])`,
+        attribute_types: "if(number % 2 = 0, 'jjSSS+', 'ss')",
+        body_values: "[('order.id', concat('o-', toString(number))), ('tags', 'x'), ('tags', 'y')]",
+        body_value_types: "'SSS+'",
+      },
+      100,
+    );
+    await columns.insert(block, randomUUID());
+    const resourceRow = {
+      tenant_id: quoted(tenant),
+      resource_id: '1',
+      service: "'shop'",
+      attributes: "[('args', '[1,2]')]",
+    };
+    const types = { attribute_types: "'j'" };
+    // A process of an earlier version has stored the resource without the values inside its arrays.
+    const nested = { nested_keys: "['args', 'args']", nested_values: "['1', '2']", nested_types: "'ii'" };
+    const empty = "CAST([], 'Array(String)')";
+    for (const values of [{ nested_keys: empty, nested_values: empty, nested_types: "''" }, nested]) {
+      const row = { ...resourceRow, ...types, ...values };
+      await columns.insert(await blockOf(under(), tableNamed('resources'), row, 1), randomUUID());
+    }
+    await columns.execute('OPTIMIZE TABLE resources FINAL');
+    const reader = columns.forTenant(tenant);
+    for (const [search, found] of [
+      ['hdr:a', 50],
+      ['hdr:b', 100],
+      ['NOT hdr:a', 50],
+      ['user.id:u-7', 1],
+      ['user.id:u-8', 1],
+      ['body.order.id:o-42', 1],
+      ['body.tags:y', 100],
+      ['body.tags:z', 0],
+      ['args:2', 100],
+      ['resource.args:>2', 0],
+    ] as const) {
+      const { sql, parameters } = buildSearchCondition(parseSearch(search, 'logs'), 'logs');
+      const rows = await reader.query<{ n: string }>(
+        `SELECT toString(count()) AS n FROM logs WHERE tenant_id = {tenant:String} AND ${sql}`,
+        parameters,
+      );
+      t.deepEqual(rows, [{ n: String(found) }], search);
+    }
+    for (const [name, groups] of [
+      [
+        'hdr',
+        [
+          ['a', 50],
+          ['b', 100],
+        ],
+      ],
+      [
+        'body.tags',
+        [
+          ['x', 100],
+          ['y', 100],
+        ],
+      ],
+      [
+        'args',
+        [
+          ['1', 100],
+          ['2', 100],
+        ],
+      ],
+    ] as const) {
+      const values = new ValueReader('logs');
+      const { text } = values.getEachValue(name);
+      const rows = await reader.query<{ value: string; n: number }>(
+        `SELECT ${text} AS value, toUInt32(count()) AS n FROM ${values.buildSource('true')} GROUP BY value ORDER BY value`,
+        { from: '0', to: String(2n ** 62n) },
+      );
+      t.deepEqual(
+        rows.map(({ value, n }) => [value, n]),
+        groups.map(([value, n]) => [value, n]),
+        name,
+      );
+    }
   });
 
   test(`${name}: if a record has a key twice, the first value is read, in whichever position`, async (t) => {

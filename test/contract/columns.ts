@@ -4,6 +4,7 @@ import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { explainPrefix, type QueryParameters, type StatementCost } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { test } from '../limit-concurrency.ts';
+import { cpuMsOf, longestTurnMsOf } from '../processor-time.ts';
 import { eventually } from '../waiting.ts';
 import {
   blockOf,
@@ -212,6 +213,28 @@ export const columnsContract = (contract: ColumnsContract): void => {
     t.is((await under().columns.query(sql, { rows: 10 }, { maxResultRows: 10 })).length, 10);
     const failure = await failureOf(t, under().columns.query(sql, { rows: 11 }, { maxResultRows: 10 }), PermanentError);
     t.is(failure?.reason, 'result-too-large');
+  });
+
+  test(`${name}: a long result is complete, and is parsed in parts`, async (t) => {
+    const sql = `SELECT number, repeat('"\\n\\t\\t},\\n\\t\\t{', 20) AS text, map('a', number) AS nested, [('x', 'y')] AS pairs
+      FROM numbers({rows:UInt64})`;
+    const read = () => under().columns.query<Record<string, unknown>>(sql, { rows: 60_000 }, { maxResultRows: 60_000 });
+    const rows = await read();
+    t.is(rows.length, 60_000);
+    for (const index of [0, 1, 2_000, 31_234, 59_999])
+      t.deepEqual(rows[index], {
+        number: String(index),
+        text: '"\n\t\t},\n\t\t{'.repeat(20),
+        nested: { a: String(index) },
+        pairs: [['x', 'y']],
+      });
+    t.deepEqual(
+      rows.map(({ number }) => Number(number)),
+      Array.from({ length: 60_000 }, (_, index) => index),
+    );
+    const atOnceMs = await cpuMsOf(() => JSON.parse(JSON.stringify(rows)));
+    const longestTurnMs = await longestTurnMsOf(read, atOnceMs / 2);
+    t.true(longestTurnMs < atOnceMs / 2, `${longestTurnMs} ms beside ${atOnceMs} ms`);
   });
 
   test(`${name}: a statement reports the resources that it used`, async (t) => {

@@ -15,7 +15,16 @@ import { countRows } from '../../sinks/native/rows.ts';
 import { createDeadLetterScanner } from '../../sinks/scan/dead-letter-scanner.ts';
 import { type FormatExample, packed, type ReceiverExample, receiverExamples } from './receiver-examples.ts';
 import { call } from './receivers-calls.ts';
-import { type Fixture, projectId, running, tenantId } from './receivers-fixture.ts';
+import {
+  browserOrigin,
+  type Fixture,
+  openBody,
+  projectId,
+  running,
+  secretBox,
+  storeBody,
+  tenantId,
+} from './receivers-fixture.ts';
 
 /** An answer of whichever protocol. */
 interface Answered {
@@ -53,11 +62,13 @@ const overHttp =
     { contentType, encoding }: FormatExample,
     { success, messageOf }: ReceiverExample,
   ): Send =>
-  async ({ http, main, secret: known }, body, secret = known) => {
-    const response = await fetch((setting === 'HTTP_ADDRESS' ? main : http) + path, {
+  async ({ http, main, secret: serverSecret, browserSecret }, body, givenSecret) => {
+    const isBrowser = path.includes('{key}');
+    const secret = givenSecret ?? (isBrowser ? browserSecret : serverSecret);
+    const response = await fetch((setting === 'HTTP_ADDRESS' ? main : http) + path.replace('{key}', secret), {
       method: 'POST',
       headers: {
-        'x-license-key': secret,
+        ...(isBrowser ? { origin: browserOrigin } : { 'x-license-key': secret }),
         'content-type': contentType,
         ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
       },
@@ -109,6 +120,7 @@ const published = ({ bus }: Fixture): Message[] =>
 for (const receiver of receivers) {
   const { name, listens, maxBodyBytes, formats, signals } = receiver;
   const example = receiverExamples[name];
+  const keyIdOf = ({ keyId, browserKeyId }: Fixture): string => (name === 'browser' ? browserKeyId : keyId);
 
   test(`${name} has a unique name, a summary, a path for each signal and an example of each format`, (t) => {
     t.is(receivers.filter((other) => other.name === name).length, 1);
@@ -143,7 +155,7 @@ for (const receiver of receivers) {
         t.true(isAccepted, message);
         t.is(recordsIn(published(fixture)), records);
         for (const { headers } of published(fixture))
-          t.like(decodeHeaders(headers), { tenantId, projectId, keyId: fixture.keyId, signal });
+          t.like(decodeHeaders(headers), { tenantId, projectId, keyId: keyIdOf(fixture), signal });
         t.deepEqual(fixture.bus.deadLetters(), []);
       });
     }
@@ -162,11 +174,11 @@ for (const receiver of receivers) {
       t.deepEqual(published(fixture), []);
       const [deadLetter, ...others] = fixture.bus.deadLetters();
       t.is(others.length, 0);
-      t.deepEqual(decompress(encoding, deadLetter?.body ?? Buffer.alloc(0), 1e6), bodies.malformed);
+      t.deepEqual(decompress(encoding, deadLetter ? openBody(deadLetter) : Buffer.alloc(0), 1e6), bodies.malformed);
       t.like(deadLetter?.headers, {
         tenantId,
         projectId,
-        keyId: fixture.keyId,
+        keyId: keyIdOf(fixture),
         signal,
         origin: name,
         kind: 'refused',
@@ -177,7 +189,7 @@ for (const receiver of receivers) {
       t.is(typeof deadLetter?.headers.position, 'number');
       t.true(message.includes(deadLetter?.headers.message ?? 'no message'), message);
       t.is(rowsOf(fixture.bus.messages), 1);
-      const again = t.throws(() => deadLetter && republishRefused(deadLetter.headers, deadLetter.body));
+      const again = t.throws(() => deadLetter && republishRefused(deadLetter.headers, deadLetter.body, { secretBox }));
       t.is(again?.message ?? '', deadLetter?.headers.message ?? 'none');
     });
 
@@ -187,14 +199,19 @@ for (const receiver of receivers) {
       const headers = fixture.bus.deadLetters()[0]?.headers;
       if (headers === undefined) return t.fail('there is no dead letter');
       await send(fixture, good);
-      const messages = republishRefused(headers, good);
+      const messages = republishRefused(headers, storeBody(headers, good), { secretBox });
       t.is(recordsIn(messages), records);
       const place = ({ topic, key, value }: Message) => ({ topic, key, value: Buffer.from(value).toString('hex') });
       t.deepEqual(messages.map(place), published(fixture).map(place));
       // What is read as something else than it is must not count as replayed.
       const reason = { instanceOf: Error, message: /contains no .* records/ };
-      t.throws(() => republishRefused(headers, packed(bodies.nothing, encoding)), reason);
-      t.throws(() => republishRefused({ ...headers, format: 'no-such-format' }, good), { message: /no-such-format/ });
+      t.throws(
+        () => republishRefused(headers, storeBody(headers, packed(bodies.nothing, encoding)), { secretBox }),
+        reason,
+      );
+      t.throws(() => republishRefused({ ...headers, format: 'no-such-format' }, good, { secretBox }), {
+        message: /no-such-format/,
+      });
     });
 
     test(`${title}: a body above the size limit is refused as too large, and nothing of it is stored`, async (t) => {

@@ -40,8 +40,24 @@ const unknownField = Buffer.from([0x78, 0x01]);
 const otlp = { signal: 'logs', contentType: protobuf, encoding: 'gzip', good: request('logs', 3), records: 3 } as const;
 const otlpProtobuf: FormatExample = { ...otlp, malformed: nestedArrays(60), nothing: unknownField };
 
+const otlpJson: FormatExample = {
+  ...otlp,
+  contentType: 'application/json',
+  good: Buffer.from(jsonRequest('logs', 3)),
+  malformed: Buffer.from('{"resourceLogs":[3]}'),
+  nothing: Buffer.from('{"resourceLogs":[]}'),
+};
+
 const expectType = (expected: string, contentType: string | null): void => {
   if (contentType !== expected) throw new Error(`the answer is ${contentType}, not ${expected}`);
+};
+
+const otlpMessage: ReceiverExample['messageOf'] = (contentType, body) => {
+  if (contentType === 'application/json') return (JSON.parse(body.toString()) as { message: string }).message;
+  expectType(protobuf, contentType);
+  // google.rpc.Status: code (1), message (2).
+  if (body[0] !== 0x08 || body[2] !== 0x12) throw new Error('the answer is no google.rpc.Status');
+  return body.subarray(4).toString();
 };
 
 const plainText: ReceiverExample['messageOf'] = (contentType, body) => {
@@ -67,23 +83,8 @@ const lokiValues = [
 export const receiverExamples: Readonly<Record<string, ReceiverExample>> = {
   'otlp-http': {
     success: 200,
-    messageOf(contentType, body) {
-      if (contentType === 'application/json') return (JSON.parse(body.toString()) as { message: string }).message;
-      expectType(protobuf, contentType);
-      // google.rpc.Status: code (1), message (2).
-      if (body[0] !== 0x08 || body[2] !== 0x12) throw new Error('the answer is no google.rpc.Status');
-      return body.subarray(4).toString();
-    },
-    formats: {
-      'otlp-protobuf': otlpProtobuf,
-      'otlp-json': {
-        ...otlp,
-        contentType: 'application/json',
-        good: Buffer.from(jsonRequest('logs', 3)),
-        malformed: Buffer.from('{"resourceLogs":[3]}'),
-        nothing: Buffer.from('{"resourceLogs":[]}'),
-      },
-    },
+    messageOf: otlpMessage,
+    formats: { 'otlp-protobuf': otlpProtobuf, 'otlp-json': otlpJson },
   },
   'otlp-grpc': { messageOf: (_type, body) => body.toString(), formats: { 'otlp-protobuf': otlpProtobuf } },
   'remote-write': {
@@ -138,6 +139,14 @@ export const receiverExamples: Readonly<Record<string, ReceiverExample>> = {
         malformed: lokiPush('{job=shop}', [[1_700_000_000, 0, 'one']]),
         nothing: lokiPush('{job="shop"}', []),
       },
+    },
+  },
+  browser: {
+    success: 200,
+    messageOf: otlpMessage,
+    formats: {
+      'browser-otlp-protobuf': otlpProtobuf,
+      'browser-otlp-json': otlpJson,
     },
   },
   zipkin: {

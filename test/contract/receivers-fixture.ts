@@ -1,5 +1,4 @@
 /** Running receivers on real stores in a temporary place, with a bus that tests can look into and break. */
-import { hash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -8,17 +7,19 @@ import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { startReceivers } from '../../receivers/index.ts';
 import { bind } from '../../runtime/bind.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import { generateLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateBrowserKey, generateLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Bus, Message, Producer } from '../../schemas/ports/bus.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
-import { type LicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { buildLicenseKey, type LicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { type Organization, organizations } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { projects } from '../../schemas/resources/project.ts';
 import { parseSettings } from '../../schemas/settings.ts';
 import { decodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -91,39 +92,52 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
 /** Long enough for the fixed times of examples. */
 const longRetention = { logs: 40_000, metrics: 40_000, traces: 40_000 };
 
-/** An organization with a plan and one license key. */
+/** What the browser key is for. */
+export const browserApplication = 'checkout';
+export const browserOrigin = 'https://shop.example.com';
+
+const secretKey = 'secret key of the receivers in tests';
+export const secretBox = createSecretBox(secretKey);
+
+/** The body of a dead letter as it was received. */
+export const openBody = ({ headers, body }: { headers: DeadLetterHeaders; body: Buffer }): Buffer =>
+  headers.isSealed ? Buffer.from(secretBox.open('dead-letter', body.toString()) ?? '', 'base64') : body;
+
+/** A body as a dead letter with these headers stores it. */
+export const storeBody = ({ isSealed }: DeadLetterHeaders, body: Buffer): Buffer =>
+  isSealed ? Buffer.from(secretBox.seal('dead-letter', body.toString('base64'))) : body;
+
+/** An organization with a plan, a license key of servers and one of browsers. */
 export const furnish = async (
   documents: Documents,
   changes: {
     key?: Partial<LicenseKey>;
+    browserKey?: Partial<LicenseKey>;
     organization?: Partial<Organization>;
     plan?: Partial<Plan>;
     secret?: string;
   } = {},
-): Promise<{ secret: string; keyId: string }> => {
-  await documents.ensureCollections([licenseKeys, organizations, plans]);
+): Promise<Pick<Fixture, 'secret' | 'keyId' | 'browserSecret' | 'browserKeyId'>> => {
+  await documents.ensureCollections([licenseKeys, organizations, plans, projects]);
   const platform = documents.forTenant(plansTenant);
   const plan = { ...(defaultPlans['enterprise'] as Plan), retentionDays: longRetention, ...changes.plan };
   await platform.collection(plans).insert({ id: 'enterprise', ...plan });
   const organization = { name: 'Acme', planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
   await platform.collection(organizations).insert({ id: tenantId, ...organization, ...changes.organization });
   const secret = changes.secret ?? generateLicenseKey();
-  const key = await documents
-    .forTenant(tenantId)
-    .collection(licenseKeys)
-    .insert({
-      name: 'test',
-      projectId,
-      hash: hash('sha256', secret),
-      prefix: secret.slice(0, 13),
-      signals: ['logs', 'metrics', 'traces'],
-      allowedCidrs: [],
-      expiresAt: null,
-      revokedAt: null,
-      requestsPerSecond: null,
-      ...changes.key,
-    });
-  return { secret, keyId: key.id };
+  const keys = documents.forTenant(tenantId).collection(licenseKeys);
+  const fields = { name: 'test', projectId, expiresAt: null };
+  const key = await keys.insert({ ...buildLicenseKey(secret, fields), ...changes.key });
+  const browserSecret = generateBrowserKey();
+  const browserKey = await keys.insert({
+    ...buildLicenseKey(browserSecret, fields),
+    kind: 'browser',
+    application: browserApplication,
+    origins: [browserOrigin],
+    signals: ['logs', 'traces'],
+    ...changes.browserKey,
+  });
+  return { secret, keyId: key.id, browserSecret, browserKeyId: browserKey.id };
 };
 
 /** Limits that no test reaches. */
@@ -136,6 +150,8 @@ export interface Fixture extends AsyncDisposable {
   readonly documents: Documents;
   readonly secret: string;
   readonly keyId: string;
+  readonly browserSecret: string;
+  readonly browserKeyId: string;
   readonly http: string;
   /** The main HTTP address, where 418 is what belongs to others. */
   readonly main: string;
@@ -179,6 +195,7 @@ export const running = async ({
       OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
       OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
       OIQ_SHUTDOWN_SECONDS: '5',
+      OIQ_SECRET_KEY: secretKey,
       OIQ_KEY_REQUESTS_PER_SECOND: '1000000',
       ...environment,
     }),

@@ -18,7 +18,7 @@ import { topics, type UsageReport } from '../../schemas/topics.ts';
 import { eventually } from '../waiting.ts';
 import { jsonRequest, nestedArrays, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';
 import { call, grpcPath, post, protobuf } from './receivers-calls.ts';
-import { manyRequests, running, tenantId } from './receivers-fixture.ts';
+import { manyRequests, running, secretBox, tenantId } from './receivers-fixture.ts';
 
 const signals: readonly Signal[] = ['logs', 'metrics', 'traces'];
 
@@ -445,13 +445,13 @@ const refusedDeadLetter = {
 } satisfies DeadLetterHeaders;
 
 test('a dead letter yields the messages that its receiver would have published', (t) => {
-  const [message] = republishRefused(refusedDeadLetter, gzipSync(jsonRequest('logs', 4)));
+  const [message] = republishRefused(refusedDeadLetter, gzipSync(jsonRequest('logs', 4)), { secretBox });
   t.is(message?.topic, 'otlp.logs');
   t.deepEqual(Buffer.from(message?.value ?? []), convertJsonRequest('logs', Buffer.from(jsonRequest('logs', 4))));
-  t.throws(() => republishRefused({ ...refusedDeadLetter, cut: true }, Buffer.alloc(1)), {
+  t.throws(() => republishRefused({ ...refusedDeadLetter, cut: true }, Buffer.alloc(1), { secretBox }), {
     instanceOf: PermanentError,
   });
-  t.throws(() => republishRefused(refusedDeadLetter, Buffer.alloc(1)), { instanceOf: PermanentError });
+  t.throws(() => republishRefused(refusedDeadLetter, Buffer.alloc(1), { secretBox }), { instanceOf: PermanentError });
 });
 
 const before = {
@@ -499,7 +499,7 @@ const before = {
 
 for (const [name, { body, originalHeaders, ...formatFields }] of Object.entries(before)) {
   test(`a dead letter from before formats had names is read in its format: ${name}`, (t) => {
-    const [message] = republishRefused({ ...refusedDeadLetter, ...formatFields, originalHeaders }, body);
+    const [message] = republishRefused({ ...refusedDeadLetter, ...formatFields, originalHeaders }, body, { secretBox });
     t.is(message?.headers?.['records'], name === 'remote-write 2.0' ? '1' : '4');
     t.is(message?.headers?.['format'], originalHeaders.format);
   });

@@ -1,7 +1,9 @@
 /** Traces through the API, over spans that came as OTLP, beside what a loop over the same spans finds. */
 import test from 'ava';
+import { readTrace } from '../../queries/traces/trace.ts';
 import { seeded } from '../cases/random.ts';
 import { drawnPart } from '../drawing.ts';
+import { longestTurnMsOf } from '../processor-time.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Landed, landedIn, type SentSpan } from './landed-spans.ts';
 
@@ -276,6 +278,18 @@ test.serial('filters by duration use the duration that the list and the trace sh
   t.deepEqual(names(await list('maxDuration=100ms')), everything);
   t.deepEqual(names(await list('maxDuration=99ms')), []);
   t.deepEqual(names(await list('minDuration=50ms&maxDuration=200ms')), everything);
+  for (const [bound, selected] of [
+    ['minDuration=1s', 0],
+    ['minDuration=100ms', 3],
+    ['maxDuration=99ms', 0],
+    ['maxDuration=100ms', 3],
+    ['minDuration=50ms&maxDuration=200ms', 3],
+    ['minDuration=50ms&status=error', 0],
+  ] as const) {
+    const compared = await get(`/api/traces/compare?scope=account&by=traces&from=now-1h&search=name:skewed&${bound}`);
+    t.is(compared.status, 200, JSON.stringify(compared.body));
+    t.deepEqual([compared.body.selected.count, compared.body.baseline.count], [selected, 3 - selected], bound);
+  }
   const paged = await get('/api/traces?scope=account&from=now-1h&search=name:skewed&limit=2&maxDuration=1s');
   t.is(paged.body.items.length, 2);
   const next = await get(
@@ -353,6 +367,10 @@ test.serial('a trace of many spans is paged, and each page has the summary of al
     cursor = body.nextCursor;
     t.is(body.partial.length, cursor === null ? 1 : 2);
   } while (cursor !== null && seen.length <= count);
+  const plan = { name: 'enterprise', entitlements: ['traces'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
+  const reading = { columns: harness.columns.forTenant('a'), plan, nowMs: Date.now() };
+  const longestTurnMs = await longestTurnMsOf(() => readTrace(reading, trace), 100);
+  t.true(longestTurnMs < 100, `${longestTurnMs.toFixed(0)} ms of a long trace block other requests`);
   t.deepEqual(
     seen,
     spans.map(({ span }) => span),

@@ -145,62 +145,64 @@ const outages = [
   { title: 'that goes on', endsMeanwhile: false },
 ] as const;
 
-for (const lag of drawn(lags, 2))
-  for (const { title, endsMeanwhile } of outages) {
-    serial(`an outage ${title} is not lost by sinks that are ${lag.title}`, async (t) => {
-      t.timeout(900_000);
-      isUp = true;
-      const name = `check ${lag.title} ${title}`;
-      const steps = [{ url: `http://127.0.0.1:${(target.address() as AddressInfo).port}/` }];
-      const { id } = await change('POST', '/api/synthetics/checks', {
-        name,
-        type: 'http',
-        every: '10s',
-        timeout: '5s',
-        retries: { count: 0 },
-        locations,
-        http: { steps },
-      });
-      const states = (state: string): Promise<void> =>
-        eventually(`it is ${state}`, async () => (await get(`/api/synthetics/checks/${id}`)).state === state);
-      await states('up');
-      const notified = (status: string): number =>
-        receiver.received.filter(({ body, text }) => body?.status === status && text.includes(name)).length;
+const cases = lags.flatMap((lag) => outages.map((outage) => ({ lag, outage })));
 
-      await lag.begin();
-      await delay(5000);
-      isUp = false;
-      const downAtMs = Date.now();
-      await delay(lagMs / 2);
-      let upAtMs = Date.now();
-      if (endsMeanwhile) isUp = true;
-      await delay(lagMs / 2 - 5000);
-      await lag.end();
-      const landsAtMs = Date.now();
-
-      await eventually('the alert is sent', () => notified('firing') > 0);
-      t.log(`the alert was sent ${Date.now() - landsAtMs} ms after the sinks went on`);
-      if (!endsMeanwhile) {
-        isUp = true;
-        upAtMs = Date.now();
-      }
-      await eventually('its end is sent', () => notified('resolved') > 0);
-      await states('up');
-      const downMs = upAtMs - downAtMs;
-      const offMs = 2 * everyMs + stretched(3000);
-      let whole = { downMs: 0, unknownMs: 0 };
-      await eventually(`uptime has the outage of ${downMs} ms`, async () => {
-        const { items } = await get(`/api/synthetics/checks/${id}/uptime?from=now-1h`);
-        whole = items.find(({ location }: { location: string | null }) => location === null);
-        return Math.abs(whole.downMs - downMs) <= offMs;
-      });
-      t.log(`down for ${downMs} ms; uptime: ${JSON.stringify(whole)}`);
-      const { items: events } = await get('/api/events?kinds=check&from=now-1h&limit=100');
-      const changes = events.filter(({ title: text }: { title: string }) => text.startsWith(name));
-      t.log(changes.map((event: { title: string; at: string; text: string }) => [event.at, event.title, event.text]));
-      t.is(changes.filter((event: { title: string }) => event.title.endsWith('is down')).length, 1);
-      const texts = receiver.received.map(({ text }) => text).filter((text) => text.includes(name));
-      t.is(notified('firing'), 1, texts.join('\n'));
-      t.is(notified('resolved'), 1, texts.join('\n'));
+for (const { lag, outage } of drawn(cases, 4)) {
+  const { title, endsMeanwhile } = outage;
+  serial(`an outage ${title} is not lost by sinks that are ${lag.title}`, async (t) => {
+    t.timeout(900_000);
+    isUp = true;
+    const name = `check ${lag.title} ${title}`;
+    const steps = [{ url: `http://127.0.0.1:${(target.address() as AddressInfo).port}/` }];
+    const { id } = await change('POST', '/api/synthetics/checks', {
+      name,
+      type: 'http',
+      every: '10s',
+      timeout: '5s',
+      retries: { count: 0 },
+      locations,
+      http: { steps },
     });
-  }
+    const states = (state: string): Promise<void> =>
+      eventually(`it is ${state}`, async () => (await get(`/api/synthetics/checks/${id}`)).state === state);
+    await states('up');
+    const notified = (status: string): number =>
+      receiver.received.filter(({ body, text }) => body?.status === status && text.includes(name)).length;
+
+    await lag.begin();
+    await delay(5000);
+    isUp = false;
+    const downAtMs = Date.now();
+    await delay(lagMs / 2);
+    let upAtMs = Date.now();
+    if (endsMeanwhile) isUp = true;
+    await delay(lagMs / 2 - 5000);
+    await lag.end();
+    const landsAtMs = Date.now();
+
+    await eventually('the alert is sent', () => notified('firing') > 0);
+    t.log(`the alert was sent ${Date.now() - landsAtMs} ms after the sinks went on`);
+    if (!endsMeanwhile) {
+      isUp = true;
+      upAtMs = Date.now();
+    }
+    await eventually('its end is sent', () => notified('resolved') > 0);
+    await states('up');
+    const downMs = upAtMs - downAtMs;
+    const offMs = 2 * everyMs + stretched(3000);
+    let whole = { downMs: 0, unknownMs: 0 };
+    await eventually(`uptime has the outage of ${downMs} ms`, async () => {
+      const { items } = await get(`/api/synthetics/checks/${id}/uptime?from=now-1h`);
+      whole = items.find(({ location }: { location: string | null }) => location === null);
+      return Math.abs(whole.downMs - downMs) <= offMs;
+    });
+    t.log(`down for ${downMs} ms; uptime: ${JSON.stringify(whole)}`);
+    const { items: events } = await get('/api/events?kinds=check&from=now-1h&limit=100');
+    const changes = events.filter(({ title: text }: { title: string }) => text.startsWith(name));
+    t.log(changes.map((event: { title: string; at: string; text: string }) => [event.at, event.title, event.text]));
+    t.is(changes.filter((event: { title: string }) => event.title.endsWith('is down')).length, 1);
+    const texts = receiver.received.map(({ text }) => text).filter((text) => text.includes(name));
+    t.is(notified('firing'), 1, texts.join('\n'));
+    t.is(notified('resolved'), 1, texts.join('\n'));
+  });
+}

@@ -89,6 +89,69 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   const rotate = async (id: string, body?: object) =>
     harness.request('POST', `/api/license-keys/${id}/rotate`, { as: 'admin', body });
 
+  const browserFields = { kind: 'browser', application: 'checkout', origins: ['https://shop.example.com'] };
+
+  test(`${store}: a browser key is always shown, and accepts the telemetry of its application from its origins only`, async (t) => {
+    const { key, id, signals } = await mint(browserFields);
+    t.regex(key, /^oiq_pk_/);
+    t.deepEqual(signals, ['logs', 'traces']);
+    t.like(await show(id), { publicKey: key, kind: 'browser', application: 'checkout', origins: ['https://shop.example.com'] });
+    const visit = async (origin: string, body: string): Promise<{ status: number; allowed: string | null }> => {
+      const answer = await fetch(`${url}/rum/${key}/v1/logs`, { method: 'POST', headers: { origin }, body });
+      await answer.arrayBuffer();
+      return { status: answer.status, allowed: answer.headers.get('access-control-allow-origin') };
+    };
+    const origin = 'https://shop.example.com';
+    const request = jsonRequest('logs', 1, 'hello');
+    await soon(
+      'the browser key is known',
+      () => visit(origin, request),
+      ({ status }) => status === 200,
+    );
+    t.deepEqual(await visit(origin, request), { status: 200, allowed: origin });
+    t.deepEqual(await visit('https://evil.example', request), { status: 403, allowed: null });
+    t.deepEqual(await visit(origin, request.replaceAll('checkout', 'payments')), { status: 400, allowed: origin });
+    t.is(await send(key), 403);
+    const preflight = await fetch(`${url}/rum/${key}/v1/traces`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    });
+    t.is(preflight.status, 204);
+    t.is(preflight.headers.get('access-control-allow-origin'), origin);
+    await harness.documents.forTenant('a').collection(licenseKeyUses).list();
+    t.deepEqual((await show(id)).addresses, []);
+  });
+
+  test(`${store}: fields of a browser key are refused for a server key, and the kind never changes`, async (t) => {
+    const attempt = (fields: object) =>
+      harness.request('POST', '/api/license-keys', {
+        as: 'admin',
+        body: { name: 'k', projectId: 'default', ...fields },
+      });
+    const wrong: [object, string][] = [
+      [{ application: 'checkout' }, 'application'],
+      [{ origins: ['https://a.example.com'] }, 'origins'],
+      [{ maxBytesPerDay: 5 }, 'maxBytesPerDay'],
+      [{ ...browserFields, application: null }, 'application'],
+      [{ ...browserFields, origins: [] }, 'origins'],
+      [{ ...browserFields, signals: ['metrics'] }, 'signals'],
+      [{ ...browserFields, origins: ['https://*.com'] }, 'origins.0'],
+    ];
+    for (const [fields, path] of wrong) {
+      const { status, body } = await attempt(fields);
+      t.is(status, 400, JSON.stringify(fields));
+      t.is(body.details[0].path, path);
+    }
+    const { id } = await mint(browserFields);
+    const change = await harness.request('PATCH', `/api/license-keys/${id}`, {
+      as: 'admin',
+      body: { kind: 'server', application: null, origins: [] },
+      headers: { 'if-match': '*' },
+    });
+    t.is(change.status, 400);
+    t.is(change.body.details[0].path, 'kind');
+  });
+
   test(`${store}: a key is shown once, works, and is stored nowhere in plain text`, async (t) => {
     const { key, ...view } = await mint();
     t.true(isWellFormedLicenseKey(key));

@@ -161,7 +161,7 @@ declare(
     await sidePanel.getByRole('button', { name: 'Create project' }).click();
     await problemAt(page, 'Name').waitFor();
     const name = 'Shop <b>web</b>';
-    await sidePanel.getByLabel('Name').fill(name);
+    await sidePanel.getByLabel('Name', { exact: true }).fill(name);
     await sidePanel.getByLabel('Description').fill('Sells <i>things</i>');
     await sidePanel.getByRole('button', { name: 'Create project' }).click();
     await sidePanel.getByText('Sells <i>things</i>').waitFor();

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { type DirectoryVersion, versionFile } from '../../commands/directory-version.ts';
 import { freePorts } from '../services/ports.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { type OiqOptions, type OiqProcess, type Ran, runOiq, startOiq } from './oiq-process.ts';
@@ -135,24 +136,52 @@ const losses: readonly (readonly [lost: readonly string[], settings: Record<stri
 ];
 for (const [lost, settings, named] of losses)
   test.serial(
-    `a directory without ${lost.join(', ') || 'its own key'}${settings['OIQ_SECRET_KEY'] === undefined ? '' : ', with OIQ_SECRET_KEY,'} is refused until a new installation is requested`,
+    `a directory without ${lost.join(', ') || 'its own key'}${settings['OIQ_SECRET_KEY'] === undefined ? '' : ', with OIQ_SECRET_KEY,'} is refused${lost.length === 1 ? ' until a new installation is requested' : ''}`,
     async (t) => {
       const dataDirectory = copy();
       for (const name of lost)
         for (const suffix of ['', '-wal', '-shm'])
           rmSync(join(dataDirectory, `${name}${suffix}`), { force: true, recursive: true });
-      for (let tries = 0; tries < 2; tries++) {
+      // A single part: what it takes to start again does not depend on the other parts.
+      const startsAgain = lost.length === 1;
+      for (let tries = 0; tries < (startsAgain ? 2 : 1); tries++) {
         const { code, output, errors } = await refused(dataDirectory, settings);
         t.deepEqual([code, output], [2, '']);
         t.regex(errors, named);
         t.regex(errors, /OIQ_NEW_INSTALLATION=true/);
       }
+      if (!startsAgain) return;
       const oiq = await started(t, { dataDirectory, environment: { ...settings, OIQ_NEW_INSTALLATION: 'true' } });
       t.is(/This is the first start/.test(oiq.output()), lost.includes('documents.sqlite'));
       await oiq.stop();
       await started(t, { dataDirectory, environment: settings });
     },
   );
+
+for (const [what, change, named] of [
+  [
+    'tables',
+    ({ tables }: DirectoryVersion) => ({ tables: tables + 1 }),
+    /its tables are at version \d+, and this program/,
+  ],
+  [
+    'documents',
+    ({ documents }: DirectoryVersion) => ({ documents: [...documents, '999-newer'] }),
+    /its documents were migrated by 999-newer/,
+  ],
+] as const)
+  test.serial(`a data directory with newer ${what} is refused before a store opens, with what to do`, async (t) => {
+    const dataDirectory = copy();
+    const path = join(dataDirectory, versionFile);
+    const version = JSON.parse(readFileSync(path, 'utf8')) as DirectoryVersion;
+    writeFileSync(path, JSON.stringify({ ...version, ...change(version) }));
+    // A store that opened would report the damage.
+    writeFileSync(join(dataDirectory, 'bus', 'offsets.sqlite'), Buffer.alloc(20_000, 'garbage'));
+    const { code, output, errors } = await refused(dataDirectory);
+    t.deepEqual([code, output], [2, '']);
+    t.regex(errors, named);
+    t.regex(errors, /Run the newer version, or restore a backup from before the upgrade/);
+  });
 
 for (const [name, remedy] of [
   ['documents.sqlite', /restore the file from a backup[\s\S]*OIQ_NEW_INSTALLATION=true/],

@@ -47,6 +47,9 @@ export const showDeadLetter = defineOperation({
         'Format in which a replay reads the payload, for example loki-json; empty if a consumer could not process it',
       ),
     payload: z.string().nullable().describe('Base64 of the payload as received; null if it is no longer stored'),
+    sealed: z
+      .boolean()
+      .describe('Whether the payload is encrypted, because a browser sent it; a replay decrypts the payload'),
     truncated: z.boolean().describe(`Whether the payload is larger than the ${maxPayloadBytes} bytes shown`),
   }),
   async handler({ caller, params, signal }, { deadLetters }) {
@@ -59,6 +62,7 @@ export const showDeadLetter = defineOperation({
       contentEncoding: payload?.headers.contentEncoding ?? '',
       format: payload?.headers.format ?? '',
       payload: payload?.bytes.subarray(0, maxPayloadBytes).toString('base64') ?? null,
+      sealed: payload?.headers.isSealed ?? false,
       truncated: (payload?.bytes.length ?? 0) > maxPayloadBytes,
     };
   },

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createKey, secretView } from './minting.ts';
-import { licenseKeyResource, requireFutureExpiry } from './resource.ts';
+import { licenseKeyResource, requireFieldsOfKind, requireFutureExpiry, selectSignals } from './resource.ts';
 import { LicenseKeyView } from './views.ts';
 
 export const mintLicenseKey = defineOperation({
   method: 'POST',
   path: '/api/license-keys',
   operationId: 'createLicenseKey',
-  summary: 'Create a license key; it is shown only once',
+  summary: 'Create a license key: a secret for servers, which is shown only once, or a public key for browsers',
   role: 'admin',
   audit: 'license-key.create',
   versions: 'shown',
@@ -20,7 +20,8 @@ export const mintLicenseKey = defineOperation({
   async handler(input, ports) {
     const { caller, body, change } = input;
     requireFutureExpiry(body, ports.clock.now());
-    const { key, document } = createKey({ ...body, signals: [...new Set(body.signals)] });
+    requireFieldsOfKind(body);
+    const { key, document } = createKey({ ...body, signals: selectSignals(body) });
     const licenseKey = await change((scope) => licenseKeyResource.createWriter(scope, caller).create(document));
     return { ...(await licenseKeyResource.sendView(licenseKey, input, ports)), key };
   },

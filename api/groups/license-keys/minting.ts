@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { getFields } from '../../../runtime/stored-fields.ts';
-import { generateLicenseKey } from '../../../schemas/license-key-format.ts';
+import { generateBrowserKey, generateLicenseKey } from '../../../schemas/license-key-format.ts';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, toSecretFields } from '../../../schemas/resources/license-key.ts';
 import { ApiError } from '../../errors.ts';
@@ -10,11 +10,14 @@ import { getKeyState } from './views.ts';
 /** Number of rotated secrets that are still listed; older secrets are no longer valid. */
 const maxListedSecrets = 5;
 
+const generateKey = ({ kind }: Pick<LicenseKey, 'kind'>): string =>
+  kind === 'browser' ? generateBrowserKey() : generateLicenseKey();
+
 /** Returns a new key and its stored form. */
 export const createKey = (
-  fields: Omit<LicenseKey, 'hash' | 'prefix' | 'revokedAt' | 'previous'>,
+  fields: Omit<LicenseKey, 'hash' | 'prefix' | 'publicKey' | 'revokedAt' | 'previous'>,
 ): { readonly key: string; readonly document: LicenseKey } => {
-  const key = generateLicenseKey();
+  const key = generateKey(fields);
   return { key, document: { ...fields, ...toSecretFields(key), revokedAt: null } };
 };
 
@@ -26,7 +29,7 @@ export const rotateKey = (
   requireNotRevoked(before);
   if (getKeyState(before, now) === 'expired')
     throw new ApiError('CONFLICT', `the license key “${before.name}” has expired: set a later expiresAt first`);
-  const key = generateLicenseKey();
+  const key = generateKey(before);
   const end = new Date(now + graceSeconds * 1000).toISOString();
   const { hash, prefix, previous = [] } = before;
   const rotatedSecret = { hash, prefix, rotatedAt: new Date(now).toISOString(), validUntil: end };
@@ -40,7 +43,9 @@ export const rotateKey = (
 };
 
 /** The key itself, which no other response contains */
-export const secretView = { key: z.string().describe('The key. It is shown only once and cannot be read again') };
+export const secretView = {
+  key: z.string().describe('The key. A server key is shown only once and cannot be read again'),
+};
 
 const daySeconds = 86_400;
 

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { type LicenseKey, LicenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
+import {
+  browserSignals,
+  type LicenseKey,
+  LicenseKeyFields,
+  licenseKeys,
+} from '../../../schemas/resources/license-key.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter, type ListFilter } from '../../resources/resource-list.ts';
@@ -25,9 +30,13 @@ export const licenseKeyResource = defineResource<typeof LicenseKeyFields, Licens
   fields: LicenseKeyFields,
   example: { name: 'Collectors in Frankfurt', signals: ['logs', 'metrics'], allowedCidrs: ['192.0.2.0/24'] },
   prepare(after, { before, ports }) {
-    if (before !== undefined) requireNotRevoked(before);
+    if (before !== undefined) {
+      requireNotRevoked(before);
+      requireSameKind(after, before);
+    }
+    requireFieldsOfKind(after);
     if (after.expiresAt !== before?.expiresAt) requireFutureExpiry(after, ports.clock.now());
-    return { ...after, signals: [...new Set(after.signals)] };
+    return { ...after, signals: selectSignals(after) };
   },
   view: LicenseKeyView,
   show: (keys, { caller, ports }) => toViews(ports.documents.forTenant(caller.tenantId), keys, ports.clock.now()),
@@ -38,6 +47,38 @@ export const licenseKeyResource = defineResource<typeof LicenseKeyFields, Licens
     sorts: ['name', 'createdAt', 'updatedAt', 'expiresAt'],
   },
 });
+
+/** Returns the signals that a key of this kind can send, each once. */
+export const selectSignals = ({ kind, signals }: Pick<LicenseKey, 'kind' | 'signals'>): LicenseKey['signals'] =>
+  [...new Set(signals)].filter((signal) => kind === 'server' || browserSignals.some((name) => name === signal));
+
+/** A key that a page showed must not become a secret, and its prefix states the kind. */
+const requireSameKind = (after: Pick<LicenseKey, 'kind'>, before: LicenseKey): void => {
+  const kind = before.kind ?? 'server';
+  if (after.kind !== kind)
+    throw createFieldError('kind', `cannot be changed: the key is for a ${kind}. Create another key`);
+};
+
+/** Throws the error of the first field that the kind of the key does not have, or lacks. */
+export const requireFieldsOfKind = ({
+  kind,
+  application,
+  origins,
+  maxBytesPerDay,
+  signals,
+}: Pick<LicenseKey, 'kind' | 'application' | 'origins' | 'maxBytesPerDay' | 'signals'>): void => {
+  if (kind === 'browser') {
+    if (application === null) throw createFieldError('application', 'is required for a browser key');
+    if (origins.length === 0) throw createFieldError('origins', 'a browser key needs at least one origin');
+    if (selectSignals({ kind, signals }).length === 0)
+      throw createFieldError('signals', `browsers send ${browserSignals.join(' and ')} only`);
+    return;
+  }
+  const hint = 'is for browser keys only (kind: browser)';
+  if (application !== null) throw createFieldError('application', hint);
+  if (origins.length > 0) throw createFieldError('origins', hint);
+  if (maxBytesPerDay !== null) throw createFieldError('maxBytesPerDay', hint);
+};
 
 export const requireNotRevoked = ({ name, revokedAt }: LicenseKey): void => {
   if (revokedAt !== null)

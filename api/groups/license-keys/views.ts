@@ -10,11 +10,12 @@ const usageFields = {
   lastRefusal: LicenseKeyUse.shape.lastRefusal.describe('Last rejected request with the key, and the reason'),
 };
 
-/** A license key in API responses, without the secret */
+/** A license key in API responses, without the secret of a server key */
 export const LicenseKeyView = z.strictObject({
   ...LicenseKeyFields.shape,
   projectId: z.string(),
   prefix: z.string().describe('First characters of the key'),
+  publicKey: z.string().nullable().describe('The whole key of a browser, which pages show; `null` for server keys'),
   state: z.enum(['active', 'expired', 'revoked']),
   revokedAt: z.iso.datetime().nullable(),
   ...usageFields,
@@ -63,11 +64,17 @@ const toUsageView = (use: OptionalUse) => ({
 });
 
 const toView = (key: Key, findUse: (hash: string) => OptionalUse, now: number): LicenseKeyView => {
-  const { hash, previous = [], ...visibleFields } = key;
+  const { hash, previous = [], publicKey = null, ...visibleFields } = key;
   const use = findUse(hash);
   const state = getKeyState(key, now);
   return {
     ...visibleFields,
+    // Keys that were created before the kinds have no such fields.
+    kind: key.kind ?? 'server',
+    application: key.application ?? null,
+    origins: key.origins ?? [],
+    maxBytesPerDay: key.maxBytesPerDay ?? null,
+    publicKey,
     state,
     ...toUsageView(use),
     ...summarizeSeenTimes([hash, ...previous.map((one) => one.hash)].map(findUse)),

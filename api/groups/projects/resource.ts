@@ -19,14 +19,15 @@ export const projectResource = defineResource<typeof ProjectFields, Project, typ
   example: { name: 'Shop', description: 'The web shop and its backends' },
   view: View,
   show: (documents) =>
-    documents.map(({ name, description = '', ingestKeyId = null, id, version, createdAt, updatedAt }) => ({
-      name,
-      description,
-      ingestKeyId,
-      id,
-      version,
-      createdAt,
-      updatedAt,
+    documents.map((project) => ({
+      name: project.name,
+      description: project.description ?? '',
+      ...(project.browserPrivacy !== undefined && { browserPrivacy: project.browserPrivacy }),
+      ingestKeyId: project.ingestKeyId ?? null,
+      id: project.id,
+      version: project.version,
+      createdAt: project.createdAt,
+      updatedAt: project.updatedAt,
     })),
   list: { searched: ['name', 'description'] },
 });

@@ -15,11 +15,13 @@ export const showTrace = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   query: z.strictObject({ ...projectScopeParameters, cursor: cursorParameter }),
   response: Trace,
-  async handler({ caller, params, query }, ports) {
+  async handler({ caller, params, query, signal }, ports) {
     const reading = createReading(caller, ports);
     const traceId = parseTraceId(params.id);
     const trace =
-      traceId === undefined ? undefined : await readTrace(reading, traceId, { scope: query, cursor: query.cursor });
+      traceId === undefined
+        ? undefined
+        : await readTrace(reading, traceId, { scope: query, cursor: query.cursor, signal });
     if (trace === undefined) throw createNotFoundError('trace');
     return trace;
   },

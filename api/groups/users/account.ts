@@ -20,7 +20,7 @@ export const Account = z.strictObject({
   plan: z.strictObject({ id: z.string(), name: z.string(), entitlements: z.array(z.string()) }),
   mail: z
     .enum(['configured', 'not-configured'])
-    .describe('Whether mail is sent; if not, it is written to outbox.jsonl in the data directory'),
+    .describe('Whether mail is sent; if not, it is written to outbox*.jsonl in the data directory'),
   version: z.int(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),

@@ -26,7 +26,7 @@ const InvitationView = z.strictObject({
   expired: z.boolean(),
   mail: z
     .enum(['queued', 'sent', 'failed', 'not-configured'])
-    .describe('State of the mail; without a mail server it is written to outbox.jsonl in the data directory'),
+    .describe('State of the mail; without a mail server it is written to outbox*.jsonl in the data directory'),
 });
 
 const toView = async (

@@ -83,6 +83,7 @@ export const compareTraces = async (
       'is required, or minDuration, maxDuration or status: they select what is compared with the rest',
     );
   const sample = new Sample(selection, range);
+  await sample.correctClocks(reading);
   const sizes = await sample.measureSizes(reading);
   const emptyReason = explainEmpty(selection.by, sizes);
   const {

@@ -34,13 +34,13 @@ interface FieldRow {
 
 /**
  * Returns SQL of a sample's rows with every field, attribute and resource attribute as `pair`: kind, key, text, type
- * character. Literals are removed from database statements, because they would make each unique.
+ * character. Values inside arrays and maps are part of their attribute. Literals are removed from database statements, because they would make each unique.
  */
 const buildPairsSql = (sample: Sample): string => {
   const buildAttributePairsSql = (kind: Kind, attributes: string, types: string): string =>
     `arrayMap((k, v, at) -> ('${kind}', toString(k), v, substring(${types}, at, 1)), mapKeys(${attributes}), mapValues(${attributes}), arrayEnumerate(mapKeys(${attributes})))`;
   const fields = ['service', 'name', 'kind'].map((field) => `('field', '${field}', toString(${field}), 's')`);
-  const otherAttributesSql = `arrayFilter(pair -> pair.2 NOT IN (${statementKeys.map(quoteString).join(', ')}), ${buildAttributePairsSql('attribute', 'attributes', 'attribute_types')})`;
+  const otherAttributesSql = `arrayFilter(pair -> pair.4 >= 'a' AND pair.2 NOT IN (${statementKeys.map(quoteString).join(', ')}), ${buildAttributePairsSql('attribute', 'attributes', 'attribute_types')})`;
   return `(SELECT trace_id, selected, arrayJoin(arrayConcat([${fields.join(', ')}], if(statement = '', [], [('field', 'statement', statement, 's')]), ${otherAttributesSql},
       ${buildAttributePairsSql('resource', 'of_resource', 'resource_types')})) AS pair
     FROM ${buildWithResourcesSql(sample)})`;

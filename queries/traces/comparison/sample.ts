@@ -8,6 +8,13 @@ import { buildRangeCondition, buildRangeParameters } from '../../records.ts';
 import { buildSearchCondition } from '../../search/condition.ts';
 import { parseSearch } from '../../search/parse.ts';
 import { normalizedStatementSql } from '../statement.ts';
+import {
+  mayHaveSkewSql,
+  readCorrectedDurations,
+  rootDurationSql,
+  type SentTrace,
+  traceDurationSql,
+} from '../summary.ts';
 
 export type Unit = 'spans' | 'traces';
 
@@ -45,8 +52,8 @@ const traceStatus = {
   ok: 'countIf(status_code = 2) = 0',
   unset: 'countIf(status_code != 0) = 0',
 } as const;
-const traceDurationSql =
-  'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
+/** Maximum number of traces whose durations are corrected */
+const maxCorrectedTraces = 1000;
 
 /** A sample: statements read from `rowsSql`, whose columns are those of spans, `selected` and `unit`. */
 export class Sample {
@@ -59,10 +66,12 @@ export class Sample {
   readonly by: Unit;
   readonly #baseSql: string;
   readonly #populationSql: string;
-  readonly #selectedSql: string;
+  #selectedSql: string;
+  readonly #selection: Selection;
   #samplingIntervals: SamplingIntervals = { selected: 1, baseline: 1 };
 
   constructor(selection: Selection, range: Range) {
+    this.#selection = selection;
     const parameters: Record<string, string> = {
       ...buildRangeParameters(range),
       ...toProjectScopeParameters(selection),
@@ -86,7 +95,41 @@ export class Sample {
     this.#selectedSql =
       this.by === 'spans'
         ? buildSpanCondition(selection, parameters)
-        : this.#buildTraceCondition(selection, parameters);
+        : this.#buildTraceCondition(buildTraceConditions(selection, parameters));
+  }
+
+  /**
+   * Selects traces by the durations that lists show: on the clocks of callers. Beyond `maxCorrectedTraces`, older traces
+   * whose clocks may differ are selected by the clocks of their senders.
+   */
+  async correctClocks({ columns }: TenantReader): Promise<void> {
+    const { minDurationNs = 0n, maxDurationNs } = this.#selection;
+    if (this.by === 'spans' || (minDurationNs === 0n && maxDurationNs === undefined)) return;
+    const { durations, others } = buildTraceConditions(this.#selection, {});
+    // A corrected duration is at least that of the root, and at most that by the clocks of the senders.
+    const having = [
+      mayHaveSkewSql,
+      `${traceDurationSql} >= ${minDurationNs}`,
+      ...(maxDurationNs === undefined ? [] : [`${rootDurationSql} <= ${maxDurationNs}`]),
+    ];
+    const candidates = await columns.query<SentTrace>(
+      `SELECT lower(hex(trace_id)) AS trace, toString(toUnixTimestamp64Nano(min(timestamp))) AS start,
+        toString(${traceDurationSql}) AS sent_duration, toString(count()) AS span_count
+      FROM spans WHERE ${this.#baseSql}${this.#populationSql} GROUP BY trace_id HAVING ${having.join(' AND ')}
+      ORDER BY min(timestamp) DESC LIMIT ${maxCorrectedTraces}`,
+      this.parameters,
+    );
+    if (candidates.length === 0) return;
+    const corrected = [...(await readCorrectedDurations(columns, candidates))];
+    const isSelected = (duration: bigint): boolean =>
+      duration >= minDurationNs && (maxDurationNs === undefined || duration <= maxDurationNs);
+    const listIds = (ids: readonly (readonly [string, bigint])[]): string =>
+      // Ids are hexadecimal from stored rows.
+      `[${ids.map(([trace]) => `'${trace}'`).join(', ')}]`;
+    const selectedIds = listIds(corrected.filter(([, duration]) => isSelected(duration)));
+    const correctedIds = listIds(corrected);
+    const duration = `if(has(${correctedIds}, lower(hex(trace_id))), has(${selectedIds}, lower(hex(trace_id))), ${durations.join(' AND ')})`;
+    this.#selectedSql = this.#buildTraceCondition({ durations: [duration], others });
   }
 
   /** Measures the sizes of the sets. From then on, `rowsSql` has about `sampleSize` units of each. */
@@ -132,20 +175,32 @@ export class Sample {
       : ` AND trace_id IN (SELECT trace_id FROM spans WHERE ${this.#baseSql} AND ${all})`;
   }
 
-  #buildTraceCondition(selection: Selection, parameters: Record<string, string>): string {
-    const having: string[] = [];
-    if (selection.status !== undefined) having.push(traceStatus[selection.status]);
-    for (const [name, comparison] of durationBounds) {
-      const bound = selection[name];
-      if (bound === undefined) continue;
-      parameters[name] = String(bound);
-      having.push(`${traceDurationSql} ${comparison} {${name}:Int64}`);
-    }
-    if (selection.selection !== undefined)
-      having.push(`countIf(${buildCondition(selection.selection, 'selection', 's_', parameters)}) > 0`);
-    return `(trace_id IN (SELECT trace_id FROM spans WHERE ${this.#baseSql} GROUP BY trace_id HAVING ${having.join(' AND ')}))`;
+  #buildTraceCondition({ durations, others }: TraceConditions): string {
+    const having = [...durations, ...others].join(' AND ');
+    return `(trace_id IN (SELECT trace_id FROM spans WHERE ${this.#baseSql} GROUP BY trace_id HAVING ${having}))`;
   }
 }
+
+/** SQL conditions of a group of spans with one trace id */
+interface TraceConditions {
+  readonly durations: readonly string[];
+  readonly others: readonly string[];
+}
+
+const buildTraceConditions = (selection: Selection, parameters: Record<string, string>): TraceConditions => {
+  const { status, selection: search } = selection;
+  const durations = durationBounds.flatMap(([name, comparison]) => {
+    const bound = selection[name];
+    if (bound === undefined) return [];
+    parameters[name] = String(bound);
+    return [`${traceDurationSql} ${comparison} {${name}:Int64}`];
+  });
+  const others = [
+    ...(status === undefined ? [] : [traceStatus[status]]),
+    ...(search === undefined ? [] : [`countIf(${buildCondition(search, 'selection', 's_', parameters)}) > 0`]),
+  ];
+  return { durations, others };
+};
 
 const durationBounds = [
   ['minDurationNs', '>='],

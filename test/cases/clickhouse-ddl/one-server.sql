@@ -567,6 +567,8 @@ CREATE TABLE IF NOT EXISTS logs
   `body` String CODEC(ZSTD(1)),
   `body_words` String DEFAULT concat(if(empty(if(isValidASCII(body) AND NOT (position(body, '\x1b') > 0 OR positionCaseInsensitive(body, '\\u001b') > 0), '', body)), '', ' '), replaceRegexpAll(replaceRegexpAll(replaceAll(replaceAll(replaceAll(replaceAll(lowerUTF8(normalizeUTF8NFKC(toValidUTF8(replaceRegexpAll(if(isValidASCII(body) AND NOT (position(body, '\x1b') > 0 OR positionCaseInsensitive(body, '\\u001b') > 0), '', body), '(?:\\x1b|\\\\u001[bB])(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\x07\\x1b\\\\]*(?:\\x07|\\x1b\\\\|\\\\u0007|\\\\u001[bB]\\\\\\\\?)|[ -/]*[0-~])?', '')))), 'ς', 'σ'), 'ı', 'i'), 'ß', 'ss'), '̇', ''), '[\\x{80}-\\x{a9}\\x{ab}-\\x{b1}\\x{b6}-\\x{b7}\\x{bb}-\\x{bb}\\x{bf}-\\x{bf}\\x{d7}-\\x{d7}\\x{f7}-\\x{f7}\\x{55a}-\\x{55f}\\x{589}-\\x{58a}\\x{5be}-\\x{5be}\\x{5c0}-\\x{5c0}\\x{5c3}-\\x{5c3}\\x{5c6}-\\x{5c6}\\x{5f3}-\\x{5f4}\\x{600}-\\x{60f}\\x{61b}-\\x{61f}\\x{66a}-\\x{66d}\\x{6d4}-\\x{6d4}\\x{700}-\\x{70d}\\x{964}-\\x{965}\\x{970}-\\x{970}\\x{f04}-\\x{f14}\\x{f3a}-\\x{f3d}\\x{104a}-\\x{104f}\\x{10fb}-\\x{10fb}\\x{1360}-\\x{1368}\\x{1680}-\\x{1680}\\x{17d4}-\\x{17da}\\x{1800}-\\x{180f}\\x{2000}-\\x{200b}\\x{200e}-\\x{206f}\\x{2e00}-\\x{2e7f}\\x{3000}-\\x{3004}\\x{3008}-\\x{3020}\\x{3030}-\\x{3030}\\x{303d}-\\x{303f}\\x{30a0}-\\x{30a0}\\x{30fb}-\\x{30fb}\\x{fd3e}-\\x{fd3f}\\x{fe00}-\\x{fe6f}\\x{feff}-\\x{feff}\\x{fff9}-\\x{fffd}\\x{e0000}-\\x{e0fff}]', ' '), '[\\x{e00}-\\x{109f}\\x{1100}-\\x{11ff}\\x{1780}-\\x{17ff}\\x{1950}-\\x{19ff}\\x{1a20}-\\x{1aaf}\\x{1b00}-\\x{1b7f}\\x{20a0}-\\x{20cf}\\x{2190}-\\x{2bff}\\x{2e80}-\\x{9fff}\\x{a960}-\\x{a97f}\\x{a980}-\\x{a9ff}\\x{aa60}-\\x{aadf}\\x{ac00}-\\x{d7ff}\\x{e000}-\\x{faff}\\x{1aff0}-\\x{1b2ff}\\x{1f000}-\\x{1fbff}\\x{20000}-\\x{3ffff}\\x{f0000}-\\x{10ffff}]', ' \\0 ')) CODEC(ZSTD(1)),
   `body_type` LowCardinality(String),
+  `body_values` Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+  `body_value_types` LowCardinality(String),
   `attributes` Map(LowCardinality(String), String) CODEC(ZSTD(1)),
   `attribute_types` LowCardinality(String),
   `dropped_attributes` UInt32,
@@ -576,6 +578,7 @@ CREATE TABLE IF NOT EXISTS logs
   INDEX text_words tokens(if(empty(body_words), lower(body), body_words)) TYPE bloom_filter(0.001) GRANULARITY 1,
   INDEX fresh_text_words if(empty(body_words), lower(body), body_words) TYPE tokenbf_v1(32768, 1, 0) GRANULARITY 1,
   INDEX attribute_pairs arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes), mapValues(attributes)) TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX body_value_pairs arrayMap((k, v) -> cityHash64(k, v), mapKeys(body_values), mapValues(body_values)) TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX trace_of_many trace_id TYPE bloom_filter(0.01) GRANULARITY 128,
   INDEX trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX resource_range resource_id TYPE minmax GRANULARITY 1,
@@ -709,7 +712,10 @@ CREATE TABLE IF NOT EXISTS resources
   `schema_url` LowCardinality(String),
   `dropped_attributes` UInt32,
   `first_seen` SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
-  `last_seen` SimpleAggregateFunction(max, DateTime64(3, 'UTC'))
+  `last_seen` SimpleAggregateFunction(max, DateTime64(3, 'UTC')),
+  `nested_keys` SimpleAggregateFunction(max, Array(String)),
+  `nested_values` SimpleAggregateFunction(max, Array(String)),
+  `nested_types` SimpleAggregateFunction(max, String)
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (tenant_id, resource_id)

@@ -16,6 +16,7 @@ type KeyChange = Required<z.input<typeof LicenseKeyFields>>;
 
 const changeCall = declareUpdateCall<typeof licenseKeyResource, KeyChange>('/api/license-keys/{id}');
 const telemetrySignals = ['logs', 'metrics', 'traces'] as const;
+const browserSignals = ['logs', 'traces'] as const;
 
 export const KeyForm = ({ licenseKey }: { readonly licenseKey: Key }) => {
   const [action] = useState(() => new Action(changeCall));
@@ -24,11 +25,21 @@ export const KeyForm = ({ licenseKey }: { readonly licenseKey: Key }) => {
   const [networks, setNetworks] = useState((licenseKey.allowedCidrs ?? []).join('\n'));
   const [requestsPerSecond, setRequestsPerSecond] = useState(licenseKey.requestsPerSecond ?? null);
   const [expiresAt, setExpiresAt] = useState(licenseKey.expiresAt ?? '');
+  const [application, setApplication] = useState(licenseKey.application ?? '');
+  const [origins, setOrigins] = useState((licenseKey.origins ?? []).join('\n'));
+  const [maxBytesPerDay, setMaxBytesPerDay] = useState(licenseKey.maxBytesPerDay ?? null);
+  const kind = licenseKey.kind ?? 'server';
+  const isBrowser = kind === 'browser';
+  const sendableSignals = isBrowser ? browserSignals : telemetrySignals;
   const error = action.error.value;
   if (!isPermitted(changeCall)) return null;
   const save = async (): Promise<void> => {
     const body: KeyChange = {
       name,
+      kind,
+      application: application.trim() === '' ? null : application.trim(),
+      origins: parseLines(origins),
+      maxBytesPerDay,
       signals: allowedSignals,
       allowedCidrs: parseLines(networks),
       requestsPerSecond: requestsPerSecond,
@@ -46,11 +57,36 @@ export const KeyForm = ({ licenseKey }: { readonly licenseKey: Key }) => {
           label="Allowed signals"
           value={allowedSignals}
           problem={error?.at('signals')}
-          options={telemetrySignals.map((signal) => [signal, signal])}
+          options={sendableSignals.map((signal) => [signal, signal])}
           onChange={(selectedSignals) =>
             setAllowedSignals(telemetrySignals.filter((signal) => selectedSignals.includes(signal)))
           }
         />
+        {isBrowser ? (
+          <>
+            <TextInput
+              label="Application"
+              value={application}
+              problem={error?.at('application')}
+              hint="service.name of the pages that use the key"
+              onChange={setApplication}
+            />
+            <MultilineInput
+              label="Origins, one per line"
+              hint="For example https://shop.example.com or https://*.example.com"
+              value={origins}
+              problem={error?.at('origins')}
+              onChange={setOrigins}
+            />
+            <NumberInput
+              label="Bytes per day"
+              value={maxBytesPerDay}
+              problem={error?.at('maxBytesPerDay')}
+              hint="Default: no limit"
+              onChange={setMaxBytesPerDay}
+            />
+          </>
+        ) : null}
         <MultilineInput
           label="Allowed networks, one per line"
           hint="For example 10.0.0.0/8. Default: any network."

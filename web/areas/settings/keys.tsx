@@ -6,6 +6,7 @@ import type { revokeLicenseKey } from '../../../api/groups/license-keys/revoke.t
 import type { rotateLicenseKey } from '../../../api/groups/license-keys/rotate.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, declareListCall, declareReadCall, type ResourceView } from '../../client/call.ts';
+import { parseLines } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
@@ -32,14 +33,24 @@ const rotateCall = declareCall<typeof rotateLicenseKey>('POST', '/api/license-ke
 const CreateKeyForm = () => {
   const [action] = useState(() => new Action(mintCall));
   const [secret, setSecret] = useState('');
+  const [kind, setKind] = useState<'server' | 'browser'>('server');
   if (!isPermitted(mintCall)) return null;
   const createKey = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
-    const body = { name: String(formData.get('name')), projectId: String(formData.get('projectId')) };
+    const body = {
+      name: String(formData.get('name')),
+      projectId: String(formData.get('projectId')),
+      kind,
+      ...(kind === 'browser' && {
+        application: String(formData.get('application')),
+        origins: parseLines(String(formData.get('origins'))),
+      }),
+    };
     const createdKey = await action.run({ body });
     if (createdKey === undefined) return;
     form.reset();
-    setSecret(createdKey.key);
+    setKind('server');
+    setSecret(kind === 'server' ? createdKey.key : '');
     refresh();
   };
   return (
@@ -51,6 +62,24 @@ const CreateKeyForm = () => {
         <label>
           Project <input name="projectId" required={true} maxLength={128} defaultValue="default" autocomplete="off" />
         </label>
+        <label>
+          Kind{' '}
+          <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as typeof kind)}>
+            <option value="server">Server (secret)</option>
+            <option value="browser">Browser (public)</option>
+          </select>
+        </label>
+        {kind === 'browser' ? (
+          <>
+            <label>
+              Application <input name="application" required={true} maxLength={256} autocomplete="off" />
+            </label>
+            <label>
+              Origins, one per line{' '}
+              <textarea name="origins" required={true} rows={2} placeholder="https://shop.example.com" />
+            </label>
+          </>
+        ) : null}
       </ActionForm>
       <OneTimeKey secret={secret} />
     </>
@@ -101,6 +130,7 @@ export const Keys = createListView({
   columns: {
     Key: ({ name }) => name,
     Prefix: ({ prefix }) => <code>{renderText(prefix)}</code>,
+    Kind: ({ kind }) => kind,
     State: ({ state }) => <span class={state === 'active' ? '' : 'text-error'}>{state}</span>,
     Project: ({ projectId }) => projectId,
     Signals: ({ signals }) => signals?.join(', '),
@@ -123,7 +153,11 @@ export const Keys = createListView({
           <Fields
             values={{
               state: item.state,
+              kind: item.kind,
               prefix: item.prefix,
+              key: item.publicKey,
+              application: item.application,
+              origins: item.origins?.join(', '),
               project: item.projectId,
               expires: formatIsoTime(item.expiresAt ?? null),
               networks: item.allowedCidrs?.join(', '),

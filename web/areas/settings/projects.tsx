@@ -15,7 +15,8 @@ import {
 } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
 import { createItemPanel, createNewButton, useSaving } from '../../editors/form-state.tsx';
-import { TextInput } from '../../editors/inputs.tsx';
+import { CheckInput, MultilineInput, TextInput } from '../../editors/inputs.tsx';
+import { parseLines } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
@@ -44,7 +45,9 @@ const ProjectForm = ({ savedItem }: { readonly savedItem: Project | undefined })
   const [draft, setDraft] = useState<Required<ProjectInput>>({
     name: savedItem?.name ?? '',
     description: savedItem?.description ?? '',
+    browserPrivacy: savedItem?.browserPrivacy ?? {},
   });
+  const privacy = draft.browserPrivacy ?? {};
   const { save, findProblem, error, isRunning } = useSaving(createCall, changeCall, savedItem);
   return (
     <div class="form">
@@ -63,6 +66,30 @@ const ProjectForm = ({ savedItem }: { readonly savedItem: Project | undefined })
           onInput={({ currentTarget }) => setDraft({ ...draft, description: currentTarget.value })}
         />
       </Field>
+      <fieldset>
+        <legend>Personal data from browsers</legend>
+        <MultilineInput
+          label="URL parameters to store, one per line"
+          hint="All other parameters are removed from URLs."
+          value={(privacy.queryParameters ?? []).join('\n')}
+          problem={findProblem('browserPrivacy.queryParameters')}
+          onChange={(names) =>
+            setDraft({ ...draft, browserPrivacy: { ...privacy, queryParameters: parseLines(names) } })
+          }
+        />
+        <CheckInput
+          label="Store email addresses"
+          value={privacy.storesEmailAddresses ?? false}
+          onChange={(storesEmailAddresses) =>
+            setDraft({ ...draft, browserPrivacy: { ...privacy, storesEmailAddresses } })
+          }
+        />
+        <CheckInput
+          label="Store names of users"
+          value={privacy.storesUserNames ?? false}
+          onChange={(storesUserNames) => setDraft({ ...draft, browserPrivacy: { ...privacy, storesUserNames } })}
+        />
+      </fieldset>
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(draft)}>
           {savedItem === undefined ? 'Create project' : 'Save project'}

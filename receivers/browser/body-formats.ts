@@ -1,0 +1,34 @@
+/** Body formats of browsers: those of OTLP, without personal data. */
+import { PermanentError } from '../../schemas/errors.ts';
+import { separateJsonRequest } from '../../schemas/otlp/json.ts';
+import { rewriteRequest } from '../../schemas/otlp/rewrite.ts';
+import { findUnknownContent } from '../../schemas/otlp/scan.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
+import type { BodyFormat, BrowserContext } from '../engine/body-format.ts';
+import { createScrubber } from './scrub.ts';
+
+const scrubRequest = (signal: Signal, body: Buffer, browser: BrowserContext | undefined): Buffer => {
+  if (browser === undefined) throw new PermanentError('bad-headers', 'the application of the request is not known');
+  const { application: service, privacy } = browser;
+  const rewritten = rewriteRequest(signal, body, { ...createScrubber(privacy), service });
+  const position = rewritten.records > 0 ? undefined : findUnknownContent(signal, body);
+  if (position === undefined) return rewritten.body;
+  throw new PermanentError('no-records', `no record of ${signal} was found: a field is unknown here`, { position });
+};
+
+export const browserProtobuf: BodyFormat = {
+  name: 'browser-otlp-protobuf',
+  messageFormat: 'otlp',
+  isCostly: true,
+  translate: (body, signal, _times, browser) => ({ body: scrubRequest(signal, body, browser), rejected: undefined }),
+};
+
+export const browserJson: BodyFormat = {
+  name: 'browser-otlp-json',
+  messageFormat: 'otlp',
+  isCostly: true,
+  translate(body, signal, times, browser) {
+    const { body: request, rejected } = separateJsonRequest(signal, body, times);
+    return { body: scrubRequest(signal, request, browser), rejected };
+  },
+};

@@ -1,0 +1,67 @@
+/**
+ * Limits of one visitor of a page: requests and bytes of a browser key from one address, in this instance. They keep a
+ * flood through a public key from using up what the key may send for all visitors.
+ */
+import type { Clock } from '../../schemas/ports/clock.ts';
+import { createRefusal, type Refusal } from './refusal.ts';
+
+const requestsPerMinute = 600;
+const requestsBurst = 120;
+const bytesPerMinute = 20 * 1024 * 1024;
+const maxVisitors = 50_000;
+const minuteMs = 60_000;
+
+const tooManyRequests = createRefusal('rate-limited', 'too many requests a minute from this browser', 10);
+const tooManyBytes = createRefusal('rate-limited', 'too many bytes a minute from this browser', 60);
+
+interface Visitor {
+  requests: number;
+  bytes: number;
+  atMs: number;
+}
+
+export class VisitorLimits {
+  readonly #clock: Clock;
+  readonly #visitors = new Map<string, Visitor>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Counts a request. Returns undefined within the limit. */
+  countRequest(keyId: string, address: string): Refusal | undefined {
+    const visitor = this.#refill(keyId, address);
+    if (visitor.bytes <= 0) return tooManyBytes;
+    if (visitor.requests < 1) return tooManyRequests;
+    visitor.requests--;
+    return undefined;
+  }
+
+  /** Counts the bytes of a request that was accepted. They may exceed the limit once, and delay the next requests. */
+  countBytes(keyId: string, address: string, bytes: number): void {
+    this.#refill(keyId, address).bytes -= bytes;
+  }
+
+  #refill(keyId: string, address: string): Visitor {
+    const nowMs = this.#clock.now();
+    const id = `${keyId} ${address}`;
+    let visitor = this.#visitors.get(id);
+    if (visitor === undefined) {
+      if (this.#visitors.size >= maxVisitors) this.#forgetIdle(nowMs);
+      visitor = { requests: requestsBurst, bytes: bytesPerMinute, atMs: nowMs };
+      this.#visitors.set(id, visitor);
+      return visitor;
+    }
+    const elapsed = Math.max(0, nowMs - visitor.atMs) / minuteMs;
+    visitor.requests = Math.min(requestsBurst, visitor.requests + elapsed * requestsPerMinute);
+    visitor.bytes = Math.min(bytesPerMinute, visitor.bytes + elapsed * bytesPerMinute);
+    visitor.atMs = nowMs;
+    return visitor;
+  }
+
+  /** Forgets visitors without a request for a minute; all, if that is not enough. */
+  #forgetIdle(nowMs: number): void {
+    for (const [id, { atMs }] of this.#visitors) if (nowMs - atMs > minuteMs) this.#visitors.delete(id);
+    if (this.#visitors.size >= maxVisitors) this.#visitors.clear();
+  }
+}
