@@ -340,7 +340,10 @@ test('hints know the paths', async (t) => {
     const span = { from: String(at - 60_000), to: String(at + 60_000) };
     return (await buildListHint('logs', { ...span, search }, [], readingOf())).hint ?? '';
   };
-  t.regex(await hint('user.idd:u-3'), /has user.idd; similar names: .*user.id.*; arrays and maps that were stored by an earlier version are searched in their text: user:\*u-3\*$/);
+  t.regex(
+    await hint('user.idd:u-3'),
+    /has user.idd; similar names: .*user.id.*; arrays and maps that were stored by an earlier version are searched in their text: user:\*u-3\*$/,
+  );
   t.regex(await hint('order.id:o-1'), /has order.id; similar names: .*body.order.id/);
   t.regex(await hint('body.user.id:U-1'), /has body.user.id "U-1"; it exists as "u-1"/);
   t.regex(await hint('hdr:zzz'), /it has values such as "b"/);

@@ -95,7 +95,12 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     const { key, id, signals } = await mint(browserFields);
     t.regex(key, /^oiq_pk_/);
     t.deepEqual(signals, ['logs', 'traces']);
-    t.like(await show(id), { publicKey: key, kind: 'browser', application: 'checkout', origins: ['https://shop.example.com'] });
+    t.like(await show(id), {
+      publicKey: key,
+      kind: 'browser',
+      application: 'checkout',
+      origins: ['https://shop.example.com'],
+    });
     const visit = async (origin: string, body: string): Promise<{ status: number; allowed: string | null }> => {
       const answer = await fetch(`${url}/rum/${key}/v1/logs`, { method: 'POST', headers: { origin }, body });
       await answer.arrayBuffer();
